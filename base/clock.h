@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace vedette::base {
+
+// A point in time as the database and the API know it: UTC, microseconds.
+using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
+
+// Where time comes from. Handed in, so that tests can move it. All methods are safe on any thread.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  // Wall clock. For what people read and for signatures; never for leases, which go by the
+  // database's clock.
+  virtual Timestamp Now() const = 0;
+
+  // Time since boot, suspended time included (CLOCK_BOOTTIME), so that a machine that slept knows
+  // it. For ages and deadlines inside the process.
+  virtual std::chrono::nanoseconds SinceBoot() const = 0;
+};
+
+// The operating system's clocks. Stateless.
+class SystemClock final : public Clock {
+ public:
+  Timestamp Now() const override;
+  std::chrono::nanoseconds SinceBoot() const override;
+};
+
+// RFC 3339, UTC, microseconds: "2026-11-21T09:30:00.000000Z".
+std::string FormatTimestamp(Timestamp t);
+
+// Reads what FormatTimestamp writes, also with fewer or no fractional digits and with a numeric
+// offset ("+01:00"). Throws std::invalid_argument, whose message names the text.
+Timestamp ParseTimestamp(std::string_view text);
+
+}  // namespace vedette::base

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// OpenSSL, with its errors turned into exceptions (std::runtime_error). Every function is safe on any
+// thread. Byte strings are std::string.
+namespace vedette::base {
+
+std::string Sha256(std::string_view data);                            // 32 bytes
+std::string Sha1(std::string_view data);                              // 20 bytes
+std::string HmacSha256(std::string_view key, std::string_view data);  // 32 bytes
+
+// From the operating system's generator.
+std::string RandomBytes(std::size_t n);
+
+// `n` characters of 0-9A-Za-z, uniformly distributed.
+std::string RandomBase62(std::size_t n);
+
+std::string HexEncode(std::string_view data);  // lower case
+std::optional<std::string> HexDecode(std::string_view hex);
+
+// Takes the same time whatever the contents; false at once when the lengths differ.
+bool ConstantTimeEqual(std::string_view a, std::string_view b);
+
+// AES-256-GCM. `key` is 32 bytes. The sealed form is nonce (12) || ciphertext || tag (16).
+// `associated` is authenticated, not stored: the same must be given to open.
+std::string AeadSeal(std::string_view key, std::string_view plaintext, std::string_view associated);
+// Empty where the key, the data or the associated text is not what was sealed.
+std::optional<std::string> AeadOpen(std::string_view key, std::string_view sealed,
+                                    std::string_view associated);
+
+}  // namespace vedette::base

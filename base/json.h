@@ -1,0 +1,37 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace vedette::base {
+
+// Keeps the order of members, so that what a client sent comes back as it was sent.
+using Json = nlohmann::ordered_json;
+
+struct JsonLimits {
+  // Deeper input is refused: nlohmann's dump() and destructor recurse.
+  int depth_max = 64;
+  // More members in one object are refused: an ordered object is searched linearly.
+  int members_max = 1024;
+};
+
+struct JsonError {
+  enum class Kind { kMalformed, kTooDeep, kTooManyMembers };
+  Kind kind;
+  std::string message;  // one sentence, with the byte offset where there is one
+};
+
+// Parses one document, nothing after it. Of equal keys the last wins. Invalid UTF-8, a NUL escape
+// (\u0000: PostgreSQL cannot store it) and numbers out of range are malformed. Empty on success.
+std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits = {});
+
+// As ParseJson; throws std::invalid_argument with the message. For text that we wrote ourselves.
+Json ParseJsonOrThrow(std::string_view text);
+
+// Compact text. Invalid UTF-8 is replaced, so that it never throws.
+std::string DumpJson(const Json& value);
+
+}  // namespace vedette::base

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace vedette::base {
+
+enum class LogLevel { kTrace, kDebug, kInfo, kWarn, kError, kOff };
+enum class LogFormat { kText, kJson };
+
+// One key and its value, printed after the message (text) or as a member (JSON).
+struct LogField {
+  std::string_view key;
+  std::string value;
+  LogField(std::string_view k, std::string v) : key(k), value(std::move(v)) {}
+  LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
+  LogField(std::string_view k, const char* v) : key(k), value(v) {}
+  template <typename T>
+    requires(std::is_arithmetic_v<T>)
+  LogField(std::string_view k, T v) : key(k), value(fmt::format("{}", v)) {}
+};
+
+// Writes lines to standard error, through spdlog. Handed down by reference; any thread.
+//   text:  2026-11-21T09:30:00.000Z info  scheduler: ticks cut ticks=3 chunks=7
+//   JSON:  {"time":"...","level":"info","component":"scheduler","message":"ticks cut","ticks":"3"}
+// Values are escaped in both, so that hostile text cannot forge a line.
+class Logger {
+ public:
+  Logger(LogLevel level, LogFormat format);
+  ~Logger();
+
+  // The same sink under another component's name ("scheduler", "api").
+  Logger For(std::string_view component) const;
+
+  using Fields = std::initializer_list<LogField>;
+  void Debug(std::string_view message, Fields fields = {}) const;
+  void Info(std::string_view message, Fields fields = {}) const;
+  void Warn(std::string_view message, Fields fields = {}) const;
+  void Error(std::string_view message, Fields fields = {}) const;
+
+ private:
+  struct Sink;
+  Logger(std::shared_ptr<Sink> sink, std::string component);
+  void Write(LogLevel level, std::string_view message, Fields fields) const;
+  std::shared_ptr<Sink> sink_;
+  std::string component_;
+};
+
+}  // namespace vedette::base

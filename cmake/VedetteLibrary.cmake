@@ -1,0 +1,35 @@
+# vedette_library(NAME SOURCES ... LINKS ...): one static library a folder, named vedette_NAME.
+# Include paths start at the root of the source tree: #include "store/session.h".
+function(vedette_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  # BUILD-UP: sources that are not written yet are left out.
+  set(present "${CMAKE_SOURCE_DIR}/cmake/empty.cc")
+  foreach(s ${ARG_SOURCES})
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${s}")
+      list(APPEND present ${s})
+    endif()
+  endforeach()
+  add_library(vedette_${name} STATIC ${present})
+  target_include_directories(vedette_${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+  target_link_libraries(vedette_${name} PUBLIC ${ARG_LINKS} Threads::Threads)
+endfunction()
+
+# vedette_embed(NAME FILES ...): compiles files into the binary as string constants.
+# Generates ${CMAKE_BINARY_DIR}/generated/NAME.inc with one line a file:
+#   {"file.ext", R"vedette(...)vedette"},
+# The .inc is included inside the initialiser of an array of {name, text} pairs.
+function(vedette_embed target name)
+  cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
+  set(out "${CMAKE_BINARY_DIR}/generated/${name}.inc")
+  set(abs)
+  foreach(f ${ARG_FILES})
+    get_filename_component(a "${f}" ABSOLUTE)
+    list(APPEND abs "${a}")
+  endforeach()
+  add_custom_command(
+    OUTPUT "${out}"
+    COMMAND "${CMAKE_COMMAND}" "-DOUT=${out}" "-DFILES=${abs}" -P "${CMAKE_SOURCE_DIR}/cmake/Embed.cmake"
+    DEPENDS ${abs} "${CMAKE_SOURCE_DIR}/cmake/Embed.cmake"
+    VERBATIM)
+  target_sources(${target} PRIVATE "${out}")
+endfunction()

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The typed configuration. Every limit, timeout and size of the system has its name here; the defaults
+// and their explanation stand in config.default.toml, which is compiled in. A value type: built once by
+// LoadConfig, then passed down by const reference.
+namespace vedette::config {
+
+using std::chrono::milliseconds;
+
+struct DatabaseConfig {
+  std::string url;  // libpq connection string or URI
+  milliseconds connect_timeout_ms;
+  milliseconds statement_timeout_ms;
+  milliseconds lock_timeout_ms;
+  milliseconds idle_in_transaction_timeout_ms;
+  milliseconds tcp_user_timeout_ms;
+  // First and longest wait between attempts to reconnect.
+  milliseconds reconnect_first_ms;
+  milliseconds reconnect_max_ms;
+  // Connections, and threads, per role.
+  int api_connections;
+  int admin_connections;
+  int scheduler_connections;
+  int worker_connections;
+  int delivery_connections;
+  // Jobs that may wait for a connection, per role; over it the caller is refused.
+  int queue_max;
+};
+
+struct HttpServerConfig {
+  std::string listen;  // host:port; port 0 picks a free one
+  int connections_max;
+  std::size_t header_bytes_max;
+  std::size_t body_bytes_max;
+  milliseconds header_timeout_ms;  // from the first byte (or accept) to the end of the header
+  milliseconds body_timeout_ms;    // from the end of the header to the end of the body
+  milliseconds write_timeout_ms;   // without progress
+  milliseconds idle_timeout_ms;    // keep-alive
+  milliseconds drain_timeout_ms;   // for requests in flight at shutdown
+};
+
+struct SecurityConfig {
+  // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of its
+  // SHA-256, computed where it is used.
+  std::string encryption_key;
+  // Former keys, for reading only.
+  std::vector<std::string> encryption_keys_old;
+};
+
+struct NetConfig {
+  std::vector<std::string> allow;       // CIDRs that tenants' URLs may reach although not public
+  std::vector<std::string> dns_servers;  // empty: the system's
+  std::string ca_file;                  // empty: the system's bundle
+  std::string proxy;                    // empty: none; never taken from the environment
+  std::string user_agent;               // of the web probe
+  milliseconds connect_timeout_ms;
+  int connections_max;           // of the outgoing client, all hosts together
+  int connections_per_host_max;
+};
+
+struct LogConfig {
+  std::string level;   // trace, debug, info, warn, error
+  std::string format;  // text, json
+};
+
+// How one tier is observed.
+struct ProbeConfig {
+  std::string kind;  // web, http, llm, null (benchmarks only)
+  std::string url;
+  std::string model;
+  std::string api_key;         // from api_key or api_key_file
+  std::string signing_secret;  // from signing_secret or signing_secret_file
+  milliseconds timeout_ms;     // bounds one attempt
+  int attempts_max;            // attempts within the check's deadline
+  milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
+  std::size_t body_bytes_max;
+};
+
+struct LimitsConfig {
+  int requests_per_minute;  // per API key, over the whole fleet; 0 = off
+  std::optional<std::chrono::seconds> frequency_min;  // replaces the lower bound for everyone
+  int rows_per_request_max;
+  std::int64_t rows_per_monitor_max;
+  int struct_fields_max;
+  int name_chars_max;
+  std::size_t metadata_bytes_max;
+  std::size_t row_bytes_max;  // one row's columns as JSON
+  int signing_secrets_live_max;
+};
+
+struct RetentionConfig {
+  std::chrono::hours events;
+  std::chrono::hours check_log;
+  std::chrono::hours attempts;
+  std::chrono::hours dead;
+  std::chrono::hours audit;
+  std::chrono::hours idempotency_keys;
+  std::chrono::hours uploads;
+};
+
+struct SchedulerConfig {
+  milliseconds poll_ms;      // safety net behind notifications
+  int monitors_per_cut_max;  // due monitors in one transaction
+  int rows_per_cut_max;      // rows of one monitor in one transaction; the rest follows as portions
+  int spread_rows_min;
+  double spread;             // share of the period
+  milliseconds maintenance_ms;
+};
+
+struct WorkerConfig {
+  milliseconds lease_ms;
+  milliseconds poll_ms;
+  milliseconds control_read_ms;      // how often pauses are read
+  milliseconds control_age_max_ms;   // older knowledge starts no check (G5)
+  int checks_in_flight_max;
+  double org_share;                  // of checks_in_flight_max that one organisation may hold
+  int chunk_rows_max;
+  milliseconds chunk_duration_target_ms;  // a chunk's size follows from it and the checks' duration
+  int claims_max;                    // deaths before a chunk is halved
+  int orgs_per_walk_max;
+  milliseconds record_delay_ms;      // how long results are gathered
+  int record_checks_max;             // results in one transaction
+  milliseconds drain_timeout_ms;
+  int probe_threads;
+  int per_host_max;                  // probes in flight against one host
+};
+
+struct DeliveryConfig {
+  milliseconds timeout_ms;  // one attempt, everything included
+  milliseconds lease_ms;
+  milliseconds poll_ms;
+  milliseconds backoff_first_ms;
+  milliseconds backoff_max_ms;
+  milliseconds backoff_window_ms;
+  double backoff_jitter;        // +- share
+  milliseconds breaker_age_max_ms;  // how long deliveries may wait behind an open breaker
+  int in_flight_max;
+  int in_flight_per_endpoint_max;
+  int breaker_failures;         // in a row, until it opens
+  milliseconds breaker_interval_ms;
+  std::size_t answer_bytes_max;
+  milliseconds settle_delay_ms;
+  int settle_max;
+  milliseconds drain_timeout_ms;
+};
+
+struct Config {
+  DatabaseConfig database;
+  HttpServerConfig api;
+  HttpServerConfig admin;
+  std::map<std::string, std::string> admin_tokens;  // name -> token
+  SecurityConfig security;
+  NetConfig net;
+  LogConfig log;
+  std::map<std::string, ProbeConfig> probes;       // micro, low, medium, high: always all four
+  std::map<std::string, std::int64_t> prices_mc;   // the same names; millicredits per check
+  LimitsConfig limits;
+  RetentionConfig retention;
+  SchedulerConfig scheduler;
+  WorkerConfig worker;
+  DeliveryConfig delivery;
+};
+
+// What is wrong with the configuration: names the key as the reader wrote it ("[limits] foo" or
+// "VEDETTE_LIMITS_FOO"), the value, and what is allowed.
+class ConfigError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The compiled-in config.default.toml.
+std::string_view DefaultConfigText();
+
+// Environment variables by name; empty when not set.
+using Environment = std::map<std::string, std::string>;
+Environment ProcessEnvironment();
+
+// The defaults, then the file (if a path is given), then the environment's VEDETTE_* variables.
+// Known variables that are not configuration (VEDETTE_ADMIN_URL) are passed over; any other unknown
+// VEDETTE_ variable is an error, as is an unknown key of the file. Throws ConfigError.
+Config LoadConfig(const std::optional<std::string>& path, const Environment& environment);
+
+}  // namespace vedette::config

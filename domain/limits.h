@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+// Limits that the interface fixes (interface 8). Those that an operator may choose are in
+// config/config.h.
+namespace vedette::domain {
+
+inline constexpr int kRowPageDefault = 100;
+inline constexpr int kRowPageMax = 1000;
+inline constexpr int kEventsDefault = 20;
+inline constexpr int kEventsMax = 500;
+inline constexpr std::size_t kWebhookUrlCharsMax = 2083;
+inline constexpr std::chrono::seconds kFrequencyMin = std::chrono::hours(1);
+inline constexpr std::chrono::seconds kFrequencyMax = std::chrono::days(30);
+inline constexpr std::chrono::seconds kFrequencyTesting = std::chrono::minutes(5);
+inline constexpr int kNextRunTimesShown = 5;
+inline constexpr int kJsonDepthMax = 64;
+inline constexpr std::size_t kIdempotencyKeyCharsMax = 255;
+inline constexpr std::size_t kRunIdCharsMax = 200;
+
+// Outcomes are logged in blocks of so many positions (check_log.block = position / 256).
+inline constexpr int kBlockRows = 256;
+
+}  // namespace vedette::domain

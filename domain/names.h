@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+// The enumerations that clients and the database know, and their names. The numbers are stored: never
+// renumber. Each Parse gives nothing for an unknown name.
+namespace vedette::domain {
+
+enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3 };
+std::string_view TierName(Tier tier);
+std::optional<Tier> ParseTier(std::string_view name);
+
+enum class SubjectType : std::uint8_t { kCompany = 0, kLead = 1 };
+std::string_view SubjectTypeName(SubjectType type);
+std::optional<SubjectType> ParseSubjectType(std::string_view name);
+
+enum class MonitorStatus : std::uint8_t {
+  kStarting = 0,
+  kFailed = 1,
+  kActive = 2,
+  kPaused = 3,
+  kCancelled = 4,
+};
+std::string_view MonitorStatusName(MonitorStatus status);
+std::optional<MonitorStatus> ParseMonitorStatus(std::string_view name);
+
+enum class TickTrigger : std::uint8_t { kSchedule = 0, kManual = 1 };
+std::string_view TickTriggerName(TickTrigger trigger);
+
+// Types of records in the row-events endpoint.
+enum class EventType : std::uint8_t { kChange = 0, kError = 1, kCompletion = 2 };
+std::string_view EventTypeName(EventType type);
+
+// Types of notifications (interface 6.1), and the test notification.
+enum class NotificationType : std::uint8_t { kChanged = 0, kCompleted = 1, kFailed = 2, kTest = 3 };
+std::string_view NotificationTypeName(NotificationType type);  // "monitor.field.changed", ...
+std::optional<NotificationType> ParseNotificationType(std::string_view name);  // not the test
+
+enum class DeliveryState : std::uint8_t { kPending = 0, kDead = 1, kDelivered = 2 };
+std::string_view DeliveryStateName(DeliveryState state);
+
+// Features of an organisation.
+inline constexpr std::string_view kFeatureMonitors = "monitors";
+inline constexpr std::string_view kFeatureTestingMonitors = "testing_monitors";
+inline constexpr std::string_view kFeatureHighTier = "high_tier";
+
+}  // namespace vedette::domain

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "config/config.h"
+#include "net/public_address.h"
+
+namespace vedette::net {
+
+// Whose URL it is. A tenant's may reach public addresses only, plus the allow list, checked at every
+// connection, by address (G9). The operator's (a probe's `url`) is exempt. Neither is ever redirected
+// here: a 3xx is an answer like any other; the web probe follows itself, each hop judged.
+enum class Trust { kTenant, kOperator };
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  Trust trust = Trust::kTenant;
+  std::chrono::milliseconds timeout{10000};  // everything: name, connection, answer's body
+  std::size_t body_bytes_max = 4096;
+  // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
+  bool truncate_body = false;
+};
+
+enum class HttpErrorClass {
+  kNone,
+  kRefusedAddress,  // not public, or a URL that JudgeTenantUrl refuses
+  kDns,
+  kConnect,
+  kTls,
+  kTimeout,
+  kBodyTooLarge,
+  kProtocol,  // reset, bad answer, everything else
+  kShutdown,  // the client was stopped
+};
+std::string_view HttpErrorClassName(HttpErrorClass error_class);  // "dns", "timeout", ...
+
+struct HttpResponse {
+  HttpErrorClass error_class = HttpErrorClass::kNone;
+  std::string error;  // a sentence, where error_class is not kNone
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string body;                                          // decoded (gzip, deflate)
+  bool body_truncated = false;
+  std::chrono::microseconds duration{};
+  std::string remote_address;  // empty when none was reached
+
+  // The first header of that (lower-case) name.
+  std::optional<std::string_view> Header(std::string_view name) const;
+};
+
+// Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at connect.
+// Loop thread only. Requests beyond connections_max wait inside, their timeout running.
+class HttpClient {
+ public:
+  HttpClient(base::EventLoop& loop, const config::NetConfig& config);
+  ~HttpClient();  // requests under way are dropped without a callback
+
+  using Callback = std::function<void(HttpResponse)>;
+  using RequestId = std::uint64_t;
+
+  // `done` exactly once, later, on the loop thread, never from inside Send.
+  RequestId Send(HttpRequest request, Callback done);
+
+  // Fails everything under way with kShutdown (callbacks run before it returns).
+  void CancelAll();
+
+  std::size_t in_flight() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vedette::net

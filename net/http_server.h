@@ -1,0 +1,97 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "config/config.h"
+
+namespace vedette::net {
+
+// A request whose header, and body up to the limit, has been read.
+struct ServerRequest {
+  std::string method;
+  std::string target;  // as sent
+  std::string path;    // without the query; still percent-encoded
+  std::string query;   // behind the '?', may be empty
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string body;
+  // The body was over the limit; it is not in `body`. The handler answers (413, or what it judges
+  // first); the server reads on for a while so that a client still sending can read the answer.
+  bool body_too_large = false;
+  std::string remote_address;  // the peer's, without the port
+
+  // The first header of that (lower-case) name, or empty.
+  std::string_view Header(std::string_view name) const;
+};
+
+struct ServerResponse {
+  int status = 200;
+  std::vector<std::pair<std::string, std::string>> headers;  // Content-Length and Date are added
+  std::string body;
+};
+
+// One request and the way to answer it. Movable into any thread; answered exactly once, by Send, or by
+// Begin, Write... and End. Dropped without an answer, the client gets a 500. All methods are safe on
+// any thread; answers go out on the server's own thread. If the client is gone they do nothing.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual const ServerRequest& request() const = 0;
+
+  virtual void Send(ServerResponse response) = 0;
+
+  // A long answer in pieces (chunked). After Begin, one Write at a time: `then` runs on the server's
+  // thread when the piece is on its way (true), or when the client is gone or too slow (false: stop).
+  // Whoever writes keeps the exchange alive.
+  virtual void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
+  virtual void Write(std::string piece, std::function<void(bool)> then) = 0;
+  virtual void End() = 0;
+};
+
+// What a server serves. Handle is called on the server's thread and must not block: it hands the
+// exchange to a pool.
+class HttpService {
+ public:
+  virtual ~HttpService() = default;
+  virtual void Handle(std::shared_ptr<Exchange> exchange) = 0;
+  // The body limit of a request, decided from method and path before the body is read.
+  virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
+};
+
+// HTTP/1.1 on Boost.Beast, with one thread of its own. Refuses what is ambiguous (Content-Length with
+// Transfer-Encoding, two lengths, NUL, bare LF) with a 400 and closes; bounds header, body, time and
+// connections as configured; over connections_max the oldest idle connection goes, or the new one gets
+// a 503. Errors that no handler sees are answered as {"error","message"} JSON.
+class HttpServer {
+ public:
+  // Binds and listens; throws std::runtime_error with a sentence that names the address ("cannot
+  // listen on 127.0.0.1:8080: Address already in use").
+  HttpServer(const config::HttpServerConfig& config, HttpService& service, base::Logger log);
+  ~HttpServer();  // Stop(), if that did not happen
+
+  void Start();
+  // Stops accepting, lets requests in flight finish (drain_timeout_ms), closes the rest. Blocks.
+  void Stop();
+
+  int port() const;             // the one bound
+  std::string address() const;  // "127.0.0.1:8080"
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Percent-decoding of a path segment or query value ('+' is a space only in a query). Throws
+// std::invalid_argument for a bad escape or NUL.
+std::string PercentDecode(std::string_view text, bool plus_is_space);
+// The query's pairs in order, decoded. Throws as PercentDecode.
+std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view query);
+
+}  // namespace vedette::net

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Which addresses a tenant's URL may reach (G9). Pure.
+namespace vedette::net {
+
+// An IPv4 or IPv6 address as bytes; IPv4 in the first four.
+struct IpAddress {
+  bool v6 = false;
+  std::array<std::uint8_t, 16> bytes{};
+
+  bool operator==(const IpAddress&) const = default;
+  std::string ToString() const;
+  // Canonical text forms only (inet_pton); no brackets, no zone.
+  static std::optional<IpAddress> Parse(std::string_view text);
+};
+
+// A CIDR of the operator's allow list.
+struct Cidr {
+  IpAddress address;
+  int prefix_bits;
+  bool Contains(const IpAddress& ip) const;
+  static std::optional<Cidr> Parse(std::string_view text);  // "10.0.0.0/8", "::1/128", "127.0.0.1"
+};
+
+// False for every address that is not on the public internet: design 9, "Never public". An
+// IPv4-mapped IPv6 address is judged as IPv4; of IPv6 only 2000::/3 minus its special blocks is public.
+bool IsPublicAddress(const IpAddress& ip);
+
+// The allow list and the rule together. Immutable; any thread.
+class AddressPolicy {
+ public:
+  // Throws std::invalid_argument naming the entry that is no CIDR.
+  explicit AddressPolicy(const std::vector<std::string>& allow);
+  bool Allows(const IpAddress& ip) const;
+
+ private:
+  std::vector<Cidr> allow_;
+};
+
+// A tenant's URL in parts, as judged.
+struct TenantUrl {
+  std::string scheme;  // http, https
+  std::string host;    // lower case, without brackets; a literal in canonical form
+  int port;            // the scheme's where none is given
+  std::string text;    // as given
+  std::optional<IpAddress> literal;  // where the host is an address in any spelling
+};
+
+struct UrlError {
+  std::string message;  // one sentence that says which rule is broken
+};
+
+// Splits and judges a tenant's URL (decisions, Webhooks): at most 2083 characters, http or https, no
+// user:password, no fragment, no control characters or spaces; a host that is a literal in any
+// spelling (0x7f.1, 2130706433, [::ffff:127.0.0.1], NAT64, ...), `localhost`, `*.localhost`, `*.local`
+// or `*.internal` must be allowed by `policy`. Names are judged later, at every connection, by address.
+// Exactly one of the two is set.
+struct TenantUrlResult {
+  std::optional<TenantUrl> url;
+  std::optional<UrlError> error;
+};
+TenantUrlResult JudgeTenantUrl(std::string_view text, const AddressPolicy& policy);
+
+}  // namespace vedette::net

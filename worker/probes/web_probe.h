@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "base/event_loop.h"
+#include "base/thread_pool.h"
+#include "config/config.h"
+#include "net/http_client.h"
+#include "net/public_address.h"
+#include "worker/probes/probe.h"
+
+namespace vedette::worker {
+
+// The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from the
+// subject, then the context) and extracts each field by its description (domain/field_description.h).
+// Fetches on the loop, extracts on `pool`. Follows up to 5 redirects, each hop judged (G9). Its failures:
+//   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
+//   body_too_large, protocol, bad_selector, bad_content, overloaded
+class WebProbe final : public Probe {
+ public:
+  WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
+           const net::AddressPolicy& policy, const config::ProbeConfig& probe,
+           const config::NetConfig& net);
+  ~WebProbe() override;  // callbacks of what is under way are dropped
+  void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace vedette::worker
