@@ -1,0 +1,209 @@
+#include "base/crypto.h"
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+
+namespace vedette::base {
+namespace {
+
+constexpr std::size_t kAeadKeyBytes = 32;
+constexpr std::size_t kAeadNonceBytes = 12;
+constexpr std::size_t kAeadTagBytes = 16;
+constexpr std::string_view kBase62 =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* ctx) const { EVP_MD_CTX_free(ctx); }
+  void operator()(EVP_CIPHER_CTX* ctx) const { EVP_CIPHER_CTX_free(ctx); }
+};
+using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
+
+[[noreturn]] void Fail(const char* what) {
+  char reason[256] = "no reason given";
+  if (const unsigned long code = ERR_get_error(); code != 0) {
+    ERR_error_string_n(code, reason, sizeof reason);
+  }
+  ERR_clear_error();
+  throw std::runtime_error(std::string("OpenSSL: ") + what + ": " + reason);
+}
+
+void Check(int result, const char* what) {
+  if (result != 1) Fail(what);
+}
+
+const unsigned char* Bytes(std::string_view s) {
+  return reinterpret_cast<const unsigned char*>(s.data());
+}
+unsigned char* Bytes(std::string& s) {
+  return reinterpret_cast<unsigned char*>(s.data());
+}
+
+int Length(std::string_view s) {
+  if (s.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::runtime_error("OpenSSL: input of more than 2 GiB");
+  }
+  return static_cast<int>(s.size());
+}
+
+// One context a thread, kept: a check's id is one SHA-1, and a fresh context with its implicit
+// fetch of the algorithm would cost several times the hash itself.
+std::string Digest(const EVP_MD* md, EVP_MD_CTX* ctx, std::string_view data) {
+  if (ctx == nullptr) Fail("cannot create a digest context");
+  std::string out(static_cast<std::size_t>(EVP_MD_get_size(md)), '\0');
+  // A context that has this algorithm already is reset without looking the algorithm up again.
+  const EVP_MD* type = EVP_MD_CTX_get0_md(ctx) == nullptr ? md : nullptr;
+  Check(EVP_DigestInit_ex2(ctx, type, nullptr), "cannot start a digest");
+  Check(EVP_DigestUpdate(ctx, data.data(), data.size()), "cannot compute a digest");
+  Check(EVP_DigestFinal_ex(ctx, Bytes(out), nullptr), "cannot finish a digest");
+  return out;
+}
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string Sha256(std::string_view data) {
+  thread_local const DigestContext ctx(EVP_MD_CTX_new());
+  return Digest(EVP_sha256(), ctx.get(), data);
+}
+
+std::string Sha1(std::string_view data) {
+  thread_local const DigestContext ctx(EVP_MD_CTX_new());
+  return Digest(EVP_sha1(), ctx.get(), data);
+}
+
+std::string HmacSha256(std::string_view key, std::string_view data) {
+  std::string out(32, '\0');
+  // HMAC() takes a null key for "the key of last time"; an empty view may be null.
+  const void* key_data = key.empty() ? "" : key.data();
+  if (HMAC(EVP_sha256(), key_data, Length(key), Bytes(data), data.size(), Bytes(out), nullptr) ==
+      nullptr) {
+    Fail("cannot compute an HMAC");
+  }
+  return out;
+}
+
+std::string RandomBytes(std::size_t n) {
+  std::string out(n, '\0');
+  if (n > 0) Check(RAND_bytes(Bytes(out), Length(out)), "no random bytes");
+  return out;
+}
+
+std::string RandomBase62(std::size_t n) {
+  // 248 = 4 x 62: a byte beyond is drawn again, or the first characters would be likelier.
+  constexpr unsigned kUniform = 248;
+  std::string out;
+  out.reserve(n);
+  while (out.size() < n) {
+    for (const char c : RandomBytes(n - out.size() + 8)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < kUniform && out.size() < n) out.push_back(kBase62[byte % kBase62.size()]);
+    }
+  }
+  return out;
+}
+
+std::string HexEncode(std::string_view data) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(data.size() * 2);
+  for (const char c : data) {
+    const auto byte = static_cast<unsigned char>(c);
+    out.push_back(kDigits[byte >> 4]);
+    out.push_back(kDigits[byte & 15]);
+  }
+  return out;
+}
+
+std::optional<std::string> HexDecode(std::string_view hex) {
+  if (hex.size() % 2 != 0) return std::nullopt;
+  std::string out;
+  out.reserve(hex.size() / 2);
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    const int high = HexValue(hex[i]);
+    const int low = HexValue(hex[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out.push_back(static_cast<char>(high * 16 + low));
+  }
+  return out;
+}
+
+bool ConstantTimeEqual(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string AeadSeal(std::string_view key, std::string_view plaintext,
+                     std::string_view associated) {
+  if (key.size() != kAeadKeyBytes) throw std::runtime_error("AES-256-GCM: the key is not 32 bytes");
+  const CipherContext ctx(EVP_CIPHER_CTX_new());
+  if (!ctx) Fail("cannot create a cipher context");
+
+  const std::string nonce = RandomBytes(kAeadNonceBytes);
+  std::string text(plaintext.size(), '\0');
+  std::string tag(kAeadTagBytes, '\0');
+  int written = 0;
+  Check(EVP_EncryptInit_ex2(ctx.get(), EVP_aes_256_gcm(), Bytes(key), Bytes(nonce), nullptr),
+        "cannot start to encrypt");
+  if (!associated.empty()) {
+    Check(EVP_EncryptUpdate(ctx.get(), nullptr, &written, Bytes(associated), Length(associated)),
+          "cannot authenticate");
+  }
+  if (!plaintext.empty()) {
+    Check(EVP_EncryptUpdate(ctx.get(), Bytes(text), &written, Bytes(plaintext), Length(plaintext)),
+          "cannot encrypt");
+  }
+  unsigned char rest[16];
+  Check(EVP_EncryptFinal_ex(ctx.get(), rest, &written), "cannot finish to encrypt");
+  Check(EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_GET_TAG, kAeadTagBytes, tag.data()),
+        "cannot read the tag");
+  return nonce + text + tag;
+}
+
+std::optional<std::string> AeadOpen(std::string_view key, std::string_view sealed,
+                                    std::string_view associated) {
+  if (key.size() != kAeadKeyBytes || sealed.size() < kAeadNonceBytes + kAeadTagBytes) {
+    return std::nullopt;
+  }
+  const CipherContext ctx(EVP_CIPHER_CTX_new());
+  if (!ctx) Fail("cannot create a cipher context");
+
+  const std::string_view nonce = sealed.substr(0, kAeadNonceBytes);
+  const std::string_view text =
+      sealed.substr(kAeadNonceBytes, sealed.size() - kAeadNonceBytes - kAeadTagBytes);
+  std::string tag(sealed.substr(sealed.size() - kAeadTagBytes));
+  std::string plaintext(text.size(), '\0');
+  int written = 0;
+  Check(EVP_DecryptInit_ex2(ctx.get(), EVP_aes_256_gcm(), Bytes(key), Bytes(nonce), nullptr),
+        "cannot start to decrypt");
+  if (!associated.empty()) {
+    Check(EVP_DecryptUpdate(ctx.get(), nullptr, &written, Bytes(associated), Length(associated)),
+          "cannot authenticate");
+  }
+  if (!text.empty()) {
+    Check(EVP_DecryptUpdate(ctx.get(), Bytes(plaintext), &written, Bytes(text), Length(text)),
+          "cannot decrypt");
+  }
+  Check(EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_SET_TAG, kAeadTagBytes, tag.data()),
+        "cannot set the tag");
+  unsigned char rest[16];
+  if (EVP_DecryptFinal_ex(ctx.get(), rest, &written) != 1) {
+    ERR_clear_error();
+    return std::nullopt;
+  }
+  return plaintext;
+}
+
+}  // namespace vedette::base
