@@ -1,0 +1,105 @@
+#include "domain/signature.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/crypto.h"
+
+namespace vedette::domain {
+namespace {
+
+std::string Mac(std::string_view secret, std::string_view seconds, std::string_view body) {
+  std::string text(seconds);
+  text.append(".").append(body);
+  return base::HexEncode(base::HmacSha256(secret, text));
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+  return lower;
+}
+
+struct Segments {
+  std::string_view seconds;  // as written: it is what was signed
+  std::int64_t unix_seconds = 0;
+  std::vector<std::string> v1;
+};
+
+// Empty without exactly one readable t and at least one v1. Other segments are a later scheme's.
+std::optional<Segments> ParseHeader(std::string_view header) {
+  Segments segments;
+  bool has_time = false;
+  while (!header.empty()) {
+    const std::size_t comma = header.find(',');
+    const std::string_view segment = Trim(header.substr(0, comma));
+    header = comma == std::string_view::npos ? std::string_view{} : header.substr(comma + 1);
+    if (segment.starts_with("v1=")) {
+      segments.v1.push_back(LowerCase(segment.substr(3)));
+    } else if (segment.starts_with("t=")) {
+      const std::string_view text = segment.substr(2);
+      const auto [end, error] =
+          std::from_chars(text.data(), text.data() + text.size(), segments.unix_seconds);
+      if (has_time || error != std::errc() || end != text.data() + text.size() ||
+          segments.unix_seconds < 0) {
+        return std::nullopt;
+      }
+      segments.seconds = text;
+      has_time = true;
+    }
+  }
+  if (!has_time || segments.v1.empty()) return std::nullopt;
+  return segments;
+}
+
+}  // namespace
+
+std::string SignatureHeader(const std::vector<std::string>& secrets, std::int64_t unix_seconds,
+                            std::string_view body) {
+  const std::string seconds = std::to_string(unix_seconds);
+  std::string header = "t=" + seconds;
+  for (const std::string& secret : secrets) header += ",v1=" + Mac(secret, seconds, body);
+  return header;
+}
+
+std::string_view SignatureCheckMessage(SignatureCheck check) {
+  switch (check) {
+    case SignatureCheck::kValid:
+      return "The signature is valid.";
+    case SignatureCheck::kMalformed:
+      return "The header is not of the form t=<unix seconds>,v1=<hex>[,v1=<hex>].";
+    case SignatureCheck::kStale:
+      return "The timestamp is more than 300 seconds from the clock.";
+    case SignatureCheck::kMismatch:
+      return "No v1 segment matches the secret and the body.";
+  }
+  return "";
+}
+
+SignatureCheck VerifySignature(std::string_view secret, std::string_view header,
+                               std::string_view body, std::int64_t now_unix_seconds) {
+  const std::optional<Segments> segments = ParseHeader(header);
+  if (!segments) return SignatureCheck::kMalformed;
+  const std::string expected = Mac(secret, segments->seconds, body);
+  bool matches = false;
+  for (const std::string& v1 : segments->v1) {
+    if (base::ConstantTimeEqual(v1, expected)) matches = true;
+  }
+  if (!matches) return SignatureCheck::kMismatch;
+  // In unsigned arithmetic: a hostile t must not overflow.
+  const auto t = static_cast<std::uint64_t>(segments->unix_seconds);
+  const auto now = static_cast<std::uint64_t>(now_unix_seconds);
+  const std::uint64_t apart = t > now ? t - now : now - t;
+  return apart <= static_cast<std::uint64_t>(kSignatureToleranceSeconds) ? SignatureCheck::kValid
+                                                                         : SignatureCheck::kStale;
+}
+
+}  // namespace vedette::domain
