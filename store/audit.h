@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/uuid.h"
+
+namespace vedette::store {
+
+// One change made through the admin port: who, what, to what, why, from where. Written in the
+// transaction of the change itself.
+struct AuditEntry {
+  std::string actor;   // the admin token's name
+  std::string action;  // "monitor.pause", "org.credits", ...
+  std::string target;  // the id acted on; a creation fills it in
+  std::optional<base::Uuid> org_id;
+  std::optional<std::string> reason;
+  std::optional<base::Json> detail;
+  std::string remote_address;
+};
+
+}  // namespace vedette::store

@@ -1,0 +1,90 @@
+#include "store/migrate.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "store/session_impl.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// "NNNN_what.sql", in order.
+constexpr std::pair<std::string_view, std::string_view> kMigrations[] = {
+#include "store_migrations.inc"
+};
+
+// Any constant: all that migrate take the same lock.
+constexpr std::int64_t kMigrationLock = 0x76656465747465;
+
+int VersionOf(std::string_view file) {
+  int version = 0;
+  std::from_chars(file.data(), file.data() + 4, version);
+  return version;
+}
+
+int AppliedVersion(pqxx::transaction_base& tx) {
+  const auto exists = tx.exec("select to_regclass('schema_migration') is not null");
+  if (!exists[0][0].as<bool>()) return 0;
+  return tx.exec("select coalesce(max(version), 0) from schema_migration")[0][0].as<int>();
+}
+
+std::string NewerSchemaMessage(int applied) {
+  return fmt::format(
+      "the database's schema is version {}, this binary knows {}: run a newer vedette", applied,
+      SchemaVersion());
+}
+
+int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
+  int done = 0;
+  for (const auto& [file, text] : kMigrations) {
+    pqxx::work tx(connection);
+    tx.exec(fmt::format("select pg_advisory_xact_lock({})", kMigrationLock));
+    const int applied = AppliedVersion(tx);
+    if (applied > SchemaVersion()) throw std::runtime_error(NewerSchemaMessage(applied));
+    if (VersionOf(file) <= applied) continue;
+    tx.exec(
+        "create table if not exists schema_migration (version int primary key, "
+        "name text not null, applied_at timestamptz not null default now())");
+    tx.exec(std::string(text));
+    tx.exec(fmt::format("insert into schema_migration (version, name) values ({}, {})",
+                        VersionOf(file), tx.quote(std::string(file))));
+    tx.commit();
+    log.Info("migration applied", {{"migration", file}});
+    ++done;
+  }
+  return done;
+}
+
+}  // namespace
+
+int SchemaVersion() { return VersionOf(std::rbegin(kMigrations)->first); }
+
+int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logger log) {
+  // Another process may hold the lock through a long migration, and a migration may be long itself.
+  config::DatabaseConfig patient = config;
+  patient.statement_timeout_ms = std::chrono::milliseconds(0);
+  patient.lock_timeout_ms = std::chrono::milliseconds(0);
+  std::unique_ptr<pqxx::connection> connection;
+  try {
+    connection = OpenConnection(patient, {.name = "migrate"});
+  } catch (const std::exception& e) {
+    throw std::runtime_error(std::string("cannot connect to the database: ") + e.what());
+  }
+  return ApplyMissing(*connection, log);
+}
+
+SchemaState CheckSchema(Session& session) {
+  const int applied = InTransaction(session, [](Transaction& tx) {
+    if (!tx.Exec("schema_table_exists")[0][0].as<bool>()) return 0;
+    return tx.Exec("schema_version")[0][0].as<int>();
+  });
+  if (applied > SchemaVersion()) return SchemaState::kNewer;
+  return applied == SchemaVersion() ? SchemaState::kCurrent : SchemaState::kOlder;
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,8 @@
+-- name: ping
+select 1
+
+-- name: schema_table_exists
+select to_regclass('schema_migration') is not null
+
+-- name: schema_version
+select coalesce(max(version), 0) from schema_migration

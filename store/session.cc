@@ -1,0 +1,187 @@
+#include "store/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "store/async.h"
+#include "store/session_impl.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// Adds libpq parameters to a conninfo string or URI, unless it sets them itself.
+std::string WithParameter(std::string url, const std::string& key, const std::string& value) {
+  if (url.find(key + "=") != std::string::npos) return url;
+  const bool uri = url.starts_with("postgres://") || url.starts_with("postgresql://");
+  if (!uri) return url + " " + key + "='" + value + "'";
+  url += url.find('?') == std::string::npos ? '?' : '&';
+  return url + key + "=" + value;
+}
+
+std::string FirstLine(std::string text) {
+  const auto end = text.find('\n');
+  if (end != std::string::npos) text.resize(end);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& config,
+                                                 const SessionOptions& options) {
+  const auto seconds = std::max<std::int64_t>(2, config.connect_timeout_ms.count() / 1000);
+  std::string url = WithParameter(config.url, "connect_timeout", std::to_string(seconds));
+  url = WithParameter(url, "tcp_user_timeout",
+                      std::to_string(config.tcp_user_timeout_ms.count()));
+  auto connection = std::make_unique<pqxx::connection>(url);
+  // libpqxx 6 otherwise reconnects silently and loses these settings. Deprecated there because later
+  // versions never reconnect.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  connection->inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+  connection->set_client_encoding("UTF8");
+  pqxx::nontransaction tx(*connection);
+  tx.exec(fmt::format("set application_name = 'vedette {}'; set timezone = 'UTC';"
+                      "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
+                      "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
+                      "set tcp_user_timeout = {}; set client_min_messages = warning;"
+                      "set plan_cache_mode = {}",
+                      options.name, config.statement_timeout_ms.count(),
+                      config.lock_timeout_ms.count(),
+                      config.idle_in_transaction_timeout_ms.count(),
+                      config.tcp_user_timeout_ms.count(),
+                      options.generic_plans ? "force_generic_plan" : "auto"));
+  tx.commit();
+  return connection;
+}
+
+bool IsConnectionLoss(const std::exception& e) {
+  if (dynamic_cast<const pqxx::broken_connection*>(&e) != nullptr) return true;
+  if (dynamic_cast<const pqxx::in_doubt_error*>(&e) != nullptr) return true;
+  const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+  if (sql == nullptr) return false;
+  // 57P0x: the server is shutting down, crashed or not up yet; 25P03: idle in transaction for too
+  // long; 25006: the server became a standby. libpqxx 6 reports a connection that died in a statement
+  // as a plain failure without an SQLSTATE.
+  const std::string& state = sql->sqlstate();
+  return state.empty() || state.starts_with("57P") || state == "25P03" || state == "25006" ||
+         state.starts_with("08");
+}
+
+pqxx::connection& Session::Impl::Connect() {
+  if (connection) return *connection;
+  if (clock.SinceBoot() < retry_at) throw Unavailable(last_error);
+  try {
+    connection = OpenConnection(config, options);
+    backoff = {};
+    return *connection;
+  } catch (const std::exception& e) {
+    backoff = std::clamp(backoff * 2, config.reconnect_first_ms, config.reconnect_max_ms);
+    retry_at = clock.SinceBoot() + backoff;
+    last_error = "cannot connect to the database: " + FirstLine(e.what());
+    log.Warn("cannot connect to the database",
+             {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", backoff.count()}});
+    throw Unavailable(last_error);
+  }
+}
+
+void Session::Impl::Drop() {
+  connection.reset();
+  prepared.clear();
+}
+
+Session::Session(const config::DatabaseConfig& config, SessionOptions options,
+                 const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
+    : impl_(new Impl{config, std::move(options), clock, metrics, std::move(log)}) {}
+
+Session::~Session() = default;
+
+void Session::Ping() {
+  InTransaction(*this, [](Transaction& tx) { tx.Exec("ping"); });
+}
+
+struct Pool::Impl {
+  std::size_t queue_max;
+  base::Logger log;
+  std::mutex mutex{};
+  std::condition_variable ready{};
+  std::deque<Job> queue{};  // guarded by mutex
+  bool stopping = false;    // guarded by mutex
+  std::vector<std::thread> threads{};
+
+  void Run(Session& session) {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      ready.wait(lock, [this] { return stopping || !queue.empty(); });
+      if (queue.empty()) return;
+      Job job = std::move(queue.front());
+      queue.pop_front();
+      lock.unlock();
+      try {
+        job(session);
+      } catch (const std::exception& e) {
+        log.Error("a database job failed", {{"error", e.what()}});
+      }
+      job = nullptr;
+      lock.lock();
+    }
+  }
+};
+
+Pool::Pool(const config::DatabaseConfig& config, SessionOptions options, int connections,
+           const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
+    : impl_(new Impl{static_cast<std::size_t>(config.queue_max), log}) {
+  for (int i = 0; i < connections; ++i) {
+    impl_->threads.emplace_back([this, &config, options, &clock, &metrics, log] {
+      Session session(config, options, clock, metrics, log);
+      impl_->Run(session);
+    });
+  }
+}
+
+Pool::~Pool() { Stop(); }
+
+bool Pool::Post(Job job) {
+  {
+    std::lock_guard lock(impl_->mutex);
+    if (impl_->stopping || impl_->queue.size() >= impl_->queue_max) return false;
+    impl_->queue.push_back(std::move(job));
+  }
+  impl_->ready.notify_one();
+  return true;
+}
+
+void Pool::Stop() {
+  {
+    std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->ready.notify_all();
+  for (auto& thread : impl_->threads) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+Failure CurrentFailure() {
+  try {
+    throw;
+  } catch (const Unavailable& e) {
+    return {Failure::Kind::kUnavailable, e.what()};
+  } catch (const CommitUnknown& e) {
+    return {Failure::Kind::kCommitUnknown, e.what()};
+  } catch (const Contention& e) {
+    return {Failure::Kind::kContention, e.what()};
+  } catch (const std::exception& e) {
+    return {Failure::Kind::kFault, e.what()};
+  }
+}
+
+}  // namespace vedette::store

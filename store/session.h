@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+
+// The one place that knows libpqxx. Outside store/, a Session is handed to functions such as
+// store::CreateMonitor(session, ...) and nothing else is done with it.
+namespace vedette::store {
+
+// The database cannot be reached, or the connection broke before COMMIT was sent: nothing happened.
+class Unavailable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The connection broke while COMMIT was under way: the transaction happened or it did not. Whoever
+// gets this repeats what is safe to repeat (G1), or says that it does not know.
+class CommitUnknown : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A deadlock, serialization failure or lock timeout, after the retries of InTransaction: nothing
+// happened; trying again later may help.
+class Contention : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct SessionOptions {
+  std::string name;  // of the pool: the application_name is "vedette <name>"
+  // Statements over large arrays want generic plans; custom ones chose sequential scans.
+  bool generic_plans = false;
+};
+
+// One connection, made on first use and remade after it broke, with the session's timeouts set and
+// statements prepared on first use. After a failed attempt to connect, further ones fail at once for a
+// while (backoff, [database] reconnect_first_ms doubling to reconnect_max_ms). One thread at a time.
+class Session {
+ public:
+  Session(const config::DatabaseConfig& config, SessionOptions options, const base::Clock& clock,
+          metrics::Metrics& metrics, base::Logger log);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Throws Unavailable unless a statement goes through now.
+  void Ping();
+
+  // For store/ alone.
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Threads with a Session each, for one role. Jobs are plain blocking code.
+class Pool {
+ public:
+  using Job = std::function<void(Session&)>;
+
+  Pool(const config::DatabaseConfig& config, SessionOptions options, int connections,
+       const base::Clock& clock, metrics::Metrics& metrics, base::Logger log);
+  // Stop(), if that did not happen.
+  ~Pool();
+
+  // Queues a job. False when [database] queue_max jobs wait already, or after Stop: then the job is
+  // dropped unrun. What a job throws is logged. Any thread.
+  [[nodiscard]] bool Post(Job job);
+
+  // Runs what is queued, then ends the threads. Blocks.
+  void Stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vedette::store

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <pqxx/pqxx>
+#include <set>
+#include <string>
+
+#include "store/session.h"
+
+// Internal to store/: the connection behind a Session.
+namespace vedette::store {
+
+// A connection to the configured database with every session setting made. Throws what pqxx throws.
+std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& config,
+                                                 const SessionOptions& options);
+
+// Whether the exception, in flight or from commit, means that the connection is of no more use.
+bool IsConnectionLoss(const std::exception& e);
+
+struct Session::Impl {
+  const config::DatabaseConfig& config;
+  SessionOptions options;
+  const base::Clock& clock;
+  metrics::Metrics& metrics;
+  base::Logger log;
+
+  std::unique_ptr<pqxx::connection> connection{};
+  std::set<std::string, std::less<>> prepared{};
+  // Until then (since boot) attempts to connect fail at once.
+  std::chrono::nanoseconds retry_at{0};
+  std::chrono::milliseconds backoff{0};
+  std::string last_error{};
+
+  // The connection, made if need be. Throws Unavailable.
+  pqxx::connection& Connect();
+  void Drop();
+};
+
+}  // namespace vedette::store

@@ -1,0 +1,157 @@
+#include "store/signals.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <pqxx/pqxx>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "store/session_impl.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr std::size_t kSignals = 3;
+constexpr std::array<const char*, kSignals> kChannels = {"vedette_due", "vedette_chunk",
+                                                         "vedette_delivery"};
+// Further notifications on a channel wait so long (design 4: coalesced over 20 ms).
+constexpr std::chrono::milliseconds kCoalesce{20};
+// A quiet connection is tried so often, so that a dead one is noticed.
+constexpr std::chrono::milliseconds kIdleCheck{10000};
+
+class Receiver final : public pqxx::notification_receiver {
+ public:
+  Receiver(pqxx::connection_base& connection, const char* channel, std::function<void()> handler)
+      : pqxx::notification_receiver(connection, channel), handler_(std::move(handler)) {}
+  void operator()(const std::string&, int) override { handler_(); }
+
+ private:
+  std::function<void()> handler_;
+};
+
+}  // namespace
+
+struct Signals::Impl {
+  const config::DatabaseConfig& config;
+  const base::Clock& clock;
+  metrics::Metrics& metrics;
+  base::Logger log;
+
+  std::array<std::function<void()>, kSignals> handlers{};
+  std::array<std::atomic<bool>, kSignals> raised{};
+  std::array<std::chrono::nanoseconds, kSignals> sent_at{};
+  std::atomic<bool> stopping{false};
+  int wake_fd = -1;
+  std::thread thread{};
+
+  void Wake() const {
+    const std::uint64_t one = 1;
+    if (write(wake_fd, &one, sizeof one) < 0) return;  // full: it wakes anyway
+  }
+
+  void Run() {
+    auto backoff = config.reconnect_first_ms;
+    while (!stopping) {
+      try {
+        const auto connection = OpenConnection(config, {.name = "signals"});
+        backoff = config.reconnect_first_ms;
+        Serve(*connection);
+      } catch (const std::exception& e) {
+        if (!stopping) log.Debug("signals lost the database", {{"error", e.what()}});
+      }
+      if (!stopping) Wait(-1, backoff);
+      backoff = std::min(backoff * 2, config.reconnect_max_ms);
+    }
+  }
+
+  void Serve(pqxx::connection& connection) {
+    std::vector<std::unique_ptr<Receiver>> receivers;
+    for (std::size_t i = 0; i < kSignals; ++i) {
+      if (!handlers[i]) continue;
+      receivers.push_back(std::make_unique<Receiver>(connection, kChannels[i], handlers[i]));
+      handlers[i]();  // something may have been missed
+    }
+    while (!stopping) {
+      const auto wait = SendRaised(connection);
+      const bool quiet = !Wait(connection.sock(), wait);
+      connection.get_notifs();
+      if (quiet && wait == kIdleCheck) pqxx::nontransaction(connection).exec("select 1");
+    }
+  }
+
+  // Sends what is raised and may go; how long until something further may.
+  std::chrono::milliseconds SendRaised(pqxx::connection& connection) {
+    std::chrono::milliseconds wait = kIdleCheck;
+    for (std::size_t i = 0; i < kSignals; ++i) {
+      if (!raised[i]) continue;
+      const auto now = clock.SinceBoot();
+      const auto due = sent_at[i] + kCoalesce;
+      if (sent_at[i].count() != 0 && now < due) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now);
+        wait = std::min(wait, left);
+        continue;
+      }
+      raised[i] = false;
+      sent_at[i] = now;
+      try {
+        pqxx::nontransaction(connection).exec(std::string("notify ") + kChannels[i]);
+      } catch (...) {
+        raised[i] = true;
+        throw;
+      }
+    }
+    return wait;
+  }
+
+  // True when something arrived on `fd` (-1: none) or a signal was raised here.
+  bool Wait(int fd, std::chrono::milliseconds timeout) const {
+    std::array<pollfd, 2> fds{{{wake_fd, POLLIN, 0}, {fd, POLLIN, 0}}};
+    const int n = poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
+    if (fds[0].revents != 0) {
+      std::uint64_t count = 0;
+      if (read(wake_fd, &count, sizeof count) < 0) return true;
+    }
+    return n > 0;
+  }
+};
+
+Signals::Signals(const config::DatabaseConfig& config, const base::Clock& clock,
+                 metrics::Metrics& metrics, base::Logger log)
+    : impl_(new Impl{config, clock, metrics, std::move(log)}) {
+  impl_->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (impl_->wake_fd < 0) throw std::runtime_error("eventfd failed");
+}
+
+Signals::~Signals() {
+  Stop();
+  close(impl_->wake_fd);
+}
+
+void Signals::Listen(Signal signal, std::function<void()> handler) {
+  impl_->handlers[static_cast<std::size_t>(signal)] = std::move(handler);
+}
+
+void Signals::Start() {
+  impl_->thread = std::thread([this] { impl_->Run(); });
+}
+
+void Signals::Stop() {
+  impl_->stopping = true;
+  impl_->Wake();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+void Signals::Raise(Signal signal) {
+  if (!impl_->raised[static_cast<std::size_t>(signal)].exchange(true)) impl_->Wake();
+}
+
+}  // namespace vedette::store

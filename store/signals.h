@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+
+namespace vedette::store {
+
+// What the parts of the fleet wake each other for.
+enum class Signal {
+  kDue,       // a monitor became due: for schedulers
+  kChunk,     // a chunk became available: for workers
+  kDelivery,  // a delivery became available: for deliverers
+};
+
+// LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener
+// polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms (the
+// first at once): inside a COMMIT they serialise all committers.
+class Signals {
+ public:
+  Signals(const config::DatabaseConfig& config, const base::Clock& clock, metrics::Metrics& metrics,
+          base::Logger log);
+  ~Signals();
+
+  // Before Start. `handler` runs on the signals' thread: hand over to a loop at once. It also runs
+  // after every reconnection, when something may have been missed.
+  void Listen(Signal signal, std::function<void()> handler);
+  void Start();
+  void Stop();
+
+  // Wakes every listener of the fleet, this process's own included. Any thread; returns at once.
+  void Raise(Signal signal);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vedette::store

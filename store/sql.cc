@@ -1,0 +1,221 @@
+#include "store/sql.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <stdexcept>
+
+#include "base/crypto.h"
+#include "store/queries.h"
+#include "store/session_impl.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr int kTransactionAttemptsMax = 3;
+
+bool IsContention(const pqxx::sql_error& e) {
+  const std::string& state = e.sqlstate();
+  return state == "40001" || state == "40P01" || state == "55P03";
+}
+
+std::int64_t ReadDigits(std::string_view text, std::size_t at, std::size_t n) {
+  std::int64_t value = 0;
+  std::from_chars(text.data() + at, text.data() + at + n, value);
+  return value;
+}
+
+// The elements of an array literal, unquoted. Only one dimension, no NULLs.
+template <typename F>
+void ForEachElement(std::string_view text, F&& f) {
+  if (text.size() < 2) return;
+  std::string element;
+  bool quoted = false;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') {
+        element += text[++i];
+      } else if (c == '"') {
+        quoted = false;
+      } else {
+        element += c;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',' || c == '}') {
+      if (c == ',' || text.size() > 2) f(element);
+      element.clear();
+    } else {
+      element += c;
+    }
+  }
+}
+
+}  // namespace
+
+Param::Param(std::string_view text) : text_(text) {
+  if (text.find('\0') != std::string_view::npos) {
+    throw std::invalid_argument("a text parameter contains a NUL byte");
+  }
+}
+
+Param::Param(double v) : text_(fmt::format("{}", v)) {}
+
+void Param::AppendElement(std::string* out, const Param& element) {
+  if (!element.text_) {
+    *out += "NULL";
+    return;
+  }
+  *out += '"';
+  for (const char c : *element.text_) {
+    if (c == '"' || c == '\\') *out += '\\';
+    *out += c;
+  }
+  *out += '"';
+}
+
+std::string Bytea(std::string_view bytes) { return "\\x" + base::HexEncode(bytes); }
+
+std::string ReadBytea(const pqxx::field& field) {
+  const std::string_view text(field.c_str(), field.size());
+  auto bytes = text.starts_with("\\x") ? base::HexDecode(text.substr(2)) : std::nullopt;
+  if (!bytes) throw std::logic_error("not a bytea in hex form");
+  return std::move(*bytes);
+}
+
+base::Uuid ReadUuid(const pqxx::field& field) {
+  const auto id = base::Uuid::Parse(std::string_view(field.c_str(), field.size()));
+  if (!id) throw std::logic_error("not a uuid");
+  return *id;
+}
+
+std::optional<base::Uuid> ReadUuidOrNull(const pqxx::field& field) {
+  if (field.is_null()) return std::nullopt;
+  return ReadUuid(field);
+}
+
+// "2026-11-21 09:30:00.123456+00": the session's settings make it so; fewer or no decimals occur.
+base::Timestamp ReadTime(const pqxx::field& field) {
+  const std::string_view text(field.c_str(), field.size());
+  if (text == "-infinity") return base::Timestamp::min();
+  if (text == "infinity") return base::Timestamp::max();
+  if (text.size() < 22 || !text.ends_with("+00")) {
+    throw std::logic_error(fmt::format("not a timestamp in the expected form: {}", text));
+  }
+  const std::chrono::year_month_day day(
+      std::chrono::year(static_cast<int>(ReadDigits(text, 0, 4))),
+      std::chrono::month(static_cast<unsigned>(ReadDigits(text, 5, 2))),
+      std::chrono::day(static_cast<unsigned>(ReadDigits(text, 8, 2))));
+  std::int64_t micros = 0;
+  if (text[19] == '.') {
+    const std::size_t digits = text.size() - 23;
+    micros = ReadDigits(text, 20, digits);
+    for (std::size_t i = digits; i < 6; ++i) micros *= 10;
+  }
+  return std::chrono::sys_days(day) + std::chrono::hours(ReadDigits(text, 11, 2)) +
+         std::chrono::minutes(ReadDigits(text, 14, 2)) +
+         std::chrono::seconds(ReadDigits(text, 17, 2)) + std::chrono::microseconds(micros);
+}
+
+std::optional<base::Timestamp> ReadTimeOrNull(const pqxx::field& field) {
+  if (field.is_null()) return std::nullopt;
+  return ReadTime(field);
+}
+
+std::optional<std::string> ReadTextOrNull(const pqxx::field& field) {
+  if (field.is_null()) return std::nullopt;
+  return std::string(field.c_str(), field.size());
+}
+
+std::vector<std::string> ReadTextArray(const pqxx::field& field) {
+  std::vector<std::string> out;
+  ForEachElement(std::string_view(field.c_str(), field.size()),
+                 [&out](const std::string& e) { out.push_back(e); });
+  return out;
+}
+
+std::vector<std::int64_t> ReadIntArray(const pqxx::field& field) {
+  std::vector<std::int64_t> out;
+  ForEachElement(std::string_view(field.c_str(), field.size()),
+                 [&out](const std::string& e) { out.push_back(ReadDigits(e, 0, e.size())); });
+  return out;
+}
+
+std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field) {
+  std::vector<base::Uuid> out;
+  ForEachElement(std::string_view(field.c_str(), field.size()), [&out](const std::string& e) {
+    const auto id = base::Uuid::Parse(e);
+    if (!id) throw std::logic_error("not a uuid");
+    out.push_back(*id);
+  });
+  return out;
+}
+
+struct Transaction::Impl {
+  pqxx::work work;
+};
+
+Transaction::Transaction(Session& session, Durability durability)
+    : session_(session.impl()), impl_(new Impl{pqxx::work(session_.Connect())}) {
+  if (durability == Durability::kAsync) impl_->work.exec("set local synchronous_commit = off");
+}
+
+Transaction::~Transaction() = default;
+
+pqxx::result Transaction::ExecParams(std::string_view name, const Param* params, std::size_t n) {
+  if (!session_.prepared.contains(name)) {
+    session_.connection->prepare(std::string(name), QueryText(name));
+    session_.prepared.emplace(name);
+  }
+  std::vector<const char*> values;
+  values.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) values.push_back(params[i].c_str());
+  const auto start = session_.clock.SinceBoot();
+  bool ok = false;
+  const auto observe = [&] {
+    session_.metrics.ObserveQuery(name,
+                                  std::chrono::duration_cast<std::chrono::microseconds>(
+                                      session_.clock.SinceBoot() - start),
+                                  ok);
+  };
+  try {
+    pqxx::result result = impl_->work.exec_prepared(
+        std::string(name), pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
+    ok = true;
+    observe();
+    return result;
+  } catch (...) {
+    observe();
+    throw;
+  }
+}
+
+void Transaction::Commit() { impl_->work.commit(); }
+
+void RunInTransaction(Session& session, Durability durability,
+                      const std::function<void(Transaction&)>& body) {
+  for (int attempt = 1;; ++attempt) {
+    bool committing = false;
+    try {
+      Transaction tx(session, durability);
+      body(tx);
+      committing = true;
+      tx.Commit();
+      return;
+    } catch (const Unavailable&) {
+      throw;
+    } catch (const std::exception& e) {
+      if (IsConnectionLoss(e)) {
+        session.impl().Drop();
+        if (committing) throw CommitUnknown(e.what());
+        throw Unavailable(std::string("the connection to the database broke: ") + e.what());
+      }
+      const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+      if (sql == nullptr || !IsContention(*sql)) throw;
+      if (attempt == kTransactionAttemptsMax) throw Contention(e.what());
+    }
+  }
+}
+
+}  // namespace vedette::store
