@@ -1,0 +1,107 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vedette::app {
+
+struct PrivatePostgresOptions {
+  // Without: no fsync. For tests, whose data may be lost with the machine.
+  bool durable = true;
+  int connections_max = 100;
+  // What the server runs as where this process is root, which PostgreSQL refuses.
+  std::string user = "postgres";
+  std::chrono::seconds start_max{60};
+  // Told, in a sentence, what a reader should know: where the data went, what was found running.
+  std::function<void(std::string_view)> say;
+};
+
+// A PostgreSQL of our own: a cluster in DIR/postgres, version 15 or later from Debian's
+// /usr/lib/postgresql (or from pg_config), reachable only through a Unix socket in a directory that
+// only its user may enter; no TCP. The cluster survives; the server lives as long as this object,
+// and never longer than the process: the kernel stops it (a fast shutdown) when the thread that
+// called Start dies. What a crash left behind, another Start on the same DIR clears away.
+//
+// Started by root, the server runs as `options.user`. Where that user cannot reach DIR (a checkout
+// under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>.
+//
+// One thread; the one that calls Start must outlive the server. Not for two processes at once: the
+// second Start on a DIR throws.
+class PrivatePostgres {
+ public:
+  // No effects yet. DIR is made by Start.
+  PrivatePostgres(std::filesystem::path dir, PrivatePostgresOptions options);
+  ~PrivatePostgres();  // stops it
+  PrivatePostgres(const PrivatePostgres&) = delete;
+  PrivatePostgres& operator=(const PrivatePostgres&) = delete;
+
+  // Creates the cluster if there is none, starts the server and waits until it takes connections.
+  // Throws std::runtime_error with a sentence, and the end of the server's log where that says why.
+  void Start();
+
+  // A fast shutdown: open transactions are rolled back, what is committed stays. Blocks, at most 45
+  // s, after which the server is killed. Does nothing when it does not run.
+  // Afterwards Start serves the same data again, under the same URL.
+  void Stop();
+
+  // Ends the server as a crash would, to be recovered at the next Start. For tests.
+  void Crash();
+
+  // A libpq URI of the database `name` ("vedette" exists from the start). Valid after Start.
+  std::string Url(std::string_view name = "vedette") const;
+
+  // Where the cluster lies, and the server's log. Valid after Start.
+  const std::filesystem::path& data_dir() const { return data_dir_; }
+  const std::filesystem::path& log_path() const { return log_path_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  struct User {
+    bool change = false;  // this process is root and the server must not be
+    uid_t uid = 0;
+    gid_t gid = 0;
+  };
+  // Prepares a child process: what to run, as whom, where its output goes.
+  struct Command {
+    std::vector<std::string> arguments;
+    std::string input;    // for its standard input
+    bool server = false;  // a session of its own, and no longer alive than this thread
+  };
+
+  void FindUser();
+  void FindHome();
+  void LockHome();
+  void FindBinaries();
+  void StopLeftOver();
+  void CreateCluster();
+  void MakeSocketDir();
+  void WaitReady();
+  void Say(std::string_view sentence) const;
+
+  bool UserCanReach(const std::filesystem::path& path) const;
+  void GiveToUser(const std::filesystem::path& path) const;
+  pid_t Spawn(const Command& command) const;
+  void RunToEnd(const Command& command, std::string_view what) const;
+  void End(int signal);
+  bool WaitForExit(std::chrono::seconds limit);
+  std::string LogTail() const;
+
+  const std::filesystem::path dir_;
+  const PrivatePostgresOptions options_;
+  User user_;
+  std::filesystem::path home_;  // dir_, or its stand-in under /var/lib/vedette
+  std::filesystem::path bin_;
+  std::filesystem::path data_dir_;
+  std::filesystem::path socket_dir_;
+  std::filesystem::path log_path_;
+  int lock_fd_ = -1;
+  pid_t pid_ = -1;
+};
+
+}  // namespace vedette::app

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/config.h"
+
+namespace vedette::test {
+
+// A migrated database of one test's own, on a real PostgreSQL: one private server a test process
+// (in a temporary directory, without fsync, started at first use, stopped at exit) and a copy of a
+// migrated template for each object. Gone with the object. The main thread only.
+class TestDatabase {
+ public:
+  TestDatabase();
+  // An empty one, without the schema, where `migrated` is false.
+  explicit TestDatabase(bool migrated);
+  ~TestDatabase();
+  TestDatabase(const TestDatabase&) = delete;
+  TestDatabase& operator=(const TestDatabase&) = delete;
+
+  const std::string& url() const { return url_; }
+
+  // The defaults with this database's URL.
+  config::DatabaseConfig config() const;
+
+  // For tests of G12: the server of every TestDatabase of the process goes away as in a crash, and
+  // comes back under the same URLs with what was committed.
+  static void CrashServer();
+  static void StartServer();
+
+ private:
+  std::string name_;
+  std::string url_;
+};
+
+}  // namespace vedette::test
