@@ -1,0 +1,28 @@
+-- name: signing_secrets_read
+-- $1 organisations. Newest first: the one without an end, then by id.
+select org_id, id, sealed, encryption_key_id, retires_at is null or retires_at > now() as live
+from signing_secret
+where org_id = any ($1::uuid[])
+order by org_id, (retires_at is null) desc, created_at desc, id desc
+
+-- name: signing_secrets_lock_org
+select id from organisation where id = $1 for update
+
+-- name: signing_secrets_retire_former
+-- $2 seconds of overlap. One that retires earlier already is left to it.
+update signing_secret
+set retires_at = least(coalesce(retires_at, 'infinity'), now() + $2::bigint * interval '1 second')
+where org_id = $1 and (retires_at is null or retires_at > now())
+
+-- name: signing_secret_insert
+insert into signing_secret (id, org_id, sealed, encryption_key_id) values ($1, $2, $3::bytea, $4)
+
+-- name: signing_secrets_retire_surplus
+-- $2 how many may be live.
+update signing_secret
+set retires_at = now()
+where id in (
+  select id from signing_secret
+  where org_id = $1 and (retires_at is null or retires_at > now())
+  order by (retires_at is null) desc, created_at desc, id desc
+  offset $2)
