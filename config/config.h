@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-// The typed configuration. Every limit, timeout and size of the system has its name here; the defaults
-// and their explanation stand in config.default.toml, which is compiled in. A value type: built once by
-// LoadConfig, then passed down by const reference.
+// The typed configuration. Every limit, timeout and size of the system has its name here; the
+// defaults and their explanation stand in config.default.toml, which is compiled in. A value type:
+// built once by LoadConfig, then passed down by const reference.
 namespace vedette::config {
 
 using std::chrono::milliseconds;
@@ -36,6 +36,8 @@ struct DatabaseConfig {
   int delivery_connections;
   // Jobs that may wait for a connection, per role; over it the caller is refused.
   int queue_max;
+
+  bool operator==(const DatabaseConfig&) const = default;
 };
 
 struct HttpServerConfig {
@@ -48,30 +50,38 @@ struct HttpServerConfig {
   milliseconds write_timeout_ms;   // without progress
   milliseconds idle_timeout_ms;    // keep-alive
   milliseconds drain_timeout_ms;   // for requests in flight at shutdown
+
+  bool operator==(const HttpServerConfig&) const = default;
 };
 
 struct SecurityConfig {
-  // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of its
-  // SHA-256, computed where it is used.
+  // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of
+  // its SHA-256, computed where it is used.
   std::string encryption_key;
   // Former keys, for reading only.
   std::vector<std::string> encryption_keys_old;
+
+  bool operator==(const SecurityConfig&) const = default;
 };
 
 struct NetConfig {
-  std::vector<std::string> allow;       // CIDRs that tenants' URLs may reach although not public
+  std::vector<std::string> allow;        // CIDRs that tenants' URLs may reach although not public
   std::vector<std::string> dns_servers;  // empty: the system's
-  std::string ca_file;                  // empty: the system's bundle
-  std::string proxy;                    // empty: none; never taken from the environment
-  std::string user_agent;               // of the web probe
+  std::string ca_file;                   // empty: the system's bundle
+  std::string proxy;                     // empty: none; never taken from the environment
+  std::string user_agent;                // of the web probe
   milliseconds connect_timeout_ms;
-  int connections_max;           // of the outgoing client, all hosts together
+  int connections_max;  // of the outgoing client, all hosts together
   int connections_per_host_max;
+
+  bool operator==(const NetConfig&) const = default;
 };
 
 struct LogConfig {
   std::string level;   // trace, debug, info, warn, error
   std::string format;  // text, json
+
+  bool operator==(const LogConfig&) const = default;
 };
 
 // How one tier is observed.
@@ -85,10 +95,12 @@ struct ProbeConfig {
   int attempts_max;            // attempts within the check's deadline
   milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
   std::size_t body_bytes_max;
+
+  bool operator==(const ProbeConfig&) const = default;
 };
 
 struct LimitsConfig {
-  int requests_per_minute;  // per API key, over the whole fleet; 0 = off
+  int requests_per_minute;                            // per API key, over the whole fleet; 0 = off
   std::optional<std::chrono::seconds> frequency_min;  // replaces the lower bound for everyone
   int rows_per_request_max;
   std::int64_t rows_per_monitor_max;
@@ -97,6 +109,8 @@ struct LimitsConfig {
   std::size_t metadata_bytes_max;
   std::size_t row_bytes_max;  // one row's columns as JSON
   int signing_secrets_live_max;
+
+  bool operator==(const LimitsConfig&) const = default;
 };
 
 struct RetentionConfig {
@@ -107,6 +121,8 @@ struct RetentionConfig {
   std::chrono::hours audit;
   std::chrono::hours idempotency_keys;
   std::chrono::hours uploads;
+
+  bool operator==(const RetentionConfig&) const = default;
 };
 
 struct SchedulerConfig {
@@ -114,26 +130,30 @@ struct SchedulerConfig {
   int monitors_per_cut_max;  // due monitors in one transaction
   int rows_per_cut_max;      // rows of one monitor in one transaction; the rest follows as portions
   int spread_rows_min;
-  double spread;             // share of the period
+  double spread;  // share of the period
   milliseconds maintenance_ms;
+
+  bool operator==(const SchedulerConfig&) const = default;
 };
 
 struct WorkerConfig {
   milliseconds lease_ms;
   milliseconds poll_ms;
-  milliseconds control_read_ms;      // how often pauses are read
-  milliseconds control_age_max_ms;   // older knowledge starts no check (G5)
+  milliseconds control_read_ms;     // how often pauses are read
+  milliseconds control_age_max_ms;  // older knowledge starts no check (G5)
   int checks_in_flight_max;
-  double org_share;                  // of checks_in_flight_max that one organisation may hold
+  double org_share;  // of checks_in_flight_max that one organisation may hold
   int chunk_rows_max;
   milliseconds chunk_duration_target_ms;  // a chunk's size follows from it and the checks' duration
-  int claims_max;                    // deaths before a chunk is halved
+  int claims_max;                         // deaths before a chunk is halved
   int orgs_per_walk_max;
-  milliseconds record_delay_ms;      // how long results are gathered
-  int record_checks_max;             // results in one transaction
+  milliseconds record_delay_ms;  // how long results are gathered
+  int record_checks_max;         // results in one transaction
   milliseconds drain_timeout_ms;
   int probe_threads;
-  int per_host_max;                  // probes in flight against one host
+  int per_host_max;  // probes in flight against one host
+
+  bool operator==(const WorkerConfig&) const = default;
 };
 
 struct DeliveryConfig {
@@ -143,16 +163,18 @@ struct DeliveryConfig {
   milliseconds backoff_first_ms;
   milliseconds backoff_max_ms;
   milliseconds backoff_window_ms;
-  double backoff_jitter;        // +- share
+  double backoff_jitter;            // +- share
   milliseconds breaker_age_max_ms;  // how long deliveries may wait behind an open breaker
   int in_flight_max;
   int in_flight_per_endpoint_max;
-  int breaker_failures;         // in a row, until it opens
+  int breaker_failures;  // in a row, until it opens
   milliseconds breaker_interval_ms;
   std::size_t answer_bytes_max;
   milliseconds settle_delay_ms;
   int settle_max;
   milliseconds drain_timeout_ms;
+
+  bool operator==(const DeliveryConfig&) const = default;
 };
 
 struct Config {
@@ -163,13 +185,15 @@ struct Config {
   SecurityConfig security;
   NetConfig net;
   LogConfig log;
-  std::map<std::string, ProbeConfig> probes;       // micro, low, medium, high: always all four
-  std::map<std::string, std::int64_t> prices_mc;   // the same names; millicredits per check
+  std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high: always all four
+  std::map<std::string, std::int64_t> prices_mc;  // the same names; millicredits per check
   LimitsConfig limits;
   RetentionConfig retention;
   SchedulerConfig scheduler;
   WorkerConfig worker;
   DeliveryConfig delivery;
+
+  bool operator==(const Config&) const = default;
 };
 
 // What is wrong with the configuration: names the key as the reader wrote it ("[limits] foo" or
@@ -181,13 +205,26 @@ class ConfigError : public std::runtime_error {
 // The compiled-in config.default.toml.
 std::string_view DefaultConfigText();
 
+// One key of the configuration, for lists of them. The names in [admin.tokens] are free and not
+// listed.
+struct ConfigKey {
+  std::string section;      // "limits", "probes.low"
+  std::string name;         // "requests_per_minute"
+  std::string environment;  // "VEDETTE_LIMITS_REQUESTS_PER_MINUTE"
+  std::string allowed;      // completes "must be ..."
+  bool secret;              // never shown; <name>_file (and <environment>_FILE) are known too
+};
+std::vector<ConfigKey> ConfigKeys();
+
 // Environment variables by name; empty when not set.
 using Environment = std::map<std::string, std::string>;
 Environment ProcessEnvironment();
 
-// The defaults, then the file (if a path is given), then the environment's VEDETTE_* variables.
-// Known variables that are not configuration (VEDETTE_ADMIN_URL) are passed over; any other unknown
-// VEDETTE_ variable is an error, as is an unknown key of the file. Throws ConfigError.
+// The defaults, then the file (if a path is given), then the environment's VEDETTE_* variables; a
+// later layer wins. Known variables that are not configuration (VEDETTE_ADMIN_URL, the links that
+// Kubernetes sets for a service of this name) are passed over; any other unknown VEDETTE_ variable
+// is an error, as are an unknown key of the file, and a secret given both as <key> and <key>_file
+// in one layer. A variable that is set but empty is an empty value. Throws ConfigError.
 Config LoadConfig(const std::optional<std::string>& path, const Environment& environment);
 
 }  // namespace vedette::config

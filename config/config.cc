@@ -1,0 +1,348 @@
+#include "config/config.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "config/keys.h"
+#include "config/values.h"
+
+namespace vedette::config {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 1024 * 1024;
+constexpr std::string_view kPrefix = "VEDETTE_";
+constexpr std::string_view kFileSuffix = "_file";
+
+constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
+#include "config_default.inc"
+};
+
+// One value of a layer: which key it sets, and how its author knows it.
+struct Setting {
+  Key key;
+  bool from_file;  // the value names the file that holds the secret
+  RawValue value;
+  std::string written;  // "[limits] foo", "VEDETTE_LIMITS_FOO"
+  std::string where;    // "vedette.toml:12: ", or empty
+};
+
+[[noreturn]] void Fail(const std::string& message) {
+  throw ConfigError(message);
+}
+
+std::string ReadFile(const std::string& path, const std::string& context) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) Fail(fmt::format("{}cannot read {}: {}", context, path, std::strerror(errno)));
+  std::string text(kFileBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad() || (in.gcount() == 0 && !in.eof())) {
+    Fail(fmt::format("{}cannot read {}", context, path));
+  }
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kFileBytesMax) {
+    Fail(fmt::format("{}{} is longer than {} bytes", context, path, kFileBytesMax));
+  }
+  return text;
+}
+
+// How many insertions, deletions and replacements lie between two words.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string Closest(const std::string& unknown, const std::vector<std::string>& known) {
+  return *std::min_element(known.begin(), known.end(),
+                           [&](const std::string& a, const std::string& b) {
+                             return EditDistance(unknown, a) < EditDistance(unknown, b);
+                           });
+}
+
+// A key and whether the name asked for is its <key>_file form.
+struct Found {
+  Key key;
+  bool from_file;
+};
+
+// The table with its two ways in: by section and name, and by variable.
+class Index {
+ public:
+  Index() : table_(KeyTable()) {
+    for (const Key& key : table_) {
+      sections_.insert(key.section);
+      AddNames(key, EnvironmentName(key.section, key.name));
+    }
+    sections_.insert(std::string(kTokensSection));
+    // The short form for the usual case of one operator.
+    AddNames(*TokenKey("default"), "VEDETTE_ADMIN_TOKEN");
+  }
+
+  const std::vector<Key>& table() const { return table_; }
+
+  // Whether `path` is a section, or a table around sections ("probes").
+  bool IsSection(const std::string& path) const {
+    return std::any_of(sections_.begin(), sections_.end(), [&](const std::string& section) {
+      return section == path || section.starts_with(path + ".");
+    });
+  }
+
+  std::optional<Found> InFile(const std::string& section, std::string_view name) const {
+    if (section == kTokensSection) return Token(name);
+    for (const Key& key : table_) {
+      if (key.section != section) continue;
+      if (key.name == name) return Found{key, false};
+      if (key.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Found> InEnvironment(const std::string& variable) const {
+    if (const auto it = variables_.find(variable); it != variables_.end()) return it->second;
+    const std::string tokens = EnvironmentName(kTokensSection, "");
+    if (!variable.starts_with(tokens)) return std::nullopt;
+    std::string name = variable.substr(tokens.size());
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return Token(name);
+  }
+
+  std::string ClosestInFile(const std::string& written) const {
+    std::vector<std::string> known;
+    for (const Key& key : table_) known.push_back(key.Written());
+    return Closest(written, known);
+  }
+
+  std::string ClosestVariable(const std::string& variable) const {
+    std::vector<std::string> known;
+    for (const auto& [name, found] : variables_) known.push_back(name);
+    return Closest(variable, known);
+  }
+
+ private:
+  void AddNames(const Key& key, const std::string& variable) {
+    variables_.emplace(variable, Found{key, false});
+    if (key.secret) variables_.emplace(variable + "_FILE", Found{key, true});
+  }
+
+  static std::optional<Found> Token(std::string_view name) {
+    const bool from_file = name.ends_with(kFileSuffix);
+    if (from_file) name.remove_suffix(kFileSuffix.size());
+    auto key = TokenKey(name);
+    if (!key) return std::nullopt;
+    return Found{std::move(*key), from_file};
+  }
+
+  std::vector<Key> table_;
+  std::set<std::string> sections_;
+  std::map<std::string, Found> variables_;
+};
+
+RawValue FromToml(const toml::node& node) {
+  RawValue raw;
+  if (const auto* text = node.as_string()) {
+    raw.kind = RawValue::Kind::kText;
+    raw.text = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    raw.kind = RawValue::Kind::kInteger;
+    raw.integer = integer->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    raw.kind = RawValue::Kind::kReal;
+    raw.real = real->get();
+  } else if (const auto* array = node.as_array()) {
+    raw.kind = RawValue::Kind::kList;
+    for (const toml::node& item : *array) {
+      if (const auto* element = item.as_string()) {
+        raw.list.push_back(element->get());
+      } else {
+        raw.kind = RawValue::Kind::kOther;
+      }
+    }
+  }
+  return raw;
+}
+
+// Gathers the settings of a table and the tables in it.
+void WalkToml(const toml::table& table, const std::string& section, const std::string& source,
+              const Index& index, std::vector<Setting>* out) {
+  for (const auto& [toml_key, node] : table) {
+    const std::string name(toml_key.str());
+    const std::string path = section.empty() ? name : section + "." + name;
+    const std::string where = fmt::format("{}:{}: ", source, toml_key.source().begin.line);
+    if (const toml::table* inner = node.as_table(); inner && index.IsSection(path)) {
+      WalkToml(*inner, path, source, index, out);
+      continue;
+    }
+    const std::string written = node.is_table()   ? "[" + path + "]"
+                                : section.empty() ? name
+                                                  : "[" + section + "] " + name;
+    auto found = index.InFile(section, name);
+    if (!found) {
+      Fail(fmt::format("{}unknown key {}; the closest known key is {}", where, written,
+                       index.ClosestInFile(written)));
+    }
+    out->push_back({std::move(found->key), found->from_file, FromToml(node), written, where});
+  }
+}
+
+std::vector<Setting> TomlLayer(std::string_view text, const std::string& source,
+                               const Index& index) {
+  try {
+    std::vector<Setting> settings;
+    WalkToml(toml::parse(text, source), "", source, index, &settings);
+    return settings;
+  } catch (const toml::parse_error& e) {
+    Fail(fmt::format("{}:{}:{}: {}", source, e.source().begin.line, e.source().begin.column,
+                     e.description()));
+  }
+}
+
+// Kubernetes and container links announce a service called vedette to its neighbours by variables
+// of these forms (VEDETTE_API_SERVICE_HOST, VEDETTE_PORT_80_TCP, VEDETTE_PORT=tcp://...).
+bool IsServiceLink(std::string_view variable, std::string_view value) {
+  const bool port_url = value.starts_with("tcp://") || value.starts_with("udp://");
+  if (variable.ends_with("_PORT") && port_url) return true;
+  if (variable.ends_with("_SERVICE_HOST") || variable.find("_SERVICE_PORT") != variable.npos) {
+    return true;
+  }
+  const std::size_t port = variable.find("_PORT_");
+  return port != variable.npos && port + 6 < variable.size() && variable[port + 6] >= '0' &&
+         variable[port + 6] <= '9';
+}
+
+std::vector<Setting> EnvironmentLayer(const Environment& environment, const Index& index) {
+  std::vector<Setting> settings;
+  for (const auto& [variable, value] : environment) {
+    if (!variable.starts_with(kPrefix)) continue;
+    auto found = index.InEnvironment(variable);
+    if (found) {
+      settings.push_back(
+          {std::move(found->key), found->from_file, RawValue::Plain(value), variable, ""});
+    } else if (variable != "VEDETTE_ADMIN_URL" && !IsServiceLink(variable, value)) {
+      Fail(fmt::format("unknown variable {}; the closest known one is {}", variable,
+                       index.ClosestVariable(variable)));
+    }
+  }
+  return settings;
+}
+
+// What stands in the file that a <key>_file setting names.
+RawValue SecretOfFile(const Setting& setting) {
+  const bool is_text =
+      setting.value.kind == RawValue::Kind::kText || setting.value.kind == RawValue::Kind::kPlain;
+  if (!is_text || setting.value.text.empty()) {
+    Fail(fmt::format("{}{} = {}: must be the path of a file", setting.where, setting.written,
+                     setting.value.Show()));
+  }
+  std::string text =
+      ReadFile(setting.value.text, fmt::format("{}{}: ", setting.where, setting.written));
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return RawValue::Plain(std::move(text));
+}
+
+// Applies a layer; notes in `set` which keys it touched.
+void Apply(const std::vector<Setting>& settings, Config* config, std::set<std::string>* set) {
+  std::map<std::string, std::string> written;
+  for (const Setting& setting : settings) {
+    const std::string key = setting.key.Written();
+    const auto [earlier, is_new] = written.emplace(key, setting.written);
+    if (!is_new) {
+      Fail(fmt::format("{}{} and {} are both set: give one of them", setting.where, earlier->second,
+                       setting.written));
+    }
+    const RawValue value = setting.from_file ? SecretOfFile(setting) : setting.value;
+    if (!setting.key.set(value, config)) {
+      Fail(fmt::format("{}{} = {}: must be {}", setting.where, setting.written,
+                       setting.key.secret ? "(not shown)" : value.Show(), setting.key.allowed));
+    }
+    set->insert(key);
+  }
+}
+
+// What no key can judge alone.
+void Validate(const Config& config) {
+  const WorkerConfig& worker = config.worker;
+  if (worker.control_read_ms >= worker.control_age_max_ms) {
+    Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",
+                     worker.control_read_ms.count(), worker.control_age_max_ms.count()));
+  }
+  for (const auto& [tier, probe] : config.probes) {
+    const bool needs_url = probe.kind == "http" || probe.kind == "llm";
+    if (needs_url && probe.url.empty()) {
+      Fail(fmt::format("[probes.{}] url = \"\": kind = \"{}\" needs a url", tier, probe.kind));
+    }
+    if (probe.kind == "llm" && probe.model.empty()) {
+      Fail(fmt::format("[probes.{}] model = \"\": kind = \"llm\" needs a model", tier));
+    }
+    if (probe.kind == "web" && probe.url.empty() != probe.model.empty()) {
+      Fail(
+          fmt::format("[probes.{}]: with kind = \"web\", url and model are set both (prose goes to "
+                      "that model) or neither",
+                      tier));
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view DefaultConfigText() {
+  return kEmbedded[0].second;
+}
+
+Environment ProcessEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+Config LoadConfig(const std::optional<std::string>& path, const Environment& environment) {
+  const Index index;
+  Config config{};
+  std::set<std::string> set;
+  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), &config, &set);
+  for (const Key& key : index.table()) {
+    if (!set.contains(key.Written())) Fail("config.default.toml lacks " + key.Written());
+  }
+  if (path) Apply(TomlLayer(ReadFile(*path, ""), *path, index), &config, &set);
+  Apply(EnvironmentLayer(environment, index), &config, &set);
+  Validate(config);
+  return config;
+}
+
+std::vector<ConfigKey> ConfigKeys() {
+  std::vector<ConfigKey> keys;
+  for (const Key& key : KeyTable()) {
+    keys.push_back(
+        {key.section, key.name, EnvironmentName(key.section, key.name), key.allowed, key.secret});
+  }
+  return keys;
+}
+
+}  // namespace vedette::config

@@ -1,0 +1,247 @@
+#include "config/keys.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vedette::config {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMiB = 1024 * kKiB;
+constexpr std::size_t kGiB = 1024 * kMiB;
+
+// Adds the keys of one section; `at` finds the section's struct.
+template <typename Struct>
+class Section {
+ public:
+  Section(std::vector<Key>* table, std::string name, std::function<Struct&(Config&)> at)
+      : table_(table), name_(std::move(name)), at_(std::move(at)) {}
+
+  template <typename T>
+  Section& Add(std::string key, T Struct::*field, ValueReader<T> reader) {
+    auto set = [at = at_, field, read = std::move(reader.read)](const RawValue& raw,
+                                                                Config* config) {
+      auto value = read(raw);
+      if (!value) return false;
+      at(*config).*field = std::move(*value);
+      return true;
+    };
+    table_->push_back(
+        {name_, std::move(key), std::move(reader.allowed), reader.secret, std::move(set)});
+    return *this;
+  }
+
+  // Most durations: nothing below `min` works, nothing above an hour is meant.
+  Section& Time(std::string key, milliseconds Struct::*field, milliseconds min = milliseconds(1),
+                milliseconds max = hours(1)) {
+    return Add(std::move(key), field, Milliseconds(min, max));
+  }
+
+ private:
+  std::vector<Key>* table_;
+  std::string name_;
+  std::function<Struct&(Config&)> at_;
+};
+
+void AddDatabase(std::vector<Key>* table) {
+  using C = DatabaseConfig;
+  Section<C>(table, "database", [](Config& c) -> C& { return c.database; })
+      .Add("url", &C::url, Secret(Text()))
+      .Time("connect_timeout_ms", &C::connect_timeout_ms)
+      .Time("statement_timeout_ms", &C::statement_timeout_ms)
+      .Time("lock_timeout_ms", &C::lock_timeout_ms)
+      .Time("idle_in_transaction_timeout_ms", &C::idle_in_transaction_timeout_ms)
+      .Time("tcp_user_timeout_ms", &C::tcp_user_timeout_ms)
+      .Time("reconnect_first_ms", &C::reconnect_first_ms)
+      .Time("reconnect_max_ms", &C::reconnect_max_ms)
+      .Add("api_connections", &C::api_connections, Int(1, 1000))
+      .Add("admin_connections", &C::admin_connections, Int(1, 1000))
+      .Add("scheduler_connections", &C::scheduler_connections, Int(1, 1000))
+      .Add("worker_connections", &C::worker_connections, Int(1, 1000))
+      .Add("delivery_connections", &C::delivery_connections, Int(1, 1000))
+      .Add("queue_max", &C::queue_max, Int(1, 1'000'000));
+}
+
+void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig Config::*server) {
+  using C = HttpServerConfig;
+  Section<C>(table, std::move(name), [server](Config& c) -> C& { return c.*server; })
+      .Add("listen", &C::listen, ListenAddress())
+      .Add("connections_max", &C::connections_max, Int(1, 1'000'000))
+      .Add("header_bytes_max", &C::header_bytes_max, Bytes(kKiB, kMiB))
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, kGiB))
+      .Time("header_timeout_ms", &C::header_timeout_ms)
+      .Time("body_timeout_ms", &C::body_timeout_ms)
+      .Time("write_timeout_ms", &C::write_timeout_ms)
+      .Time("idle_timeout_ms", &C::idle_timeout_ms)
+      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
+}
+
+void AddSecurityNetLog(std::vector<Key>* table) {
+  using S = SecurityConfig;
+  Section<S>(table, "security", [](Config& c) -> S& { return c.security; })
+      .Add("encryption_key", &S::encryption_key, Secret(OptionalKey()))
+      .Add("encryption_keys_old", &S::encryption_keys_old, Secret(KeyList()));
+
+  using N = NetConfig;
+  Section<N>(table, "net", [](Config& c) -> N& { return c.net; })
+      .Add("allow", &N::allow, CidrList())
+      .Add("dns_servers", &N::dns_servers, AddressList())
+      .Add("ca_file", &N::ca_file, Text())
+      .Add("proxy", &N::proxy, Secret(OptionalUrl()))
+      .Add("user_agent", &N::user_agent, NonEmptyText())
+      .Time("connect_timeout_ms", &N::connect_timeout_ms)
+      .Add("connections_max", &N::connections_max, Int(1, 1'000'000))
+      .Add("connections_per_host_max", &N::connections_per_host_max, Int(1, 1'000'000));
+
+  using L = LogConfig;
+  Section<L>(table, "log", [](Config& c) -> L& { return c.log; })
+      .Add("level", &L::level, Choice({"trace", "debug", "info", "warn", "error"}))
+      .Add("format", &L::format, Choice({"text", "json"}));
+}
+
+void AddTier(std::vector<Key>* table, const std::string& tier) {
+  using C = ProbeConfig;
+  Section<C>(table, "probes." + tier, [tier](Config& c) -> C& { return c.probes[tier]; })
+      .Add("kind", &C::kind, Choice({"web", "http", "llm", "null"}))
+      .Add("url", &C::url, OptionalUrl())
+      .Add("model", &C::model, Text())
+      .Add("api_key", &C::api_key, Secret(Text()))
+      .Add("signing_secret", &C::signing_secret, Secret(Text()))
+      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
+      .Add("attempts_max", &C::attempts_max, Int(1, 10))
+      .Time("deadline_ms", &C::deadline_ms, milliseconds(1), minutes(10))
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB));
+
+  const ValueReader<std::int64_t> price = Credits(1'000'000);
+  table->push_back({"prices", tier, price.allowed, false,
+                    [tier, read = price.read](const RawValue& raw, Config* config) {
+                      const auto mc = read(raw);
+                      if (mc) config->prices_mc[tier] = *mc;
+                      return mc.has_value();
+                    }});
+}
+
+void AddLimitsAndRetention(std::vector<Key>* table) {
+  using L = LimitsConfig;
+  Section<L>(table, "limits", [](Config& c) -> L& { return c.limits; })
+      .Add("requests_per_minute", &L::requests_per_minute, Int(0, 1'000'000'000))
+      .Add("frequency_min", &L::frequency_min, OptionalDuration())
+      .Add("rows_per_request_max", &L::rows_per_request_max, Int(1, 1'000'000))
+      .Add("rows_per_monitor_max", &L::rows_per_monitor_max, Int64(1, 1'000'000'000))
+      .Add("struct_fields_max", &L::struct_fields_max, Int(1, 1024))
+      .Add("name_chars_max", &L::name_chars_max, Int(1, 10'000))
+      .Add("metadata_bytes_max", &L::metadata_bytes_max, Bytes(2, kMiB))
+      .Add("row_bytes_max", &L::row_bytes_max, Bytes(2, 16 * kMiB))
+      .Add("signing_secrets_live_max", &L::signing_secrets_live_max, Int(1, 20));
+
+  using R = RetentionConfig;
+  Section<R>(table, "retention", [](Config& c) -> R& { return c.retention; })
+      .Add("events", &R::events, Hours())
+      .Add("check_log", &R::check_log, Hours())
+      .Add("attempts", &R::attempts, Hours())
+      .Add("dead", &R::dead, Hours())
+      .Add("audit", &R::audit, Hours())
+      .Add("idempotency_keys", &R::idempotency_keys, Hours())
+      .Add("uploads", &R::uploads, Hours());
+}
+
+void AddScheduler(std::vector<Key>* table) {
+  using C = SchedulerConfig;
+  Section<C>(table, "scheduler", [](Config& c) -> C& { return c.scheduler; })
+      .Time("poll_ms", &C::poll_ms, milliseconds(10))
+      .Add("monitors_per_cut_max", &C::monitors_per_cut_max, Int(1, 100'000))
+      .Add("rows_per_cut_max", &C::rows_per_cut_max, Int(256, 10'000'000))
+      .Add("spread_rows_min", &C::spread_rows_min, Int(1, 1'000'000'000))
+      .Add("spread", &C::spread, Real(0, 1))
+      .Time("maintenance_ms", &C::maintenance_ms, milliseconds(100));
+}
+
+void AddWorker(std::vector<Key>* table) {
+  using C = WorkerConfig;
+  Section<C>(table, "worker", [](Config& c) -> C& { return c.worker; })
+      .Time("lease_ms", &C::lease_ms, seconds(1))
+      .Time("poll_ms", &C::poll_ms, milliseconds(10))
+      .Time("control_read_ms", &C::control_read_ms, milliseconds(10), seconds(3))
+      // Above 4 s the promise that a pause holds within 5 s could not be kept (G5).
+      .Time("control_age_max_ms", &C::control_age_max_ms, milliseconds(100), seconds(4))
+      .Add("checks_in_flight_max", &C::checks_in_flight_max, Int(1, 1'000'000))
+      .Add("org_share", &C::org_share, Real(0.01, 1))
+      .Add("chunk_rows_max", &C::chunk_rows_max, Int(1, 65'536))
+      .Time("chunk_duration_target_ms", &C::chunk_duration_target_ms)
+      .Add("claims_max", &C::claims_max, Int(1, 100))
+      .Add("orgs_per_walk_max", &C::orgs_per_walk_max, Int(1, 100'000))
+      .Time("record_delay_ms", &C::record_delay_ms, milliseconds(0), seconds(10))
+      .Add("record_checks_max", &C::record_checks_max, Int(1, 100'000))
+      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0))
+      .Add("probe_threads", &C::probe_threads, Int(1, 256))
+      .Add("per_host_max", &C::per_host_max, Int(1, 100'000));
+}
+
+void AddDelivery(std::vector<Key>* table) {
+  using C = DeliveryConfig;
+  Section<C>(table, "delivery", [](Config& c) -> C& { return c.delivery; })
+      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
+      .Time("lease_ms", &C::lease_ms, seconds(1))
+      .Time("poll_ms", &C::poll_ms, milliseconds(10))
+      .Time("backoff_first_ms", &C::backoff_first_ms, milliseconds(1), days(1))
+      .Time("backoff_max_ms", &C::backoff_max_ms, milliseconds(1), days(7))
+      .Time("backoff_window_ms", &C::backoff_window_ms, milliseconds(0), days(30))
+      .Add("backoff_jitter", &C::backoff_jitter, Real(0, 1))
+      .Time("breaker_age_max_ms", &C::breaker_age_max_ms, milliseconds(0), days(90))
+      .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
+      .Add("in_flight_per_endpoint_max", &C::in_flight_per_endpoint_max, Int(1, 1'000'000))
+      .Add("breaker_failures", &C::breaker_failures, Int(1, 1'000'000))
+      .Time("breaker_interval_ms", &C::breaker_interval_ms, milliseconds(1), days(1))
+      .Add("answer_bytes_max", &C::answer_bytes_max, Bytes(0, kMiB))
+      .Time("settle_delay_ms", &C::settle_delay_ms, milliseconds(0), seconds(10))
+      .Add("settle_max", &C::settle_max, Int(1, 100'000))
+      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
+}
+
+}  // namespace
+
+std::vector<Key> KeyTable() {
+  std::vector<Key> table;
+  AddDatabase(&table);
+  AddHttpServer(&table, "api", &Config::api);
+  AddHttpServer(&table, "admin", &Config::admin);
+  AddSecurityNetLog(&table);
+  for (const char* tier : {"micro", "low", "medium", "high"}) AddTier(&table, tier);
+  AddLimitsAndRetention(&table);
+  AddScheduler(&table);
+  AddWorker(&table);
+  AddDelivery(&table);
+  return table;
+}
+
+std::optional<Key> TokenKey(std::string_view name) {
+  const bool known = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  if (!known) return std::nullopt;
+  const ValueReader<std::string> token = NonEmptyText();
+  return Key{std::string(kTokensSection), std::string(name), token.allowed, true,
+             [name = std::string(name), read = token.read](const RawValue& raw, Config* config) {
+               auto value = read(raw);
+               if (!value) return false;
+               config->admin_tokens[name] = std::move(*value);
+               return true;
+             }};
+}
+
+std::string EnvironmentName(std::string_view section, std::string_view name) {
+  std::string out = "VEDETTE_";
+  out.append(section).append("_").append(name);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    if (c == '.' || c == '-') return '_';
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return out;
+}
+
+}  // namespace vedette::config

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// How single values of the configuration are read. Inside config/ only.
+namespace vedette::config {
+
+// A value as it was written, before it is known what it should be. In the environment and in secret
+// files everything is plain text; TOML has types, and a number in quotation marks is none.
+struct RawValue {
+  enum class Kind { kPlain, kText, kInteger, kReal, kList, kOther };
+  Kind kind = Kind::kOther;
+  std::string text;  // kPlain, kText
+  std::int64_t integer = 0;
+  double real = 0;
+  std::vector<std::string> list;
+
+  static RawValue Plain(std::string text);
+
+  // For error messages.
+  std::string Show() const;
+};
+
+// Reads values of one kind. `allowed` completes the sentence "must be ...".
+template <typename T>
+struct ValueReader {
+  std::string allowed;
+  std::function<std::optional<T>(const RawValue&)> read;
+  bool secret = false;  // never shown; may also come from a file named by <key>_file
+};
+
+ValueReader<int> Int(int min, int max);
+ValueReader<std::int64_t> Int64(std::int64_t min, std::int64_t max);
+ValueReader<std::size_t> Bytes(std::size_t min, std::size_t max);
+ValueReader<std::chrono::milliseconds> Milliseconds(std::chrono::milliseconds min,
+                                                    std::chrono::milliseconds max);
+ValueReader<double> Real(double min, double max);
+// Credits outside, millicredits inside.
+ValueReader<std::int64_t> Credits(std::int64_t max);
+// "90d", in whole hours.
+ValueReader<std::chrono::hours> Hours();
+// "5s"; empty text unsets it.
+ValueReader<std::optional<std::chrono::seconds>> OptionalDuration();
+
+ValueReader<std::string> Text();
+ValueReader<std::string> NonEmptyText();
+ValueReader<std::string> Choice(std::vector<std::string> choices);
+ValueReader<std::string> ListenAddress();
+// http or https, or empty.
+ValueReader<std::string> OptionalUrl();
+// 32 bytes from 64 hexadecimal digits, or empty.
+ValueReader<std::string> OptionalKey();
+
+// Lists: of strings in TOML, separated by commas (or, in a secret's file, by lines) in plain text.
+ValueReader<std::vector<std::string>> KeyList();
+ValueReader<std::vector<std::string>> CidrList();
+ValueReader<std::vector<std::string>> AddressList();
+
+template <typename T>
+ValueReader<T> Secret(ValueReader<T> reader) {
+  reader.secret = true;
+  return reader;
+}
+
+}  // namespace vedette::config
