@@ -1,0 +1,270 @@
+#include "metrics/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace vedette::metrics {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Labels;
+using prometheus::Registry;
+using Buckets = Histogram::BucketBoundaries;
+
+// Series of one family. Routes, queries and kinds are a few dozen; beyond it something passes what
+// it should not, and the rest is counted as "other" rather than kept.
+constexpr std::size_t kSeriesMax = 1024;
+
+// In seconds, but for the ratio. Probes: from a cached page to the longest deadline.
+const Buckets kCheckBuckets{.005, .01, .025, .05, .1, .25, .5,  1,
+                            2.5,  5,   10,   30,  60, 120, 300, 600};
+const Buckets kLagBuckets{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
+// 1 is a row checked exactly on time.
+const Buckets kFreshnessBuckets{.5, .9, 1, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10};
+const Buckets kAttemptBuckets{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets kHttpBuckets{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets kQueryBuckets{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30};
+
+double Seconds(std::chrono::microseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+template <typename Build>
+auto& Register(Registry* registry, Build build, const char* name, const char* help) {
+  return build().Name(name).Help(help).Register(*registry);
+}
+
+// The series of a family with one or two labels that are known by text, resolved once each.
+template <typename Metric>
+class Series {
+ public:
+  Series(Family<Metric>* family, std::vector<std::string> labels, Buckets buckets = {})
+      : family_(family), labels_(std::move(labels)), buckets_(std::move(buckets)) {}
+
+  Metric& Get(std::string_view first, std::string_view second = {}) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = series_.find(View{first, second}); it != series_.end()) return *it->second;
+    return series_.size() < kSeriesMax ? Add(first, second) : Add("other", "other");
+  }
+
+ private:
+  using Values = std::pair<std::string, std::string>;
+  using View = std::pair<std::string_view, std::string_view>;
+
+  // Lets a series be found without building strings.
+  struct Less {
+    using is_transparent = void;
+    bool operator()(const View& a, const View& b) const { return a < b; }
+  };
+
+  Metric& Add(std::string_view first, std::string_view second) {
+    Metric*& metric = series_[Values(first, second)];
+    if (metric == nullptr) {
+      Labels labels{{labels_[0], std::string(first)}};
+      if (labels_.size() > 1) labels[labels_[1]] = second;
+      if constexpr (std::is_same_v<Metric, Histogram>) {
+        metric = &family_->Add(labels, buckets_);
+      } else {
+        metric = &family_->Add(labels);
+      }
+    }
+    return *metric;
+  }
+
+  Family<Metric>* const family_;
+  const std::vector<std::string> labels_;
+  const Buckets buckets_;
+  std::mutex mutex_;
+  std::map<Values, Metric*, Less> series_;  // guarded by mutex_
+};
+
+constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium,
+                            domain::Tier::kHigh};
+
+template <typename Enum>
+std::size_t Index(Enum value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+struct Metrics::Impl {
+  explicit Impl(std::string_view version);
+
+  Family<Counter>& Counters(const char* name, const char* help) {
+    return Register(&registry, prometheus::BuildCounter, name, help);
+  }
+  Family<Gauge>& Gauges(const char* name, const char* help) {
+    return Register(&registry, prometheus::BuildGauge, name, help);
+  }
+  Family<Histogram>& Histograms(const char* name, const char* help) {
+    return Register(&registry, prometheus::BuildHistogram, name, help);
+  }
+
+  Registry registry;
+
+  // Enumerations: resolved when built, so that a series stands at 0 before its first count.
+  std::array<std::array<Counter*, kTiers.size()>, domain::kOutcomeMax + 1> checks{};
+  std::array<Counter*, kTiers.size()> credits_charged{};
+  std::array<Counter*, 2> ticks{};
+
+  Histogram& schedule_lag = Histograms("vedette_schedule_lag_seconds",
+                                       "Start of a tick's first check minus the time it was due.")
+                                .Add({}, kLagBuckets);
+  Histogram& row_freshness =
+      Histograms("vedette_row_freshness_ratio",
+                 "Age of a row's last completed check over the monitor's frequency, at claim.")
+          .Add({}, kFreshnessBuckets);
+  Gauge& checks_in_flight =
+      Gauges("vedette_checks_in_flight", "Checks that this process is making right now.").Add({});
+  Counter& lease_lost = Counters("vedette_lease_lost_total",
+                                 "Leases that this process lost while working under them.")
+                            .Add({});
+  Histogram& delivery_attempt =
+      Histograms("vedette_delivery_attempt_seconds", "Duration of one attempt at a delivery.")
+          .Add({}, kAttemptBuckets);
+  Gauge& delivery_oldest_pending = Gauges("vedette_delivery_oldest_pending_seconds",
+                                          "Age of the oldest delivery that is not settled.")
+                                       .Add({});
+
+  Series<Histogram> check_duration{
+      &Histograms("vedette_check_duration_seconds", "Duration of a check, retries included."),
+      {"probe"},
+      kCheckBuckets};
+  Series<Counter> deliveries_done{
+      &Counters("vedette_deliveries_total", "Attempts at deliveries, by what came of them."),
+      {"outcome"}};
+  Series<Gauge> chunks{&Gauges("vedette_chunks", "Chunks in the database."), {"state"}};
+  Series<Gauge> deliveries{&Gauges("vedette_deliveries", "Deliveries in the database."), {"state"}};
+  Series<Counter> http_requests{&Counters("vedette_http_requests_total", "Requests answered."),
+                                {"route", "code"}};
+  Series<Histogram> http_duration{
+      &Histograms("vedette_http_request_seconds", "Time from a request's header to its answer."),
+      {"route"},
+      kHttpBuckets};
+  Series<Histogram> query_duration{
+      &Histograms("vedette_db_query_seconds", "Duration of a database statement, by its name."),
+      {"query"},
+      kQueryBuckets};
+  Series<Counter> query_errors{
+      &Counters("vedette_db_errors_total", "Database statements that failed, by name."), {"query"}};
+};
+
+Metrics::Impl::Impl(std::string_view version) {
+  Gauges("vedette_build_info", "Always 1; the version is in the label.")
+      .Add({{"version", std::string(version)}})
+      .Set(1);
+
+  auto& check_family = Counters("vedette_checks_total", "Checks recorded, by outcome and tier.");
+  auto& credit_family = Counters("vedette_credits_charged_total", "Credits charged for checks.");
+  for (const domain::Tier tier : kTiers) {
+    const std::string name(domain::TierName(tier));
+    credits_charged[Index(tier)] = &credit_family.Add({{"tier", name}});
+    for (int o = 1; o <= domain::kOutcomeMax; ++o) {
+      const auto outcome = static_cast<domain::Outcome>(o);
+      checks[Index(outcome)][Index(tier)] = &check_family.Add(
+          {{"outcome", std::string(domain::OutcomeName(outcome))}, {"tier", name}});
+    }
+  }
+  auto& tick_family = Counters("vedette_ticks_total", "Ticks begun, by what began them.");
+  for (const auto trigger : {domain::TickTrigger::kSchedule, domain::TickTrigger::kManual}) {
+    ticks[Index(trigger)] =
+        &tick_family.Add({{"trigger", std::string(domain::TickTriggerName(trigger))}});
+  }
+  for (const char* outcome : {"delivered", "retried", "dead"}) deliveries_done.Get(outcome);
+  for (const char* state : {"due", "leased", "waiting"}) chunks.Get(state);
+  for (const char* state : {"pending", "dead"}) deliveries.Get(state);
+}
+
+Metrics::Metrics(std::string_view version) : impl_(std::make_unique<Impl>(version)) {}
+
+Metrics::~Metrics() = default;
+
+void Metrics::AddChecks(domain::Outcome outcome, domain::Tier tier, std::int64_t n) {
+  impl_->checks.at(Index(outcome)).at(Index(tier))->Increment(static_cast<double>(n));
+}
+
+void Metrics::ObserveCheckDuration(std::string_view probe_kind,
+                                   std::chrono::microseconds duration) {
+  impl_->check_duration.Get(probe_kind).Observe(Seconds(duration));
+}
+
+void Metrics::ObserveScheduleLag(std::chrono::microseconds lag) {
+  impl_->schedule_lag.Observe(Seconds(lag));
+}
+
+void Metrics::ObserveRowFreshness(double ratio) {
+  impl_->row_freshness.Observe(ratio);
+}
+
+void Metrics::SetChecksInFlight(std::int64_t n) {
+  impl_->checks_in_flight.Set(static_cast<double>(n));
+}
+
+void Metrics::AddCreditsCharged(domain::Tier tier, std::int64_t mc) {
+  impl_->credits_charged.at(Index(tier))->Increment(static_cast<double>(mc) / 1000);
+}
+
+void Metrics::AddLeaseLost(std::int64_t n) {
+  impl_->lease_lost.Increment(static_cast<double>(n));
+}
+
+void Metrics::AddTicks(domain::TickTrigger trigger, std::int64_t n) {
+  impl_->ticks.at(Index(trigger))->Increment(static_cast<double>(n));
+}
+
+void Metrics::AddDeliveries(std::string_view outcome, std::int64_t n) {
+  impl_->deliveries_done.Get(outcome).Increment(static_cast<double>(n));
+}
+
+void Metrics::ObserveDeliveryAttempt(std::chrono::microseconds duration) {
+  impl_->delivery_attempt.Observe(Seconds(duration));
+}
+
+void Metrics::SetChunks(std::string_view state, std::int64_t n) {
+  impl_->chunks.Get(state).Set(static_cast<double>(n));
+}
+
+void Metrics::SetDeliveries(std::string_view state, std::int64_t n) {
+  impl_->deliveries.Get(state).Set(static_cast<double>(n));
+}
+
+void Metrics::SetDeliveryOldestPending(std::chrono::microseconds age) {
+  impl_->delivery_oldest_pending.Set(Seconds(age));
+}
+
+void Metrics::ObserveHttpRequest(std::string_view route, int code,
+                                 std::chrono::microseconds duration) {
+  impl_->http_requests.Get(route, std::to_string(code)).Increment();
+  impl_->http_duration.Get(route).Observe(Seconds(duration));
+}
+
+void Metrics::ObserveQuery(std::string_view query, std::chrono::microseconds duration, bool ok) {
+  impl_->query_duration.Get(query).Observe(Seconds(duration));
+  Counter& errors = impl_->query_errors.Get(query);
+  if (!ok) errors.Increment();
+}
+
+std::string Metrics::Expose() const {
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, impl_->registry.Collect());
+  return out.str();
+}
+
+}  // namespace vedette::metrics
