@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/names.h"
+#include "domain/outcome.h"
+
+// Monitors, rows, events and ticks as the store reads them and as clients and operators see them
+// (domain/monitor_json.h). Members ending in _json are JSON text, kept as it was stored.
+namespace vedette::domain {
+
+struct Monitor {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  std::string name;
+  std::string frequency_text;  // as given
+  std::chrono::seconds frequency{0};
+  Tier tier = Tier::kLow;
+  SubjectType subject_type = SubjectType::kCompany;
+  MonitorStatus status = MonitorStatus::kActive;  // as stored; ShowStatus says what is shown
+  std::optional<std::string> disabled_reason;     // likewise
+  std::vector<std::string> key_columns;
+  std::string struct_json;
+  std::optional<std::string> research_plan;
+  std::optional<std::string> metadata_json;
+  std::optional<std::string> webhook_url;
+  std::vector<NotificationType> webhook_event_types;
+  int confirm_after = 1;
+  int missing_confirmations = 2;
+  std::optional<std::string> run_id;
+  base::Timestamp created_at;
+  base::Timestamp updated_at;
+  base::Timestamp next_run_at;
+  std::optional<base::Timestamp> last_run_at;  // the start of the last tick
+  std::int64_t row_count = 0;
+  std::int64_t active_row_count = 0;
+  // The organisation is locked or lacks the feature `monitors`.
+  bool organisation_stopped = false;
+  // The last attempts to reach the webhook's endpoint failed.
+  bool webhook_failing = false;
+};
+
+struct ShownStatus {
+  MonitorStatus status;
+  std::optional<std::string> disabled_reason;
+};
+
+// What everybody is shown: an active monitor of a stopped organisation is `paused`,
+// `organisation_locked`; lifting that restores what was.
+ShownStatus ShowStatus(const Monitor& monitor);
+
+// The next slots of its schedule; none unless it is shown as active.
+std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor);
+
+struct Row {
+  base::Uuid id;
+  int position = 0;
+  std::string subject_json;
+  std::optional<std::string> context_json;
+  std::string baseline_json;
+  std::optional<std::string> pending_json;  // {field: {"value", "seen"}}
+  bool is_active = true;
+  std::optional<std::string> disabled_reason;
+  std::optional<base::Timestamp> last_run_at;
+  base::Timestamp created_at;
+  base::Timestamp updated_at;
+};
+
+struct Event {
+  base::Uuid id;
+  EventType type = EventType::kChange;
+  base::Uuid event_group_id;
+  std::int64_t tick_id = 0;
+  std::optional<std::string> field;
+  std::optional<std::string> previous_value_json;
+  std::optional<std::string> current_value_json;
+  std::optional<std::string> message;
+  std::optional<std::string> evidence;
+  std::optional<std::string> sources_json;
+  std::optional<double> confidence;
+  base::Timestamp created_at;
+};
+
+struct Tick {
+  std::int64_t tick_id = 0;
+  TickTrigger trigger = TickTrigger::kSchedule;
+  base::Timestamp due_at;
+  base::Timestamp started_at;
+  std::optional<base::Timestamp> finished_at;
+  std::int64_t slots = 0;
+  std::int64_t rows = 0;
+  OutcomeCounts outcomes{};  // of a finished tick
+};
+
+}  // namespace vedette::domain

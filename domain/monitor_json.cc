@@ -1,0 +1,245 @@
+#include "domain/monitor_json.h"
+
+#include <cstddef>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "domain/limits.h"
+#include "domain/next_run_times.h"
+
+namespace vedette::domain {
+namespace {
+
+// Appends members to one object's text.
+class Members {
+ public:
+  explicit Members(std::string* out) : out_(out) {}
+
+  void Raw(std::string_view key, std::string_view json) {
+    if (!out_->empty() && out_->back() != '{') out_->push_back(',');
+    out_->append("\"").append(key).append("\":").append(json);
+  }
+  void RawOrNull(std::string_view key, const std::optional<std::string>& json) {
+    Raw(key, json ? std::string_view(*json) : "null");
+  }
+  void Text(std::string_view key, std::string_view text) { Raw(key, JsonText(text)); }
+  void TextOrNull(std::string_view key, const std::optional<std::string>& text) {
+    Raw(key, text ? JsonText(*text) : "null");
+  }
+  void Id(std::string_view key, const base::Uuid& id) { Raw(key, '"' + id.ToString() + '"'); }
+  void IdOrNull(std::string_view key, const std::optional<base::Uuid>& id) {
+    Raw(key, id ? '"' + id->ToString() + '"' : "null");
+  }
+  void Time(std::string_view key, base::Timestamp t) {
+    Raw(key, '"' + base::FormatTimestamp(t) + '"');
+  }
+  void TimeOrNull(std::string_view key, const std::optional<base::Timestamp>& t) {
+    Raw(key, t ? '"' + base::FormatTimestamp(*t) + '"' : "null");
+  }
+  void Number(std::string_view key, std::int64_t n) { Raw(key, std::to_string(n)); }
+  void Bool(std::string_view key, bool b) { Raw(key, b ? "true" : "false"); }
+
+ private:
+  std::string* out_;
+};
+
+std::string RunTimesJson(const Monitor& monitor) {
+  std::string out = "[";
+  for (const base::Timestamp t : ShownRunTimes(monitor)) {
+    if (out.size() > 1) out += ',';
+    out += '"' + base::FormatTimestamp(t) + '"';
+  }
+  return out + ']';
+}
+
+std::string TextsJson(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += ',';
+    out += JsonText(text);
+  }
+  return out + ']';
+}
+
+std::string EventTypesJson(const Monitor& monitor) {
+  std::vector<std::string> names;
+  for (const NotificationType type : monitor.webhook_event_types) {
+    names.emplace_back(NotificationTypeName(type));
+  }
+  return TextsJson(names);
+}
+
+void AppendIdentity(const Monitor& monitor, Members* m) {
+  m->Id("org_id", monitor.org_id);
+  m->IdOrNull("team_id", monitor.team_id);
+  m->Text("name", monitor.name);
+  m->Text("frequency", monitor.frequency_text);
+}
+
+void AppendKind(const Monitor& monitor, Members* m) {
+  m->Text("tier", TierName(monitor.tier));
+  m->Text("subject_type", SubjectTypeName(monitor.subject_type));
+  m->TextOrNull("research_plan", monitor.research_plan);
+}
+
+void AppendSwitch(const ShownStatus& shown, Members* m) {
+  m->Bool("is_active", shown.status == MonitorStatus::kActive);
+  m->TextOrNull("disabled_reason", shown.disabled_reason);
+}
+
+void AppendSchedule(const Monitor& monitor, Members* m) {
+  m->TimeOrNull("last_run_at", monitor.last_run_at);
+  m->Raw("next_run_times", RunTimesJson(monitor));
+  m->Number("row_count", monitor.row_count);
+  m->Number("active_row_count", monitor.active_row_count);
+}
+
+void AppendTimes(const Monitor& monitor, Members* m) {
+  m->Time("created_at", monitor.created_at);
+  m->Time("updated_at", monitor.updated_at);
+}
+
+// The detail view without its closing brace.
+std::string OpenDetail(const Monitor& monitor) {
+  const ShownStatus shown = ShowStatus(monitor);
+  std::string out = "{";
+  Members m(&out);
+  m.Id("id", monitor.id);
+  AppendIdentity(monitor, &m);
+  m.Raw("watched", monitor.struct_json);
+  AppendKind(monitor, &m);
+  AppendSwitch(shown, &m);
+  m.Text("status", MonitorStatusName(shown.status));
+  m.TextOrNull("webhook_url", monitor.webhook_url);
+  m.Bool("webhook_failing", monitor.webhook_failing);
+  m.RawOrNull("metadata", monitor.metadata_json);
+  AppendSchedule(monitor, &m);
+  m.Raw("key_columns", TextsJson(monitor.key_columns));
+  m.Number("confirm_after", monitor.confirm_after);
+  m.Number("missing_confirmations", monitor.missing_confirmations);
+  m.TextOrNull("run_id", monitor.run_id);
+  AppendTimes(monitor, &m);
+  return out;
+}
+
+}  // namespace
+
+ShownStatus ShowStatus(const Monitor& monitor) {
+  if (monitor.status == MonitorStatus::kActive && monitor.organisation_stopped) {
+    return {MonitorStatus::kPaused, "organisation_locked"};
+  }
+  return {monitor.status, monitor.disabled_reason};
+}
+
+std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor) {
+  if (ShowStatus(monitor).status != MonitorStatus::kActive) return {};
+  return NextRunTimes(monitor.next_run_at, monitor.frequency, kNextRunTimesShown);
+}
+
+std::string JsonText(std::string_view text) {
+  return base::DumpJson(base::Json(text));
+}
+
+std::string MonitorDetailJson(const Monitor& monitor) {
+  return OpenDetail(monitor) + '}';
+}
+
+std::string MonitorDetailHead(const Monitor& monitor) {
+  return OpenDetail(monitor) + ",\"rows\":[";
+}
+
+std::string MonitorSummaryJson(const Monitor& monitor) {
+  const ShownStatus shown = ShowStatus(monitor);
+  std::string out = "{";
+  Members m(&out);
+  m.Id("id", monitor.id);
+  AppendIdentity(monitor, &m);
+  m.Raw("struct", monitor.struct_json);
+  AppendKind(monitor, &m);
+  AppendSwitch(shown, &m);
+  m.TextOrNull("webhook_url", monitor.webhook_url);
+  m.Raw("webhook_event_types", EventTypesJson(monitor));
+  m.RawOrNull("metadata", monitor.metadata_json);
+  AppendSchedule(monitor, &m);
+  m.Text("status", MonitorStatusName(shown.status));
+  AppendTimes(monitor, &m);
+  return out + '}';
+}
+
+RowJson::RowJson(const Monitor& monitor, View view) {
+  Members identity(&before_subject_);
+  AppendIdentity(monitor, &identity);
+
+  Members kind(&before_active_);
+  kind.Raw(view == View::kDetail ? "watched" : "struct", monitor.struct_json);
+  AppendKind(monitor, &kind);
+
+  Members hook(&before_last_run_);
+  hook.TextOrNull("webhook_url", monitor.webhook_url);
+  if (view == View::kPage) hook.Raw("webhook_event_types", EventTypesJson(monitor));
+  hook.RawOrNull("metadata", monitor.metadata_json);
+
+  Members schedule(&before_created_);
+  schedule.Raw("next_run_times", RunTimesJson(monitor));
+}
+
+void RowJson::Append(const Row& row, std::string* out) const {
+  std::string text = "{";
+  Members m(&text);
+  m.Id("id", row.id);
+  text.append(",").append(before_subject_);
+  m.Raw("subject", row.subject_json);
+  m.RawOrNull("context", row.context_json);
+  m.Raw("baseline", row.baseline_json);
+  text.append(",").append(before_active_);
+  m.Bool("is_active", row.is_active);
+  m.TextOrNull("disabled_reason", row.disabled_reason);
+  text.append(",").append(before_last_run_);
+  m.TimeOrNull("last_run_at", row.last_run_at);
+  text.append(",").append(before_created_);
+  m.Raw("pending_confirmations", row.pending_json ? std::string_view(*row.pending_json) : "{}");
+  m.Time("created_at", row.created_at);
+  m.Time("updated_at", row.updated_at);
+  text += '}';
+  out->append(text);
+}
+
+std::string EventJson(const Event& event) {
+  std::string out = "{";
+  Members m(&out);
+  m.Id("id", event.id);
+  m.Text("event_type", EventTypeName(event.type));
+  m.Id("event_group_id", event.event_group_id);
+  m.TextOrNull("field", event.field);
+  m.RawOrNull("previous_value", event.previous_value_json);
+  m.RawOrNull("current_value", event.current_value_json);
+  m.TextOrNull("message", event.message);
+  m.TextOrNull("evidence", event.evidence);
+  m.RawOrNull("sources", event.sources_json);
+  m.Raw("confidence", event.confidence ? base::DumpJson(base::Json(*event.confidence)) : "null");
+  m.Time("created_at", event.created_at);
+  return out + '}';
+}
+
+std::string TickJson(const Tick& tick) {
+  std::string out = "{";
+  Members m(&out);
+  m.Number("tick_id", tick.tick_id);
+  m.Text("trigger", TickTriggerName(tick.trigger));
+  m.Time("due_at", tick.due_at);
+  m.Time("started_at", tick.started_at);
+  m.TimeOrNull("finished_at", tick.finished_at);
+  m.Number("slots", tick.slots);
+  m.Number("rows", tick.rows);
+  std::string counts = "{";
+  Members c(&counts);
+  for (int i = 1; i <= kOutcomeMax; ++i) {
+    const std::int64_t n = tick.outcomes[static_cast<std::size_t>(i)];
+    if (n > 0) c.Number(OutcomeName(static_cast<Outcome>(i)), n);
+  }
+  m.Raw("outcomes", counts + '}');
+  return out + '}';
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "domain/monitor.h"
+
+// The JSON shapes of monitors, rows, events and ticks (interface 2.1 to 2.4, design 8), as compact
+// text. The public API and the admin port both show these. Pure.
+namespace vedette::domain {
+
+// A JSON string, quoted and escaped; invalid UTF-8 is replaced.
+std::string JsonText(std::string_view text);
+
+// The detail view without `rows`, a complete object.
+std::string MonitorDetailJson(const Monitor& monitor);
+
+// The detail view up to and including `"rows":[`; whoever streams it closes with
+// kMonitorDetailTail.
+std::string MonitorDetailHead(const Monitor& monitor);
+inline constexpr std::string_view kMonitorDetailTail = "]}";
+
+std::string MonitorSummaryJson(const Monitor& monitor);
+
+// Writes rows of one monitor. What they share is written once, at construction.
+class RowJson {
+ public:
+  enum class View {
+    kPage,    // interface 2.1, with `struct` and `webhook_event_types`
+    kDetail,  // inside the detail view: `watched` in place of `struct`, no `webhook_event_types`
+  };
+  RowJson(const Monitor& monitor, View view);
+  void Append(const Row& row, std::string* out) const;
+
+ private:
+  std::string before_subject_;
+  std::string before_active_;
+  std::string before_last_run_;
+  std::string before_created_;
+};
+
+std::string EventJson(const Event& event);
+std::string TickJson(const Tick& tick);
+
+}  // namespace vedette::domain

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+// How a row of columns becomes a subject, a baseline and a context, and when two rows have the same
+// key (interface 4.1 rules 5 to 7, decisions "Wire"). Pure; the same for rows of a request and of a
+// file.
+namespace vedette::domain {
+
+// Which columns mean what, of one monitor.
+struct ColumnRoles {
+  std::vector<std::string> key_columns;
+  std::set<std::string, std::less<>> watched;
+};
+
+// The value as compared: absent, null and blank are no value; strings trimmed; 1 equals "1".
+std::optional<std::string> NormaliseValue(const base::Json& scalar);
+
+struct RowValues {
+  std::string subject_json;                 // the key columns, in the monitor's order
+  std::string baseline_json;                // watched columns that have a value
+  std::optional<std::string> context_json;  // all others
+  std::string key_hash;                     // 16 bytes, equal where the key values are
+  bool has_key = false;                     // a value in at least one key column (rule 6)
+};
+
+// `columns` is an object whose members are scalars.
+RowValues SplitRow(const base::Json& columns, const ColumnRoles& roles);
+
+}  // namespace vedette::domain
