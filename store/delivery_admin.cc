@@ -1,0 +1,130 @@
+#include "store/delivery_admin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+DeliveryView ReadView(const pqxx::row& row) {
+  DeliveryView view;
+  view.id = ReadUuid(row["id"]);
+  view.state = static_cast<domain::DeliveryState>(row["state"].as<int>());
+  view.type = static_cast<domain::NotificationType>(row["type"].as<int>());
+  view.org_id = ReadUuid(row["org_id"]);
+  view.monitor_id = ReadUuid(row["monitor_id"]);
+  view.row_id = ReadUuid(row["row_id"]);
+  view.event_group_id = ReadUuid(row["event_group_id"]);
+  view.attempts = row["attempts"].as<int>();
+  view.next_attempt_at = ReadTimeOrNull(row["next_attempt_at"]);
+  view.last_error = ReadTextOrNull(row["last_error"]);
+  view.created_at = ReadTime(row["created_at"]);
+  return view;
+}
+
+DeliveryAttemptView ReadAttempt(const pqxx::row& row) {
+  DeliveryAttemptView view;
+  view.attempt = row["attempt"].as<int>();
+  view.attempted_at = ReadTime(row["attempted_at"]);
+  view.delivered = row["delivered"].as<bool>();
+  if (!row["status_code"].is_null()) view.status_code = row["status_code"].as<int>();
+  view.error = ReadTextOrNull(row["error"]);
+  if (!row["answer"].is_null()) view.answer = ReadBytea(row["answer"]);
+  view.duration = std::chrono::microseconds(row["duration_us"].as<std::int64_t>());
+  return view;
+}
+
+base::Json FilterJson(const ReplayFilter& filter) {
+  base::Json json = base::Json::object();
+  if (filter.org_id) json["org_id"] = filter.org_id->ToString();
+  if (filter.monitor_id) json["monitor_id"] = filter.monitor_id->ToString();
+  if (filter.since) json["since"] = base::FormatTimestamp(*filter.since);
+  if (filter.until) json["until"] = base::FormatTimestamp(*filter.until);
+  return json;
+}
+
+std::string FilterTarget(const ReplayFilter& filter) {
+  if (filter.monitor_id) return filter.monitor_id->ToString();
+  if (filter.org_id) return filter.org_id->ToString();
+  return "deliveries";
+}
+
+}  // namespace
+
+std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const bool delivered = query.state == domain::DeliveryState::kDelivered;
+    const pqxx::result rows = delivered ? tx.Exec("delivery_admin_list_delivered", query.org_id,
+                                                  query.monitor_id, query.before, query.limit)
+                                        : tx.Exec("delivery_admin_list", query.state, query.org_id,
+                                                  query.monitor_id, query.before, query.limit);
+    std::vector<DeliveryView> views;
+    for (const auto& row : rows) views.push_back(ReadView(row));
+    return views;
+  });
+}
+
+std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& delivery_id) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<DeliveryDetail> {
+    pqxx::result found = tx.Exec("delivery_admin_read", delivery_id);
+    if (found.empty()) found = tx.Exec("delivery_admin_read_delivered", delivery_id);
+    if (found.empty()) return std::nullopt;
+    DeliveryDetail detail{ReadView(found[0]), {}};
+    for (const auto& row :
+         tx.Exec("delivery_admin_attempts", delivery_id, kDeliveryAttemptsShown)) {
+      detail.attempts.push_back(ReadAttempt(row));
+    }
+    std::reverse(detail.attempts.begin(), detail.attempts.end());
+    return detail;
+  });
+}
+
+ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
+                             const base::Uuid& delivery_id, AuditEntry audit) {
+  audit.target = delivery_id.ToString();
+  return InTransaction(session, [&](Transaction& tx) {
+    const pqxx::result locked = tx.Exec("delivery_admin_lock", delivery_id);
+    if (locked.empty()) {
+      return tx.Exec("delivery_admin_was_delivered", delivery_id).empty() ? ReplayOutcome::kNotFound
+                                                                          : ReplayOutcome::kNotDead;
+    }
+    const pqxx::result replayed =
+        tx.Exec("delivery_admin_replay", std::vector<base::Uuid>{delivery_id});
+    if (replayed.empty()) return ReplayOutcome::kNotDead;
+    audit.org_id = ReadUuid(replayed[0]["org_id"]);
+    InsertAudit(tx, clock, audit);
+    return ReplayOutcome::kDone;
+  });
+}
+
+std::int64_t ReplayDeliveries(Session& session, const base::Clock& clock,
+                              const ReplayFilter& filter, const AuditEntry& audit) {
+  std::int64_t total = 0;
+  std::optional<base::Uuid> after;
+  for (;;) {
+    const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
+      std::vector<base::Uuid> batch;
+      for (const auto& row : tx.Exec("delivery_admin_dead_batch", filter.org_id, filter.monitor_id,
+                                     filter.since, filter.until, after, kReplayBatch)) {
+        batch.push_back(ReadUuid(row["id"]));
+      }
+      if (batch.empty()) return batch;
+      tx.Exec("delivery_admin_replay", batch);
+      AuditEntry entry = audit;
+      entry.target = FilterTarget(filter);
+      entry.org_id = filter.org_id;
+      entry.detail = FilterJson(filter);
+      (*entry.detail)["replayed"] = batch.size();
+      InsertAudit(tx, clock, entry);
+      return batch;
+    });
+    total += static_cast<std::int64_t>(ids.size());
+    if (ids.size() < static_cast<std::size_t>(kReplayBatch)) return total;
+    after = ids.back();
+  }
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/names.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// Deliveries as the operator sees them, and their replay. All functions throw as InTransaction does
+// (store/session.h).
+namespace vedette::store {
+
+struct DeliveryView {
+  base::Uuid id;
+  domain::DeliveryState state = domain::DeliveryState::kPending;
+  domain::NotificationType type = domain::NotificationType::kChanged;
+  base::Uuid org_id;
+  base::Uuid monitor_id;  // the monitor's, unlike in the notification
+  base::Uuid row_id;
+  base::Uuid event_group_id;
+  int attempts = 0;
+  // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,
+  // dead, or being sent now.
+  std::optional<base::Timestamp> next_attempt_at;
+  std::optional<std::string> last_error;
+  base::Timestamp created_at;
+};
+
+struct DeliveryAttemptView {
+  int attempt = 0;
+  base::Timestamp attempted_at;
+  bool delivered = false;
+  std::optional<int> status_code;
+  std::optional<std::string> error;
+  std::optional<std::string> answer;  // raw bytes, as received
+  std::chrono::microseconds duration{};
+};
+
+struct DeliveryQuery {
+  std::optional<domain::DeliveryState> state;  // empty: pending and dead
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> before;  // the last id of the page before
+  int limit = 0;
+};
+// Newest first, at most `limit`. Delivered ones are known for as long as their attempts are kept.
+std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query);
+
+struct DeliveryDetail {
+  DeliveryView delivery;
+  std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
+};
+inline constexpr int kDeliveryAttemptsShown = 200;
+std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& delivery_id);
+
+enum class ReplayOutcome { kDone, kNotFound, kNotDead };
+// Makes a dead delivery pending and due, its schedule anew, for the monitor's current receiver. The
+// numbering of attempts goes on. The caller raises Signal::kDelivery after it.
+ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
+                             const base::Uuid& delivery_id, AuditEntry audit);
+
+struct ReplayFilter {
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Timestamp> since;  // made at or after
+  std::optional<base::Timestamp> until;  // made before
+};
+// Replays every dead delivery that the filter lets through, up to kReplayBatch in a transaction,
+// each with an audit entry of its own. Returns their number. When it throws, batches may be done;
+// to repeat it is safe.
+inline constexpr int kReplayBatch = 5000;
+std::int64_t ReplayDeliveries(Session& session, const base::Clock& clock,
+                              const ReplayFilter& filter, const AuditEntry& audit);
+
+}  // namespace vedette::store

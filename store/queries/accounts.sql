@@ -1,0 +1,81 @@
+-- name: org_insert
+insert into organisation (id, name, features) values ($1, $2, $3::text[])
+
+-- name: account_insert
+insert into account (org_id) values ($1)
+
+-- name: org_exists
+select from organisation where id = $1
+
+-- name: orgs_read
+-- $1 ids. What the chunks hold and what was charged come from the rows themselves: there is no second counter.
+select o.id, o.name, o.locked, o.features, o.created_at, a.balance_mc,
+  (select coalesce(sum(c.reserved_mc), 0)::bigint from chunk c where c.org_id = o.id) as reserved_mc,
+  (select coalesce(-sum(e.amount_mc), 0)::bigint
+   from credit_entry e where e.org_id = o.id and e.checks is not null) as charged_mc
+from organisation o
+join account a on a.org_id = o.id
+where o.id = any ($1::uuid[])
+order by o.id desc
+
+-- name: orgs_page
+-- $1 part of the name, escaped for LIKE; $2 id; $3 the last id of the page before; $4 limit
+select id
+from organisation
+where ($1::text is null or name ilike '%' || $1 || '%' or id = $2::uuid)
+  and ($3::uuid is null or id < $3)
+order by id desc
+limit $4
+
+-- name: teams_read
+-- $1 organisations
+select t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
+from team t
+left join team_spend s
+  on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
+where t.org_id = any ($1::uuid[])
+order by t.org_id, t.created_at, t.id
+
+-- name: team_read
+select t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
+from team t
+left join team_spend s
+  on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
+where t.org_id = $1 and t.id = $2
+
+-- name: team_insert
+insert into team (id, org_id, name, spend_limit_mc) values ($1, $2, $3, $4)
+
+-- name: team_update
+-- $3 name or null; $4 whether to set the limit; $5 the limit
+update team
+set name = coalesce($3::text, name),
+    spend_limit_mc = case when $4::boolean then $5::bigint else spend_limit_mc end
+where org_id = $1 and id = $2
+returning id
+
+-- name: account_lock
+select balance_mc from account where org_id = $1 for update
+
+-- name: account_add
+update account set balance_mc = balance_mc + $2 where org_id = $1 returning balance_mc
+
+-- name: credit_entry_insert
+insert into credit_entry (org_id, amount_mc, reason) values ($1, $2, $3)
+
+-- name: api_key_insert
+insert into api_key (id, org_id, team_id, name, prefix, key_sha256)
+values ($1, $2, $3, $4, $5, $6::bytea)
+
+-- name: api_keys_list
+-- $2 the last id of the page before; $3 limit
+select id, name, prefix, team_id, created_at
+from api_key
+where org_id = $1 and revoked_at is null and ($2::uuid is null or id < $2)
+order by id desc
+limit $3
+
+-- name: api_key_revoke
+update api_key set revoked_at = now()
+where org_id = $1 and id = $2 and revoked_at is null
+returning id

@@ -1,0 +1,60 @@
+-- name: overview_members
+-- $1 seconds since the last heartbeat; $2 limit
+select id, roles, version, host, pid, started_at, heartbeat_at, draining,
+  (extract(epoch from now() - heartbeat_at) * 1000)::bigint as heartbeat_age_ms
+from member
+where heartbeat_at > now() - $1::bigint * interval '1 second'
+order by heartbeat_at desc, id
+limit $2
+
+-- name: overview_chunks
+select now() as at,
+  count(*) filter (where available_at <= now()) as due,
+  count(*) filter (where available_at > now() and lease_token is not null) as leased,
+  count(*) filter (where available_at > now() and lease_token is null) as waiting,
+  coalesce(sum(row_count) filter (where available_at <= now()), 0)::bigint as checks_due,
+  coalesce(sum(row_count) filter (where available_at > now() and lease_token is not null), 0)::bigint
+    as checks_leased,
+  (extract(epoch from now() - min(due_at) filter (where available_at <= now())) * 1000)::bigint
+    as oldest_due_age_ms
+from chunk
+
+-- name: overview_deliveries
+-- $1 counted up to
+select
+  (select count(*) from (select from delivery where state = 0 limit $1) s) as pending,
+  (select count(*) from (select from delivery where state = 1 limit $1) s) as dead,
+  (select (extract(epoch from now() - created_at) * 1000)::bigint
+   from delivery where state = 0 order by id limit 1) as oldest_pending_age_ms
+
+-- name: overview_monitors
+-- $1 counted up to; $2 seconds
+select
+  (select count(*) from (select from monitor_sched where live limit $1) s) as live,
+  (select count(*) from (
+     select from monitor_sched
+     where live and next_run_at < now() - $2::bigint * interval '1 second' limit $1) s) as late
+
+-- name: overview_backlog
+-- $1 limit
+select b.org_id, o.name, b.chunks, b.checks, b.oldest_due_age_ms
+from (
+  select org_id, count(*) as chunks, sum(row_count)::bigint as checks,
+    (extract(epoch from now() - min(due_at)) * 1000)::bigint as oldest_due_age_ms
+  from chunk
+  where available_at <= now()
+  group by org_id
+  order by 3 desc
+  limit $1) b
+join organisation o on o.id = b.org_id
+order by b.checks desc, b.org_id
+
+-- name: overview_late
+-- $1 seconds; $2 limit
+select m.id, m.org_id, m.name, m.frequency, s.last_run_at, s.next_run_at,
+  (extract(epoch from now() - s.next_run_at) * 1000)::bigint as late_ms
+from monitor_sched s
+join monitor m on m.id = s.monitor_id
+where s.live and s.next_run_at < now() - $1::bigint * interval '1 second'
+order by s.next_run_at
+limit $2
