@@ -129,6 +129,7 @@ void PrivatePostgres::Start() {
     LockHome();
     FindBinaries();
     StopLeftOver();
+    ForgetRemoved();
     if (!fs::exists(data_dir_ / "PG_VERSION")) CreateCluster();
     MakeSocketDir();
     std::vector<std::string> arguments = {bin_ / "postgres", "-D", data_dir_};
@@ -329,6 +330,18 @@ void PrivatePostgres::StopLeftOver() {
       S_ISDIR(info.st_mode) && info.st_uid == (user_.change ? user_.uid : geteuid())) {
     fs::remove_all(remembered, ignored);
   }
+}
+
+// Whoever removes DIR means to begin anew, so a stand-in does not outlive it: DIR holds a mark.
+void PrivatePostgres::ForgetRemoved() {
+  if (home_ == fs::canonical(dir_)) return;
+  const fs::path mark = dir_ / "postgres.location";
+  if (!fs::exists(mark) && fs::exists(data_dir_)) {
+    Say(fmt::format("{} was made anew, so the former data in {} is removed", dir_.native(),
+                    home_.native()));
+    fs::remove_all(data_dir_);
+  }
+  std::ofstream(mark, std::ios::trunc) << home_.native() << '\n';
 }
 
 // Made under another name and renamed when complete, so that a crash leaves a whole cluster or

@@ -29,7 +29,7 @@ struct PrivatePostgresOptions {
 // called Start dies. What a crash left behind, another Start on the same DIR clears away.
 //
 // Started by root, the server runs as `options.user`. Where that user cannot reach DIR (a checkout
-// under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>.
+// under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>, and forgotten when DIR was removed.
 //
 // One thread; the one that calls Start must outlive the server. Not for two processes at once: the
 // second Start on a DIR throws.
@@ -79,6 +79,7 @@ class PrivatePostgres {
   void LockHome();
   void FindBinaries();
   void StopLeftOver();
+  void ForgetRemoved();
   void CreateCluster();
   void MakeSocketDir();
   void WaitReady();

@@ -154,10 +154,17 @@ TEST(PrivatePostgres, KeepsItsDataElsewhereWhereItsUserCannotPass) {
   options.say = [&said](std::string_view sentence) { said.emplace_back(sentence); };
   PrivatePostgres postgres(dir.path() / "var", options);
   postgres.Start();
-  EXPECT_EQ(Ask(postgres.Url(), "SELECT 1"), "1");
+  EXPECT_EQ(Ask(postgres.Url(), "CREATE TABLE t AS SELECT 7 AS n"), "done");
   EXPECT_EQ(postgres.data_dir().native().rfind("/var/lib/vedette/", 0), 0U);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_NE(said[0].find(postgres.data_dir().parent_path().native()), std::string::npos);
+  postgres.Stop();
+  postgres.Start();
+  EXPECT_EQ(Ask(postgres.Url(), "SELECT n FROM t"), "7") << "the data is found again";
+  postgres.Stop();
+  fs::remove_all(dir.path() / "var");
+  postgres.Start();
+  EXPECT_NE(Ask(postgres.Url(), "SELECT n FROM t"), "7") << "removing DIR begins anew";
   postgres.Stop();
   fs::remove_all(postgres.data_dir().parent_path());
 }

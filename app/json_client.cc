@@ -1,0 +1,63 @@
+#include "app/json_client.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace vedette::app {
+namespace {
+
+constexpr std::chrono::milliseconds kTimeout{15000};
+constexpr std::size_t kAnswerBytesMax = 64 << 20;
+
+// The words of an error body, in any of the shapes of interface 7.
+std::string Reason(const JsonClient::Answer& answer) {
+  const base::Json& body = answer.body;
+  if (body.is_object()) {
+    for (const char* key : {"message", "detail", "error"}) {
+      if (!body.contains(key)) continue;
+      return body[key].is_string() ? body[key].get<std::string>() : base::DumpJson(body[key]);
+    }
+  }
+  return answer.text.substr(0, 300);
+}
+
+}  // namespace
+
+JsonClient::JsonClient(BlockingHttp& http, std::string base,
+                       std::pair<std::string, std::string> credential)
+    : http_(http), base_(std::move(base)), credential_(std::move(credential)) {}
+
+JsonClient::Answer JsonClient::Call(const std::string& method, const std::string& path,
+                                    const std::optional<base::Json>& body) {
+  net::HttpRequest request;
+  request.method = method;
+  request.url = base_ + path;
+  request.headers.push_back(credential_);
+  if (body) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = base::DumpJson(*body);
+  }
+  request.trust = net::Trust::kOperator;
+  request.timeout = kTimeout;
+  request.body_bytes_max = kAnswerBytesMax;
+  net::HttpResponse response = http_.Send(std::move(request));
+  if (response.error_class != net::HttpErrorClass::kNone) {
+    throw RequestFailed(0, fmt::format("{} {}{} failed: {}", method, base_, path, response.error));
+  }
+  Answer answer{.status = response.status, .body = nullptr, .text = std::move(response.body)};
+  if (base::ParseJson(answer.text, &answer.body)) answer.body = nullptr;
+  return answer;
+}
+
+base::Json JsonClient::Expect(const std::string& method, const std::string& path,
+                              const std::optional<base::Json>& body) {
+  Answer answer = Call(method, path, body);
+  if (answer.status < 200 || answer.status > 299) {
+    throw RequestFailed(answer.status, fmt::format("{} {} was answered {}: {}", method, path,
+                                                   answer.status, Reason(answer)));
+  }
+  return std::move(answer.body);
+}
+
+}  // namespace vedette::app

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "app/blocking_http.h"
+#include "base/json.h"
+
+namespace vedette::app {
+
+// What a server answered that was not what the caller needs; a sentence.
+class RequestFailed : public std::runtime_error {
+ public:
+  RequestFailed(int status, const std::string& message)
+      : std::runtime_error(message), status_(status) {}
+  int status() const { return status_; }  // 0: there was no answer
+
+ private:
+  int status_;
+};
+
+// Calls a JSON API at one base address with one credential. As BlockingHttp for threads.
+class JsonClient {
+ public:
+  struct Answer {
+    int status = 0;
+    base::Json body;  // null when it is empty or no JSON
+    std::string text;
+  };
+
+  // `base`: "http://127.0.0.1:8080". `credential`: the header that goes with every request.
+  JsonClient(BlockingHttp& http, std::string base, std::pair<std::string, std::string> credential);
+
+  // Any answer. Throws RequestFailed when there is none.
+  Answer Call(const std::string& method, const std::string& path,
+              const std::optional<base::Json>& body = std::nullopt);
+
+  // The body of a 2xx answer; throws RequestFailed with what the server said otherwise.
+  base::Json Expect(const std::string& method, const std::string& path,
+                    const std::optional<base::Json>& body = std::nullopt);
+
+  const std::string& base() const { return base_; }
+
+ private:
+  BlockingHttp& http_;
+  std::string base_;
+  std::pair<std::string, std::string> credential_;
+};
+
+}  // namespace vedette::app

@@ -1,0 +1,197 @@
+// The command line: flags, signals, exit statuses. 0: done; 1: it failed, with a sentence on
+// standard error; 2: a wrong command line or configuration.
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/demo.h"
+#include "app/probe_once.h"
+#include "app/service.h"
+#include "app/signals.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "domain/signature.h"
+
+namespace vedette::app {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUse = 2;
+constexpr std::chrono::milliseconds kFaultPoll{200};
+
+struct CommonOptions {
+  std::string config_path;
+  config::Config Load() const {
+    return config::LoadConfig(
+        config_path.empty() ? std::nullopt : std::optional<std::string>(config_path),
+        config::ProcessEnvironment());
+  }
+};
+
+base::Logger MakeLogger(const config::LogConfig& config) {
+  static const std::map<std::string, base::LogLevel> kLevels = {
+      {"trace", base::LogLevel::kTrace}, {"debug", base::LogLevel::kDebug},
+      {"info", base::LogLevel::kInfo},   {"warn", base::LogLevel::kWarn},
+      {"error", base::LogLevel::kError}, {"off", base::LogLevel::kOff}};
+  return base::Logger(kLevels.at(config.level),
+                      config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
+}
+
+int Serve(const CommonOptions& common, const std::string& roles) {
+  const config::Config config = common.Load();
+  std::set<Role> wanted = AllRoles();
+  try {
+    if (!roles.empty()) wanted = ParseRoles(roles);
+  } catch (const std::invalid_argument& error) {
+    throw config::ConfigError(error.what());
+  }
+  const StopSignals signals;
+  const base::SystemClock clock;
+  Service service(config, std::move(wanted), clock, MakeLogger(config.log));
+  service.Start();
+  std::string reason;
+  while (!signals.WaitFor(kFaultPoll)) {
+    if (!service.Failed(&reason)) continue;
+    service.Stop();
+    throw std::runtime_error(reason);
+  }
+  service.Stop();
+  return kDone;
+}
+
+int RunMigrate(const CommonOptions& common) {
+  const config::Config config = common.Load();
+  base::Logger log = MakeLogger(config.log);
+  const int applied = Migrate(config, log);
+  if (applied == 0) {
+    fmt::print("The schema is current.\n");
+  } else {
+    fmt::print("{} migration{} applied.\n", applied, applied == 1 ? "" : "s");
+  }
+  return kDone;
+}
+
+int Verify(const std::string& secret, const std::string& header, std::optional<std::int64_t> now) {
+  const std::string body{std::istreambuf_iterator<char>(std::cin), {}};
+  if (!now) {
+    const auto since_epoch = base::SystemClock().Now().time_since_epoch();
+    now = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
+  }
+  const domain::SignatureCheck check = domain::VerifySignature(secret, header, body, *now);
+  if (check == domain::SignatureCheck::kValid) {
+    fmt::print("{}\n", domain::SignatureCheckMessage(check));
+    return kDone;
+  }
+  fmt::print(stderr, "vedette verify: {}\n", domain::SignatureCheckMessage(check));
+  return kFailed;
+}
+
+int Probe(const CommonOptions& common, const std::string& url,
+          const std::vector<std::string>& watches) {
+  std::vector<worker::WatchedField> watched;
+  try {
+    for (const std::string& watch : watches) watched.push_back(ParseWatch(watch));
+  } catch (const std::invalid_argument& error) {
+    throw config::ConfigError(error.what());
+  }
+  return ProbeOnce(common.Load(), url, std::move(watched));
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app{
+      "vedette watches rows: it checks them on a schedule, records what changed and sends signed "
+      "webhooks."};
+  app.name("vedette");
+  app.set_version_flag("--version", "vedette " VEDETTE_VERSION);
+  app.require_subcommand(1);
+  int status = kDone;
+  CommonOptions common;
+  const auto with_config = [&common](CLI::App* command) {
+    command->add_option("--config", common.config_path, "TOML file; the environment overrides it");
+  };
+
+  CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
+  with_config(serve);
+  std::string roles;
+  serve->add_option("--roles", roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->callback([&] { status = Serve(common, roles); });
+
+  CLI::App* migrate = app.add_subcommand("migrate", "Bring the database's schema up to date");
+  with_config(migrate);
+  migrate->callback([&] { status = RunMigrate(common); });
+
+  CLI::App* demo = app.add_subcommand(
+      "demo", "Show everything at work, on a private PostgreSQL; needs no configuration");
+  DemoOptions demo_options;
+  demo->add_flag("--once", demo_options.once, "End after the story; 0 only if every step was seen");
+  demo->add_option("--dir", demo_options.dir, "Where the data is kept")->capture_default_str();
+  demo->add_option("--api-port", demo_options.api_port, "Default 8080; 0: any free one")
+      ->check(CLI::Range(0, 65535));
+  demo->add_option("--admin-port", demo_options.admin_port, "Default 9464; 0: any free one")
+      ->check(CLI::Range(0, 65535));
+  const std::map<std::string, ReceiverMode> modes = {{"honest", ReceiverMode::kHonest},
+                                                     {"refuse", ReceiverMode::kRefuse},
+                                                     {"wrong-key", ReceiverMode::kWrongKey}};
+  demo->add_option("--receiver", demo_options.receiver,
+                   "How the receiver behaves: honest; refuse or wrong-key make the story fail")
+      ->transform(CLI::CheckedTransformer(modes));
+  demo->callback([&] {
+    const StopSignals signals;
+    status = RunDemo(demo_options, config::ProcessEnvironment(), signals);
+  });
+
+  CLI::App* probe = app.add_subcommand("probe", "Try a probe on one page and print what it sees");
+  with_config(probe);
+  std::string url;
+  std::vector<std::string> watches;
+  probe->add_option("--url", url, "The page")->required();
+  probe->add_option("--watch", watches, "name=description, for example 'title=css:h1'; repeatable")
+      ->required()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  probe->callback([&] { status = Probe(common, url, watches); });
+
+  CLI::App* verify =
+      app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");
+  std::string secret;
+  std::string header;
+  std::optional<std::int64_t> now;
+  verify->add_option("--secret", secret, "The signing secret, whole")->required();
+  verify->add_option("--header", header, "The value of Service-Signature")->required();
+  verify->add_option("--now", now, "The receiver's clock, in Unix seconds; default: now");
+  verify->callback([&] { status = Verify(secret, header, now); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kWrongUse;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace vedette::app
+
+int main(int argc, char** argv) {
+  try {
+    return vedette::app::Main(argc, argv);
+  } catch (const vedette::config::ConfigError& error) {
+    fmt::print(stderr, "vedette: {}\n", error.what());
+    return vedette::app::kWrongUse;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "vedette: {}\n", error.what());
+    return vedette::app::kFailed;
+  }
+}
