@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 #include "domain/money.h"
 #include "store/audit_sql.h"
+#include "store/auth.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -165,7 +166,7 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
                            AuditEntry audit) {
   ApiKeyOutcome made;
   made.id = base::Uuid::V7(clock);
-  made.key = kApiKeyPrefix + base::RandomBase62(kApiKeyRandomChars);
+  made.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyChars - kApiKeyPrefix.size());
   const std::string prefix = made.key.substr(0, kApiKeyPublicChars);
   audit.target = made.id.ToString();
   audit.org_id = org_id;

@@ -26,7 +26,8 @@ struct Failure {
 // The failure that stands for the exception being handled. Call inside a catch block.
 Failure CurrentFailure();
 
-// Runs `work` on the pool, then `done` on the loop, exactly once. Loop thread, or before the loop runs.
+// Runs `work` on the pool, then `done` on the loop, exactly once. Loop thread, or before the loop
+// runs.
 template <typename T>
 void RunAsync(Pool& pool, base::EventLoop& loop, std::function<T(Session&)> work,
               std::function<void(std::variant<T, Failure>)> done) {

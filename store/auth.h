@@ -12,12 +12,6 @@
 
 namespace vedette::store {
 
-// API keys are "vd_live_" and 43 base62 characters; so many of the first are public and find the
-// key.
-inline constexpr std::string_view kApiKeyPrefix = "vd_live_";
-inline constexpr std::size_t kApiKeyChars = 51;
-inline constexpr std::size_t kApiKeyPublicChars = 14;
-
 // Who calls, as the database knows it at this moment.
 struct Caller {
   base::Uuid api_key_id;

@@ -58,8 +58,8 @@ struct TriggerOutcome {
 // Opens a tick outside the schedule, or joins the open one. The caller raises Signal::kChunk and
 // Signal::kDue after it.
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const MonitorScope& scope,
-                              const base::Uuid& monitor_id, int chunk_rows_max, int rows_per_cut_max,
-                              const std::optional<AuditEntry>& audit);
+                              const base::Uuid& monitor_id, int chunk_rows_max,
+                              int rows_per_cut_max, const std::optional<AuditEntry>& audit);
 
 struct OrganisationChange {
   std::optional<bool> locked;

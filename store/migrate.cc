@@ -62,7 +62,9 @@ int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
 
 }  // namespace
 
-int SchemaVersion() { return VersionOf(std::rbegin(kMigrations)->first); }
+int SchemaVersion() {
+  return VersionOf(std::rbegin(kMigrations)->first);
+}
 
 int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logger log) {
   // Another process may hold the lock through a long migration, and a migration may be long itself.

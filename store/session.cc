@@ -38,27 +38,25 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
                                                  const SessionOptions& options) {
   const auto seconds = std::max<std::int64_t>(2, config.connect_timeout_ms.count() / 1000);
   std::string url = WithParameter(config.url, "connect_timeout", std::to_string(seconds));
-  url = WithParameter(url, "tcp_user_timeout",
-                      std::to_string(config.tcp_user_timeout_ms.count()));
+  url = WithParameter(url, "tcp_user_timeout", std::to_string(config.tcp_user_timeout_ms.count()));
   auto connection = std::make_unique<pqxx::connection>(url);
-  // libpqxx 6 otherwise reconnects silently and loses these settings. Deprecated there because later
-  // versions never reconnect.
+  // libpqxx 6 otherwise reconnects silently and loses these settings. Deprecated there because
+  // later versions never reconnect.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   connection->inhibit_reactivation(true);
 #pragma GCC diagnostic pop
   connection->set_client_encoding("UTF8");
   pqxx::nontransaction tx(*connection);
-  tx.exec(fmt::format("set application_name = 'vedette {}'; set timezone = 'UTC';"
-                      "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
-                      "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
-                      "set tcp_user_timeout = {}; set client_min_messages = warning;"
-                      "set plan_cache_mode = {}",
-                      options.name, config.statement_timeout_ms.count(),
-                      config.lock_timeout_ms.count(),
-                      config.idle_in_transaction_timeout_ms.count(),
-                      config.tcp_user_timeout_ms.count(),
-                      options.generic_plans ? "force_generic_plan" : "auto"));
+  tx.exec(
+      fmt::format("set application_name = 'vedette {}'; set timezone = 'UTC';"
+                  "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
+                  "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
+                  "set tcp_user_timeout = {}; set client_min_messages = warning;"
+                  "set plan_cache_mode = {}",
+                  options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
+                  config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count(),
+                  options.generic_plans ? "force_generic_plan" : "auto"));
   tx.commit();
   return connection;
 }
@@ -69,8 +67,8 @@ bool IsConnectionLoss(const std::exception& e) {
   const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
   if (sql == nullptr) return false;
   // 57P0x: the server is shutting down, crashed or not up yet; 25P03: idle in transaction for too
-  // long; 25006: the server became a standby. libpqxx 6 reports a connection that died in a statement
-  // as a plain failure without an SQLSTATE.
+  // long; 25006: the server became a standby. libpqxx 6 reports a connection that died in a
+  // statement as a plain failure without an SQLSTATE.
   const std::string& state = sql->sqlstate();
   return state.empty() || state.starts_with("57P") || state == "25P03" || state == "25006" ||
          state.starts_with("08");
@@ -87,8 +85,9 @@ pqxx::connection& Session::Impl::Connect() {
     backoff = std::clamp(backoff * 2, config.reconnect_first_ms, config.reconnect_max_ms);
     retry_at = clock.SinceBoot() + backoff;
     last_error = "cannot connect to the database: " + FirstLine(e.what());
-    log.Warn("cannot connect to the database",
-             {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", backoff.count()}});
+    log.Warn(
+        "cannot connect to the database",
+        {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", backoff.count()}});
     throw Unavailable(last_error);
   }
 }
@@ -147,7 +146,9 @@ Pool::Pool(const config::DatabaseConfig& config, SessionOptions options, int con
   }
 }
 
-Pool::~Pool() { Stop(); }
+Pool::~Pool() {
+  Stop();
+}
 
 bool Pool::Post(Job job) {
   {

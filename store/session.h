@@ -39,8 +39,9 @@ struct SessionOptions {
 };
 
 // One connection, made on first use and remade after it broke, with the session's timeouts set and
-// statements prepared on first use. After a failed attempt to connect, further ones fail at once for a
-// while (backoff, [database] reconnect_first_ms doubling to reconnect_max_ms). One thread at a time.
+// statements prepared on first use. After a failed attempt to connect, further ones fail at once
+// for a while (backoff, [database] reconnect_first_ms doubling to reconnect_max_ms). One thread at
+// a time.
 class Session {
  public:
   Session(const config::DatabaseConfig& config, SessionOptions options, const base::Clock& clock,

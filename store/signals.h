@@ -18,8 +18,8 @@ enum class Signal {
 };
 
 // LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener
-// polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms (the
-// first at once): inside a COMMIT they serialise all committers.
+// polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms
+// (the first at once): inside a COMMIT they serialise all committers.
 class Signals {
  public:
   Signals(const config::DatabaseConfig& config, const base::Clock& clock, metrics::Metrics& metrics,

@@ -75,7 +75,9 @@ void Param::AppendElement(std::string* out, const Param& element) {
   *out += '"';
 }
 
-std::string Bytea(std::string_view bytes) { return "\\x" + base::HexEncode(bytes); }
+std::string Bytea(std::string_view bytes) {
+  return "\\x" + base::HexEncode(bytes);
+}
 
 std::string ReadBytea(const pqxx::field& field) {
   const std::string_view text(field.c_str(), field.size());
@@ -174,10 +176,10 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
   const auto start = session_.clock.SinceBoot();
   bool ok = false;
   const auto observe = [&] {
-    session_.metrics.ObserveQuery(name,
-                                  std::chrono::duration_cast<std::chrono::microseconds>(
-                                      session_.clock.SinceBoot() - start),
-                                  ok);
+    session_.metrics.ObserveQuery(
+        name,
+        std::chrono::duration_cast<std::chrono::microseconds>(session_.clock.SinceBoot() - start),
+        ok);
   };
   try {
     pqxx::result result = impl_->work.exec_prepared(
@@ -191,7 +193,13 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
   }
 }
 
-void Transaction::Commit() { impl_->work.commit(); }
+void Transaction::DropTable(const std::string& table) {
+  impl_->work.exec("drop table " + impl_->work.quote_name(table));
+}
+
+void Transaction::Commit() {
+  impl_->work.commit();
+}
 
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body) {

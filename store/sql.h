@@ -17,11 +17,12 @@
 #include "base/uuid.h"
 #include "store/session.h"
 
-// Internal to store/: statements by name, parameters, arrays, results. Not to be included elsewhere.
+// Internal to store/: statements by name, parameters, arrays, results. Not to be included
+// elsewhere.
 namespace vedette::store {
 
-// A parameter in text form; empty = NULL. Text with a NUL byte is refused with std::invalid_argument:
-// libpq would cut it there silently.
+// A parameter in text form; empty = NULL. Text with a NUL byte is refused with
+// std::invalid_argument: libpq would cut it there silently.
 class Param {
  public:
   Param(std::nullopt_t) {}
@@ -30,11 +31,9 @@ class Param {
   Param(const char* text) : Param(std::string_view(text)) {}
   Param(bool v) : text_(v ? "t" : "f") {}
   template <std::integral T>
-    requires(!std::is_same_v<T, bool>)
-  Param(T v) : text_(std::to_string(v)) {}
+  requires(!std::is_same_v<T, bool>) Param(T v) : text_(std::to_string(v)) {}
   template <typename E>
-    requires(std::is_enum_v<E>)
-  Param(E v) : text_(std::to_string(static_cast<long long>(v))) {}
+  requires(std::is_enum_v<E>) Param(E v) : text_(std::to_string(static_cast<long long>(v))) {}
   Param(double v);
   Param(const base::Uuid& id) : text_(id.ToString()) {}
   Param(base::Timestamp t) : text_(base::FormatTimestamp(t)) {}
@@ -81,8 +80,8 @@ std::vector<std::string> ReadTextArray(const pqxx::field& field);
 std::vector<std::int64_t> ReadIntArray(const pqxx::field& field);
 std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field);
 
-// How a transaction's COMMIT waits. kAsync: a crash of the database may lose it (a lost claim loses its
-// reservation with it); nothing is corrupted.
+// How a transaction's COMMIT waits. kAsync: a crash of the database may lose it (a lost claim loses
+// its reservation with it); nothing is corrupted.
 enum class Durability { kSync, kAsync };
 
 // One transaction on the session's connection. Aborts unless Commit was called.
@@ -93,14 +92,17 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Runs the statement of store/queries named `name`; its duration goes to vedette_db_query_seconds.
-  // Throws pqxx::sql_error for what the database refuses; connection losses are turned by
-  // InTransaction, through which every transaction goes.
+  // Runs the statement of store/queries named `name`; its duration goes to
+  // vedette_db_query_seconds. Throws pqxx::sql_error for what the database refuses; connection
+  // losses are turned by InTransaction, through which every transaction goes.
   template <typename... Args>
   pqxx::result Exec(std::string_view name, const Args&... args) {
     std::array<Param, sizeof...(Args)> params{Param(args)...};
     return ExecParams(name, params.data(), params.size());
   }
+
+  // Drops a table of ours; the name is quoted. For expired partitions, whose names are data.
+  void DropTable(const std::string& table);
 
   void Commit();
 
@@ -111,8 +113,8 @@ class Transaction {
   std::unique_ptr<Impl> impl_;
 };
 
-// Runs `body(tx)` in a transaction and commits. A deadlock, serialization failure or lock timeout is
-// tried again, three times in all, so `body` may run more than once. Throws Unavailable,
+// Runs `body(tx)` in a transaction and commits. A deadlock, serialization failure or lock timeout
+// is tried again, three times in all, so `body` may run more than once. Throws Unavailable,
 // CommitUnknown, Contention; anything else as thrown, after a rollback.
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body);

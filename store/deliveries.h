@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/notification.h"
+#include "store/session.h"
+
+// Leasing due deliveries, settling attempts (design 4 and 7). All functions throw as InTransaction.
+namespace vedette::store {
+
+// A delivery leased to this process.
+struct LeasedDelivery {
+  domain::Notification notification;
+  base::Uuid lease_token;
+  int attempts = 0;                // made before
+  base::Timestamp counted_from{};  // when the retry schedule began: creation, or the replay
+  bool endpoint_failing = false;   // its breaker is open: this is the one attempt that tries it
+};
+
+struct DeliveryClaim {
+  base::Timestamp now{};
+  std::vector<LeasedDelivery> deliveries;
+  base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: from the start)
+  bool more = false;       // the limit was reached
+};
+
+struct DeliveryClaimLimits {
+  int endpoints_max;     // visited in one walk
+  int per_endpoint_max;  // taken of one
+  int deliveries_max;    // taken in all
+  int breaker_failures;  // an endpoint with so many in a row gets one attempt ...
+  std::chrono::milliseconds breaker_interval;  // ... an interval
+  std::chrono::milliseconds lease;
+};
+
+// Due endpoints from behind `cursor` on, and their oldest due deliveries. Those whose monitor has
+// no webhook_url any more die here (webhook_cleared); those whose URL moved to another endpoint
+// move along.
+DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
+                              const DeliveryClaimLimits& limits,
+                              const std::vector<base::Uuid>& busy_endpoints);
+
+// How one attempt ended.
+struct AttemptRecord {
+  enum class Kind { kDelivered, kRetry, kDead };
+  Kind kind = Kind::kRetry;
+  domain::Notification notification;
+  base::Uuid lease_token;
+  int attempt = 1;  // its number
+  base::Timestamp attempted_at{};
+  std::chrono::microseconds duration{};
+  std::optional<int> status_code;
+  std::optional<std::string> error;      // class and sentence; empty when delivered
+  std::optional<std::string> answer;     // the first bytes of the body
+  std::chrono::milliseconds retry_in{};  // kRetry
+};
+
+// Writes attempts in one transaction: history always; the delivery itself only where the lease
+// still holds. Counts the endpoint's failures in a row; at `breaker_failures` it is closed for an
+// interval.
+void SettleAttempts(Session& session, const std::vector<AttemptRecord>& attempts,
+                    int breaker_failures, std::chrono::milliseconds breaker_interval);
+
+struct DeliveryLease {
+  base::Uuid delivery_id;
+  base::Uuid lease_token;
+};
+void RenewDeliveries(Session& session, const std::vector<DeliveryLease>& leases,
+                     std::chrono::milliseconds lease);
+// Gives deliveries back at once, without an attempt.
+void ReleaseDeliveries(Session& session, const std::vector<DeliveryLease>& leases);
+
+}  // namespace vedette::store

@@ -1,0 +1,167 @@
+#include "store/events.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "domain/ids.h"
+#include "domain/limits.h"
+#include "domain/outcome.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::Event;
+using domain::EventType;
+using domain::Outcome;
+
+constexpr std::int64_t kTickIdMax = std::numeric_limits<std::int64_t>::max();
+// A check is looked for by its id among so many of the monitor's last ticks, so many at a time.
+constexpr int kCandidateTicksMax = 100000;
+constexpr int kCandidateTicksPage = 10000;
+
+constexpr const char* kInsufficientBalance =
+    "insufficient_balance: the check was skipped because the organisation's credits did not cover "
+    "it";
+
+struct TickRange {
+  std::int64_t first = 0;
+  std::int64_t last = kTickIdMax;
+};
+
+struct DerivedCheck {
+  Outcome outcome;
+  base::Timestamp at;
+};
+using DerivedChecks = std::map<std::int64_t, DerivedCheck, std::greater<>>;
+
+Event ReadEvent(const pqxx::row& r) {
+  Event event;
+  event.id = ReadUuid(r["id"]);
+  event.type = static_cast<EventType>(r["event_type"].as<int>());
+  event.event_group_id = ReadUuid(r["event_group_id"]);
+  event.tick_id = r["tick_id"].as<std::int64_t>();
+  event.field = ReadTextOrNull(r["field"]);
+  event.previous_value_json = ReadTextOrNull(r["previous_value"]);
+  event.current_value_json = ReadTextOrNull(r["current_value"]);
+  event.message = ReadTextOrNull(r["message"]);
+  event.evidence = ReadTextOrNull(r["evidence"]);
+  event.sources_json = ReadTextOrNull(r["sources"]);
+  if (!r["confidence"].is_null()) event.confidence = r["confidence"].as<double>();
+  event.created_at = ReadTime(r["created_at"]);
+  return event;
+}
+
+// Outcomes that stand for an event although none is stored.
+std::vector<int> DerivedOutcomes(bool include_completions) {
+  std::vector<int> outcomes{static_cast<int>(Outcome::kSkippedBalance)};
+  if (include_completions) {
+    outcomes.push_back(static_cast<int>(Outcome::kChanged));
+    outcomes.push_back(static_cast<int>(Outcome::kUnchanged));
+  }
+  return outcomes;
+}
+
+// Newest first, `limit` at most from each of the three places where an outcome can stand: a small
+// tick, the check log, and (of a chunk still under way) the row's state.
+DerivedChecks ReadDerived(Transaction& tx, const base::Uuid& monitor_id, int position,
+                          const TickRange& range, const EventFilter& filter) {
+  const std::vector<int> outcomes = DerivedOutcomes(filter.include_completions);
+  DerivedChecks checks;
+  const auto add = [&checks](const pqxx::result& result) {
+    for (const auto& r : result) {
+      const auto outcome = static_cast<Outcome>(r["outcome"].as<int>());
+      checks.try_emplace(r["tick_id"].as<std::int64_t>(), DerivedCheck{outcome, ReadTime(r["at"])});
+    }
+  };
+  add(tx.Exec("outcome_list_ticks", monitor_id, position, range.first, range.last, outcomes,
+              filter.limit));
+  add(tx.Exec("outcome_list_log", monitor_id, position / domain::kBlockRows,
+              position % domain::kBlockRows, range.first, range.last, outcomes, filter.limit));
+  add(tx.Exec("outcome_last", monitor_id, position, range.first, range.last, outcomes));
+  return checks;
+}
+
+Event Derive(const base::Uuid& row_id, std::int64_t tick_id, const DerivedCheck& check) {
+  Event event;
+  event.type = domain::IsCompleted(check.outcome) ? EventType::kCompletion : EventType::kError;
+  event.tick_id = tick_id;
+  event.event_group_id = domain::EventGroupId(row_id, tick_id);
+  event.id = domain::EventId(event.event_group_id, event.type);
+  if (event.type == EventType::kError) event.message = kInsufficientBalance;
+  event.created_at = check.at;
+  return event;
+}
+
+// Of one check: completion, error, changes.
+int Rank(EventType type) {
+  switch (type) {
+    case EventType::kCompletion:
+      return 0;
+    case EventType::kError:
+      return 1;
+    case EventType::kChange:
+      return 2;
+  }
+  return 3;
+}
+
+bool ComesBefore(const Event& a, const Event& b) {
+  if (a.tick_id != b.tick_id) return a.tick_id > b.tick_id;
+  if (a.type != b.type) return Rank(a.type) < Rank(b.type);
+  return a.field < b.field;
+}
+
+// The tick whose check of the row has this id. The id is a hash: what is not stored with an event
+// is found by computing the ids of the monitor's ticks.
+std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_id,
+                                     const domain::Row& row, const base::Uuid& event_group_id) {
+  const auto stored = tx.Exec("event_tick", row.id, event_group_id);
+  if (!stored.empty()) return stored[0][0].as<std::int64_t>();
+  const auto matches = [&](std::int64_t tick_id) {
+    return domain::EventGroupId(row.id, tick_id) == event_group_id;
+  };
+  const auto last = tx.Exec("tick_last", monitor_id, row.position);
+  if (!last.empty() && matches(last[0][0].as<std::int64_t>())) return last[0][0].as<std::int64_t>();
+  std::int64_t before = kTickIdMax;
+  for (int looked_at = 0; looked_at < kCandidateTicksMax; looked_at += kCandidateTicksPage) {
+    const auto page = tx.Exec("tick_ids", monitor_id, before, kCandidateTicksPage);
+    for (const auto& r : page) {
+      before = r[0].as<std::int64_t>();
+      if (matches(before)) return before;
+    }
+    if (page.size() < static_cast<std::size_t>(kCandidateTicksPage)) break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Event> ListEvents(Session& session, const base::Uuid& monitor_id,
+                              const domain::Row& row, const EventFilter& filter) {
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<Event> events;
+    TickRange range;
+    if (filter.event_group_id) {
+      const auto tick_id = FindTick(tx, monitor_id, row, *filter.event_group_id);
+      if (!tick_id) return events;
+      range = {*tick_id, *tick_id};
+    }
+    for (const auto& r : tx.Exec("event_list", row.id, range.first, range.last, filter.limit)) {
+      events.push_back(ReadEvent(r));
+    }
+    for (const auto& [tick_id, check] : ReadDerived(tx, monitor_id, row.position, range, filter)) {
+      events.push_back(Derive(row.id, tick_id, check));
+    }
+    std::sort(events.begin(), events.end(), ComesBefore);
+    if (events.size() > static_cast<std::size_t>(filter.limit)) {
+      events.resize(static_cast<std::size_t>(filter.limit));
+    }
+    return events;
+  });
+}
+
+}  // namespace vedette::store

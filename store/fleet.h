@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/uuid.h"
+#include "config/config.h"
+#include "store/session.h"
+
+// The fleet's own affairs: members and their heartbeat, partitions, retention, gauges.
+namespace vedette::store {
+
+struct Member {
+  base::Uuid id;
+  std::vector<std::string> roles;
+  std::string version;
+  std::string host;
+  int pid = 0;
+  bool draining = false;
+};
+
+// Inserts or renews the member's heartbeat; forgets members not heard of for a day.
+void Heartbeat(Session& session, const Member& member);
+void Leave(Session& session, const base::Uuid& member_id);
+
+// Makes partitions four weeks ahead, drops those wholly older than their retention, deletes what
+// else has outlived it, in batches. One process at a time: false when another one is at it.
+bool Maintain(Session& session, const config::RetentionConfig& retention);
+
+struct Gauges {
+  std::int64_t chunks_due = 0;
+  std::int64_t chunks_leased = 0;
+  std::int64_t deliveries_pending = 0;
+  std::int64_t deliveries_dead = 0;
+  std::chrono::microseconds oldest_pending{};  // since its creation
+};
+Gauges ReadGauges(Session& session);
+
+}  // namespace vedette::store

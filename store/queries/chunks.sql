@@ -1,0 +1,109 @@
+-- name: chunk_walk
+-- The organisations that have chunks, from behind $1 on, at most $2, each with whether one is due.
+with recursive walk(org_id, n) as (
+  (select org_id, 1 from chunk where org_id > $1 order by org_id limit 1)
+  union all
+  select (select c.org_id from chunk c where c.org_id > w.org_id order by c.org_id limit 1), w.n + 1
+  from walk w
+  where w.org_id is not null and w.n < $2
+)
+select w.org_id, exists (select from chunk c where c.org_id = w.org_id and c.available_at <= now())
+from walk w
+where w.org_id is not null
+order by w.org_id
+
+-- name: chunk_claim
+-- $1 organisations, $2 chunks of each at most, $3 token, $4 lease in ms
+with picked as materialized (
+  select c.id
+  from unnest($1::uuid[], $2::int[]) as s(org_id, chunks_max)
+  cross join lateral (
+    select id from chunk
+    where org_id = s.org_id and available_at <= now()
+    order by available_at
+    limit s.chunks_max
+    for update skip locked
+  ) c
+)
+update chunk c
+set available_at = now() + $4 * interval '1 millisecond', lease_token = $3, claims = c.claims + 1
+from picked p
+where c.id = p.id
+returning c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc,
+          c.price_mc, coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date), c.monitor_ids, c.tick_ids, c.firsts, c.ends, now()
+
+-- name: monitor_specs
+select m.id, m.org_id, m.tier, m.subject_type,
+       m.status = 2 and not o.locked and 'monitors' = any(o.features),
+       m.struct, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
+       m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
+       case when m.webhook_url is not null then m.metadata end,
+       s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
+from monitor m
+join organisation o on o.id = m.org_id
+join monitor_sched s on s.monitor_id = m.id
+left join endpoint e on e.id = m.endpoint_id
+where m.id = any($1::uuid[])
+
+-- name: rows_of_parts
+-- $1 monitors, $2 first positions, $3 ends; n counts the parts from 1.
+select p.n, r.position, r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending
+from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
+join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and r.position < p.ending
+
+-- name: states_of_parts
+select p.n, s.position, s.last_tick_id, s.outcome, s.last_run_at
+from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
+join row_state s on s.monitor_id = p.monitor_id and s.position >= p.first and s.position < p.ending
+
+-- name: accounts_lock
+select org_id, balance_mc from account where org_id = any($1::uuid[]) order by org_id for update
+
+-- name: team_spend_ensure
+insert into team_spend (team_id, month)
+select * from unnest($1::uuid[], $2::date[])
+on conflict do nothing
+
+-- name: team_spend_lock
+select s.team_id, s.month, s.spent_mc, t.spend_limit_mc
+from unnest($1::uuid[], $2::date[]) as u(team_id, month)
+join team_spend s on s.team_id = u.team_id and s.month = u.month
+join team t on t.id = s.team_id
+order by s.team_id, s.month
+for update of s
+
+-- name: accounts_reserve
+update account a set balance_mc = a.balance_mc - u.amount_mc
+from unnest($1::uuid[], $2::bigint[]) as u(org_id, amount_mc)
+where a.org_id = u.org_id
+
+-- name: team_spend_add
+update team_spend s set spent_mc = s.spent_mc + u.amount_mc
+from unnest($1::uuid[], $2::date[], $3::bigint[]) as u(team_id, month, amount_mc)
+where s.team_id = u.team_id and s.month = u.month
+
+-- name: chunk_reserve
+-- Adds to the reservation; price and month are fixed at the first one.
+update chunk c
+set reserved_mc = c.reserved_mc + u.amount_mc, price_mc = u.price_mc, month = u.month
+from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::date[]) as u(id, amount_mc, price_mc, month)
+where c.id = u.id
+
+-- name: chunk_renew
+update chunk c set available_at = now() + $3 * interval '1 millisecond'
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+where c.id = u.id and c.lease_token = u.token
+returning c.id
+
+-- name: chunk_release
+update chunk c set available_at = now(), lease_token = null, claims = greatest(c.claims - 1, 0)
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+where c.id = u.id and c.lease_token = u.token
+
+-- name: control_monitors
+select m.id, m.status = 2 from monitor m
+where m.control_changed_at > now() - $1 * interval '1 millisecond'
+
+-- name: control_organisations
+select o.id, not o.locked and 'monitors' = any(o.features) from organisation o
+where o.control_changed_at > now() - $1 * interval '1 millisecond'

@@ -1,0 +1,46 @@
+-- name: monitor_lock
+select m.org_id, m.status, m.disabled_reason
+from monitor m
+where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or m.team_id = $3)
+for no key update
+
+-- name: sched_lock
+select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
+       open_tick_id, now(), live, open_rows
+from monitor_sched
+where monitor_id = $1
+for update
+
+-- name: monitor_set_status
+update monitor
+set status = $2, disabled_reason = $3, control_changed_at = now(), updated_at = now()
+where id = $1
+
+-- name: sched_live_of_monitor
+-- Whether the organisation lets its monitors run; held until the transaction ends.
+select not o.locked and 'monitors' = any(o.features)
+from monitor m join organisation o on o.id = m.org_id
+where m.id = $1
+for share of o
+
+-- name: sched_set_live
+update monitor_sched s
+set live = $3, next_run_at = coalesce(u.next_run_at, s.next_run_at)
+from unnest($1::uuid[], $2::timestamptz[]) as u(monitor_id, next_run_at)
+where s.monitor_id = u.monitor_id
+
+-- name: organisation_lock
+select locked, features from organisation where id = $1 for no key update
+
+-- name: organisation_set_control
+update organisation set locked = $2, features = $3::text[], control_changed_at = now() where id = $1
+
+-- name: sched_stop_organisation
+update monitor_sched set live = false where org_id = $1 and live
+
+-- name: sched_stopped_of_organisation
+-- Active monitors of an organisation that was stopped.
+select s.monitor_id, s.anchor_at, s.frequency_s, now()
+from monitor m join monitor_sched s on s.monitor_id = m.id
+where m.org_id = $1 and m.status = 2 and not s.live
+for update of s

@@ -1,0 +1,97 @@
+-- name: delivery_walk
+-- Endpoints that have pending deliveries, from behind $1 on, at most $2; n counts them.
+with recursive walk(endpoint_id, n) as (
+  (select endpoint_id, 1 from delivery where state = 0 and endpoint_id > $1 order by endpoint_id limit 1)
+  union all
+  select (select d.endpoint_id from delivery d where d.state = 0 and d.endpoint_id > w.endpoint_id
+          order by d.endpoint_id limit 1), w.n + 1
+  from walk w
+  where w.endpoint_id is not null and w.n < $2
+)
+select w.endpoint_id,
+       e.available_at <= now()
+         and exists (select from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id
+                     and d.available_at <= now()),
+       e.failures
+from walk w join endpoint e on e.id = w.endpoint_id
+order by w.endpoint_id
+
+-- name: endpoint_try
+-- Of endpoints whose breaker is open, those that may be tried now: one process gets each, once an interval.
+update endpoint e set available_at = now() + $2 * interval '1 millisecond'
+where e.id = any($1::uuid[]) and e.available_at <= now()
+returning e.id
+
+-- name: delivery_claim
+-- $1 endpoints, $2 how many of each, $3 in all, $4 token, $5 lease in ms
+with picked as materialized (
+  select d.id
+  from unnest($1::uuid[], $2::int[]) as s(endpoint_id, deliveries_max)
+  cross join lateral (
+    select id from delivery
+    where state = 0 and endpoint_id = s.endpoint_id and available_at <= now()
+    order by available_at
+    limit s.deliveries_max
+    for update skip locked
+  ) d
+  limit $3
+)
+update delivery d
+set available_at = now() + $5 * interval '1 millisecond', lease_token = $4
+from picked p, monitor m
+where d.id = p.id and m.id = d.monitor_id
+returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id, d.type, d.created_at,
+          d.attempts, coalesce(d.replayed_at, d.created_at), m.webhook_url, m.endpoint_id, m.metadata, now()
+
+-- name: delivery_die
+update delivery set state = 1, lease_token = null, last_error = $2
+where id = any($1::uuid[])
+
+-- name: delivery_move
+update delivery d set endpoint_id = u.endpoint_id, available_at = now(), lease_token = null
+from unnest($1::uuid[], $2::uuid[]) as u(id, endpoint_id)
+where d.id = u.id
+
+-- name: delivery_settle_delivered
+delete from delivery d
+using unnest($1::uuid[], $2::uuid[]) as u(id, token)
+where d.id = u.id and d.lease_token = u.token
+
+-- name: delivery_settle_failed
+update delivery d
+set state = u.state, attempts = u.attempts, lease_token = null, last_error = u.error,
+    available_at = now() + u.retry_ms * interval '1 millisecond'
+from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::text[], $6::bigint[])
+  as u(id, token, state, attempts, error, retry_ms)
+where d.id = u.id and d.lease_token = u.token
+
+-- name: attempt_insert
+insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, event_group_id, type,
+                              created_at, attempted_at, delivered, status_code, error, answer, duration_us)
+select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
+                     $8::timestamptz[], $9::timestamptz[], $10::boolean[], $11::int[], $12::text[],
+                     $13::bytea[], $14::bigint[])
+
+-- name: endpoints_succeeded
+update endpoint set failures = 0, failing_since = null, available_at = '-infinity'
+where id in (select unnest($1::uuid[]) order by 1) and (failures > 0 or available_at > '-infinity')
+
+-- name: endpoints_failed
+-- $3 failures at which the breaker opens, $4 for how many ms
+update endpoint e
+set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()),
+    available_at = case when e.failures + u.failures >= $3
+                        then greatest(e.available_at, now() + $4 * interval '1 millisecond')
+                        else e.available_at end
+from unnest($1::uuid[], $2::int[]) as u(id, failures)
+where e.id = u.id
+
+-- name: delivery_renew
+update delivery d set available_at = now() + $3 * interval '1 millisecond'
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+where d.id = u.id and d.lease_token = u.token
+
+-- name: delivery_release
+update delivery d set available_at = now(), lease_token = null
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+where d.id = u.id and d.lease_token = u.token

@@ -1,0 +1,94 @@
+-- name: record_lock_chunks
+select c.id, c.reserved_mc, c.month, now()
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+join chunk c on c.id = u.id and c.lease_token = u.token
+order by c.id
+for update of c
+
+-- name: record_row_states
+-- $4 outcomes, one byte a position, 0 = none; $5 what the completed checks looked at ended then.
+with written as (
+  update row_state s
+  set last_tick_id = r.tick_id,
+      outcome = get_byte(r.outcomes, s.position - r.first),
+      last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (1, 2) then r.looked_until
+                         else s.last_run_at end
+  from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bytea[], $5::timestamptz[])
+    as r(monitor_id, tick_id, first, outcomes, looked_until)
+  where s.monitor_id = r.monitor_id
+    and s.position >= r.first and s.position < r.first + length(r.outcomes)
+    and s.last_tick_id < r.tick_id
+    and get_byte(r.outcomes, s.position - r.first) <> 0
+  returning 1
+)
+select count(*) from written
+
+-- name: record_events
+insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, field,
+                   previous_value, current_value, message, evidence, sources, confidence)
+select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::uuid[],
+                     $7::smallint[], $8::text[], $9::json[], $10::json[], $11::text[], $12::text[],
+                     $13::json[], $14::float8[])
+
+-- name: record_rows
+update monitor_row r
+set baseline = coalesce(u.baseline, r.baseline), known = coalesce(u.known, r.known), pending = u.pending,
+    updated_at = now()
+from unnest($1::uuid[], $2::int[], $3::json[], $4::json[], $5::json[])
+  as u(monitor_id, position, baseline, known, pending)
+where r.monitor_id = u.monitor_id and r.position = u.position
+
+-- name: record_deliveries
+insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at,
+                      lease_token)
+select u.id, u.org_id, u.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type,
+       case when u.lease_token is null then now() else now() + $9 * interval '1 millisecond' end,
+       u.lease_token
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
+            $8::uuid[])
+  as u(id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, lease_token)
+
+-- name: record_log
+insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes)
+select * from unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::uuid[], $6::bytea[])
+
+-- name: record_ticks
+insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, slots, row_count,
+                  outcomes)
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, u.started_at, now(), u.slots,
+       length(u.outcomes), u.outcomes
+from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::timestamptz[],
+            $7::int[], $8::bytea[])
+  as u(monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, outcomes)
+
+-- name: record_close_ticks
+update monitor_sched s
+set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
+    open_trigger = null
+from unnest($1::uuid[], $2::bigint[]) as u(monitor_id, tick_id)
+where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
+
+-- name: record_charges
+insert into credit_entry (org_id, team_id, amount_mc, checks, tier, chunk_id)
+select u.org_id, u.team_id, -u.amount_mc, u.checks, u.tier, u.chunk_id
+from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::smallint[], $6::uuid[])
+  as u(org_id, team_id, amount_mc, checks, tier, chunk_id)
+
+-- name: record_progress
+-- Chunks that go on: what is charged leaves the reservation, and progress resets the count of claims.
+update chunk c set reserved_mc = c.reserved_mc - u.amount_mc, claims = 0
+from unnest($1::uuid[], $2::bigint[]) as u(id, amount_mc)
+where c.id = u.id
+
+-- name: record_delete_chunks
+delete from chunk where id = any($1::uuid[])
+
+-- name: accounts_return
+update account a set balance_mc = a.balance_mc + u.amount_mc
+from unnest($1::uuid[], $2::bigint[]) as u(org_id, amount_mc)
+where a.org_id = u.org_id
+
+-- name: team_spend_return
+update team_spend s set spent_mc = s.spent_mc - u.amount_mc
+from unnest($1::uuid[], $2::date[], $3::bigint[]) as u(team_id, month, amount_mc)
+where s.team_id = u.team_id and s.month = u.month

@@ -1,0 +1,64 @@
+-- name: row_ids
+select id from monitor_row where monitor_id = $1 and position >= $2 and position < $3 order by position
+
+-- name: row_list
+select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
+       r.updated_at, s.last_run_at
+from monitor_row r
+join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
+where r.monitor_id = $1 and r.position > $2
+order by r.position
+limit $3
+
+-- name: row_get
+select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
+       r.updated_at, s.last_run_at
+from monitor_row r
+join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
+where r.id = $2 and r.monitor_id = $1
+
+-- name: row_list_stale
+select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
+       r.updated_at, s.last_run_at
+from monitor_row r
+join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
+where r.monitor_id = $1 and r.position > $2 and r.position <= $3
+  and r.is_active and coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4)
+order by r.position
+limit $5
+
+-- name: row_insert
+insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline)
+select $1, $2::int + r.n - 1, r.id, $3, r.key_hash, r.subject, r.context, r.baseline
+from unnest($4::uuid[], $5::bytea[], $6::json[], $7::json[], $8::json[])
+     with ordinality as r(id, key_hash, subject, context, baseline, n)
+
+-- name: row_state_insert
+insert into row_state (monitor_id, position) select $1, generate_series($2::int, $3::int - 1)
+
+-- name: row_find_keys
+select key_hash, position from monitor_row where monitor_id = $1 and key_hash = any ($2::bytea[]) limit 1
+
+-- name: row_counts
+select row_count from monitor_sched where monitor_id = $1
+
+-- name: row_counts_add
+update monitor_sched set row_count = row_count + $2, active_row_count = active_row_count + $2 where monitor_id = $1
+
+-- name: row_switch
+-- One row where it was there; `moved` is what it adds to the active ones.
+with old as (
+  select id, is_active from monitor_row where id = $2 and monitor_id = $1 for update
+), switched as (
+  update monitor_row r
+  set is_active = $3, disabled_reason = $4, updated_at = now()
+  from old
+  where r.id = old.id
+)
+select case when is_active = $3 then 0 when $3 then 1 else -1 end as moved from old
+
+-- name: row_switch_count
+update monitor_sched set active_row_count = active_row_count + $2 where monitor_id = $1
+
+-- name: monitor_touch
+update monitor set updated_at = now() where id = $1

@@ -1,0 +1,100 @@
+-- name: sched_due
+select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
+       open_tick_id, now()
+from monitor_sched
+where live and next_run_at <= now()
+order by next_run_at
+limit $1
+for update skip locked
+
+-- name: sched_next_due
+select now(),
+       least((select min(next_run_at) from monitor_sched where live),
+             (select min(portion_at) from monitor_sched where portion_at is not null))
+
+-- name: sched_open_ticks
+-- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null
+update monitor_sched s
+set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
+    open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
+    open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
+    portion_at = case when u.portion_position is null then null else now() end,
+    portion_position = u.portion_position
+from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::smallint[],
+            $7::boolean[], $8::int[])
+  as u(monitor_id, tick_id, next_run_at, due_at, slots, trigger, large, portion_position)
+where s.monitor_id = u.monitor_id
+
+-- name: sched_pass_ticks
+-- Ticks that are closed at once: the monitor moves on, its open tick stays.
+update monitor_sched s
+set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at
+from unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) as u(monitor_id, tick_id, next_run_at)
+where s.monitor_id = u.monitor_id
+
+-- name: tick_insert_closed
+-- $8 outcomes of small ticks or null, $9 the outcome that all rows of a large one have
+insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, slots, row_count,
+                  outcomes, counts)
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), now(), u.slots, u.row_count,
+       u.outcomes,
+       case when u.outcomes is null
+            then array_fill(0::bigint, array[$9]) || u.row_count::bigint
+                 || array_fill(0::bigint, array[8 - $9]) end
+from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[],
+            $8::bytea[])
+  as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count, outcomes)
+
+-- name: tick_insert_open
+insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), u.slots, u.row_count
+from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[])
+  as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count)
+
+-- name: chunk_insert
+-- Arrays of arrays do not exist with different lengths: $7 to $10 are each chunk's array in text form.
+insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
+                   due_at, row_count)
+select u.id, u.org_id, u.team_id, u.tier, now(), u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
+       u.firsts::int[], u.ends::int[], u.due_at, u.row_count
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::timestamptz[], $7::text[],
+            $8::text[], $9::text[], $10::text[], $11::int[])
+  as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count)
+
+-- name: sched_due_portions
+select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
+       open_started_at, open_rows, open_trigger, portion_position, now()
+from monitor_sched
+where portion_at is not null and portion_at <= now()
+order by portion_at
+limit $1
+for update skip locked
+
+-- name: sched_set_portions
+update monitor_sched s
+set portion_at = u.portion_at, portion_position = u.portion_position
+from unnest($1::uuid[], $2::timestamptz[], $3::int[]) as u(monitor_id, portion_at, portion_position)
+where s.monitor_id = u.monitor_id
+
+-- name: sched_closable
+select s.monitor_id, s.open_tick_id, s.open_rows
+from monitor_sched s
+where s.open_large and s.portion_at is null
+  and not exists (select from chunk c where c.monitor_id = s.monitor_id)
+limit $1
+for update skip locked
+
+-- name: check_log_of_tick
+select l.outcomes
+from generate_series(0, $3::int) as b(block)
+join check_log l on l.monitor_id = $1 and l.block = b.block and l.tick_id = $2
+
+-- name: tick_close_large
+update tick set finished_at = now(), counts = $3::bigint[]
+where monitor_id = $1 and tick_id = $2 and finished_at is null
+
+-- name: sched_close_large
+update monitor_sched
+set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
+    open_trigger = null, open_large = false
+where monitor_id = $1 and open_tick_id = $2
