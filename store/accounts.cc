@@ -6,7 +6,6 @@
 #include "base/crypto.h"
 #include "domain/money.h"
 #include "store/audit_sql.h"
-#include "store/auth.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -166,7 +165,7 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
                            AuditEntry audit) {
   ApiKeyOutcome made;
   made.id = base::Uuid::V7(clock);
-  made.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyChars - kApiKeyPrefix.size());
+  made.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyRandomChars);
   const std::string prefix = made.key.substr(0, kApiKeyPublicChars);
   audit.target = made.id.ToString();
   audit.org_id = org_id;

@@ -86,13 +86,18 @@ struct ApiKey {
   base::Timestamp created_at;
 };
 
+// An API key is kApiKeyPrefix and kApiKeyRandomChars base62 characters. Its first
+// kApiKeyPublicChars are stored as they are, to find it by; of the whole only the SHA-256.
+inline constexpr char kApiKeyPrefix[] = "vd_live_";
+inline constexpr std::size_t kApiKeyRandomChars = 43;
+inline constexpr std::size_t kApiKeyPublicChars = 14;
+
 struct ApiKeyOutcome {
   enum class Kind { kDone, kNoOrganisation, kNoTeam };
   Kind kind = Kind::kDone;
   base::Uuid id;
   std::string key;  // readable only here
 };
-// The key's public part (store/auth.h) and its SHA-256 are kept, the key is not.
 ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                            const std::string& name, const std::optional<base::Uuid>& team_id,
                            AuditEntry audit);

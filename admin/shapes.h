@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/uuid.h"
+#include "store/accounts.h"
+#include "store/audit_list.h"
+#include "store/delivery_admin.h"
+#include "store/overview.h"
+
+// The JSON shapes of the admin port (design 8). Pure.
+namespace vedette::admin {
+
+base::Json TimeJson(const std::optional<base::Timestamp>& t);  // null where empty
+base::Json TextJson(const std::optional<std::string>& text);
+base::Json IdJson(const std::optional<base::Uuid>& id);
+
+base::Json TeamJson(const store::Team& team);
+base::Json OrganisationJson(const store::Organisation& org);
+base::Json ApiKeyJson(const store::ApiKey& key);
+base::Json DeliveryJson(const store::DeliveryView& delivery);
+// With its attempts. What receivers answered is shown as text, invalid UTF-8 replaced.
+base::Json DeliveryDetailJson(const store::DeliveryDetail& detail);
+base::Json AuditJson(const store::AuditRecord& record);
+base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_member);
+
+// {"items": [...], "next_cursor"?}
+base::Json ListJson(base::Json items, const std::optional<std::string>& next_cursor);
+
+}  // namespace vedette::admin
