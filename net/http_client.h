@@ -16,9 +16,10 @@
 
 namespace vedette::net {
 
-// Whose URL it is. A tenant's may reach public addresses only, plus the allow list, checked at every
-// connection, by address (G9). The operator's (a probe's `url`) is exempt. Neither is ever redirected
-// here: a 3xx is an answer like any other; the web probe follows itself, each hop judged.
+// Whose URL it is. A tenant's may reach public addresses only, plus the allow list, checked at
+// every connection, by address (G9). The operator's (a probe's `url`) is exempt. Neither is ever
+// redirected here: a 3xx is an answer like any other; the web probe follows itself, each hop
+// judged.
 enum class Trust { kTenant, kOperator };
 
 struct HttpRequest {
@@ -60,8 +61,8 @@ struct HttpResponse {
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 
-// Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at connect.
-// Loop thread only. Requests beyond connections_max wait inside, their timeout running.
+// Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at
+// connect. Loop thread only. Requests beyond connections_max wait inside, their timeout running.
 class HttpClient {
  public:
   HttpClient(base::EventLoop& loop, const config::NetConfig& config);

@@ -37,9 +37,10 @@ struct ServerResponse {
   std::string body;
 };
 
-// One request and the way to answer it. Movable into any thread; answered exactly once, by Send, or by
-// Begin, Write... and End. Dropped without an answer, the client gets a 500. All methods are safe on
-// any thread; answers go out on the server's own thread. If the client is gone they do nothing.
+// One request and the way to answer it. Movable into any thread; answered exactly once, by Send, or
+// by Begin, Write... and End. Dropped without an answer, the client gets a 500. All methods are
+// safe on any thread; answers go out on the server's own thread. If the client is gone they do
+// nothing.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -47,9 +48,10 @@ class Exchange {
 
   virtual void Send(ServerResponse response) = 0;
 
-  // A long answer in pieces (chunked). After Begin, one Write at a time: `then` runs on the server's
-  // thread when the piece is on its way (true), or when the client is gone or too slow (false: stop).
-  // Whoever writes keeps the exchange alive.
+  // A long answer in pieces (chunked). After Begin, one Write at a time: `then` runs on the
+  // server's thread when the piece is on its way (true), or when the client is gone or too slow
+  // (false: stop). Whoever writes keeps the exchange alive. Once the server has stopped, `then`
+  // runs with false inside Write, on the caller's thread.
   virtual void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
   virtual void Write(std::string piece, std::function<void(bool)> then) = 0;
   virtual void End() = 0;
@@ -65,10 +67,10 @@ class HttpService {
   virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
 };
 
-// HTTP/1.1 on Boost.Beast, with one thread of its own. Refuses what is ambiguous (Content-Length with
-// Transfer-Encoding, two lengths, NUL, bare LF) with a 400 and closes; bounds header, body, time and
-// connections as configured; over connections_max the oldest idle connection goes, or the new one gets
-// a 503. Errors that no handler sees are answered as {"error","message"} JSON.
+// HTTP/1.1 on Boost.Beast, with one thread of its own. Refuses what is ambiguous (Content-Length
+// with Transfer-Encoding, two lengths, NUL, bare LF) with a 400 and closes; bounds header, body,
+// time and connections as configured; over connections_max the oldest idle connection goes, or the
+// new one gets a 503. Errors that no handler sees are answered as {"error","message"} JSON.
 class HttpServer {
  public:
   // Binds and listens; throws std::runtime_error with a sentence that names the address ("cannot

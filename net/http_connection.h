@@ -1,0 +1,140 @@
+#pragma once
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "net/http_exchange.h"
+#include "net/http_server.h"
+#include "net/request_parser.h"
+
+// One client's connection. Internal to the server; everything runs on the server's thread.
+namespace vedette::net {
+
+class HttpConnection;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What a connection needs of its server; outlives it.
+class ConnectionHost {
+ public:
+  virtual ~ConnectionHost() = default;
+  virtual const config::HttpServerConfig& config() const = 0;
+  virtual HttpService& service() = 0;
+  virtual const base::Logger& log() const = 0;
+  virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
+  virtual std::string_view date() = 0;  // of now, as the Date header has it
+  virtual bool draining() const = 0;
+  // An idle connection waits for a request's first byte and may be closed for a new one.
+  virtual void SetIdle(HttpConnection& connection, bool idle) = 0;
+  virtual void Remove(HttpConnection& connection) = 0;
+};
+
+class HttpConnection final : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
+                                                  boost::asio::io_context::executor_type>;
+
+  HttpConnection(ConnectionHost& host, Socket socket);
+
+  void Start();
+  // Instead of Start: answers without reading and closes.
+  void StartRefused(const RequestRefusal& refusal);
+
+  // The server calls it when deadline() has passed.
+  void OnDeadline();
+  SteadyTime deadline() const { return deadline_; }
+
+  // The server drains: closes now if no request is under way, else after its answer.
+  void Drain();
+  void Close();
+
+  // Called by exchanges; `sequence` is the request they belong to.
+  void Answer(std::uint64_t sequence, ServerResponse response);
+  void BeginStream(std::uint64_t sequence, int status,
+                   const std::vector<std::pair<std::string, std::string>>& headers);
+  void WritePiece(std::uint64_t sequence, std::string piece, std::function<void(bool)> then);
+  void EndStream(std::uint64_t sequence);
+  void Abandon(std::uint64_t sequence);
+
+  // Where the server keeps it; the server's alone.
+  struct Slot {
+    std::list<std::shared_ptr<HttpConnection>>::iterator at;
+    bool idle = false;
+    bool listed = false;
+  };
+  Slot slot;
+
+ private:
+  //            +------------------------------------------------------------+
+  //            v                                                            |
+  // accept -> kIdle -> kHeader -> kBody -> kHandling (<-> kWriting) -> kWriting -> kLingering ->
+  // kClosed
+  enum class Phase { kIdle, kHeader, kBody, kHandling, kWriting, kLingering, kClosed };
+  using Then = void (HttpConnection::*)();
+
+  void SetDeadline(std::chrono::milliseconds from_now);
+  void Read();
+  void OnRead(std::size_t n);
+  void Advance();
+  bool AdvanceHeader();
+  bool AcceptHeader(std::string_view header);
+  void AdvanceBody();
+  void Dispatch();
+  void Refuse(const RequestRefusal& refusal);
+
+  bool Answers(std::uint64_t sequence) const;
+  void BeginHeader(int status, const std::vector<std::pair<std::string, std::string>>& headers);
+  void WriteOut(Then then);
+  void AfterPiece();
+  void AfterAnswer();
+  void NextRequest();
+  void Linger();
+  void OnLingerRead(std::size_t n);
+
+  ConnectionHost& host_;
+  Socket socket_;
+  boost::beast::flat_buffer buffer_;
+  std::string remote_address_;
+  Phase phase_ = Phase::kIdle;
+  SteadyTime deadline_ = SteadyTime::max();
+  bool reading_ = false;
+  bool writing_ = false;
+
+  // The request.
+  HeaderScanner scanner_;
+  std::optional<RequestParser> parser_;
+  std::size_t body_bytes_max_ = 0;
+  bool skipped_empty_line_ = false;
+  std::uint64_t sequence_ = 0;
+
+  // Its answer.
+  bool head_ = false;
+  bool http_1_0_ = false;
+  bool close_after_ = false;
+  bool streaming_ = false;
+  bool chunked_ = false;
+  bool end_pending_ = false;
+  std::string out_head_;
+  std::string out_body_;
+  std::string_view out_tail_;
+  std::function<void(bool)> piece_then_;
+
+  std::size_t linger_bytes_ = 0;
+  SteadyTime linger_until_;
+};
+
+}  // namespace vedette::net

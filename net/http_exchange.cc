@@ -1,0 +1,82 @@
+#include "net/http_exchange.h"
+
+#include "net/http_connection.h"
+
+namespace vedette::net {
+
+HttpExchange::HttpExchange(std::shared_ptr<Mailbox> mailbox,
+                           std::weak_ptr<HttpConnection> connection, std::uint64_t sequence,
+                           ServerRequest request)
+    : mailbox_(std::move(mailbox)),
+      connection_(std::move(connection)),
+      sequence_(sequence),
+      request_(std::move(request)) {}
+
+HttpExchange::~HttpExchange() {
+  if (state_ == State::kAnswered) {
+    return;
+  }
+  mailbox_->Post([connection = connection_, sequence = sequence_] {
+    if (const auto c = connection.lock()) {
+      c->Abandon(sequence);
+    }
+  });
+}
+
+bool HttpExchange::Move(State from, State to) {
+  return state_.compare_exchange_strong(from, to);
+}
+
+void HttpExchange::Send(ServerResponse response) {
+  if (!Move(State::kOpen, State::kAnswered)) {
+    return;
+  }
+  mailbox_->Post(
+      [connection = connection_, sequence = sequence_, answer = std::move(response)]() mutable {
+        if (const auto c = connection.lock()) {
+          c->Answer(sequence, std::move(answer));
+        }
+      });
+}
+
+void HttpExchange::Begin(int status, std::vector<std::pair<std::string, std::string>> headers) {
+  if (!Move(State::kOpen, State::kStreaming)) {
+    return;
+  }
+  mailbox_->Post([connection = connection_, sequence = sequence_, status,
+                  fields = std::move(headers)]() mutable {
+    if (const auto c = connection.lock()) {
+      c->BeginStream(sequence, status, fields);
+    }
+  });
+}
+
+void HttpExchange::Write(std::string piece, std::function<void(bool)> then) {
+  // Shared, because a mailbox that is closed drops the function with what it captured.
+  const auto call = std::make_shared<std::function<void(bool)>>(std::move(then));
+  const bool posted =
+      state_ == State::kStreaming && mailbox_->Post([connection = connection_, sequence = sequence_,
+                                                     text = std::move(piece), call]() mutable {
+        if (const auto c = connection.lock()) {
+          c->WritePiece(sequence, std::move(text), std::move(*call));
+        } else {
+          (*call)(false);
+        }
+      });
+  if (!posted) {
+    (*call)(false);
+  }
+}
+
+void HttpExchange::End() {
+  if (!Move(State::kStreaming, State::kAnswered)) {
+    return;
+  }
+  mailbox_->Post([connection = connection_, sequence = sequence_] {
+    if (const auto c = connection.lock()) {
+      c->EndStream(sequence);
+    }
+  });
+}
+
+}  // namespace vedette::net

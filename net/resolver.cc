@@ -1,0 +1,322 @@
+#include "net/resolver.h"
+
+#include <ares.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <uv.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+namespace vedette::net {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Names being looked up at a time; askers of the same name share one lookup.
+constexpr std::size_t kLookupsMax = 10000;
+// Answers are remembered for their time to live within these bounds: long enough that a busy
+// receiver does not cost a query for every request, short enough to follow a name that moves.
+constexpr std::size_t kCachedNamesMax = 20000;
+constexpr std::chrono::seconds kCacheMin{1};
+constexpr std::chrono::seconds kCacheMax{30};
+constexpr int kTries = 3;
+// Retries and deadlines are looked at this often at least.
+constexpr milliseconds kRoundMax{250};
+
+struct Cached {
+  std::vector<IpAddress> addresses;
+  Clock::time_point until;
+};
+
+struct Lookup {
+  std::vector<std::function<void(ResolveResult)>> waiters;
+  std::uint64_t id;
+};
+
+// A socket of c-ares on the loop; deletes itself once its handle is closed.
+struct SocketPoll {
+  uv_poll_t poll;
+  void* owner;
+  ares_socket_t fd;
+};
+
+std::vector<IpAddress> Addresses(const ares_addrinfo* info, std::chrono::seconds* ttl) {
+  std::vector<IpAddress> addresses;
+  *ttl = kCacheMax;
+  for (const auto* node = info->nodes; node != nullptr; node = node->ai_next) {
+    IpAddress ip;
+    if (node->ai_family == AF_INET) {
+      const auto* in = reinterpret_cast<const sockaddr_in*>(node->ai_addr);
+      std::memcpy(ip.bytes.data(), &in->sin_addr, 4);
+    } else if (node->ai_family == AF_INET6) {
+      const auto* in = reinterpret_cast<const sockaddr_in6*>(node->ai_addr);
+      ip.v6 = true;
+      std::memcpy(ip.bytes.data(), &in->sin6_addr, 16);
+    } else {
+      continue;
+    }
+    *ttl = std::min(*ttl, std::chrono::seconds(node->ai_ttl));
+    if (std::find(addresses.begin(), addresses.end(), ip) == addresses.end()) {
+      addresses.push_back(ip);
+    }
+  }
+  *ttl = std::max(*ttl, kCacheMin);
+  return addresses;
+}
+
+}  // namespace
+
+struct Resolver::Impl {
+  Impl(base::EventLoop& event_loop, const std::vector<std::string>& servers,
+       milliseconds lookup_timeout);
+  ~Impl();
+
+  void Resolve(const std::string& host, std::function<void(ResolveResult)> done);
+  void Begin(const std::string& host);
+  void OnAnswer(const std::string& host, std::uint64_t id, int status, ares_addrinfo* info);
+  void Complete(const std::string& host, ResolveResult result);
+  void Deliver();
+  void ExpireLookups();
+  void Remember(const std::string& host, const std::vector<IpAddress>& addresses,
+                std::chrono::seconds ttl);
+  void WatchSocket(ares_socket_t fd, bool readable, bool writable);
+  void Process(ares_socket_t readable, ares_socket_t writable);
+  void ArmTimer();
+
+  base::EventLoop& loop_;
+  const milliseconds timeout_;
+  ares_channel channel_ = nullptr;
+  base::Timer timer_;
+  base::Timer deliver_timer_;
+  std::unordered_map<ares_socket_t, SocketPoll*> sockets_;
+  std::unordered_map<std::string, Lookup> lookups_;
+  // All lookups have the same timeout: the first one in is the first one due.
+  std::deque<std::pair<Clock::time_point, std::pair<std::string, std::uint64_t>>> deadlines_;
+  std::unordered_map<std::string, Cached> cache_;
+  std::vector<std::pair<std::function<void(ResolveResult)>, ResolveResult>> ready_;
+  std::uint64_t next_id_ = 0;
+  bool closing_ = false;
+};
+
+Resolver::Impl::Impl(base::EventLoop& event_loop, const std::vector<std::string>& servers,
+                     milliseconds lookup_timeout)
+    : loop_(event_loop),
+      timeout_(lookup_timeout),
+      timer_(event_loop,
+             [this] {
+               ExpireLookups();
+               Process(ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+             }),
+      deliver_timer_(event_loop, [this] { Deliver(); }) {
+  ares_options options{};
+  // c-ares doubles the wait with each try: 1 + 2 + 4 of these make up the timeout.
+  options.timeout = std::max(1, static_cast<int>(timeout_.count() / ((1 << kTries) - 1)));
+  options.tries = kTries;
+  char lookups[] = "fb";  // the hosts file, then DNS
+  options.lookups = lookups;
+  options.sock_state_cb_data = this;
+  options.sock_state_cb = [](void* self, ares_socket_t fd, int readable, int writable) {
+    static_cast<Impl*>(self)->WatchSocket(fd, readable != 0, writable != 0);
+  };
+  const int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB;
+  ares_library_init(ARES_LIB_INIT_ALL);
+  int status = ares_init_options(&channel_, &options, mask);
+  if (status == ARES_SUCCESS && !servers.empty()) {
+    std::string csv;
+    for (const std::string& server : servers) {
+      csv += (csv.empty() ? "" : ",") + server;
+    }
+    status = ares_set_servers_ports_csv(channel_, csv.c_str());
+    if (status != ARES_SUCCESS) {
+      ares_destroy(channel_);
+      ares_library_cleanup();
+      throw std::runtime_error("[net] dns_servers: " + csv + ": " + ares_strerror(status));
+    }
+  }
+  if (status != ARES_SUCCESS) {
+    ares_library_cleanup();
+    throw std::runtime_error(std::string("cannot set up name resolution: ") +
+                             ares_strerror(status));
+  }
+}
+
+Resolver::Impl::~Impl() {
+  closing_ = true;
+  ares_destroy(channel_);  // calls back for every lookup, and closes the sockets
+  ares_library_cleanup();
+}
+
+void Resolver::Impl::Resolve(const std::string& host, std::function<void(ResolveResult)> done) {
+  if (const auto cached = cache_.find(host); cached != cache_.end()) {
+    if (cached->second.until > Clock::now()) {
+      ready_.emplace_back(std::move(done), ResolveResult{cached->second.addresses, ""});
+      deliver_timer_.Start(milliseconds(0));
+      return;
+    }
+    cache_.erase(cached);
+  }
+  if (const auto found = lookups_.find(host); found != lookups_.end()) {
+    found->second.waiters.push_back(std::move(done));
+    return;
+  }
+  if (lookups_.size() >= kLookupsMax) {
+    ready_.emplace_back(std::move(done), ResolveResult{{}, "too many names are being looked up"});
+    deliver_timer_.Start(milliseconds(0));
+    return;
+  }
+  lookups_[host].waiters.push_back(std::move(done));
+  Begin(host);
+}
+
+void Resolver::Impl::Begin(const std::string& host) {
+  struct Query {
+    Impl* impl;
+    std::string host;
+    std::uint64_t id;
+  };
+  const std::uint64_t id = ++next_id_;
+  lookups_[host].id = id;
+  deadlines_.emplace_back(Clock::now() + timeout_, std::pair(host, id));
+  ares_addrinfo_hints hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  // Sorting would open a socket to every address, before anyone has judged it.
+  hints.ai_flags = ARES_AI_NOSORT;
+  ares_getaddrinfo(
+      channel_, host.c_str(), nullptr, &hints,
+      [](void* arg, int status, int, ares_addrinfo* info) {
+        const std::unique_ptr<Query> query(static_cast<Query*>(arg));
+        query->impl->OnAnswer(query->host, query->id, status, info);
+        ares_freeaddrinfo(info);
+      },
+      new Query{this, host, id});
+  ArmTimer();
+}
+
+void Resolver::Impl::OnAnswer(const std::string& host, std::uint64_t id, int status,
+                              ares_addrinfo* info) {
+  const auto found = lookups_.find(host);
+  if (closing_ || found == lookups_.end() || found->second.id != id) {
+    return;  // given up before
+  }
+  ResolveResult result;
+  if (status == ARES_SUCCESS && info != nullptr) {
+    std::chrono::seconds ttl;
+    result.addresses = Addresses(info, &ttl);
+    Remember(host, result.addresses, ttl);
+  }
+  if (result.addresses.empty()) {
+    result.error = ares_strerror(status == ARES_SUCCESS ? ARES_ENODATA : status);
+  }
+  Complete(host, std::move(result));
+}
+
+// Callbacks run from the loop, never from inside c-ares or Resolve.
+void Resolver::Impl::Complete(const std::string& host, ResolveResult result) {
+  auto node = lookups_.extract(host);
+  for (auto& waiter : node.mapped().waiters) {
+    ready_.emplace_back(std::move(waiter), result);
+  }
+  deliver_timer_.Start(milliseconds(0));
+}
+
+void Resolver::Impl::Deliver() {
+  auto ready = std::exchange(ready_, {});
+  for (auto& [done, result] : ready) {
+    done(std::move(result));
+  }
+}
+
+void Resolver::Impl::Remember(const std::string& host, const std::vector<IpAddress>& addresses,
+                              std::chrono::seconds ttl) {
+  if (addresses.empty()) {
+    return;
+  }
+  const auto now = Clock::now();
+  if (cache_.size() >= kCachedNamesMax) {
+    std::erase_if(cache_, [&](const auto& entry) { return entry.second.until <= now; });
+  }
+  if (cache_.size() >= kCachedNamesMax) {
+    cache_.clear();
+  }
+  cache_[host] = {addresses, now + ttl};
+}
+
+void Resolver::Impl::ExpireLookups() {
+  const auto now = Clock::now();
+  while (!deadlines_.empty() && deadlines_.front().first <= now) {
+    const auto [host, id] = std::move(deadlines_.front().second);
+    deadlines_.pop_front();
+    const auto found = lookups_.find(host);
+    if (found != lookups_.end() && found->second.id == id) {
+      Complete(host, {{}, ares_strerror(ARES_ETIMEOUT)});
+    }
+  }
+}
+
+void Resolver::Impl::WatchSocket(ares_socket_t fd, bool readable, bool writable) {
+  SocketPoll*& socket = sockets_[fd];
+  if (!readable && !writable) {
+    if (socket != nullptr) {
+      uv_close(reinterpret_cast<uv_handle_t*>(&socket->poll),
+               [](uv_handle_t* handle) { delete static_cast<SocketPoll*>(handle->data); });
+    }
+    sockets_.erase(fd);
+    return;
+  }
+  if (socket == nullptr) {
+    socket = new SocketPoll{{}, this, fd};
+    uv_poll_init_socket(loop_.raw(), &socket->poll, fd);
+    socket->poll.data = socket;
+  }
+  uv_poll_start(&socket->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0),
+                [](uv_poll_t* poll, int status, int events) {
+                  const auto* s = static_cast<SocketPoll*>(poll->data);
+                  const bool in = status < 0 || (events & UV_READABLE) != 0;
+                  const bool out = status < 0 || (events & UV_WRITABLE) != 0;
+                  static_cast<Impl*>(s->owner)->Process(in ? s->fd : ARES_SOCKET_BAD,
+                                                        out ? s->fd : ARES_SOCKET_BAD);
+                });
+}
+
+void Resolver::Impl::Process(ares_socket_t readable, ares_socket_t writable) {
+  ares_process_fd(channel_, readable, writable);
+  ArmTimer();
+}
+
+// ares_timeout looks at every query under way, so it is asked once a round, not once a packet.
+void Resolver::Impl::ArmTimer() {
+  if (lookups_.empty()) {
+    deadlines_.clear();
+  }
+  if (timer_.active()) {
+    return;
+  }
+  timeval longest{};
+  longest.tv_usec = static_cast<suseconds_t>(kRoundMax.count() * 1000);
+  timeval wait{};
+  if (lookups_.empty() && ares_timeout(channel_, nullptr, &wait) == nullptr) {
+    return;
+  }
+  const timeval* next = ares_timeout(channel_, &longest, &wait);
+  timer_.Start(milliseconds(next->tv_sec * 1000 + next->tv_usec / 1000 + 1));
+}
+
+Resolver::Resolver(base::EventLoop& loop, const std::vector<std::string>& servers,
+                   milliseconds timeout)
+    : impl_(std::make_unique<Impl>(loop, servers, timeout)) {}
+
+Resolver::~Resolver() = default;
+
+void Resolver::Resolve(const std::string& host, std::function<void(ResolveResult)> done) {
+  impl_->Resolve(host, std::move(done));
+}
+
+}  // namespace vedette::net
