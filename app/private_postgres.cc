@@ -114,8 +114,8 @@ void ResetSignals() {
 
 }  // namespace
 
-PrivatePostgres::PrivatePostgres(fs::path dir, PrivatePostgresOptions options)
-    : dir_(fs::absolute(std::move(dir)).lexically_normal()), options_(std::move(options)) {}
+PrivatePostgres::PrivatePostgres(const fs::path& dir, PrivatePostgresOptions options)
+    : dir_(fs::absolute(dir).lexically_normal()), options_(std::move(options)) {}
 
 PrivatePostgres::~PrivatePostgres() {
   Stop();

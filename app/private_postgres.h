@@ -29,14 +29,15 @@ struct PrivatePostgresOptions {
 // called Start dies. What a crash left behind, another Start on the same DIR clears away.
 //
 // Started by root, the server runs as `options.user`. Where that user cannot reach DIR (a checkout
-// under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>, and forgotten when DIR was removed.
+// under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>, and forgotten when DIR
+// was removed.
 //
 // One thread; the one that calls Start must outlive the server. Not for two processes at once: the
 // second Start on a DIR throws.
 class PrivatePostgres {
  public:
   // No effects yet. DIR is made by Start.
-  PrivatePostgres(std::filesystem::path dir, PrivatePostgresOptions options);
+  PrivatePostgres(const std::filesystem::path& dir, PrivatePostgresOptions options);
   ~PrivatePostgres();  // stops it
   PrivatePostgres(const PrivatePostgres&) = delete;
   PrivatePostgres& operator=(const PrivatePostgres&) = delete;

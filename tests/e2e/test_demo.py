@@ -1,0 +1,202 @@
+"""`vedette demo`: the story passes, and fails where a step is not observed; nothing is left behind."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from conftest import call, clean_environment, wait_until
+
+
+@pytest.fixture
+def directory():
+    path = Path(tempfile.mkdtemp(prefix="vedette-e2e-demo-", dir="/tmp"))
+    path.chmod(0o755)  # PostgreSQL's user has to pass
+    yield path / "var"
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def arguments(binary, directory, *more):
+    return [binary, "demo", "--dir", directory, "--api-port", "0", "--admin-port", "0", *more]
+
+
+def run(binary, directory, *more, environment=None):
+    return subprocess.run(arguments(binary, directory, "--once", *more), capture_output=True, text=True,
+                          timeout=150, env=clean_environment(environment))
+
+
+def processes_of(directory):
+    """Those that work in the demo's cluster."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(entry / "cwd").startswith(str(directory)):
+                found.append(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+def start(binary, directory, *more):
+    process = subprocess.Popen(arguments(binary, directory, *more), stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, env=clean_environment(),
+                               start_new_session=True)
+    announced = directory / "demo.json"
+
+    def ready():
+        assert process.poll() is None, process.stdout.read()
+        return announced.exists()
+
+    wait_until("the demo to be ready", ready, 120)
+    return process, json.loads(announced.read_text())
+
+
+def stop(process):
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    return output
+
+
+def test_once_passes_and_leaves_nothing_running(binary, directory):
+    begun = time.monotonic()
+    done = run(binary, directory)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert time.monotonic() - begun < 60
+    out = done.stdout
+    for step in range(1, 8):
+        assert f"\n{step}/7 " in out
+    assert re.search(r"changed from \S+ to \S+", out)
+    assert re.search(r"source http://127\.0\.0\.1:\d+/companies/", out)
+    assert "signature verified" in out
+    assert re.search(r"balance before [\d.]+ credits, now [\d.]+: [\d.]+ charged", out)
+    assert "answered 409" in out and "answered 202" in out
+    assert "\x1b" not in out, "in a pipe the lines are plain"
+    assert "Every step was observed." in out
+    assert not processes_of(directory)
+    assert not (directory / "demo.json").exists()
+    assert stat.S_IMODE((directory / "state.json").stat().st_mode) == 0o600
+
+
+def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
+    done = run(binary, directory, "--receiver", "refuse")
+    assert done.returncode == 1
+    assert "Step 4/7 (The receiver is told) failed" in done.stdout
+    assert "refused" in done.stdout
+    assert not processes_of(directory)
+
+
+def test_a_wrong_signature_key_fails_the_step_by_name(binary, directory):
+    done = run(binary, directory, "--receiver", "wrong-key")
+    assert done.returncode == 1
+    assert "Step 4/7 (The receiver is told) failed" in done.stdout
+    assert "signature" in done.stdout
+    assert not processes_of(directory)
+
+
+def test_stays_up_until_ctrl_c_and_the_next_start_continues(binary, directory):
+    process, first = start(binary, directory)
+    assert set(first) >= {"api", "admin", "admin_token", "api_key", "org_id", "monitor_id",
+                          "signing_secret", "database_url"}
+    assert stat.S_IMODE((directory / "demo.json").stat().st_mode) == 0o600
+    rows = call("GET", f"{first['api']}/monitors/{first['monitor_id']}/rows", headers={"x-api-key": first["api_key"]})
+    assert rows.status == 200 and len(rows.json["rows"]) == 3
+    org = call("GET", f"{first['admin']}/admin/v1/orgs/{first['org_id']}",
+               headers={"Authorization": "Bearer " + first["admin_token"]})
+    assert org.status == 200
+    psycopg2.connect(first["database_url"]).close()
+    assert processes_of(directory)
+
+    out = stop(process)
+    assert process.returncode == 0, out
+    assert first["api"] in out and "curl -H 'x-api-key: " in out and str(directory) in out
+    assert not processes_of(directory)
+    assert not (directory / "demo.json").exists()
+
+    process, second = start(binary, directory)
+    out = stop(process)
+    assert process.returncode == 0, out
+    for kept in ("org_id", "api_key", "monitor_id", "signing_secret", "admin_token"):
+        assert second[kept] == first[kept]
+    assert "continuing with the organisation and monitor of the last run" in out
+
+
+def test_killed_it_leaves_no_server_and_starts_again(binary, directory):
+    process, first = start(binary, directory)
+    process.kill()
+    process.communicate()
+    wait_until("the server to end", lambda: not processes_of(directory))
+    assert (directory / "demo.json").exists(), "a kill leaves it"
+    done = run(binary, directory)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert first["monitor_id"] in json.loads((directory / "state.json").read_text())["monitor_id"]
+
+
+def test_ctrl_c_in_the_story_ends_cleanly(binary, directory):
+    process = subprocess.Popen(arguments(binary, directory), stdout=subprocess.PIPE, text=True,
+                               env=clean_environment(), start_new_session=True)
+    for line in process.stdout:
+        if line.startswith("1/7"):
+            break
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert not processes_of(directory)
+
+
+def test_a_taken_port_is_named(binary, directory, receiver):
+    taken = receiver.server.server_address[1]
+    done = run(binary, directory, "--api-port", str(taken))
+    assert done.returncode == 1
+    assert f"127.0.0.1:{taken}" in done.stdout and "--api-port" in done.stdout
+    assert not processes_of(directory)
+
+
+def test_the_environment_is_honoured(binary, directory, receiver):
+    taken = receiver.server.server_address[1]
+    command = [binary, "demo", "--once", "--dir", directory, "--admin-port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                          env=clean_environment({"VEDETTE_API_LISTEN": f"127.0.0.1:{taken}"}))
+    assert done.returncode == 1
+    assert f"127.0.0.1:{taken}" in done.stdout
+
+
+def test_a_second_demo_in_the_same_directory_is_refused(binary, directory):
+    process, _ = start(binary, directory)
+    done = run(binary, directory)
+    assert done.returncode == 1
+    assert f"in use by process {process.pid}" in done.stdout
+    stop(process)
+    assert process.returncode == 0
+
+
+def test_on_a_terminal_it_has_colour(binary, directory):
+    master, slave = pty.openpty()
+    process = subprocess.Popen(arguments(binary, directory), stdout=slave, stderr=slave,
+                               env=clean_environment({"TERM": "xterm"}), start_new_session=True)
+    os.close(slave)
+    seen = b""
+    deadline = time.monotonic() + 30
+    while b"1/7" not in seen and time.monotonic() < deadline:
+        if select.select([master], [], [], 0.5)[0]:
+            seen += os.read(master, 4096)
+    process.send_signal(signal.SIGTERM)
+    while True:  # so that it never waits for its terminal
+        try:
+            if not os.read(master, 4096):
+                break
+        except OSError:
+            break
+    assert process.wait(60) == 0
+    os.close(master)
+    assert b"\x1b[" in seen
