@@ -1,0 +1,105 @@
+"""The command line: help, version, exit statuses, `vedette verify` and `vedette probe`."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+from conftest import clean_environment, free_port
+
+SECRET = "sk_whsec_" + "a" * 64
+
+
+def run(binary, *arguments, stdin=b"", environment=None):
+    return subprocess.run([binary, *arguments], input=stdin, capture_output=True, timeout=60,
+                          env=clean_environment(environment))
+
+
+def test_version_and_help(binary):
+    assert run(binary, "--version").stdout.startswith(b"vedette 0.")
+    help_text = run(binary, "--help")
+    assert help_text.returncode == 0
+    for command in (b"serve", b"migrate", b"demo", b"ctl", b"probe", b"verify"):
+        assert command in help_text.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--nonsense"], ["demo", "--api-port", "99999"],
+                                       ["demo", "--receiver", "sleepy"], ["verify"]])
+def test_a_wrong_command_line_is_2_and_says_why(binary, arguments):
+    done = run(binary, *arguments)
+    assert done.returncode == 2 and done.stderr
+
+
+# ---- verify
+
+
+def signed(body, t, secret=SECRET):
+    done = subprocess.run(["openssl", "dgst", "-sha256", "-hmac", secret], input=str(t).encode() + b"." + body,
+                          capture_output=True, check=True)
+    return f"t={t},v1={done.stdout.decode().split('= ')[1].strip()}"
+
+
+def test_verify_agrees_with_openssl(binary):
+    body = b'{"type":"monitor.field.changed"}'
+    header = signed(body, 1700000000)
+    arguments = ["verify", "--secret", SECRET, "--header", header, "--now"]
+    assert run(binary, *arguments, "1700000000", stdin=body).returncode == 0
+    assert run(binary, *arguments, "1700000300", stdin=body).returncode == 0
+    assert run(binary, *arguments, "1700000301", stdin=body).returncode == 1, "too old"
+    assert run(binary, *arguments, "1699999699", stdin=body).returncode == 1, "from the future"
+    assert run(binary, *arguments, "1700000000", stdin=body + b"\n").returncode == 1, "the raw bytes count"
+
+
+def test_verify_takes_the_clock_and_any_of_several_segments(binary):
+    body = bytes(range(256))
+    header = signed(body, int(time.time())).replace("v1=", "v1=" + "0" * 64 + ",v1=")
+    assert run(binary, "verify", "--secret", SECRET, "--header", header, stdin=body).returncode == 0
+    wrong = run(binary, "verify", "--secret", SECRET + "b", "--header", header, stdin=body)
+    assert wrong.returncode == 1 and wrong.stderr
+    assert run(binary, "verify", "--secret", SECRET, "--header", "nonsense", stdin=body).returncode == 1
+
+
+# ---- probe
+
+PAGE = """<html><head><title>A page</title></head><body>
+  <p class="price" data-amount="12">12 euros</p><p class="price">13 euros</p></body></html>"""
+ALLOW = {"VEDETTE_NET_ALLOW": "127.0.0.0/8"}
+
+
+def test_probe_prints_the_first_matches(binary, nginx):
+    nginx.write("page.html", PAGE)
+    done = run(binary, "probe", "--url", f"{nginx.url}/page.html", "--watch", "title=css:title",
+               "--watch", "price=css:.price @data-amount", "--watch", "text=xpath://p[2]", "--watch", "none=css:h6",
+               environment=ALLOW)
+    assert done.returncode == 0, done.stderr
+    values = json.loads(done.stdout)["values"]
+    assert {name: entry["value"] for name, entry in values.items()} == {
+        "title": "A page", "price": "12", "text": "13 euros"}
+
+
+@pytest.mark.parametrize("watch", ["title=css:p[", "title=xpath://p[", "title=regex:(", "title=the boss, in prose"])
+def test_probe_says_what_is_wrong_with_a_selector(binary, nginx, watch):
+    nginx.write("page.html", PAGE)
+    done = run(binary, "probe", "--url", f"{nginx.url}/page.html", "--watch", watch, environment=ALLOW)
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr.startswith(b"vedette probe: ")
+
+
+def test_probe_says_what_is_wrong_with_a_page(binary, nginx):
+    missing = run(binary, "probe", "--url", f"{nginx.url}/none.html", "--watch", "title=css:title", environment=ALLOW)
+    assert missing.returncode == 1 and b"404" in missing.stderr
+    nobody = run(binary, "probe", "--url", f"http://127.0.0.1:{free_port()}/", "--watch", "t=css:title", environment=ALLOW)
+    assert nobody.returncode == 1 and b"(connect)" in nobody.stderr
+
+
+def test_probe_reaches_no_private_address_unless_allowed(binary, nginx):
+    nginx.write("page.html", PAGE)
+    done = run(binary, "probe", "--url", f"{nginx.url}/page.html", "--watch", "title=css:title")
+    assert done.returncode == 1 and b"(refused_address)" in done.stderr
+    assert nginx.requests("page.html") == 0
+
+
+def test_probe_asks_for_name_and_description(binary):
+    done = run(binary, "probe", "--url", "http://example.com/", "--watch", "title")
+    assert done.returncode == 2 and b"name=description" in done.stderr
