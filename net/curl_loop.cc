@@ -101,13 +101,11 @@ int CurlLoop::OnTimer(CURLM*, long timeout_ms, void* self) {
 
 void CurlLoop::OnPoll(uv_poll_t* poll, int status, int events) {
   const auto* socket = static_cast<Socket*>(poll->data);
-  int bits = 0;
-  if (status < 0) {
-    bits = CURL_CSELECT_ERR;
-  } else {
-    bits = ((events & UV_READABLE) != 0 ? CURL_CSELECT_IN : 0) |
-           ((events & UV_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0);
-  }
+  // A broken socket is readable: curl then finds out by itself, and sends again where it was a kept
+  // connection that died. Told of an error, it would give up.
+  const int bits = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT
+                              : ((events & UV_READABLE) != 0 ? CURL_CSELECT_IN : 0) |
+                                    ((events & UV_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0);
   socket->owner->Act(socket->fd, bits);
 }
 

@@ -1,0 +1,734 @@
+#include "net/http_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "tests/unit/net/dns_server.h"
+#include "tests/unit/net/support.h"
+
+namespace vedette::net {
+namespace {
+
+using test::DnsServer;
+using test::FunctionService;
+using test::LoopThread;
+using test::milliseconds;
+using test::RawServer;
+using test::ServerConfig;
+using test::Silent;
+using test::Socket;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+config::NetConfig NetConfig() {
+  config::NetConfig c{};
+  c.allow = {"127.0.0.0/8"};
+  c.connect_timeout_ms = milliseconds(5000);
+  c.connections_max = 64;
+  c.connections_per_host_max = 16;
+  return c;
+}
+
+config::NetConfig WithoutAllow() {
+  config::NetConfig c = NetConfig();
+  c.allow.clear();
+  return c;
+}
+
+// A client on its loop; Fetch waits for the answer.
+class Client {
+ public:
+  explicit Client(const config::NetConfig& config = NetConfig()) {
+    loop_.Run([&] { client_ = std::make_unique<HttpClient>(loop_.loop, config); });
+  }
+  ~Client() {
+    loop_.Run([&] { client_.reset(); });
+  }
+
+  std::future<HttpResponse> Begin(HttpRequest request) {
+    auto result = std::make_shared<std::promise<HttpResponse>>();
+    auto future = result->get_future();
+    loop_.loop.Post([this, result, r = std::move(request)]() mutable {
+      client_->Send(std::move(r), [result](HttpResponse a) { result->set_value(std::move(a)); });
+    });
+    return future;
+  }
+  HttpResponse Fetch(HttpRequest request) { return Begin(std::move(request)).get(); }
+  HttpResponse Get(const std::string& url) {
+    HttpRequest request;
+    request.url = url;
+    return Fetch(std::move(request));
+  }
+
+  HttpClient& raw() { return *client_; }
+  LoopThread& loop() { return loop_; }
+
+ private:
+  LoopThread loop_;
+  std::unique_ptr<HttpClient> client_;
+};
+
+std::string Local(int port, const std::string& rest = "/") {
+  return "http://127.0.0.1:" + std::to_string(port) + rest;
+}
+
+// Reads one request, then lets `answer` write.
+RawServer::Serve After(std::function<void(Socket&)> answer) {
+  return [answer = std::move(answer)](Socket& socket) {
+    try {
+      socket.ReceiveUntil("\r\n\r\n");
+    } catch (const std::runtime_error&) {
+      return;
+    }
+    answer(socket);
+  };
+}
+
+RawServer::Serve Says(const std::string& text) {
+  return After([text](Socket& socket) { socket.Send(text); });
+}
+
+std::string Deflated(const std::string& text, int window_bits) {
+  z_stream z{};
+  deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  deflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+std::string Gzip(const std::string& text) {
+  return Deflated(text, 15 + 16);
+}
+
+// Serves what it was asked with, as text.
+struct Mirror {
+  Mirror()
+      : service([this](std::shared_ptr<Exchange> exchange) {
+          const ServerRequest& r = exchange->request();
+          std::string text = r.method + " " + r.target + "\n";
+          for (const auto& [name, value] : r.headers) {
+            text += name + ": " + value + "\n";
+          }
+          {
+            const std::lock_guard lock(mutex);
+            most = std::max(most, ++under_way);
+          }
+          exchange->Send({200, {{"X-One", "1"}}, text + "\n" + r.body});
+          const std::lock_guard lock(mutex);
+          --under_way;
+        }),
+        server(ServerConfig(), service, Silent()) {
+    server.Start();
+  }
+  int port() const { return server.port(); }
+
+  std::mutex mutex;
+  int under_way = 0;
+  int most = 0;
+  FunctionService service;
+  HttpServer server;
+};
+
+// ---------------------------------------------------------------- what is sent and read
+
+TEST(HttpClient, SendsARequestAsItIsAndReadsTheAnswer) {
+  Mirror mirror;
+  Client client;
+  HttpRequest request;
+  request.method = "POST";
+  request.url = Local(mirror.port(), "/a?b=c");
+  request.headers = {{"Content-Type", "application/json"}, {"X-Empty", ""}, {"Host", "other"}};
+  request.body = std::string("{\"a\":\0}", 7);
+  const HttpResponse answer = client.Fetch(std::move(request));
+  EXPECT_EQ(answer.error, "");
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kNone);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.Header("x-one"), "1");
+  EXPECT_EQ(answer.Header("x-two"), std::nullopt);
+  EXPECT_EQ(answer.remote_address, "127.0.0.1");
+  EXPECT_GT(answer.duration.count(), 0);
+  EXPECT_FALSE(answer.body_truncated);
+  EXPECT_THAT(answer.body,
+              AllOf(StartsWith("POST /a?b=c\n"), HasSubstr("content-type: application/json\n"),
+                    HasSubstr("x-empty: \n"), HasSubstr("host: other\n"),
+                    HasSubstr("content-length: 7\n"), HasSubstr(std::string("\n\n{\"a\":\0}", 9))));
+  EXPECT_THAT(answer.body, ::testing::Not(HasSubstr("expect:")));
+}
+
+TEST(HttpClient, AHandleUsedAgainForgetsTheRequestBefore) {
+  Mirror mirror;
+  Client client;
+  for (const std::string method :
+       {"POST", "GET", "PUT", "HEAD", "DELETE", "GET", "PATCH", "POST"}) {
+    HttpRequest request;
+    request.method = method;
+    request.url = Local(mirror.port());
+    if (method == "PUT") {
+      request.body = "body";
+      request.headers = {{"X-Put", "1"}};
+    }
+    const HttpResponse answer = client.Fetch(std::move(request));
+    EXPECT_EQ(answer.status, 200) << method << answer.error;
+    if (method == "HEAD") {
+      EXPECT_EQ(answer.body, "");
+    } else {
+      EXPECT_THAT(answer.body, StartsWith(method + " /\n"));
+      EXPECT_EQ(answer.body.find("x-put") != std::string::npos, method == "PUT") << answer.body;
+      EXPECT_EQ(answer.body.ends_with("\n\nbody"), method == "PUT") << answer.body;
+      EXPECT_THAT(answer.body, ::testing::Not(HasSubstr("content-type")));
+    }
+  }
+}
+
+TEST(HttpClient, ReusesAConnection) {
+  RawServer server([](Socket& socket) {
+    for (;;) {
+      try {
+        socket.ReceiveUntil("\r\n\r\n");
+      } catch (const std::runtime_error&) {
+        return;
+      }
+      socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }
+  });
+  Client client;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(client.Get(Local(server.port())).body, "ok");
+  }
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(HttpClient, SendsAgainWhereAKeptConnectionHasDied) {
+  RawServer server(Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));  // then closes
+  Client client;
+  for (int i = 0; i < 5; ++i) {
+    const HttpResponse answer = client.Get(Local(server.port()));
+    EXPECT_EQ(answer.body, "ok") << answer.error;
+  }
+}
+
+TEST(HttpClient, DecodesGzipAndDeflate) {
+  const std::string text(5000, 'a');
+  for (const bool gzip : {true, false}) {
+    const std::string body = gzip ? Gzip(text) : Deflated(text, 15);
+    RawServer server(
+        Says("HTTP/1.1 200 OK\r\nContent-Encoding: " + std::string(gzip ? "gzip" : "deflate") +
+             "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+    Client client;
+    HttpRequest request;
+    request.url = Local(server.port());
+    request.body_bytes_max = 5000;
+    EXPECT_EQ(client.Fetch(std::move(request)).body, text);
+  }
+}
+
+TEST(HttpClient, DoesNotFollowARedirect) {
+  RawServer target(Says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  RawServer server(Says("HTTP/1.1 302 Found\r\nLocation: " + Local(target.port()) +
+                        "\r\nContent-Length: 0\r\n\r\n"));
+  Client client;
+  const HttpResponse answer = client.Get(Local(server.port()));
+  EXPECT_EQ(answer.status, 302);
+  EXPECT_EQ(answer.Header("location"), Local(target.port()));
+  EXPECT_EQ(target.accepted(), 0);
+}
+
+TEST(HttpClient, IgnoresTheEnvironmentsProxy) {
+  RawServer proxy(Says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"));
+  Mirror mirror;
+  const std::string url = Local(proxy.port());
+  for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) {
+    setenv(name, url.c_str(), 1);
+  }
+  Client client;
+  EXPECT_THAT(client.Get(Local(mirror.port())).body, StartsWith("GET /\n"));
+  for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) {
+    unsetenv(name);
+  }
+  EXPECT_EQ(proxy.accepted(), 0);
+}
+
+TEST(HttpClient, UsesTheConfiguredProxyAndStillJudgesLiterals) {
+  RawServer proxy(After([](Socket& socket) {
+    socket.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nproxy");
+  }));
+  config::NetConfig config = WithoutAllow();
+  config.proxy = Local(proxy.port(), "");
+  Client client(config);
+  EXPECT_EQ(client.Get("http://name.example/").body, "proxy");
+  EXPECT_EQ(client.Get("http://10.0.0.1/").error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(proxy.accepted(), 1);
+}
+
+TEST(HttpClient, RefusesAHeaderThatWouldSplitTheRequest) {
+  Mirror mirror;
+  Client client;
+  HttpRequest request;
+  request.url = Local(mirror.port());
+  request.headers = {{"X", "a\r\nY: b"}};
+  EXPECT_EQ(client.Fetch(request).error_class, HttpErrorClass::kProtocol);
+  request.headers = {{"X: a\r\nY", "b"}};
+  EXPECT_EQ(client.Fetch(request).error_class, HttpErrorClass::kProtocol);
+  request.headers.clear();
+  request.method = "GET / HTTP/1.1\r\nX: y\r\n\r\nGET";
+  EXPECT_EQ(client.Fetch(request).error_class, HttpErrorClass::kProtocol);
+  EXPECT_EQ(mirror.service.handled(), 0);
+}
+
+// ---------------------------------------------------------------- bounds (G11)
+
+HttpRequest Small(int port, bool truncate) {
+  HttpRequest request;
+  request.url = Local(port);
+  request.body_bytes_max = 1000;
+  request.truncate_body = truncate;
+  request.timeout = milliseconds(20000);
+  return request;
+}
+
+RawServer::Serve Endless(const std::string& header) {
+  return After([header](Socket& socket) {
+    bool open = socket.Send(header);
+    const std::string piece = "1000\r\n" + std::string(4096, 'x') + "\r\n";
+    while (open) {
+      open = socket.Send(piece);
+    }
+  });
+}
+
+TEST(HttpClientBounds, AnEndlessBodyIsCutOrFailsAtTheLimit) {
+  for (const std::string header :
+       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"}) {
+    RawServer server(Endless(header));
+    Client client;
+    const HttpResponse cut = client.Fetch(Small(server.port(), true));
+    EXPECT_EQ(cut.error_class, HttpErrorClass::kNone) << cut.error;
+    EXPECT_EQ(cut.status, 200);
+    EXPECT_EQ(cut.body.size(), 1000u);
+    EXPECT_TRUE(cut.body_truncated);
+    const HttpResponse failed = client.Fetch(Small(server.port(), false));
+    EXPECT_EQ(failed.error_class, HttpErrorClass::kBodyTooLarge);
+    EXPECT_EQ(failed.error, "the answer's body is longer than 1000 bytes");
+  }
+}
+
+TEST(HttpClientBounds, ABodyOfExactlyTheLimitIsWhole) {
+  RawServer server(
+      Says("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x')));
+  Client client;
+  for (const bool truncate : {true, false}) {
+    const HttpResponse answer = client.Fetch(Small(server.port(), truncate));
+    EXPECT_EQ(answer.error_class, HttpErrorClass::kNone) << answer.error;
+    EXPECT_EQ(answer.body.size(), 1000u);
+    EXPECT_FALSE(answer.body_truncated);
+  }
+}
+
+// Design 7: once the limit is read the status decides, though the body never ends.
+TEST(HttpClientBounds, ABodyThatStallsAtTheLimitIsCutThere) {
+  std::promise<void> done;
+  RawServer server(After([future = done.get_future().share()](Socket& socket) {
+    socket.Send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n" +
+                std::string(1000, 'x') + "\r\n");
+    future.wait();
+  }));
+  Client client;
+  const HttpResponse answer = client.Fetch(Small(server.port(), true));
+  done.set_value();
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kNone) << answer.error;
+  EXPECT_EQ(answer.body.size(), 1000u);
+  EXPECT_TRUE(answer.body_truncated);
+}
+
+TEST(HttpClientBounds, TheLimitCountsDecodedBytes) {
+  const std::string bomb = Gzip(std::string(10 << 20, '\0'));
+  RawServer server(Says("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+                        std::to_string(bomb.size()) + "\r\n\r\n" + bomb));
+  Client client;
+  EXPECT_EQ(client.Fetch(Small(server.port(), false)).error_class, HttpErrorClass::kBodyTooLarge);
+  const HttpResponse cut = client.Fetch(Small(server.port(), true));
+  EXPECT_EQ(cut.error_class, HttpErrorClass::kNone) << cut.error;
+  EXPECT_EQ(cut.body.size(), 1000u);
+}
+
+TEST(HttpClientBounds, LayersOfCompressionAreRefused) {
+  const std::string body = Gzip(Gzip("x"));
+  for (const std::string header :
+       {"Content-Encoding: gzip, gzip\r\n", "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n"}) {
+    RawServer server(Says("HTTP/1.1 200 OK\r\n" + header + "\r\n" + body));
+    Client client;
+    EXPECT_EQ(client.Fetch(Small(server.port(), true)).error_class, HttpErrorClass::kProtocol);
+  }
+}
+
+TEST(HttpClientBounds, AnEndlessHeaderFails) {
+  for (const std::string piece : {"X: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"}) {
+    RawServer server(After([piece](Socket& socket) {
+      bool open = socket.Send("HTTP/1.1 200 OK\r\n");
+      while (open) {
+        open = socket.Send(piece);
+      }
+    }));
+    Client client;
+    EXPECT_EQ(client.Fetch(Small(server.port(), true)).error_class, HttpErrorClass::kProtocol);
+  }
+}
+
+TEST(HttpClientBounds, SilenceAndDrippingEndAtTheDeadline) {
+  std::promise<void> done;
+  const auto future = done.get_future().share();
+  RawServer silent(After([future](Socket&) { future.wait(); }));
+  RawServer dripping(After([future](Socket& socket) {
+    socket.Send("HTTP/1.1 200 OK\r\n\r\n");
+    while (future.wait_for(milliseconds(5)) != std::future_status::ready && socket.Send("x")) {
+    }
+  }));
+  Client client;
+  HttpRequest request = Small(silent.port(), true);
+  request.timeout = milliseconds(100);
+  HttpResponse answer = client.Fetch(request);
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kTimeout);
+  EXPECT_EQ(answer.error,
+            "127.0.0.1:" + std::to_string(silent.port()) + " did not answer within 100 ms");
+  request = Small(dripping.port(), true);
+  request.timeout = milliseconds(100);
+  answer = client.Fetch(request);
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kTimeout);
+  done.set_value();
+}
+
+TEST(HttpClientBounds, ARequestThatWaitsForAConnectionTimesOutToo) {
+  std::promise<void> done;
+  const auto future = done.get_future().share();
+  RawServer server(After([future](Socket& socket) {
+    future.wait();
+    socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  }));
+  config::NetConfig config = NetConfig();
+  config.connections_per_host_max = 1;
+  Client client(config);
+  auto first = client.Begin(Small(server.port(), true));
+  HttpRequest second = Small(server.port(), true);
+  second.timeout = milliseconds(50);
+  const HttpResponse waited = client.Fetch(second);
+  EXPECT_EQ(waited.error_class, HttpErrorClass::kTimeout);
+  EXPECT_THAT(waited.error, StartsWith("no connection to 127.0.0.1:"));
+  auto third = client.Begin(Small(server.port(), true));
+  done.set_value();
+  EXPECT_EQ(first.get().status, 200);
+  EXPECT_EQ(third.get().status, 200);
+}
+
+// Opens hold until `expected` are open at once, so that more than the limit would show.
+TEST(HttpClientBounds, NeverMoreConnectionsThanTheLimits) {
+  std::mutex mutex;
+  int open = 0;
+  int most = 0;
+  const auto serve = After([&](Socket& socket) {
+    {
+      const std::lock_guard lock(mutex);
+      most = std::max(most, ++open);
+    }
+    std::this_thread::sleep_for(milliseconds(2));
+    {
+      const std::lock_guard lock(mutex);
+      --open;
+    }
+    socket.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+  });
+  RawServer a(serve);
+  RawServer b(serve);
+  config::NetConfig config = NetConfig();
+  config.connections_max = 6;
+  config.connections_per_host_max = 4;
+  Client client(config);
+  std::vector<std::future<HttpResponse>> answers;
+  for (int i = 0; i < 60; ++i) {
+    answers.push_back(client.Begin(Small(i % 2 == 0 ? a.port() : b.port(), true)));
+  }
+  for (auto& answer : answers) {
+    EXPECT_EQ(answer.get().body, "ok");
+  }
+  EXPECT_LE(most, 6);
+  EXPECT_GE(most, 2);
+}
+
+// G10: the dead host's backlog does not stand before the live one's request.
+TEST(HttpClientBounds, ABusyHostDoesNotHoldUpAnother) {
+  std::promise<void> done;
+  const auto future = done.get_future().share();
+  RawServer dead(After([future](Socket&) { future.wait(); }));
+  Mirror live;
+  config::NetConfig config = NetConfig();
+  config.connections_max = 4;
+  config.connections_per_host_max = 2;
+  Client client(config);
+  std::vector<std::future<HttpResponse>> stuck;
+  for (int i = 0; i < 50; ++i) {
+    stuck.push_back(client.Begin(Small(dead.port(), true)));
+  }
+  EXPECT_EQ(client.Get(Local(live.port())).status, 200);
+  client.loop().Run([&] { client.raw().CancelAll(); });
+  for (auto& answer : stuck) {
+    EXPECT_EQ(answer.get().error_class, HttpErrorClass::kShutdown);
+  }
+  done.set_value();
+}
+
+// ---------------------------------------------------------------- failures
+
+TEST(HttpClientFailure, EachHasItsClassAndASentence) {
+  Client client;
+  int closed_port = 0;
+  {
+    RawServer gone([](Socket&) {});
+    closed_port = gone.port();
+  }
+  HttpResponse answer = client.Get(Local(closed_port));
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kConnect);
+  EXPECT_THAT(answer.error, HasSubstr("127.0.0.1:" + std::to_string(closed_port)));
+
+  RawServer reset(After([](Socket& socket) { socket.Reset(); }));
+  EXPECT_EQ(client.Get(Local(reset.port())).error_class, HttpErrorClass::kProtocol);
+
+  RawServer empty(Says(""));
+  EXPECT_EQ(client.Get(Local(empty.port())).error_class, HttpErrorClass::kProtocol);
+
+  RawServer garbage(Says("SSH-2.0-OpenSSH\r\n\r\n"));
+  EXPECT_EQ(client.Get(Local(garbage.port())).error_class, HttpErrorClass::kProtocol);
+
+  RawServer cut(Says("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"));
+  EXPECT_EQ(client.Get(Local(cut.port())).error_class, HttpErrorClass::kProtocol);
+
+  RawServer plain([](Socket& socket) { socket.Send("HTTP/1.1 200 OK\r\n\r\n"); });
+  answer = client.Get("https://127.0.0.1:" + std::to_string(plain.port()) + "/");
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kTls) << answer.error;
+}
+
+TEST(HttpClientFailure, ClassesHaveNames) {
+  EXPECT_EQ(HttpErrorClassName(HttpErrorClass::kRefusedAddress), "refused_address");
+  EXPECT_EQ(HttpErrorClassName(HttpErrorClass::kBodyTooLarge), "body_too_large");
+  EXPECT_EQ(HttpErrorClassName(HttpErrorClass::kShutdown), "shutdown");
+}
+
+TEST(HttpClientFailure, CancelAllAnswersEverythingBeforeItReturns) {
+  std::promise<void> done;
+  const auto future = done.get_future().share();
+  RawServer silent(After([future](Socket&) { future.wait(); }));
+  DnsServer dns;  // answers nothing
+  config::NetConfig config = NetConfig();
+  config.dns_servers = {dns.address()};
+  config.connections_per_host_max = 1;
+  Client client(config);
+  int cancelled = 0;
+  const int answered = client.loop().Run([&] {
+    const auto count = [&](const HttpResponse& r) {
+      cancelled += r.error_class == HttpErrorClass::kShutdown ? 1 : 0;
+    };
+    for (int i = 0; i < 3; ++i) {  // one active, two waiting
+      client.raw().Send(Small(silent.port(), true), count);
+    }
+    HttpRequest named;
+    named.url = "http://silent.example/";
+    client.raw().Send(named, count);
+    HttpRequest refused;
+    refused.url = "http://10.0.0.1/";
+    client.raw().Send(refused, count);
+    EXPECT_EQ(client.raw().in_flight(), 5u);
+    EXPECT_EQ(cancelled, 0);
+    client.raw().CancelAll();
+    EXPECT_EQ(client.raw().in_flight(), 0u);
+    return cancelled;
+  });
+  EXPECT_EQ(answered, 5);
+  done.set_value();
+}
+
+TEST(HttpClientFailure, DestroyingTheClientDropsCallbacks) {
+  std::promise<void> done;
+  const auto future = done.get_future().share();
+  RawServer silent(After([future](Socket&) { future.wait(); }));
+  std::atomic<int> called{0};
+  {
+    Client client;
+    client.loop().Run([&] {
+      client.raw().Send(Small(silent.port(), true), [&](const HttpResponse&) { ++called; });
+    });
+    while (silent.accepted() == 0) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(called, 0);
+  done.set_value();
+}
+
+// ---------------------------------------------------------------- no way inside (G9)
+
+// A server that must never see a connection.
+struct Forbidden {
+  RawServer server{[](Socket& socket) { socket.Send("HTTP/1.1 200 OK\r\n\r\nsecret"); }};
+  int port() const { return server.port(); }
+  ~Forbidden() { EXPECT_EQ(server.accepted(), 0); }
+};
+
+TEST(HttpClientG9, NoSpellingOfALiteralConnects) {
+  Forbidden inside;
+  Client client(WithoutAllow());
+  for (const std::string host : {"127.0.0.1",
+                                 "127.1",
+                                 "0x7f.1",
+                                 "2130706433",
+                                 "0177.0.0.1",
+                                 "127.0.0.1.",
+                                 "0",
+                                 "0.0.0.0",
+                                 "localhost",
+                                 "LOCALHOST.",
+                                 "x.localhost",
+                                 "[::1]",
+                                 "[::]",
+                                 "[::ffff:127.0.0.1]",
+                                 "[::ffff:7f00:1]",
+                                 "[64:ff9b::7f00:1]",
+                                 "[2002:7f00:1::]",
+                                 "%31%32%37.0.0.1",
+                                 "\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1",
+                                 "[fe80::1%25lo]"}) {
+    const HttpResponse answer =
+        client.Get("http://" + host + ":" + std::to_string(inside.port()) + "/");
+    EXPECT_EQ(answer.error_class, HttpErrorClass::kRefusedAddress) << host << answer.error;
+    EXPECT_EQ(answer.body, "");
+    EXPECT_NE(answer.error, "");
+  }
+}
+
+TEST(HttpClientG9, UrlTricksDoNotConnect) {
+  Forbidden inside;
+  Client client(WithoutAllow());
+  const std::string at = "127.0.0.1:" + std::to_string(inside.port());
+  const std::vector<std::string> urls = {"http://example.com@" + at + "/",
+                                         "http://" + at + "\\@example.com/",
+                                         "http://" + at + "#@example.com/",
+                                         "http://user:p@" + at + "/",
+                                         "file:///etc/passwd",
+                                         "gopher://" + at + "/",
+                                         "ftp://" + at + "/",
+                                         at,
+                                         "//" + at + "/",
+                                         "http:///" + at,
+                                         "http:/" + at,
+                                         "http://exa mple@" + at,
+                                         "http://\t" + at,
+                                         "http://" + at + "\r\n/"};
+  for (const std::string& url : urls) {
+    const HttpResponse answer = client.Get(url);
+    EXPECT_EQ(answer.error_class, HttpErrorClass::kRefusedAddress) << url << answer.error;
+  }
+}
+
+TEST(HttpClientG9, ANameThatResolvesInsideDoesNotConnect) {
+  Forbidden inside;
+  DnsServer dns;
+  dns.Set("inside.example", {"127.0.0.1"});
+  dns.Set("inside6.example", {"::1"});
+  dns.Set("mapped.example", {"::ffff:127.0.0.1"});
+  dns.Set("metadata.example", {"169.254.169.254"});
+  config::NetConfig config = WithoutAllow();
+  config.dns_servers = {dns.address()};
+  Client client(config);
+  for (const std::string name : {"inside", "inside6", "mapped", "metadata"}) {
+    const HttpResponse answer =
+        client.Get("http://" + name + ".example:" + std::to_string(inside.port()) + "/");
+    EXPECT_EQ(answer.error_class, HttpErrorClass::kRefusedAddress) << name << answer.error;
+    EXPECT_THAT(answer.error, AllOf(HasSubstr(name + ".example resolves to "),
+                                    HasSubstr("which is not a public address")));
+  }
+}
+
+TEST(HttpClientG9, OfAMixedAnswerOnlyTheAllowedAddressesAreUsed) {
+  Mirror mirror;
+  DnsServer dns;
+  dns.Set("mixed.example", {"10.0.0.1", "127.0.0.1", "192.168.0.1", "::1"});
+  config::NetConfig config = NetConfig();
+  config.dns_servers = {dns.address()};
+  Client client(config);
+  const HttpResponse answer =
+      client.Get("http://mixed.example:" + std::to_string(mirror.port()) + "/");
+  EXPECT_EQ(answer.status, 200) << answer.error;
+  EXPECT_EQ(answer.remote_address, "127.0.0.1");
+}
+
+// Rebinding: the first answer is allowed, the next is not. Neither a kept connection nor a
+// remembered address may carry the second request in, nor may the second answer be connected to.
+TEST(HttpClientG9, RebindingDoesNotReachTheForbiddenAddress) {
+  Mirror allowed;  // on 127.0.0.1
+  DnsServer dns;
+  dns.Set("rebind.example", {"127.0.0.1"});
+  config::NetConfig config = NetConfig();
+  config.allow = {"127.0.0.1/32"};
+  config.dns_servers = {dns.address()};
+  Client client(config);
+  const std::string url = "http://rebind.example:" + std::to_string(allowed.port()) + "/";
+  EXPECT_EQ(client.Get(url).status, 200);
+  dns.Set("rebind.example", {"127.0.0.2"});
+  HttpResponse answer;
+  do {  // the first answer may be remembered for a moment
+    answer = client.Get(url);
+    ASSERT_THAT(answer.remote_address, AnyOf("127.0.0.1", ""));
+  } while (answer.error_class == HttpErrorClass::kNone);
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_THAT(answer.error, HasSubstr("127.0.0.2"));
+}
+
+TEST(HttpClientG9, ATenantDoesNotRideOnTheOperatorsConnection) {
+  Mirror inside;
+  DnsServer dns;
+  dns.Set("probe.example", {"127.0.0.1"});
+  config::NetConfig config = WithoutAllow();
+  config.dns_servers = {dns.address()};
+  Client client(config);
+  HttpRequest request;
+  request.url = "http://probe.example:" + std::to_string(inside.port()) + "/";
+  request.trust = Trust::kOperator;
+  EXPECT_EQ(client.Fetch(request).status, 200);
+  request.trust = Trust::kTenant;
+  EXPECT_EQ(client.Fetch(request).error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(inside.service.handled(), 1);
+}
+
+TEST(HttpClientG9, AnUnknownNameIsADnsFailure) {
+  DnsServer dns;
+  config::NetConfig config = NetConfig();
+  config.dns_servers = {dns.address()};
+  config.connect_timeout_ms = milliseconds(200);
+  dns.SetMissing("missing.example");
+  Client client(config);
+  HttpResponse answer = client.Get("http://missing.example/");
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kDns);
+  EXPECT_THAT(answer.error, StartsWith("the name missing.example cannot be resolved: "));
+  answer = client.Get("http://silent.example/");  // no answer at all
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kDns);
+}
+
+TEST(HttpClientG9, AFragmentIsNotSent) {
+  Mirror mirror;
+  Client client;
+  EXPECT_THAT(client.Get(Local(mirror.port(), "/a#b")).body, StartsWith("GET /a\n"));
+}
+
+}  // namespace
+}  // namespace vedette::net
