@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "app/ctl.h"
 #include "app/demo.h"
 #include "app/probe_once.h"
 #include "app/service.h"
@@ -151,6 +152,9 @@ int Main(int argc, char** argv) {
     const StopSignals signals;
     status = RunDemo(demo_options, config::ProcessEnvironment(), signals);
   });
+
+  Ctl ctl;
+  ctl.AddTo(app);
 
   CLI::App* probe = app.add_subcommand("probe", "Try a probe on one page and print what it sees");
   with_config(probe);
