@@ -10,8 +10,8 @@
 
 namespace vedette::worker {
 
-// Your own research service (design 6, docs/probes.md): POST of the check, 200 with values, or 202 with
-// a Location of the same origin, polled until 200 within the timeout. The service's URL is the
+// Your own research service (design 6, docs/probes.md): POST of the check, 200 with values, or 202
+// with a Location of the same origin, polled until 200 within the timeout. The service's URL is the
 // operator's: exempt from G9, never redirected. Its failures:
 //   dns, connect, tls, timeout, http_status, protocol, invalid_answer, body_too_large
 class HttpProbe final : public Probe {

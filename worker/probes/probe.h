@@ -16,7 +16,8 @@
 
 namespace vedette::worker {
 
-// What the rows of a monitor have in common for a probe. Immutable once built; shared by its checks.
+// What the rows of a monitor have in common for a probe. Immutable once built; shared by its
+// checks.
 struct WatchedField {
   std::string name;
   std::string description;

@@ -11,11 +11,13 @@
 
 namespace vedette::worker {
 
-// The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from the
-// subject, then the context) and extracts each field by its description (domain/field_description.h).
-// Fetches on the loop, extracts on `pool`. Follows up to 5 redirects, each hop judged (G9). Its failures:
+// The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from
+// the subject, then the context) and extracts each field by its description
+// (domain/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5 redirects,
+// each hop judged (G9). Its failures:
 //   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
 //   body_too_large, protocol, bad_selector, bad_content, overloaded
+// `pool` ends before `loop` does: its jobs post to the loop.
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,

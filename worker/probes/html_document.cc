@@ -1,0 +1,391 @@
+#include "worker/probes/html_document.h"
+
+#include <fmt/format.h>
+#include <libxml/HTMLparser.h>
+#include <libxml/SAX2.h>
+#include <libxml/parserInternals.h>
+#include <libxml/xpath.h>
+#include <libxml/xpathInternals.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "worker/probes/tag_scan.h"
+#include "worker/probes/text.h"
+
+namespace vedette::worker {
+namespace {
+
+template <auto Free>
+struct Deleter {
+  template <typename T>
+  void operator()(T* p) const {
+    Free(p);
+  }
+};
+using DocPtr = std::unique_ptr<xmlDoc, Deleter<xmlFreeDoc>>;
+using HtmlParserPtr = std::unique_ptr<htmlParserCtxt, Deleter<htmlFreeParserCtxt>>;
+using XPathContextPtr = std::unique_ptr<xmlXPathContext, Deleter<xmlXPathFreeContext>>;
+using XPathObjectPtr = std::unique_ptr<xmlXPathObject, Deleter<xmlXPathFreeObject>>;
+using XPathProgramPtr = std::unique_ptr<xmlXPathCompExpr, Deleter<xmlXPathFreeCompExpr>>;
+
+void IgnoreXPathError(void*, xmlErrorPtr) {}
+void IgnoreMessage(void*, const char*, ...) {}
+
+// libxml2 prints some messages whatever the caller says; the handler is the calling thread's.
+void Quieten() {
+  static const bool initialised = [] {
+    xmlInitParser();
+    // The library's own limit of 256 cuts real pages short.
+    xmlParserMaxDepth = kHtmlDepthMax;
+    return true;
+  }();
+  static_cast<void>(initialised);
+  xmlSetGenericErrorFunc(nullptr, IgnoreMessage);
+}
+
+const xmlChar* Xml(const std::string& s) {
+  return reinterpret_cast<const xmlChar*>(s.c_str());
+}
+
+// Takes what libxml2 allocated. What character references stand for need not be valid.
+std::string TakeText(xmlChar* text) {
+  if (text == nullptr) return {};
+  std::string out = RepairUtf8(reinterpret_cast<const char*>(text));
+  xmlFree(text);
+  return out;
+}
+
+std::string FoldedText(const xmlNode* node) {
+  return FoldSpace(TakeText(xmlXPathCastNodeToString(const_cast<xmlNode*>(node))));
+}
+
+std::string_view ErrorPhrase(int xpath_error) {
+  switch (xpath_error) {
+    case XPATH_UNFINISHED_LITERAL_ERROR:
+    case XPATH_START_LITERAL_ERROR:
+      return "a string is not closed";
+    case XPATH_UNCLOSED_ERROR:
+      return "a parenthesis or bracket is not closed";
+    case XPATH_INVALID_PREDICATE_ERROR:
+      return "a predicate is not valid";
+    case XPATH_UNKNOWN_FUNC_ERROR:
+      return "a function is not known";
+    case XPATH_INVALID_ARITY:
+      return "a function has too few or too many arguments";
+    case XPATH_UNDEF_VARIABLE_ERROR:
+    case XPATH_VARIABLE_REF_ERROR:
+      return "variables are not supported";
+    case XPATH_UNDEF_PREFIX_ERROR:
+      return "namespace prefixes are not supported";
+    case XPATH_INVALID_TYPE:
+      return "a value is not of the type that is needed there";
+    case XPATH_INVALID_CHAR_ERROR:
+      return "a character is not allowed";
+    case XPATH_RECURSION_LIMIT_EXCEEDED:
+      return "the expression is nested too deep";
+    case XPATH_OP_LIMIT_EXCEEDED:
+      return "the expression is too long";
+    default:
+      return "the expression is not valid XPath 1.0";
+  }
+}
+
+int LastError(const xmlXPathContext& context) {
+  return context.lastError.code - XML_XPATH_EXPRESSION_OK;
+}
+
+// libxml2 gives a byte's index, where it gives one at all.
+std::size_t ErrorPosition(const xmlXPathContext& context, std::string_view expression) {
+  const int at = std::clamp<int>(context.lastError.int1, 0, static_cast<int>(expression.size()));
+  return CountCharacters(expression.substr(0, static_cast<std::size_t>(at))) + 1;
+}
+
+XPathContextPtr NewContext(xmlDocPtr document) {
+  XPathContextPtr context(xmlXPathNewContext(document));
+  if (context == nullptr) throw std::bad_alloc();
+  context->error = IgnoreXPathError;
+  return context;
+}
+
+constexpr unsigned long kXPathCompileStepsMax = 100'000;
+
+// Null where the expression does not compile; the context's lastError says why.
+XPathProgramPtr Compile(xmlXPathContext* context, const std::string& expression) {
+  context->opLimit = kXPathCompileStepsMax;
+  context->opCount = 0;
+  return XPathProgramPtr(xmlXPathCtxtCompile(context, Xml(expression)));
+}
+
+bool IsOneOf(const xmlNode* node, std::initializer_list<std::string_view> names) {
+  const std::string_view name(reinterpret_cast<const char*>(node->name));
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool IsHidden(const xmlNode* node) {
+  return IsOneOf(node, {"head", "script", "style", "noscript", "template"});
+}
+
+bool IsInline(const xmlNode* node) {
+  return IsOneOf(node,
+                 {"a",      "abbr",   "acronym", "b",   "bdi",  "bdo", "big",  "cite",  "code",
+                  "data",   "del",    "dfn",     "em",  "font", "i",   "ins",  "kbd",   "label",
+                  "mark",   "q",      "ruby",    "rt",  "rp",   "s",   "samp", "small", "span",
+                  "strike", "strong", "sub",     "sup", "time", "tt",  "u",    "var",   "wbr"});
+}
+
+// Stops the parser at the limits that libxml2 does not have.
+struct ParseWatch {
+  std::size_t nodes = 0;
+};
+
+void Count(void* context, std::size_t nodes) {
+  auto* parser = static_cast<htmlParserCtxtPtr>(context);
+  auto* watch = static_cast<ParseWatch*>(parser->_private);
+  watch->nodes += nodes;
+  if (watch->nodes > kHtmlNodesMax) xmlStopParser(parser);
+}
+
+void OnStartElement(void* context, const xmlChar* name, const xmlChar** attributes) {
+  std::size_t n = 1;
+  for (const xmlChar** a = attributes; a != nullptr && *a != nullptr; a += 2) ++n;
+  Count(context, n);
+  xmlSAX2StartElement(context, name, attributes);
+}
+
+void OnComment(void* context, const xmlChar* value) {
+  Count(context, 1);
+  xmlSAX2Comment(context, value);
+}
+
+void OnProcessingInstruction(void* context, const xmlChar* target, const xmlChar* data) {
+  Count(context, 1);
+  xmlSAX2ProcessingInstruction(context, target, data);
+}
+
+HtmlFinding NotFound(HtmlFinding::Kind kind) {
+  HtmlFinding out;
+  out.kind = kind;
+  return out;
+}
+
+// The first of the set in document order; null where `stop` ended the search.
+xmlNodePtr FirstInOrder(const xmlNodeSet& set, const ExtractionStop& stop) {
+  xmlNodePtr first = set.nodeTab[0];
+  for (int i = 1; i < set.nodeNr; ++i) {
+    if (i % 256 == 0 && stop.stopped()) return nullptr;
+    if (xmlXPathCmpNodes(first, set.nodeTab[i]) == -1) first = set.nodeTab[i];
+  }
+  return first;
+}
+
+HtmlFinding Found(base::Json value, std::string evidence) {
+  HtmlFinding out;
+  out.kind = HtmlFinding::Kind::kFound;
+  out.value = std::move(value);
+  out.evidence = std::move(evidence);
+  return out;
+}
+
+HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute) {
+  std::string value;
+  if (!attribute.empty()) {
+    xmlChar* text = node->type == XML_ELEMENT_NODE ? xmlGetProp(node, Xml(attribute)) : nullptr;
+    if (text == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
+    value = FoldSpace(TakeText(text));
+  } else {
+    value = FoldedText(node);
+  }
+  const bool element = node->type == XML_ELEMENT_NODE || node->type == XML_TEXT_NODE;
+  const xmlNode* around = element && attribute.empty() ? node->parent : nullptr;
+  if (around == nullptr || around->type != XML_ELEMENT_NODE) {
+    std::string evidence = Surroundings(value, 0, value.size());
+    return Found(std::move(value), std::move(evidence));
+  }
+  const std::string text = FoldedText(around);
+  const std::size_t at = text.find(value);
+  std::string evidence = at == std::string::npos ? Surroundings(value, 0, value.size())
+                                                 : Surroundings(text, at, value.size());
+  return Found(std::move(value), std::move(evidence));
+}
+
+HtmlFinding ScalarFinding(const xmlXPathObject& result) {
+  if (result.type == XPATH_BOOLEAN) {
+    return Found(result.boolval != 0, result.boolval != 0 ? "true" : "false");
+  }
+  if (result.type == XPATH_NUMBER) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    const double number = result.floatval;
+    if (!std::isfinite(number)) return NotFound(HtmlFinding::Kind::kAbsent);
+    const bool whole = std::abs(number) < kExact && number == std::floor(number);
+    base::Json value = whole ? base::Json(static_cast<std::int64_t>(number)) : base::Json(number);
+    std::string evidence = value.dump();
+    return Found(std::move(value), std::move(evidence));
+  }
+  std::string text;
+  if (result.stringval != nullptr) {
+    text = FoldSpace(RepairUtf8(reinterpret_cast<const char*>(result.stringval)));
+  }
+  std::string evidence = Surroundings(text, 0, text.size());
+  return Found(std::move(text), std::move(evidence));
+}
+
+}  // namespace
+
+void ExtractionStop::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  // libxml2 reads it without synchronisation. An aligned word cannot tear, and when the evaluation
+  // sees the new value does not matter.
+  if (step_limit_ != nullptr) std::atomic_ref(*step_limit_).store(1, std::memory_order_relaxed);
+}
+
+bool ExtractionStop::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+bool ExtractionStop::Attach(unsigned long* step_limit) {
+  const std::lock_guard lock(mutex_);
+  step_limit_ = step_limit;
+  return !stopped_;
+}
+
+struct HtmlDocument::Tree {
+  DocPtr document;
+  xmlNodePtr root = nullptr;
+};
+
+HtmlDocument::HtmlDocument(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
+HtmlDocument::HtmlDocument(HtmlDocument&&) noexcept = default;
+HtmlDocument& HtmlDocument::operator=(HtmlDocument&&) noexcept = default;
+HtmlDocument::~HtmlDocument() = default;
+
+std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view text) {
+  Quieten();
+  if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return "the page is too large to be parsed";
+  }
+  if (!AttributesAreFew(text)) {
+    return fmt::format("a tag of the page has more than {} attributes", kHtmlAttributesMax);
+  }
+  const HtmlParserPtr parser(htmlNewParserCtxt());
+  if (parser == nullptr) throw std::bad_alloc();
+  ParseWatch watch;
+  parser->_private = &watch;
+  parser->sax->startElement = OnStartElement;
+  parser->sax->comment = OnComment;
+  parser->sax->processingInstruction = OnProcessingInstruction;
+  constexpr int kOptions = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR |
+                           HTML_PARSE_NOWARNING | HTML_PARSE_COMPACT | HTML_PARSE_IGNORE_ENC;
+  auto tree = std::make_unique<Tree>();
+  tree->document.reset(htmlCtxtReadMemory(parser.get(), text.data(), static_cast<int>(text.size()),
+                                          nullptr, "UTF-8", kOptions));
+  if (watch.nodes > kHtmlNodesMax) {
+    return fmt::format("the page has more than {} nodes", kHtmlNodesMax);
+  }
+  // A parser that stopped midway leaves half a tree, in which fields would seem to be absent.
+  if (parser->disableSAX != 0) {
+    return fmt::format("the page is nested deeper than {} elements", kHtmlDepthMax);
+  }
+  if (tree->document != nullptr) {
+    tree->root = xmlDocGetRootElement(tree->document.get());
+    xmlXPathOrderDocElems(tree->document.get());
+  }
+  return HtmlDocument(std::move(tree));
+}
+
+HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool from_root,
+                                const std::string& attribute, ExtractionStop& stop) const {
+  Quieten();
+  if (tree_->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
+  const XPathContextPtr context = NewContext(tree_->document.get());
+  xmlNodePtr first = nullptr;
+  for (const std::string& expression : expressions) {
+    const XPathProgramPtr program = Compile(context.get(), expression);
+    XPathObjectPtr result;
+    if (program != nullptr) {
+      context->node = from_root ? tree_->root : reinterpret_cast<xmlNodePtr>(tree_->document.get());
+      context->opLimit = kXPathStepsMax;
+      context->opCount = 0;
+      if (stop.Attach(&context->opLimit)) {
+        result.reset(xmlXPathCompiledEval(program.get(), context.get()));
+      }
+      stop.Attach(nullptr);
+    }
+    if (result == nullptr) {
+      const int error = LastError(*context);
+      if (stop.stopped() || (program != nullptr && error == XPATH_OP_LIMIT_EXCEEDED)) {
+        return NotFound(HtmlFinding::Kind::kGaveUp);
+      }
+      HtmlFinding bad = NotFound(HtmlFinding::Kind::kBadExpression);
+      bad.message = ErrorPhrase(error);
+      bad.position = program == nullptr ? ErrorPosition(*context, expression) : 0;
+      return bad;
+    }
+    if (result->type != XPATH_NODESET) return ScalarFinding(*result);
+    if (result->nodesetval == nullptr || result->nodesetval->nodeNr == 0) continue;
+    const xmlNodePtr node = FirstInOrder(*result->nodesetval, stop);
+    if (node == nullptr) return NotFound(HtmlFinding::Kind::kGaveUp);
+    if (first == nullptr || xmlXPathCmpNodes(first, node) == -1) first = node;
+  }
+  if (first == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
+  return NodeFinding(first, attribute);
+}
+
+std::string HtmlDocument::VisibleText() const {
+  std::string text;
+  const xmlNode* node = tree_->root;
+  while (node != nullptr) {
+    const bool element = node->type == XML_ELEMENT_NODE;
+    const bool enter = element && !IsHidden(node);
+    if (element && !IsInline(node)) text += ' ';
+    if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) {
+      if (node->content != nullptr) text += reinterpret_cast<const char*>(node->content);
+    }
+    if (enter && node->children != nullptr) {
+      node = node->children;
+      continue;
+    }
+    while (node != tree_->root && node->next == nullptr) {
+      node = node->parent;
+      if (!IsInline(node)) text += ' ';
+    }
+    if (node == tree_->root) break;
+    node = node->next;
+  }
+  return FoldSpace(RepairUtf8(text));
+}
+
+std::optional<XPathError> CheckXPath(std::string_view expression) {
+  Quieten();
+  const XPathContextPtr context = NewContext(nullptr);
+  if (Compile(context.get(), std::string(expression)) != nullptr) return std::nullopt;
+  return XPathError{std::string(ErrorPhrase(LastError(*context))),
+                    ErrorPosition(*context, expression)};
+}
+
+std::string Surroundings(std::string_view text, std::size_t at, std::size_t length) {
+  constexpr std::size_t kMark = 3;  // "..."
+  const auto boundary = [&](std::size_t i) {
+    while (i > 0 && i < text.size() && (text[i] & 0xC0) == 0x80) --i;
+    return i;
+  };
+  if (length + 2 * kMark >= kEvidenceCharactersMax) {
+    return CutCharacters(text.substr(at, length), kEvidenceCharactersMax);
+  }
+  const std::size_t side = (kEvidenceCharactersMax - 2 * kMark - length) / 2;
+  const std::size_t begin = boundary(at > side ? at - side : 0);
+  const std::size_t end = boundary(std::min(at + length + side, text.size()));
+  std::string out = begin > 0 ? "..." : "";
+  out += text.substr(begin, end - begin);
+  if (end < text.size()) out += "...";
+  return out;
+}
+
+}  // namespace vedette::worker

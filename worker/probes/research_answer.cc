@@ -1,0 +1,109 @@
+#include "worker/probes/research_answer.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "domain/names.h"
+#include "worker/probes/selector.h"
+#include "worker/probes/text.h"
+
+namespace vedette::worker {
+namespace {
+
+ProbeFailure Invalid(std::string_view what) {
+  return {"invalid_answer",
+          fmt::format("The research service's answer is not valid: {}.", what),
+          false,
+          {}};
+}
+
+// Absent and null mean the same for everything but the value.
+const base::Json* Member(const base::Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+// Nothing on success, else what is wrong.
+std::optional<std::string> ReadField(const std::string& name, const base::Json& entry,
+                                     FieldObservation* out) {
+  if (!entry.is_object()) {
+    return fmt::format("values['{}'] is not an object with a value", name);
+  }
+  const auto value = entry.find("value");
+  if (value == entry.end()) return fmt::format("values['{}'] has no value", name);
+  if (value->is_structured()) return fmt::format("the value of '{}' is not a scalar", name);
+  if (value->is_string() && value->get_ref<const std::string&>().size() > kValueBytesMax) {
+    return fmt::format("the value of '{}' is longer than {} bytes", name, kValueBytesMax);
+  }
+  out->value = *value;
+  if (const base::Json* evidence = Member(entry, "evidence")) {
+    if (!evidence->is_string()) return fmt::format("the evidence of '{}' is not a string", name);
+    out->evidence =
+        CutCharacters(evidence->get_ref<const std::string&>(), kAnswerEvidenceCharactersMax);
+  }
+  if (const base::Json* sources = Member(entry, "sources")) {
+    if (!sources->is_array()) return fmt::format("the sources of '{}' are not an array", name);
+    for (const base::Json& source : *sources) {
+      if (!source.is_string()) return fmt::format("a source of '{}' is not a string", name);
+      const auto& url = source.get_ref<const std::string&>();
+      if (url.size() > kAnswerSourceBytesMax || out->sources.size() == kAnswerSourcesMax) continue;
+      out->sources.push_back(url);
+    }
+  }
+  if (const base::Json* confidence = Member(entry, "confidence")) {
+    if (!confidence->is_number())
+      return fmt::format("the confidence of '{}' is not a number", name);
+    out->confidence = confidence->get<double>();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ResearchRequestBody(const ProbeRequest& request) {
+  const ProbeSpec& spec = *request.spec;
+  base::Json watched = base::Json::object();
+  for (const WatchedField& field : spec.watched) watched[field.name] = field.description;
+  base::Json window = base::Json::object();
+  window["since"] = request.since ? base::Json(base::FormatTimestamp(*request.since)) : nullptr;
+  window["until"] = base::FormatTimestamp(request.until);
+  base::Json body = base::Json::object();
+  body["check_id"] = request.check_id.ToString();
+  body["monitor_id"] = spec.monitor_id.ToString();
+  body["row_id"] = request.row_id.ToString();
+  body["subject_type"] = domain::SubjectTypeName(spec.subject_type);
+  body["subject"] = request.subject;
+  body["context"] = request.context;
+  body["watched"] = std::move(watched);
+  body["known"] = request.known;
+  body["tier"] = domain::TierName(spec.tier);
+  body["research_plan"] = spec.research_plan ? base::Json(*spec.research_plan) : nullptr;
+  body["window"] = std::move(window);
+  return base::DumpJson(body);
+}
+
+ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec) {
+  base::Json answer;
+  if (const auto error = base::ParseJson(body, &answer)) {
+    return Invalid(fmt::format("it is not JSON ({})", error->message));
+  }
+  if (!answer.is_object()) return Invalid("it is not an object");
+  const auto values = answer.find("values");
+  if (values == answer.end() || !values->is_object()) return Invalid("values is not an object");
+  Observation observation;
+  for (const WatchedField& field : spec.watched) {
+    const auto entry = values->find(field.name);
+    if (entry == values->end()) continue;
+    FieldObservation observed;
+    if (const auto fault = ReadField(field.name, *entry, &observed)) return Invalid(*fault);
+    observation.fields.insert_or_assign(field.name, std::move(observed));
+  }
+  return observation;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "worker/probes/probe.h"
+
+// The bodies of the research service's protocol (design 6, docs/probes.md). Pure.
+namespace vedette::worker {
+
+inline constexpr std::size_t kAnswerEvidenceCharactersMax = 4096;
+inline constexpr std::size_t kAnswerSourcesMax = 32;
+inline constexpr std::size_t kAnswerSourceBytesMax = 2083;
+
+// The check as the service is asked it, compact JSON.
+std::string ResearchRequestBody(const ProbeRequest& request);
+
+// The answer {"values": {field: {"value", "evidence"?, "sources"?, "confidence"?}}} of a 200.
+// Fields that are not watched are ignored; a watched one that is left out was not observed.
+// Evidence and sources over their limits are cut. Any other fault is the failure invalid_answer,
+// naming the field.
+ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec);
+
+}  // namespace vedette::worker

@@ -1,0 +1,352 @@
+#include "worker/probes/selector.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "base/json.h"
+#include "domain/field_description.h"
+#include "worker/probes/charset.h"
+#include "worker/probes/css_to_xpath.h"
+#include "worker/probes/json_path.h"
+#include "worker/probes/text.h"
+
+namespace vedette::worker {
+namespace {
+
+using Kind = domain::FieldDescription::Kind;
+
+constexpr int kJsonMembersMax = 100'000;
+constexpr int kJsonDepthMax = 64;
+
+// HTML expressions; the root element is the context of those that were CSS.
+struct HtmlSelector {
+  std::vector<std::string> expressions;
+  bool css = false;
+  std::string attribute;
+};
+struct RegexSelector {
+  std::shared_ptr<const RE2> regex;
+};
+struct TextSelector {};
+using Selector = std::variant<HtmlSelector, JsonPath, RegexSelector, TextSelector>;
+
+struct CompileError {
+  std::string message;
+  std::size_t position;
+};
+
+std::variant<Selector, CompileError> CompileCss(const domain::FieldDescription& description) {
+  auto result = CssToXPath(description.selector);
+  if (auto* error = std::get_if<SelectorSyntaxError>(&result)) {
+    return CompileError{std::move(error->message), error->position};
+  }
+  HtmlSelector selector{std::move(std::get<0>(result)), true, AsciiLower(description.attribute)};
+  for (const std::string& expression : selector.expressions) {
+    if (auto error = CheckXPath(expression)) return CompileError{std::move(error->message), 1};
+  }
+  return Selector(std::move(selector));
+}
+
+std::variant<Selector, CompileError> CompileXPath(const std::string& expression) {
+  if (expression.size() > kXPathBytesMax) {
+    return CompileError{fmt::format("the expression is longer than {} bytes", kXPathBytesMax), 1};
+  }
+  if (auto error = CheckXPath(expression)) {
+    return CompileError{std::move(error->message), error->position};
+  }
+  return Selector(HtmlSelector{{expression}, false, ""});
+}
+
+std::variant<Selector, CompileError> CompileRegex(const std::string& pattern) {
+  if (pattern.size() > kRegexBytesMax) {
+    return CompileError{fmt::format("the pattern is longer than {} bytes", kRegexBytesMax), 1};
+  }
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kRegexMemoryBytesMax);
+  auto regex = std::make_shared<const RE2>(pattern, options);
+  if (!regex->ok()) {
+    const auto at = pattern.find(regex->error_arg());
+    return CompileError{RepairUtf8(regex->error()),
+                        CountCharacters(pattern.substr(0, at == std::string::npos ? 0 : at)) + 1};
+  }
+  return Selector(RegexSelector{std::move(regex)});
+}
+
+std::variant<Selector, CompileError> CompileSelector(const domain::FieldDescription& description) {
+  if (description.selector.empty() && description.kind != Kind::kText) {
+    return CompileError{"there is nothing behind the prefix", 1};
+  }
+  if (description.selector.find('\0') != std::string::npos) {
+    return CompileError{"a NUL character is not allowed", description.selector.find('\0') + 1};
+  }
+  switch (description.kind) {
+    case Kind::kCss:
+      return CompileCss(description);
+    case Kind::kXPath:
+      return CompileXPath(description.selector);
+    case Kind::kRegex:
+      return CompileRegex(description.selector);
+    case Kind::kJson: {
+      auto path = JsonPath::Parse(description.selector);
+      if (auto* error = std::get_if<SelectorSyntaxError>(&path)) {
+        return CompileError{std::move(error->message), error->position};
+      }
+      return Selector(std::move(std::get<JsonPath>(path)));
+    }
+    default:
+      return Selector(TextSelector{});
+  }
+}
+
+ProbeFailure BadSelector(const std::string& field, std::string_view message, std::size_t position) {
+  const std::string where = position > 0 ? fmt::format(", at character {}", position) : "";
+  return {"bad_selector",
+          fmt::format("The selector of the field '{}' is not valid{}: {}.", field, where, message),
+          false,
+          {}};
+}
+
+ProbeFailure BadContent(std::string message) {
+  return {"bad_content", std::move(message), false, {}};
+}
+
+bool IsBinary(std::string_view type) {
+  for (const std::string_view prefix : {"image/", "audio/", "video/", "font/"}) {
+    if (type.starts_with(prefix)) return type != "image/svg+xml";
+  }
+  return type == "application/pdf" || type == "application/zip" || type == "application/gzip" ||
+         type == "application/octet-stream";
+}
+
+bool IsJson(std::string_view type) {
+  return type == "application/json" || type == "text/json" || type.ends_with("+json");
+}
+
+// A page in the forms that its fields ask for, each made once.
+class PageForms {
+ public:
+  explicit PageForms(const FetchedPage& page)
+      : type_(ParseMediaType(page.content_type)), text_(DecodeBody(page.body, type_.charset)) {}
+
+  const MediaType& type() const { return type_; }
+  const std::string& text() const { return text_; }
+
+  // Null, and the sentence in error(), where the page cannot be read so.
+  const HtmlDocument* Html() {
+    if (!html_) {
+      auto parsed = HtmlDocument::Parse(text_);
+      if (auto* error = std::get_if<std::string>(&parsed)) {
+        html_error_ = std::move(*error);
+        html_.emplace(nullptr);
+      } else {
+        html_.emplace(std::make_unique<HtmlDocument>(std::move(std::get<HtmlDocument>(parsed))));
+      }
+    }
+    return html_->get();
+  }
+  const std::string& html_error() const { return html_error_; }
+
+  const base::Json* Json() {
+    if (!json_ && json_error_.empty()) {
+      base::Json parsed;
+      if (auto error = base::ParseJson(text_, &parsed, {kJsonDepthMax, kJsonMembersMax})) {
+        json_error_ = std::move(error->message);
+      } else {
+        json_ = std::move(parsed);
+      }
+    }
+    return json_ ? &*json_ : nullptr;
+  }
+  const std::string& json_error() const { return json_error_; }
+
+ private:
+  MediaType type_;
+  std::string text_;
+  std::optional<std::unique_ptr<HtmlDocument>> html_;
+  std::string html_error_;
+  std::optional<base::Json> json_;
+  std::string json_error_;
+};
+
+using FieldResult = std::variant<FieldObservation, ProbeFailure>;
+
+FieldObservation Observed(base::Json value, std::string evidence) {
+  FieldObservation out;
+  out.value = std::move(value);
+  out.evidence = std::move(evidence);
+  return out;
+}
+
+// Extracts one field after the other from one page.
+class Extraction {
+ public:
+  Extraction(const FetchedPage& page, ExtractionStop& stop) : forms_(page), stop_(stop) {}
+
+  const MediaType& type() const { return forms_.type(); }
+
+  FieldResult Run(const std::string& field, const Selector& selector) {
+    if (stop_.stopped()) return GaveUp(field);
+    if (const auto* html = std::get_if<HtmlSelector>(&selector)) return Html(field, *html);
+    if (const auto* path = std::get_if<JsonPath>(&selector)) return JsonValue(field, *path);
+    if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(*regex);
+    return Text();
+  }
+
+ private:
+  static ProbeFailure GaveUp(const std::string& field) {
+    return BadContent(fmt::format(
+        "Extracting the field '{}' takes too long on this page; a simpler selector may do.",
+        field));
+  }
+
+  FieldResult Html(const std::string& field, const HtmlSelector& selector) {
+    if (IsJson(forms_.type().type)) {
+      return BadContent(
+          fmt::format("The page is JSON ({}), which the selector of the field '{}' "
+                      "cannot read; use json: instead.",
+                      forms_.type().type, field));
+    }
+    const HtmlDocument* document = forms_.Html();
+    if (document == nullptr) return UnreadableHtml();
+    HtmlFinding found =
+        document->First(selector.expressions, selector.css, selector.attribute, stop_);
+    switch (found.kind) {
+      case HtmlFinding::Kind::kAbsent:
+        return FieldObservation{};
+      case HtmlFinding::Kind::kFound:
+        return Observed(std::move(found.value), std::move(found.evidence));
+      case HtmlFinding::Kind::kBadExpression:
+        return BadSelector(field, found.message, found.position);
+      case HtmlFinding::Kind::kGaveUp:
+        break;
+    }
+    return GaveUp(field);
+  }
+
+  FieldResult JsonValue(const std::string& field, const JsonPath& path) {
+    const base::Json* document = forms_.Json();
+    if (document == nullptr) {
+      return BadContent(
+          fmt::format("The page is not JSON, which the selector of the field '{}' reads "
+                      "({}).",
+                      field, forms_.json_error()));
+    }
+    const JsonPath::Found found = path.First(*document);
+    if (found.gave_up) return GaveUp(field);
+    if (found.value == nullptr) return FieldObservation{};
+    std::string text = base::DumpJson(*found.value);
+    std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
+    if (found.value->is_structured()) return Observed(std::move(text), std::move(evidence));
+    return Observed(*found.value, std::move(evidence));
+  }
+
+  FieldResult Regex(const RegexSelector& selector) {
+    const std::string& text = forms_.text();
+    const int groups = selector.regex->NumberOfCapturingGroups() >= 1 ? 2 : 1;
+    re2::StringPiece found[2];
+    if (!selector.regex->Match(text, 0, text.size(), RE2::UNANCHORED, found, groups)) {
+      return FieldObservation{};
+    }
+    const re2::StringPiece& value = found[groups - 1];
+    if (value.data() == nullptr) return FieldObservation{};  // the group takes no part in the match
+    // Evidence from a window of the text that is large enough whatever the folding removes.
+    constexpr std::size_t kWindow = 4 * kEvidenceCharactersMax;
+    const auto at = static_cast<std::size_t>(found[0].data() - text.data());
+    const std::size_t begin = at > kWindow ? at - kWindow : 0;
+    const auto window = [&](std::size_t from, std::size_t to) {
+      return FoldSpace(RepairUtf8(std::string_view(text).substr(from, to - from)));
+    };
+    const std::string before = window(begin, at);
+    const std::string match = window(at, std::min(at + found[0].size(), at + kWindow));
+    const std::string after = window(std::min(at + found[0].size(), text.size()),
+                                     std::min(at + found[0].size() + kWindow, text.size()));
+    const std::string around = before + (before.empty() ? "" : " ") + match + " " + after;
+    return Observed(FoldSpace(RepairUtf8({value.data(), value.size()})),
+                    Surroundings(around, before.empty() ? 0 : before.size() + 1, match.size()));
+  }
+
+  FieldResult Text() {
+    const std::string& type = forms_.type().type;
+    const bool html = !IsJson(type) && type != "text/plain";
+    const HtmlDocument* document = html ? forms_.Html() : nullptr;
+    if (html && document == nullptr) return UnreadableHtml();
+    std::string text = html ? document->VisibleText() : FoldSpace(forms_.text());
+    std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
+    return Observed(std::move(text), std::move(evidence));
+  }
+
+  ProbeFailure UnreadableHtml() {
+    return BadContent(fmt::format("The page cannot be read: {}.", forms_.html_error()));
+  }
+
+  PageForms forms_;
+  ExtractionStop& stop_;
+};
+
+}  // namespace
+
+struct FieldSet::Field {
+  std::string name;
+  Selector selector;
+};
+
+FieldSet::FieldSet(std::vector<Field> fields) : fields_(std::move(fields)) {}
+FieldSet::FieldSet(FieldSet&&) noexcept = default;
+FieldSet& FieldSet::operator=(FieldSet&&) noexcept = default;
+FieldSet::~FieldSet() = default;
+
+std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watched) {
+  for (const WatchedField& field : watched) {
+    if (domain::ParseFieldDescription(field.description).kind != Kind::kProse) continue;
+    return ProbeFailure{
+        "unsupported_description",
+        fmt::format("The description of the field '{}' is prose, which the web probe cannot serve: "
+                    "write a selector (css:, xpath:, json:, regex: or text), or have the operator "
+                    "configure an http or llm probe for this tier.",
+                    field.name),
+        false,
+        {}};
+  }
+  return std::nullopt;
+}
+
+std::variant<FieldSet, ProbeFailure> FieldSet::Compile(const std::vector<WatchedField>& watched) {
+  if (auto failure = ProseFailure(watched)) return std::move(*failure);
+  std::vector<Field> fields;
+  for (const WatchedField& field : watched) {
+    auto selector = CompileSelector(domain::ParseFieldDescription(field.description));
+    if (const auto* error = std::get_if<CompileError>(&selector)) {
+      return BadSelector(field.name, error->message, error->position);
+    }
+    fields.push_back({field.name, std::move(std::get<Selector>(selector))});
+  }
+  return FieldSet(std::move(fields));
+}
+
+ProbeResult FieldSet::Extract(const FetchedPage& page, ExtractionStop& stop) const {
+  Extraction extraction(page, stop);
+  if (IsBinary(extraction.type().type)) {
+    return BadContent(
+        fmt::format("The page is of the type {}, not text.", RepairUtf8(extraction.type().type)));
+  }
+  Observation observation;
+  for (const Field& field : fields_) {
+    FieldResult result = extraction.Run(field.name, field.selector);
+    if (auto* failure = std::get_if<ProbeFailure>(&result)) return std::move(*failure);
+    auto& observed = std::get<FieldObservation>(result);
+    if (observed.value.is_string() &&
+        observed.value.get_ref<const std::string&>().size() > kValueBytesMax) {
+      return BadContent(fmt::format(
+          "The value of the field '{}' is longer than {} bytes; choose a narrower selector.",
+          field.name, kValueBytesMax));
+    }
+    if (!observed.value.is_null()) observed.sources.push_back(page.url);
+    observation.fields.insert_or_assign(field.name, std::move(observed));
+  }
+  return observation;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "worker/probes/html_document.h"
+#include "worker/probes/probe.h"
+
+// Field descriptions as extractors (docs/probes.md). What they observe:
+//   css:, xpath:   the first match in document order; its text, or the attribute
+//   json:          the first match; a scalar as it is, an object or array as compact JSON text
+//   regex:         the first match in the body's text as sent; group 1, or all of it without groups
+//   text           what a reader sees of the page; of what is no HTML, all of it
+// Texts are trimmed and their white space folded. Nothing matches: the value is null (absent).
+namespace vedette::worker {
+
+// A longer value fails the check: comparing a cut one would miss changes, silently.
+inline constexpr std::size_t kValueBytesMax = 65536;
+inline constexpr std::size_t kRegexBytesMax = 2048;
+inline constexpr std::size_t kXPathBytesMax = 4096;
+// Bounds what RE2 compiles a pattern to, and with it the cost of a match.
+inline constexpr std::size_t kRegexMemoryBytesMax = 1 << 20;
+
+// What was fetched.
+struct FetchedPage {
+  std::string body;
+  std::string content_type;  // the header; may be empty
+  std::string url;           // the last one: the observations' source
+};
+
+// The watched fields of a monitor, compiled. Immutable; any thread.
+class FieldSet {
+ public:
+  // Fails with bad_selector, naming the field and the position, or with unsupported_description for
+  // prose. Costs up to milliseconds a field: not for the event loop.
+  static std::variant<FieldSet, ProbeFailure> Compile(const std::vector<WatchedField>& watched);
+  FieldSet(FieldSet&&) noexcept;
+  FieldSet& operator=(FieldSet&&) noexcept;
+  ~FieldSet();
+
+  // Every field observed, or one failure: bad_selector where only the evaluation shows it;
+  // bad_content for a page that cannot be read so, a value too long, an extraction too expensive or
+  // stopped. The page is decoded and parsed once, whatever the number of fields.
+  ProbeResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
+
+ private:
+  struct Field;
+  explicit FieldSet(std::vector<Field> fields);
+  std::vector<Field> fields_;
+};
+
+// The failure of a prose description; nothing for one that Compile can take. Cheap.
+std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watched);
+
+}  // namespace vedette::worker

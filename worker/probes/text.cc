@@ -1,0 +1,146 @@
+#include "worker/probes/text.h"
+
+namespace vedette::worker {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// The length of the valid sequence that `text` begins with; 0 where it begins with none.
+std::size_t SequenceLength(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t length = 0;
+  unsigned char low = 0x80;
+  unsigned char high = 0xBF;
+  if (first >= 0xC2 && first <= 0xDF) {
+    length = 2;
+  } else if (first >= 0xE0 && first <= 0xEF) {
+    length = 3;
+    if (first == 0xE0) low = 0xA0;
+    if (first == 0xED) high = 0x9F;
+  } else if (first >= 0xF0 && first <= 0xF4) {
+    length = 4;
+    if (first == 0xF0) low = 0x90;
+    if (first == 0xF4) high = 0x8F;
+  }
+  if (length == 0 || text.size() < length || byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+  }
+  return length;
+}
+
+// The length of the white space character that `text` begins with; 0 where it begins with none.
+std::size_t SpaceLength(std::string_view text) {
+  const auto c = static_cast<unsigned char>(text[0]);
+  if (c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F)) return 1;
+  if (c == 0xC2 && text.size() > 1) return text[1] == '\x85' || text[1] == '\xA0' ? 2 : 0;
+  if (text.size() < 3 || (c != 0xE1 && c != 0xE2 && c != 0xE3)) return 0;
+  const std::string_view s = text.substr(0, 3);
+  if (s >= "\xE2\x80\x80" && s <= "\xE2\x80\x8A") return 3;
+  for (const std::string_view space : {"\xE1\x9A\x80", "\xE2\x80\xA8", "\xE2\x80\xA9",
+                                       "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"}) {
+    if (s == space) return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AppendUtf8(std::uint32_t code, std::string* out) {
+  if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+    *out += kReplacement;
+  } else if (code < 0x80) {
+    *out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    *out += static_cast<char>(0xC0 | (code >> 6));
+    *out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    *out += static_cast<char>(0xE0 | (code >> 12));
+    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    *out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    *out += static_cast<char>(0xF0 | (code >> 18));
+    *out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    *out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+bool IsValidUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string RepairUtf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = SequenceLength(text);
+    if (length == 0 || text[0] == '\0') {
+      out += kReplacement;
+      text.remove_prefix(1);
+    } else {
+      out.append(text.substr(0, length));
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+std::string FoldSpace(std::string_view text) {
+  std::string out;
+  bool pending = false;
+  while (!text.empty()) {
+    if (const std::size_t length = SpaceLength(text); length > 0) {
+      pending = !out.empty();
+      text.remove_prefix(length);
+      continue;
+    }
+    if (pending) out += ' ';
+    pending = false;
+    out += text[0];
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+std::string CutCharacters(std::string_view text, std::size_t characters_max) {
+  constexpr std::string_view kMark = "...";
+  std::size_t characters = 0;
+  std::size_t cut = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] & 0xC0) == 0x80) continue;
+    if (characters + kMark.size() == characters_max) cut = i;
+    if (++characters > characters_max) return std::string(text.substr(0, cut)) + std::string(kMark);
+  }
+  return std::string(text);
+}
+
+std::size_t CountCharacters(std::string_view text) {
+  std::size_t n = 0;
+  for (const char c : text) n += (c & 0xC0) != 0x80 ? 1 : 0;
+  return n;
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return out;
+}
+
+std::string_view TrimAscii(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace vedette::worker
