@@ -143,6 +143,10 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits) {
+  // The parser takes a NUL for the end of the input and would accept whatever stands behind.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return JsonError{JsonError::Kind::kMalformed, "at byte " + std::to_string(nul + 1) + ": NUL"};
+  }
   Json root;
   Builder builder(&root, limits);
   const bool complete = Json::sax_parse(text.begin(), text.end(), &builder);

@@ -53,6 +53,7 @@ ThreadPool::~ThreadPool() {
     dropped.swap(impl_->waiting);
   }
   impl_->changed.notify_all();
+  dropped.clear();  // what they hold does not wait for the jobs that have begun
   for (std::thread& thread : impl_->threads) thread.join();
 }
 

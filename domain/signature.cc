@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 
 #include "base/crypto.h"
@@ -94,12 +95,10 @@ SignatureCheck VerifySignature(std::string_view secret, std::string_view header,
     if (base::ConstantTimeEqual(v1, expected)) matches = true;
   }
   if (!matches) return SignatureCheck::kMismatch;
-  // In unsigned arithmetic: a hostile t must not overflow.
-  const auto t = static_cast<std::uint64_t>(segments->unix_seconds);
-  const auto now = static_cast<std::uint64_t>(now_unix_seconds);
-  const std::uint64_t apart = t > now ? t - now : now - t;
-  return apart <= static_cast<std::uint64_t>(kSignatureToleranceSeconds) ? SignatureCheck::kValid
-                                                                         : SignatureCheck::kStale;
+  // Neither is negative, so that the difference cannot overflow whatever the header claims.
+  const std::int64_t now = std::max<std::int64_t>(now_unix_seconds, 0);
+  const std::int64_t apart = std::abs(segments->unix_seconds - now);
+  return apart <= kSignatureToleranceSeconds ? SignatureCheck::kValid : SignatureCheck::kStale;
 }
 
 }  // namespace vedette::domain

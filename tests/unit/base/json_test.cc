@@ -1,0 +1,142 @@
+#include "base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace vedette::base {
+namespace {
+
+using Kind = JsonError::Kind;
+
+Json Parsed(std::string_view text) {
+  Json value;
+  const auto error = ParseJson(text, &value);
+  EXPECT_FALSE(error) << (error ? error->message : "");
+  return value;
+}
+
+std::optional<Kind> KindOf(std::string_view text, const JsonLimits& limits = {}) {
+  Json value;
+  const auto error = ParseJson(text, &value, limits);
+  if (!error) return std::nullopt;
+  EXPECT_FALSE(error->message.empty());
+  return error->kind;
+}
+
+std::string Nested(int depth) {
+  const auto n = static_cast<std::size_t>(depth);
+  return std::string(n, '[') + std::string(n, ']');
+}
+
+std::string ObjectOf(int members) {
+  std::string text = "{";
+  for (int i = 0; i < members; ++i) {
+    text += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + "\":" + std::to_string(i);
+  }
+  return text + "}";
+}
+
+TEST(ParseJson, ReadsEveryKindOfValueInOrder) {
+  const std::string text =
+      R"({"z":[1,-2,2.5,true,false,null,"\u00e9\n"],"a":{"b":{}},"":[],"big":18446744073709551615})";
+  EXPECT_EQ(DumpJson(Parsed(text)),
+            "{\"z\":[1,-2,2.5,true,false,null,\"\xC3\xA9\\n\"],\"a\":{\"b\":{}},\"\":[],"
+            "\"big\":18446744073709551615}");
+  EXPECT_EQ(Parsed("  \"x\" "), Json("x"));
+  EXPECT_EQ(Parsed("0"), Json(0));
+}
+
+TEST(ParseJson, TheLastOfEqualKeysWins) {
+  EXPECT_EQ(DumpJson(Parsed(R"({"a":1,"b":2,"a":{"c":3},"b":4,"a":5})")), R"({"a":5,"b":4})");
+}
+
+TEST(ParseJson, LeavesTheResultAloneOnError) {
+  Json value = "before";
+  EXPECT_TRUE(ParseJson("[1,2", &value));
+  EXPECT_EQ(value, Json("before"));
+}
+
+TEST(ParseJson, RefusesWhatIsNotOneDocument) {
+  for (const char* text : {"", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "[1] 2", "nul", "'a'",
+                           "01", "1.", "+1", "NaN", "\"a", "\"\\x\"", "\"\t\"", "// c\n1"}) {
+    EXPECT_EQ(KindOf(text), Kind::kMalformed) << text;
+  }
+}
+
+TEST(ParseJson, RefusesInvalidUtf8) {
+  for (const char* text :
+       {"\"\xff\"", "\"\xc3\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"",
+        "{\"\xff\":1}", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800x\""}) {
+    EXPECT_EQ(KindOf(text), Kind::kMalformed) << text;
+  }
+}
+
+TEST(ParseJson, RefusesNulInValuesAndKeys) {
+  EXPECT_EQ(KindOf(R"("a\u0000b")"), Kind::kMalformed);
+  EXPECT_EQ(KindOf(R"({"a\u0000":1})"), Kind::kMalformed);
+  EXPECT_EQ(KindOf(std::string_view("\"a\0\"", 4)), Kind::kMalformed);
+  EXPECT_EQ(KindOf(std::string_view("1\0", 2)), Kind::kMalformed);
+}
+
+TEST(ParseJson, RefusesNumbersOutOfRangeWithoutRepeatingThem) {
+  const std::string digits(5000, '9');
+  Json value;
+  const auto error = ParseJson("[" + digits + "]", &value);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kMalformed);
+  EXPECT_LT(error->message.size(), 200U);
+  EXPECT_EQ(KindOf("1e400"), Kind::kMalformed);
+}
+
+TEST(ParseJson, SaysWhereAndWhatWithoutQuotingTheSender) {
+  Json value;
+  const auto error = ParseJson("{\"a\": <script>}", &value);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message.find("at byte 7: syntax error"), 0U) << error->message;
+  EXPECT_EQ(error->message.find("script"), std::string::npos) << error->message;
+}
+
+TEST(ParseJson, BoundsTheDepth) {
+  EXPECT_EQ(KindOf(Nested(64)), std::nullopt);
+  EXPECT_EQ(KindOf(Nested(65)), Kind::kTooDeep);
+  EXPECT_EQ(KindOf(Nested(2), {.depth_max = 1}), Kind::kTooDeep);
+  EXPECT_EQ(KindOf(std::string(100'000, '[')), Kind::kTooDeep);
+  std::string objects;
+  for (int i = 0; i < 65; ++i) objects += "{\"a\":";
+  EXPECT_EQ(KindOf(objects), Kind::kTooDeep);
+}
+
+TEST(ParseJson, BoundsTheMembersOfOneObject) {
+  EXPECT_EQ(KindOf(ObjectOf(1024)), std::nullopt);
+  EXPECT_EQ(KindOf(ObjectOf(1025)), Kind::kTooManyMembers);
+  EXPECT_EQ(KindOf("[" + ObjectOf(1000) + "," + ObjectOf(1000) + "]"), std::nullopt);
+  // Repeating one key is no way around it.
+  std::string repeated = "{\"k\":0";
+  for (int i = 0; i < 1024; ++i) repeated += ",\"k\":0";
+  EXPECT_EQ(KindOf(repeated + "}"), Kind::kTooManyMembers);
+}
+
+TEST(ParseJson, KeepsEveryMemberOfALargeObject) {
+  const Json value = Parsed(ObjectOf(1024));
+  ASSERT_EQ(value.size(), 1024U);
+  int i = 0;
+  for (const auto& [key, member] : value.items()) {
+    EXPECT_EQ(key, "k" + std::to_string(i));
+    EXPECT_EQ(member, Json(i));
+    ++i;
+  }
+}
+
+TEST(ParseJsonOrThrow, ThrowsWithTheReason) {
+  EXPECT_EQ(ParseJsonOrThrow("[1]"), Json::array({1}));
+  EXPECT_THROW(ParseJsonOrThrow("[1"), std::invalid_argument);
+}
+
+TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
+  EXPECT_EQ(DumpJson(Json("a\xff")), "\"a\xEF\xBF\xBD\"");
+}
+
+}  // namespace
+}  // namespace vedette::base

@@ -1,0 +1,79 @@
+#include "base/uuid.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <unordered_set>
+
+#include "base/clock.h"
+
+namespace vedette::base {
+namespace {
+
+class FixedClock final : public Clock {
+ public:
+  explicit FixedClock(Timestamp now) : now_(now) {}
+  Timestamp Now() const override { return now_; }
+  std::chrono::nanoseconds SinceBoot() const override { return {}; }
+
+ private:
+  Timestamp now_;
+};
+
+TEST(Uuid, ReadsWhatItWritesInEitherCase) {
+  const std::string text = "0192f0c1-2b3c-7def-8a9b-0123456789ab";
+  const auto id = Uuid::Parse(text);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->ToString(), text);
+  EXPECT_EQ(Uuid::Parse("0192F0C1-2B3C-7DEF-8A9B-0123456789AB"), id);
+  EXPECT_EQ(id->bytes[0], 0x01);
+  EXPECT_EQ(id->bytes[15], 0xab);
+}
+
+TEST(Uuid, RefusesEveryOtherForm) {
+  for (const char* text :
+       {"", "0192f0c12b3c7def8a9b0123456789ab", "{0192f0c1-2b3c-7def-8a9b-0123456789ab}",
+        "0192f0c1-2b3c-7def-8a9b-0123456789a", "0192f0c1-2b3c-7def-8a9b-0123456789abc",
+        "0192f0c1-2b3c-7def-8a9b_0123456789ab", "0192f0c1-2b3c-7def-8a9b-0123456789ag",
+        "0192f0c12-b3c-7def-8a9b-0123456789ab", " 192f0c1-2b3c-7def-8a9b-0123456789ab"}) {
+    EXPECT_EQ(Uuid::Parse(text), std::nullopt) << text;
+  }
+}
+
+TEST(Uuid, DefaultIsNil) {
+  EXPECT_TRUE(Uuid{}.is_nil());
+  EXPECT_EQ(Uuid{}.ToString(), "00000000-0000-0000-0000-000000000000");
+  EXPECT_FALSE(Uuid::V4().is_nil());
+}
+
+// RFC 9562, appendix A.4: the DNS namespace and "www.example.com".
+TEST(Uuid, Version5MatchesThePublishedVector) {
+  const auto dns = Uuid::Parse("6ba7b810-9dad-11d1-80b4-00c04fd430c8");
+  EXPECT_EQ(Uuid::V5(*dns, "www.example.com").ToString(), "2ed6657d-e927-568b-95e1-2665a8aea6a2");
+}
+
+// RFC 9562, appendix A.6: the time of its example.
+TEST(Uuid, Version7CarriesTheClockAndSortsByIt) {
+  const Timestamp t = ParseTimestamp("2022-02-22T19:22:22.000Z");
+  const Uuid id = Uuid::V7(FixedClock(t));
+  EXPECT_EQ(id.ToString().substr(0, 15), "017f22e2-79b0-7");
+  EXPECT_EQ(id.bytes[8] & 0xC0, 0x80);
+  const Uuid later = Uuid::V7(FixedClock(t + std::chrono::milliseconds(1)));
+  EXPECT_LT(id, later);
+  EXPECT_LT(id.ToString(), later.ToString());
+}
+
+TEST(Uuid, RandomOnesDifferAndSayTheirVersion) {
+  const FixedClock clock{Timestamp{}};
+  std::unordered_set<Uuid> seen;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(seen.insert(Uuid::V7(clock)).second);
+    const Uuid v4 = Uuid::V4();
+    EXPECT_TRUE(seen.insert(v4).second);
+    EXPECT_EQ(v4.bytes[6] >> 4, 4);
+    EXPECT_EQ(v4.bytes[8] >> 6, 2);
+  }
+}
+
+}  // namespace
+}  // namespace vedette::base
