@@ -62,11 +62,14 @@ std::optional<std::uint64_t> ParseAddressPart(std::string_view digits) {
 }
 
 // Whether resolvers take the name for an address rather than look it up (WHATWG: "ends in a
-// number").
+// number"), be it a valid one or not.
 bool EndsInNumber(const std::vector<std::string_view>& labels) {
   const std::string_view last = labels.back();
-  return !last.empty() &&
-         (std::all_of(last.begin(), last.end(), IsDigit) || ParseAddressPart(last).has_value());
+  if (last.starts_with("0x")) {
+    return std::all_of(last.begin() + 2, last.end(),
+                       [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
+  }
+  return !last.empty() && std::all_of(last.begin(), last.end(), IsDigit);
 }
 
 // One to four parts; the last one fills the bytes that are left ("127.1", "2130706433").

@@ -1,0 +1,91 @@
+#include "net/transfer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/unit/net/support.h"
+
+// The last two lines of defence of G9, alone: the checks at the socket and at a connection that is
+// used again. Through HttpClient they are not reached, because addresses are judged before.
+namespace vedette::net {
+namespace {
+
+using test::LoopThread;
+using test::RawServer;
+using test::Socket;
+
+const AddressPolicy kOpen{{"127.0.0.0/8"}};
+const AddressPolicy kPublicOnly{{}};
+
+void Answer200(Socket& socket) {
+  for (;;) {
+    try {
+      socket.ReceiveUntil("\r\n\r\n");
+    } catch (const std::runtime_error&) {
+      return;
+    }
+    socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  }
+}
+
+class TransferG9 : public ::testing::Test {
+ protected:
+  TransferG9() {
+    config_.connect_timeout_ms = test::milliseconds(5000);
+    thread_.Run([&] {
+      loop_ = std::make_unique<CurlLoop>(thread_.loop, 4, [this](CURL* easy, CURLcode result) {
+        HttpResponse response = Transfer::Of(easy)->TakeResponse(result);
+        loop_->Remove(easy);
+        done_.set_value(std::move(response));
+      });
+    });
+  }
+  ~TransferG9() override {
+    thread_.Run([&] { loop_.reset(); });
+  }
+
+  HttpResponse Get(int port, const AddressPolicy& policy) {
+    Transfer transfer(config_);
+    done_ = {};
+    auto future = done_.get_future();
+    thread_.Run([&] {
+      transfer.route.url = *JudgeTenantUrl("http://127.0.0.1:" + std::to_string(port), kOpen).url;
+      transfer.route.target = "/";
+      transfer.route.policy = &policy;
+      transfer.route.loop = loop_.get();
+      EXPECT_EQ(transfer.Prepare({}), "");
+      loop_->Add(transfer.easy());
+    });
+    HttpResponse response = future.get();
+    thread_.Run([] {});  // curl has let go of the handle
+    return response;
+  }
+
+  config::NetConfig config_{};
+  LoopThread thread_;
+  std::unique_ptr<CurlLoop> loop_;
+  std::promise<HttpResponse> done_;
+};
+
+TEST_F(TransferG9, TheSocketIsNotOpenedToAForbiddenAddress) {
+  RawServer server(Answer200);
+  const HttpResponse response = Get(server.port(), kPublicOnly);
+  EXPECT_EQ(response.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(response.error, "the address 127.0.0.1 of 127.0.0.1 is not public");
+  EXPECT_EQ(server.accepted(), 0);
+}
+
+TEST_F(TransferG9, AKeptConnectionToAForbiddenAddressIsNotUsed) {
+  RawServer server(Answer200);
+  EXPECT_EQ(Get(server.port(), kOpen).body, "ok");
+  EXPECT_EQ(Get(server.port(), kOpen).body, "ok");
+  EXPECT_EQ(server.accepted(), 1);  // it is kept and used again
+  const HttpResponse response = Get(server.port(), kPublicOnly);
+  EXPECT_EQ(response.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(response.body, "");
+}
+
+}  // namespace
+}  // namespace vedette::net
