@@ -86,10 +86,12 @@ install_packages() {
     note "the package lists could not be refreshed: $(grep -E '^(E|W|Err)' "$log" | head -n 1)"
   fi
   # shellcheck disable=SC2086  # the list is words
-  if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+  # What stands in /etc stays, the file of prepare_services above all.
+  if ! as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get -q -y \
+    -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
     install --no-install-recommends $missing >>"$log" 2>&1; then
     restore_services
-    tail -n 15 "$log" >&2
+    tail -n 5 "$log" >&2
     if grep -qiE 'no space left|enough free space' "$log"; then
       fail "the disk is full; free about 2 GiB and run this again."
     elif grep -qiE 'resolve|failed to fetch|connection (failed|timed out|refused)|network is unreachable|unable to locate package|no installation candidate' "$log"; then
