@@ -26,15 +26,16 @@ class Service {
   ~Service();
 
   // Binds the ports and starts the parts. Throws std::runtime_error with a sentence (port taken,
-  // missing encryption key, schema newer than this binary). An unreachable database is no error: the
-  // process stays up, not ready, and retries.
+  // missing encryption key, schema newer than this binary). An unreachable database is no error:
+  // the process stays up, not ready, and retries.
   void Start();
 
-  // Drains: no new claims, checks and deliveries in flight finish within their drain_timeout_ms, the
-  // rest is given back at once.
+  // Drains: no new claims, checks and deliveries in flight finish within their drain_timeout_ms,
+  // the rest is given back at once.
   void Stop();
 
-  // True once a fault made going on pointless (the schema is newer than this binary); then the reason.
+  // True once a fault made going on pointless (the schema is newer than this binary); then the
+  // reason.
   bool Failed(std::string* reason) const;
 
   // "127.0.0.1:8080"; empty without the role.

@@ -147,7 +147,8 @@ struct WorkerConfig {
   milliseconds chunk_duration_target_ms;  // a chunk's size follows from it and the checks' duration
   int claims_max;                         // deaths before a chunk is halved
   int orgs_per_walk_max;
-  milliseconds record_delay_ms;  // how long results are gathered
+  milliseconds record_delay_ms;          // how long results of finished chunks are gathered
+  milliseconds record_partial_delay_ms;  // and those of chunks that go on
   int record_checks_max;         // results in one transaction
   milliseconds drain_timeout_ms;
   int probe_threads;

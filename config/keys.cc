@@ -176,6 +176,7 @@ void AddWorker(std::vector<Key>* table) {
       .Add("claims_max", &C::claims_max, Int(1, 100))
       .Add("orgs_per_walk_max", &C::orgs_per_walk_max, Int(1, 100'000))
       .Time("record_delay_ms", &C::record_delay_ms, milliseconds(0), seconds(10))
+      .Time("record_partial_delay_ms", &C::record_partial_delay_ms, milliseconds(0), seconds(60))
       .Add("record_checks_max", &C::record_checks_max, Int(1, 100'000))
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0))
       .Add("probe_threads", &C::probe_threads, Int(1, 256))

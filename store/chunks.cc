@@ -40,25 +40,26 @@ MonitorSpec ReadSpec(const pqxx::row& row) {
   spec.org_id = ReadUuid(row[1]);
   spec.tier = static_cast<domain::Tier>(row[2].as<int>());
   spec.subject_type = static_cast<domain::SubjectType>(row[3].as<int>());
-  spec.live = row[4].as<bool>();
-  spec.watched = row[5].c_str();
-  spec.research_plan = ReadTextOrNull(row[6]);
-  spec.confirm_after = row[7].as<int>();
-  spec.missing_confirmations = row[8].as<int>();
-  spec.frequency = std::chrono::seconds(row[9].as<std::int64_t>());
-  spec.webhook_url = ReadTextOrNull(row[10]);
-  for (const auto type : ReadIntArray(row[11])) {
+  spec.monitor_active = row[4].as<bool>();
+  spec.org_runs = row[5].as<bool>();
+  spec.watched = row[6].c_str();
+  spec.research_plan = ReadTextOrNull(row[7]);
+  spec.confirm_after = row[8].as<int>();
+  spec.missing_confirmations = row[9].as<int>();
+  spec.frequency = std::chrono::seconds(row[10].as<std::int64_t>());
+  spec.webhook_url = ReadTextOrNull(row[11]);
+  for (const auto type : ReadIntArray(row[12])) {
     spec.webhook_event_types.push_back(static_cast<domain::NotificationType>(type));
   }
-  spec.endpoint_id = ReadUuidOrNull(row[12]);
-  spec.endpoint_open = row[13].as<bool>();
-  spec.metadata = ReadTextOrNull(row[14]);
-  if (!row[15].is_null()) {
-    spec.open_tick_id = row[15].as<std::int64_t>();
-    spec.open_due_at = ReadTime(row[16]);
-    spec.open_started_at = ReadTime(row[17]);
-    spec.open_slots = row[18].as<std::int64_t>();
-    spec.open_trigger = static_cast<domain::TickTrigger>(row[19].as<int>());
+  spec.endpoint_id = ReadUuidOrNull(row[13]);
+  spec.endpoint_open = row[14].as<bool>();
+  spec.metadata = ReadTextOrNull(row[15]);
+  if (!row[16].is_null()) {
+    spec.open_tick_id = row[16].as<std::int64_t>();
+    spec.open_due_at = ReadTime(row[17]);
+    spec.open_started_at = ReadTime(row[18]);
+    spec.open_slots = row[19].as<std::int64_t>();
+    spec.open_trigger = static_cast<domain::TickTrigger>(row[20].as<int>());
   }
   return spec;
 }
@@ -117,7 +118,8 @@ void LoadRows(Transaction& tx, Claim* claim) {
 int DecideFree(const Claim& claim, ClaimedChunk* chunk) {
   int open = 0;
   for (auto& part : chunk->parts) {
-    const bool live = claim.specs.at(part.part.monitor_id)->live;
+    const MonitorSpec& spec = *claim.specs.at(part.part.monitor_id);
+    const bool live = spec.monitor_active && spec.org_runs;
     for (std::size_t i = 0; i < part.rows.size(); ++i) {
       const LoadedRow& row = part.rows[i];
       if (row.done) {

@@ -26,8 +26,9 @@ struct MonitorSpec {
   base::Uuid org_id;
   domain::Tier tier = domain::Tier::kLow;
   domain::SubjectType subject_type = domain::SubjectType::kCompany;
-  bool live = false;    // active, and its organisation lets it run
-  std::string watched;  // JSON object: field -> description
+  bool monitor_active = false;
+  bool org_runs = false;  // not locked, and with the feature
+  std::string watched;    // JSON object: field -> description
   std::optional<std::string> research_plan;
   int confirm_after = 1;
   int missing_confirmations = 2;

@@ -135,7 +135,7 @@ void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts
   for (const AttemptRecord& a : attempts) {
     if (a.kind == AttemptRecord::Kind::kDelivered) {
       succeeded.insert(a.notification.endpoint_id);
-    } else {
+    } else if (a.endpoint_failed) {
       ++failures[a.notification.endpoint_id];
     }
   }

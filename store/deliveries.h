@@ -59,6 +59,7 @@ struct AttemptRecord {
   std::optional<std::string> error;      // class and sentence; empty when delivered
   std::optional<std::string> answer;     // the first bytes of the body
   std::chrono::milliseconds retry_in{};  // kRetry
+  bool endpoint_failed = true;           // whether a failure counts against the endpoint
 };
 
 // Writes attempts in one transaction: history always; the delivery itself only where the lease

@@ -143,6 +143,11 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
           change.frequency_text, change.confirm_after, change.missing_confirmations);
 }
 
+void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
+  const auto changed = tx.Exec("monitor_change_frequency", monitor_id, frequency.count());
+  if (changed.at(0)["reschedules"].as<bool>()) RescheduleMonitor(tx, monitor_id);
+}
+
 }  // namespace
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const MonitorScope& scope,
@@ -217,19 +222,15 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const M
     }
     ApplyFields(tx, clock, locked->org_id, monitor_id, change);
     ControlOutcome done{Kind::kDone, locked->status, locked->disabled_reason};
-    bool reschedules = false;
-    if (change.frequency_text) {
-      reschedules = tx.Exec("monitor_change_frequency", monitor_id, change.frequency.count())
-                        .at(0)[0]
-                        .as<bool>();
-    }
-    if (pauses || (resumes && locked->status != MonitorStatus::kActive)) {
+    if (change.is_active && pauses != (locked->status == MonitorStatus::kPaused) &&
+        resumes != (locked->status == MonitorStatus::kActive)) {
       done.status = pauses ? MonitorStatus::kPaused : MonitorStatus::kActive;
       done.disabled_reason.reset();
       if (pauses) done.disabled_reason = kPausedReason;
       SetMonitorStatus(tx, monitor_id, done.status, done.disabled_reason);
     }
-    if (reschedules) RescheduleMonitor(tx, monitor_id);
+    // After the status: that locks the organisation, which comes before monitor_sched everywhere.
+    if (change.frequency_text) ApplyFrequency(tx, monitor_id, change.frequency);
     return done;
   });
 }

@@ -34,7 +34,7 @@ returning c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims,
 
 -- name: monitor_specs
 select m.id, m.org_id, m.tier, m.subject_type,
-       m.status = 2 and not o.locked and 'monitors' = any(o.features),
+       m.status = 2, not o.locked and 'monitors' = any(o.features),
        m.struct, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
        m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
        case when m.webhook_url is not null then m.metadata end,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "domain/signature.h"
+#include "net/retry_after.h"
 #include "worker/probes/http_failure.h"
 #include "worker/probes/research_answer.h"
 #include "worker/probes/url_reference.h"
@@ -117,7 +118,7 @@ void HttpProbe::Impl::OnAccepted(CheckId id, Check& check, const net::HttpRespon
                          {}});
   }
   const milliseconds wait =
-      std::max(RetryAfter(response, clock.Now()).value_or(kPollDefault), kPollMin);
+      std::max(net::RetryAfter(response, clock.Now()).value_or(kPollDefault), kPollMin);
   if (wait >= Left(check)) {
     // The next attempt carries the same Idempotency-Key and may find the answer ready.
     return Finish(

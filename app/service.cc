@@ -1,0 +1,455 @@
+#include "app/service.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "admin/admin.h"
+#include "admin/service_state.h"
+#include "api/api.h"
+#include "app/gated_service.h"
+#include "app/webhook_test.h"
+#include "base/event_loop.h"
+#include "base/thread_pool.h"
+#include "delivery/deliverer.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+#include "net/public_address.h"
+#include "scheduler/maintenance.h"
+#include "scheduler/scheduler.h"
+#include "store/async.h"
+#include "store/fleet.h"
+#include "store/migrate.h"
+#include "store/session.h"
+#include "store/signals.h"
+#include "worker/probes/http_probe.h"
+#include "worker/probes/web_probe.h"
+#include "worker/worker.h"
+
+namespace vedette::app {
+namespace {
+
+constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "api"},
+                                                                 {Role::kAdmin, "admin"},
+                                                                 {Role::kScheduler, "scheduler"},
+                                                                 {Role::kWorker, "worker"},
+                                                                 {Role::kDelivery, "delivery"}}};
+
+// The database is looked at so often; with it goes the heartbeat.
+constexpr std::chrono::milliseconds kHealthEvery{1000};
+constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
+// Pages waiting to be parsed; over it a check is told `overloaded` and tried again.
+constexpr std::size_t kParseQueueMax = 10000;
+
+// The worker's way to the deliverer of the same process.
+class DelivererSink final : public worker::NotificationSink {
+ public:
+  explicit DelivererSink(delivery::Deliverer& deliverer) : deliverer_(deliverer) {}
+  std::optional<base::Uuid> Reserve() override { return deliverer_.Reserve(); }
+  void Take(domain::Notification notification, const base::Uuid& lease_token) override {
+    deliverer_.Take(std::move(notification), lease_token);
+  }
+  void Cancel() override { deliverer_.CancelReserved(); }
+
+ private:
+  delivery::Deliverer& deliverer_;
+};
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+std::set<Role> AllRoles() {
+  std::set<Role> all;
+  for (const auto& [role, name] : kRoles) all.insert(role);
+  return all;
+}
+
+std::set<Role> ParseRoles(const std::string& list) {
+  std::set<Role> roles;
+  std::stringstream stream(list);
+  std::string name;
+  while (std::getline(stream, name, ',')) {
+    bool known = false;
+    for (const auto& [role, role_name] : kRoles) {
+      if (name != role_name) continue;
+      roles.insert(role);
+      known = true;
+    }
+    if (!known) {
+      throw std::invalid_argument(fmt::format(
+          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery", name));
+    }
+  }
+  if (roles.empty()) throw std::invalid_argument("--roles: name at least one role");
+  return roles;
+}
+
+struct Service::Impl final : public admin::ServiceState {
+  Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l)
+      : config(std::move(c)),
+        roles(std::move(r)),
+        clock(k),
+        log(std::move(l)),
+        metrics(VEDETTE_VERSION),
+        policy(config.net.allow),
+        id(base::Uuid::V7(clock)) {}
+
+  bool Has(Role role) const { return roles.contains(role); }
+
+  // admin::ServiceState
+  bool Ready(std::vector<std::string>* reasons) const override {
+    std::lock_guard lock(mutex);
+    if (draining) reasons->push_back("the process is draining");
+    if (!not_ready.empty()) reasons->push_back(not_ready);
+    return reasons->empty();
+  }
+  void Drain() override { kill(getpid(), SIGTERM); }
+  base::Uuid member_id() const override { return id; }
+
+  void CheckConfig() const;
+  void BuildPools();
+  void BuildProbes();
+  void BuildParts();
+  void BuildServers();
+  void CheckHealth();
+  void StartParts();
+  void SetNotReady(std::string reason);
+  template <typename Part>
+  void DrainPart(Part* part);
+  store::Member Self(bool leaving) const;
+
+  const config::Config config;
+  const std::set<Role> roles;
+  const base::Clock& clock;
+  const base::Logger log;
+  metrics::Metrics metrics;
+  const net::AddressPolicy policy;
+  const base::Uuid id;
+
+  mutable std::mutex mutex;
+  std::string not_ready = "starting";  // guarded by mutex; empty = ready
+  bool draining = false;               // guarded by mutex
+  std::string failure;                 // guarded by mutex; not empty: going on is pointless
+
+  base::EventLoop loop;
+  std::thread loop_thread;
+  std::unique_ptr<store::Signals> signals;
+  std::unique_ptr<store::Pool> fleet_pool;
+  std::unique_ptr<store::Pool> api_pool;
+  std::unique_ptr<store::Pool> admin_pool;
+  std::unique_ptr<store::Pool> scheduler_pool;
+  std::unique_ptr<store::Pool> worker_pool;
+  std::unique_ptr<store::Pool> delivery_pool;
+
+  // Everything from here to the servers lives on the loop.
+  std::unique_ptr<net::HttpClient> probe_client;
+  std::unique_ptr<net::HttpClient> delivery_client;
+  std::unique_ptr<base::ThreadPool> parse_pool;
+  std::vector<std::unique_ptr<worker::Probe>> probes;
+  std::map<domain::Tier, worker::TierProbe> tier_probes;
+  std::unique_ptr<delivery::Deliverer> deliverer;
+  std::unique_ptr<DelivererSink> sink;
+  std::unique_ptr<worker::Worker> checker;
+  std::unique_ptr<scheduler::Scheduler> ticker;
+  std::unique_ptr<scheduler::Maintenance> maintenance;
+  std::unique_ptr<WebhookTest> webhook_test;
+  std::unique_ptr<base::Timer> health_timer;
+  bool checking_health = false;
+  bool parts_started = false;
+  std::chrono::nanoseconds heartbeat_at{0};
+
+  std::unique_ptr<api::Api> api;
+  std::unique_ptr<GatedService> gated_api;
+  std::unique_ptr<admin::Admin> admin;
+  std::unique_ptr<net::HttpServer> api_server;
+  std::unique_ptr<net::HttpServer> admin_server;
+  bool stopped = false;
+};
+
+void Service::Impl::CheckConfig() const {
+  const bool needs_key = Has(Role::kApi) || Has(Role::kAdmin) || Has(Role::kDelivery);
+  if (needs_key && config.security.encryption_key.empty()) {
+    throw std::runtime_error(
+        "[security] encryption_key is not set: the roles api, admin and delivery need it. Make one with "
+        "`openssl rand -hex 32` and give it as VEDETTE_SECURITY_ENCRYPTION_KEY or "
+        "encryption_key_file; keep it, stored signing secrets cannot be read without it");
+  }
+  if (Has(Role::kAdmin) && config.admin_tokens.empty()) {
+    throw std::runtime_error(
+        "no admin token is set: the role admin needs one. Set VEDETTE_ADMIN_TOKEN, or name = \"token\" "
+        "under [admin.tokens]");
+  }
+  if (config.database.url.empty()) {
+    throw std::runtime_error(
+        "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "
+        "postgresql://user@host/vedette");
+  }
+}
+
+void Service::Impl::BuildPools() {
+  const config::DatabaseConfig& db = config.database;
+  const auto pool = [&](const char* name, int connections, bool generic_plans) {
+    return std::make_unique<store::Pool>(db, store::SessionOptions{name, generic_plans},
+                                         connections, clock, metrics, log.For("store"));
+  };
+  signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));
+  fleet_pool = pool("fleet", 1, false);
+  if (Has(Role::kApi)) api_pool = pool("api", db.api_connections, false);
+  if (Has(Role::kAdmin)) admin_pool = pool("admin", db.admin_connections, false);
+  if (Has(Role::kScheduler)) scheduler_pool = pool("scheduler", db.scheduler_connections, true);
+  if (Has(Role::kWorker)) worker_pool = pool("worker", db.worker_connections, true);
+  if (Has(Role::kDelivery)) delivery_pool = pool("delivery", db.delivery_connections, true);
+}
+
+void Service::Impl::BuildProbes() {
+  probe_client = std::make_unique<net::HttpClient>(loop, config.net);
+  parse_pool = std::make_unique<base::ThreadPool>(
+      "parse", static_cast<std::size_t>(config.worker.probe_threads), kParseQueueMax);
+  for (const auto& [name, probe_config] : config.probes) {
+    std::unique_ptr<worker::Probe> probe;
+    if (probe_config.kind == "web") {
+      probe = std::make_unique<worker::WebProbe>(loop, *probe_client, *parse_pool, policy,
+                                                 probe_config, config.net);
+    } else if (probe_config.kind == "http") {
+      probe = std::make_unique<worker::HttpProbe>(loop, *probe_client, clock, probe_config);
+    } else {
+      throw std::runtime_error(fmt::format(
+          "[probes.{}] kind = \"{}\" is not part of this version; use \"web\" or \"http\"", name,
+          probe_config.kind));
+    }
+    tier_probes[*domain::ParseTier(name)] = {probe_config.kind, probe.get(), probe_config};
+    probes.push_back(std::move(probe));
+  }
+}
+
+void Service::Impl::BuildParts() {
+  delivery_client = std::make_unique<net::HttpClient>(loop, config.net);
+  if (Has(Role::kDelivery)) {
+    deliverer = std::make_unique<delivery::Deliverer>(loop, *delivery_pool, *delivery_client, clock,
+                                                      metrics, config, log.For("delivery"));
+    sink = std::make_unique<DelivererSink>(*deliverer);
+    signals->Listen(store::Signal::kDelivery, [this] { loop.Post([this] { deliverer->Wake(); }); });
+  }
+  if (Has(Role::kWorker)) {
+    BuildProbes();
+    checker = std::make_unique<worker::Worker>(loop, *worker_pool, *signals, clock, metrics, config,
+                                               tier_probes, sink.get(), log.For("worker"));
+    signals->Listen(store::Signal::kChunk, [this] { loop.Post([this] { checker->Wake(); }); });
+  }
+  if (Has(Role::kScheduler)) {
+    ticker = std::make_unique<scheduler::Scheduler>(loop, *scheduler_pool, *signals, clock, metrics,
+                                                    config, log.For("scheduler"));
+    maintenance = std::make_unique<scheduler::Maintenance>(loop, *scheduler_pool, metrics, config,
+                                                           log.For("maintenance"));
+    signals->Listen(store::Signal::kDue, [this] { loop.Post([this] { ticker->Wake(); }); });
+  }
+  health_timer = std::make_unique<base::Timer>(loop, [this] { CheckHealth(); });
+}
+
+void Service::Impl::BuildServers() {
+  if (Has(Role::kApi)) {
+    webhook_test =
+        std::make_unique<WebhookTest>(loop, *api_pool, *delivery_client, clock, config);
+    api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
+                                     *webhook_test, log.For("api"));
+    gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
+      std::lock_guard lock(mutex);
+      // A database that went away later is the API's own matter, request by request.
+      if (!parts_started && !not_ready.empty()) reasons->push_back(not_ready);
+      return reasons->empty();
+    });
+    api_server = std::make_unique<net::HttpServer>(config.api, *gated_api, log.For("api"));
+  }
+  if (Has(Role::kAdmin)) {
+    admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
+                                           log.For("admin"));
+    admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
+  }
+}
+
+void Service::Impl::SetNotReady(std::string reason) {
+  std::lock_guard lock(mutex);
+  if (reason == not_ready) return;
+  if (reason.empty()) {
+    log.Info("ready", {});
+  } else {
+    log.Warn("not ready", {{"reason", reason}});
+  }
+  not_ready = std::move(reason);
+}
+
+store::Member Service::Impl::Self(bool leaving) const {
+  store::Member member;
+  member.id = id;
+  for (const auto& [role, name] : kRoles) {
+    if (Has(role)) member.roles.emplace_back(name);
+  }
+  member.version = VEDETTE_VERSION;
+  member.host = HostName();
+  member.pid = getpid();
+  member.draining = leaving;
+  return member;
+}
+
+// Waits for the database and its schema, starts the parts once both are there, then keeps readiness
+// and heartbeat up to date.
+void Service::Impl::CheckHealth() {
+  if (checking_health) return;
+  checking_health = true;
+  const bool beat = parts_started && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
+  if (beat) heartbeat_at = clock.SinceBoot();
+  store::RunAsync<store::SchemaState>(
+      *fleet_pool, loop,
+      [this, beat](store::Session& session) {
+        const auto state = store::CheckSchema(session);
+        if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, Self(false));
+        return state;
+      },
+      [this](std::variant<store::SchemaState, store::Failure> result) {
+        checking_health = false;
+        if (const auto* problem = std::get_if<store::Failure>(&result)) {
+          SetNotReady(problem->message);
+          return;
+        }
+        switch (std::get<store::SchemaState>(result)) {
+          case store::SchemaState::kCurrent:
+            if (!parts_started) StartParts();
+            SetNotReady("");
+            return;
+          case store::SchemaState::kOlder:
+            SetNotReady("the database's schema is missing or older: run `vedette migrate`");
+            return;
+          case store::SchemaState::kNewer:
+            if (parts_started) return;  // an upgrade is under way; what runs goes on
+            SetNotReady("the database's schema is newer than this binary: run a newer vedette");
+            std::lock_guard lock(mutex);
+            failure = not_ready;
+            return;
+        }
+      });
+}
+
+void Service::Impl::StartParts() {
+  {
+    std::lock_guard lock(mutex);
+    parts_started = true;
+  }
+  signals->Start();
+  if (deliverer) deliverer->Start();
+  if (checker) checker->Start();
+  if (ticker) ticker->Start();
+  if (maintenance) maintenance->Start();
+}
+
+// Drains one part and waits for it. Not on the loop thread.
+template <typename Part>
+void Service::Impl::DrainPart(Part* part) {
+  if (part == nullptr) return;
+  std::mutex done_mutex;
+  std::condition_variable changed;
+  bool done = false;
+  loop.Post([&] {
+    part->Drain([&] {
+      std::lock_guard lock(done_mutex);
+      done = true;
+      changed.notify_one();
+    });
+  });
+  std::unique_lock lock(done_mutex);
+  changed.wait(lock, [&] { return done; });
+}
+
+Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
+                 base::Logger log)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, std::move(log))) {}
+
+Service::~Service() { Stop(); }
+
+void Service::Start() {
+  Impl& s = *impl_;
+  s.CheckConfig();
+  s.BuildPools();
+  s.BuildParts();
+  s.BuildServers();
+  s.loop.Post([&s] { s.health_timer->Start(std::chrono::milliseconds(0), kHealthEvery); });
+  s.loop_thread = std::thread([&s] { s.loop.Run(); });
+  if (s.api_server) s.api_server->Start();
+  if (s.admin_server) s.admin_server->Start();
+  s.log.Info("started", {{"version", VEDETTE_VERSION},
+                         {"roles", fmt::format("{}", fmt::join(s.Self(false).roles, ","))},
+                         {"api", api_address()},
+                         {"admin", admin_address()},
+                         {"member", s.id.ToString()}});
+}
+
+void Service::Stop() {
+  Impl& s = *impl_;
+  if (s.stopped || !s.loop_thread.joinable()) return;
+  s.stopped = true;
+  {
+    std::lock_guard lock(s.mutex);
+    s.draining = true;
+  }
+  s.log.Info("draining", {});
+  if (s.api_server) s.api_server->Stop();
+  bool started = false;
+  {
+    std::lock_guard lock(s.mutex);
+    started = s.parts_started;
+  }
+  if (started) {
+    s.DrainPart(s.ticker.get());
+    s.DrainPart(s.maintenance.get());
+    s.DrainPart(s.checker.get());
+    // After the worker, whose last records still hand notifications over.
+    s.DrainPart(s.deliverer.get());
+    (void)s.fleet_pool->Post([&s](store::Session& session) { store::Leave(session, s.id); });
+  }
+  if (s.admin_server) s.admin_server->Stop();
+  s.loop.Stop();
+  s.loop_thread.join();
+  s.signals->Stop();
+  for (auto* pool : {&s.api_pool, &s.admin_pool, &s.scheduler_pool, &s.worker_pool,
+                     &s.delivery_pool, &s.fleet_pool}) {
+    if (*pool) (*pool)->Stop();
+  }
+  s.log.Info("stopped", {});
+}
+
+bool Service::Failed(std::string* reason) const {
+  std::lock_guard lock(impl_->mutex);
+  *reason = impl_->failure;
+  return !impl_->failure.empty();
+}
+
+std::string Service::api_address() const {
+  return impl_->api_server ? impl_->api_server->address() : "";
+}
+
+std::string Service::admin_address() const {
+  return impl_->admin_server ? impl_->admin_server->address() : "";
+}
+
+int Migrate(const config::Config& config, base::Logger& log) {
+  const base::SystemClock clock;
+  return store::Migrate(config.database, clock, log);
+}
+
+}  // namespace vedette::app

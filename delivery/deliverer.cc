@@ -1,0 +1,323 @@
+#include "delivery/deliverer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vedette::delivery {
+namespace {
+
+// Held: what is on its way and as much that waits for its receiver.
+constexpr std::size_t kHeldPerInFlight = 4;
+// Endpoints visited in one walk (design 4: cap it, remember where it stopped).
+constexpr int kEndpointsPerWalkMax = 200;
+constexpr std::chrono::milliseconds kSettleRetryFirst{100};
+constexpr std::chrono::milliseconds kSettleRetryMax{5000};
+
+}  // namespace
+
+Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
+                     const base::Clock& clock, metrics::Metrics& metrics,
+                     const config::Config& config, base::Logger log)
+    : loop_(loop),
+      pool_(pool),
+      clock_(clock),
+      metrics_(metrics),
+      config_(config),
+      log_(std::move(log)),
+      sender_(loop, pool, client, clock, config),
+      rules_{config.delivery.backoff_first_ms, config.delivery.backoff_max_ms,
+             config.delivery.backoff_window_ms, config.delivery.backoff_jitter,
+             config.delivery.breaker_age_max_ms},
+      random_(std::random_device{}()),
+      lease_token_(base::Uuid::V4()),
+      poll_timer_(loop, [this] { Claim(); }),
+      settle_timer_(loop, [this] { Settle(); }),
+      lease_timer_(loop, [this] { RenewLeases(); }),
+      drain_timer_(loop,
+                   [this] {
+                     // Out of time: what is on its way is given back; a duplicate may follow (G3).
+                     for (auto& [id, held] : held_) held.sending = false;
+                     ReleaseWaiting();
+                     DrainStep();
+                   }),
+      alive_(std::make_shared<bool>(true)) {}
+
+Deliverer::~Deliverer() {
+  *alive_ = false;
+}
+
+void Deliverer::Start() {
+  const auto quarter = static_cast<std::uint64_t>(config_.delivery.poll_ms.count() / 4 + 1);
+  poll_timer_.Start(std::chrono::milliseconds(0),
+                    config_.delivery.poll_ms + std::chrono::milliseconds(random_() % quarter));
+  lease_timer_.Start(config_.delivery.lease_ms / 3, config_.delivery.lease_ms / 3);
+}
+
+void Deliverer::Wake() {
+  Claim();
+}
+
+std::optional<base::Uuid> Deliverer::Reserve() {
+  const auto held_max = static_cast<std::size_t>(config_.delivery.in_flight_max) * kHeldPerInFlight;
+  if (drained_ || held_.size() + reserved_ >= held_max) return std::nullopt;
+  ++reserved_;
+  return lease_token_;
+}
+
+void Deliverer::CancelReserved() {
+  --reserved_;
+  DrainStep();
+}
+
+void Deliverer::Take(domain::Notification notification, const base::Uuid& lease_token) {
+  --reserved_;
+  store::LeasedDelivery delivery;
+  delivery.counted_from = notification.created_at;
+  delivery.notification = std::move(notification);
+  delivery.lease_token = lease_token;
+  Hold(std::move(delivery));
+}
+
+std::vector<base::Uuid> Deliverer::FullEndpoints() const {
+  std::vector<base::Uuid> full;
+  for (const auto& [id, receiver] : receivers_) {
+    if (static_cast<int>(receiver.waiting.size()) >= config_.delivery.in_flight_per_endpoint_max) {
+      full.push_back(id);
+    }
+  }
+  return full;
+}
+
+void Deliverer::Claim() {
+  if (drained_) return;
+  if (claiming_) {
+    claim_again_ = true;
+    return;
+  }
+  const auto held_max = static_cast<std::size_t>(config_.delivery.in_flight_max) * kHeldPerInFlight;
+  const std::size_t held = held_.size() + reserved_;
+  if (held >= held_max) {
+    more_ = true;
+    return;
+  }
+  claiming_ = true;
+  claim_again_ = false;
+  store::DeliveryClaimLimits limits{};
+  limits.endpoints_max = kEndpointsPerWalkMax;
+  limits.per_endpoint_max = config_.delivery.in_flight_per_endpoint_max * 2;
+  limits.deliveries_max = static_cast<int>(held_max - held);
+  limits.breaker_failures = config_.delivery.breaker_failures;
+  limits.breaker_interval = config_.delivery.breaker_interval_ms;
+  limits.lease = config_.delivery.lease_ms;
+  store::RunAsync<store::DeliveryClaim>(
+      pool_, loop_,
+      [limits, cursor = walk_cursor_, full = FullEndpoints()](store::Session& session) {
+        return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full);
+      },
+      [this, alive = alive_](std::variant<store::DeliveryClaim, store::Failure> result) {
+        if (!*alive) return;
+        claiming_ = false;
+        if (auto* claim = std::get_if<store::DeliveryClaim>(&result)) {
+          OnClaimed(std::move(*claim));
+        } else if (drained_) {
+          DrainStep();
+        }
+      });
+}
+
+void Deliverer::OnClaimed(store::DeliveryClaim claim) {
+  walk_cursor_ = claim.next_cursor;
+  more_ = claim.more;
+  const bool got = !claim.deliveries.empty();
+  for (auto& delivery : claim.deliveries) Hold(std::move(delivery));
+  if (drained_) {
+    ReleaseWaiting();
+    DrainStep();
+  } else if (!walk_cursor_.is_nil() || (more_ && got) || claim_again_) {
+    Claim();
+  }
+}
+
+void Deliverer::Hold(store::LeasedDelivery delivery) {
+  const base::Uuid id = delivery.notification.delivery_id;
+  const base::Uuid endpoint_id = delivery.notification.endpoint_id;
+  // Its lease ended and it was claimed again here: the attempt under way goes on under the new
+  // lease.
+  if (const auto it = held_.find(id); it != held_.end()) {
+    it->second.delivery.lease_token = delivery.lease_token;
+    return;
+  }
+  held_.emplace(id, Held{std::move(delivery)});
+  receivers_[endpoint_id].waiting.push_back(id);
+  if (drained_) {
+    ReleaseWaiting();
+  } else {
+    Pump(endpoint_id);
+  }
+}
+
+void Deliverer::Pump(const base::Uuid& endpoint_id) {
+  const auto it = receivers_.find(endpoint_id);
+  if (it == receivers_.end()) return;
+  Receiver& receiver = it->second;
+  while (!receiver.waiting.empty() &&
+         receiver.in_flight < config_.delivery.in_flight_per_endpoint_max) {
+    const base::Uuid id = receiver.waiting.front();
+    receiver.waiting.pop_front();
+    ++receiver.in_flight;
+    StartAttempt(id);
+  }
+  if (receiver.waiting.empty() && receiver.in_flight == 0) receivers_.erase(it);
+}
+
+void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
+  Held& held = held_.at(delivery_id);
+  held.sending = true;
+  sender_.Send(held.delivery.notification, held.delivery.attempts + 1,
+               [this, delivery_id, at = clock_.Now(), alive = alive_](SendResult result) {
+                 if (*alive) OnSent(delivery_id, at, std::move(result));
+               });
+}
+
+void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_at,
+                       SendResult result) {
+  const auto it = held_.find(delivery_id);
+  if (it == held_.end()) return;  // given back meanwhile
+  const store::LeasedDelivery delivery = std::move(it->second.delivery);
+  held_.erase(it);
+  metrics_.ObserveDeliveryAttempt(result.duration);
+  AttemptContext context{};
+  context.attempts = delivery.attempts + 1;
+  context.age =
+      std::chrono::duration_cast<std::chrono::milliseconds>(attempted_at - delivery.counted_from);
+  context.endpoint_failing = delivery.endpoint_failing;
+  context.random = std::uniform_real_distribution<double>(0, 1)(random_);
+  const NextStep next = NextAttempt(rules_, context, {result.status_code, result.retry_after});
+  store::AttemptRecord& record = settled_.emplace_back();
+  record.kind = next.kind == NextStep::Kind::kDelivered ? store::AttemptRecord::Kind::kDelivered
+                : next.kind == NextStep::Kind::kRetry   ? store::AttemptRecord::Kind::kRetry
+                                                        : store::AttemptRecord::Kind::kDead;
+  record.notification = delivery.notification;
+  record.lease_token = delivery.lease_token;
+  record.attempt = context.attempts;
+  record.attempted_at = attempted_at;
+  record.duration = result.duration;
+  record.status_code = result.status_code;
+  record.error = result.error;
+  if (!result.answer.empty()) record.answer = std::move(result.answer);
+  record.retry_in = next.wait;
+  record.endpoint_failed = result.tried;
+  metrics_.AddDeliveries(next.kind == NextStep::Kind::kDelivered ? "delivered"
+                         : next.kind == NextStep::Kind::kRetry   ? "retried"
+                                                                 : "dead",
+                         1);
+  if (settled_.size() >= static_cast<std::size_t>(config_.delivery.settle_max)) {
+    Settle();
+  } else if (!settle_timer_.active()) {
+    settle_timer_.Start(config_.delivery.settle_delay_ms);
+  }
+  const base::Uuid endpoint_id = record.notification.endpoint_id;
+  if (const auto receiver = receivers_.find(endpoint_id); receiver != receivers_.end()) {
+    --receiver->second.in_flight;
+  }
+  Pump(endpoint_id);
+}
+
+void Deliverer::Settle() {
+  settle_timer_.Stop();
+  if (settled_.empty()) return;
+  ++settling_;
+  SendSettlement(std::make_shared<std::vector<store::AttemptRecord>>(std::exchange(settled_, {})),
+                 kSettleRetryFirst);
+}
+
+// Repeated until the database has it; what is settled twice finds no lease the second time.
+void Deliverer::SendSettlement(std::shared_ptr<std::vector<store::AttemptRecord>> batch,
+                               std::chrono::milliseconds backoff) {
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [batch, failures = config_.delivery.breaker_failures,
+       interval = config_.delivery.breaker_interval_ms](store::Session& session) {
+        store::SettleAttempts(session, *batch, failures, interval);
+        return true;
+      },
+      [this, batch, backoff, alive = alive_](std::variant<bool, store::Failure> result) {
+        if (!*alive) return;
+        const auto* failure = std::get_if<store::Failure>(&result);
+        if (failure != nullptr && failure->kind != store::Failure::Kind::kFault) {
+          auto timer = std::make_shared<std::unique_ptr<base::Timer>>();
+          *timer = std::make_unique<base::Timer>(loop_, [this, batch, backoff, timer] {
+            loop_.Post([timer] { timer->reset(); });
+            SendSettlement(batch, std::min(backoff * 2, kSettleRetryMax));
+          });
+          (*timer)->Start(backoff);
+          return;
+        }
+        if (failure != nullptr) {
+          // The attempts are lost to history; their deliveries are tried again when the leases end.
+          log_.Error("attempts could not be recorded",
+                     {{"attempts", batch->size()}, {"error", failure->message}});
+        }
+        --settling_;
+        if (more_ && !drained_) Claim();
+        DrainStep();
+      });
+}
+
+void Deliverer::RenewLeases() {
+  if (held_.empty()) return;
+  std::vector<store::DeliveryLease> leases;
+  for (const auto& [id, held] : held_) leases.push_back({id, held.delivery.lease_token});
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [leases = std::move(leases), lease = config_.delivery.lease_ms](store::Session& session) {
+        store::RenewDeliveries(session, leases, lease);
+        return true;
+      },
+      [](std::variant<bool, store::Failure>) {});
+}
+
+// Gives back what no attempt is under way for.
+void Deliverer::ReleaseWaiting() {
+  std::vector<store::DeliveryLease> leases;
+  for (auto it = held_.begin(); it != held_.end();) {
+    if (it->second.sending) {
+      ++it;
+      continue;
+    }
+    leases.push_back({it->first, it->second.delivery.lease_token});
+    it = held_.erase(it);
+  }
+  for (auto& [id, receiver] : receivers_) receiver.waiting.clear();
+  if (leases.empty()) return;
+  ++settling_;
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [leases = std::move(leases)](store::Session& session) {
+        store::ReleaseDeliveries(session, leases);
+        return true;
+      },
+      [this, alive = alive_](std::variant<bool, store::Failure>) {
+        if (!*alive) return;
+        --settling_;
+        DrainStep();
+      });
+}
+
+void Deliverer::Drain(std::function<void()> done) {
+  drained_ = std::move(done);
+  poll_timer_.Stop();
+  drain_timer_.Start(config_.delivery.drain_timeout_ms);
+  ReleaseWaiting();
+  DrainStep();
+}
+
+void Deliverer::DrainStep() {
+  if (!drained_) return;
+  if (held_.empty() && !settled_.empty()) Settle();
+  if (!held_.empty() || reserved_ > 0 || settling_ > 0 || claiming_ || !settled_.empty()) return;
+  drain_timer_.Stop();
+  loop_.Post(std::exchange(drained_, [] {}));
+}
+
+}  // namespace vedette::delivery

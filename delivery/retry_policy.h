@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+// When a notification is tried again, and when it is given up (design 7). Pure: the one place that
+// knows.
+namespace vedette::delivery {
+
+struct RetryRules {
+  std::chrono::milliseconds first;   // after the first failure
+  std::chrono::milliseconds max;     // the longest wait: doubling stops here
+  std::chrono::milliseconds window;  // since the schedule began: a failure after it is the last
+  double jitter;                     // +- share of the wait
+  std::chrono::milliseconds breaker_age_max;  // the window while the receiver's breaker is open
+};
+
+struct AttemptResult {
+  std::optional<int> status_code;  // empty: no answer
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+struct AttemptContext {
+  int attempts;                   // made, this one included
+  std::chrono::milliseconds age;  // since the schedule began
+  bool endpoint_failing;          // this attempt tried a receiver whose breaker is open
+  double random;                  // uniform in [0, 1)
+};
+
+struct NextStep {
+  enum class Kind { kDelivered, kRetry, kDead };
+  Kind kind;
+  std::chrono::milliseconds wait{};  // kRetry
+};
+
+// 2xx is success; 410 ends it at once; Retry-After of a 429 or 503 is a minimum wait, capped at
+// `max`; everything else, no answer included, is tried again.
+NextStep NextAttempt(const RetryRules& rules, const AttemptContext& context,
+                     const AttemptResult& result);
+
+}  // namespace vedette::delivery

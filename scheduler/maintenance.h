@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "store/async.h"
+#include "store/fleet.h"
+#include "store/session.h"
+
+namespace vedette::scheduler {
+
+// Partitions and retention, one process of the fleet at a time, and the gauges that every process
+// shows. Loop thread only; outlived by everything handed in.
+class Maintenance {
+ public:
+  Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
+              const config::Config& config, base::Logger log);
+  ~Maintenance();
+
+  void Start();
+  void Drain(std::function<void()> done);
+
+ private:
+  void Run();
+  void ReadGauges();
+
+  base::EventLoop& loop_;
+  store::Pool& pool_;
+  metrics::Metrics& metrics_;
+  const config::Config& config_;
+  base::Logger log_;
+  base::Timer timer_;
+  base::Timer gauge_timer_;
+  int running_ = 0;
+  std::function<void()> drained_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace vedette::scheduler

@@ -1,0 +1,17 @@
+-- name: split_lock_chunk
+select c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc,
+       c.price_mc, c.month, c.monitor_ids, c.tick_ids, c.firsts, c.ends
+from chunk c
+where c.id = $1 and c.lease_token = $2
+for update
+
+-- name: split_make_large
+-- A tick that is not wholly inside one chunk any more: it gets its row now, and its outcomes a log.
+with s as (
+  update monitor_sched set open_large = true
+  where monitor_id = $1 and open_tick_id = $2
+  returning *
+)
+insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
+select monitor_id, open_tick_id, org_id, open_trigger, open_due_at, open_started_at, open_slots, open_rows
+from s

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/uuid.h"
+#include "domain/notification.h"
+#include "domain/outcome.h"
+#include "store/chunks.h"
+#include "store/record.h"
+#include "worker/probes/probe.h"
+
+// A leased chunk inside a worker. Loop thread only.
+namespace vedette::worker {
+
+// Which row of a chunk.
+struct RowRef {
+  std::size_t part = 0;
+  std::size_t row = 0;
+};
+
+// What a check writes besides its outcome. Most checks have none.
+struct CheckEffects {
+  std::vector<store::EventRecord> events;
+  std::optional<store::RowUpdate> row;
+  std::optional<store::DeliveryRecord> delivery;
+};
+
+// A check that ended and is not recorded yet.
+struct CheckResult {
+  RowRef ref;
+  domain::Outcome outcome;
+  std::unique_ptr<CheckEffects> effects;  // null = none
+};
+
+struct ActivePart {
+  std::shared_ptr<const store::MonitorSpec> spec;
+  std::shared_ptr<const ProbeSpec> probe_spec;
+  // As far as is known; control reads change them. Only with both a check may start.
+  bool monitor_active = true;
+  bool org_runs = true;
+  std::string outcomes;  // one byte a row, 0 = none yet
+};
+
+struct ActiveChunk {
+  store::ClaimedChunk claimed;
+  base::Timestamp looked_until{};           // the claim's time, by the database's clock
+  std::chrono::nanoseconds loaded_began{};  // since boot, when the read of its monitors began
+  std::vector<ActivePart> parts;            // parallel to claimed.parts
+  RowRef next;                              // the first row that may not have been started
+  std::size_t in_flight = 0;                // probes started and not done
+  std::size_t rows_open = 0;                // rows without an outcome
+  std::vector<CheckResult> unrecorded;
+  std::chrono::nanoseconds unrecorded_since{};  // since boot, of the oldest
+  bool recording = false;                       // a record of it is under way
+  bool isolating = false;       // a record failed: one row at a time finds the culprit
+  bool commit_unknown = false;  // a record of it may have happened
+  bool lost = false;            // its lease is gone: nothing of it counts any more
+  bool giving_back = false;     // draining: no further row is started
+  bool deaf = false;            // draining took too long: what is in flight is ignored
+
+  bool Finished() const { return rows_open == 0 && in_flight == 0; }
+  store::LeaseRef lease() const { return {claimed.id, claimed.lease_token}; }
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,262 @@
+// From a row to its result.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/ids.h"
+#include "worker/verdict.h"
+#include "worker/worker.h"
+
+namespace vedette::worker {
+namespace {
+
+// The wait before the second attempt; doubles, plus up to half of it as jitter.
+constexpr std::chrono::milliseconds kRetryFirst{500};
+
+base::Json ParseOr(const std::optional<std::string>& text, base::Json otherwise) {
+  return text ? base::ParseJsonOrThrow(*text) : std::move(otherwise);
+}
+
+std::optional<std::string> DumpIf(const std::optional<base::Json>& value) {
+  if (!value) return std::nullopt;
+  return base::DumpJson(*value);
+}
+
+std::optional<domain::NotificationType> NotificationFor(domain::Outcome outcome) {
+  switch (outcome) {
+    case domain::Outcome::kChanged:
+      return domain::NotificationType::kChanged;
+    case domain::Outcome::kUnchanged:
+      return domain::NotificationType::kCompleted;
+    case domain::Outcome::kFailed:
+      return domain::NotificationType::kFailed;
+    default:
+      return std::nullopt;  // skipped checks send nothing
+  }
+}
+
+}  // namespace
+
+// A check between its start and its result.
+struct Worker::Check {
+  std::shared_ptr<ActiveChunk> chunk;
+  RowRef ref;
+  base::Uuid id;  // event_group_id
+  KnownValues known;
+  base::Json subject;
+  base::Json context;
+  int attempts = 0;
+  std::chrono::nanoseconds started{};
+  std::chrono::nanoseconds deadline{};
+
+  const store::LoadedPart& part() const { return chunk->claimed.parts[ref.part]; }
+  const ActivePart& active() const { return chunk->parts[ref.part]; }
+  const store::LoadedRow& row() const { return part().rows[ref.row]; }
+};
+
+// Starts checks while there is room, one of each chunk in turn, so that no chunk stands before
+// another.
+void Worker::Pump() {
+  if (pumping_) return;  // a probe that answers at once comes back here
+  pumping_ = true;
+  const auto room = static_cast<std::size_t>(config_.worker.checks_in_flight_max);
+  while (in_flight_ < room && !startable_.empty()) {
+    auto chunk = std::move(startable_.front());
+    startable_.pop_front();
+    if (chunk->lost || chunk->giving_back) continue;
+    if (!ControlFresh(*chunk)) {
+      startable_.push_front(std::move(chunk));
+      ReadControl();
+      break;  // goes on with what the read brings
+    }
+    if (StartNext(chunk)) startable_.push_back(std::move(chunk));
+  }
+  pumping_ = false;
+  metrics_.SetChecksInFlight(static_cast<std::int64_t>(in_flight_));
+}
+
+// Starts the chunk's next row that has no outcome. False when there is none left.
+bool Worker::StartNext(const std::shared_ptr<ActiveChunk>& chunk) {
+  RowRef& next = chunk->next;
+  while (next.part < chunk->parts.size()) {
+    ActivePart& part = chunk->parts[next.part];
+    if (next.row >= part.outcomes.size()) {
+      next = {next.part + 1, 0};
+      continue;
+    }
+    const RowRef ref{next.part, next.row++};
+    if (part.outcomes[ref.row] != 0) continue;
+    if (!part.monitor_active || !part.org_runs) {
+      AddResult(chunk, ref, domain::Outcome::kSkippedPaused, nullptr);
+      continue;
+    }
+    StartCheck(chunk, ref);
+    return true;
+  }
+  return false;
+}
+
+void Worker::StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref) {
+  auto check = std::make_shared<Check>();
+  check->chunk = chunk;
+  check->ref = ref;
+  const store::LoadedRow& row = check->row();
+  check->id = domain::EventGroupId(row.row_id, check->part().part.tick_id);
+  check->started = clock_.SinceBoot();
+  const TierProbe& probe = probes_.at(chunk->claimed.tier);
+  check->deadline = check->started + probe.config.deadline_ms;
+  ++chunk->in_flight;
+  ++in_flight_;
+  try {
+    check->subject = base::ParseJsonOrThrow(row.subject);
+    check->context = ParseOr(row.context, base::Json::object());
+    check->known.baseline = base::ParseJsonOrThrow(row.baseline);
+    if (row.known) check->known.known = base::ParseJsonOrThrow(*row.known);
+    if (row.pending) check->known.pending = base::ParseJsonOrThrow(*row.pending);
+  } catch (const std::exception& e) {
+    Finish(check, ProbeFailure{"row_unreadable", e.what(), false, std::nullopt});
+    return;
+  }
+  Attempt(check);
+}
+
+void Worker::Attempt(const std::shared_ptr<Check>& check) {
+  const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
+  ++check->attempts;
+  const auto left =
+      std::chrono::floor<std::chrono::milliseconds>(check->deadline - clock_.SinceBoot());
+  ProbeRequest request;
+  request.check_id = check->id;
+  request.row_id = check->row().row_id;
+  request.spec = check->active().probe_spec;
+  request.subject = check->subject;
+  request.context = check->context;
+  request.known = check->known.known ? *check->known.known : check->known.baseline;
+  request.since = check->row().last_run_at;
+  request.until = check->chunk->looked_until;
+  request.timeout = std::max(std::chrono::milliseconds(1), std::min(probe.config.timeout_ms, left));
+  probe.probe->Start(std::move(request), [this, check, alive = alive_](ProbeResult result) {
+    if (*alive) OnProbed(check, std::move(result));
+  });
+}
+
+void Worker::OnProbed(const std::shared_ptr<Check>& check, ProbeResult result) {
+  const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
+  const auto* failure = std::get_if<ProbeFailure>(&result);
+  if (failure != nullptr && failure->retryable && check->attempts < probe.config.attempts_max &&
+      !check->chunk->lost && !check->chunk->giving_back) {
+    auto delay = kRetryFirst * (1 << std::min(check->attempts - 1, 10));
+    delay +=
+        std::chrono::milliseconds(random_() % static_cast<std::uint64_t>(delay.count() / 2 + 1));
+    if (failure->retry_after) delay = std::max(delay, *failure->retry_after);
+    if (clock_.SinceBoot() + delay < check->deadline) {
+      RetryLater(check, delay);
+      return;
+    }
+  }
+  Finish(check, result);
+}
+
+void Worker::RetryLater(const std::shared_ptr<Check>& check, std::chrono::milliseconds delay) {
+  retries_.emplace(clock_.SinceBoot() + delay, check);
+  RunRetries();
+}
+
+void Worker::RunRetries() {
+  const auto now = clock_.SinceBoot();
+  while (!retries_.empty() && retries_.begin()->first <= now) {
+    const auto check = retries_.begin()->second;
+    retries_.erase(retries_.begin());
+    if (check->chunk->lost || check->chunk->giving_back) {
+      --in_flight_;
+      if (check->chunk->deaf) continue;
+      --check->chunk->in_flight;
+      GiveBackIfIdle(check->chunk);
+    } else {
+      Attempt(check);
+    }
+  }
+  if (!retries_.empty()) {
+    retry_timer_.Start(std::chrono::ceil<std::chrono::milliseconds>(retries_.begin()->first - now));
+  }
+}
+
+void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
+  const auto chunk = check->chunk;
+  --in_flight_;
+  metrics_.ObserveCheckDuration(
+      probes_.at(chunk->claimed.tier).kind,
+      std::chrono::duration_cast<std::chrono::microseconds>(clock_.SinceBoot() - check->started));
+  if (!chunk->deaf) {
+    --chunk->in_flight;
+    if (!chunk->lost) {
+      const store::MonitorSpec& spec = *check->active().spec;
+      const Verdict verdict =
+          Judge(check->active().probe_spec->watched,
+                {spec.confirm_after, spec.missing_confirmations}, check->known, result);
+      AddResult(chunk, check->ref, verdict.outcome, MakeEffects(*check, verdict));
+    }
+  }
+  Pump();
+}
+
+// What the verdict writes besides the outcome: null where it is nothing.
+std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verdict& verdict) {
+  const store::MonitorSpec& spec = *check.active().spec;
+  const store::LoadedPart& part = check.part();
+  auto effects = std::make_unique<CheckEffects>();
+  const auto event = [&](domain::EventType type) -> store::EventRecord& {
+    store::EventRecord& e = effects->events.emplace_back();
+    e.row_id = check.row().row_id;
+    e.monitor_id = part.part.monitor_id;
+    e.org_id = check.chunk->claimed.org_id;
+    e.event_group_id = check.id;
+    e.tick_id = part.part.tick_id;
+    e.type = type;
+    return e;
+  };
+  for (const FieldChange& change : verdict.changes) {
+    store::EventRecord& e = event(domain::EventType::kChange);
+    e.field = change.field;
+    e.previous_value = base::DumpJson(change.previous_value);
+    e.current_value = base::DumpJson(change.current_value);
+    if (!change.evidence.empty()) e.evidence = change.evidence;
+    if (!change.sources.empty()) e.sources = base::DumpJson(base::Json(change.sources));
+    e.confidence = change.confidence;
+  }
+  if (verdict.error) event(domain::EventType::kError).message = *verdict.error;
+  if (verdict.row_changed) {
+    effects->row =
+        store::RowUpdate{part.part.monitor_id, part.part.first + static_cast<int>(check.ref.row),
+                         DumpIf(verdict.baseline), DumpIf(verdict.known), DumpIf(verdict.pending)};
+  }
+  const auto type = NotificationFor(verdict.outcome);
+  const auto& subscribed = spec.webhook_event_types;
+  if (spec.webhook_url && type &&
+      std::find(subscribed.begin(), subscribed.end(), *type) != subscribed.end()) {
+    store::DeliveryRecord& d = effects->delivery.emplace();
+    d.id = base::Uuid::V7(clock_);
+    d.org_id = check.chunk->claimed.org_id;
+    d.endpoint_id = *spec.endpoint_id;
+    d.monitor_id = part.part.monitor_id;
+    d.row_id = check.row().row_id;
+    d.event_group_id = check.id;
+    d.type = *type;
+    // A receiver that is known to be down is left to the claims, which try it once an interval.
+    if (sink_ != nullptr && !spec.endpoint_open) d.lease_token = sink_->Reserve();
+  }
+  const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
+  return nothing ? nullptr : std::move(effects);
+}
+
+void Worker::AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref,
+                       domain::Outcome outcome, std::unique_ptr<CheckEffects> effects) {
+  chunk->parts[ref.part].outcomes[ref.row] = static_cast<char>(outcome);
+  --chunk->rows_open;
+  if (chunk->unrecorded.empty()) chunk->unrecorded_since = clock_.SinceBoot();
+  chunk->unrecorded.push_back({ref, outcome, std::move(effects)});
+  recorder_.Add(chunk);
+}
+
+}  // namespace vedette::worker

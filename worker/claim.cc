@@ -1,0 +1,215 @@
+// How a worker gets its chunks.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/ids.h"
+#include "domain/limits.h"
+#include "store/poison.h"
+#include "worker/worker.h"
+
+namespace vedette::worker {
+namespace {
+
+// Rows held: those in flight and as many waiting, so that the next check never waits for a claim.
+constexpr std::size_t kHeldPerInFlight = 2;
+
+std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec) {
+  auto probe_spec = std::make_shared<ProbeSpec>();
+  probe_spec->monitor_id = spec.monitor_id;
+  probe_spec->subject_type = spec.subject_type;
+  probe_spec->tier = spec.tier;
+  probe_spec->research_plan = spec.research_plan;
+  const base::Json watched = base::ParseJsonOrThrow(spec.watched);
+  for (const auto& [name, description] : watched.items()) {
+    probe_spec->watched.push_back({name, description.get<std::string>()});
+  }
+  return probe_spec;
+}
+
+}  // namespace
+
+std::size_t Worker::HeldMax() const {
+  return std::max(static_cast<std::size_t>(config_.worker.checks_in_flight_max) * kHeldPerInFlight,
+                  static_cast<std::size_t>(config_.worker.chunk_rows_max));
+}
+
+// What each due organisation may get: the free room shared among them, each up to its own share of
+// the whole, so that one that is overdue by millions does not stand before everybody (G10).
+std::vector<store::ClaimShare> Worker::Shares(const std::vector<base::Uuid>& due) const {
+  const auto chunk_rows = static_cast<std::size_t>(config_.worker.chunk_rows_max);
+  const std::size_t held_max = HeldMax();
+  const std::size_t org_max = std::max<std::size_t>(
+      chunk_rows,
+      static_cast<std::size_t>(config_.worker.org_share * static_cast<double>(held_max)));
+  if (rows_held_ >= held_max || due.empty()) return {};
+  std::size_t chunks_free = std::max<std::size_t>(1, (held_max - rows_held_) / chunk_rows);
+  std::vector<store::ClaimShare> shares;
+  const std::size_t each = (chunks_free + due.size() - 1) / due.size();
+  for (const base::Uuid& org_id : due) {
+    if (chunks_free == 0) break;
+    const auto it = rows_held_by_org_.find(org_id);
+    const std::size_t held = it == rows_held_by_org_.end() ? 0 : it->second;
+    if (held >= org_max) continue;
+    const std::size_t own = std::max<std::size_t>(1, (org_max - held) / chunk_rows);
+    const std::size_t n = std::min({own, each, chunks_free});
+    shares.push_back({org_id, static_cast<int>(n)});
+    chunks_free -= n;
+  }
+  return shares;
+}
+
+void Worker::Claim() {
+  if (drained_) return;
+  if (claiming_) {
+    claim_again_ = true;
+    return;
+  }
+  claiming_ = true;
+  claim_again_ = false;
+  const auto began = clock_.SinceBoot();
+  store::RunAsync<store::OrgWalk>(
+      pool_, loop_,
+      [cursor = walk_cursor_, n = config_.worker.orgs_per_walk_max](store::Session& session) {
+        return store::WalkDueOrganisations(session, cursor, n);
+      },
+      [this, alive = alive_, began](std::variant<store::OrgWalk, store::Failure> result) {
+        if (!*alive) return;
+        claiming_ = false;
+        auto* walk = std::get_if<store::OrgWalk>(&result);
+        if (walk == nullptr) return;  // the poll tries again
+        const bool more_orgs = !walk->next_cursor.is_nil();
+        work_left_ = more_orgs || !walk->due.empty();
+        if (drained_) {
+          DrainStep();
+          return;
+        }
+        if (rows_held_ >= HeldMax()) return;  // goes on when something is recorded
+        const auto shares = Shares(walk->due);
+        // Whoever got nothing this time comes first the next time.
+        walk_cursor_ = shares.size() < walk->due.size() && !shares.empty() ? shares.back().org_id
+                                                                           : walk->next_cursor;
+        if (shares.empty()) {
+          if (more_orgs || (claim_again_ && walk->due.empty())) Claim();
+          return;
+        }
+        claiming_ = true;
+        store::RunAsync<store::Claim>(
+            pool_, loop_,
+            [shares, token = base::Uuid::V4(), lease = config_.worker.lease_ms,
+             prices = prices_mc_](store::Session& session) {
+              return store::ClaimChunks(session, shares, token, lease, prices);
+            },
+            [this, alive = alive_, began](std::variant<store::Claim, store::Failure> claimed) {
+              if (!*alive) return;
+              claiming_ = false;
+              if (auto* claim = std::get_if<store::Claim>(&claimed)) {
+                OnClaimed(std::move(*claim), began);
+              } else {
+                // A claim whose COMMIT is unknown is found when its lease ends.
+                log_.Warn("claiming failed",
+                          {{"error", std::get<store::Failure>(claimed).message}});
+                if (drained_) DrainStep();
+              }
+            });
+      });
+}
+
+void Worker::OnClaimed(store::Claim claim, std::chrono::nanoseconds began) {
+  const bool got = !claim.chunks.empty();
+  for (auto& chunk : claim.chunks) Ingest(std::move(chunk), claim, began);
+  if (drained_) {
+    GiveAllBack();
+    return;
+  }
+  Pump();
+  if (got || claim_again_ || !walk_cursor_.is_nil()) Claim();
+}
+
+void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
+                    std::chrono::nanoseconds began) {
+  auto chunk = std::make_shared<ActiveChunk>();
+  chunk->claimed = std::move(claimed);
+  chunk->looked_until = claim.now;
+  chunk->loaded_began = began;
+  if (chunk->claimed.claims == 1) {
+    metrics_.ObserveScheduleLag(claim.now - chunk->claimed.due_at);
+  }
+  std::size_t rows = 0;
+  for (auto& part : chunk->claimed.parts) {
+    ActivePart& active = chunk->parts.emplace_back();
+    active.spec = claim.specs.at(part.part.monitor_id);
+    active.probe_spec = MakeProbeSpec(*active.spec);
+    active.monitor_active = active.spec->monitor_active;
+    active.org_runs = active.spec->org_runs;
+    active.outcomes.assign(part.rows.size(), 0);
+    rows += part.rows.size();
+  }
+  chunk->rows_open = rows;
+  rows_held_ += rows;
+  rows_held_by_org_[chunk->claimed.org_id] += rows;
+  chunks_.emplace(chunk->claimed.id, chunk);
+  for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
+    const store::LoadedPart& part = chunk->claimed.parts[p];
+    const auto frequency = std::chrono::duration<double>(chunk->parts[p].spec->frequency);
+    for (std::size_t r = 0; r < part.rows.size(); ++r) {
+      if (part.rows[r].last_run_at) {
+        const auto age = std::chrono::duration<double>(claim.now - *part.rows[r].last_run_at);
+        metrics_.ObserveRowFreshness(age / frequency);
+      }
+      if (!part.decided[r]) continue;
+      if (part.rows[r].done) {
+        chunk->parts[p].outcomes[r] = static_cast<char>(*part.decided[r]);
+        --chunk->rows_open;
+      } else {
+        AddResult(chunk, {p, r}, *part.decided[r], nullptr);
+      }
+    }
+  }
+  if (HandlePoison(chunk)) return;
+  if (chunk->rows_open > 0) startable_.push_back(chunk);
+  // With nothing to check and nothing new there is still the chunk to close.
+  if (chunk->Finished()) recorder_.Add(chunk);
+}
+
+// A chunk whose workers died claims_max times is halved, until the row that kills is alone; then
+// that row is a failed check (design 4). True when the chunk is not to be worked on.
+bool Worker::HandlePoison(const std::shared_ptr<ActiveChunk>& chunk) {
+  if (chunk->claimed.claims <= config_.worker.claims_max || chunk->rows_open == 0) return false;
+  log_.Warn("a chunk's workers died repeatedly", {{"chunk", chunk->claimed.id.ToString()},
+                                                  {"claims", chunk->claimed.claims},
+                                                  {"rows", chunk->rows_open}});
+  if (chunk->rows_open == 1) {
+    for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
+      const std::size_t r = chunk->parts[p].outcomes.find('\0');
+      if (r == std::string::npos) continue;
+      const store::LoadedPart& part = chunk->claimed.parts[p];
+      auto effects = std::make_unique<CheckEffects>();
+      store::EventRecord event;
+      event.row_id = part.rows[r].row_id;
+      event.monitor_id = part.part.monitor_id;
+      event.org_id = chunk->claimed.org_id;
+      event.tick_id = part.part.tick_id;
+      event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
+      event.type = domain::EventType::kError;
+      event.message = "probe_crashed: this check ended its process each time it was tried";
+      effects->events.push_back(std::move(event));
+      AddResult(chunk, {p, r}, domain::Outcome::kFailed, std::move(effects));
+      return true;
+    }
+  }
+  chunk->lost = true;
+  Forget(chunk);
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [lease = chunk->lease(), clock = &clock_](store::Session& session) {
+        return store::SplitChunk(session, *clock, lease);
+      },
+      [this, alive = alive_](std::variant<bool, store::Failure>) {
+        if (*alive) Claim();
+      });
+  return true;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/uuid.h"
+#include "domain/notification.h"
+
+namespace vedette::worker {
+
+// Where recorded notifications go at once, in a process that also delivers. Loop thread only.
+class NotificationSink {
+ public:
+  virtual ~NotificationSink() = default;
+
+  // Reserves room for one notification and gives the lease token under which it is to be committed;
+  // empty when there is no room: then it is left to whoever claims it.
+  virtual std::optional<base::Uuid> Reserve() = 0;
+
+  // A reserved one was committed: send it.
+  virtual void Take(domain::Notification notification, const base::Uuid& lease_token) = 0;
+
+  // A reserved one was not committed.
+  virtual void Cancel() = 0;
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,163 @@
+#include "worker/verdict.h"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace vedette::worker {
+namespace {
+
+using base::Json;
+
+bool IsSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+std::string FoldSpace(std::string_view text) {
+  std::string out;
+  bool gap = false;
+  for (const char c : text) {
+    if (IsSpace(c)) {
+      gap = !out.empty();
+      continue;
+    }
+    if (gap) out += ' ';
+    gap = false;
+    out += c;
+  }
+  return out;
+}
+
+std::optional<double> NumberOf(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const std::string text = FoldSpace(value.get_ref<const std::string&>());
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsNoValue(const Json& value) {
+  return value.is_null() ||
+         (value.is_string() && FoldSpace(value.get_ref<const std::string&>()).empty());
+}
+
+// What is known of a field; empty before its first observation. A blank given as baseline is none,
+// but an absence that was observed (then it stands in `known`) is.
+std::optional<Json> KnownValue(const KnownValues& before, const std::string& field) {
+  if (before.known) {
+    const auto it = before.known->find(field);
+    if (it == before.known->end()) return std::nullopt;
+    return *it;
+  }
+  const auto it = before.baseline.find(field);
+  if (it == before.baseline.end() || IsNoValue(*it)) return std::nullopt;
+  return *it;
+}
+
+int SeenBefore(const KnownValues& before, const std::string& field, const Json& value) {
+  if (!before.pending) return 0;
+  const auto it = before.pending->find(field);
+  if (it == before.pending->end() || !SameValue((*it)["value"], value)) return 0;
+  return (*it)["seen"].get<int>();
+}
+
+// Collects what Judge decides field by field; objects are copied on the first write.
+struct Writer {
+  const KnownValues& before;
+  Verdict verdict{};
+
+  Json& Baseline() {
+    if (!verdict.baseline) verdict.baseline = before.baseline;
+    return *verdict.baseline;
+  }
+  Json& Known() {
+    if (!verdict.known) verdict.known = before.known ? *before.known : before.baseline;
+    return *verdict.known;
+  }
+  Json& Pending() {
+    if (!verdict.pending) verdict.pending = Json::object();
+    return *verdict.pending;
+  }
+
+  void FirstObservation(const std::string& field, const Json& value) {
+    Baseline()[field] = value;
+    // An observed absence has to stand in `known`, where it counts as a value.
+    if (before.known || verdict.known || value.is_null()) Known()[field] = value;
+    verdict.row_changed = true;
+  }
+
+  void Change(const std::string& field, const Json& previous, const FieldObservation& seen) {
+    Known()[field] = seen.value;
+    verdict.changes.push_back(
+        {field, previous, seen.value, seen.evidence, seen.sources, seen.confidence});
+    verdict.outcome = domain::Outcome::kChanged;
+    verdict.row_changed = true;
+  }
+};
+
+void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
+                Writer* writer) {
+  const std::optional<Json> known = KnownValue(writer->before, field);
+  if (known ? SameValue(*known, seen.value) : false) return;
+  const bool absent = IsNoValue(seen.value);
+  if (!known && !absent) {
+    writer->FirstObservation(field, seen.value);
+    return;
+  }
+  const int needed = absent ? rules.missing_confirmations : rules.confirm_after;
+  const int times = SeenBefore(writer->before, field, seen.value) + 1;
+  if (times < needed) {
+    writer->Pending()[field] = {{"value", seen.value}, {"seen", times}};
+  } else if (known) {
+    writer->Change(field, *known, seen);
+  } else {
+    writer->FirstObservation(field, Json(nullptr));
+  }
+}
+
+}  // namespace
+
+bool SameValue(const Json& a, const Json& b) {
+  if (IsNoValue(a) || IsNoValue(b)) return IsNoValue(a) && IsNoValue(b);
+  if (a.is_number() || b.is_number()) {
+    const auto x = NumberOf(a);
+    const auto y = NumberOf(b);
+    return x && y && *x == *y;
+  }
+  if (a.is_string() && b.is_string()) {
+    const auto& x = a.get_ref<const std::string&>();
+    const auto& y = b.get_ref<const std::string&>();
+    return x == y || FoldSpace(x) == FoldSpace(y);
+  }
+  return a == b;
+}
+
+Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
+              const KnownValues& before, const ProbeResult& result) {
+  Writer writer{before};
+  if (const auto* failure = std::get_if<ProbeFailure>(&result)) {
+    writer.verdict.outcome = domain::Outcome::kFailed;
+    writer.verdict.error = failure->error_class + ": " + failure->message;
+    return std::move(writer.verdict);
+  }
+  const auto& fields = std::get<Observation>(result).fields;
+  for (const WatchedField& field : watched) {
+    const auto it = fields.find(field.name);
+    if (it != fields.end()) {
+      JudgeField(field.name, rules, it->second, &writer);
+    } else if (before.pending && before.pending->contains(field.name)) {
+      writer.Pending()[field.name] = (*before.pending)[field.name];  // not observed: it waits on
+    }
+  }
+  Verdict& verdict = writer.verdict;
+  const bool pending_before = before.pending && !before.pending->empty();
+  if (pending_before != verdict.pending.has_value() ||
+      (pending_before && *before.pending != *verdict.pending)) {
+    verdict.row_changed = true;
+  }
+  return std::move(verdict);
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "store/async.h"
+#include "store/chunks.h"
+#include "store/session.h"
+#include "store/signals.h"
+#include "worker/active_chunk.h"
+#include "worker/notification_sink.h"
+#include "worker/probes/probe.h"
+#include "worker/recorder.h"
+
+namespace vedette::worker {
+
+// The probe that serves a tier.
+struct TierProbe {
+  std::string kind;  // label of the metric
+  Probe* probe = nullptr;
+  config::ProbeConfig config;
+};
+
+// The pipeline of checks: claim -> (admit, load) -> probe -> verdict -> record. Holds leases on
+// chunks, renews them, and starts no check whose monitor is not known to be live as of a moment ago
+// (G5). Loop thread only; outlived by everything handed in.
+class Worker {
+ public:
+  Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+         const base::Clock& clock, metrics::Metrics& metrics, const config::Config& config,
+         std::map<domain::Tier, TierProbe> probes, NotificationSink* sink, base::Logger log);
+  ~Worker();
+
+  void Start();
+
+  // Something may be due: looks at once.
+  void Wake();
+
+  // No new claims and no further checks; those in flight finish within [worker] drain_timeout_ms,
+  // the rest is given back. `done` once nothing is held any more.
+  void Drain(std::function<void()> done);
+
+ private:
+  struct Check;
+
+  // claim.cc: claiming
+  void Claim();
+  void OnClaimed(store::Claim claim, std::chrono::nanoseconds began);
+  void Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
+              std::chrono::nanoseconds began);
+  bool HandlePoison(const std::shared_ptr<ActiveChunk>& chunk);
+  std::vector<store::ClaimShare> Shares(const std::vector<base::Uuid>& due) const;
+  std::size_t HeldMax() const;
+
+  // checks.cc: from a row to its result
+  void Pump();
+  bool StartNext(const std::shared_ptr<ActiveChunk>& chunk);
+  void StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref);
+  void Attempt(const std::shared_ptr<Check>& check);
+  void OnProbed(const std::shared_ptr<Check>& check, ProbeResult result);
+  void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
+  std::unique_ptr<CheckEffects> MakeEffects(const Check& check, const struct Verdict& verdict);
+  void AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref, domain::Outcome outcome,
+                 std::unique_ptr<CheckEffects> effects);
+  void RetryLater(const std::shared_ptr<Check>& check, std::chrono::milliseconds delay);
+  void RunRetries();
+
+  // control.cc: leases, pauses, draining
+  void RenewLeases();
+  void ReadControl();
+  void OnControl(const store::ControlChanges& changes, std::chrono::nanoseconds began);
+  bool ControlFresh(const ActiveChunk& chunk) const;
+  void GiveBackIfIdle(const std::shared_ptr<ActiveChunk>& chunk);
+  void Forget(const std::shared_ptr<ActiveChunk>& chunk);
+  void GiveAllBack();
+  void DrainStep();
+
+  base::EventLoop& loop_;
+  store::Pool& pool_;
+  store::Signals& signals_;
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const config::Config& config_;
+  std::map<domain::Tier, TierProbe> probes_;
+  std::map<domain::Tier, std::int64_t> prices_mc_;
+  NotificationSink* sink_;
+  base::Logger log_;
+  std::mt19937_64 random_;  // jitter only
+
+  Recorder recorder_;
+  base::Timer poll_timer_;
+  base::Timer lease_timer_;
+  base::Timer control_timer_;
+  base::Timer retry_timer_;
+  base::Timer drain_timer_;
+
+  std::unordered_map<base::Uuid, std::shared_ptr<ActiveChunk>> chunks_;
+  std::deque<std::shared_ptr<ActiveChunk>> startable_;  // with rows that are not started
+  std::size_t rows_held_ = 0;                           // of all chunks
+  std::map<base::Uuid, std::size_t> rows_held_by_org_;
+  std::size_t in_flight_ = 0;
+  std::multimap<std::chrono::nanoseconds, std::shared_ptr<Check>> retries_;  // by time since boot
+  base::Uuid walk_cursor_;
+  bool claiming_ = false;
+  bool claim_again_ = false;
+  bool work_left_ = false;  // the last walk saw more than was taken
+  bool pumping_ = false;
+  bool reading_control_ = false;
+  std::chrono::nanoseconds control_began_{
+      -1};                         // since boot, of the last control read that succeeded
+  std::function<void()> drained_;  // set while draining
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace vedette::worker
