@@ -1,0 +1,407 @@
+#include "config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/crypto.h"
+
+namespace vedette::config {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+
+// A file that is gone when the test is.
+class TempFile {
+ public:
+  explicit TempFile(const std::string& text) {
+    char path[] = "/tmp/vedette-config-XXXXXX";
+    close(mkstemp(path));
+    path_ = path;
+    std::ofstream(path_) << text;
+  }
+  ~TempFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Config Load(const std::string& file, const Environment& environment = {}) {
+  const TempFile f(file);
+  return LoadConfig(f.path(), environment);
+}
+
+Config FromEnvironment(const Environment& environment) {
+  return LoadConfig(std::nullopt, environment);
+}
+
+std::string ErrorOf(const std::string& file, const Environment& environment = {}) {
+  try {
+    Load(file, environment);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string EnvironmentErrorOf(const std::string& variable, const std::string& value) {
+  return ErrorOf("", {{variable, value}});
+}
+
+const std::string kHex(64, 'b');
+
+TEST(Defaults, AreThoseOfTheDesign) {
+  const Config c = FromEnvironment({});
+  EXPECT_EQ(c.api.listen, "127.0.0.1:8080");
+  EXPECT_EQ(c.admin.listen, "127.0.0.1:9464");
+  EXPECT_EQ(c.api.body_bytes_max, 16U * 1024 * 1024);
+  EXPECT_EQ(c.prices_mc, (std::map<std::string, std::int64_t>{
+                             {"micro", 500}, {"low", 1000}, {"medium", 5000}, {"high", 20000}}));
+  EXPECT_EQ(c.limits.requests_per_minute, 500);
+  EXPECT_EQ(c.limits.frequency_min, std::nullopt);
+  EXPECT_EQ(c.retention.events, hours(90 * 24));
+  EXPECT_EQ(c.retention.dead, hours(30 * 24));
+  EXPECT_EQ(c.retention.audit, hours(365 * 24));
+  EXPECT_EQ(c.retention.idempotency_keys, hours(24));
+  EXPECT_EQ(c.delivery.backoff_max_ms, hours(4));
+  EXPECT_EQ(c.delivery.backoff_window_ms, hours(72));
+  EXPECT_EQ(c.delivery.answer_bytes_max, 4096U);
+  EXPECT_EQ(c.scheduler.spread_rows_min, 10000);
+  EXPECT_EQ(c.probes.size(), 4U);
+  EXPECT_EQ(c.probes.at("medium").kind, "web");
+  EXPECT_TRUE(c.admin_tokens.empty());
+  EXPECT_TRUE(c.net.allow.empty());
+  EXPECT_TRUE(c.security.encryption_key.empty());
+}
+
+TEST(Defaults, ACrashIsFinishedWithinThreeMinutes) {
+  const Config c = FromEnvironment({});
+  for (const auto& [tier, probe] : c.probes) {
+    EXPECT_LT(c.worker.lease_ms + probe.deadline_ms, seconds(180)) << tier;
+    EXPECT_LE(probe.timeout_ms, probe.deadline_ms) << tier;
+  }
+  EXPECT_LT(c.delivery.lease_ms + c.delivery.timeout_ms, seconds(180));
+}
+
+TEST(Defaults, DrainingFitsIntoTheThirtySecondsOfKubernetes) {
+  const Config c = FromEnvironment({});
+  EXPECT_LT(c.api.drain_timeout_ms + c.admin.drain_timeout_ms + c.worker.drain_timeout_ms +
+                c.delivery.drain_timeout_ms,
+            seconds(30));
+}
+
+TEST(Defaults, TheFileItselfIsAFileOnesOwn) {
+  EXPECT_EQ(Load(std::string(DefaultConfigText())), FromEnvironment({}));
+}
+
+// Counts the members of an aggregate: how many initialisers its braces take.
+struct Anything {
+  template <typename T>
+  operator T() const;
+};
+template <typename T, typename... Initialisers>
+consteval std::size_t MembersOf() {
+  if constexpr (requires { T{std::declval<Initialisers>()..., std::declval<Anything>()}; }) {
+    return MembersOf<T, Initialisers..., Anything>();
+  } else {
+    return sizeof...(Initialisers);
+  }
+}
+
+TEST(Keys, EveryFieldOfEverySectionHasOne) {
+  std::map<std::string, std::size_t> keys;
+  for (const ConfigKey& key : ConfigKeys()) ++keys[key.section];
+  EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
+  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>());
+  EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
+  EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
+  EXPECT_EQ(keys["net"], MembersOf<NetConfig>());
+  EXPECT_EQ(keys["log"], MembersOf<LogConfig>());
+  for (const char* tier : {"micro", "low", "medium", "high"}) {
+    EXPECT_EQ(keys[std::string("probes.") + tier], MembersOf<ProbeConfig>());
+  }
+  EXPECT_EQ(keys["prices"], 4U);
+  EXPECT_EQ(keys["limits"], MembersOf<LimitsConfig>());
+  EXPECT_EQ(keys["retention"], MembersOf<RetentionConfig>());
+  EXPECT_EQ(keys["scheduler"], MembersOf<SchedulerConfig>());
+  EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
+  EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
+  // Two servers in two sections; probes and prices in sections of their own; the tokens' names are
+  // free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 1 + 3);
+}
+
+// Values one of which every key takes and none of which is a default.
+const std::vector<std::string> kCandidates{
+    "0.25", "7",    "257",          "1234",        "3h", "debug",
+    "json", "null", "127.0.0.1:17", "10.1.0.0/16", kHex, "http://x.example/"};
+
+// How a value may stand in TOML.
+std::vector<std::string> TomlForms(const std::string& value) {
+  return {value, "\"" + value + "\"", "[\"" + value + "\"]"};
+}
+
+std::optional<Config> TryLoad(const std::string& file, const Environment& environment) {
+  try {
+    return Load(file, environment);
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+// With url and model set, either can change alone.
+const std::string kBaseFile =
+    "[probes.micro]\nurl=\"http://a/\"\nmodel=\"m\"\n[probes.low]\nurl=\"http://a/\"\nmodel=\"m\"\n"
+    "[probes.medium]\nurl=\"http://a/\"\nmodel=\"m\"\n[probes.high]\nurl=\"http://a/"
+    "\"\nmodel=\"m\"\n";
+
+TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
+  const Config base = Load(kBaseFile);
+  for (const ConfigKey& key : ConfigKeys()) {
+    std::optional<Config> through_environment;
+    std::string taken;
+    for (const std::string& candidate : kCandidates) {
+      auto config = TryLoad(kBaseFile, {{key.environment, candidate}});
+      if (!config || *config == base) continue;
+      through_environment = std::move(config);
+      taken = candidate;
+      break;
+    }
+    ASSERT_TRUE(through_environment) << key.environment << " takes none: " << key.allowed;
+
+    std::string file = kBaseFile;
+    const std::string header = "[" + key.section + "]\n";
+    const std::size_t at = file.find(header);
+    bool reached = false;
+    for (const std::string& form : TomlForms(taken)) {
+      std::string with_key = file;
+      const std::string line = key.name + " = " + form + "\n";
+      if (at == std::string::npos) {
+        with_key = file + header + line;
+      } else if (key.name == "url") {
+        with_key.replace(at + header.size(), std::string("url=\"http://a/\"\n").size(), line);
+      } else if (key.name == "model") {
+        with_key.replace(with_key.find("model", at), std::string("model=\"m\"\n").size(), line);
+      } else {
+        with_key.insert(at + header.size(), line);
+      }
+      const auto config = TryLoad(with_key, {});
+      reached = reached || (config && *config == *through_environment);
+    }
+    EXPECT_TRUE(reached) << "[" << key.section << "] " << key.name << " = " << taken;
+  }
+}
+
+TEST(Keys, ASecretMayStandInAFileOfItsOwn) {
+  const TempFile secret(kHex + "\n");
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (!key.secret || key.name == "proxy") continue;
+    EXPECT_EQ(FromEnvironment({{key.environment + "_FILE", secret.path()}}),
+              FromEnvironment({{key.environment, kHex}}))
+        << key.environment;
+    EXPECT_EQ(Load("[" + key.section + "]\n" + key.name + "_file = \"" + secret.path() + "\""),
+              FromEnvironment({{key.environment, kHex}}))
+        << key.name;
+  }
+}
+
+TEST(Environment, WinsOverTheFileAndTheFileOverTheDefaults) {
+  const std::string file = "[limits]\nrequests_per_minute = 7\nname_chars_max = 8\n";
+  const Config c = Load(file, {{"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "9"}, {"PATH", "/bin"}});
+  EXPECT_EQ(c.limits.requests_per_minute, 9);
+  EXPECT_EQ(c.limits.name_chars_max, 8);
+  EXPECT_EQ(c.limits.struct_fields_max, 64);
+}
+
+TEST(Environment, KnowsTheNamesOfTheDesign) {
+  const Config c = FromEnvironment({{"VEDETTE_DATABASE_URL", "postgresql://db/vedette"},
+                                    {"VEDETTE_PROBES_LOW_URL", "http://research/"},
+                                    {"VEDETTE_PROBES_LOW_KIND", "http"},
+                                    {"VEDETTE_PRICES_LOW", "1.5"},
+                                    {"VEDETTE_NET_ALLOW", "127.0.0.1, ::1/128,10.0.0.0/8"},
+                                    {"VEDETTE_SECURITY_ENCRYPTION_KEY", kHex},
+                                    {"VEDETTE_LIMITS_FREQUENCY_MIN", "5s"},
+                                    {"VEDETTE_ADMIN_TOKEN", "t0"},
+                                    {"VEDETTE_ADMIN_TOKENS_ALICE", "t1"},
+                                    {"VEDETTE_LOG_LEVEL", "warn"}});
+  EXPECT_EQ(c.database.url, "postgresql://db/vedette");
+  EXPECT_EQ(c.probes.at("low").url, "http://research/");
+  EXPECT_EQ(c.prices_mc.at("low"), 1500);
+  EXPECT_EQ(c.net.allow, (std::vector<std::string>{"127.0.0.1", "::1/128", "10.0.0.0/8"}));
+  EXPECT_EQ(c.security.encryption_key, base::HexDecode(kHex));
+  EXPECT_EQ(c.limits.frequency_min, seconds(5));
+  EXPECT_EQ(c.admin_tokens,
+            (std::map<std::string, std::string>{{"default", "t0"}, {"alice", "t1"}}));
+  EXPECT_EQ(c.log.level, "warn");
+}
+
+TEST(Environment, PassesOverWhatIsNotItsOwn) {
+  EXPECT_EQ(FromEnvironment({{"VEDETTE_ADMIN_URL", "http://127.0.0.1:9464"},
+                             {"VEDETTE_SERVICE_HOST", "10.0.0.1"},
+                             {"VEDETTE_SERVICE_PORT_API", "8080"},
+                             {"VEDETTE_API_PORT", "tcp://10.0.0.1:8080"},
+                             {"VEDETTE_API_PORT_8080_TCP_ADDR", "10.0.0.1"},
+                             {"HOME", "/root"}}),
+            FromEnvironment({}));
+}
+
+TEST(Environment, AnUnknownVariableIsAnErrorThatNamesTheClosest) {
+  EXPECT_EQ(EnvironmentErrorOf("VEDETTE_API_LISTENS", "x"),
+            "unknown variable VEDETTE_API_LISTENS; the closest known one is VEDETTE_API_LISTEN");
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_API_PORT", "8080"), HasSubstr("unknown variable"));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX_FILE", "x"),
+              HasSubstr("unknown variable"));
+}
+
+TEST(Environment, AnEmptyVariableIsAnEmptyValue) {
+  const std::string file = "[database]\nurl = \"postgresql://db/x\"\n[net]\nallow = [\"::1\"]\n";
+  const Config c = Load(file, {{"VEDETTE_DATABASE_URL", ""}, {"VEDETTE_NET_ALLOW", ""}});
+  EXPECT_EQ(c.database.url, "");
+  EXPECT_TRUE(c.net.allow.empty());
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_API_LISTEN", ""),
+              HasSubstr("VEDETTE_API_LISTEN = \"\": must be host:port"));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_ADMIN_TOKEN", ""), HasSubstr("must be"));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX", ""), HasSubstr("must be"));
+}
+
+TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
+  const std::string error = ErrorOf("[limits]\n\nrequest_per_minute = 5\n");
+  EXPECT_THAT(error, HasSubstr(":3: unknown key [limits] request_per_minute; the closest known key "
+                               "is [limits] requests_per_minute"));
+  EXPECT_THAT(ErrorOf("[limit]\nname_chars_max = 5"), HasSubstr("unknown key [limit]"));
+  EXPECT_THAT(ErrorOf("[probes.xhigh]\nkind = \"web\""), HasSubstr("unknown key [probes.xhigh]"));
+  EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
+  EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""), HasSubstr("unknown key"));
+}
+
+TEST(File, ASyntaxErrorNamesItsPlace) {
+  EXPECT_THAT(ErrorOf("[limits\n"), testing::MatchesRegex("/tmp/vedette-config-.*:1:8: .*"));
+}
+
+TEST(File, OneThatCannotBeReadIsAnError) {
+  try {
+    LoadConfig("/nowhere/vedette.toml", {});
+    ADD_FAILURE();
+  } catch (const ConfigError& e) {
+    EXPECT_STREQ(e.what(), "cannot read /nowhere/vedette.toml: No such file or directory");
+  }
+  EXPECT_THROW(LoadConfig("/tmp", {}), ConfigError);
+}
+
+TEST(File, HoldsNamedTokens) {
+  const TempFile secret("from file\n");
+  const Config c = Load("[admin.tokens]\nalice = \"a\"\nbob-2_file = \"" + secret.path() + "\"\n");
+  EXPECT_EQ(c.admin_tokens,
+            (std::map<std::string, std::string>{{"alice", "a"}, {"bob-2", "from file"}}));
+}
+
+TEST(Values, ABadOneNamesKeyValueAndWhatIsAllowed) {
+  EXPECT_THAT(ErrorOf("[limits]\nrequests_per_minute = -1"),
+              HasSubstr("[limits] requests_per_minute = -1: must be a whole number from 0 to "));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LOG_FORMAT", "xml"),
+              HasSubstr("VEDETTE_LOG_FORMAT = \"xml\": must be one of text, json"));
+}
+
+TEST(Values, TypesAndRangesAreJudged) {
+  for (const char* text : {"[limits]\nname_chars_max = \"5\"",
+                           "[limits]\nname_chars_max = 5.0",
+                           "[limits]\nname_chars_max = true",
+                           "[limits]\nname_chars_max = 99999999999",
+                           "[api]\nlisten = 8080",
+                           "[api]\nlisten = \"8080\"",
+                           "[api]\nlisten = \":8080\"",
+                           "[api]\nlisten = \"127.0.0.1:65536\"",
+                           "[api]\nlisten = \"::1:80\"",
+                           "[net]\nallow = \"10.0.0.0/8\"",
+                           "[net]\nallow = [1]",
+                           "[net]\nallow = [\"10.0.0.0/33\"]",
+                           "[net]\nallow = [\"intranet\"]",
+                           "[net]\nallow = [\"10.0.0.0/\"]",
+                           "[security]\nencryption_key = \"abc\"",
+                           "[security]\nencryption_keys_old = [\"\"]",
+                           "[retention]\nevents = \"90\"",
+                           "[retention]\nevents = \"90m\"",
+                           "[retention]\nevents = 90",
+                           "[prices]\nlow = -1",
+                           "[prices]\nlow = 0.0001",
+                           "[prices]\nlow = \"1\"",
+                           "[prices]\nlow = nan",
+                           "[scheduler]\nspread = 1.5",
+                           "[scheduler]\nspread = nan",
+                           "[probes.low]\nkind = \"telepathy\"",
+                           "[probes.low]\ndeadline_ms = 600001",
+                           "[limits]\nfrequency_min = \"fast\"",
+                           "[limits]\n[limits.name_chars_max]\nx = 1"}) {
+    EXPECT_NE(ErrorOf(text), "no error") << text;
+  }
+  EXPECT_EQ(Load("[api]\nlisten = \"[::1]:0\"").api.listen, "[::1]:0");
+}
+
+TEST(Values, ASecretIsNeverShown) {
+  for (const std::string& error :
+       {ErrorOf("[security]\nencryption_key = \"hunter2\""),
+        EnvironmentErrorOf("VEDETTE_SECURITY_ENCRYPTION_KEYS_OLD", "hunter2"),
+        EnvironmentErrorOf("VEDETTE_NET_PROXY", "hunter2")}) {
+    EXPECT_THAT(error, HasSubstr("(not shown)"));
+    EXPECT_THAT(error, Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST(Secrets, KeyAndFileTogetherAreAnError) {
+  const TempFile secret("x");
+  EXPECT_THAT(ErrorOf("[database]\nurl = \"a\"\nurl_file = \"" + secret.path() + "\""),
+              HasSubstr("[database] url and [database] url_file are both set"));
+  EXPECT_THAT(ErrorOf("", {{"VEDETTE_ADMIN_TOKEN", "a"}, {"VEDETTE_ADMIN_TOKENS_DEFAULT", "b"}}),
+              HasSubstr("are both set"));
+  // A later layer's way wins over an earlier layer's other way.
+  EXPECT_EQ(
+      Load("[database]\nurl = \"a\"", {{"VEDETTE_DATABASE_URL_FILE", secret.path()}}).database.url,
+      "x");
+}
+
+TEST(Secrets, AFileIsReadWithoutItsLastLineEnd) {
+  const TempFile secret(" keep the rest \r\n\n");
+  EXPECT_EQ(FromEnvironment({{"VEDETTE_PROBES_LOW_API_KEY_FILE", secret.path()}})
+                .probes.at("low")
+                .api_key,
+            " keep the rest ");
+  EXPECT_EQ(EnvironmentErrorOf("VEDETTE_PROBES_LOW_API_KEY_FILE", "/nowhere/key"),
+            "VEDETTE_PROBES_LOW_API_KEY_FILE: cannot read /nowhere/key: No such file or directory");
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_PROBES_LOW_API_KEY_FILE", ""),
+              HasSubstr("must be the path of a file"));
+}
+
+TEST(Values, G5ControlKnowledgeMayNotGrowOlderThanThePromiseAllows) {
+  EXPECT_EQ(Load("[worker]\ncontrol_age_max_ms = 4000").worker.control_age_max_ms, seconds(4));
+  EXPECT_THAT(ErrorOf("[worker]\ncontrol_age_max_ms = 4001"), HasSubstr("from 100 to 4000"));
+  EXPECT_THAT(ErrorOf("[worker]\ncontrol_read_ms = 2000\ncontrol_age_max_ms = 2000"),
+              HasSubstr("must be less than control_age_max_ms"));
+}
+
+TEST(Values, AProbeHasWhatItsKindNeeds) {
+  EXPECT_THAT(ErrorOf("[probes.low]\nkind = \"http\""), HasSubstr("[probes.low] url"));
+  EXPECT_THAT(ErrorOf("[probes.low]\nkind = \"llm\"\nurl = \"http://m/\""),
+              HasSubstr("[probes.low] model"));
+  EXPECT_THAT(ErrorOf("[probes.low]\nurl = \"http://m/\""), HasSubstr("[probes.low]"));
+  EXPECT_EQ(Load("[probes.low]\nkind = \"null\"").probes.at("low").kind, "null");
+}
+
+TEST(ProcessEnvironment, IsThatOfTheProcess) {
+  ASSERT_EQ(setenv("VEDETTE_TEST_VALUE", "a=b", 1), 0);
+  EXPECT_EQ(ProcessEnvironment().at("VEDETTE_TEST_VALUE"), "a=b");
+  unsetenv("VEDETTE_TEST_VALUE");
+}
+
+}  // namespace
+}  // namespace vedette::config

@@ -1,0 +1,135 @@
+#include "metrics/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace vedette::metrics {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+// Every method once or more, so that every series has a value.
+void UseEverything(Metrics* m) {
+  m->AddChecks(domain::Outcome::kChanged, domain::Tier::kLow, 3);
+  m->ObserveCheckDuration("web", milliseconds(200));
+  m->ObserveScheduleLag(milliseconds(20));
+  m->ObserveRowFreshness(1.02);
+  m->SetChecksInFlight(7);
+  m->AddCreditsCharged(domain::Tier::kMicro, 1500);
+  m->AddLeaseLost(2);
+  m->AddTicks(domain::TickTrigger::kManual, 4);
+  m->AddDeliveries("delivered", 5);
+  m->ObserveDeliveryAttempt(milliseconds(30));
+  m->SetChunks("due", 11);
+  m->SetDeliveries("dead", 12);
+  m->SetDeliveryOldestPending(milliseconds(1500));
+  m->ObserveHttpRequest("api /monitors/{monitor_id}", 404, milliseconds(2));
+  m->ObserveQuery("claim_chunks", microseconds(700), false);
+}
+
+TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
+  Metrics m("1.2.3");
+  UseEverything(&m);
+  const std::string text = m.Expose();
+  for (const char* line :
+       {"vedette_checks_total{outcome=\"changed\",tier=\"low\"} 3\n",
+        "vedette_check_duration_seconds_count{probe=\"web\"} 1\n",
+        "vedette_check_duration_seconds_bucket{probe=\"web\",le=\"0.25\"} 1\n",
+        "vedette_check_duration_seconds_bucket{probe=\"web\",le=\"0.1\"} 0\n",
+        "vedette_schedule_lag_seconds_sum 0.02\n",
+        "vedette_row_freshness_ratio_sum 1.02\n",
+        "vedette_checks_in_flight 7\n",
+        "vedette_credits_charged_total{tier=\"micro\"} 1.5\n",
+        "vedette_lease_lost_total 2\n",
+        "vedette_ticks_total{trigger=\"manual\"} 4\n",
+        "vedette_deliveries_total{outcome=\"delivered\"} 5\n",
+        "vedette_delivery_attempt_seconds_count 1\n",
+        "vedette_chunks{state=\"due\"} 11\n",
+        "vedette_deliveries{state=\"dead\"} 12\n",
+        "vedette_delivery_oldest_pending_seconds 1.5\n",
+        "vedette_http_requests_total{code=\"404\",route=\"api /monitors/{monitor_id}\"} 1\n",
+        "vedette_http_request_seconds_count{route=\"api /monitors/{monitor_id}\"} 1\n",
+        "vedette_db_query_seconds_count{query=\"claim_chunks\"} 1\n",
+        "vedette_db_errors_total{query=\"claim_chunks\"} 1\n",
+        "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(Metrics, KnownSeriesStandAtZeroBeforeTheirFirstCount) {
+  const std::string text = Metrics("x").Expose();
+  for (const char* line :
+       {"vedette_checks_total{outcome=\"skipped_overlap\",tier=\"high\"} 0\n",
+        "vedette_deliveries_total{outcome=\"dead\"} 0\n", "vedette_chunks{state=\"leased\"} 0\n",
+        "vedette_lease_lost_total 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(Metrics, ASuccessfulQueryIsNoError) {
+  Metrics m("x");
+  m.ObserveQuery("claim_chunks", microseconds(1), true);
+  EXPECT_THAT(m.Expose(), HasSubstr("vedette_db_errors_total{query=\"claim_chunks\"} 0\n"));
+}
+
+TEST(Metrics, G11ALabelThatNeverRepeatsDoesNotGrowForEver) {
+  Metrics m("x");
+  for (int i = 0; i < 5000; ++i) m.AddDeliveries("made-up " + std::to_string(i), 1);
+  const std::string text = m.Expose();
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 2000);
+  EXPECT_THAT(text, HasSubstr("vedette_deliveries_total{outcome=\"other\"} "));
+  EXPECT_THAT(text, Not(HasSubstr("made-up 4999")));
+}
+
+TEST(Metrics, CountFromManyThreads) {
+  Metrics m("x");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 500; ++i) {
+        m.ObserveHttpRequest("api /r" + std::to_string(i % 7), 200 + t, microseconds(10));
+        m.AddChecks(domain::Outcome::kUnchanged, domain::Tier::kHigh, 1);
+        if (i % 100 == 0) m.Expose();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(m.Expose(),
+              HasSubstr("vedette_checks_total{outcome=\"unchanged\",tier=\"high\"} 2000\n"));
+}
+
+TEST(Metrics, ArePleasingToPromtool) {
+  if (std::system("command -v promtool >/dev/null") != 0) GTEST_SKIP() << "promtool is not here";
+  Metrics m("1.2.3");
+  UseEverything(&m);
+  char path[] = "/tmp/vedette-metrics-XXXXXX";
+  const int fd = mkstemp(path);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  std::ofstream(path) << m.Expose();
+  const std::string command = std::string("promtool check metrics <") + path + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string said;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
+    said.push_back(static_cast<char>(c));
+  EXPECT_EQ(pclose(pipe), 0) << said;
+  EXPECT_EQ(said, "");
+  unlink(path);
+}
+
+}  // namespace
+}  // namespace vedette::metrics
