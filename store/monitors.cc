@@ -215,16 +215,15 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const M
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     const bool pauses = change.is_active && !*change.is_active;
-    const bool resumes = change.is_active && *change.is_active;
     if (locked->status == MonitorStatus::kStarting || locked->status == MonitorStatus::kFailed ||
         (pauses && locked->status == MonitorStatus::kCancelled)) {
       return {Kind::kConflict, locked->status, locked->disabled_reason};
     }
     ApplyFields(tx, clock, locked->org_id, monitor_id, change);
     ControlOutcome done{Kind::kDone, locked->status, locked->disabled_reason};
-    if (change.is_active && pauses != (locked->status == MonitorStatus::kPaused) &&
-        resumes != (locked->status == MonitorStatus::kActive)) {
-      done.status = pauses ? MonitorStatus::kPaused : MonitorStatus::kActive;
+    const MonitorStatus target = pauses ? MonitorStatus::kPaused : MonitorStatus::kActive;
+    if (change.is_active && locked->status != target) {
+      done.status = target;
       done.disabled_reason.reset();
       if (pauses) done.disabled_reason = kPausedReason;
       SetMonitorStatus(tx, monitor_id, done.status, done.disabled_reason);
