@@ -12,6 +12,8 @@ struct CurlLoop::Socket {
   uv_poll_t poll;
   CurlLoop* owner;
   curl_socket_t fd;
+  int wanted = 0;   // by curl
+  int watched = 0;  // by libuv
 };
 
 CurlLoop::CurlLoop(base::EventLoop& loop, int connections_max,
@@ -54,22 +56,26 @@ CurlLoop::Socket*& CurlLoop::At(curl_socket_t fd) {
   return sockets_[i];
 }
 
+// A kept connection stays watched between its transfers: changing what is watched costs two system
+// calls. If something happens on it meanwhile, OnPoll stops watching.
 void CurlLoop::Watch(curl_socket_t fd, int what) {
   Socket*& socket = At(fd);
-  if (what == CURL_POLL_REMOVE || what == CURL_POLL_NONE) {
-    if (socket != nullptr) {
-      uv_poll_stop(&socket->poll);
-    }
-    return;
-  }
+  const bool remove = what == CURL_POLL_REMOVE || what == CURL_POLL_NONE;
   if (socket == nullptr) {
+    if (remove) {
+      return;
+    }
     socket = new Socket{{}, this, fd};
     uv_poll_init_socket(loop_.raw(), &socket->poll, fd);
     socket->poll.data = socket;
   }
-  const int events = ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) |
-                     ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
-  uv_poll_start(&socket->poll, events, OnPoll);
+  socket->wanted = remove ? 0
+                          : ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) |
+                                ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
+  if (socket->wanted != 0 && socket->wanted != socket->watched) {
+    socket->watched = socket->wanted;
+    uv_poll_start(&socket->poll, socket->watched, OnPoll);
+  }
 }
 
 void CurlLoop::Forget(curl_socket_t fd) {
@@ -100,7 +106,15 @@ int CurlLoop::OnTimer(CURLM*, long timeout_ms, void* self) {
 }
 
 void CurlLoop::OnPoll(uv_poll_t* poll, int status, int events) {
-  const auto* socket = static_cast<Socket*>(poll->data);
+  auto* socket = static_cast<Socket*>(poll->data);
+  if (status < 0) {
+    socket->watched = 0;  // libuv has stopped
+  }
+  if (socket->wanted == 0) {
+    socket->watched = 0;
+    uv_poll_stop(poll);
+    return;
+  }
   // A broken socket is readable: curl then finds out by itself, and sends again where it was a kept
   // connection that died. Told of an error, it would give up.
   const int bits = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT

@@ -26,6 +26,9 @@ class CurlLoop {
   // Set on every handle (with this object as data): a connection's poll handle lives as long as its
   // socket, not only as long as a transfer, which saves three system calls a request.
   static int CloseSocket(void* self, curl_socket_t fd);
+  // To be called with every socket that is opened for a connection: its number may have been
+  // another's.
+  void OpenedSocket(curl_socket_t fd) { Forget(fd); }
 
  private:
   struct Socket;  // deletes itself once its handle is closed

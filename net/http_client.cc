@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <csignal>
 #include <deque>
 #include <set>
 #include <unordered_map>
@@ -24,7 +25,15 @@ constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles
 constexpr std::size_t kAddressesPerNameMax = 16;
 
 struct CurlGlobal {
-  CurlGlobal() { curl_global_init(CURL_GLOBAL_DEFAULT); }
+  CurlGlobal() {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    // TLS writes to a connection that is gone raise SIGPIPE, and curl would only keep it off by two
+    // system calls around everything it does.
+    struct sigaction now {};
+    if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) {
+      std::signal(SIGPIPE, SIG_IGN);
+    }
+  }
   ~CurlGlobal() { curl_global_cleanup(); }
 };
 

@@ -354,7 +354,11 @@ curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype, struct curl_socka
     transfer->refused_address_ = ip ? ip->ToString() : "(of no known family)";
     return CURL_SOCKET_BAD;
   }
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd >= 0) {
+    transfer->route.loop->OpenedSocket(fd);
+  }
+  return fd;
 }
 
 // Also for a connection that an earlier request opened.

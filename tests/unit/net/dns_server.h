@@ -34,6 +34,8 @@ class DnsServer {
     timeval round{};
     round.tv_usec = 20000;
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &round, sizeof round);
+    const int buffer_bytes = 4 << 20;  // hundreds of queries come at once
+    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     thread_ = std::thread([this] {
       while (!stopping_) {
         ServeOne();

@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -72,6 +73,7 @@ class TlsServer {
   TlsServer(const Certificate& certificate, int version_max)
       : context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free),
         server_([this](Socket& socket) { Serve(socket); }) {
+    std::signal(SIGPIPE, SIG_IGN);  // a client that refuses the certificate is gone at once
     // Old versions only work at security level 0.
     SSL_CTX_set_security_level(context_.get(), 0);
     SSL_CTX_set_min_proto_version(context_.get(), TLS1_VERSION);
