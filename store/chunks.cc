@@ -302,6 +302,9 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
           if (!row[8].is_null()) h.price_mc = row[8].as<std::int64_t>();
           h.month = row[9].c_str();
           chunk.parts = ReadParts(row);
+          for (const auto& part : chunk.parts) {
+            chunk.row_count += static_cast<int>(part.rows.size());
+          }
           claim.now = ReadTime(row[14]);
         }
         if (claim.chunks.empty()) return claim;

@@ -75,6 +75,7 @@ struct ClaimedChunk {
   base::Uuid lease_token;
   bool large = false;  // part of one large tick; else every tick is wholly inside
   int claims = 0;      // this one included
+  int row_count = 0;
   base::Timestamp due_at{};
   std::int64_t price_mc = 0;
   std::vector<LoadedPart> parts;

@@ -33,7 +33,7 @@ bool Maintain(Session& session, const config::RetentionConfig& retention) {
         tx.DropTable(row[0].c_str());
       }
     }
-    tx.Exec("idempotency_expire", retention.idempotency_keys.count());
+    tx.Exec("idempotency_retire", retention.idempotency_keys.count());
     tx.Exec("rate_window_expire");
     tx.Exec("dead_expire", retention.dead.count());
     tx.Exec("audit_expire", retention.audit.count());

@@ -22,7 +22,7 @@ where p.relname = $1 and c.relname ~ '_[0-9]{8}$' and c.relnamespace = 'public':
   and to_date(right(c.relname, 8), 'YYYYMMDD') + 7
       < (now() at time zone 'UTC')::date - ($2 * interval '1 hour')
 
--- name: idempotency_expire
+-- name: idempotency_retire
 delete from idempotency_key
 where (org_id, key) in (select org_id, key from idempotency_key
                         where created_at < now() - $1 * interval '1 hour' limit 1000)

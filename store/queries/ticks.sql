@@ -39,8 +39,8 @@ insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, fini
 select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), now(), u.slots, u.row_count,
        u.outcomes,
        case when u.outcomes is null
-            then array_fill(0::bigint, array[$9]) || u.row_count::bigint
-                 || array_fill(0::bigint, array[8 - $9]) end
+            then array_fill(0::bigint, array[$9::int]) || u.row_count::bigint
+                 || array_fill(0::bigint, array[8 - $9::int]) end
 from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[],
             $8::bytea[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count, outcomes)

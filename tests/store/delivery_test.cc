@@ -1,0 +1,146 @@
+// The path of a notification through the database: committed, claimed, attempted, settled.
+
+#include <fmt/format.h>
+
+#include "domain/ids.h"
+#include "store/deliveries.h"
+#include "tests/store/pipeline_support.h"
+
+namespace vedette::test {
+namespace {
+
+using Kind = store::AttemptRecord::Kind;
+
+class DeliveryTest : public PipelineTest {
+ public:
+  // Records one changed check of a monitor with a receiver at `host`; its delivery is left to claims.
+  base::Uuid Commit(const std::string& host, std::optional<base::Uuid> token = std::nullopt) {
+    const auto monitor = NewMonitor({.rows = 1, .webhook_url = "http://" + host});
+    Cut();
+    const auto claim = ClaimAll();
+    auto records = FinishAll(claim, domain::Outcome::kChanged);
+    const auto& part = claim.chunks[0].parts[0];
+    const auto& spec = *claim.specs.at(monitor);
+    const auto id = base::Uuid::V7(clock);
+    records[0].deliveries.push_back({id, org, *spec.endpoint_id, monitor, part.rows[0].row_id,
+                                     domain::EventGroupId(part.rows[0].row_id, part.part.tick_id),
+                                     domain::NotificationType::kChanged, token});
+    Record(records);
+    return id;
+  }
+
+  store::DeliveryClaim Claim(int per_endpoint = 10) {
+    return store::ClaimDeliveries(session, {}, base::Uuid::V4(),
+                                  {200, per_endpoint, 100, 3, std::chrono::seconds(30), lease}, {});
+  }
+
+  store::AttemptRecord Attempt(const store::LeasedDelivery& d, Kind kind) {
+    store::AttemptRecord a;
+    a.kind = kind;
+    a.notification = d.notification;
+    a.lease_token = d.lease_token;
+    a.attempt = d.attempts + 1;
+    a.attempted_at = clock.Now();
+    if (kind == Kind::kDelivered) {
+      a.status_code = 200;
+    } else {
+      a.status_code = 500;
+      a.error = "http_status: 500";
+      a.answer = std::string("\0\xff", 2);
+    }
+    return a;
+  }
+
+  void Settle(const store::AttemptRecord& attempt) {
+    store::SettleAttempts(session, {attempt}, 3, std::chrono::seconds(30));
+  }
+};
+
+TEST_F(DeliveryTest, G2_ADeliveredNotificationLeavesAndStaysInTheHistory) {
+  Commit("a.example");
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  EXPECT_EQ(claim.deliveries[0].notification.url, "http://a.example");
+  EXPECT_TRUE(Claim().deliveries.empty()) << "it is leased";
+  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  EXPECT_EQ(Sql("select count(*) from delivery"), "0");
+  EXPECT_EQ(Sql("select attempt || ' ' || delivered || ' ' || status_code from delivery_attempt"),
+            "1 true 200");
+}
+
+TEST_F(DeliveryTest, G2_ADeadSendersDeliveryIsClaimedAgainWhenItsLeaseEnds) {
+  Commit("a.example", base::Uuid::V4());
+  EXPECT_TRUE(Claim().deliveries.empty());
+  Sql("update delivery set available_at = now()");
+  EXPECT_EQ(Claim().deliveries.size(), 1U);
+}
+
+TEST_F(DeliveryTest, AFailedAttemptWaitsAndALostLeaseSettlesNothing) {
+  Commit("a.example");
+  const auto claim = Claim();
+  auto failed = Attempt(claim.deliveries[0], Kind::kRetry);
+  failed.retry_in = std::chrono::hours(1);
+  Settle(failed);
+  EXPECT_EQ(Sql("select attempts || ' ' || (available_at > now() + interval '59 minutes') || ' ' || "
+                "last_error from delivery"),
+            "1 true http_status: 500");
+  EXPECT_EQ(Sql("select encode(answer, 'hex') from delivery_attempt"), "00ff");
+  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  EXPECT_EQ(Sql("select count(*) from delivery"), "1") << "the lease was given up by the first settle";
+}
+
+TEST_F(DeliveryTest, AnExhaustedScheduleLeavesItDeadAndReadable) {
+  Commit("a.example");
+  Settle(Attempt(Claim().deliveries[0], Kind::kDead));
+  EXPECT_EQ(Sql("select state from delivery"), "1");
+  EXPECT_TRUE(Claim().deliveries.empty());
+}
+
+TEST_F(DeliveryTest, ARetryGoesToTheMonitorsCurrentUrl) {
+  Commit("old.example");
+  const auto endpoint = Sql(fmt::format(
+      "insert into endpoint (id, org_id, scheme, host, port) values (gen_random_uuid(), '{}', 'https', "
+      "'new.example', 443) returning id",
+      org.ToString()));
+  Sql(fmt::format("update monitor set webhook_url = 'https://new.example/x', endpoint_id = '{}'",
+                  endpoint));
+  EXPECT_TRUE(Claim().deliveries.empty()) << "it moves first";
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  EXPECT_EQ(claim.deliveries[0].notification.url, "https://new.example/x");
+}
+
+TEST_F(DeliveryTest, AClearedUrlKillsWhatIsPending) {
+  Commit("a.example");
+  Sql("update monitor set webhook_url = null, endpoint_id = null");
+  EXPECT_TRUE(Claim().deliveries.empty());
+  EXPECT_EQ(Sql("select state || ' ' || split_part(last_error, ':', 1) from delivery"),
+            "1 webhook_cleared");
+}
+
+TEST_F(DeliveryTest, G10_ADeadReceiverIsTriedOnceAnIntervalAndDelaysNobody) {
+  for (int i = 0; i < 4; ++i) Commit("dead.example");
+  Commit("well.example");
+  for (int i = 0; i < 3; ++i) {
+    auto claim = Claim(1);
+    for (const auto& d : claim.deliveries) {
+      if (d.notification.url != "http://dead.example") continue;
+      Settle(Attempt(d, Kind::kRetry));
+    }
+  }
+  EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "3");
+  Sql("update delivery set available_at = now(), lease_token = null");
+  auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U) << "the breaker is open";
+  EXPECT_EQ(claim.deliveries[0].notification.url, "http://well.example");
+  Sql("update endpoint set available_at = now() where host = 'dead.example'");
+  claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U) << "one attempt tries it";
+  EXPECT_TRUE(claim.deliveries[0].endpoint_failing);
+  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "0");
+  EXPECT_EQ(Claim().deliveries.size(), 3U) << "and its backlog follows";
+}
+
+}  // namespace
+}  // namespace vedette::test

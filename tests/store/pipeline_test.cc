@@ -1,0 +1,308 @@
+// The path of a check through the database: cut, claim, admit, record, close.
+
+#include <fmt/format.h>
+
+#include "store/control.h"
+#include "store/poison.h"
+#include "tests/store/pipeline_support.h"
+
+namespace vedette::test {
+namespace {
+
+using domain::Outcome;
+
+TEST_F(PipelineTest, G1_G7_ATickOfThreeRowsIsCutCheckedRecordedOnceAndClosed) {
+  const auto monitor = NewMonitor({.rows = 3});
+  const auto cut = Cut();
+  EXPECT_EQ(cut.scheduled_ticks, 1);
+  EXPECT_EQ(cut.chunks, 1);
+  const auto claim = ClaimAll();
+  ASSERT_EQ(claim.chunks.size(), 1U);
+  ASSERT_EQ(claim.chunks[0].parts.size(), 1U);
+  EXPECT_EQ(claim.chunks[0].parts[0].rows.size(), 3U);
+  EXPECT_EQ(Sql("select reserved_mc from chunk"), "3000");
+  ExpectMoneyAddsUp();
+
+  auto records = FinishAll(claim, Outcome::kUnchanged);
+  records[0].ranges[0].outcomes[1] = static_cast<char>(Outcome::kFailed);
+  records[0].parts[0].outcomes[1] = static_cast<char>(Outcome::kFailed);
+  records[0].completed = 2;
+  EXPECT_TRUE(Record(records).dropped.empty());
+
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick where finished_at is not null"), "020302");
+  EXPECT_EQ(Sql("select slots from tick"), "1");
+  EXPECT_EQ(Sql("select count(*) from chunk"), "0");
+  EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");
+  EXPECT_EQ(Sql("select balance_mc from account"), "998000");
+  EXPECT_EQ(Sql("select string_agg((last_run_at is not null)::text, ',' order by position) "
+                "from row_state"),
+            "true,false,true")
+      << "G6: only completed checks move last_run_at";
+  ExpectMoneyAddsUp();
+  EXPECT_EQ(Sql(fmt::format("select next_run_at > now() from monitor_sched where monitor_id = '{}'",
+                            monitor.ToString())),
+            "t");
+}
+
+TEST_F(PipelineTest, G1_ResultsOfALostLeaseAreDropped) {
+  NewMonitor({.rows = 2});
+  Cut();
+  const auto zombie = ClaimAll();
+  Sql("update chunk set available_at = now() - interval '1 s'");
+  const auto heir = ClaimAll();
+  ASSERT_EQ(heir.chunks.size(), 1U);
+  EXPECT_EQ(heir.chunks[0].claims, 2);
+  EXPECT_EQ(Sql("select reserved_mc from chunk"), "2000") << "the reservation is adopted";
+
+  EXPECT_EQ(Record(FinishAll(zombie, Outcome::kChanged)).dropped.size(), 1U);
+  EXPECT_EQ(Sql("select max(last_tick_id) from row_state"), "0");
+  EXPECT_EQ(Sql("select count(*) from credit_entry where checks is not null"), "0");
+
+  EXPECT_TRUE(Record(FinishAll(heir, Outcome::kUnchanged)).dropped.empty());
+  EXPECT_EQ(Record(FinishAll(heir, Outcome::kUnchanged)).dropped.size(), 1U)
+      << "a record repeated after a lost COMMIT changes nothing";
+  EXPECT_EQ(Sql("select balance_mc from account"), "998000");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G1_G4_PartialRecordsAreKeptWhenTheChunkChangesHands) {
+  NewMonitor({.rows = 3});
+  Cut();
+  const auto first = ClaimAll();
+  auto partial = FinishAll(first, Outcome::kChanged);
+  partial[0].finished = false;
+  partial[0].completed = 1;
+  partial[0].ranges[0].outcomes = std::string(1, static_cast<char>(Outcome::kChanged));
+  Record(partial);
+  EXPECT_EQ(Sql("select reserved_mc from chunk"), "2000");
+  store::ReleaseChunks(session, {partial[0].lease});
+  EXPECT_EQ(Sql("select lease_token from chunk"), "");
+
+  const auto second = ClaimAll();
+  ASSERT_EQ(second.chunks.size(), 1U);
+  EXPECT_EQ(second.chunks[0].claims, 1) << "giving back is no claim, and progress resets the count";
+  EXPECT_EQ(second.chunks[0].parts[0].rows[0].done, Outcome::kChanged);
+  EXPECT_FALSE(second.chunks[0].parts[0].rows[1].done.has_value());
+  Record(FinishAll(second, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "010202");
+  EXPECT_EQ(Sql("select balance_mc from account"), "997000");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G4_AnExhaustedBalancePaysTheFirstRowsAndSkipsTheRest) {
+  Sql("update account set balance_mc = 2500; "
+      "update credit_entry set amount_mc = 2500");
+  NewMonitor({.rows = 5});
+  Cut();
+  const auto claim = ClaimAll();
+  const auto& decided = claim.chunks[0].parts[0].decided;
+  EXPECT_FALSE(decided[0] || decided[1]);
+  EXPECT_EQ(decided[2], Outcome::kSkippedBalance);
+  EXPECT_EQ(decided[4], Outcome::kSkippedBalance);
+  EXPECT_EQ(Sql("select balance_mc from account"), "500");
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "0202040404");
+  EXPECT_EQ(Sql("select balance_mc from account"), "500");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, TheTeamsSpendLimitHoldsForTheMonthAndFailedChecksGiveBack) {
+  const auto team = NewTeam(2000);
+  NewMonitor({.rows = 4, .team = team});
+  Cut();
+  const auto claim = ClaimAll();
+  EXPECT_EQ(claim.chunks[0].parts[0].decided[2], Outcome::kSkippedSpendLimit);
+  EXPECT_EQ(Sql("select spent_mc from team_spend"), "2000");
+  Record(FinishAll(claim, Outcome::kFailed));
+  EXPECT_EQ(Sql("select spent_mc from team_spend"), "0") << "a failed check costs nothing";
+  EXPECT_EQ(Sql("select balance_mc from account"), "1000000");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G4_TwoChunksOfOneClaimShareOneBalance) {
+  Sql("update account set balance_mc = 300000; update credit_entry set amount_mc = 300000");
+  NewMonitor({.rows = 200});
+  NewMonitor({.rows = 200});
+  Cut();
+  const auto claim = ClaimAll();
+  ASSERT_EQ(claim.chunks.size(), 2U);
+  EXPECT_EQ(Sql("select balance_mc from account"), "0");
+  EXPECT_EQ(Sql("select sum(reserved_mc) from chunk"), "300000");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, SmallMonitorsThatComeDueTogetherShareAChunk) {
+  for (int i = 0; i < 5; ++i) NewMonitor({.rows = 1});
+  EXPECT_EQ(Cut().chunks, 1);
+  const auto claim = ClaimAll();
+  EXPECT_EQ(claim.chunks[0].parts.size(), 5U);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from tick where outcomes = '\\x02'"), "5");
+}
+
+TEST_F(PipelineTest, G7_ALargeTickIsLoggedByBlockAndClosedWhenItsLastChunkIsRecorded) {
+  NewMonitor({.rows = 600});
+  EXPECT_EQ(Cut().chunks, 3);
+  const auto claim = ClaimAll(2);
+  ASSERT_EQ(claim.chunks.size(), 2U);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(store::CloseLargeTicks(session, 10), 0) << "a chunk is left";
+  Record(FinishAll(ClaimAll(), Outcome::kChanged));
+  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(Sql("select count(*) from check_log"), "3");
+  EXPECT_EQ(Sql("select counts::text from tick"), "{0,88,512,0,0,0,0,0,0}");
+  EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, ADueMonitorWhoseTickIsOpenGetsATickThatIsSkippedOverlap) {
+  NewMonitor({.rows = 2});
+  Cut();
+  Sql("update monitor_sched set next_run_at = now()");
+  const auto cut = Cut();
+  EXPECT_EQ(cut.overlap_ticks, 1);
+  EXPECT_EQ(cut.chunks, 0);
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "0707");
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from tick where finished_at is not null"), "2");
+}
+
+TEST_F(PipelineTest, ADueLargeMonitorWhoseTickIsOpenAccountsForEveryRow) {
+  NewMonitor({.rows = 300});
+  Cut();
+  Sql("update monitor_sched set next_run_at = now()");
+  Cut();
+  EXPECT_EQ(Sql("select counts::text from tick where finished_at is not null"),
+            "{0,0,0,0,0,0,0,300,0}");
+}
+
+TEST_F(PipelineTest, MissedSlotsCollapseIntoOneTickAnchoredWithoutDrift) {
+  NewMonitor({.rows = 1, .due = "date_trunc('second', now()) - interval '3 hours 10 minutes'"});
+  EXPECT_EQ(Cut().scheduled_ticks, 1);
+  EXPECT_EQ(Sql("select open_slots from monitor_sched"), "4");
+  EXPECT_EQ(Sql("select next_run_at = anchor_at + interval '4 hours' from monitor_sched"), "t");
+}
+
+TEST_F(PipelineTest, BigTicksAfterTheFirstAreCutPortionByPortionOverTheirPeriod) {
+  NewMonitor({.rows = 12000, .due = "now() - interval '1 hour'"});
+  Sql("update monitor_sched set anchor_at = anchor_at - interval '1 hour'");
+  EXPECT_EQ(Cut().chunks, 0);
+  EXPECT_EQ(store::CutPortions(session, clock, limits).chunks, 1);
+  EXPECT_EQ(Sql("select portion_position from monitor_sched"), "256");
+  EXPECT_EQ(store::CutPortions(session, clock, limits).chunks, 0) << "the next is not due yet";
+  // 256 of 12,000 rows over a tenth of an hour.
+  EXPECT_EQ(Sql("select round(extract(epoch from portion_at - open_started_at)::numeric, 2) "
+                "from monitor_sched"),
+            "7.68");
+}
+
+TEST_F(PipelineTest, TheFirstTickOfABigMonitorIsCutAtOnce) {
+  NewMonitor({.rows = 12000, .due = "now()"});
+  EXPECT_EQ(Cut().chunks, 0);
+  std::int64_t chunks = 0;
+  while (Sql("select portion_at from monitor_sched") != "") {
+    chunks += store::CutPortions(session, clock, limits).chunks;
+  }
+  EXPECT_EQ(chunks, 47);
+  EXPECT_EQ(Sql("select sum(row_count) from chunk"), "12000");
+}
+
+TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
+  const auto monitor = NewMonitor({.rows = 2, .due = "now() + interval '1 hour'"});
+  const auto next = Sql("select next_run_at from monitor_sched");
+  const auto first = store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt);
+  EXPECT_EQ(first.kind, store::TriggerOutcome::Kind::kDone);
+  EXPECT_FALSE(first.joined);
+  EXPECT_EQ(first.rows, 2);
+  const auto second = store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt);
+  EXPECT_TRUE(second.joined);
+  EXPECT_EQ(second.tick_id, first.tick_id);
+  EXPECT_EQ(Sql("select next_run_at from monitor_sched"), next);
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select trigger || ' ' || slots from tick"), "1 0");
+}
+
+TEST_F(PipelineTest, G5_RowsOfAPausedMonitorComeBackAsSkippedAndNothingIsReserved) {
+  const auto monitor = NewMonitor({.rows = 2});
+  Cut();
+  const auto paused = store::PauseMonitor(session, clock, {}, monitor, "why", std::nullopt);
+  EXPECT_EQ(paused.status, domain::MonitorStatus::kPaused);
+  const auto claim = ClaimAll();
+  EXPECT_EQ(claim.chunks[0].parts[0].decided[0], Outcome::kSkippedPaused);
+  EXPECT_EQ(Sql("select sum(reserved_mc) from chunk"), "0");
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "0606");
+  EXPECT_EQ(store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt).kind,
+            store::TriggerOutcome::Kind::kConflict);
+}
+
+TEST_F(PipelineTest, AResumeTakesTheNextAnchoredSlotAndOpensNoTick) {
+  const auto monitor = NewMonitor({.rows = 1, .due = "now() - interval '90 minutes'"});
+  store::PauseMonitor(session, clock, {}, monitor, "why", std::nullopt);
+  EXPECT_EQ(Cut().scheduled_ticks, 0);
+  store::ResumeMonitor(session, clock, {}, monitor, std::nullopt);
+  EXPECT_EQ(Cut().scheduled_ticks, 0);
+  EXPECT_EQ(Sql("select next_run_at = anchor_at + interval '2 hours' from monitor_sched"), "t");
+  EXPECT_EQ(Sql("select disabled_reason from monitor"), "");
+}
+
+TEST_F(PipelineTest, ALockedOrganisationsMonitorsAreNotDueUntilItIsUnlocked) {
+  const auto monitor = NewMonitor({.rows = 1});
+  ASSERT_TRUE(store::ChangeOrganisation(session, clock, org, {.locked = true}, std::nullopt));
+  EXPECT_EQ(Cut().scheduled_ticks, 0);
+  store::PauseMonitor(session, clock, {}, monitor, "why", std::nullopt);
+  store::ResumeMonitor(session, clock, {}, monitor, std::nullopt);
+  EXPECT_EQ(Cut().scheduled_ticks, 0) << "a resume does not undo the lock";
+  ASSERT_TRUE(store::ChangeOrganisation(session, clock, org, {.locked = false}, std::nullopt));
+  EXPECT_EQ(Cut().scheduled_ticks, 0) << "slots that passed while locked are not due";
+  EXPECT_EQ(Sql("select live and next_run_at > now() from monitor_sched"), "t");
+}
+
+TEST_F(PipelineTest, G10_AClaimTakesOfEveryOrganisationItsShareAlone) {
+  NewMonitor({.rows = 2560});
+  NewMonitor({.rows = 1, .org = NewOrganisation(5000)});
+  Cut();
+  const auto claim = ClaimAll(2);
+  std::map<base::Uuid, int> chunks;
+  for (const auto& chunk : claim.chunks) ++chunks[chunk.org_id];
+  EXPECT_EQ(chunks.size(), 2U);
+  EXPECT_EQ(chunks[org], 2);
+}
+
+TEST_F(PipelineTest, AChunkThatKeepsKillingItsWorkersIsHalvedDownToTheRow) {
+  NewMonitor({.rows = 4});
+  Cut();
+  int splits = 0;
+  for (;;) {
+    const auto claim = ClaimAll();
+    bool split = false;
+    for (const auto& chunk : claim.chunks) {
+      split = store::SplitChunk(session, clock, {chunk.id, chunk.lease_token}) || split;
+      if (chunk.row_count == 1) store::ReleaseChunks(session, {{chunk.id, chunk.lease_token}});
+    }
+    ExpectMoneyAddsUp();
+    if (!split) break;
+    ++splits;
+  }
+  EXPECT_EQ(splits, 2);
+  EXPECT_EQ(Sql("select count(*) from chunk where row_count = 1"), "4");
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(Sql("select counts::text from tick"), "{0,0,4,0,0,0,0,0,0}");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, AReservationOfAnEarlierMonthGoesBackToThatMonth) {
+  const auto team = NewTeam(10000);
+  NewMonitor({.rows = 2, .team = team});
+  Cut();
+  ClaimAll();
+  Sql("update chunk set month = month - interval '1 month', available_at = now();"
+      "update team_spend set month = month - interval '1 month'");
+  Record(FinishAll(ClaimAll(), Outcome::kFailed));
+  EXPECT_EQ(Sql("select sum(spent_mc) from team_spend"), "0");
+  ExpectMoneyAddsUp();
+}
+
+}  // namespace
+}  // namespace vedette::test
