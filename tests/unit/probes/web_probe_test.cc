@@ -1,0 +1,229 @@
+#include "worker/probes/web_probe.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/unit/probes/probe_fixture.h"
+
+namespace vedette::worker {
+namespace {
+
+using namespace std::chrono_literals;
+using net::ServerRequest;
+using net::ServerResponse;
+using test::FailureClass;
+using test::Request;
+using test::Site;
+using test::Spec;
+
+class WebProbeTest : public ::testing::Test {
+ protected:
+  // `allow_local`: whether the probe's own judgement lets the loopback interface through.
+  std::unique_ptr<test::Rig> Rig(bool allow_local = true) {
+    policy_ = std::make_unique<net::AddressPolicy>(
+        allow_local ? std::vector<std::string>{"127.0.0.0/8"} : std::vector<std::string>{});
+    return std::make_unique<test::Rig>([this](base::EventLoop& loop, net::HttpClient& client) {
+      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, test::ProbeConfig(),
+                                        test::NetConfig());
+    });
+  }
+
+  std::unique_ptr<base::ThreadPool> pool_ = std::make_unique<base::ThreadPool>("probe", 2, 16);
+  std::unique_ptr<net::AddressPolicy> policy_;
+};
+
+ServerResponse Html(std::string body) {
+  return {200, {{"Content-Type", "text/html"}}, std::move(body)};
+}
+
+ServerResponse To(const std::string& location, int status = 302) {
+  return {status, {{"Location", location}}, "moved"};
+}
+
+TEST_F(WebProbeTest, ObservesTheFieldsOfARowsPage) {
+  Site site([](const ServerRequest&) { return Html("<h1>Name</h1><p class=price> 5 </p>"); });
+  const auto rig = Rig();
+  const auto spec =
+      Spec({{"price", "css:.price"}, {"gone", "css:.gone"}, {"n", "xpath:count(//p)"}});
+  for (int i = 0; i < 2; ++i) {  // the second time with the compiled fields
+    const auto result = rig->Check(Request(spec, {{"url", site.Url("/page#part")}}));
+    const auto& fields = std::get<Observation>(result).fields;
+    EXPECT_EQ(fields.at("price").value, "5");
+    EXPECT_EQ(fields.at("price").sources, std::vector<std::string>{site.Url("/page")});
+    EXPECT_TRUE(fields.at("gone").value.is_null());
+    EXPECT_EQ(fields.at("n").value, 1);
+  }
+  ASSERT_EQ(site.requests().size(), 2U);
+  EXPECT_EQ(site.requests()[0].target, "/page");
+  EXPECT_EQ(site.requests()[0].Header("user-agent"), "vedette-test/1");
+}
+
+TEST_F(WebProbeTest, FollowsUpToFiveRedirects) {
+  Site site([](const ServerRequest& request) {
+    const int n = std::stoi(request.path.substr(request.path.rfind('/') + 1));
+    if (n == 0) return Html("<p>" + request.path + "</p>");
+    const int statuses[] = {301, 302, 303, 307, 308};
+    return To("../b/" + std::to_string(n - 1), statuses[n % 5]);
+  });
+  const auto rig = Rig();
+  const auto spec = Spec({{"p", "css:p"}});
+  const auto result = rig->Check(Request(spec, {{"url", site.Url("/a/5")}}));
+  const auto& field = std::get<Observation>(result).fields.at("p");
+  EXPECT_EQ(field.value, "/b/0");
+  EXPECT_EQ(field.sources, std::vector<std::string>{site.Url("/b/0")});
+  const auto more = rig->Check(Request(spec, {{"url", site.Url("/a/6")}}));
+  EXPECT_EQ(FailureClass(more), "http_status");
+  EXPECT_FALSE(std::get<ProbeFailure>(more).retryable);
+}
+
+TEST_F(WebProbeTest, G9EveryHopIsJudged) {
+  Site site([](const ServerRequest& request) {
+    if (request.path == "/private") return To("http://10.0.0.1/");
+    if (request.path == "/decimal") return To("//2886729729/x");
+    if (request.path == "/local") return To("http://localhost.localdomain.internal/");
+    if (request.path == "/file") return To("file:///etc/passwd");
+    return To("http://user:pw@example.com/");
+  });
+  const auto rig = Rig();
+  for (const char* path : {"/private", "/decimal", "/file", "/credentials"}) {
+    const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url(path)}}));
+    EXPECT_EQ(FailureClass(result), "refused_address") << path;
+    EXPECT_FALSE(std::get<ProbeFailure>(result).retryable);
+  }
+}
+
+TEST_F(WebProbeTest, G9TheFirstAddressIsJudged) {
+  Site site([](const ServerRequest&) { return Html("<p>inside</p>"); });
+  const auto rig = Rig(false);
+  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  EXPECT_EQ(FailureClass(result), "refused_address");
+  for (const char* url : {"ftp://example.com/", "http://", "http://[::1]/", "http://a b/"}) {
+    EXPECT_EQ(FailureClass(rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", url}}))),
+              "refused_address")
+        << url;
+  }
+  EXPECT_TRUE(site.requests().empty());
+}
+
+TEST_F(WebProbeTest, StatusesAreFailures) {
+  Site site([](const ServerRequest& request) {
+    return ServerResponse{std::stoi(request.path.substr(1)), {{"Retry-After", "9"}}, "<p>no</p>"};
+  });
+  const auto rig = Rig();
+  for (const auto& [status, retryable] :
+       {std::pair(404, false), std::pair(410, false), std::pair(302, false), std::pair(403, false),
+        std::pair(408, true), std::pair(425, true), std::pair(429, true), std::pair(503, true)}) {
+    const auto result = rig->Check(
+        Request(Spec({{"p", "css:p"}}), {{"url", site.Url("/" + std::to_string(status))}}));
+    ASSERT_EQ(FailureClass(result), "http_status") << status;
+    const auto& failure = std::get<ProbeFailure>(result);
+    EXPECT_EQ(failure.retryable, retryable) << status;
+    EXPECT_EQ(failure.retry_after.has_value(), retryable) << status;
+    EXPECT_EQ(failure.retry_after.value_or(9s), 9s);
+  }
+}
+
+TEST_F(WebProbeTest, WhatCannotBeServedIsNotFetched) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  const auto rig = Rig();
+  const base::Json row = {{"url", site.Url()}};
+  const auto prose = rig->Check(Request(Spec({{"p", "css:p"}, {"q", "the price"}}), row));
+  EXPECT_EQ(FailureClass(prose), "unsupported_description");
+  EXPECT_NE(std::get<ProbeFailure>(prose).message.find("'q'"), std::string::npos);
+  const auto bad = rig->Check(Request(Spec({{"p", "css:p"}, {"q", "css:p["}}), row));
+  EXPECT_EQ(FailureClass(bad), "bad_selector");
+  EXPECT_NE(std::get<ProbeFailure>(bad).message.find("'q'"), std::string::npos);
+  const auto none = rig->Check(Request(Spec({{"p", "css:p"}}), {{"name", "x"}}));
+  EXPECT_EQ(FailureClass(none), "no_address");
+  EXPECT_TRUE(site.requests().empty());
+}
+
+TEST_F(WebProbeTest, ThePageMayBeNamedByTheContext) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "css:p"}}), {{"name", "x"}});
+  request.context = {{"Website", site.Url("/w")}};
+  EXPECT_EQ(std::get<Observation>(rig->Check(request)).fields.at("p").value, "x");
+}
+
+TEST_F(WebProbeTest, G11LongPagesAreRefused) {
+  Site site([](const ServerRequest&) { return Html(std::string((1 << 20) + 1, 'x')); });
+  const auto rig = Rig();
+  EXPECT_EQ(FailureClass(rig->Check(Request(Spec({{"p", "text"}}), {{"url", site.Url()}}))),
+            "body_too_large");
+}
+
+TEST_F(WebProbeTest, AnUnreachableSiteIsARetryableFailure) {
+  std::string url;
+  {
+    Site site([](const ServerRequest&) { return Html(""); });
+    url = site.Url();
+  }
+  const auto rig = Rig();
+  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", url}}));
+  EXPECT_EQ(FailureClass(result), "connect");
+  EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
+}
+
+TEST_F(WebProbeTest, G11AFullPoolIsARetryableFailure) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 1);
+  test::Gate gate;
+  const auto rig = Rig();
+  // One job runs, one waits: there is room for no more.
+  test::Gate running;
+  ASSERT_TRUE(pool_->Post([&] {
+    running.Open();
+    gate.Wait();
+  }));
+  running.Wait();
+  ASSERT_TRUE(pool_->Post([] {}));
+  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  EXPECT_EQ(FailureClass(result), "overloaded");
+  EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
+  gate.Open();
+}
+
+TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
+  std::string page;
+  for (int i = 0; i < 60000; ++i) page += "<a>bbbbbbbbb</a>";
+  Site site([&](const ServerRequest&) { return Html(page); });
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "xpath://a[contains(/, 'zz')]"}}), {{"url", site.Url()}});
+  request.timeout = 1000ms;
+  EXPECT_EQ(FailureClass(rig->Check(request)), "bad_content");
+  pool_.reset();  // waits for the extraction that was told to stop
+}
+
+TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbe) {
+  test::Gate gate;
+  test::Gate asked;
+  Site site([&](const ServerRequest&) {
+    asked.Open();
+    gate.Wait();
+    return Html("<p>x</p>");
+  });
+  const auto rig = Rig();
+  auto fetching = rig->Begin(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  asked.Wait();
+  rig->DestroyProbe();
+  gate.Open();
+  EXPECT_THROW(fetching.get(), std::future_error);  // nobody holds the promise any more
+}
+
+TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbeWhileAPageIsRead) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 16);
+  const auto rig = Rig();
+  test::Gate gate;
+  ASSERT_TRUE(pool_->Post([&] { gate.Wait(); }));
+  auto compiling = rig->Begin(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  rig->DestroyProbe();
+  gate.Open();
+  EXPECT_THROW(compiling.get(), std::future_error);
+  pool_.reset();  // its jobs post to the loop, which lives on
+}
+
+}  // namespace
+}  // namespace vedette::worker
