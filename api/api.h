@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "api/webhook_tester.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "net/http_server.h"
+#include "net/public_address.h"
+#include "store/session.h"
+#include "store/signals.h"
+
+namespace vedette::api {
+
+// The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each
+// request, as plain blocking code, to the pool. Everything handed in outlives it; stop the server
+// before the pool, and the pool before destroying the API.
+class Api final : public net::HttpService {
+ public:
+  Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
+      const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
+      WebhookTester& webhook_tester, base::Logger log);
+  ~Api() override;
+
+  void Handle(std::shared_ptr<net::Exchange> exchange) override;
+  std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vedette::api

@@ -1,0 +1,31 @@
+#include "api/documents.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace vedette::api {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+#include "api_documents.inc"
+};
+
+std::string_view File(std::string_view name) {
+  for (const auto& [file, text] : kFiles) {
+    if (file == name) return text;
+  }
+  throw std::logic_error("no document is named " + std::string(name));
+}
+
+}  // namespace
+
+std::string_view OpenApiJson() {
+  return File("openapi.json");
+}
+
+std::string_view DocsHtml() {
+  return File("docs.html");
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,409 @@
+#include "api/monitor_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "domain/duration.h"
+#include "domain/field_description.h"
+#include "domain/limits.h"
+
+namespace vedette::api {
+namespace {
+
+constexpr std::size_t kColumnCharsMax = 200;
+constexpr std::size_t kKeyColumnsMax = 64;
+constexpr std::size_t kDescriptionCharsMax = 10000;
+constexpr std::size_t kResearchPlanCharsMax = 20000;
+constexpr std::size_t kReasonCharsMax = 500;
+constexpr std::size_t kWordCharsMax = 200;
+constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by rule 8
+constexpr int kConfirmationsMax = 100;
+
+void ReadKeyColumns(BodyReader* reader, Problems* problems, std::vector<std::string>* out) {
+  auto columns = reader->Texts("key_columns", true);
+  if (!columns) return;
+  const base::Json loc = BodyReader::Loc("key_columns");
+  if (columns->empty()) {
+    problems->Add(loc, "too_short", "Array should have at least 1 item", nullptr,
+                  {{"min_length", 1}});
+  }
+  if (columns->size() > kKeyColumnsMax) {
+    problems->Add(loc, "too_long",
+                  fmt::format("Array should have at most {} items", kKeyColumnsMax), nullptr,
+                  {{"max_length", kKeyColumnsMax}});
+    return;
+  }
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < columns->size(); ++i) {
+    const std::string& name = (*columns)[i];
+    const base::Json item = base::Json::array({"body", "key_columns", i});
+    if (name.empty() || CharCount(name) > kColumnCharsMax) {
+      problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
+                    fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
+    } else if (!seen.insert(name).second) {
+      problems->Add(item, "duplicate", "The column is named twice", name);
+    }
+  }
+  *out = std::move(*columns);
+}
+
+void ReadStruct(BodyReader* reader, const config::LimitsConfig& limits, Problems* problems,
+                base::Json* out) {
+  const base::Json* value = reader->Member("struct", true);
+  if (value == nullptr) return;
+  const base::Json loc = BodyReader::Loc("struct");
+  if (!value->is_object()) {
+    problems->Add(loc, "dict_type", "Input should be an object", *value);
+    return;
+  }
+  if (value->size() > static_cast<std::size_t>(limits.struct_fields_max)) {
+    problems->Add(loc, "too_long",
+                  fmt::format("Object should have at most {} fields, has {}",
+                              limits.struct_fields_max, value->size()),
+                  nullptr, {{"max_length", limits.struct_fields_max}});
+    return;
+  }
+  for (const auto& [name, description] : value->items()) {
+    const base::Json item = base::Json::array({"body", "struct", Shortened(name)});
+    if (name.empty() || CharCount(name) > kColumnCharsMax) {
+      problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
+                    fmt::format("A field's name has 1 to {} characters", kColumnCharsMax), name);
+    } else if (!description.is_string()) {
+      problems->Add(item, "string_type", "Input should be a string: what to find", description);
+    } else if (!domain::NormaliseValue(description)) {
+      problems->Add(item, "string_too_short", "The description should not be empty", description);
+    } else if (CharCount(description.get_ref<const std::string&>()) > kDescriptionCharsMax) {
+      problems->Add(
+          item, "string_too_long",
+          fmt::format("The description should have at most {} characters", kDescriptionCharsMax),
+          description);
+    }
+  }
+  *out = *value;
+}
+
+void CheckRow(const base::Json& row, std::size_t index, const config::LimitsConfig& limits,
+              Problems* problems) {
+  const base::Json loc = base::Json::array({"body", "rows", index});
+  if (!row.is_object()) {
+    problems->Add(loc, "dict_type", "Input should be an object of columns", row);
+    return;
+  }
+  std::size_t bytes = 2;
+  for (const auto& [name, value] : row.items()) {
+    bytes += name.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 8) + 6;
+    if (value.is_structured()) {
+      base::Json item = loc;
+      item.push_back(Shortened(name));
+      problems->Add(std::move(item), "scalar_type",
+                    "Input should be a string, a number, true, false or null", value);
+    } else if (name.empty() || CharCount(name) > kColumnCharsMax) {
+      base::Json item = loc;
+      item.push_back(Shortened(name));
+      problems->Add(std::move(item), "column_name",
+                    fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
+    }
+  }
+  if (bytes > limits.row_bytes_max) {
+    problems->Add(loc, "too_long",
+                  fmt::format("The row should have at most {} bytes", limits.row_bytes_max), row,
+                  {{"max_length", limits.row_bytes_max}});
+  }
+}
+
+void CheckRows(const base::Json& rows, const config::LimitsConfig& limits, Problems* problems) {
+  const base::Json loc = BodyReader::Loc("rows");
+  if (!rows.is_array()) {
+    problems->Add(loc, "list_type", "Input should be an array of objects", rows);
+    return;
+  }
+  if (rows.empty()) {
+    problems->Add(loc, "too_short", "Array should have at least 1 item", nullptr,
+                  {{"min_length", 1}});
+  }
+  if (rows.size() > static_cast<std::size_t>(limits.rows_per_request_max)) {
+    problems->Add(loc, "too_long",
+                  fmt::format("Array should have at most {} items, has {}; upload a file for more",
+                              limits.rows_per_request_max, rows.size()),
+                  nullptr, {{"max_length", limits.rows_per_request_max}});
+    return;
+  }
+  for (std::size_t i = 0; i < rows.size() && !problems->full(); ++i) {
+    CheckRow(rows[i], i, limits, problems);
+  }
+}
+
+std::optional<std::vector<domain::NotificationType>> ReadEventTypes(BodyReader* reader,
+                                                                    Problems* problems) {
+  const auto names = reader->Texts("webhook_event_types", false);
+  if (!names) return std::nullopt;
+  std::vector<domain::NotificationType> types;
+  for (std::size_t i = 0; i < names->size() && !problems->full(); ++i) {
+    const auto type = domain::ParseNotificationType((*names)[i]);
+    if (!type) {
+      problems->Add(base::Json::array({"body", "webhook_event_types", i}), "enum",
+                    "Input should be 'monitor.field.changed', 'monitor.execution.completed' or "
+                    "'monitor.execution.failed'",
+                    (*names)[i]);
+    } else if (std::find(types.begin(), types.end(), *type) == types.end()) {
+      types.push_back(*type);
+    }
+  }
+  return types;
+}
+
+void ReadRowsOrHandle(BodyReader* reader, base::Json* body, const config::LimitsConfig& limits,
+                      Problems* problems, CreateBody* out) {
+  const base::Json* rows = reader->Member("rows", false);
+  out->resource_handle_id = reader->Text("resource_handle_id", false, 0, kWordCharsMax);
+  const bool has_handle = reader->Member("resource_handle_id", false) != nullptr;
+  if ((rows != nullptr) == has_handle) {
+    problems->Add(BodyReader::Loc("rows"), rows == nullptr ? "missing" : "too_many",
+                  "Exactly one of rows and resource_handle_id is required");
+    return;
+  }
+  if (rows == nullptr) return;
+  CheckRows(*rows, limits, problems);
+  out->rows = std::move((*body)["rows"]);  // large: not copied
+}
+
+std::string DescribeKey(const base::Json& row, const domain::ColumnRoles& roles) {
+  std::string text;
+  for (const std::string& name : roles.key_columns) {
+    const auto it = row.find(name);
+    if (it == row.end() || it->is_null()) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} = {}", name, base::DumpJson(Shortened(*it)));
+  }
+  return text;
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+CreateBody ReadCreateBody(base::Json body, const config::LimitsConfig& limits, Problems* problems) {
+  CreateBody out;
+  BodyReader reader(body, problems);
+  const auto chars_max = static_cast<std::size_t>(limits.name_chars_max);
+  out.name = reader.Text("name", true, 1, chars_max).value_or("");
+  ReadKeyColumns(&reader, problems, &out.key_columns);
+  ReadStruct(&reader, limits, problems, &out.watched);
+  out.frequency = reader.Text("frequency", false, 0, kWordCharsMax).value_or(out.frequency);
+  out.tier = reader.Text("tier", false, 0, kWordCharsMax).value_or(out.tier);
+  out.subject_type =
+      reader.Text("subject_type", false, 0, kWordCharsMax).value_or(out.subject_type);
+  out.research_plan = reader.Text("research_plan", false, 0, kResearchPlanCharsMax);
+  out.metadata_json = reader.Object("metadata", limits.metadata_bytes_max);
+  out.webhook_url = reader.Text("webhook_url", false, 0, kUrlReadCharsMax);
+  auto types = ReadEventTypes(&reader, problems);
+  if (types) {
+    out.webhook_event_types = std::move(*types);
+  } else if (out.webhook_url) {
+    out.webhook_event_types = {domain::NotificationType::kChanged,
+                               domain::NotificationType::kCompleted,
+                               domain::NotificationType::kFailed};
+  }
+  out.team_id = reader.Text("team_id", false, 0, kWordCharsMax);
+  out.run_id = reader.Text("run_id", false, 1, domain::kRunIdCharsMax);
+  out.confirm_after = reader.Integer("confirm_after", 1, kConfirmationsMax).value_or(1);
+  out.missing_confirmations =
+      reader.Integer("missing_confirmations", 1, kConfirmationsMax).value_or(2);
+  ReadRowsOrHandle(&reader, &body, limits, problems, &out);
+  reader.Finish();
+  return out;
+}
+
+Ruled<Frequency> JudgeFrequency(const std::string& text, const config::LimitsConfig& limits) {
+  const auto period = domain::ParseDuration(text, limits.frequency_min.has_value());
+  const std::string given = Quoted(text);
+  if (!period) {
+    return RuleBreach{"invalid_frequency",
+                      fmt::format("frequency {} is not a number and a unit: m, h, d or w, such as "
+                                  "1h or 30d",
+                                  given)};
+  }
+  if (*period > domain::kFrequencyMax) {
+    return RuleBreach{"invalid_frequency",
+                      fmt::format("frequency {} is longer than the longest one, 30d", given)};
+  }
+  if (limits.frequency_min && *period >= *limits.frequency_min) return Frequency{*period, false};
+  if (*period == domain::kFrequencyTesting) return Frequency{*period, true};
+  if (limits.frequency_min || *period < domain::kFrequencyMin) {
+    return RuleBreach{
+        "invalid_frequency",
+        fmt::format(
+            "frequency {} is shorter than the shortest one, {}", given,
+            limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h")};
+  }
+  return Frequency{*period, false};
+}
+
+Ruled<net::TenantUrl> JudgeWebhookUrl(const std::string& url, const net::AddressPolicy& policy) {
+  net::TenantUrlResult judged = net::JudgeTenantUrl(url, policy);
+  if (judged.url) return std::move(*judged.url);
+  return RuleBreach{"invalid_webhook_url",
+                    fmt::format("webhook_url {}: {}", Quoted(url), judged.error->message)};
+}
+
+Ruled<std::vector<domain::RowValues>> JudgeRows(const base::Json& rows,
+                                                const domain::ColumnRoles& roles) {
+  std::vector<domain::RowValues> values;
+  values.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    values.push_back(domain::SplitRow(rows[i], roles));
+    if (values.back().has_key) continue;
+    return RuleBreach{
+        "missing_key_value",
+        fmt::format("rows[{}] has no value in any key column ({})", i, Joined(roles.key_columns))};
+  }
+  std::vector<std::size_t> by_key(values.size());
+  for (std::size_t i = 0; i < by_key.size(); ++i) by_key[i] = i;
+  std::stable_sort(by_key.begin(), by_key.end(), [&](std::size_t a, std::size_t b) {
+    return values[a].key_hash < values[b].key_hash;
+  });
+  // Of all pairs the one whose second row comes first.
+  std::optional<std::pair<std::size_t, std::size_t>> pair;
+  for (std::size_t i = 1; i < by_key.size(); ++i) {
+    if (values[by_key[i - 1]].key_hash != values[by_key[i]].key_hash) continue;
+    if (!pair || by_key[i] < pair->second) pair = {by_key[i - 1], by_key[i]};
+  }
+  if (!pair) return values;
+  return RuleBreach{"duplicate_key",
+                    fmt::format("rows[{}] has the same key values as rows[{}] ({})", pair->second,
+                                pair->first, DescribeKey(rows[pair->second], roles))};
+}
+
+namespace {
+
+// Rules 1 to 5.
+Ruled<JudgedCreate> JudgeDefinition(const CreateBody& body, const config::LimitsConfig& limits) {
+  JudgedCreate judged;
+  auto frequency = JudgeFrequency(body.frequency, limits);
+  if (auto* breach = std::get_if<RuleBreach>(&frequency)) return std::move(*breach);
+  judged.frequency = std::get<Frequency>(frequency);
+  const auto tier = domain::ParseTier(body.tier);
+  if (!tier) {
+    return RuleBreach{"invalid_tier",
+                      fmt::format("tier {} is not one of low, medium, high", Quoted(body.tier))};
+  }
+  judged.tier = *tier;
+  const auto subject_type = domain::ParseSubjectType(body.subject_type);
+  if (!subject_type) {
+    return RuleBreach{
+        "invalid_subject_type",
+        fmt::format("subject_type {} is not one of company, lead", Quoted(body.subject_type))};
+  }
+  judged.subject_type = *subject_type;
+  if (body.watched.empty()) {
+    return RuleBreach{"empty_struct", "struct names no field to watch"};
+  }
+  judged.roles.key_columns = body.key_columns;
+  for (const auto& [name, description] : body.watched.items()) judged.roles.watched.insert(name);
+  for (const std::string& column : body.key_columns) {
+    if (judged.roles.watched.contains(column)) {
+      return RuleBreach{
+          "column_conflict",
+          fmt::format("column {} is both a key column and a watched field", Quoted(column))};
+    }
+  }
+  return judged;
+}
+
+}  // namespace
+
+Ruled<JudgedCreate> JudgeCreate(const CreateBody& body, const config::LimitsConfig& limits,
+                                const net::AddressPolicy& policy) {
+  auto definition = JudgeDefinition(body, limits);
+  if (std::holds_alternative<RuleBreach>(definition)) return definition;
+  auto& judged = std::get<JudgedCreate>(definition);
+  if (body.rows.is_array()) {
+    auto rows = JudgeRows(body.rows, judged.roles);
+    if (auto* breach = std::get_if<RuleBreach>(&rows)) return std::move(*breach);
+    judged.rows = std::move(std::get<std::vector<domain::RowValues>>(rows));
+  }
+  if (body.webhook_url) {
+    auto url = JudgeWebhookUrl(*body.webhook_url, policy);
+    if (auto* breach = std::get_if<RuleBreach>(&url)) return std::move(*breach);
+    judged.webhook = std::move(std::get<net::TenantUrl>(url));
+  }
+  return definition;
+}
+
+base::Json ReadRowsBody(base::Json body, const config::LimitsConfig& limits, Problems* problems) {
+  BodyReader reader(body, problems);
+  const base::Json* rows = reader.Member("rows", true);
+  if (rows != nullptr) CheckRows(*rows, limits, problems);
+  reader.Finish();
+  return rows == nullptr ? base::Json() : std::move(body["rows"]);
+}
+
+UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
+                          Problems* problems) {
+  UpdateBody out;
+  BodyReader reader(body, problems);
+  if (body.empty()) {
+    problems->Add(base::Json::array({"body"}), "too_short", "Name at least one field to change");
+  }
+  const auto chars_max = static_cast<std::size_t>(limits.name_chars_max);
+  out.name = reader.Text("name", false, 1, chars_max);
+  out.has_webhook_url = reader.Has("webhook_url");
+  out.webhook_url = reader.Text("webhook_url", false, 0, kUrlReadCharsMax);
+  out.is_active = reader.Boolean("is_active", false);
+  out.has_metadata = reader.Has("metadata");
+  out.metadata_json = reader.Object("metadata", limits.metadata_bytes_max);
+  out.has_research_plan = reader.Has("research_plan");
+  out.research_plan = reader.Text("research_plan", false, 0, kResearchPlanCharsMax);
+  out.frequency = reader.Text("frequency", false, 0, kWordCharsMax);
+  out.confirm_after = reader.Integer("confirm_after", 1, kConfirmationsMax);
+  out.missing_confirmations = reader.Integer("missing_confirmations", 1, kConfirmationsMax);
+  reader.RefuseNull("name", "string");
+  reader.RefuseNull("is_active", "bool");
+  reader.RefuseNull("frequency", "string");
+  reader.RefuseNull("confirm_after", "int");
+  reader.RefuseNull("missing_confirmations", "int");
+  if (reader.Has("webhook_event_types")) {
+    problems->Add(BodyReader::Loc("webhook_event_types"), "extra_forbidden",
+                  "Event types are fixed at creation", body["webhook_event_types"]);
+  }
+  reader.Finish();
+  return out;
+}
+
+RowSwitchBody ReadRowSwitchBody(const base::Json& body, Problems* problems) {
+  RowSwitchBody out;
+  BodyReader reader(body, problems);
+  out.is_active = reader.Boolean("is_active", true).value_or(false);
+  out.disabled_reason = reader.Text("disabled_reason", false, 1, kReasonCharsMax);
+  reader.Finish();
+  return out;
+}
+
+std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
+                                               const config::Config& config) {
+  const auto it = config.probes.find(std::string(domain::TierName(tier)));
+  if (it == config.probes.end()) return std::nullopt;
+  const config::ProbeConfig& probe = it->second;
+  if (probe.kind != "web" || (!probe.url.empty() && !probe.model.empty())) return std::nullopt;
+  base::Json warnings = base::Json::array();
+  for (const auto& [name, description] : watched.items()) {
+    const auto parsed = domain::ParseFieldDescription(description.get_ref<const std::string&>());
+    if (parsed.kind != domain::FieldDescription::Kind::kProse) continue;
+    warnings.push_back(fmt::format(
+        "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
+        "this monitor will fail; write css:, xpath:, json:, regex: or text, or configure a model "
+        "for the probe",
+        base::DumpJson(Shortened(name)), domain::TierName(tier)));
+  }
+  if (warnings.empty()) return std::nullopt;
+  return base::DumpJson(warnings);
+}
+
+}  // namespace vedette::api

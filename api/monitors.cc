@@ -1,0 +1,344 @@
+#include "store/monitors.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/cursor.h"
+#include "api/handlers.h"
+#include "api/monitor_body.h"
+#include "base/crypto.h"
+#include "domain/limits.h"
+#include "domain/monitor_json.h"
+
+namespace vedette::api {
+namespace {
+
+using domain::MonitorStatus;
+
+// A run's monitors come in one answer.
+constexpr int kRunMonitorsMax = 1000;
+constexpr const char* kCancelledReason = "cancelled through the API";
+
+Reply BreachReply(const RuleBreach& breach) {
+  return ErrorReply(400, breach.code, breach.message);
+}
+
+// 403 of frequency and tier.
+std::optional<Reply> CheckFrequency(const Call& call, const Frequency& frequency) {
+  return CheckFeature(call, frequency.needs_testing, domain::kFeatureTestingMonitors,
+                      "the frequency 5m");
+}
+
+std::optional<Reply> CheckTier(const Call& call, domain::Tier tier) {
+  if (auto reply = CheckFeature(call, tier == domain::Tier::kMicro, domain::kFeatureTestingMonitors,
+                                "the tier micro")) {
+    return reply;
+  }
+  return CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
+}
+
+// Empty for none; a 422 for one that is too long.
+Judged<std::optional<store::Idempotency>> ReadIdempotency(const Call& call) {
+  for (const auto& [name, value] : call.request().headers) {
+    if (name != "idempotency-key") continue;
+    if (value.empty() || CharCount(value) > domain::kIdempotencyKeyCharsMax) {
+      return ValidationReply({{base::Json::array({"header", "Idempotency-Key"}),
+                               fmt::format("Idempotency-Key should have 1 to {} characters",
+                                           domain::kIdempotencyKeyCharsMax),
+                               value.empty() ? "string_too_short" : "string_too_long"}});
+    }
+    // Header bytes are anything; the database wants UTF-8.
+    const bool printable =
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    return std::optional(store::Idempotency{printable ? value : base::HexEncode(value),
+                                            base::Sha256(call.request().body),
+                                            call.parts.config.retention.idempotency_keys});
+  }
+  return std::optional<store::Idempotency>();
+}
+
+// The key's team, the body's, or none; a 404 for another team than the key's.
+Judged<std::optional<base::Uuid>> ChooseTeam(const Call& call, const CreateBody& body) {
+  if (!body.team_id) return call.caller.team_id;
+  const auto id = base::Uuid::Parse(*body.team_id);
+  if (!id || (call.caller.team_id && *call.caller.team_id != *id)) return NotFound("team");
+  return std::optional(*id);
+}
+
+store::Webhook ToWebhook(const net::TenantUrl& url) {
+  return {url.text, {url.scheme, url.host, url.port}};
+}
+
+store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged) {
+  store::NewMonitor monitor;
+  monitor.org_id = call.caller.org_id;
+  monitor.name = std::move(body.name);
+  monitor.frequency_text = std::move(body.frequency);
+  monitor.frequency = judged.frequency.period;
+  monitor.tier = judged.tier;
+  monitor.subject_type = judged.subject_type;
+  monitor.key_columns = std::move(body.key_columns);
+  monitor.struct_json = base::DumpJson(body.watched);
+  monitor.research_plan = std::move(body.research_plan);
+  monitor.metadata_json = std::move(body.metadata_json);
+  if (judged.webhook) monitor.webhook = ToWebhook(*judged.webhook);
+  monitor.webhook_event_types = std::move(body.webhook_event_types);
+  monitor.confirm_after = body.confirm_after;
+  monitor.missing_confirmations = body.missing_confirmations;
+  monitor.run_id = std::move(body.run_id);
+  monitor.rows = std::move(judged.rows);
+  monitor.warnings_json = DescriptionWarnings(body.watched, judged.tier, call.parts.config);
+  return monitor;
+}
+
+Reply CreatedReply(const store::CreateOutcome& outcome) {
+  std::string body =
+      fmt::format("{{\"id\":\"{}\",\"status\":\"{}\",\"rows\":[", outcome.monitor_id.ToString(),
+                  domain::MonitorStatusName(outcome.status));
+  for (const base::Uuid& id : outcome.row_ids) {
+    if (body.back() != '[') body += ',';
+    body.append("{\"id\":\"").append(id.ToString()).append("\"}");
+  }
+  body += ']';
+  if (outcome.warnings_json) body.append(",\"warnings\":").append(*outcome.warnings_json);
+  return {200, body + '}'};
+}
+
+// What is judged before the store is asked; the monitor to make otherwise.
+Judged<store::NewMonitor> JudgeBody(Call& call) {
+  Judged<base::Json> json = ReadJsonObject(call);
+  if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
+  Problems problems;
+  const config::LimitsConfig& limits = call.parts.config.limits;
+  CreateBody body = ReadCreateBody(std::move(std::get<base::Json>(json)), limits, &problems);
+  if (problems.any()) return ValidationReply(problems.items());
+  auto idempotency = ReadIdempotency(call);
+  if (auto* reply = std::get_if<Reply>(&idempotency)) return std::move(*reply);
+  Ruled<JudgedCreate> ruled = JudgeCreate(body, limits, call.parts.policy);
+  if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
+  auto& judged = std::get<JudgedCreate>(ruled);
+  if (body.resource_handle_id) {
+    return ErrorReply(400, "invalid_resource_handle",
+                      "resource_handle_id " + Quoted(*body.resource_handle_id) +
+                          " is not a live upload of your organisation");
+  }
+  if (auto reply = CheckFrequency(call, judged.frequency)) return std::move(*reply);
+  if (auto reply = CheckTier(call, judged.tier)) return std::move(*reply);
+  auto team = ChooseTeam(call, body);
+  if (auto* reply = std::get_if<Reply>(&team)) return std::move(*reply);
+  store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
+  monitor.team_id = std::get<std::optional<base::Uuid>>(team);
+  monitor.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
+  return monitor;
+}
+
+// The sentence of a 409.
+std::string StatusMessage(MonitorStatus status, std::string_view what) {
+  return fmt::format("the monitor is {}: it cannot be {}", domain::MonitorStatusName(status), what);
+}
+
+Reply DetailReply(Call& call, const base::Uuid& monitor_id) {
+  const auto monitor = store::GetMonitor(call.session, call.scope(), monitor_id);
+  if (!monitor) return NotFound("monitor");
+  return {200, domain::MonitorDetailJson(*monitor)};
+}
+
+// What an update asks for, with its rules (1 and 8) and features judged.
+Judged<store::MonitorChange> JudgeChange(const Call& call, UpdateBody body) {
+  store::MonitorChange change;
+  change.name = std::move(body.name);
+  change.is_active = body.is_active;
+  if (body.has_metadata) change.metadata_json.emplace(std::move(body.metadata_json));
+  if (body.has_research_plan) change.research_plan.emplace(std::move(body.research_plan));
+  change.confirm_after = body.confirm_after;
+  change.missing_confirmations = body.missing_confirmations;
+  std::optional<Reply> refusal;
+  if (body.frequency) {
+    auto frequency = JudgeFrequency(*body.frequency, call.parts.config.limits);
+    if (auto* breach = std::get_if<RuleBreach>(&frequency)) return BreachReply(*breach);
+    change.frequency_text = std::move(body.frequency);
+    change.frequency = std::get<Frequency>(frequency).period;
+    refusal = CheckFrequency(call, std::get<Frequency>(frequency));
+  }
+  if (body.has_webhook_url) change.webhook.emplace();
+  if (body.webhook_url) {
+    auto url = JudgeWebhookUrl(*body.webhook_url, call.parts.policy);
+    if (auto* breach = std::get_if<RuleBreach>(&url)) return BreachReply(*breach);
+    change.webhook->emplace(ToWebhook(std::get<net::TenantUrl>(url)));
+  }
+  if (refusal) return std::move(*refusal);
+  return change;
+}
+
+std::vector<MonitorStatus> ReadStatuses(const QueryReader& query, Problems* problems) {
+  std::vector<MonitorStatus> statuses;
+  for (const std::string& name : query.All("status")) {
+    if (const auto status = domain::ParseMonitorStatus(name)) {
+      statuses.push_back(*status);
+    } else {
+      problems->Add(base::Json::array({"query", "status"}), "enum",
+                    "Input should be 'starting', 'failed', 'active', 'paused' or 'cancelled'",
+                    name);
+    }
+  }
+  return statuses;
+}
+
+std::string SummariesJson(const std::vector<domain::Monitor>& monitors, std::size_t count) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) out += ',';
+    out += domain::MonitorSummaryJson(monitors[i]);
+  }
+  return out + ']';
+}
+
+std::string TestOutcomeJson(const WebhookTestOutcome& outcome) {
+  base::Json json{{"delivered", outcome.delivered},
+                  {"status_code", nullptr},
+                  {"error", nullptr},
+                  {"duration_ms", outcome.duration_ms}};
+  if (outcome.status_code) json["status_code"] = *outcome.status_code;
+  if (outcome.error) json["error"] = *outcome.error;
+  return base::DumpJson(json);
+}
+
+}  // namespace
+
+Handled CreateMonitor(Call& call) {
+  Judged<store::NewMonitor> monitor = JudgeBody(call);
+  if (auto* reply = std::get_if<Reply>(&monitor)) return std::move(*reply);
+  const auto outcome =
+      store::CreateMonitor(call.session, call.parts.clock, std::get<store::NewMonitor>(monitor));
+  using Kind = store::CreateOutcome::Kind;
+  switch (outcome.kind) {
+    case Kind::kCreated:
+      call.parts.signals.Raise(store::Signal::kDue);
+      return CreatedReply(outcome);
+    case Kind::kRepeated:
+      return CreatedReply(outcome);
+    case Kind::kInProgress:
+      return ErrorReply(409, "idempotency_key_in_use",
+                        "a request with this Idempotency-Key is still being processed; repeat it "
+                        "in a few seconds");
+    case Kind::kOtherBody:
+      return ValidationReply(
+          {{base::Json::array({"header", "Idempotency-Key"}),
+            "This Idempotency-Key was used with another body", "idempotency_key_reused"}});
+    case Kind::kTeamNotFound:
+      return NotFound("team");
+  }
+  return std::nullopt;
+}
+
+Handled ListMonitors(Call& call) {
+  Problems problems;
+  QueryReader query(call.request().query, &problems);
+  const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
+  store::MonitorFilter filter{.scope = call.scope(), .statuses = ReadStatuses(query, &problems)};
+  if (problems.any()) return ValidationReply(problems.items());
+  const base::Uuid bound_to = call.caller.team_id.value_or(call.caller.org_id);
+  if (const auto cursor = query.Text("cursor")) {
+    filter.before_id = DecodeIdCursor(CursorKind::kMonitors, bound_to, *cursor);
+    if (!filter.before_id) {
+      return ErrorReply(400, "invalid_cursor", "cursor is not one of this list");
+    }
+  }
+  filter.limit = limit + 1;  // one more tells whether there is a next page
+  const auto monitors = store::ListMonitors(call.session, filter);
+  const std::size_t count = std::min(monitors.size(), static_cast<std::size_t>(limit));
+  std::string body = "{\"monitors\":" + SummariesJson(monitors, count);
+  if (count < monitors.size()) {
+    body += ",\"next_cursor\":\"" +
+            EncodeCursor(CursorKind::kMonitors, bound_to, monitors[count - 1].id) + '"';
+  }
+  return Reply{200, body + '}'};
+}
+
+Handled ListMonitorsForRun(Call& call) {
+  Problems problems;
+  const QueryReader query(call.request().query, &problems);
+  store::MonitorFilter filter{.scope = call.scope(),
+                              .statuses = ReadStatuses(query, &problems),
+                              .run_id = call.path_params[0],
+                              .limit = kRunMonitorsMax};
+  if (problems.any()) return ValidationReply(problems.items());
+  if (CharCount(*filter.run_id) > domain::kRunIdCharsMax) return Reply{200, "[]"};
+  const auto monitors = store::ListMonitors(call.session, filter);
+  return Reply{200, SummariesJson(monitors, monitors.size())};
+}
+
+Handled UpdateMonitor(Call& call) {
+  Judged<domain::Monitor> monitor = FindMonitor(call);
+  if (auto* reply = std::get_if<Reply>(&monitor)) return std::move(*reply);
+  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  Judged<base::Json> json = ReadJsonObject(call);
+  if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
+  Problems problems;
+  UpdateBody body = ReadUpdateBody(std::get<base::Json>(json), call.parts.config.limits, &problems);
+  if (problems.any()) return ValidationReply(problems.items());
+  Judged<store::MonitorChange> change = JudgeChange(call, std::move(body));
+  if (auto* reply = std::get_if<Reply>(&change)) return std::move(*reply);
+  const auto outcome = store::UpdateMonitor(call.session, call.parts.clock, call.scope(), id,
+                                            std::get<store::MonitorChange>(change));
+  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return NotFound("monitor");
+  if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
+    return Conflict(StatusMessage(
+        outcome.status, outcome.status == MonitorStatus::kCancelled ? "paused" : "changed"));
+  }
+  call.parts.signals.Raise(store::Signal::kDue);
+  return DetailReply(call, id);
+}
+
+Handled CancelMonitor(Call& call) {
+  Judged<domain::Monitor> monitor = FindMonitor(call);
+  if (auto* reply = std::get_if<Reply>(&monitor)) return std::move(*reply);
+  if (auto reply = CheckEmptyBody(call)) return reply;
+  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  const auto outcome = store::CancelMonitor(call.session, call.parts.clock, call.scope(), id,
+                                            kCancelledReason, std::nullopt);
+  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return NotFound("monitor");
+  if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
+    return Conflict(StatusMessage(outcome.status, "cancelled"));
+  }
+  return DetailReply(call, id);
+}
+
+Handled TriggerMonitor(Call& call) {
+  Judged<domain::Monitor> monitor = FindMonitor(call);
+  if (auto* reply = std::get_if<Reply>(&monitor)) return std::move(*reply);
+  if (auto reply = CheckEmptyBody(call)) return reply;
+  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  const config::Config& config = call.parts.config;
+  const auto outcome = store::TriggerMonitor(call.session, call.parts.clock, call.scope(), id,
+                                             config.worker.chunk_rows_max,
+                                             config.scheduler.rows_per_cut_max, std::nullopt);
+  if (outcome.kind == store::TriggerOutcome::Kind::kNotFound) return NotFound("monitor");
+  if (outcome.kind == store::TriggerOutcome::Kind::kConflict) {
+    const auto status = outcome.organisation_stopped ? MonitorStatus::kPaused : outcome.status;
+    return Conflict(StatusMessage(status, "triggered"));
+  }
+  call.parts.signals.Raise(store::Signal::kChunk);
+  call.parts.signals.Raise(store::Signal::kDue);
+  return Reply{202, base::DumpJson({{"monitor_id", id.ToString()},
+                                    {"tick_id", outcome.tick_id},
+                                    {"rows", outcome.rows},
+                                    {"joined", outcome.joined}})};
+}
+
+Handled TestWebhook(Call& call) {
+  Judged<domain::Monitor> found = FindMonitor(call);
+  if (auto* reply = std::get_if<Reply>(&found)) return std::move(*reply);
+  if (auto reply = CheckEmptyBody(call)) return reply;
+  const auto& monitor = std::get<domain::Monitor>(found);
+  if (!monitor.webhook_url) return Conflict("the monitor has no webhook_url");
+  call.parts.webhook_tester.Test(
+      {monitor.org_id, monitor.id, *monitor.webhook_url, monitor.metadata_json},
+      [answer = call.answer](const WebhookTestOutcome& outcome) {
+        answer->Send({200, TestOutcomeJson(outcome)});
+      });
+  return std::nullopt;
+}
+
+}  // namespace vedette::api
