@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-// OpenSSL, with its errors turned into exceptions (std::runtime_error). Every function is safe on any
-// thread. Byte strings are std::string.
+// OpenSSL, with its errors turned into exceptions (std::runtime_error). Every function is safe on
+// any thread. Byte strings are std::string.
 namespace vedette::base {
 
 std::string Sha256(std::string_view data);                            // 32 bytes

@@ -24,8 +24,9 @@ class EventLoop {
   // Ends Run() soon, after the functions posted before it. Any thread.
   void Stop();
 
-  // Runs `f` on the loop thread, in the order posted. Any thread, also before Run() and from the loop
-  // thread itself (then it runs after the current callback). Many posts cost one wake-up.
+  // Runs `f` on the loop thread, in the order posted. Any thread, also before Run() and from the
+  // loop thread itself (then it runs after the current callback). Many posts cost one wake-up. `f`
+  // must not throw: that ends the process.
   void Post(std::function<void()> f);
 
   bool InLoopThread() const;
@@ -38,8 +39,8 @@ class EventLoop {
   std::unique_ptr<Impl> impl_;
 };
 
-// A timer on a loop. Every method, the destructor included, on the loop thread or while the loop does
-// not run. Destroying or stopping it means that the callback does not run any more.
+// A timer on a loop. Every method, the destructor included, on the loop thread or while the loop
+// does not run. Destroying or stopping it means that the callback does not run any more.
 class Timer {
  public:
   Timer(EventLoop& loop, std::function<void()> callback);

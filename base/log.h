@@ -21,8 +21,8 @@ struct LogField {
   LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
   LogField(std::string_view k, const char* v) : key(k), value(v) {}
   template <typename T>
-    requires(std::is_arithmetic_v<T>)
-  LogField(std::string_view k, T v) : key(k), value(fmt::format("{}", v)) {}
+  requires(std::is_arithmetic_v<T>) LogField(std::string_view k, T v)
+      : key(k), value(fmt::format("{}", v)) {}
 };
 
 // Writes lines to standard error, through spdlog. Handed down by reference; any thread.

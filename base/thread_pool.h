@@ -15,7 +15,8 @@ class ThreadPool {
   // Finishes what has begun, drops what waits.
   ~ThreadPool();
 
-  // False when the queue is full or the pool is stopping. Any thread.
+  // False when the queue is full or the pool is stopping. Any thread. A job must not throw: that
+  // ends the process.
   [[nodiscard]] bool Post(std::function<void()> job);
 
  private:

@@ -149,7 +149,7 @@ struct WorkerConfig {
   int orgs_per_walk_max;
   milliseconds record_delay_ms;          // how long results of finished chunks are gathered
   milliseconds record_partial_delay_ms;  // and those of chunks that go on
-  int record_checks_max;         // results in one transaction
+  int record_checks_max;                 // results in one transaction
   milliseconds drain_timeout_ms;
   int probe_threads;
   int per_host_max;  // probes in flight against one host

@@ -6,8 +6,8 @@
 
 namespace vedette::domain {
 
-// How the description of a watched field says what to find. A prefix names the selector language; all
-// else is prose, for a language model.
+// How the description of a watched field says what to find. A prefix names the selector language;
+// all else is prose, for a language model.
 struct FieldDescription {
   enum class Kind { kCss, kXPath, kJson, kRegex, kText, kProse };
   Kind kind;

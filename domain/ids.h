@@ -12,7 +12,8 @@ namespace vedette::domain {
 // check has the same id whoever runs it, however often.
 base::Uuid EventGroupId(const base::Uuid& row_id, std::int64_t tick_id);
 
-// An event's id: UUIDv5(namespace: event_group_id, name: event type), for a change "change:<field>".
+// An event's id: UUIDv5(namespace: event_group_id, name: event type), for a change
+// "change:<field>".
 base::Uuid EventId(const base::Uuid& event_group_id, EventType type, std::string_view field = {});
 
 }  // namespace vedette::domain

@@ -16,8 +16,8 @@ base::Json CreditsToJson(std::int64_t mc);
 // For people: "1.5", "-0.001", "2".
 std::string FormatCredits(std::int64_t mc);
 
-// Reads a JSON number of credits; empty when it is no number, has more than three decimals or exceeds
-// 10^12 credits either way.
+// Reads a JSON number of credits; empty when it is no number, has more than three decimals or
+// exceeds 10^12 credits either way.
 std::optional<std::int64_t> CreditsFromJson(const base::Json& value);
 
 // Reads decimal text ("0.5"), under the same rules.

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-// The enumerations that clients and the database know, and their names. The numbers are stored: never
-// renumber. Each Parse gives nothing for an unknown name.
+// The enumerations that clients and the database know, and their names. The numbers are stored:
+// never renumber. Each Parse gives nothing for an unknown name.
 namespace vedette::domain {
 
 enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3 };

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-// The schedule of a monitor (design 5): slots at anchor + k x frequency for k = 0, 1, 2, ... No drift,
-// whatever runs late. Pure; `now` is the database's clock.
+// The schedule of a monitor (design 5): slots at anchor + k x frequency for k = 0, 1, 2, ... No
+// drift, whatever runs late. Pure; `now` is the database's clock.
 namespace vedette::domain {
 
 struct DueSlots {
@@ -19,7 +19,8 @@ struct DueSlots {
   base::Timestamp next_run_at;
 };
 
-// What is due of a monitor whose next unaccounted slot is `next_run_at`. Requires next_run_at <= now.
+// What is due of a monitor whose next unaccounted slot is `next_run_at`. Requires next_run_at <=
+// now.
 DueSlots CollapseDueSlots(base::Timestamp next_run_at, std::chrono::seconds frequency,
                           base::Timestamp now);
 

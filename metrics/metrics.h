@@ -11,8 +11,9 @@
 #include "domain/names.h"
 #include "domain/outcome.h"
 
-// Every series of the process, declared in one place and resolved once (prometheus-cpp). Built by app,
-// handed down by reference. All methods are safe on any thread. Labels are bounded, never an id.
+// Every series of the process, declared in one place and resolved once (prometheus-cpp). Built by
+// app, handed down by reference. All methods are safe on any thread. Labels are bounded, never an
+// id.
 namespace vedette::metrics {
 
 class Metrics {
