@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
@@ -191,7 +192,7 @@ class Extraction {
     if (stop_.stopped()) return GaveUp(field);
     if (const auto* html = std::get_if<HtmlSelector>(&selector)) return Html(field, *html);
     if (const auto* path = std::get_if<JsonPath>(&selector)) return JsonValue(field, *path);
-    if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(*regex);
+    if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
     return Text();
   }
 
@@ -243,8 +244,10 @@ class Extraction {
     return Observed(*found.value, std::move(evidence));
   }
 
-  FieldResult Regex(const RegexSelector& selector) {
+  FieldResult Regex(const std::string& field, const RegexSelector& selector) {
     const std::string& text = forms_.text();
+    const auto program_size = static_cast<std::size_t>(selector.regex->ProgramSize());
+    if (text.size() > kRegexWorkMax / std::max<std::size_t>(program_size, 1)) return GaveUp(field);
     const int groups = selector.regex->NumberOfCapturingGroups() >= 1 ? 2 : 1;
     re2::StringPiece found[2];
     if (!selector.regex->Match(text, 0, text.size(), RE2::UNANCHORED, found, groups)) {

@@ -22,8 +22,13 @@ namespace vedette::worker {
 inline constexpr std::size_t kValueBytesMax = 65536;
 inline constexpr std::size_t kRegexBytesMax = 2048;
 inline constexpr std::size_t kXPathBytesMax = 4096;
-// Bounds what RE2 compiles a pattern to, and with it the cost of a match.
+// Bounds what RE2 compiles a pattern to.
 inline constexpr std::size_t kRegexMemoryBytesMax = 1 << 20;
+
+// A pattern's program size times the bytes it may be searched in. RE2 is linear in both, at
+// about 3.5 ns each where its automaton does not fit its cache, and cannot be stopped: about 7
+// seconds at most.
+inline constexpr std::size_t kRegexWorkMax = 2'000'000'000;
 
 // What was fetched.
 struct FetchedPage {

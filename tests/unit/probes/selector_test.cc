@@ -144,6 +144,13 @@ TEST(Selector, PlainTextIsNoMarkup) {
   EXPECT_EQ(Value("regex:a <(.)>", "a <b> c", "text/plain"), "b");
 }
 
+TEST(Selector, G11CostlyPatternsAreNotSearchedInLongPages) {
+  const std::string page = "<p>" + std::string(1 << 20, 'a') + "</p>";
+  EXPECT_TRUE(Fails(Value("regex:(.{0,500}){2}q", page), "bad_content", "'f'"));
+  EXPECT_TRUE(Value("regex:(.{0,500}){2}q", "<p>a</p>").is_null());
+  EXPECT_EQ(Value("regex:a(</p>)", page), "</p>");
+}
+
 TEST(Selector, G11AStoppedExtractionFails) {
   auto compiled = FieldSet::Compile({{"f", "css:p"}});
   ExtractionStop stop;
