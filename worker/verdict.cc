@@ -1,6 +1,7 @@
 #include "worker/verdict.h"
 
 #include <charconv>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -73,7 +74,12 @@ struct Writer {
     return *verdict.baseline;
   }
   Json& Known() {
-    if (!verdict.known) verdict.known = before.known ? *before.known : before.baseline;
+    if (!verdict.known) {
+      // While `known` is as the baseline, first observations of this check belong to it too.
+      verdict.known = before.known       ? *before.known
+                      : verdict.baseline ? *verdict.baseline
+                                         : before.baseline;
+    }
     return *verdict.known;
   }
   Json& Pending() {
@@ -121,6 +127,13 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
 
 bool SameValue(const Json& a, const Json& b) {
   if (IsNoValue(a) || IsNoValue(b)) return IsNoValue(a) && IsNoValue(b);
+  if (a.is_number_integer() && b.is_number_integer()) {
+    // Ids may exceed what a double holds; -1 and 2^64 - 1 have the same bits.
+    const auto negative = [](const Json& v) {
+      return !v.is_number_unsigned() && v.get<std::int64_t>() < 0;
+    };
+    return negative(a) == negative(b) && a == b;
+  }
   if (a.is_number() || b.is_number()) {
     const auto x = NumberOf(a);
     const auto y = NumberOf(b);
