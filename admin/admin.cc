@@ -85,6 +85,7 @@ struct Admin::Impl {
   std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
   bool ReadPath(const RouteMatch& match, Request* request, Answer* refusal) const;
   void Run(const std::shared_ptr<Request>& request);
+  void LogFailure(const Request& request, const store::Failure& failure) const;
 };
 
 void Admin::Impl::Send(const Request& request, Answer answer) {
@@ -150,14 +151,24 @@ void Admin::Impl::Run(const std::shared_ptr<Request>& request) {
     } catch (...) {
       const store::Failure failure = store::CurrentFailure();
       answer = AnswerOf(failure);
-      parts.log.Error("a request failed", {{"route", request->route->pattern},
-                                           {"method", request->route->method},
-                                           {"error", failure.message}});
+      LogFailure(*request, failure);
     }
     Send(*request, std::move(answer));
   });
   if (!queued) {
     Send(*request, AnswerOf({store::Failure::Kind::kOverloaded, {}}));
+  }
+}
+
+// A fault is ours to mend; the rest is the database's state, which readiness tells as well.
+void Admin::Impl::LogFailure(const Request& request, const store::Failure& failure) const {
+  const base::Logger::Fields fields = {{"route", request.route->pattern},
+                                       {"method", request.route->method},
+                                       {"error", failure.message}};
+  if (failure.kind == store::Failure::Kind::kFault) {
+    parts.log.Error("a request failed", fields);
+  } else {
+    parts.log.Warn("a request could not be served", fields);
   }
 }
 
@@ -210,6 +221,7 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<st
   store::AuditEntry entry;
   entry.actor = call.actor;
   entry.action = std::move(action);
+  if (!call.ids.empty()) entry.target = call.ids.back().ToString();
   entry.reason = std::move(reason);
   entry.remote_address = call.request.remote_address;
   return entry;

@@ -90,8 +90,12 @@ Answer PatchOrganisation(const Parts& parts, store::Session& session, const Call
     body.Refuse("locked", "Give locked, features, or both");
   }
   if (auto refusal = body.Refusal()) return *refusal;
-  if (!store::ChangeOrganisation(session, parts.clock, call.ids[0], change,
-                                 AuditOf(call, "org.change", reason))) {
+  store::AuditEntry audit = AuditOf(call, "org.change", reason);
+  audit.org_id = call.ids[0];
+  audit.detail = base::Json::object();
+  if (change.locked) (*audit.detail)["locked"] = *change.locked;
+  if (change.features) (*audit.detail)["features"] = *change.features;
+  if (!store::ChangeOrganisation(session, parts.clock, call.ids[0], change, audit)) {
     return NoOrganisation();
   }
   parts.signals.Raise(store::Signal::kDue);

@@ -1,0 +1,430 @@
+#include "domain/names.h"
+#include "domain/row_values.h"
+#include "store/monitors.h"
+#include "tests/store/admin_support.h"
+
+// Access, health, audit, monitors and deliveries through the admin port.
+namespace vedette::test {
+namespace {
+
+using base::Json;
+
+constexpr auto kPending = domain::DeliveryState::kPending;
+constexpr auto kDead = domain::DeliveryState::kDead;
+
+Json Object(std::initializer_list<std::pair<const char*, Json>> members) {
+  Json json = Json::object();
+  for (const auto& [name, value] : members) json[name] = value;
+  return json;
+}
+
+std::string Header(const net::ServerResponse& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+class Operations : public AdminTest {
+ protected:
+  Reply AskWith(const std::string& method, const std::string& path,
+                std::vector<std::pair<std::string, std::string>> headers) {
+    net::ServerRequest request;
+    request.method = method;
+    request.target = request.path = path;
+    request.headers = std::move(headers);
+    return AskRaw(std::move(request));
+  }
+
+  std::string NewMonitor(const std::string& org, const std::string& name = "pages") {
+    store::NewMonitor monitor;
+    monitor.org_id = *base::Uuid::Parse(org);
+    monitor.name = name;
+    monitor.frequency_text = "1d";
+    monitor.frequency = std::chrono::days(1);
+    monitor.key_columns = {"url"};
+    monitor.struct_json = R"({"title":"css:h1"})";
+    const domain::ColumnRoles roles{{"url"}, {"title"}};
+    for (const char* url : {"https://a.example/", "https://b.example/"}) {
+      Json row = Json::object();
+      row["url"] = url;
+      monitor.rows.push_back(domain::SplitRow(row, roles));
+    }
+    store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+    return store::CreateMonitor(session, clock, monitor).monitor_id.ToString();
+  }
+
+  // A delivery without its monitor: the list does not need it.
+  std::string NewDelivery(const std::string& org, domain::DeliveryState delivery_state) {
+    const std::string id = base::Uuid::V7(clock).ToString();
+    Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+        "state,"
+        " attempts, available_at, last_error) values ('" +
+        id + "', '" + org +
+        "', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 0, " +
+        std::to_string(static_cast<int>(delivery_state)) +
+        ", 3, now() + interval '1 hour', 'status: 500')");
+    return id;
+  }
+
+  void NewAttempt(const std::string& delivery, const std::string& org, int attempt,
+                  const std::string& rest) {
+    Sql("insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, "
+        "event_group_id,"
+        " type, created_at, attempted_at, delivered, status_code, error, answer, duration_us) "
+        "values ('" +
+        delivery + "', " + std::to_string(attempt) + ", '" + org +
+        "', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 0, now(), now(), " + rest +
+        ")");
+  }
+};
+
+TEST_F(Operations, HealthReadinessMetricsAndTheConsoleNeedNoToken) {
+  EXPECT_EQ(AskWith("GET", "/healthz", {}).status, 200);
+  EXPECT_EQ(AskWith("GET", "/readyz", {}).status, 200);
+  const Reply exposed = AskWith("GET", "/metrics", {});
+  EXPECT_EQ(exposed.status, 200);
+  EXPECT_TRUE(Header(exposed.raw, "Content-Type").starts_with("text/plain; version=0.0.4"));
+  EXPECT_NE(exposed.raw.body.find("vedette_build_info"), std::string::npos);
+  const Reply console = AskWith("GET", "/", {});
+  EXPECT_EQ(console.status, 200);
+  EXPECT_TRUE(Header(console.raw, "Content-Type").starts_with("text/html"));
+  const std::string policy = Header(console.raw, "Content-Security-Policy");
+  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+}
+
+TEST_F(Operations, ReadinessTellsWhyNot) {
+  state.ready = false;
+  const Reply reply = AskWith("GET", "/readyz", {});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.body["ready"], false);
+  EXPECT_EQ(reply.body["reasons"], Json::array({"the database cannot be reached"}));
+  EXPECT_EQ(AskWith("GET", "/healthz", {}).status, 200);
+}
+
+TEST_F(Operations, EverythingElseWantsOneOfTheTokens) {
+  const std::string path = "/admin/v1/orgs";
+  const std::string good = std::string("Bearer ") + kToken;
+  EXPECT_EQ(AskWith("GET", path, {}).status, 401);
+  EXPECT_EQ(AskWith("GET", path, {}).body["error"], "unauthorized");
+  for (const std::string& header :
+       {std::string("Bearer"), std::string("Bearer "), std::string("Bearer wrong"), good + "x",
+        std::string("Basic ") + kToken, std::string(kToken), good.substr(0, good.size() - 1)}) {
+    EXPECT_EQ(AskWith("GET", path, {{"authorization", header}}).status, 401) << header;
+  }
+  EXPECT_EQ(AskWith("GET", path, {{"x-api-key", kToken}}).status, 401);
+  EXPECT_EQ(AskWith("GET", path, {{"authorization", good}}).status, 200);
+  EXPECT_EQ(AskWith("GET", path, {{"authorization", "bearer alice's token"}}).status, 200);
+}
+
+TEST_F(Operations, UnknownPathsAndMethodsAreToldApart) {
+  EXPECT_EQ(Ask("GET", "/admin/v1/nothing").status, 404);
+  const Reply reply = Ask("DELETE", "/admin/v1/orgs");
+  EXPECT_EQ(reply.status, 405);
+  EXPECT_EQ(Header(reply.raw, "Allow"), "GET, POST");
+}
+
+TEST_F(Operations, TheAuditSaysWhoDidWhatWhyAndFromWhere) {
+  const std::string org = NewOrganisation();
+  net::ServerRequest request;
+  request.method = "POST";
+  request.target = request.path = "/admin/v1/orgs/" + org + "/credits";
+  request.headers = {{"authorization", "Bearer alice's token"},
+                     {"content-type", "application/json"},
+                     {"x-forwarded-for", "198.51.100.1"},
+                     {"x-actor", "mallory"}};
+  request.remote_address = "203.0.113.9";
+  request.body = R"({"amount":5,"reason":"invoice 7"})";
+  EXPECT_EQ(AskRaw(request).status, 200);
+  const Reply audit = Ask("GET", "/admin/v1/audit?limit=1");
+  Json entry = audit.body["items"][0];
+  EXPECT_EQ(entry["actor"], "alice");
+  EXPECT_EQ(entry["action"], "org.credits");
+  EXPECT_EQ(entry["target"], org);
+  EXPECT_EQ(entry["org_id"], org);
+  EXPECT_EQ(entry["reason"], "invoice 7");
+  EXPECT_EQ(entry["detail"]["amount"], 5);
+  EXPECT_EQ(entry["remote_address"], "203.0.113.9");
+  const Reply older =
+      Ask("GET", "/admin/v1/audit?cursor=" + audit.body["next_cursor"].get<std::string>());
+  ASSERT_EQ(older.body["items"].size(), 1U);
+  EXPECT_EQ(older.body["items"][0]["action"], "org.create");
+  EXPECT_EQ(older.body["items"][0]["actor"], "default");
+  EXPECT_FALSE(older.body.contains("next_cursor"));
+}
+
+TEST_F(Operations, SecretsAndKeysDoNotReachTheAudit) {
+  const std::string org = NewOrganisation();
+  const Reply key = Ask("POST", "/admin/v1/orgs/" + org + "/api-keys", Object({{"name", "k"}}));
+  const Reply secret = Ask("POST", "/admin/v1/orgs/" + org + "/signing-secrets/rotate",
+                           Object({{"overlap_hours", 0}}));
+  const std::string audit = Ask("GET", "/admin/v1/audit").raw.body;
+  EXPECT_NE(audit.find("api_key.create"), std::string::npos);
+  EXPECT_NE(audit.find("signing_secret.rotate"), std::string::npos);
+  EXPECT_EQ(audit.find(key.body["key"].get<std::string>()), std::string::npos);
+  EXPECT_EQ(audit.find(secret.body["secret"].get<std::string>()), std::string::npos);
+}
+
+TEST_F(Operations, DrainEndsTheProcessAndIsAudited) {
+  const Reply reply = Ask("POST", "/admin/v1/drain", Object({{"reason", "upgrade"}}));
+  EXPECT_EQ(reply.status, 202);
+  EXPECT_TRUE(state.drained);
+  Json entry = Ask("GET", "/admin/v1/audit").body["items"][0];
+  EXPECT_EQ(entry["action"], "member.drain");
+  EXPECT_EQ(entry["target"], state.id.ToString());
+}
+
+TEST_F(Operations, AMonitorIsPausedResumedAndCancelledWithItsReason) {
+  const std::string org = NewOrganisation();
+  const std::string id = NewMonitor(org);
+  const std::string path = "/admin/v1/monitors/" + id;
+  EXPECT_EQ(Ask("POST", path + "/pause", Json::object()).status, 422) << "a reason is required";
+  const Reply paused = Ask("POST", path + "/pause", Object({{"reason", "noisy"}}));
+  ASSERT_EQ(paused.status, 200) << paused.raw.body;
+  EXPECT_EQ(paused.body["id"], id);
+  EXPECT_EQ(paused.body["status"], "paused");
+  EXPECT_EQ(paused.body["disabled_reason"], "noisy (by default)");
+  EXPECT_EQ(Ask("POST", path + "/pause", Object({{"reason", "noisy"}})).status, 200);
+  EXPECT_EQ(Ask("POST", path + "/trigger").status, 409);
+  const Reply shown = Ask("GET", path);
+  EXPECT_EQ(shown.body["status"], "paused");
+  EXPECT_EQ(shown.body["is_active"], false);
+
+  const Reply resumed = Ask("POST", path + "/resume", Object({{"reason", "fixed"}}));
+  EXPECT_EQ(resumed.body["status"], "active");
+  EXPECT_EQ(resumed.body["disabled_reason"], nullptr);
+  EXPECT_EQ(Ask("POST", path + "/resume").status, 200);
+
+  const Reply cancelled = Ask("POST", path + "/cancel", Object({{"reason", "over"}}));
+  EXPECT_EQ(cancelled.body["status"], "cancelled");
+  const Reply conflict = Ask("POST", path + "/pause", Object({{"reason", "late"}}));
+  EXPECT_EQ(conflict.status, 409);
+  EXPECT_EQ(Sql("select string_agg(action || ':' || reason || ':' || (target = '" + id +
+                "')::text, ' ' order by at) from audit where org_id = '" + org +
+                "' and action like 'monitor.%'"),
+            "monitor.pause:noisy:true monitor.resume:fixed:true monitor.cancel:over:true");
+}
+
+TEST_F(Operations, ATriggerOpensATickOrJoinsTheOpenOne) {
+  const std::string id = NewMonitor(NewOrganisation());
+  const std::string path = "/admin/v1/monitors/" + id;
+  const Reply first = Ask("POST", path + "/trigger", Object({{"reason", "look now"}}));
+  ASSERT_EQ(first.status, 202) << first.raw.body;
+  EXPECT_EQ(first.body["monitor_id"], id);
+  EXPECT_EQ(first.body["rows"], 2);
+  EXPECT_EQ(first.body["joined"], false);
+  const Reply second = Ask("POST", path + "/trigger");
+  EXPECT_EQ(second.body["joined"], true);
+  EXPECT_EQ(second.body["tick_id"], first.body["tick_id"]);
+  Json ticks = Ask("GET", path).body["ticks"];
+  ASSERT_EQ(ticks.size(), 1U);
+  EXPECT_EQ(ticks[0]["tick_id"], first.body["tick_id"]);
+  EXPECT_EQ(ticks[0]["trigger"], "manual");
+}
+
+TEST_F(Operations, EveryOrganisationsMonitorsAreListedAndFound) {
+  const std::string acme = NewOrganisation("Acme");
+  const std::string other = NewOrganisation("Other");
+  const std::string a = NewMonitor(acme, "prices");
+  const std::string b = NewMonitor(other, "people");
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors").body["items"].size(), 2U);
+  const Reply of_acme = Ask("GET", "/admin/v1/monitors?org_id=" + acme);
+  ASSERT_EQ(of_acme.body["items"].size(), 1U);
+  EXPECT_EQ(of_acme.body["items"][0]["id"], a);
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors?q=PEO").body["items"][0]["id"], b);
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors?status=paused").body["items"].size(), 0U);
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors?status=nonsense").status, 422);
+  const Reply page = Ask("GET", "/admin/v1/monitors?limit=1");
+  EXPECT_EQ(page.body["items"].size(), 1U);
+  const Reply rest = Ask(
+      "GET", "/admin/v1/monitors?limit=1&cursor=" + page.body["next_cursor"].get<std::string>());
+  EXPECT_EQ(rest.body["items"].size(), 1U);
+  EXPECT_FALSE(rest.body.contains("next_cursor"));
+}
+
+TEST_F(Operations, RowsAndTheirEventsAreShownAsThePublicOnes) {
+  const std::string id = NewMonitor(NewOrganisation());
+  const std::string path = "/admin/v1/monitors/" + id + "/rows";
+  const Reply page = Ask("GET", path + "?limit=1");
+  ASSERT_EQ(page.status, 200) << page.raw.body;
+  ASSERT_EQ(page.body["rows"].size(), 1U);
+  EXPECT_EQ(page.body["rows"][0]["subject"]["url"], "https://a.example/");
+  const Reply rest = Ask("GET", path + "?cursor=" + page.body["next_cursor"].get<std::string>());
+  ASSERT_EQ(rest.body["rows"].size(), 1U);
+  EXPECT_FALSE(rest.body.contains("next_cursor"));
+  const auto row = page.body["rows"][0]["id"].get<std::string>();
+  const Reply events = Ask("GET", path + "/" + row + "/events?include_completions=true");
+  EXPECT_EQ(events.status, 200);
+  EXPECT_EQ(events.body, Json::array());
+  EXPECT_EQ(Ask("GET", path + "/" + row + "/events?limit=501").status, 422);
+  EXPECT_EQ(Ask("GET", path + "/" + id + "/events").status, 404);
+  EXPECT_EQ(Ask("GET", path + "?stale=maybe").status, 422);
+  EXPECT_EQ(Ask("GET", path + "?stale=true").body["rows"].size(), 0U);
+}
+
+TEST_F(Operations, DeliveriesAreListedByStateNewestFirst) {
+  const std::string org = NewOrganisation();
+  const std::string other = NewOrganisation();
+  const std::string pending = NewDelivery(org, kPending);
+  const std::string dead = NewDelivery(org, kDead);
+  NewDelivery(other, kDead);
+  const std::string delivered = base::Uuid::V7(clock).ToString();
+  NewAttempt(delivered, org, 1, "false, 500, 'status: 500', null, 1000");
+  NewAttempt(delivered, org, 2, "true, 204, null, null, 2000");
+
+  const Reply listed = Ask("GET", "/admin/v1/deliveries?state=dead&org_id=" + org);
+  ASSERT_EQ(listed.body["items"].size(), 1U) << listed.raw.body;
+  EXPECT_EQ(listed.body["items"][0]["id"], dead);
+  EXPECT_EQ(listed.body["items"][0]["state"], "dead");
+  EXPECT_EQ(listed.body["items"][0]["type"], "monitor.field.changed");
+  EXPECT_EQ(listed.body["items"][0]["attempts"], 3);
+  EXPECT_EQ(listed.body["items"][0]["next_attempt_at"], nullptr);
+  EXPECT_EQ(listed.body["items"][0]["last_error"], "status: 500");
+  const Reply waiting = Ask("GET", "/admin/v1/deliveries?state=pending");
+  ASSERT_EQ(waiting.body["items"].size(), 1U);
+  EXPECT_EQ(waiting.body["items"][0]["id"], pending);
+  EXPECT_TRUE(waiting.body["items"][0]["next_attempt_at"].is_string());
+  const Reply done = Ask("GET", "/admin/v1/deliveries?state=delivered");
+  ASSERT_EQ(done.body["items"].size(), 1U);
+  EXPECT_EQ(done.body["items"][0]["id"], delivered);
+  EXPECT_EQ(done.body["items"][0]["attempts"], 2);
+  EXPECT_EQ(Ask("GET", "/admin/v1/deliveries?state=lost").status, 422);
+}
+
+TEST_F(Operations, OneDeliveryIsShownWithItsAttempts) {
+  const std::string org = NewOrganisation();
+  const std::string id = NewDelivery(org, kDead);
+  NewAttempt(id, org, 1, "false, null, 'timeout: no answer', null, 10000000");
+  NewAttempt(id, org, 2, "false, 500, 'status: 500', '\\xff3c623e'::bytea, 1500");
+  const Reply shown = Ask("GET", "/admin/v1/deliveries/" + id);
+  ASSERT_EQ(shown.status, 200);
+  ASSERT_EQ(shown.body["history"].size(), 2U);
+  EXPECT_EQ(shown.body["history"][0]["status_code"], nullptr);
+  EXPECT_EQ(shown.body["history"][1]["attempt"], 2);
+  EXPECT_EQ(shown.body["history"][1]["answer"], "\xef\xbf\xbd<b>");
+  EXPECT_EQ(Ask("GET", "/admin/v1/deliveries/" + base::Uuid::V4().ToString()).status, 404);
+}
+
+TEST_F(Operations, OnlyADeadDeliveryIsReplayed_G2) {
+  const std::string org = NewOrganisation();
+  const std::string dead = NewDelivery(org, kDead);
+  const std::string pending = NewDelivery(org, kPending);
+  const std::string delivered = base::Uuid::V7(clock).ToString();
+  NewAttempt(delivered, org, 1, "true, 200, null, null, 2000");
+  const std::string path = "/admin/v1/deliveries/";
+  EXPECT_EQ(Ask("POST", path + pending + "/replay").status, 409);
+  EXPECT_EQ(Ask("POST", path + delivered + "/replay").status, 409);
+  EXPECT_EQ(Ask("POST", path + base::Uuid::V4().ToString() + "/replay").status, 404);
+  const Reply replayed = Ask("POST", path + dead + "/replay", Object({{"reason", "fixed"}}));
+  EXPECT_EQ(replayed.status, 200);
+  EXPECT_EQ(Sql("select state || ' ' || attempts || ' ' || (available_at <= now())::text || ' ' ||"
+                " (replayed_at is not null)::text from delivery where id = '" +
+                dead + "'"),
+            "0 3 true true");
+  EXPECT_EQ(Ask("POST", path + dead + "/replay").status, 409);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'delivery.replay' and org_id = '" + org +
+                "' and reason = 'fixed'"),
+            "1");
+}
+
+TEST_F(Operations, DeadDeliveriesAreReplayedByFilterAndTheDeliverersWoken) {
+  const std::string org = NewOrganisation();
+  const std::string other = NewOrganisation();
+  for (int i = 0; i < 3; ++i) NewDelivery(org, kDead);
+  const std::string old = NewDelivery(org, kDead);
+  Sql("update delivery set created_at = '2020-01-01' where id = '" + old + "'");
+  NewDelivery(other, kDead);
+  NewDelivery(org, kPending);
+  const Reply replayed =
+      Ask("POST", "/admin/v1/deliveries/replay",
+          Object({{"org_id", org}, {"since", "2021-01-01T00:00:00Z"}, {"reason", "outage"}}));
+  EXPECT_EQ(replayed.status, 200) << replayed.raw.body;
+  EXPECT_EQ(base::DumpJson(replayed.body), R"({"replayed":3})");
+  EXPECT_EQ(Sql("select count(*) from delivery where state = 1"), "2");
+  EXPECT_EQ(Sql("select detail->>'replayed' from audit where action = 'delivery.replay_many'"),
+            "3");
+  EXPECT_EQ(Ask("POST", "/admin/v1/deliveries/replay", Object({{"until", "2021-01-01T00:00:00Z"}}))
+                .body["replayed"],
+            1);
+  EXPECT_EQ(Ask("POST", "/admin/v1/deliveries/replay", Object({{"since", "yesterday"}})).status,
+            422);
+  EXPECT_EQ(Ask("POST", "/admin/v1/deliveries/replay", Object({{"state", "dead"}})).status, 422);
+}
+
+TEST_F(Operations, TheOverviewShowsTheFleetAndItsQueues) {
+  const std::string org = NewOrganisation("Acme");
+  const std::string monitor = NewMonitor(org);
+  Sql("insert into member (id, roles, version, host, pid) values ('" + state.id.ToString() +
+      "', '{api,admin}', '1.2.3', 'here', 42), (gen_random_uuid(), '{worker}', '1.2.2', 'there', "
+      "7)");
+  Sql("insert into member (id, roles, version, host, pid, heartbeat_at) values (gen_random_uuid(),"
+      " '{worker}', '1', 'gone', 7, now() - interval '1 day')");
+  Sql("insert into chunk (id, org_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, "
+      "due_at,"
+      " row_count) values (gen_random_uuid(), '" +
+      org +
+      "', 1, now() - interval '1 minute', '{}', '{}', '{}', '{}', now() - interval '1 minute', 3)");
+  Sql("insert into chunk (id, org_id, tier, available_at, lease_token, monitor_ids, tick_ids, "
+      "firsts,"
+      " ends, due_at, row_count) values (gen_random_uuid(), '" +
+      org +
+      "', 1, now() + interval '1 minute', gen_random_uuid(), '{}', '{}', '{}', '{}', now(), 5)");
+  Sql("update monitor_sched set next_run_at = now() - interval '1 hour'");
+  NewDelivery(org, kPending);
+  NewDelivery(org, kDead);
+
+  const Reply reply = Ask("GET", "/admin/v1/overview");
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  Json body = reply.body;
+  ASSERT_EQ(body["members"].size(), 2U);
+  int answering = 0;
+  for (Json member : body["members"]) {
+    if (member["answering"] != true) continue;
+    ++answering;
+    EXPECT_EQ(member["roles"], Json::array({"api", "admin"}));
+    EXPECT_EQ(member["pid"], 42);
+  }
+  EXPECT_EQ(answering, 1);
+  EXPECT_EQ(body["chunks"]["due"], 1);
+  EXPECT_EQ(body["chunks"]["leased"], 1);
+  EXPECT_GE(body["chunks"]["oldest_due_age_ms"].get<std::int64_t>(), 60000);
+  EXPECT_EQ(body["checks"]["due"], 3);
+  EXPECT_EQ(body["checks"]["leased"], 5);
+  EXPECT_EQ(body["deliveries"]["pending"], 1);
+  EXPECT_EQ(body["deliveries"]["dead"], 1);
+  EXPECT_TRUE(body["deliveries"]["oldest_pending_age_ms"].is_number());
+  EXPECT_EQ(body["backlog"][0]["name"], "Acme");
+  EXPECT_EQ(body["backlog"][0]["checks"], 3);
+  EXPECT_EQ(body["monitors"]["live"], 1);
+  EXPECT_EQ(body["monitors"]["late"], 1);
+  EXPECT_EQ(body["monitors"]["stalest"][0]["id"], monitor);
+}
+
+TEST_F(Operations, WithoutTheDatabaseAnswersAre503AndHealthStays_G12) {
+  const std::string org = NewOrganisation();
+  TestDatabase::CrashServer();
+  Reply reply = Ask("GET", "/admin/v1/orgs/" + org);
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(Header(reply.raw, "Retry-After"), "5");
+  EXPECT_EQ(AskWith("GET", "/healthz", {}).status, 200);
+  EXPECT_EQ(Ask("POST", "/admin/v1/drain").status, 202) << "an ending is possible without it";
+  EXPECT_TRUE(state.drained);
+  TestDatabase::StartServer();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  do {
+    reply = Ask("GET", "/admin/v1/orgs/" + org);
+  } while (reply.status == 503 && std::chrono::steady_clock::now() < give_up);
+  EXPECT_EQ(reply.status, 200);
+}
+
+TEST_F(Operations, RequestsAreCountedByRouteNotByPath) {
+  Ask("GET", "/admin/v1/orgs/" + base::Uuid::V4().ToString());
+  Ask("GET", "/admin/v1/nothing/here");
+  const std::string exposed = metrics.Expose();
+  EXPECT_NE(exposed.find("route=\"admin /admin/v1/orgs/{id}\""), std::string::npos);
+  EXPECT_EQ(exposed.find("nothing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vedette::test
