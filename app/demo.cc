@@ -140,8 +140,13 @@ class Demo {
 };
 
 int Demo::Run(const config::Environment& environment) {
-  // Wrong configuration is told before anything is started.
-  config::LoadConfig(std::nullopt, DemoEnvironment(environment, options_, {}, "postgresql:///"));
+  // Wrong configuration is told before anything is started. The demo's own secrets, which are not
+  // made yet, have stand-ins.
+  DemoState stand_in;
+  stand_in.admin_token = "-";
+  stand_in.encryption_key = std::string(64, '0');
+  config::LoadConfig(std::nullopt,
+                     DemoEnvironment(environment, options_, stand_in, "postgresql:///"));
   narrator_.Title("vedette demo: company pages are watched, and you see what comes of it");
   narrator_.Note(options_.once ? "takes about half a minute, then ends"
                                : "takes about half a minute, then stays up until Ctrl-C");
