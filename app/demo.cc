@@ -148,8 +148,8 @@ int Demo::Run(const config::Environment& environment) {
   config::LoadConfig(std::nullopt,
                      DemoEnvironment(environment, options_, stand_in, "postgresql:///"));
   narrator_.Title("vedette demo: company pages are watched, and you see what comes of it");
-  narrator_.Note(options_.once ? "takes about half a minute, then ends"
-                               : "takes about half a minute, then stays up until Ctrl-C");
+  narrator_.Note(options_.once ? "takes about 15 seconds, then ends"
+                               : "takes about 15 seconds, then stays up until Ctrl-C");
   int status = 1;
   try {
     fs::create_directories(options_.dir);

@@ -42,6 +42,10 @@ std::int64_t MoneyAt(const Json& object, const char* key) {
   return *mc;
 }
 
+std::string Credits(std::int64_t mc) {
+  return domain::FormatCredits(mc) + (mc == 1000 ? " credit" : " credits");
+}
+
 // The latest last_run_at; empty when no row was checked. The API's timestamps sort as text.
 std::string LatestRun(const Json& rows) {
   std::string latest;
@@ -119,7 +123,12 @@ void DemoStory::SetUp() {
     const bool former = FindFormer();
     if (!former) MakeOrganisation();
     parts_.receiver.SetSecret(state.signing_secret);
-    before_ = ReadMoney();
+    // With nothing reserved, so that what is told adds up at sight.
+    WaitUntil("no check to be in flight", [this](std::string* seen) {
+      before_ = ReadMoney();
+      *seen = fmt::format("{} reserved", Credits(before_.reserved_mc));
+      return before_.reserved_mc == 0;
+    });
     if (!former || parts_.site_moved) MakeMonitor();
     ReadRows();
   } catch (const RequestFailed& error) {
@@ -128,9 +137,9 @@ void DemoStory::SetUp() {
     Fail(fmt::format("an answer had not the expected shape: {}", error.what()));
   }
   parts_.narrator.Note(
-      fmt::format("{} rows, fields {}, every {} s, {} credits a check", row_ids_.size(),
+      fmt::format("{} rows, fields {}, every {} s, {} a check", row_ids_.size(),
                   "employees (css), chief executive (xpath), starter plan (css attribute)",
-                  parts_.frequency.count(), domain::FormatCredits(parts_.price_mc)));
+                  parts_.frequency.count(), Credits(parts_.price_mc)));
 }
 
 // What the last run left: its monitor goes on, awake and at the story's pace.
@@ -337,13 +346,12 @@ void DemoStory::TellBalance() {
   }
   const std::int64_t charged = after.charged_mc - before_.charged_mc;
   parts_.narrator.Observed(fmt::format(
-      "balance before {} credits, now {}: {} charged", domain::FormatCredits(before_.balance_mc),
+      "balance before {}, now {}: {} charged", domain::FormatCredits(before_.balance_mc),
       domain::FormatCredits(after.balance_mc), domain::FormatCredits(charged)));
   if (parts_.price_mc > 0) {
     if (charged % parts_.price_mc != 0) Fail("the charge is no whole number of checks");
-    parts_.narrator.Note(fmt::format("{} completed checks at {} credits; nothing else is charged",
-                                     charged / parts_.price_mc,
-                                     domain::FormatCredits(parts_.price_mc)));
+    parts_.narrator.Note(fmt::format("{} completed checks at {}; nothing else is charged",
+                                     charged / parts_.price_mc, Credits(parts_.price_mc)));
   }
 }
 

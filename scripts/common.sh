@@ -175,7 +175,7 @@ build() {
   [ $# -gt 0 ] && shift
   targets=("$@")
   mkdir -p "$ROOT/build"
-  if ! (cd "$ROOT" && cmake --preset "$preset" "${options[@]}") >"$log" 2>&1; then
+  if ! (cd "$ROOT" && cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "${options[@]}") >"$log" 2>&1; then
     cat "$log" >&2
     return 1
   fi

@@ -79,7 +79,7 @@ def test_once_passes_and_leaves_nothing_running(binary, directory):
     assert re.search(r"changed from \S+ to \S+", out)
     assert re.search(r"source http://127\.0\.0\.1:\d+/companies/", out)
     assert "signature verified" in out
-    assert re.search(r"balance before [\d.]+ credits, now [\d.]+: [\d.]+ charged", out)
+    assert re.search(r"balance before [\d.]+ credits, now [\d.]+ credits: [\d.]+ credits? charged", out)
     assert "answered 409" in out and "answered 202" in out
     assert "\x1b" not in out, "in a pipe the lines are plain"
     assert "Every step was observed." in out
