@@ -1,0 +1,126 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "net/public_address.h"
+#include "store/session.h"
+#include "store/signals.h"
+#include "tests/support/test_database.h"
+
+namespace vedette::test {
+
+// Takes one answer, whole or in pieces, as a client that reads at once.
+class ApiExchange final : public net::Exchange {
+ public:
+  struct Answer {
+    int status = 0;
+    std::vector<std::pair<std::string, std::string>> headers{};
+    std::string body{};
+    int pieces = 0;  // of a streamed one
+    std::size_t piece_bytes_max = 0;
+    bool ended = false;
+  };
+
+  explicit ApiExchange(net::ServerRequest request) : request_(std::move(request)) {}
+  const net::ServerRequest& request() const override { return request_; }
+  void Send(net::ServerResponse response) override;
+  void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
+  void Write(std::string piece, std::function<void(bool)> then) override;
+  void End() override;
+
+  Answer Wait();
+
+ private:
+  net::ServerRequest request_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  Answer answer_;  // guarded by mutex_
+};
+
+class FakeWebhookTester final : public api::WebhookTester {
+ public:
+  void Test(api::WebhookTestTarget target,
+            std::function<void(api::WebhookTestOutcome)> done) override {
+    tested = std::move(target);
+    done(outcome);
+  }
+  std::optional<api::WebhookTestTarget> tested;
+  api::WebhookTestOutcome outcome{true, 204, std::nullopt, 12};
+};
+
+// The public API over a database of the test's own, without the sockets. The organisation "acme"
+// has every feature unless a test takes it away.
+class ApiTest : public testing::Test {
+ public:
+  struct Reply {
+    int status = 0;
+    mutable base::Json body;  // so that a missing member reads as null
+    ApiExchange::Answer raw;
+
+    std::string Header(const std::string& name) const;
+    std::string error() const { return body.value("error", ""); }
+    std::string message() const { return body.value("message", ""); }
+    // Of a 422: the first item's loc as text and its type.
+    std::string loc() const;
+    std::string type() const;
+  };
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  explicit ApiTest(const config::Environment& environment = {});
+
+  // With acme's key, unless the headers name another x-api-key.
+  Reply Ask(const std::string& method, const std::string& target, const Headers& headers = {});
+  Reply Ask(const std::string& method, const std::string& target, const base::Json& body,
+            const Headers& headers = {});
+  Reply AskRaw(net::ServerRequest request);
+  net::ServerRequest Request(const std::string& method, const std::string& target,
+                             const Headers& headers) const;
+  // As Ask, but does not wait.
+  std::shared_ptr<ApiExchange> Begin(net::ServerRequest request);
+
+  // The first column of the first row of a statement, as text; empty without a row.
+  std::string Sql(const std::string& statement);
+
+  struct Tenant {
+    std::string org_id;
+    std::string key;
+  };
+  Tenant NewTenant(const std::string& name);
+  std::string NewTeam(const std::string& org_id);
+  std::string NewKey(const std::string& org_id, const std::optional<std::string>& team_id);
+
+  // A body that is accepted: key column `domain`, watched field `price`, two rows.
+  static base::Json GoodBody();
+  // Creates it, with changes; the monitor's id.
+  std::string NewMonitor(const base::Json& changes = base::Json::object());
+
+  TestDatabase database;
+  base::SystemClock clock;
+  base::Logger log{base::LogLevel::kOff, base::LogFormat::kText};
+  metrics::Metrics metrics{"test"};
+  config::Config config;
+  net::AddressPolicy policy;
+  store::Signals signals;
+  store::Pool pool;
+  FakeWebhookTester tester;
+  api::Api api;
+  Tenant acme;
+};
+
+}  // namespace vedette::test
