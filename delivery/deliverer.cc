@@ -12,6 +12,8 @@ constexpr std::size_t kHeldPerInFlight = 4;
 constexpr int kEndpointsPerWalkMax = 200;
 constexpr std::chrono::milliseconds kSettleRetryFirst{100};
 constexpr std::chrono::milliseconds kSettleRetryMax{5000};
+// How long a drain that is out of time still waits for the database.
+constexpr std::chrono::milliseconds kDrainSettleMax{2000};
 
 }  // namespace
 
@@ -33,13 +35,7 @@ Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& 
       poll_timer_(loop, [this] { Claim(); }),
       settle_timer_(loop, [this] { Settle(); }),
       lease_timer_(loop, [this] { RenewLeases(); }),
-      drain_timer_(loop,
-                   [this] {
-                     // Out of time: what is on its way is given back; a duplicate may follow (G3).
-                     for (auto& [id, held] : held_) held.sending = false;
-                     ReleaseWaiting();
-                     DrainStep();
-                   }),
+      drain_timer_(loop, [this] { OnDrainTimeout(); }),
       alive_(std::make_shared<bool>(true)) {}
 
 Deliverer::~Deliverer() {
@@ -312,10 +308,31 @@ void Deliverer::Drain(std::function<void()> done) {
   DrainStep();
 }
 
+// Out of time: what is on its way is given back, a duplicate may follow (G3); then the database is not
+// waited for either. Leases that could not be given back end by themselves.
+void Deliverer::OnDrainTimeout() {
+  if (!drain_overdue_) {
+    drain_overdue_ = true;
+    for (auto& [id, held] : held_) held.sending = false;
+    drain_timer_.Start(kDrainSettleMax);
+    ReleaseWaiting();
+    DrainStep();
+    return;
+  }
+  log_.Warn("draining without the database: leases are left to end",
+            {{"deliveries", held_.size()}, {"attempts", settled_.size()}});
+  EndDrain();
+}
+
 void Deliverer::DrainStep() {
-  if (!drained_) return;
+  if (!drained_ || drain_done_) return;
   if (held_.empty() && !settled_.empty()) Settle();
   if (!held_.empty() || reserved_ > 0 || settling_ > 0 || claiming_ || !settled_.empty()) return;
+  EndDrain();
+}
+
+void Deliverer::EndDrain() {
+  drain_done_ = true;
   drain_timer_.Stop();
   loop_.Post(std::exchange(drained_, [] {}));
 }

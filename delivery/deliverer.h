@@ -66,7 +66,9 @@ class Deliverer {
                       std::chrono::milliseconds backoff);
   void RenewLeases();
   void ReleaseWaiting();
+  void OnDrainTimeout();
   void DrainStep();
+  void EndDrain();
   std::vector<base::Uuid> FullEndpoints() const;
 
   // One receiver's place in this process (G10): what waits, and how much is on its way.
@@ -100,7 +102,9 @@ class Deliverer {
   bool claiming_ = false;
   bool claim_again_ = false;
   bool more_ = false;  // the last claim stopped at a limit
-  std::function<void()> drained_;
+  std::function<void()> drained_;  // set while draining
+  bool drain_overdue_ = false;
+  bool drain_done_ = false;
   std::shared_ptr<bool> alive_;
 };
 
