@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,6 +19,11 @@
 
 // A leased chunk inside a worker. Loop thread only.
 namespace vedette::worker {
+
+// The error of a check whose result cannot be stored.
+inline constexpr std::string_view kRecordFailedClass = "record_failed";
+inline constexpr std::string_view kRecordFailedMessage =
+    "the result of this check could not be stored";
 
 // Which row of a chunk.
 struct RowRef {

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "domain/ids.h"
+#include "worker/probes/text.h"
 #include "worker/verdict.h"
 #include "worker/worker.h"
 
@@ -21,6 +22,23 @@ base::Json ParseOr(const std::optional<std::string>& text, base::Json otherwise)
 std::optional<std::string> DumpIf(const std::optional<base::Json>& value) {
   if (!value) return std::nullopt;
   return base::DumpJson(*value);
+}
+
+// A value becomes what is known of its row: text that could not be read back must not get there.
+bool Storable(const ProbeResult& result) {
+  const auto* observation = std::get_if<Observation>(&result);
+  if (observation == nullptr) return true;
+  const auto storable = [](const auto& field) {
+    const base::Json& value = field.second.value;
+    if (!value.is_string()) return true;
+    const auto& text = value.template get_ref<const std::string&>();
+    return text.find('\0') == std::string::npos && IsValidUtf8(text);
+  };
+  return std::all_of(observation->fields.begin(), observation->fields.end(), storable);
+}
+
+ProbeFailure Unstorable() {
+  return {std::string(kRecordFailedClass), std::string(kRecordFailedMessage), false, std::nullopt};
 }
 
 std::optional<domain::NotificationType> NotificationFor(domain::Outcome outcome) {
@@ -165,11 +183,13 @@ void Worker::RetryLater(const std::shared_ptr<Check>& check, std::chrono::millis
 
 void Worker::RunRetries() {
   const auto now = clock_.SinceBoot();
+  bool freed = false;
   while (!retries_.empty() && retries_.begin()->first <= now) {
     const auto check = retries_.begin()->second;
     retries_.erase(retries_.begin());
     if (check->chunk->lost || check->chunk->giving_back) {
       --in_flight_;
+      freed = true;
       if (check->chunk->deaf) continue;
       --check->chunk->in_flight;
       GiveBackIfIdle(check->chunk);
@@ -180,6 +200,7 @@ void Worker::RunRetries() {
   if (!retries_.empty()) {
     retry_timer_.Start(std::chrono::ceil<std::chrono::milliseconds>(retries_.begin()->first - now));
   }
+  if (freed) Pump();
 }
 
 void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
@@ -192,9 +213,9 @@ void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& resu
     --chunk->in_flight;
     if (!chunk->lost) {
       const store::MonitorSpec& spec = *check->active().spec;
-      const Verdict verdict =
-          Judge(check->active().probe_spec->watched,
-                {spec.confirm_after, spec.missing_confirmations}, check->known, result);
+      const Verdict verdict = Judge(check->active().probe_spec->watched,
+                                    {spec.confirm_after, spec.missing_confirmations}, check->known,
+                                    Storable(result) ? result : ProbeResult(Unstorable()));
       AddResult(chunk, check->ref, verdict.outcome, MakeEffects(*check, verdict));
     }
   }

@@ -131,6 +131,13 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
                     std::chrono::nanoseconds began) {
   auto chunk = std::make_shared<ActiveChunk>();
   chunk->claimed = std::move(claimed);
+  // Its lease here had ended (the database was away, the process stood still), and it came back.
+  if (const auto it = chunks_.find(chunk->claimed.id); it != chunks_.end()) {
+    const auto former = it->second;
+    metrics_.AddLeaseLost(1);
+    former->lost = true;
+    Forget(former);
+  }
   chunk->looked_until = claim.now;
   chunk->loaded_began = began;
   if (chunk->claimed.claims == 1) {

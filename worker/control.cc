@@ -13,6 +13,9 @@ namespace {
 // its changes carry the time of its beginning.
 constexpr std::chrono::milliseconds kControlWindow{60000};
 
+// How long a drain that is out of time still waits for records and claims under way.
+constexpr std::chrono::milliseconds kDrainRecordMax{2000};
+
 }  // namespace
 
 Worker::Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -38,15 +41,7 @@ Worker::Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals
       lease_timer_(loop, [this] { RenewLeases(); }),
       control_timer_(loop, [this] { ReadControl(); }),
       retry_timer_(loop, [this] { RunRetries(); }),
-      drain_timer_(loop,
-                   [this] {
-                     // Out of time: what is in flight is not waited for.
-                     for (auto& [id, chunk] : chunks_) {
-                       chunk->deaf = true;
-                       chunk->in_flight = 0;
-                     }
-                     DrainStep();
-                   }),
+      drain_timer_(loop, [this] { OnDrainTimeout(); }),
       alive_(std::make_shared<bool>(true)) {
   for (const auto& [name, price] : config.prices_mc) {
     if (const auto tier = domain::ParseTier(name)) prices_mc_[*tier] = price;
@@ -145,7 +140,10 @@ bool Worker::ControlFresh(const ActiveChunk& chunk) const {
 }
 
 void Worker::Forget(const std::shared_ptr<ActiveChunk>& chunk) {
-  if (chunks_.erase(chunk->claimed.id) == 0) return;
+  const auto held = chunks_.find(chunk->claimed.id);
+  if (held == chunks_.end() || held->second != chunk) return;
+  chunks_.erase(held);
+  recorder_.Drop(chunk);
   std::size_t rows = 0;
   for (const auto& part : chunk->parts) rows += part.outcomes.size();
   rows_held_ -= rows;
@@ -179,6 +177,30 @@ void Worker::GiveAllBack() {
   auto retries = std::exchange(retries_, {});
   for (auto& [at, check] : retries) retries_.emplace(std::chrono::nanoseconds(0), check);
   RunRetries();
+  DrainStep();
+}
+
+// Out of time: first what is in flight is not waited for, then neither is the database. Leases that
+// could not be given back end by themselves.
+void Worker::OnDrainTimeout() {
+  if (!drain_overdue_) {
+    drain_overdue_ = true;
+    for (auto& [id, chunk] : chunks_) {
+      chunk->deaf = true;
+      chunk->in_flight = 0;
+    }
+    drain_timer_.Start(kDrainRecordMax);
+    DrainStep();
+    return;
+  }
+  log_.Warn("draining without the database: leases are left to end", {{"chunks", chunks_.size()}});
+  claiming_ = false;
+  recorder_.Abandon();
+  const auto held = chunks_;
+  for (const auto& [id, chunk] : held) {
+    chunk->lost = true;
+    Forget(chunk);
+  }
   DrainStep();
 }
 

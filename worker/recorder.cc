@@ -81,7 +81,7 @@ void MakeUnrecordable(ActiveChunk* chunk, CheckResult* result) {
   event.tick_id = part.part.tick_id;
   event.event_group_id = domain::EventGroupId(row.row_id, part.part.tick_id);
   event.type = domain::EventType::kError;
-  event.message = "record_failed: the result of this check could not be stored";
+  event.message = std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage);
   result->effects->events.push_back(std::move(event));
 }
 
@@ -271,13 +271,34 @@ void Recorder::Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
   if (unleased) signals_.Raise(store::Signal::kDelivery);
 }
 
-void Recorder::CancelReserved(const Batch& batch, std::size_t i) {
-  for (const CheckResult& r : batch.items[i].results) {
+void Recorder::CancelReserved(const std::vector<CheckResult>& results) {
+  for (const CheckResult& r : results) {
     if (r.effects && r.effects->delivery && r.effects->delivery->lease_token) sink_->Cancel();
   }
 }
 
+void Recorder::CancelReserved(const Batch& batch, std::size_t i) {
+  CancelReserved(batch.items[i].results);
+}
+
+void Recorder::Drop(const std::shared_ptr<ActiveChunk>& chunk) {
+  CancelReserved(std::exchange(chunk->unrecorded, {}));
+}
+
+void Recorder::Abandon() {
+  abandoned_ = true;
+  for (const auto& batch : std::exchange(waiting_, {})) {
+    --under_way_;
+    for (const auto& item : batch->items) CancelReserved(item.results);
+  }
+}
+
 void Recorder::OnFailed(const std::shared_ptr<Batch>& batch, const store::Failure& failure) {
+  if (abandoned_) {
+    waiting_.push_back(batch);
+    Abandon();
+    return;
+  }
   if (failure.kind == store::Failure::Kind::kFault) {
     OnFault(batch, failure);
     return;
@@ -312,7 +333,7 @@ void Recorder::OnFault(const std::shared_ptr<Batch>& batch, const store::Failure
       CancelReserved(*batch, i);
       const bool again =
           item.results[0].effects && item.results[0].effects->events.size() == 1 &&
-          item.results[0].effects->events[0].message.value_or("").starts_with("record_failed");
+          item.results[0].effects->events[0].message.value_or("").starts_with(kRecordFailedClass);
       if (again) {
         GiveBack(chunk);
         continue;

@@ -42,6 +42,12 @@ class Recorder {
   // Records everything gathered without waiting for more.
   void Flush();
 
+  // The chunk is not held any more: what of it is not being recorded never will be.
+  void Drop(const std::shared_ptr<ActiveChunk>& chunk);
+
+  // Gives up what cannot be recorded now, and what fails from here on.
+  void Abandon();
+
   // Nothing is gathered and nothing under way.
   bool idle() const;
 
@@ -54,6 +60,7 @@ class Recorder {
   void OnFailed(const std::shared_ptr<Batch>& batch, const store::Failure& failure);
   void OnFault(const std::shared_ptr<Batch>& batch, const store::Failure& failure);
   void Deliver(const std::shared_ptr<Batch>& batch, std::size_t i, base::Timestamp recorded_at);
+  void CancelReserved(const std::vector<CheckResult>& results);
   void CancelReserved(const Batch& batch, std::size_t i);
 
   base::EventLoop& loop_;
@@ -73,6 +80,7 @@ class Recorder {
   std::vector<std::shared_ptr<Batch>> waiting_;      // for the retry timer
   std::size_t gathered_ = 0;                         // results in dirty_
   int under_way_ = 0;
+  bool abandoned_ = false;
   std::shared_ptr<bool> alive_;
 };
 

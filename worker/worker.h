@@ -48,7 +48,8 @@ class Worker {
   void Wake();
 
   // No new claims and no further checks; those in flight finish within [worker] drain_timeout_ms,
-  // the rest is given back. `done` once nothing is held any more.
+  // the rest is given back. `done` once nothing is held any more; 2 s after that time in any case,
+  // also without the database.
   void Drain(std::function<void()> done);
 
  private:
@@ -84,6 +85,7 @@ class Worker {
   void GiveBackIfIdle(const std::shared_ptr<ActiveChunk>& chunk);
   void Forget(const std::shared_ptr<ActiveChunk>& chunk);
   void GiveAllBack();
+  void OnDrainTimeout();
   void DrainStep();
 
   base::EventLoop& loop_;
@@ -120,6 +122,7 @@ class Worker {
   std::chrono::nanoseconds control_began_{
       -1};                         // since boot, of the last control read that succeeded
   std::function<void()> drained_;  // set while draining
+  bool drain_overdue_ = false;
   std::shared_ptr<bool> alive_;
 };
 

@@ -1,0 +1,185 @@
+#include "tests/store/worker_support.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace vedette::test {
+namespace {
+
+constexpr std::chrono::seconds kDeadline{60};
+constexpr std::chrono::milliseconds kLookAgain{5};
+
+}  // namespace
+
+worker::ProbeResult Price(base::Json value, std::string evidence) {
+  worker::Observation observation;
+  observation.fields["price"] = {std::move(value), std::move(evidence), {}, std::nullopt};
+  return observation;
+}
+
+void ScriptedProbe::SetScript(Script script) {
+  const std::lock_guard lock(mutex_);
+  script_ = std::move(script);
+}
+
+void ScriptedProbe::Start(worker::ProbeRequest request,
+                          std::function<void(worker::ProbeResult)> done) {
+  std::optional<worker::ProbeResult> result;
+  {
+    const std::lock_guard lock(mutex_);
+    ++starts_;
+    result = script_(request.subject["n"].get<int>(), ++attempts_[request.check_id]);
+    if (!result) {
+      held_.push_back(std::move(done));
+      return;
+    }
+  }
+  done(std::move(*result));
+}
+
+void ScriptedProbe::Release(base::EventLoop& loop, const worker::ProbeResult& result) {
+  std::promise<void> released;
+  loop.Post([&] {
+    std::vector<std::function<void(worker::ProbeResult)>> held;
+    {
+      const std::lock_guard lock(mutex_);
+      held.swap(held_);
+    }
+    for (const auto& done : held) done(result);
+    released.set_value();
+  });
+  released.get_future().get();
+}
+
+std::size_t ScriptedProbe::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_.size();
+}
+
+std::size_t ScriptedProbe::starts() const {
+  const std::lock_guard lock(mutex_);
+  return starts_;
+}
+
+std::size_t ScriptedProbe::checks() const {
+  const std::lock_guard lock(mutex_);
+  return attempts_.size();
+}
+
+std::optional<base::Uuid> CountingSink::Reserve() {
+  ++reserved;
+  return token_;
+}
+
+void CountingSink::Take(domain::Notification, const base::Uuid& lease_token) {
+  EXPECT_EQ(lease_token, token_);
+  ++taken;
+}
+
+void CountingSink::Cancel() {
+  ++cancelled;
+}
+
+WorkerTest::WorkerTest()
+    : settings(config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", database.url()}})),
+      signals(settings.database, clock, metrics,
+              base::Logger(base::LogLevel::kOff, base::LogFormat::kText)) {
+  settings.worker.poll_ms = std::chrono::milliseconds(20);
+  settings.worker.control_read_ms = std::chrono::milliseconds(20);
+  settings.worker.record_partial_delay_ms = std::chrono::milliseconds(20);
+}
+
+WorkerTest::Process::Process(WorkerTest& test)
+    : test_(test),
+      pool_(test.settings.database, {.name = "worker", .generic_plans = true}, 2, test.clock,
+            test.metrics, base::Logger(base::LogLevel::kOff, base::LogFormat::kText)),
+      worker_(std::make_unique<worker::Worker>(
+          loop, pool_, test.signals, test.clock, test.metrics, test.settings,
+          std::map<domain::Tier, worker::TierProbe>{
+              {domain::Tier::kLow, {"scripted", &test.probe, test.settings.probes.at("low")}}},
+          &test.sink, base::Logger(base::LogLevel::kOff, base::LogFormat::kText))) {
+  loop.Post([this] { worker_->Start(); });
+  thread_ = std::thread([this] { loop.Run(); });
+}
+
+WorkerTest::Process::~Process() {
+  const worker::ProbeResult ended = worker::ProbeFailure{"ended", "The test ended.", false, {}};
+  if (!drained_) {
+    test_.probe.SetScript([ended](int, int) { return ended; });
+    auto done = Drain();
+    test_.probe.Release(loop, ended);
+    EXPECT_EQ(done.wait_for(kDeadline), std::future_status::ready) << "draining hangs";
+  }
+  loop.Stop();
+  thread_.join();
+  worker_.reset();
+}
+
+std::future<void> WorkerTest::Process::Drain() {
+  drained_ = true;
+  auto done = std::make_shared<std::promise<void>>();
+  loop.Post([this, done] { worker_->Drain([done] { done->set_value(); }); });
+  return done->get_future();
+}
+
+void WorkerTest::Process::Settle() {
+  std::promise<void> ran;
+  loop.Post([&ran] { ran.set_value(); });
+  ran.get_future().get();
+}
+
+base::Uuid WorkerTest::NewPriced(int rows, const std::string& webhook_url) {
+  const base::Uuid id = NewMonitor({.rows = rows, .webhook_url = webhook_url});
+  Sql(
+      fmt::format("update monitor_row set subject = json_build_object('n', position), "
+                  "baseline = '{{\"price\": \"1\"}}' where monitor_id = '{}'",
+                  id.ToString()));
+  return id;
+}
+
+void WorkerTest::Until(const std::string& what, const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited in vain until " << what;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
+void WorkerTest::Eventually(const std::string& statement, const std::string& expected) {
+  pqxx::connection connection(database.url());
+  pqxx::nontransaction look(connection);
+  std::string last;
+  Until(statement + " is " + expected, [&] {
+    const auto result = look.exec(statement);
+    last = result.empty() || result[0][0].is_null() ? "" : result[0][0].c_str();
+    return last == expected;
+  });
+  EXPECT_EQ(last, expected);
+}
+
+void WorkerTest::UntilControlIsRead() {
+  // The next one to end may have begun before, and when the third ends the second has taken effect.
+  const std::string series = "vedette_db_query_seconds_count{query=\"control_organisations\"}";
+  const double before = Series(series);
+  Until("control is read", [&] { return Series(series) >= before + 3; });
+}
+
+double WorkerTest::Series(const std::string& name_and_labels) {
+  const std::string text = metrics.Expose();
+  const auto at = text.find("\n" + name_and_labels + " ");
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + name_and_labels.size() + 2));
+}
+
+std::string WorkerTest::Outcomes(const base::Uuid& monitor) {
+  return Sql(
+      fmt::format("select string_agg(lpad(to_hex(outcome::int), 2, '0'), '' order by position) "
+                  "from row_state where monitor_id = '{}'",
+                  monitor.ToString()));
+}
+
+std::int64_t WorkerTest::Balance() {
+  return std::stoll(Sql("select balance_mc from account"));
+}
+
+}  // namespace vedette::test

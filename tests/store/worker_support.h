@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "config/config.h"
+#include "store/signals.h"
+#include "tests/store/pipeline_support.h"
+#include "worker/notification_sink.h"
+#include "worker/probes/probe.h"
+#include "worker/worker.h"
+
+namespace vedette::test {
+
+// What a probe saw of `price`.
+worker::ProbeResult Price(base::Json value, std::string evidence = {});
+
+// Answers by a script. Its lock makes it safe to look at from the test's thread.
+class ScriptedProbe final : public worker::Probe {
+ public:
+  // `n` is the row's position, `attempt` counts from 1; nothing: the probe is held until released.
+  using Script = std::function<std::optional<worker::ProbeResult>(int n, int attempt)>;
+
+  void SetScript(Script script);
+  void Start(worker::ProbeRequest request, std::function<void(worker::ProbeResult)> done) override;
+
+  // Answers what is held, on the loop; returns when that has happened.
+  void Release(base::EventLoop& loop, const worker::ProbeResult& result);
+
+  std::size_t held() const;
+  std::size_t starts() const;  // attempts begun
+  std::size_t checks() const;  // different checks among them
+
+ private:
+  mutable std::mutex mutex_;
+  Script script_ = [](int, int) { return Price("1"); };
+  std::vector<std::function<void(worker::ProbeResult)>> held_;
+  std::map<base::Uuid, int> attempts_;
+  std::size_t starts_ = 0;
+};
+
+// A deliverer that has room for everything and keeps count.
+class CountingSink final : public worker::NotificationSink {
+ public:
+  std::optional<base::Uuid> Reserve() override;
+  void Take(domain::Notification notification, const base::Uuid& lease_token) override;
+  void Cancel() override;
+
+  std::atomic<int> reserved{0};  // ever
+  std::atomic<int> taken{0};
+  std::atomic<int> cancelled{0};
+  int open() const { return reserved - taken - cancelled; }
+
+ private:
+  const base::Uuid token_ = base::Uuid::V4();
+};
+
+class WorkerTest : public PipelineTest {
+ public:
+  WorkerTest();
+
+  // A worker with a loop and connections of its own, as in a process. Stopped with the object: what
+  // is held by the probe then fails.
+  class Process {
+   public:
+    explicit Process(WorkerTest& test);
+    ~Process();
+    // A future that is ready when the drain is done.
+    std::future<void> Drain();
+    // Returns when the loop has run what was posted to it before.
+    void Settle();
+    base::EventLoop loop;
+
+   private:
+    WorkerTest& test_;
+    store::Pool pool_;
+    std::unique_ptr<worker::Worker> worker_;
+    std::thread thread_;
+    bool drained_ = false;
+  };
+
+  // A monitor of the tier `low` whose rows have the subject {"n": position} and the price "1".
+  base::Uuid NewPriced(int rows, const std::string& webhook_url = {});
+
+  // Wait with a deadline, after which the test fails.
+  void Until(const std::string& what, const std::function<bool()>& condition);
+  void Eventually(const std::string& statement, const std::string& expected);
+  void UntilAllChunksAreDone() { Eventually("select count(*) from chunk", "0"); }
+  // Until a control read that began after this call has taken effect.
+  void UntilControlIsRead();
+
+  // The value of a series, 0 when it is not there.
+  double Series(const std::string& name_and_labels);
+
+  std::string Outcomes(const base::Uuid& monitor);  // of row_state, in hex, by position
+  std::int64_t Balance();
+
+  config::Config settings;
+  store::Signals signals;
+  ScriptedProbe probe;
+  CountingSink sink;
+};
+
+}  // namespace vedette::test
