@@ -345,9 +345,9 @@ void DemoStory::TellBalance() {
                      domain::FormatCredits(after.total_mc())));
   }
   const std::int64_t charged = after.charged_mc - before_.charged_mc;
-  parts_.narrator.Observed(fmt::format(
-      "balance before {}, now {}: {} charged", domain::FormatCredits(before_.balance_mc),
-      domain::FormatCredits(after.balance_mc), domain::FormatCredits(charged)));
+  parts_.narrator.Observed(fmt::format("balance before {}, now {}: {} charged",
+                                       Credits(before_.balance_mc), Credits(after.balance_mc),
+                                       Credits(charged)));
   if (parts_.price_mc > 0) {
     if (charged % parts_.price_mc != 0) Fail("the charge is no whole number of checks");
     parts_.narrator.Note(fmt::format("{} completed checks at {}; nothing else is charged",

@@ -137,10 +137,14 @@ int Main(int argc, char** argv) {
       "demo", "Show everything at work, on a private PostgreSQL; needs no configuration");
   DemoOptions demo_options;
   demo->add_flag("--once", demo_options.once, "End after the story; 0 only if every step was seen");
-  demo->add_option("--dir", demo_options.dir, "Where the data is kept")->capture_default_str();
+  demo->add_option("--dir", demo_options.dir, "Where the data is kept")
+      ->take_last()
+      ->capture_default_str();
   demo->add_option("--api-port", demo_options.api_port, "Default 8080; 0: any free one")
+      ->take_last()
       ->check(CLI::Range(0, 65535));
   demo->add_option("--admin-port", demo_options.admin_port, "Default 9464; 0: any free one")
+      ->take_last()
       ->check(CLI::Range(0, 65535));
   const std::map<std::string, ReceiverMode> modes = {{"honest", ReceiverMode::kHonest},
                                                      {"refuse", ReceiverMode::kRefuse},

@@ -33,15 +33,15 @@ def test_a_bad_variable_is_named(binary, tmp_path, variable, value, words):
     assert status == 2
     for word in words:
         assert word in log
-    if "KEY" not in variable:
-        assert value in log
+    if "KEY" in variable:
+        assert value not in log.replace(variable, ""), "a secret is not repeated"
 
 
 @pytest.mark.parametrize("text, words", [
     ("[worker]\nlease = 5\n", ["lease", "worker"]),
     ("[worker]\nlease_ms = \"long\"\n", ["lease_ms", "worker", "long"]),
     ("[wroker]\nlease_ms = 5\n", ["wroker"]),
-    ("[worker\n", ["line 1"]),
+    ("[worker\n", ["vedette.toml:1:"]),
 ])
 def test_a_bad_file_is_told_by_key(binary, tmp_path, text, words):
     path = tmp_path / "vedette.toml"
@@ -120,7 +120,7 @@ def test_refuses_a_newer_schema(binary, database, tmp_path):
     table = database.value(
         "SELECT table_name FROM information_schema.columns WHERE column_name = 'version' AND "
         "table_schema = 'public' AND table_name <> 'member'")
-    database.rows(f"INSERT INTO {table} (version) VALUES (9999)")
+    database.rows(f"INSERT INTO {table} (version, name) VALUES (9999, '9999_from_the_future')")
     status, log = serve_to_its_end(service)
     assert status == 1 and "newer" in log
     done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True)
