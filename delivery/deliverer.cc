@@ -183,7 +183,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   held_.erase(it);
   metrics_.ObserveDeliveryAttempt(result.duration);
   AttemptContext context{};
-  context.attempts = delivery.attempts + 1;
+  context.attempts = delivery.schedule_attempts + 1;
   context.age =
       std::chrono::duration_cast<std::chrono::milliseconds>(attempted_at - delivery.counted_from);
   context.endpoint_failing = delivery.endpoint_failing;
@@ -195,7 +195,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
                                                         : store::AttemptRecord::Kind::kDead;
   record.notification = delivery.notification;
   record.lease_token = delivery.lease_token;
-  record.attempt = context.attempts;
+  record.attempt = delivery.attempts + 1;
   record.attempted_at = attempted_at;
   record.duration = result.duration;
   record.status_code = result.status_code;
@@ -308,8 +308,8 @@ void Deliverer::Drain(std::function<void()> done) {
   DrainStep();
 }
 
-// Out of time: what is on its way is given back, a duplicate may follow (G3); then the database is not
-// waited for either. Leases that could not be given back end by themselves.
+// Out of time: what is on its way is given back, a duplicate may follow (G3); then the database is
+// not waited for either. Leases that could not be given back end by themselves.
 void Deliverer::OnDrainTimeout() {
   if (!drain_overdue_) {
     drain_overdue_ = true;

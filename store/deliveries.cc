@@ -86,6 +86,7 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
       n.metadata = ReadTextOrNull(row[12]);
       d.lease_token = token;
       d.attempts = row[8].as<int>();
+      d.schedule_attempts = d.attempts - row[14].as<int>();
       d.counted_from = ReadTime(row[9]);
       d.endpoint_failing = shares.failing.contains(n.endpoint_id);
       claim.deliveries.push_back(std::move(d));

@@ -19,6 +19,7 @@ struct LeasedDelivery {
   domain::Notification notification;
   base::Uuid lease_token;
   int attempts = 0;                // made before
+  int schedule_attempts = 0;       // of them, those of the present retry schedule
   base::Timestamp counted_from{};  // when the retry schedule began: creation, or the replay
   bool endpoint_failing = false;   // its breaker is open: this is the one attempt that tries it
 };

@@ -315,7 +315,9 @@ create table delivery (
   available_at timestamptz not null,  -- next attempt, or the lease's end
   lease_token uuid,
   last_error text,
-  replayed_at timestamptz  -- the schedule counts from here after a replay
+  -- After a replay the retry schedule counts anew: from this time, and not these attempts.
+  replayed_at timestamptz,
+  replayed_attempts int not null default 0 check (replayed_attempts <= attempts)
 ) with (fillfactor = 80);
 create index delivery_due on delivery (endpoint_id, available_at) where state = 0;
 create index delivery_dead on delivery (id) where state = 1;

@@ -41,7 +41,8 @@ set available_at = now() + $5 * interval '1 millisecond', lease_token = $4
 from picked p, monitor m
 where d.id = p.id and m.id = d.monitor_id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id, d.type, d.created_at,
-          d.attempts, coalesce(d.replayed_at, d.created_at), m.webhook_url, m.endpoint_id, m.metadata, now()
+          d.attempts, coalesce(d.replayed_at, d.created_at), m.webhook_url, m.endpoint_id, m.metadata, now(),
+          d.replayed_attempts
 
 -- name: delivery_die
 update delivery set state = 1, lease_token = null, last_error = $2

@@ -57,7 +57,7 @@ select from delivery_attempt where delivery_id = $1 and delivered limit 1
 -- name: delivery_admin_replay
 -- The monitor's receiver may be another one by now.
 update delivery d
-set state = 0, available_at = now(), replayed_at = now(), lease_token = null,
+set state = 0, available_at = now(), replayed_at = now(), replayed_attempts = attempts, lease_token = null,
     endpoint_id = coalesce((select m.endpoint_id from monitor m where m.id = d.monitor_id), d.endpoint_id)
 where d.id = any ($1::uuid[]) and d.state = 1
 returning d.id, d.org_id
