@@ -1,0 +1,70 @@
+#include "api/documents.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "api/routes.h"
+#include "base/json.h"
+
+namespace vedette::api {
+namespace {
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return std::tolower(c); });
+  return text;
+}
+
+base::Json Document() {
+  return base::ParseJsonOrThrow(OpenApiJson());
+}
+
+TEST(Documents, DescribeEveryRouteAndNoOther) {
+  std::set<std::string> described;
+  const base::Json document = Document();
+  for (const auto& [path, item] : document["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      if (method != "parameters") described.insert(method + " " + path);
+    }
+  }
+  std::set<std::string> served;
+  for (const Route& route : Routes()) {
+    served.insert(LowerCase(std::string(route.method)) + " " + std::string(route.pattern));
+  }
+  EXPECT_EQ(described, served);
+}
+
+TEST(Documents, DescribeBodiesAndKeysAsTheRoutesHaveThem) {
+  const base::Json document = Document();
+  for (const Route& route : Routes()) {
+    const base::Json& operation =
+        document["paths"][std::string(route.pattern)][LowerCase(std::string(route.method))];
+    EXPECT_EQ(operation.contains("requestBody"), route.body != Body::kNone) << route.pattern;
+    const bool open = operation.contains("security") && operation["security"].empty();
+    EXPECT_EQ(open, route.handler == nullptr) << route.pattern;
+    if (open) continue;
+    for (const char* status : {"401", "403", "429", "500", "503"}) {
+      EXPECT_TRUE(operation["responses"].contains(status)) << route.pattern << " " << status;
+    }
+  }
+}
+
+TEST(Documents, AreOpenApi31OfInterfaceVersion100) {
+  EXPECT_EQ(Document()["openapi"], "3.1.0");
+  EXPECT_EQ(Document()["info"]["version"], "1.0.0");
+}
+
+TEST(Documents, DocsNeedNothingFromElsewhere) {
+  const std::string html(DocsHtml());
+  for (const char* fetching : {"<script", "<link", "src=", "@import", "url("}) {
+    EXPECT_THAT(html, testing::Not(testing::HasSubstr(fetching)));
+  }
+  for (const Route& route : Routes()) {
+    EXPECT_THAT(html, testing::HasSubstr(std::string(route.pattern)));
+  }
+}
+
+}  // namespace
+}  // namespace vedette::api

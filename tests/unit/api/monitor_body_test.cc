@@ -1,0 +1,276 @@
+// The bodies of the monitor routes: types and limits (422), then rules 1 to 8 of interface 4.1
+// (400).
+#include "api/monitor_body.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace vedette::api {
+namespace {
+
+using base::Json;
+using testing::HasSubstr;
+
+config::LimitsConfig Limits() {
+  config::LimitsConfig limits{};
+  limits.rows_per_request_max = 100;
+  limits.rows_per_monitor_max = 1000;
+  limits.struct_fields_max = 64;
+  limits.name_chars_max = 200;
+  limits.metadata_bytes_max = 16384;
+  limits.row_bytes_max = 65536;
+  return limits;
+}
+
+Json Good() {
+  return base::ParseJsonOrThrow(R"({
+    "name": "n", "key_columns": ["domain", "name"], "struct": {"price": "css:.p"},
+    "rows": [{"domain": "a.example", "price": 1}, {"domain": "b.example", "name": "B"}]})");
+}
+
+Json With(const std::string& field, const Json& value) {
+  Json body = Good();
+  body[field] = value;
+  return body;
+}
+
+Json Without(const std::string& field) {
+  Json body = Good();
+  body.erase(field);
+  return body;
+}
+
+struct Invalid {
+  std::string what;
+  Json body;
+  std::string loc;
+  std::string type;
+};
+
+Json RepeatedStruct(int fields) {
+  Json s = Json::object();
+  for (int i = 0; i < fields; ++i) s["f" + std::to_string(i)] = "text";
+  return s;
+}
+
+Json RepeatedRows(int rows) {
+  Json all = Json::array();
+  for (int i = 0; i < rows; ++i) all.push_back({{"domain", i}});
+  return all;
+}
+
+TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
+  const Json nested = Json::array({Json{{"domain", Json::array({1})}}});
+  const Invalid cases[] = {
+      {"no name", Without("name"), R"(["body","name"])", "missing"},
+      {"name of a wrong type", With("name", 7), R"(["body","name"])", "string_type"},
+      {"empty name", With("name", ""), R"(["body","name"])", "string_too_short"},
+      {"long name", With("name", std::string(201, 'x')), R"(["body","name"])", "string_too_long"},
+      {"no key_columns", Without("key_columns"), R"(["body","key_columns"])", "missing"},
+      {"key_columns of a wrong type", With("key_columns", "domain"), R"(["body","key_columns"])",
+       "list_type"},
+      {"empty key_columns", With("key_columns", Json::array()), R"(["body","key_columns"])",
+       "too_short"},
+      {"key column of a wrong type", With("key_columns", Json::array({"domain", 3})),
+       R"(["body","key_columns",1])", "string_type"},
+      {"key column twice", With("key_columns", Json::array({"domain", "domain"})),
+       R"(["body","key_columns",1])", "duplicate"},
+      {"no struct", Without("struct"), R"(["body","struct"])", "missing"},
+      {"struct of a wrong type", With("struct", Json::array()), R"(["body","struct"])",
+       "dict_type"},
+      {"65 fields", With("struct", RepeatedStruct(65)), R"(["body","struct"])", "too_long"},
+      {"empty description", With("struct", Json{{"f", " "}}), R"(["body","struct","f"])",
+       "string_too_short"},
+      {"description of a wrong type", With("struct", Json{{"f", 1}}), R"(["body","struct","f"])",
+       "string_type"},
+      {"no rows and no file", Without("rows"), R"(["body","rows"])", "missing"},
+      {"rows and a file", With("resource_handle_id", "h"), R"(["body","rows"])", "too_many"},
+      {"rows of a wrong type", With("rows", Json::object()), R"(["body","rows"])", "list_type"},
+      {"empty rows", With("rows", Json::array()), R"(["body","rows"])", "too_short"},
+      {"101 rows", With("rows", RepeatedRows(101)), R"(["body","rows"])", "too_long"},
+      {"row of a wrong type", With("rows", Json::array({1})), R"(["body","rows",0])", "dict_type"},
+      {"column that is no scalar", With("rows", nested), R"(["body","rows",0,"domain"])",
+       "scalar_type"},
+      {"large row", With("rows", Json::array({Json{{"domain", std::string(70000, 'x')}}})),
+       R"(["body","rows",0])", "too_long"},
+      {"frequency of a wrong type", With("frequency", 60), R"(["body","frequency"])",
+       "string_type"},
+      {"tier of a wrong type", With("tier", 1), R"(["body","tier"])", "string_type"},
+      {"metadata of a wrong type", With("metadata", "x"), R"(["body","metadata"])", "dict_type"},
+      {"large metadata", With("metadata", Json{{"a", std::string(17000, 'x')}}),
+       R"(["body","metadata"])", "too_long"},
+      {"webhook_url of a wrong type", With("webhook_url", true), R"(["body","webhook_url"])",
+       "string_type"},
+      {"unknown event type", With("webhook_event_types", Json::array({"monitor.webhook.test"})),
+       R"(["body","webhook_event_types",0])", "enum"},
+      {"empty run_id", With("run_id", ""), R"(["body","run_id"])", "string_too_short"},
+      {"long run_id", With("run_id", std::string(201, 'x')), R"(["body","run_id"])",
+       "string_too_long"},
+      {"confirm_after 0", With("confirm_after", 0), R"(["body","confirm_after"])",
+       "greater_than_equal"},
+      {"confirm_after 101", With("confirm_after", 101), R"(["body","confirm_after"])",
+       "less_than_equal"},
+      {"huge confirm_after", With("confirm_after", 18446744073709551615ULL),
+       R"(["body","confirm_after"])", "less_than_equal"},
+      {"confirm_after 1.5", With("confirm_after", 1.5), R"(["body","confirm_after"])", "int_type"},
+      {"unknown field", With("colour", "red"), R"(["body","colour"])", "extra_forbidden"},
+  };
+  for (const Invalid& c : cases) {
+    Problems problems;
+    ReadCreateBody(c.body, Limits(), &problems);
+    ASSERT_TRUE(problems.any()) << c.what;
+    EXPECT_EQ(problems.items()[0].loc.dump(), c.loc) << c.what;
+    EXPECT_EQ(problems.items()[0].type, c.type) << c.what;
+  }
+}
+
+TEST(CreateBody, LimitsThemselvesAreAccepted) {
+  for (const Json& body :
+       {Good(), With("name", std::string(200, 'x')), With("struct", RepeatedStruct(64)),
+        With("rows", RepeatedRows(100)), With("run_id", std::string(200, 'x')),
+        With("confirm_after", 100), With("missing_confirmations", 1),
+        With("metadata", Json::object()), With("webhook_event_types", Json::array()),
+        With("tier", nullptr), With("webhook_url", nullptr)}) {
+    Problems problems;
+    ReadCreateBody(body, Limits(), &problems);
+    EXPECT_FALSE(problems.any()) << problems.items()[0].loc.dump();
+  }
+}
+
+TEST(CreateBody, Defaults) {
+  Problems problems;
+  CreateBody body = ReadCreateBody(Good(), Limits(), &problems);
+  EXPECT_EQ(body.frequency, "1d");
+  EXPECT_EQ(body.tier, "low");
+  EXPECT_EQ(body.subject_type, "company");
+  EXPECT_EQ(body.confirm_after, 1);
+  EXPECT_EQ(body.missing_confirmations, 2);
+  EXPECT_TRUE(body.webhook_event_types.empty());
+  body = ReadCreateBody(With("webhook_url", "https://x.example"), Limits(), &problems);
+  EXPECT_EQ(body.webhook_event_types.size(), 3U);
+}
+
+struct Broken {
+  std::string rule;
+  Json body;
+  std::string error;
+  std::string says;
+};
+
+std::optional<RuleBreach> Judge(const Json& json) {
+  Problems problems;
+  const CreateBody body = ReadCreateBody(json, Limits(), &problems);
+  EXPECT_FALSE(problems.any()) << problems.items()[0].msg;
+  auto judged = JudgeCreate(body, Limits(), net::AddressPolicy({}));
+  if (auto* breach = std::get_if<RuleBreach>(&judged)) return *breach;
+  return std::nullopt;
+}
+
+TEST(CreateRules, EachRuleHasItsErrorAndNamesTheValue) {
+  const auto rows = [](const char* text) { return With("rows", base::ParseJsonOrThrow(text)); };
+  const Broken cases[] = {
+      {"1 malformed", With("frequency", "1 day"), "invalid_frequency", R"("1 day")"},
+      {"1 empty", With("frequency", ""), "invalid_frequency", R"("")"},
+      {"1 too short", With("frequency", "59m"), "invalid_frequency", "59m"},
+      {"1 too short, but not 5m", With("frequency", "6m"), "invalid_frequency", "1h"},
+      {"1 too long", With("frequency", "31d"), "invalid_frequency", "30d"},
+      {"1 too long in weeks", With("frequency", "5w"), "invalid_frequency", "30d"},
+      {"1 huge", With("frequency", "99999999999999999999d"), "invalid_frequency", "frequency"},
+      {"1 seconds", With("frequency", "3600s"), "invalid_frequency", "3600s"},
+      {"2", With("tier", "xhigh"), "invalid_tier", "xhigh"},
+      {"2 case", With("tier", "Low"), "invalid_tier", "Low"},
+      {"3", With("subject_type", "person"), "invalid_subject_type", "person"},
+      {"4", With("struct", Json::object()), "empty_struct", "struct"},
+      {"5", With("struct", Json{{"domain", "text"}}), "column_conflict", "domain"},
+      {"6 absent", rows(R"([{"domain":"a"},{"price":1}])"), "missing_key_value", "rows[1]"},
+      {"6 null and blank", rows(R"([{"domain":null,"name":"  "}])"), "missing_key_value",
+       "domain, name"},
+      {"7", rows(R"([{"domain":"a"},{"domain":"b"},{"domain":"a"}])"), "duplicate_key",
+       R"(rows[2] has the same key values as rows[0] (domain = "a"))"},
+      {"7 number and text", rows(R"([{"domain":1},{"domain":"1"}])"), "duplicate_key", "rows[1]"},
+      {"7 trimmed", rows(R"([{"domain":"a"},{"domain":" a "}])"), "duplicate_key", "rows[1]"},
+      {"7 null and absent", rows(R"([{"domain":"a","name":null},{"domain":"a"}])"), "duplicate_key",
+       "rows[1]"},
+      {"8 private", With("webhook_url", "http://10.0.0.1/x"), "invalid_webhook_url", "10.0.0.1"},
+      {"8 literal in another spelling", With("webhook_url", "http://0x7f.1/"),
+       "invalid_webhook_url", "0x7f.1"},
+      {"8 localhost", With("webhook_url", "http://localhost/"), "invalid_webhook_url", "localhost"},
+      {"8 scheme", With("webhook_url", "ftp://x.example/"), "invalid_webhook_url", "ftp"},
+      {"8 user", With("webhook_url", "https://u:p@x.example/"), "invalid_webhook_url", "webhook"},
+      {"8 fragment", With("webhook_url", "https://x.example/#f"), "invalid_webhook_url", "webhook"},
+      {"8 empty", With("webhook_url", ""), "invalid_webhook_url", "webhook"},
+      {"8 too long", With("webhook_url", "https://x.example/" + std::string(2083, 'x')),
+       "invalid_webhook_url", "2083"},
+  };
+  for (const Broken& c : cases) {
+    const auto breach = Judge(c.body);
+    ASSERT_TRUE(breach) << c.rule;
+    EXPECT_EQ(breach->code, c.error) << c.rule;
+    EXPECT_THAT(breach->message, HasSubstr(c.says)) << c.rule;
+  }
+}
+
+TEST(CreateRules, BoundariesAreAccepted) {
+  for (const Json& body :
+       {With("frequency", "1h"), With("frequency", "60m"), With("frequency", "30d"),
+        With("frequency", "4w"), With("tier", "micro"), With("tier", "high"),
+        With("subject_type", "lead"),
+        With("webhook_url", "https://x.example/" + std::string(2083 - 18, 'x')),
+        With("rows", base::ParseJsonOrThrow(R"([{"domain":"a"},{"domain":"A"},{"name":"a"}])"))}) {
+    const auto breach = Judge(body);
+    EXPECT_FALSE(breach) << breach->message;
+  }
+}
+
+TEST(CreateRules, TheLowestBrokenRuleIsReported) {
+  Json body = With("frequency", "1s");
+  body["tier"] = "none";
+  body["webhook_url"] = "x";
+  EXPECT_EQ(Judge(body)->code, "invalid_frequency");
+  body["frequency"] = "1h";
+  EXPECT_EQ(Judge(body)->code, "invalid_tier");
+}
+
+TEST(Frequency, FiveMinutesNeedTesting) {
+  EXPECT_TRUE(std::get<Frequency>(JudgeFrequency("5m", Limits())).needs_testing);
+  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("1h", Limits())).needs_testing);
+}
+
+TEST(Frequency, AConfiguredMinimumReplacesTheBoundAndAdmitsSeconds) {
+  config::LimitsConfig limits = Limits();
+  limits.frequency_min = std::chrono::seconds(2);
+  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("2s", limits)).needs_testing);
+  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("5m", limits)).needs_testing);
+  EXPECT_TRUE(std::holds_alternative<RuleBreach>(JudgeFrequency("1s", limits)));
+}
+
+TEST(UpdateBody, KnowsAbsentFromNull) {
+  Problems problems;
+  const UpdateBody body = ReadUpdateBody(
+      base::ParseJsonOrThrow(R"({"webhook_url":null,"metadata":{"a":1}})"), Limits(), &problems);
+  EXPECT_FALSE(problems.any());
+  EXPECT_TRUE(body.has_webhook_url);
+  EXPECT_FALSE(body.webhook_url);
+  EXPECT_TRUE(body.has_metadata);
+  EXPECT_EQ(body.metadata_json, R"({"a":1})");
+  EXPECT_FALSE(body.has_research_plan);
+}
+
+TEST(DescriptionWarnings, NameProseThatTheWebProbeCannotServe) {
+  config::Config config{};
+  config.probes["low"].kind = "web";
+  config.probes["high"].kind = "http";
+  const Json watched{{"a", "css:.a"}, {"b", "the name of the CEO"}};
+  const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config);
+  ASSERT_TRUE(warnings);
+  EXPECT_EQ(base::ParseJsonOrThrow(*warnings).size(), 1U);
+  EXPECT_THAT(*warnings, HasSubstr("struct.\\\"b\\\""));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config));
+  config.probes["low"].url = "http://model.example";
+  config.probes["low"].model = "m";
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kLow, config));
+}
+
+}  // namespace
+}  // namespace vedette::api
