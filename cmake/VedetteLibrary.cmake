@@ -2,14 +2,7 @@
 # Include paths start at the root of the source tree: #include "store/session.h".
 function(vedette_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
-  # BUILD-UP: sources that are not written yet are left out.
-  set(present "${CMAKE_SOURCE_DIR}/cmake/empty.cc")
-  foreach(s ${ARG_SOURCES})
-    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${s}")
-      list(APPEND present ${s})
-    endif()
-  endforeach()
-  add_library(vedette_${name} STATIC ${present})
+  add_library(vedette_${name} STATIC ${ARG_SOURCES})
   target_include_directories(vedette_${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
   target_link_libraries(vedette_${name} PUBLIC ${ARG_LINKS} Threads::Threads)
 endfunction()
