@@ -11,8 +11,8 @@ class App;
 
 namespace vedette::app {
 
-// `vedette ctl`: the operator's client of the admin port. A list or an object is printed as a
-// table, or with --json as it was answered.
+// `vedette ctl`: the operator's client of the admin port, one subcommand a route. What is answered
+// is printed for people (app/ctl_text.h), or with --json as it was answered.
 class Ctl {
  public:
   Ctl();
@@ -20,9 +20,15 @@ class Ctl {
   Ctl(const Ctl&) = delete;
   Ctl& operator=(const Ctl&) = delete;
 
+  // What a run ends with. A wrong command line is CLI11's and main's affair: 2.
+  static constexpr int kDone = 0;
+  static constexpr int kRefused = 1;  // the server said no, with its reason
+  static constexpr int kUnreachable = 3;
+
   // Adds the command with its subcommands to the command line; what is chosen runs while it is
-  // parsed. Throws RequestFailed with a sentence, config::ConfigError where no token is given.
-  void AddTo(CLI::App& app);
+  // parsed. With `status` the outcome goes there and a failure's sentence to standard error;
+  // without, a failure throws RequestFailed. Throws config::ConfigError where no token is given.
+  void AddTo(CLI::App& app, int* status = nullptr);
 
  private:
   struct Impl;

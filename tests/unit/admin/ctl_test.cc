@@ -1,0 +1,180 @@
+#include "app/ctl_commands.h"
+
+#include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "admin/routes.h"
+#include "app/ctl.h"
+#include "app/ctl_text.h"
+#include "app/json_client.h"
+#include "config/config.h"
+
+namespace vedette::app {
+namespace {
+
+using base::Json;
+
+const CtlCommand& Command(std::string_view name) {
+  for (const CtlCommand& command : CtlCommands()) {
+    if (command.name == name) return command;
+  }
+  throw std::logic_error("no such command");
+}
+
+// "/orgs/{id}/teams/{team}" -> "/orgs/{}/teams/{}"
+std::string Shape(std::string_view pattern) {
+  std::string shape;
+  bool inside = false;
+  for (const char c : pattern) {
+    if (c == '}') inside = false;
+    if (!inside) shape += c;
+    if (c == '{') inside = true;
+  }
+  return shape;
+}
+
+TEST(Ctl, HasACommandForEveryRouteAndARouteForEveryCommand) {
+  std::set<std::string> routes;
+  for (const admin::Route& route : admin::Routes()) {
+    if (route.pattern == "/" || route.pattern.starts_with("/console")) continue;
+    routes.insert(std::string(route.method) + " " + Shape(route.pattern));
+  }
+  std::set<std::string> commands;
+  for (const CtlCommand& command : CtlCommands()) {
+    commands.insert(std::string(command.method) + " " + Shape(command.path));
+  }
+  EXPECT_EQ(commands, routes);
+}
+
+TEST(Ctl, NamesEveryCommandAndItsOptionsOnce) {
+  std::set<std::string_view> names;
+  for (const CtlCommand& command : CtlCommands()) {
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
+    std::set<std::string_view> flags;
+    for (const CtlOption& option : command.options) {
+      EXPECT_TRUE(flags.insert(option.flag).second) << command.name << option.flag;
+    }
+  }
+}
+
+TEST(CtlRequest, PutsWhatIsGivenIntoPathQueryAndBody) {
+  const CtlRequest list =
+      MakeCtlRequest(Command("orgs"), {{"--query", {"a b&c"}}, {"--limit", {"5"}}});
+  EXPECT_EQ(list.method, "GET");
+  EXPECT_EQ(list.target, "/admin/v1/orgs?q=a%20b%26c&limit=5");
+  EXPECT_FALSE(list.body);
+  const CtlRequest credits = MakeCtlRequest(
+      Command("credits"), {{"id", {"../x"}}, {"amount", {"-2.5"}}, {"--reason", {"r"}}});
+  EXPECT_EQ(credits.target, "/admin/v1/orgs/..%2Fx/credits");
+  EXPECT_EQ(base::DumpJson(*credits.body), R"({"amount":-2.5,"reason":"r"})");
+  const CtlRequest lock = MakeCtlRequest(Command("org-lock"), {{"id", {"o"}}});
+  EXPECT_EQ(base::DumpJson(*lock.body), R"({"locked":true})");
+  const CtlRequest revoke = MakeCtlRequest(Command("key-revoke"), {{"id", {"o"}}, {"key", {"k"}}});
+  EXPECT_EQ(revoke.target, "/admin/v1/orgs/o/api-keys/k");
+  EXPECT_FALSE(revoke.body);
+}
+
+TEST(CtlRequest, TellsNoneFromANumber) {
+  const CtlRequest lifted = MakeCtlRequest(
+      Command("team-change"), {{"id", {"o"}}, {"team", {"t"}}, {"--spend-limit", {"none"}}});
+  EXPECT_EQ(base::DumpJson(*lifted.body), R"({"spend_limit":null})");
+  EXPECT_THROW(MakeCtlRequest(Command("team-change"),
+                              {{"id", {"o"}}, {"team", {"t"}}, {"--spend-limit", {"much"}}}),
+               std::invalid_argument);
+  EXPECT_THROW(MakeCtlRequest(Command("credits"), {{"id", {"o"}}, {"amount", {"\"5\""}}}),
+               std::invalid_argument);
+}
+
+TEST(CtlRequest, ReplaysEverythingOnlyWhenToldSo) {
+  const CtlCommand& replay = Command("replay-many");
+  EXPECT_THROW(MakeCtlRequest(replay, {}), std::invalid_argument);
+  EXPECT_THROW(MakeCtlRequest(replay, {{"--reason", {"r"}}}), std::invalid_argument);
+  EXPECT_EQ(base::DumpJson(*MakeCtlRequest(replay, {{"--all", {}}}).body), "{}");
+  EXPECT_EQ(base::DumpJson(*MakeCtlRequest(replay, {{"--org", {"o"}}}).body), R"({"org_id":"o"})");
+}
+
+TEST(CtlText, WhatOthersWroteCannotSteerTheTerminal) {
+  EXPECT_EQ(Printable("a\x1b[31mb\x07"), "a\xef\xbf\xbd[31mb\xef\xbf\xbd");
+  EXPECT_EQ(Printable("c1 \xc2\x9b dir \xe2\x80\xae"), "c1 \xef\xbf\xbd dir \xef\xbf\xbd");
+  EXPECT_EQ(Printable("two\nlines\tété"), "two lines été");
+  const Json list = base::ParseJsonOrThrow(R"({"items":[{"name":"x\u001b]0;owned"}]})");
+  EXPECT_EQ(FormatForPeople(list, {}).find('\x1b'), std::string::npos);
+}
+
+TEST(CtlText, AListIsATableOfTheChosenColumns) {
+  const Json list = base::ParseJsonOrThrow(
+      R"({"items":[{"id":"a","n":1,"x":0},{"id":"bcd"}],"next_cursor":"c"})");
+  EXPECT_EQ(FormatForPeople(list, {"n", "id"}),
+            "n  id\n"
+            "1  a\n"
+            "   bcd\n"
+            "more: --cursor c\n");
+  EXPECT_EQ(FormatForPeople(base::ParseJsonOrThrow(R"({"rows":[]})"), {}), "none\n");
+  EXPECT_EQ(FormatForPeople(Json::array(), {"id"}), "none\n");
+}
+
+TEST(CtlText, AnObjectIsLinesWithATableForEachListInIt) {
+  const Json object = base::ParseJsonOrThrow(
+      R"({"id":"a","chunks":{"due":1,"leased":2},"tags":[],"teams":[{"id":"b"}]})");
+  EXPECT_EQ(FormatForPeople(object, {}),
+            "id             a\n"
+            "chunks.due     1\n"
+            "chunks.leased  2\n"
+            "tags           []\n"
+            "\n"
+            "teams:\n"
+            "id\n"
+            "b\n");
+  EXPECT_EQ(FormatForPeople(nullptr, {}), "done\n");
+}
+
+TEST(CtlText, CutsLongCellsBetweenCharacters) {
+  Json list = Json::array();
+  std::string text;
+  for (int i = 0; i < 61; ++i) text += "é";
+  list.push_back({{"t", text}});
+  std::string expected = "t\n";
+  for (int i = 0; i < 57; ++i) expected += "é";
+  EXPECT_EQ(FormatForPeople(list, {}), expected + "...\n");
+}
+
+TEST(CtlText, ARefusalNamesTheReasonOrTheFields) {
+  EXPECT_EQ(RefusalText(409, base::ParseJsonOrThrow(R"({"error":"e","message":"no way"})")),
+            "no way (status 409)");
+  EXPECT_EQ(RefusalText(422, base::ParseJsonOrThrow(
+                                 R"({"detail":[{"loc":["body","name"],"msg":"Field required"},
+                                               {"loc":["body","x"],"msg":"Extra"}]})")),
+            "name: Field required; x: Extra (status 422)");
+  EXPECT_EQ(RefusalText(500, nullptr), "the server gave no reason (status 500)");
+}
+
+int RunCtl(std::vector<std::string> arguments) {
+  CLI::App app;
+  int status = -1;
+  Ctl ctl;
+  ctl.AddTo(app, &status);
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  app.parse(reversed);
+  return status;
+}
+
+TEST(Ctl, APortThatCannotBeReachedIsToldApartFromARefusal) {
+  // Port 1 of the loopback: nothing listens there.
+  EXPECT_EQ(RunCtl({"ctl", "--url", "http://127.0.0.1:1", "--token", "t", "overview"}),
+            Ctl::kUnreachable);
+}
+
+TEST(Ctl, WantsATokenAndACompleteCommandLine) {
+  EXPECT_THROW(RunCtl({"ctl", "--token", "", "overview"}), config::ConfigError);
+  EXPECT_THROW(RunCtl({"ctl", "--token", "t", "pause", "x"}), CLI::RequiredError);
+  EXPECT_THROW(RunCtl({"ctl", "--token", "t", "nonsense"}), CLI::ParseError);
+  EXPECT_THROW(RunCtl({"ctl", "--token", "t", "replay-many"}), config::ConfigError);
+}
+
+}  // namespace
+}  // namespace vedette::app
