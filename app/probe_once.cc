@@ -25,7 +25,6 @@ worker::ProbeResult Observe(const config::Config& config, worker::ProbeRequest r
   const net::AddressPolicy policy(config.net.allow);
   config::ProbeConfig low = config.probes.at("low");
   low.kind = "web";
-  request.timeout = low.timeout_ms;
   worker::WebProbe probe(loop, client, pool, policy, low, config.net);
   std::optional<worker::ProbeResult> result;
   loop.Post([&] {
@@ -77,6 +76,7 @@ int ProbeOnce(const config::Config& config, const std::string& url,
   request.context = base::Json::object();
   request.known = base::Json::object();
   request.until = clock.Now();
+  request.timeout = config.probes.at("low").timeout_ms;
   const worker::ProbeResult result = Observe(config, std::move(request));
   if (const auto* failure = std::get_if<worker::ProbeFailure>(&result)) {
     fmt::print(stderr, "vedette probe: {} ({})\n", failure->message, failure->error_class);
