@@ -1,0 +1,156 @@
+// The public API over its real HTTP server: every route, driven through a socket.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "api/routes.h"
+#include "net/http_server.h"
+#include "tests/store/api_support.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ApiHttp : public ApiTest {
+ public:
+  ApiHttp() : ApiTest({{"VEDETTE_API_LISTEN", "127.0.0.1:0"}}), server(config.api, api, log) {
+    server.Start();
+  }
+  ~ApiHttp() override {
+    server.Stop();
+    pool.Stop();
+  }
+
+  // Sends the text and reads until the server closes; the whole answer.
+  std::string Raw(const std::string& text) const {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+      const ssize_t n = send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (n <= 0) break;
+      sent += static_cast<std::size_t>(n);
+    }
+    std::string answer;
+    char buffer[65536];
+    ssize_t n = 0;
+    while ((n = recv(fd, buffer, sizeof buffer, 0)) > 0) {
+      answer.append(buffer, static_cast<std::size_t>(n));
+    }
+    close(fd);
+    return answer;
+  }
+
+  struct Answer {
+    int status = 0;
+    std::string head;
+    mutable Json body;
+  };
+  Answer Http(const std::string& method, const std::string& target,
+              const std::string& body = "") const {
+    std::string text = method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
+                       "x-api-key: " + acme.key + "\r\n";
+    if (!body.empty()) {
+      text += "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n";
+    }
+    const std::string answer = Raw(text + "\r\n" + body);
+    Answer out;
+    if (answer.size() > 12) out.status = std::atoi(answer.c_str() + 9);
+    const std::size_t end = answer.find("\r\n\r\n");
+    out.head = answer.substr(0, end);
+    if (end == std::string::npos) return out;
+    std::string payload = answer.substr(end + 4);
+    if (out.head.find("chunked") != std::string::npos) payload = Dechunk(payload);
+    if (base::ParseJson(payload, &out.body)) out.body = Json::object();
+    return out;
+  }
+
+  static std::string Dechunk(const std::string& text) {
+    std::string out;
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t size = std::stoul(text.substr(at), nullptr, 16);
+      at = text.find("\r\n", at) + 2;
+      if (size == 0) break;
+      out += text.substr(at, size);
+      at += size + 2;
+    }
+    return out;
+  }
+
+  net::HttpServer server;
+};
+
+TEST_F(ApiHttp, EveryRouteAnswers) {
+  Json body = GoodBody();
+  body["webhook_url"] = "https://hooks.example.com/";
+  const Answer created = Http("POST", "/monitors", body.dump());
+  ASSERT_EQ(created.status, 200) << created.head;
+  const std::string monitor = created.body["id"];
+  const std::string row = created.body["rows"][0]["id"];
+  const std::map<std::string, std::string> bodies = {
+      {"POST /monitors", body.dump()},
+      {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
+      {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
+      {"POST /monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"}};
+  for (const api::Route& route : api::Routes()) {
+    const std::string name = std::string(route.method) + " " + std::string(route.pattern);
+    // Cancelled, it could not be triggered.
+    if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
+    std::string path(route.pattern);
+    for (const auto& [param, value] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
+                                       {"{row_id}", row},
+                                       {"{run_id}", "run"}}) {
+      if (const auto at = path.find(param); at != std::string::npos) {
+        path.replace(at, param.size(), value);
+      }
+    }
+    const auto it = bodies.find(name);
+    const Answer answer =
+        Http(std::string(route.method), path, it == bodies.end() ? "" : it->second);
+    EXPECT_EQ(answer.status / 100, 2) << name << "\n" << answer.head << answer.body.dump();
+    EXPECT_THAT(answer.head, HasSubstr("X-Request-Id: ")) << name;
+  }
+  EXPECT_EQ(Http("POST", "/monitors/" + monitor + "/cancel").status, 200);
+}
+
+TEST_F(ApiHttp, DetailOfManyRowsIsStreamedInChunks) {
+  Json body = GoodBody();
+  Json rows = Json::array();
+  for (int i = 0; i < 5000; ++i) rows.push_back({{"domain", std::to_string(i) + ".example"}});
+  body["rows"] = std::move(rows);
+  const Answer created = Http("POST", "/monitors", body.dump());
+  ASSERT_EQ(created.status, 200);
+  const Answer detail = Http("GET", "/monitors/" + created.body["id"].get<std::string>());
+  EXPECT_THAT(detail.head, HasSubstr("chunked"));
+  ASSERT_EQ(detail.body["rows"].size(), 5000U);
+  EXPECT_EQ(detail.body["rows"][4999]["subject"]["domain"], "4999.example");
+}
+
+TEST_F(ApiHttp, TooLargeABodyIsReadableAsA413) {
+  const std::string body(config.api.body_bytes_max + 1, ' ');
+  const Answer answer = Http("POST", "/monitors", body);
+  EXPECT_EQ(answer.status, 413) << answer.head;
+  EXPECT_EQ(answer.body["error"], "body_too_large");
+}
+
+TEST_F(ApiHttp, AMissingKeyIsA401WhateverTheBody) {
+  const std::string answer =
+      Raw("POST /monitors HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 401"));
+}
+
+}  // namespace
+}  // namespace vedette::test
