@@ -94,7 +94,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(fmt::format("ctl {}", error.what()));
   }
-  if (token.empty()) {
+  if (token.empty() && command.path.starts_with("/admin/")) {
     throw config::ConfigError("ctl needs the admin token: set VEDETTE_ADMIN_TOKEN or give --token");
   }
   BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);

@@ -1,0 +1,50 @@
+// Talking to the admin port. The token lives as long as this tab.
+
+const KEY = 'vedette-admin-token';
+
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const token = {
+  get: () => sessionStorage.getItem(KEY),
+  set: text => sessionStorage.setItem(KEY, text),
+  forget: () => sessionStorage.removeItem(KEY),
+};
+
+function reason(status, body) {
+  if (Array.isArray(body?.detail)) {
+    return body.detail.map(item => `${item.loc?.at(-1)}: ${item.msg}`).join('; ');
+  }
+  return body?.message ?? body?.detail ?? `status ${status}`;
+}
+
+// The answer's JSON; throws Refused. Status 0: the port cannot be reached.
+export async function ask(method, path, body) {
+  const headers = {Authorization: `Bearer ${token.get() ?? ''}`};
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  let answer;
+  try {
+    answer = await fetch(`/admin/v1${path}`,
+      {method, headers, body: body === undefined ? undefined : JSON.stringify(body)});
+  } catch {
+    throw new Refused(0, 'the admin port cannot be reached');
+  }
+  const text = await answer.text();
+  let json = null;
+  try {
+    json = text === '' ? null : JSON.parse(text);
+  } catch {
+    throw new Refused(answer.status, `an answer that is no JSON (status ${answer.status})`);
+  }
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, json));
+  return json;
+}
+
+export function query(parameters) {
+  const given = Object.entries(parameters).filter(([, v]) => v !== '' && v !== null && v !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,90 @@
+// Building the page. Text goes in as text nodes and nothing is ever parsed as HTML: what is shown was
+// written by pages, receivers and tenants.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (typeof value === 'function') element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+}
+
+// An element; attributes whose value is a function are event listeners.
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+// Makes `children` the contents of `element`; as with h, what is false or missing is left out.
+export function replace(element, ...children) {
+  element.replaceChildren();
+  fill(element, null, children);
+}
+
+// A table that scrolls by itself. `columns`: [title, item => cell, class?]; a cell is text or a node.
+export function table(caption, columns, items, empty = 'None.') {
+  if (items.length === 0) return h('p', {class: 'empty'}, empty);
+  return h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+    h('table', null,
+      h('caption', null, caption),
+      h('thead', null, h('tr', null, columns.map(([title, , kind]) => h('th', {scope: 'col', class: kind}, title)))),
+      h('tbody', null, items.map(item =>
+        h('tr', null, columns.map(([, cell, kind]) => h('td', {class: kind}, cell(item))))))));
+}
+
+// Pairs of a term and its description.
+export function facts(pairs) {
+  return h('dl', null, pairs.map(([term, value]) => [h('dt', null, term), h('dd', null, value)]));
+}
+
+export function badge(text, kind) {
+  return h('span', {class: `badge ${kind}`}, text);
+}
+
+// "3 min ago", "in 2 h"; the exact time is the title.
+export function when(text) {
+  if (!text) return '–';
+  return h('time', {datetime: text, title: text}, relative(new Date(text) - Date.now()));
+}
+
+export function relative(ms) {
+  const ahead = ms > 0;
+  const words = duration(Math.abs(ms));
+  return ahead ? `in ${words}` : `${words} ago`;
+}
+
+export function duration(ms) {
+  if (ms === null || ms === undefined) return '–';
+  const seconds = ms / 1000;
+  if (seconds < 1) return `${Math.round(ms)} ms`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} d`;
+}
+
+export function number(n) {
+  return n === null || n === undefined ? '–' : n.toLocaleString('en');
+}
+
+// A value of any type as people read it; text as it is.
+export function value(v) {
+  if (v === null || v === undefined) return h('span', {class: 'none'}, 'none');
+  return typeof v === 'string' ? v : JSON.stringify(v);
+}
+
+export function statusBadge(status) {
+  const kinds = {active: 'good', starting: 'warn', paused: 'warn', failed: 'bad', cancelled: 'off',
+                 pending: 'warn', dead: 'bad', delivered: 'good'};
+  return badge(status, kinds[status] ?? 'off');
+}

@@ -1,0 +1,166 @@
+import {ask, query} from './api.js';
+import {confirmChange} from './dialog.js';
+import {facts, h, number, replace, statusBadge, svg, table, value, when} from './dom.js';
+import {filterForm, showList} from './list.js';
+
+const STATUSES = ['active', 'paused', 'cancelled', 'starting', 'failed'];
+const OUTCOMES = ['changed', 'unchanged', 'failed', 'skipped_balance', 'skipped_spend_limit',
+                  'skipped_paused', 'skipped_overlap', 'inactive'];
+
+const ACTIONS = {
+  pause: {
+    from: ['active'], title: 'Pause', reasonRequired: true,
+    what: 'None of its checks starts 5 seconds after this, anywhere. Checks that run now finish and are '
+      + 'recorded; the owner sees the reason. Slots that pass while it is paused are not made up for.',
+  },
+  resume: {
+    from: ['paused', 'cancelled'], title: 'Resume',
+    what: 'It is checked again from its next slot on. Nothing is checked at once; trigger it for that.',
+  },
+  trigger: {
+    from: ['active'], title: 'Check now',
+    what: 'All of its rows are checked now, outside the schedule, and the owner is charged as for any check. '
+      + 'If a tick is open already, nothing new starts.',
+  },
+  cancel: {
+    from: ['active', 'paused'], title: 'Cancel',
+    what: 'Its checks stop, as with a pause, and the owner sees it as cancelled. It can be resumed later.',
+  },
+};
+
+function actions(monitor, again) {
+  return h('p', {class: 'buttons'}, Object.entries(ACTIONS)
+    .filter(([, action]) => action.from.includes(monitor.status))
+    .map(([name, action]) => h('button', {type: 'button', click: async () => {
+      const done = await confirmChange({
+        title: `${action.title}: ${monitor.name}`, what: action.what, button: action.title,
+        reasonRequired: action.reasonRequired,
+        act: values => ask('POST', `/monitors/${monitor.id}/${name}`, values),
+      });
+      if (done) again();
+    }}, action.title)));
+}
+
+export async function monitors(main, _, filter) {
+  const list = h('div');
+  replace(main, h('h2', null, 'Monitors'), filterForm([
+    {name: 'q', label: 'Name or id'},
+    {name: 'status', label: 'Status', options: [['', 'any'], ...STATUSES.map(s => [s, s])]},
+    {name: 'org_id', label: 'Organisation id'},
+  ], filter, f => { location.hash = `#/monitors${query(f)}`; }), list);
+  await showList(list, {
+    caption: 'Monitors, newest first', path: '/monitors', filter, empty: 'No monitor matches.',
+    columns: [
+      ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
+      ['Status', m => statusBadge(m.status)],
+      ['Tier', m => m.tier],
+      ['Every', m => m.frequency],
+      ['Rows', m => `${number(m.active_row_count)} of ${number(m.row_count)}`, 'n'],
+      ['Last tick', m => when(m.last_run_at)],
+      ['Next', m => when(m.next_run_times[0])],
+      ['Why', m => m.disabled_reason ?? ''],
+    ],
+  });
+}
+
+// Every due slot and what came of it: a column a tick, oldest first, its height split by outcome.
+function ledger(ticks) {
+  const width = 12;
+  const height = 72;
+  const shown = [...ticks].reverse();
+  const bars = shown.map((tick, i) => {
+    const counts = OUTCOMES.map(o => [o, tick.outcomes?.[o] ?? 0]).filter(([, n]) => n > 0);
+    const total = counts.reduce((sum, [, n]) => sum + n, 0);
+    let y = height;
+    const parts = counts.map(([outcome, n]) => {
+      const part = Math.max(1, n / total * height);
+      y -= part;
+      return svg('rect', {x: i * width + 1, y: Math.max(0, y), width: width - 2, height: part,
+                          class: `o-${outcome}`});
+    });
+    if (total === 0) {
+      parts.push(svg('rect', {x: i * width + 1, y: 0, width: width - 2, height, class: 'o-open'}));
+    }
+    return svg('g', null, svg('title', null, tickText(tick)), parts);
+  });
+  return h('figure', null,
+    h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Ticks as a picture'},
+      svg('svg', {width: shown.length * width, height, role: 'img',
+                  'aria-label': `The last ${shown.length} ticks; the table below has the figures`}, bars)),
+    h('figcaption', null, OUTCOMES.map(o => h('span', {class: `key o-${o}`}, o)),
+      h('span', {class: 'key o-open'}, 'open')));
+}
+
+function outcomesText(tick) {
+  const text = OUTCOMES.filter(o => tick.outcomes?.[o]).map(o => `${tick.outcomes[o]} ${o}`).join(', ');
+  return text || (tick.finished_at ? '' : 'open');
+}
+
+function tickText(tick) {
+  return `due ${tick.due_at}: ${outcomesText(tick)}`;
+}
+
+function ticksTable(ticks) {
+  return table('Ticks, newest first', [
+    ['Due', t => when(t.due_at)],
+    ['Started', t => when(t.started_at)],
+    ['Finished', t => when(t.finished_at)],
+    ['By', t => t.trigger],
+    ['Slots', t => number(t.slots), 'n'],
+    ['Rows', t => number(t.rows), 'n'],
+    ['Outcomes', outcomesText],
+  ], ticks, 'No tick yet.');
+}
+
+function eventRow(event) {
+  const change = event.event_type === 'change';
+  return h('li', null,
+    h('p', null, when(event.created_at), ' ', h('strong', null, event.event_type), ' ',
+      event.field ?? '', change ? '' : ` ${event.message ?? ''}`),
+    change && h('div', {class: 'diff'},
+      h('del', null, value(event.previous_value)), h('ins', null, value(event.current_value))),
+    event.evidence && h('p', {class: 'note'}, event.evidence),
+    event.sources?.length > 0 && h('p', {class: 'note'}, `Sources: ${event.sources.join(' ')}`));
+}
+
+export async function rowEvents(main, [monitorId, rowId]) {
+  const events = await ask('GET',
+    `/monitors/${monitorId}/rows/${rowId}/events?include_completions=true&limit=100`);
+  replace(main,
+    h('p', null, h('a', {href: `#/monitors/${monitorId}`}, 'Back to the monitor')),
+    h('h2', null, 'Events of a row'), h('p', {class: 'id'}, rowId),
+    events.length === 0 ? h('p', {class: 'empty'}, 'No event yet.')
+      : h('ol', {class: 'events'}, events.map(eventRow)));
+}
+
+export async function monitor(main, [id]) {
+  const m = await ask('GET', `/monitors/${id}`);
+  const rows = h('div');
+  replace(main,
+    h('h2', null, m.name, ' ', statusBadge(m.status)),
+    actions(m, () => monitor(main, [id])),
+    facts([
+      ['Id', h('code', null, m.id)],
+      ['Organisation', h('a', {href: `#/organisations/${m.org_id}`}, m.org_id)],
+      ['Why', m.disabled_reason ?? '–'],
+      ['Every', m.frequency], ['Tier', m.tier],
+      ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
+      ['Last tick', when(m.last_run_at)], ['Next', when(m.next_run_times[0])],
+      ['Webhook', m.webhook_url ?? '–'],
+      ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
+    ]),
+    h('h3', null, 'Watched fields'),
+    facts(Object.entries(m.watched)),
+    h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(m.ticks), ticksTable(m.ticks),
+    h('h3', null, 'Rows'), rows);
+  await showList(rows, {
+    caption: 'Rows, in the order they were added', path: `/monitors/${id}/rows`, filter: {limit: 50},
+    rowsOf: answer => answer.rows,
+    columns: [
+      ['Subject', r => Object.values(r.subject).join(' · ')],
+      ['Checked', r => when(r.last_run_at)],
+      ['State', r => r.is_active ? '' : 'switched off'],
+      ['Events', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, 'show')],
+    ],
+  });
+}
