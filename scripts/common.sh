@@ -8,6 +8,9 @@ else
   BOLD='' DIM='' RED='' PLAIN=''
 fi
 
+# Objects are shared between checkouts in different folders.
+export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+
 say() { printf '%s==>%s %s\n' "$BOLD" "$PLAIN" "$*"; }
 note() { printf '    %s%s%s\n' "$DIM" "$*" "$PLAIN"; }
 

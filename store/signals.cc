@@ -82,6 +82,8 @@ struct Signals::Impl {
     }
     while (!stopping) {
       const auto wait = SendRaised(connection);
+      // Our own notification came back with the answer to it: the socket will not tell again.
+      connection.get_notifs();
       const bool quiet = !Wait(connection.sock(), wait);
       connection.get_notifs();
       if (quiet && wait == kIdleCheck) pqxx::nontransaction(connection).exec("select 1");

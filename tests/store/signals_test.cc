@@ -1,0 +1,86 @@
+#include "store/signals.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "tests/support/test_database.h"
+
+namespace vedette::test {
+namespace {
+
+class Counter {
+ public:
+  void Add() {
+    std::lock_guard lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  bool WaitFor(int count, std::chrono::seconds limit) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [&] { return count_ >= count; });
+  }
+  int count() {
+    std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+class SignalsTest : public testing::Test {
+ public:
+  // Shorter than the 10 s after which a quiet connection is looked at anyway.
+  static constexpr std::chrono::seconds kSoon{8};
+
+  TestDatabase database;
+  config::DatabaseConfig config = database.config();
+  base::SystemClock clock;
+  metrics::Metrics metrics{"test"};
+  base::Logger log{base::LogLevel::kError, base::LogFormat::kText};
+};
+
+TEST_F(SignalsTest, ASignalReachesItsOwnProcessAtOnce) {
+  Counter heard;
+  store::Signals signals(config, clock, metrics, log);
+  signals.Listen(store::Signal::kDue, [&] { heard.Add(); });
+  signals.Start();
+  ASSERT_TRUE(heard.WaitFor(1, std::chrono::seconds(30))) << "the one of every connection";
+  signals.Raise(store::Signal::kDue);
+  EXPECT_TRUE(heard.WaitFor(2, kSoon));
+}
+
+TEST_F(SignalsTest, ASignalReachesOtherProcessesAndOnlyItsListeners) {
+  Counter due;
+  Counter chunk;
+  store::Signals listener(config, clock, metrics, log);
+  listener.Listen(store::Signal::kDue, [&] { due.Add(); });
+  listener.Listen(store::Signal::kChunk, [&] { chunk.Add(); });
+  listener.Start();
+  ASSERT_TRUE(due.WaitFor(1, std::chrono::seconds(30)));
+  ASSERT_TRUE(chunk.WaitFor(1, std::chrono::seconds(30)));
+  store::Signals raiser(config, clock, metrics, log);
+  raiser.Start();
+  raiser.Raise(store::Signal::kChunk);
+  EXPECT_TRUE(chunk.WaitFor(2, kSoon));
+  EXPECT_EQ(due.count(), 1);
+}
+
+TEST_F(SignalsTest, G12_AListenerIsToldAfterEveryReconnection) {
+  Counter heard;
+  store::Signals signals(config, clock, metrics, log);
+  signals.Listen(store::Signal::kDue, [&] { heard.Add(); });
+  signals.Start();
+  ASSERT_TRUE(heard.WaitFor(1, std::chrono::seconds(30)));
+  TestDatabase::CrashServer();
+  TestDatabase::StartServer();
+  EXPECT_TRUE(heard.WaitFor(2, std::chrono::seconds(60)));
+}
+
+}  // namespace
+}  // namespace vedette::test
