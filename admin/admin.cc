@@ -174,8 +174,8 @@ void Admin::Impl::LogFailure(const Request& request, const store::Failure& failu
 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-             base::Logger log)
-    : impl_(new Impl{{config, signals, clock, metrics, state, std::move(log)}, pool, {}}) {
+             const base::Logger& log)
+    : impl_(new Impl{{config, signals, clock, metrics, state, log}, pool, {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     impl_->tokens.push_back({name, base::Sha256(token)});
   }

@@ -24,7 +24,8 @@ namespace vedette::admin {
 class Admin final : public net::HttpService {
  public:
   Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
-        const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state, base::Logger log);
+        const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
+        const base::Logger& log);
   ~Admin() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

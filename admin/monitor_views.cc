@@ -72,6 +72,7 @@ Answer GetMonitors(const Parts&, store::Session& session, const Call& call) {
     next = MakeCursor('m', monitors.back().id);
   }
   std::vector<std::string> items;
+  items.reserve(monitors.size());
   for (const auto& monitor : monitors) items.push_back(domain::MonitorSummaryJson(monitor));
   return JsonTextAnswer(200, ListText("items", items, next));
 }
