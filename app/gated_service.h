@@ -36,6 +36,10 @@ class GatedService final : public net::HttpService {
     return inner_.BodyBytesMax(method, path);
   }
 
+  bool StreamsBody(std::string_view method, std::string_view path) const override {
+    return inner_.StreamsBody(method, path);
+  }
+
  private:
   net::HttpService& inner_;
   Ready ready_;

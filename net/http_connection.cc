@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 4096;             // for headers
 constexpr std::size_t kBodyReadBytes = 64 * 1024;    // for bodies, and the longest chunk header
+constexpr std::size_t kPieceBytes = 256 * 1024;      // of a streamed body, about
 constexpr std::size_t kBufferKeptBytes = 16 * 1024;  // by an idle connection
 
 // A client that still sends when it has been answered is read on for this long, so that it comes to
@@ -105,6 +106,9 @@ void HttpConnection::Close() {
   host_.Remove(*this);
   if (auto then = std::exchange(piece_then_, nullptr)) {
     then(false);
+  }
+  if (auto then = std::exchange(read_then_, nullptr)) {
+    then({BodyPiece::Kind::kBroken});
   }
 }
 
@@ -236,6 +240,11 @@ bool HttpConnection::AcceptHeader(std::string_view header) {
     Dispatch();
     return false;
   }
+  if (parser_->has_body() && host_.service().StreamsBody(request.method, request.path)) {
+    body_streams_ = true;
+    Dispatch();
+    return false;
+  }
   if (parser_->has_body() && parser_->expects_continue() && !http_1_0_ && buffer_.size() == 0) {
     out_head_ = "HTTP/1.1 100 Continue\r\n\r\n";
     WriteOut(&HttpConnection::AdvanceBody);
@@ -244,7 +253,76 @@ bool HttpConnection::AcceptHeader(std::string_view header) {
   return true;
 }
 
+void HttpConnection::ReadBody(std::uint64_t sequence, std::function<void(BodyPiece)> then) {
+  if (!Answers(sequence) || phase_ != Phase::kHandling || read_then_) {
+    then({BodyPiece::Kind::kBroken});
+    return;
+  }
+  if (!body_streams_ || body_done_) {
+    then({BodyPiece::Kind::kEnd});
+    return;
+  }
+  read_then_ = std::move(then);
+  phase_ = Phase::kBody;
+  SetDeadline(host_.config().body_timeout_ms);
+  // Only now, so that a request refused for its header is not sent in vain.
+  if (!continued_ && parser_->expects_continue() && !http_1_0_ && buffer_.size() == 0) {
+    continued_ = true;
+    out_head_ = "HTTP/1.1 100 Continue\r\n\r\n";
+    WriteOut(&HttpConnection::AdvanceBody);
+    return;
+  }
+  AdvanceStreamedBody();
+}
+
+void HttpConnection::AdvanceStreamedBody() {
+  std::size_t consumed = 0;
+  const auto result = parser_->FeedBody(Text(buffer_), body_bytes_max_, &consumed);
+  buffer_.consume(consumed);
+  std::string& kept = parser_->request().body;
+  switch (result) {
+    case RequestParser::Body::kNeedMore:
+      if (kept.size() >= kPieceBytes) {
+        body_bytes_max_ -= kept.size();
+        GivePiece({BodyPiece::Kind::kData, std::exchange(kept, {})});
+        return;
+      }
+      if (buffer_.size() >= kBodyReadBytes) {  // one chunk header or trailer fills it
+        Refuse({400, "bad_request", "A chunk's header or the trailer is too long."});
+        return;
+      }
+      Read();
+      return;
+    case RequestParser::Body::kDone:
+      body_done_ = true;
+      if (kept.empty()) {
+        GivePiece({BodyPiece::Kind::kEnd});
+      } else {
+        GivePiece({BodyPiece::Kind::kData, std::exchange(kept, {})});
+      }
+      return;
+    case RequestParser::Body::kTooLarge:
+      kept.clear();
+      close_after_ = true;
+      GivePiece({BodyPiece::Kind::kTooLarge});
+      return;
+    case RequestParser::Body::kBad:
+      Refuse({400, "bad_request", "The request's body is not validly chunked."});
+      return;
+  }
+}
+
+void HttpConnection::GivePiece(BodyPiece piece) {
+  phase_ = Phase::kHandling;
+  deadline_ = SteadyTime::max();
+  std::exchange(read_then_, nullptr)(std::move(piece));
+}
+
 void HttpConnection::AdvanceBody() {
+  if (body_streams_) {
+    AdvanceStreamedBody();
+    return;
+  }
   std::size_t consumed = 0;
   const auto result = parser_->FeedBody(Text(buffer_), body_bytes_max_, &consumed);
   buffer_.consume(consumed);
@@ -277,7 +355,11 @@ void HttpConnection::Dispatch() {
   parser_->request().remote_address = remote_address_;
   auto exchange = std::make_shared<HttpExchange>(host_.mailbox(), weak_from_this(), ++sequence_,
                                                  std::move(parser_->request()));
-  parser_.reset();
+  if (body_streams_) {
+    parser_->request() = ServerRequest();
+  } else {
+    parser_.reset();
+  }
   try {
     host_.service().Handle(std::move(exchange));
   } catch (const std::exception& e) {
@@ -304,7 +386,11 @@ void HttpConnection::Refuse(const RequestRefusal& refusal) {
                                         {"code", refusal.code},
                                         {"remote", std::string_view(remote_address_)}});
   ++sequence_;
+  const auto reader = std::exchange(read_then_, nullptr);
   WriteOut(&HttpConnection::AfterAnswer);
+  if (reader) {
+    reader({BodyPiece::Kind::kBroken});
+  }
 }
 
 bool HttpConnection::Answers(std::uint64_t sequence) const {
@@ -313,7 +399,8 @@ bool HttpConnection::Answers(std::uint64_t sequence) const {
 
 void HttpConnection::BeginHeader(int status,
                                  const std::vector<std::pair<std::string, std::string>>& headers) {
-  close_after_ = close_after_ || host_.draining();
+  const bool unread = body_streams_ && !body_done_;
+  close_after_ = close_after_ || host_.draining() || unread;
   const auto reason =
       boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(unsigned(status)));
   out_head_ = http_1_0_ ? "HTTP/1.0 " : "HTTP/1.1 ";
@@ -470,6 +557,8 @@ void HttpConnection::AfterAnswer() {
 void HttpConnection::NextRequest() {
   scanner_ = HeaderScanner();
   skipped_empty_line_ = false;
+  parser_.reset();
+  body_streams_ = body_done_ = continued_ = false;
   head_ = http_1_0_ = streaming_ = chunked_ = end_pending_ = false;
   phase_ = Phase::kIdle;
   SetDeadline(host_.config().idle_timeout_ms);

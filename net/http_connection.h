@@ -63,6 +63,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void Close();
 
   // Called by exchanges; `sequence` is the request they belong to.
+  void ReadBody(std::uint64_t sequence, std::function<void(BodyPiece)> then);
   void Answer(std::uint64_t sequence, ServerResponse response);
   void BeginStream(std::uint64_t sequence, int status,
                    const std::vector<std::pair<std::string, std::string>>& headers);
@@ -79,6 +80,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   Slot slot;
 
  private:
+  // A streamed body is read in kBody between two stays in kHandling.
   //            +------------------------------------------------------------+
   //            v                                                            |
   // accept -> kIdle -> kHeader -> kBody -> kHandling (<-> kWriting) -> kWriting -> kLingering ->
@@ -93,6 +95,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   bool AdvanceHeader();
   bool AcceptHeader(std::string_view header);
   void AdvanceBody();
+  void AdvanceStreamedBody();
+  void GivePiece(BodyPiece piece);
   void Dispatch();
   void Refuse(const RequestRefusal& refusal);
 
@@ -119,6 +123,10 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   std::optional<RequestParser> parser_;
   std::size_t body_bytes_max_ = 0;
   bool skipped_empty_line_ = false;
+  bool body_streams_ = false;
+  bool body_done_ = false;  // of a streamed one: nothing more is to be read
+  bool continued_ = false;  // 100 Continue has been sent
+  std::function<void(BodyPiece)> read_then_;
   std::uint64_t sequence_ = 0;
 
   // Its answer.

@@ -27,6 +27,22 @@ bool HttpExchange::Move(State from, State to) {
   return state_.compare_exchange_strong(from, to);
 }
 
+void HttpExchange::Read(std::function<void(BodyPiece)> then) {
+  // Shared, because a mailbox that is closed drops the function with what it captured.
+  const auto call = std::make_shared<std::function<void(BodyPiece)>>(std::move(then));
+  const bool posted = state_ == State::kOpen &&
+                      mailbox_->Post([connection = connection_, sequence = sequence_, call] {
+                        if (const auto c = connection.lock()) {
+                          c->ReadBody(sequence, std::move(*call));
+                        } else {
+                          (*call)({BodyPiece::Kind::kBroken});
+                        }
+                      });
+  if (!posted) {
+    (*call)({BodyPiece::Kind::kBroken});
+  }
+}
+
 void HttpExchange::Send(ServerResponse response) {
   if (!Move(State::kOpen, State::kAnswered)) {
     return;

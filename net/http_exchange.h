@@ -53,6 +53,7 @@ class HttpExchange final : public Exchange {
   ~HttpExchange() override;
 
   const ServerRequest& request() const override { return request_; }
+  void Read(std::function<void(BodyPiece)> then) override;
   void Send(ServerResponse response) override;
   void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
   void Write(std::string piece, std::function<void(bool)> then) override;

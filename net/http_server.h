@@ -37,6 +37,18 @@ struct ServerResponse {
   std::string body;
 };
 
+// A piece of a body that is taken as it arrives.
+struct BodyPiece {
+  enum class Kind {
+    kData,      // some bytes; more may follow
+    kEnd,       // nothing more: the body is whole
+    kTooLarge,  // over BodyBytesMax: to be answered
+    kBroken,    // the client is gone, too slow or sent nonsense: an answer has no effect
+  };
+  Kind kind = Kind::kEnd;
+  std::string data{};
+};
+
 // One request and the way to answer it. Movable into any thread; answered exactly once, by Send, or
 // by Begin, Write... and End. Dropped without an answer, the client gets a 500. All methods are
 // safe on any thread; answers go out on the server's own thread. If the client is gone they do
@@ -45,6 +57,11 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const ServerRequest& request() const = 0;
+
+  // Where the service streams the body (StreamsBody): the next piece of it, one at a time. `then`
+  // runs on the server's thread, or at once on the caller's where there is nothing to wait for.
+  // Whoever reads keeps the exchange alive. An answer before the end closes the connection.
+  virtual void Read(std::function<void(BodyPiece)> then) { then({BodyPiece::Kind::kEnd}); }
 
   virtual void Send(ServerResponse response) = 0;
 
@@ -65,6 +82,11 @@ class HttpService {
   virtual void Handle(std::shared_ptr<Exchange> exchange) = 0;
   // The body limit of a request, decided from method and path before the body is read.
   virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
+  // Whether Handle is called once the header is there, to take the body by Exchange::Read. Then
+  // body_timeout_ms is the longest wait for a piece, not for the whole.
+  virtual bool StreamsBody(std::string_view /*method*/, std::string_view /*path*/) const {
+    return false;
+  }
 };
 
 // HTTP/1.1 on Boost.Beast, with one thread of its own. Refuses what is ambiguous (Content-Length
