@@ -8,6 +8,7 @@
 
 #include "api/call.h"
 #include "api/documents.h"
+#include "api/limits.h"
 #include "api/routes.h"
 #include "domain/names.h"
 
@@ -72,37 +73,17 @@ std::optional<Reply> JudgeOrganisation(const store::Caller& caller) {
   return std::nullopt;
 }
 
-// The answer that stands for the exception being handled.
-Reply FailureReply(const base::Logger& log, const Answer& answer) {
-  try {
-    throw;
-  } catch (const store::CommitUnknown& e) {
-    log.Warn("a commit's outcome is unknown",
-             {{"request_id", answer.request_id()}, {"error", e.what()}});
-    return Unavailable(
-        "the database went away while the change was being made: it may have been made or not. "
-        "Look before you repeat it; a create repeated with its Idempotency-Key is safe");
-  } catch (const store::Unavailable& e) {
-    log.Warn("the database is unavailable",
-             {{"request_id", answer.request_id()}, {"error", e.what()}});
-    return Unavailable("the database cannot be reached; nothing was changed or charged");
-  } catch (const store::Contention& e) {
-    log.Warn("a request gave way to others",
-             {{"request_id", answer.request_id()}, {"error", e.what()}});
-    return Unavailable("too many changes at once; nothing was changed or charged");
-  } catch (const std::exception& e) {
-    log.Error("a request failed", {{"request_id", answer.request_id()},
-                                   {"target", answer.request().path},
-                                   {"error", e.what()}});
-    return ErrorReply(500, "internal_error",
-                      "unexpected failure; quote request id " + answer.request_id());
-  }
-}
-
 }  // namespace
 
 struct Api::Impl {
+  std::atomic<int> uploads_open{0};
   Parts parts;
+
+  Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
+       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
+       WebhookTester& webhook_tester, base::Logger log)
+      : parts{config, pool,           signals,        clock,       metrics,
+              policy, webhook_tester, std::move(log), uploads_open} {}
 
   // On a pool's thread.
   Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,
@@ -134,8 +115,8 @@ struct Api::Impl {
 Api::Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
          const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
          WebhookTester& webhook_tester, base::Logger log)
-    : impl_(new Impl{
-          {config, pool, signals, clock, metrics, policy, webhook_tester, std::move(log)}}) {}
+    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester,
+                     std::move(log))) {}
 
 Api::~Api() = default;
 
@@ -166,7 +147,13 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
 std::size_t Api::BodyBytesMax(std::string_view method, std::string_view path) const {
   const auto match = FindRoute(method, path);
   if (!match || match->route->body == Body::kNone) return kStrayBodyBytesMax;
+  if (match->route->body == Body::kUpload) return kUploadBytesMax;
   return impl_->parts.config.api.body_bytes_max;
+}
+
+bool Api::StreamsBody(std::string_view method, std::string_view path) const {
+  const auto match = FindRoute(method, path);
+  return match && match->route->body == Body::kUpload;
 }
 
 }  // namespace vedette::api

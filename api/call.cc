@@ -145,6 +145,32 @@ std::optional<Reply> CheckEmptyBody(const Call& call) {
   return std::nullopt;
 }
 
+Reply FailureReply(const base::Logger& log, const Answer& answer) {
+  try {
+    throw;
+  } catch (const store::CommitUnknown& e) {
+    log.Warn("a commit's outcome is unknown",
+             {{"request_id", answer.request_id()}, {"error", e.what()}});
+    return Unavailable(
+        "the database went away while the change was being made: it may have been made or not. "
+        "Look before you repeat it; a create repeated with its Idempotency-Key is safe");
+  } catch (const store::Unavailable& e) {
+    log.Warn("the database is unavailable",
+             {{"request_id", answer.request_id()}, {"error", e.what()}});
+    return Unavailable("the database cannot be reached; nothing was changed or charged");
+  } catch (const store::Contention& e) {
+    log.Warn("a request gave way to others",
+             {{"request_id", answer.request_id()}, {"error", e.what()}});
+    return Unavailable("too many changes at once; nothing was changed or charged");
+  } catch (const std::exception& e) {
+    log.Error("a request failed", {{"request_id", answer.request_id()},
+                                   {"target", answer.request().path},
+                                   {"error", e.what()}});
+    return ErrorReply(500, "internal_error",
+                      "unexpected failure; quote request id " + answer.request_id());
+  }
+}
+
 std::optional<Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,
                                   std::string_view what) {
   if (!needed || call.caller.Has(feature)) return std::nullopt;

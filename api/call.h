@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct Parts {
   const net::AddressPolicy& policy;
   WebhookTester& webhook_tester;
   base::Logger log;
+  std::atomic<int>& uploads_open;
 };
 
 // The answer to one request, given exactly once: adds the common headers, counts the request.
@@ -46,6 +48,8 @@ class Answer {
   Answer& operator=(const Answer&) = delete;
 
   const net::ServerRequest& request() const { return exchange_->request(); }
+  // To read a streamed body from; answers go through Send and Begin.
+  net::Exchange& exchange() { return *exchange_; }
   const std::string& request_id() const { return request_id_; }
   void AddHeader(std::string name, std::string value);
 
@@ -90,6 +94,9 @@ Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 Judged<base::Json> ReadJsonObject(const Call& call);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
 std::optional<Reply> CheckEmptyBody(const Call& call);
+
+// The answer that stands for the exception being handled; logged. Call inside a catch block.
+Reply FailureReply(const base::Logger& log, const Answer& answer);
 
 // Whether the organisation may use what is asked for: a 403, or nothing.
 std::optional<Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,

@@ -22,6 +22,9 @@ Handled ListRows(Call& call);
 Handled AddRows(Call& call);
 Handled SwitchRow(Call& call);
 
+// uploads.cc
+Handled UploadCsv(Call& call);
+
 // history.cc
 Handled ListEvents(Call& call);
 Handled ListTicks(Call& call);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/cursor.h"
@@ -10,6 +11,7 @@
 #include "base/crypto.h"
 #include "domain/limits.h"
 #include "domain/monitor_json.h"
+#include "store/uploads.h"
 
 namespace vedette::api {
 namespace {
@@ -56,6 +58,30 @@ Judged<std::optional<store::Idempotency>> ReadIdempotency(const Call& call) {
                                             call.parts.config.retention.idempotency_keys});
   }
   return std::optional<store::Idempotency>();
+}
+
+Reply UploadNotFound() {
+  return ErrorReply(400, "invalid_resource_handle",
+                    "resource_handle_id is not a live upload of your organisation");
+}
+
+// The upload that the body names, or none. With an idempotency key (`may_repeat`) it may have
+// expired since the first attempt, so that the store judges it.
+Judged<std::optional<base::Uuid>> JudgeUpload(const Call& call, const CreateBody& body,
+                                              bool may_repeat) {
+  if (!body.resource_handle_id) return std::optional<base::Uuid>();
+  const auto id = base::Uuid::Parse(*body.resource_handle_id);
+  if (!id) return UploadNotFound();
+  const auto upload = store::FindUpload(call.session, call.caller.org_id, *id);
+  if (!upload && may_repeat) return id;
+  if (!upload) return UploadNotFound();
+  const bool has_key =
+      std::any_of(body.key_columns.begin(), body.key_columns.end(), [&](const std::string& name) {
+        return std::find(upload->columns.begin(), upload->columns.end(), name) !=
+               upload->columns.end();
+      });
+  if (has_key) return id;
+  return ErrorReply(400, "missing_key_value", "none of the key columns is a column of the file");
 }
 
 // The key's team, the body's, or none; a 404 for another team than the key's.
@@ -118,16 +144,15 @@ Judged<store::NewMonitor> JudgeBody(Call& call) {
   Ruled<JudgedCreate> ruled = JudgeCreate(body, limits, call.parts.policy);
   if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
   auto& judged = std::get<JudgedCreate>(ruled);
-  if (body.resource_handle_id) {
-    return ErrorReply(400, "invalid_resource_handle",
-                      "resource_handle_id " + Quoted(*body.resource_handle_id) +
-                          " is not a live upload of your organisation");
-  }
+  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
+  auto upload_id = JudgeUpload(call, body, key.has_value());
+  if (auto* reply = std::get_if<Reply>(&upload_id)) return std::move(*reply);
   if (auto reply = CheckFrequency(call, judged.frequency)) return std::move(*reply);
   if (auto reply = CheckTier(call, judged.tier)) return std::move(*reply);
   auto team = ChooseTeam(call, body);
   if (auto* reply = std::get_if<Reply>(&team)) return std::move(*reply);
   store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
+  monitor.upload_id = std::get<std::optional<base::Uuid>>(upload_id);
   monitor.team_id = std::get<std::optional<base::Uuid>>(team);
   monitor.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
   return monitor;
@@ -228,6 +253,8 @@ Handled CreateMonitor(Call& call) {
             "This Idempotency-Key was used with another body", "idempotency_key_reused"}});
     case Kind::kTeamNotFound:
       return NotFound("team");
+    case Kind::kUploadNotFound:
+      return UploadNotFound();
   }
   return std::nullopt;
 }

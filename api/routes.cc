@@ -12,6 +12,7 @@ namespace {
 constexpr std::array kRoutes{
     Route{"GET", "/openapi.json"},
     Route{"GET", "/docs"},
+    Route{"POST", "/storage/csv/upload", Body::kUpload, UploadCsv},
     Route{"POST", "/monitors", Body::kJson, CreateMonitor},
     Route{"GET", "/monitors", Body::kNone, ListMonitors},
     Route{"GET", "/monitors/for-run/{run_id}", Body::kNone, ListMonitorsForRun},

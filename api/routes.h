@@ -12,7 +12,7 @@
 // that holds it against openapi.yaml.
 namespace vedette::api {
 
-enum class Body { kNone, kJson };
+enum class Body { kNone, kJson, kUpload };
 
 struct Route {
   std::string_view method;

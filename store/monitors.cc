@@ -112,7 +112,7 @@ base::Uuid EnsureEndpoint(Transaction& tx, const base::Clock& clock, const base:
 }
 
 void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
-                   const base::Uuid& id) {
+                   const base::Uuid& id, MonitorStatus status) {
   const bool stopped = tx.Exec("organisation_share", monitor.org_id).at(0)[0].as<bool>();
   std::optional<std::string_view> url;
   std::optional<base::Uuid> endpoint_id;
@@ -121,12 +121,14 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
     endpoint_id = EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
-          monitor.frequency_text, monitor.tier, monitor.subject_type, MonitorStatus::kActive,
-          monitor.key_columns, monitor.struct_json, monitor.research_plan, monitor.metadata_json,
-          url, monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
+          monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
+          monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
+          monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
           monitor.missing_confirmations, monitor.run_id);
-  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier, !stopped,
-          monitor.frequency.count(), monitor.rows.size());
+  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
+          status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
+          monitor.rows.size());
+  if (monitor.upload_id) tx.Exec("import_insert", id, monitor.org_id, *monitor.upload_id);
 }
 
 void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
@@ -194,10 +196,15 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
     if (monitor.idempotency) {
       if (auto known = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency)) return *known;
     }
-    CreateOutcome created{.monitor_id = base::Uuid::V7(clock),
-                          .row_ids = row_ids,
-                          .warnings_json = monitor.warnings_json};
-    InsertMonitor(tx, clock, monitor, created.monitor_id);
+    if (monitor.upload_id && tx.Exec("upload_share", *monitor.upload_id, monitor.org_id).empty()) {
+      return {.kind = CreateOutcome::Kind::kUploadNotFound};
+    }
+    CreateOutcome created{
+        .monitor_id = base::Uuid::V7(clock),
+        .status = monitor.upload_id ? MonitorStatus::kStarting : MonitorStatus::kActive,
+        .row_ids = row_ids,
+        .warnings_json = monitor.warnings_json};
+    InsertMonitor(tx, clock, monitor, created.monitor_id, created.status);
     InsertRows(tx, created.monitor_id, monitor.org_id, monitor.rows, row_ids, 0);
     if (monitor.idempotency) {
       tx.Exec("idempotency_insert", monitor.org_id, monitor.idempotency->key,

@@ -69,6 +69,9 @@ struct NewMonitor {
   int missing_confirmations = 2;
   std::optional<std::string> run_id;
   std::vector<domain::RowValues> rows;  // no two with the same key
+  // Instead of rows: the finished upload whose rows the fleet adds (store/import.h); the monitor is
+  // `starting` until then.
+  std::optional<base::Uuid> upload_id;
   // What the answer says beside id, status and rows: a JSON array, kept for repetitions.
   std::optional<std::string> warnings_json;
   std::optional<Idempotency> idempotency;
@@ -81,6 +84,7 @@ struct CreateOutcome {
     kInProgress,  // another request with this idempotency key has not finished
     kOtherBody,   // the idempotency key stands for another body
     kTeamNotFound,
+    kUploadNotFound,  // or expired, or another organisation's
   };
   Kind kind = Kind::kCreated;
   base::Uuid monitor_id;

@@ -83,6 +83,7 @@ class ApiTest : public testing::Test {
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
   explicit ApiTest(const config::Environment& environment = {});
+  ~ApiTest() override { pool.Stop(); }
 
   // With acme's key, unless the headers name another x-api-key.
   Reply Ask(const std::string& method, const std::string& target, const Headers& headers = {});

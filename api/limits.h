@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+
+// Limits of the public API that the interface fixes and an operator does not choose.
+namespace vedette::api {
+
+inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
+// Uploads under way in one process; each holds up to about 2 MiB.
+inline constexpr int kUploadsOpenMax = 32;
+
+}  // namespace vedette::api

@@ -1,0 +1,154 @@
+#include "domain/csv.h"
+
+#include <utility>
+
+namespace vedette::domain {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// The length of the character that begins with `lead` and the lowest one of that length; 0 for a
+// byte that begins none.
+int CharBytes(unsigned char lead, char32_t* lowest) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead < 0xE0) return *lowest = 0x80, 2;
+  if (lead >= 0xE0 && lead < 0xF0) return *lowest = 0x800, 3;
+  if (lead >= 0xF0 && lead < 0xF5) return *lowest = 0x10000, 4;
+  return 0;
+}
+
+}  // namespace
+
+bool IsValidUtf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    char32_t lowest = 0;
+    const int bytes = CharBytes(lead, &lowest);
+    if (bytes == 0 || i + static_cast<std::size_t>(bytes) > text.size()) return false;
+    if (bytes > 1) {
+      char32_t c = lead & (0xFF >> (bytes + 1));
+      for (int k = 1; k < bytes; ++k) {
+        const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+        if ((next & 0xC0) != 0x80) return false;
+        c = (c << 6) | (next & 0x3F);
+      }
+      if (c < lowest || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return false;
+    }
+    i += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+CsvReader::CsvReader(std::int64_t first_line, std::size_t record_bytes_max)
+    : record_bytes_max_(record_bytes_max), line_(first_line) {
+  record_.line = first_line;
+}
+
+CsvProblem CsvReader::Problem(std::string message) const {
+  return {record_.line, std::move(message)};
+}
+
+std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& take) {
+  for (const char c : piece) {
+    ++offset_;
+    ++record_bytes_;
+    if (c == '\n') ++line_;
+    if (auto problem = Step(c, take)) return problem;
+    // The mark is not part of the first field.
+    if (offset_ == kByteOrderMark.size() && field_ == kByteOrderMark) {
+      field_.clear();
+      state_ = State::kFieldStart;
+    }
+    if (record_bytes_ > record_bytes_max_) {
+      CsvProblem problem =
+          Problem("the record is longer than " + std::to_string(record_bytes_max_) +
+                  " bytes; is a quote left open?");
+      problem.too_long = true;
+      return problem;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<CsvProblem> CsvReader::Step(char c, const Take& take) {
+  if (c == '\0') return Problem("the record contains a NUL byte");
+  switch (state_) {
+    case State::kFieldStart:
+      if (c == '"') {
+        state_ = State::kQuoted;
+        return std::nullopt;
+      }
+      state_ = State::kPlain;
+      [[fallthrough]];
+    case State::kPlain:
+      if (c == '\n') return EndRecord(take);
+      if (c == ',') {
+        EndField();
+      } else if (c == '"') {
+        return Problem("a quote inside a field that does not begin with one");
+      } else {
+        field_ += c;
+      }
+      return std::nullopt;
+    case State::kQuoted:
+      if (c == '"') {
+        state_ = State::kQuoteInQuoted;
+      } else {
+        field_ += c;
+      }
+      return std::nullopt;
+    case State::kQuoteInQuoted:
+      if (c == '"') {
+        field_ += c;
+        state_ = State::kQuoted;
+      } else if (c == ',') {
+        EndField();
+      } else if (c == '\n') {
+        return EndRecord(take);
+      } else if (c == '\r') {
+        state_ = State::kCarriageReturn;
+      } else {
+        return Problem("text behind the closing quote of a field");
+      }
+      return std::nullopt;
+    case State::kCarriageReturn:
+      if (c == '\n') return EndRecord(take);
+      return Problem("text behind the closing quote of a field");
+  }
+  return std::nullopt;
+}
+
+void CsvReader::EndField() {
+  record_.fields.push_back(std::move(field_));
+  field_.clear();
+  state_ = State::kFieldStart;
+}
+
+std::optional<CsvProblem> CsvReader::EndRecord(const Take& take) {
+  if (state_ == State::kPlain && field_.ends_with('\r')) field_.pop_back();
+  const bool quoted = state_ == State::kQuoteInQuoted || state_ == State::kCarriageReturn;
+  const bool empty_line = record_.fields.empty() && field_.empty() && !quoted;
+  EndField();
+  record_.end = offset_;
+  std::optional<CsvProblem> problem;
+  if (!empty_line) {
+    for (const std::string& field : record_.fields) {
+      if (!IsValidUtf8(field)) return Problem("the record is not valid UTF-8");
+    }
+    problem = take(record_);
+  }
+  record_.fields.clear();
+  record_.line = line_;
+  record_bytes_ = 0;
+  return problem;
+}
+
+std::optional<CsvProblem> CsvReader::Finish(const Take& take) {
+  if (state_ == State::kQuoted) return Problem("a quote is left open");
+  if (record_bytes_ == 0 || (state_ == State::kFieldStart && record_.fields.empty())) {
+    return std::nullopt;
+  }
+  return EndRecord(take);
+}
+
+}  // namespace vedette::domain

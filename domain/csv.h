@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// CSV as RFC 4180 has it: commas, records ended by LF or CRLF, fields optionally in double quotes
+// with
+// "" for a quote, quoted line breaks. UTF-8, a byte order mark at the start is passed over, and so
+// are empty lines. Pure.
+namespace vedette::domain {
+
+struct CsvProblem {
+  std::int64_t line;  // counted from 1, as an editor shows it
+  std::string message;
+  bool too_long = false;  // a record over the limit rather than malformed text
+};
+
+struct CsvRecord {
+  std::vector<std::string> fields;
+  std::int64_t line = 0;  // where it begins
+  std::uint64_t end = 0;  // bytes from the start of the text to behind it, its line end included
+};
+
+// Reads text in pieces, cut anywhere, holding one record at a time.
+class CsvReader {
+ public:
+  // `first_line`: the number of the text's first line. `record_bytes_max`: a longer record is a
+  // problem.
+  CsvReader(std::int64_t first_line, std::size_t record_bytes_max);
+
+  // Calls `take` for every record that ends in the piece; a problem that it gives ends the reading.
+  // After a problem the reader is of no more use.
+  using Take = std::function<std::optional<CsvProblem>(CsvRecord& record)>;
+  std::optional<CsvProblem> Feed(std::string_view piece, const Take& take);
+  // The text is over: the last record may lack its line end.
+  std::optional<CsvProblem> Finish(const Take& take);
+
+  std::int64_t line() const { return line_; }  // reached so far
+
+ private:
+  enum class State { kFieldStart, kPlain, kQuoted, kQuoteInQuoted, kCarriageReturn };
+
+  std::optional<CsvProblem> Step(char c, const Take& take);
+  std::optional<CsvProblem> EndRecord(const Take& take);
+  void EndField();
+  CsvProblem Problem(std::string message) const;
+
+  const std::size_t record_bytes_max_;
+  State state_ = State::kFieldStart;
+  CsvRecord record_;
+  std::string field_;
+  std::size_t record_bytes_ = 0;
+  std::uint64_t offset_ = 0;  // of the next byte
+  std::int64_t line_;
+};
+
+bool IsValidUtf8(std::string_view text);
+
+}  // namespace vedette::domain

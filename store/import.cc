@@ -1,0 +1,151 @@
+#include "store/import.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "domain/csv.h"
+#include "domain/row_values.h"
+#include "store/control_sql.h"
+#include "store/rows_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::MonitorStatus;
+
+// Records were judged when they were received.
+constexpr std::size_t kRecordBytesMax = std::size_t{1} << 30;
+constexpr std::size_t kFailureKeyBytesMax = 200;
+
+struct PartRows {
+  std::vector<domain::RowValues> rows;
+  std::vector<std::int64_t> lines;  // of each row
+  std::optional<std::string> failure;
+};
+
+// What a failure says of the row: its key values, cut.
+std::string KeyText(const domain::RowValues& row) {
+  if (row.subject_json.size() <= kFailureKeyBytesMax) return row.subject_json;
+  std::string text = row.subject_json.substr(0, kFailureKeyBytesMax);
+  while (!domain::IsValidUtf8(text)) text.pop_back();
+  return text + "...";
+}
+
+// A blank cell is no value and is left out.
+base::Json RowOf(const std::vector<std::string>& columns, std::vector<std::string>& fields) {
+  base::Json row = base::Json::object();
+  for (std::size_t i = 0; i < fields.size() && i < columns.size(); ++i) {
+    base::Json value(std::move(fields[i]));
+    if (domain::NormaliseValue(value)) row[columns[i]] = std::move(value);
+  }
+  return row;
+}
+
+PartRows ReadPart(std::int64_t first_line, std::string_view text,
+                  const std::vector<std::string>& columns, const domain::ColumnRoles& roles) {
+  PartRows part;
+  std::map<std::string, std::int64_t> line_by_key;
+  const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
+    domain::RowValues row = domain::SplitRow(RowOf(columns, record.fields), roles);
+    if (!row.has_key)
+      return domain::CsvProblem{record.line, "the row has no value in any key column"};
+    const auto [it, is_new] = line_by_key.try_emplace(row.key_hash, record.line);
+    if (!is_new) {
+      return domain::CsvProblem{
+          record.line,
+          fmt::format("the row has the same key values as line {}: {}", it->second, KeyText(row))};
+    }
+    part.rows.push_back(std::move(row));
+    part.lines.push_back(record.line);
+    return std::nullopt;
+  };
+  domain::CsvReader reader(first_line, kRecordBytesMax);
+  auto problem = reader.Feed(text, take);
+  if (!problem) problem = reader.Finish(take);
+  if (problem) part.failure = fmt::format("line {}: {}", problem->line, problem->message);
+  return part;
+}
+
+domain::ColumnRoles ReadRoles(Transaction& tx, const base::Uuid& monitor_id) {
+  const auto definition = tx.Exec("import_definition", monitor_id).at(0);
+  domain::ColumnRoles roles{.key_columns = ReadTextArray(definition["key_columns"])};
+  const base::Json watched = base::ParseJsonOrThrow(definition["struct"].c_str());
+  for (const auto& [name, description] : watched.items()) roles.watched.insert(name);
+  return roles;
+}
+
+// Where a row of the part has the key of one added before, the sentence that says so.
+std::optional<std::string> FindKnownKey(Transaction& tx, const base::Uuid& monitor_id,
+                                        const PartRows& part) {
+  std::vector<std::string> hashes;
+  for (const domain::RowValues& row : part.rows) hashes.push_back(Bytea(row.key_hash));
+  const auto found = tx.Exec("row_find_keys", monitor_id, hashes);
+  if (found.empty()) return std::nullopt;
+  const std::string hash = ReadBytea(found[0]["key_hash"]);
+  for (std::size_t i = 0; i < part.rows.size(); ++i) {
+    if (part.rows[i].key_hash != hash) continue;
+    return fmt::format("line {}: the row has the same key values as row {}: {}", part.lines[i],
+                       found[0]["position"].as<int>() + 1, KeyText(part.rows[i]));
+  }
+  return std::nullopt;
+}
+
+ImportStep Fail(Transaction& tx, const base::Uuid& monitor_id, const std::string& reason) {
+  SetMonitorStatus(tx, monitor_id, MonitorStatus::kFailed, reason);
+  tx.Exec("import_delete", monitor_id);
+  return ImportStep::kFailed;
+}
+
+ImportStep Activate(Transaction& tx, const base::Uuid& monitor_id) {
+  SetMonitorStatus(tx, monitor_id, MonitorStatus::kActive, std::nullopt);
+  tx.Exec("import_start_schedule", monitor_id);
+  tx.Exec("import_delete", monitor_id);
+  return ImportStep::kActivated;
+}
+
+ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& monitor_id) {
+  const auto monitor = LockMonitor(tx, MonitorScope{}, monitor_id);
+  const auto locked = tx.Exec("import_lock", monitor_id);
+  if (!monitor || locked.empty()) return ImportStep::kAdded;  // somebody else finished it
+  const auto import = locked[0];
+  const int next_part = import["next_part"].as<int>();
+  const int part_count = import["part_count"].as<int>();
+  const auto text = tx.Exec("import_part", ReadUuid(import["upload_id"]), next_part);
+  if (text.empty()) return Fail(tx, monitor_id, "the uploaded file is gone");
+  PartRows part = ReadPart(text[0]["first_line"].as<std::int64_t>(), text[0]["text"].c_str(),
+                           ReadTextArray(import["columns"]), ReadRoles(tx, monitor_id));
+  if (!part.failure) part.failure = FindKnownKey(tx, monitor_id, part);
+  if (part.failure) return Fail(tx, monitor_id, *part.failure);
+  const int first = tx.Exec("row_counts", monitor_id)[0][0].as<int>();
+  InsertRows(tx, monitor_id, monitor->org_id, part.rows, NewRowIds(clock, part.rows.size()), first);
+  tx.Exec("row_counts_add", monitor_id, part.rows.size());
+  if (next_part + 1 == part_count) return Activate(tx, monitor_id);
+  tx.Exec("import_advance", monitor_id);
+  return ImportStep::kAdded;
+}
+
+}  // namespace
+
+ImportStep ImportBatch(Session& session, const base::Clock& clock) {
+  // Taken in a transaction of its own: an import that cannot go on does not stand before the
+  // others.
+  const auto monitor_id = InTransaction(
+      session,
+      [](Transaction& tx) -> std::optional<base::Uuid> {
+        const auto taken = tx.Exec("import_take");
+        if (taken.empty()) return std::nullopt;
+        return ReadUuid(taken[0][0]);
+      },
+      Durability::kAsync);
+  if (!monitor_id) return ImportStep::kNothing;
+  return InTransaction(session, [&](Transaction& tx) { return AddPart(tx, clock, *monitor_id); });
+}
+
+}  // namespace vedette::store
