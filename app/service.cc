@@ -27,6 +27,7 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/public_address.h"
+#include "scheduler/importer.h"
 #include "scheduler/maintenance.h"
 #include "scheduler/scheduler.h"
 #include "store/async.h"
@@ -94,7 +95,8 @@ std::set<Role> ParseRoles(const std::string& list) {
     }
     if (!known) {
       throw std::invalid_argument(fmt::format(
-          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery", name));
+          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery",
+          name));
     }
   }
   if (roles.empty()) throw std::invalid_argument("--roles: name at least one role");
@@ -159,7 +161,10 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Pool> delivery_pool;
 
   // Everything from here to the servers lives on the loop.
-  std::unique_ptr<net::HttpClient> probe_client;
+  config::NetConfig page_net;      // for tenants' pages: polite
+  config::NetConfig research_net;  // for the operator's own services: as many as wanted
+  std::unique_ptr<net::HttpClient> page_client;
+  std::unique_ptr<net::HttpClient> research_client;
   std::unique_ptr<net::HttpClient> delivery_client;
   std::unique_ptr<base::ThreadPool> parse_pool;
   std::vector<std::unique_ptr<worker::Probe>> probes;
@@ -168,6 +173,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<DelivererSink> sink;
   std::unique_ptr<worker::Worker> checker;
   std::unique_ptr<scheduler::Scheduler> ticker;
+  std::unique_ptr<scheduler::Importer> importer;
   std::unique_ptr<scheduler::Maintenance> maintenance;
   std::unique_ptr<WebhookTest> webhook_test;
   std::unique_ptr<base::Timer> health_timer;
@@ -187,13 +193,15 @@ void Service::Impl::CheckConfig() const {
   const bool needs_key = Has(Role::kApi) || Has(Role::kAdmin) || Has(Role::kDelivery);
   if (needs_key && config.security.encryption_key.empty()) {
     throw std::runtime_error(
-        "[security] encryption_key is not set: the roles api, admin and delivery need it. Make one with "
+        "[security] encryption_key is not set: the roles api, admin and delivery need it. Make one "
+        "with "
         "`openssl rand -hex 32` and give it as VEDETTE_SECURITY_ENCRYPTION_KEY or "
         "encryption_key_file; keep it, stored signing secrets cannot be read without it");
   }
   if (Has(Role::kAdmin) && config.admin_tokens.empty()) {
     throw std::runtime_error(
-        "no admin token is set: the role admin needs one. Set VEDETTE_ADMIN_TOKEN, or name = \"token\" "
+        "no admin token is set: the role admin needs one. Set VEDETTE_ADMIN_TOKEN, or name = "
+        "\"token\" "
         "under [admin.tokens]");
   }
   if (config.database.url.empty()) {
@@ -219,16 +227,20 @@ void Service::Impl::BuildPools() {
 }
 
 void Service::Impl::BuildProbes() {
-  probe_client = std::make_unique<net::HttpClient>(loop, config.net);
+  page_net = research_net = config.net;
+  page_net.connections_per_host_max = config.worker.per_host_max;
+  research_net.connections_per_host_max = config.net.connections_max;
+  page_client = std::make_unique<net::HttpClient>(loop, page_net);
+  research_client = std::make_unique<net::HttpClient>(loop, research_net);
   parse_pool = std::make_unique<base::ThreadPool>(
       "parse", static_cast<std::size_t>(config.worker.probe_threads), kParseQueueMax);
   for (const auto& [name, probe_config] : config.probes) {
     std::unique_ptr<worker::Probe> probe;
     if (probe_config.kind == "web") {
-      probe = std::make_unique<worker::WebProbe>(loop, *probe_client, *parse_pool, policy,
+      probe = std::make_unique<worker::WebProbe>(loop, *page_client, *parse_pool, policy,
                                                  probe_config, config.net);
     } else if (probe_config.kind == "http") {
-      probe = std::make_unique<worker::HttpProbe>(loop, *probe_client, clock, probe_config);
+      probe = std::make_unique<worker::HttpProbe>(loop, *research_client, clock, probe_config);
     } else {
       throw std::runtime_error(fmt::format(
           "[probes.{}] kind = \"{}\" is not part of this version; use \"web\" or \"http\"", name,
@@ -258,15 +270,21 @@ void Service::Impl::BuildParts() {
                                                     config, log.For("scheduler"));
     maintenance = std::make_unique<scheduler::Maintenance>(loop, *scheduler_pool, metrics, config,
                                                            log.For("maintenance"));
-    signals->Listen(store::Signal::kDue, [this] { loop.Post([this] { ticker->Wake(); }); });
+    importer = std::make_unique<scheduler::Importer>(loop, *scheduler_pool, *signals, clock, config,
+                                                     log.For("importer"));
+    signals->Listen(store::Signal::kDue, [this] {
+      loop.Post([this] {
+        ticker->Wake();
+        importer->Wake();
+      });
+    });
   }
   health_timer = std::make_unique<base::Timer>(loop, [this] { CheckHealth(); });
 }
 
 void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
-    webhook_test =
-        std::make_unique<WebhookTest>(loop, *api_pool, *delivery_client, clock, config);
+    webhook_test = std::make_unique<WebhookTest>(loop, *api_pool, *delivery_client, clock, config);
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
                                      *webhook_test, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
@@ -355,6 +373,7 @@ void Service::Impl::StartParts() {
   if (deliverer) deliverer->Start();
   if (checker) checker->Start();
   if (ticker) ticker->Start();
+  if (importer) importer->Start();
   if (maintenance) maintenance->Start();
 }
 
@@ -380,7 +399,9 @@ Service::Service(config::Config config, std::set<Role> roles, const base::Clock&
                  base::Logger log)
     : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, std::move(log))) {}
 
-Service::~Service() { Stop(); }
+Service::~Service() {
+  Stop();
+}
 
 void Service::Start() {
   Impl& s = *impl_;
@@ -416,6 +437,7 @@ void Service::Stop() {
   }
   if (started) {
     s.DrainPart(s.ticker.get());
+    s.DrainPart(s.importer.get());
     s.DrainPart(s.maintenance.get());
     s.DrainPart(s.checker.get());
     // After the worker, whose last records still hand notifications over.
