@@ -161,8 +161,6 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Pool> delivery_pool;
 
   // Everything from here to the servers lives on the loop.
-  config::NetConfig page_net;      // for tenants' pages: polite
-  config::NetConfig research_net;  // for the operator's own services: as many as wanted
   std::unique_ptr<net::HttpClient> page_client;
   std::unique_ptr<net::HttpClient> research_client;
   std::unique_ptr<net::HttpClient> delivery_client;
@@ -227,8 +225,9 @@ void Service::Impl::BuildPools() {
 }
 
 void Service::Impl::BuildProbes() {
-  page_net = research_net = config.net;
+  config::NetConfig page_net = config.net;  // tenants' pages: polite
   page_net.connections_per_host_max = config.worker.per_host_max;
+  config::NetConfig research_net = config.net;  // the operator's own services: as many as wanted
   research_net.connections_per_host_max = config.net.connections_max;
   page_client = std::make_unique<net::HttpClient>(loop, page_net);
   research_client = std::make_unique<net::HttpClient>(loop, research_net);
