@@ -36,7 +36,8 @@ struct Call {
   std::string actor;            // the token's name; empty on a route that needs none
 };
 
-// What the audit gets of a call. The target is the last id of the path; a creation fills in its own.
+// What the audit gets of a call. The target is the last id of the path; a creation fills in its
+// own.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
 
 // operations.cc

@@ -27,9 +27,8 @@ class GatedService final : public net::HttpService {
     }
     const base::Json body = {{"error", "unavailable"},
                              {"message", "The service is not ready: " + reasons.front() + "."}};
-    exchange->Send({503,
-                    {{"Content-Type", "application/json"}, {"Retry-After", "5"}},
-                    base::DumpJson(body)});
+    exchange->Send(
+        {503, {{"Content-Type", "application/json"}, {"Retry-After", "5"}}, base::DumpJson(body)});
   }
 
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override {

@@ -101,7 +101,7 @@ class Deliverer {
   base::Uuid walk_cursor_;
   bool claiming_ = false;
   bool claim_again_ = false;
-  bool more_ = false;  // the last claim stopped at a limit
+  bool more_ = false;              // the last claim stopped at a limit
   std::function<void()> drained_;  // set while draining
   bool drain_overdue_ = false;
   bool drain_done_ = false;

@@ -13,7 +13,8 @@ using Kind = store::AttemptRecord::Kind;
 
 class DeliveryTest : public PipelineTest {
  public:
-  // Records one changed check of a monitor with a receiver at `host`; its delivery is left to claims.
+  // Records one changed check of a monitor with a receiver at `host`; its delivery is left to
+  // claims.
   base::Uuid Commit(const std::string& host, std::optional<base::Uuid> token = std::nullopt) {
     const auto monitor = NewMonitor({.rows = 1, .webhook_url = "http://" + host});
     Cut();
@@ -81,12 +82,14 @@ TEST_F(DeliveryTest, AFailedAttemptWaitsAndALostLeaseSettlesNothing) {
   auto failed = Attempt(claim.deliveries[0], Kind::kRetry);
   failed.retry_in = std::chrono::hours(1);
   Settle(failed);
-  EXPECT_EQ(Sql("select attempts || ' ' || (available_at > now() + interval '59 minutes') || ' ' || "
-                "last_error from delivery"),
-            "1 true http_status: 500");
+  EXPECT_EQ(
+      Sql("select attempts || ' ' || (available_at > now() + interval '59 minutes') || ' ' || "
+          "last_error from delivery"),
+      "1 true http_status: 500");
   EXPECT_EQ(Sql("select encode(answer, 'hex') from delivery_attempt"), "00ff");
   Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
-  EXPECT_EQ(Sql("select count(*) from delivery"), "1") << "the lease was given up by the first settle";
+  EXPECT_EQ(Sql("select count(*) from delivery"), "1")
+      << "the lease was given up by the first settle";
 }
 
 TEST_F(DeliveryTest, AnExhaustedScheduleLeavesItDeadAndReadable) {
@@ -98,10 +101,11 @@ TEST_F(DeliveryTest, AnExhaustedScheduleLeavesItDeadAndReadable) {
 
 TEST_F(DeliveryTest, ARetryGoesToTheMonitorsCurrentUrl) {
   Commit("old.example");
-  const auto endpoint = Sql(fmt::format(
-      "insert into endpoint (id, org_id, scheme, host, port) values (gen_random_uuid(), '{}', 'https', "
-      "'new.example', 443) returning id",
-      org.ToString()));
+  const auto endpoint =
+      Sql(fmt::format("insert into endpoint (id, org_id, scheme, host, port) values "
+                      "(gen_random_uuid(), '{}', 'https', "
+                      "'new.example', 443) returning id",
+                      org.ToString()));
   Sql(fmt::format("update monitor set webhook_url = 'https://new.example/x', endpoint_id = '{}'",
                   endpoint));
   EXPECT_TRUE(Claim().deliveries.empty()) << "it moves first";

@@ -20,20 +20,23 @@ std::string PipelineTest::Sql(const std::string& statement) {
 
 base::Uuid PipelineTest::NewOrganisation(std::int64_t balance_mc) {
   const base::Uuid id = base::Uuid::V4();
-  Sql(fmt::format("insert into organisation (id, name, features) values ('{0}', 'o', '{{monitors}}');"
-                  "insert into account (org_id, balance_mc) values ('{0}', {1})",
-                  id.ToString(), balance_mc));
+  Sql(fmt::format(
+      "insert into organisation (id, name, features) values ('{0}', 'o', '{{monitors}}');"
+      "insert into account (org_id, balance_mc) values ('{0}', {1})",
+      id.ToString(), balance_mc));
   if (balance_mc > 0) {
-    Sql(fmt::format("insert into credit_entry (org_id, amount_mc, reason) values ('{}', {}, 'seed')",
-                    id.ToString(), balance_mc));
+    Sql(fmt::format(
+        "insert into credit_entry (org_id, amount_mc, reason) values ('{}', {}, 'seed')",
+        id.ToString(), balance_mc));
   }
   return id;
 }
 
 base::Uuid PipelineTest::NewTeam(std::optional<std::int64_t> limit_mc) {
   const base::Uuid id = base::Uuid::V4();
-  Sql(fmt::format("insert into team (id, org_id, name, spend_limit_mc) values ('{}', '{}', 't', {})",
-                  id.ToString(), org.ToString(), limit_mc ? std::to_string(*limit_mc) : "null"));
+  Sql(fmt::format(
+      "insert into team (id, org_id, name, spend_limit_mc) values ('{}', '{}', 't', {})",
+      id.ToString(), org.ToString(), limit_mc ? std::to_string(*limit_mc) : "null"));
   return id;
 }
 
@@ -46,27 +49,36 @@ base::Uuid PipelineTest::NewMonitor(const MonitorOptions& options) {
   std::string url = "null";
   if (!options.webhook_url.empty()) {
     url = fmt::format("'{}'", options.webhook_url);
-    endpoint = fmt::format("'{}'", Sql(fmt::format(
-        "insert into endpoint (id, org_id, scheme, host, port) values ('{}', '{}', 'http', '{}', 80) "
-        "on conflict (org_id, scheme, host, port) do update set host = excluded.host returning id",
-        base::Uuid::V4().ToString(), org_id, options.webhook_url.substr(7))));
+    endpoint = fmt::format(
+        "'{}'",
+        Sql(fmt::format("insert into endpoint (id, org_id, scheme, host, port) values ('{}', '{}', "
+                        "'http', '{}', 80) "
+                        "on conflict (org_id, scheme, host, port) do update set host = "
+                        "excluded.host returning id",
+                        base::Uuid::V4().ToString(), org_id, options.webhook_url.substr(7))));
   }
   Sql(fmt::format(
       "insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, "
-      "key_columns, struct, webhook_url, webhook_event_types, endpoint_id) values ('{0}', '{1}', {2}, "
+      "key_columns, struct, webhook_url, webhook_event_types, endpoint_id) values ('{0}', '{1}', "
+      "{2}, "
       "'m', '1h', 1, 0, 2, '{{domain}}', '{{\"price\": \"css:.p\"}}', {6}, '{{0,1,2}}', {7});"
       "insert into monitor_sched (monitor_id, org_id, team_id, tier, live, frequency_s, anchor_at, "
-      "next_run_at, row_count, active_row_count) values ('{0}', '{1}', {2}, 1, true, {3}, {4}, {4}, "
+      "next_run_at, row_count, active_row_count) values ('{0}', '{1}', {2}, 1, true, {3}, {4}, "
+      "{4}, "
       "{5}, {5});"
       "insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, baseline) "
-      "select '{0}', n, gen_random_uuid(), '{1}', decode(md5(n::text), 'hex'), '{{\"domain\": \"a\"}}', "
+      "select '{0}', n, gen_random_uuid(), '{1}', decode(md5(n::text), 'hex'), '{{\"domain\": "
+      "\"a\"}}', "
       "'{{}}' from generate_series(0, {5} - 1) n;"
-      "insert into row_state (monitor_id, position) select '{0}', n from generate_series(0, {5} - 1) n",
+      "insert into row_state (monitor_id, position) select '{0}', n from generate_series(0, {5} - "
+      "1) n",
       id.ToString(), org_id, team, options.frequency_s, options.due, options.rows, url, endpoint));
   return id;
 }
 
-store::CutResult PipelineTest::Cut() { return store::CutDueTicks(session, clock, limits); }
+store::CutResult PipelineTest::Cut() {
+  return store::CutDueTicks(session, clock, limits);
+}
 
 store::Claim PipelineTest::ClaimAll(int chunks_max) {
   std::vector<store::ClaimShare> shares;
@@ -110,10 +122,11 @@ store::RecordResult PipelineTest::Record(const std::vector<store::ChunkRecord>& 
 }
 
 void PipelineTest::ExpectMoneyAddsUp() {
-  EXPECT_EQ(Sql("select count(*) from account a where a.balance_mc + "
-                "(select coalesce(sum(reserved_mc), 0) from chunk c where c.org_id = a.org_id) <> "
-                "(select coalesce(sum(amount_mc), 0) from credit_entry e where e.org_id = a.org_id)"),
-            "0");
+  EXPECT_EQ(
+      Sql("select count(*) from account a where a.balance_mc + "
+          "(select coalesce(sum(reserved_mc), 0) from chunk c where c.org_id = a.org_id) <> "
+          "(select coalesce(sum(amount_mc), 0) from credit_entry e where e.org_id = a.org_id)"),
+      "0");
 }
 
 }  // namespace vedette::test

@@ -29,7 +29,8 @@ TEST_F(PipelineTest, G1_G7_ATickOfThreeRowsIsCutCheckedRecordedOnceAndClosed) {
   records[0].completed = 2;
   EXPECT_TRUE(Record(records).dropped.empty());
 
-  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick where finished_at is not null"), "020302");
+  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick where finished_at is not null"),
+            "020302");
   EXPECT_EQ(Sql("select slots from tick"), "1");
   EXPECT_EQ(Sql("select count(*) from chunk"), "0");
   EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");

@@ -581,43 +581,5 @@ TEST(HttpServerStop, AWriterLearnsItAndAnExchangeMayOutliveTheServer) {
   exchange.reset();
 }
 
-TEST(HttpServer, NamesTheAddressItCannotListenOn) {
-  Running s;
-  auto config = ServerConfig();
-  config.listen = s.server.address();
-  try {
-    const HttpServer second(config, s.service, Silent());
-    FAIL() << "listened twice on " << config.listen;
-  } catch (const std::runtime_error& e) {
-    EXPECT_EQ(std::string(e.what()),
-              "cannot listen on " + config.listen + ": Address already in use");
-  }
-  config.listen = "nonsense";
-  EXPECT_THROW(HttpServer(config, s.service, Silent()), std::runtime_error);
-}
-
-TEST(HttpServer, CanBeDestroyedWithoutHavingStarted) {
-  FunctionService service(Echo);
-  const HttpServer server(ServerConfig(), service, Silent());
-  EXPECT_GT(server.port(), 0);
-}
-
-// ---------------------------------------------------------------- queries
-
-TEST(Query, DecodesPairsInOrder) {
-  using Pairs = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(ParseQuery("a=1&b=&c&&a=x%20y+z%2B&d=e=f"),
-            (Pairs{{"a", "1"}, {"b", ""}, {"c", ""}, {"a", "x y z+"}, {"d", "e=f"}}));
-  EXPECT_EQ(ParseQuery(""), Pairs{});
-  EXPECT_EQ(PercentDecode("a+b%2fc", false), "a+b/c");
-}
-
-TEST(Query, RefusesBadEscapesAndNul) {
-  for (const std::string_view bad : {"%", "%1", "%zz", "a%2", "%00"}) {
-    EXPECT_THROW(PercentDecode(bad, true), std::invalid_argument) << bad;
-    EXPECT_THROW(ParseQuery(std::string("x=") + std::string(bad)), std::invalid_argument) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace vedette::net
