@@ -82,8 +82,7 @@ struct Api::Impl {
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
        WebhookTester& webhook_tester, base::Logger log)
-      : parts{config, pool,           signals,        clock,       metrics,
-              policy, webhook_tester, std::move(log), uploads_open} {}
+      : parts{config, pool, signals, clock, metrics, policy, webhook_tester, log, uploads_open} {}
 
   // On a pool's thread.
   Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,
@@ -115,8 +114,7 @@ struct Api::Impl {
 Api::Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
          const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
          WebhookTester& webhook_tester, base::Logger log)
-    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester,
-                     std::move(log))) {}
+    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester, log)) {}
 
 Api::~Api() = default;
 

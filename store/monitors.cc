@@ -169,7 +169,8 @@ std::vector<domain::Monitor> ListMonitors(Session& session, const MonitorFilter&
       statuses->push_back(static_cast<int>(status));
   }
   const base::Uuid before = filter.before_id.value_or(LastId());
-  const auto& [org_id, team_id] = filter.scope;
+  const std::optional<base::Uuid>& org_id = filter.scope.org_id;
+  const std::optional<base::Uuid>& team_id = filter.scope.team_id;
   return InTransaction(session, [&](Transaction& tx) {
     pqxx::result result;
     if (org_id && filter.run_id) {
