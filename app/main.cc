@@ -158,7 +158,7 @@ int Main(int argc, char** argv) {
   });
 
   Ctl ctl;
-  ctl.AddTo(app);
+  ctl.AddTo(app, &status);
 
   CLI::App* probe = app.add_subcommand("probe", "Try a probe on one page and print what it sees");
   with_config(probe);
