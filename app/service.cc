@@ -108,7 +108,7 @@ struct Service::Impl final : public admin::ServiceState {
       : config(std::move(c)),
         roles(std::move(r)),
         clock(k),
-        log(std::move(l)),
+        log(l),
         metrics(VEDETTE_VERSION),
         policy(config.net.allow),
         id(base::Uuid::V7(clock)) {}
@@ -396,7 +396,7 @@ void Service::Impl::DrainPart(Part* part) {
 
 Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
                  base::Logger log)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, std::move(log))) {}
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, log)) {}
 
 Service::~Service() {
   Stop();

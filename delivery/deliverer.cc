@@ -25,7 +25,7 @@ Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& 
       clock_(clock),
       metrics_(metrics),
       config_(config),
-      log_(std::move(log)),
+      log_(log),
       sender_(loop, pool, client, clock, config),
       rules_{config.delivery.backoff_first_ms, config.delivery.backoff_max_ms,
              config.delivery.backoff_window_ms, config.delivery.backoff_jitter,

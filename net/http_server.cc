@@ -61,7 +61,7 @@ struct HttpServer::Impl final : ConnectionHost {
   using Connections = std::list<std::shared_ptr<HttpConnection>>;
 
   Impl(const config::HttpServerConfig& config, HttpService& service, base::Logger log)
-      : config_(config), service_(service), log_(std::move(log)) {
+      : config_(config), service_(service), log_(log) {
     Listen();
   }
 
@@ -312,7 +312,7 @@ void HttpServer::Impl::FinishStop() {
 
 HttpServer::HttpServer(const config::HttpServerConfig& config, HttpService& service,
                        base::Logger log)
-    : impl_(std::make_unique<Impl>(config, service, std::move(log))) {}
+    : impl_(std::make_unique<Impl>(config, service, log)) {}
 
 HttpServer::~HttpServer() = default;
 

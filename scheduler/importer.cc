@@ -13,7 +13,7 @@ Importer::Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& sig
       signals_(signals),
       clock_(clock),
       config_(config),
-      log_(std::move(log)),
+      log_(log),
       timer_(loop, [this] { Run(); }),
       alive_(std::make_shared<bool>(true)) {}
 

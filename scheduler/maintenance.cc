@@ -15,7 +15,7 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
       pool_(pool),
       metrics_(metrics),
       config_(config),
-      log_(std::move(log)),
+      log_(log),
       timer_(loop, [this] { Run(); }),
       gauge_timer_(loop, [this] { ReadGauges(); }),
       alive_(std::make_shared<bool>(true)) {}

@@ -20,7 +20,7 @@ Scheduler::Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& s
       clock_(clock),
       metrics_(metrics),
       config_(config),
-      log_(std::move(log)),
+      log_(log),
       timer_(loop, [this] { Run(); }),
       alive_(std::make_shared<bool>(true)) {}
 

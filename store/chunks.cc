@@ -165,6 +165,7 @@ struct TeamPurse {
 
 std::vector<base::Uuid> Keys(const std::map<base::Uuid, Purse>& purses) {
   std::vector<base::Uuid> keys;
+  keys.reserve(purses.size());
   for (const auto& [key, purse] : purses) keys.push_back(key);
   return keys;
 }
@@ -202,6 +203,7 @@ void LockPurses(Transaction& tx, std::map<base::Uuid, Purse>* purses,
 void WritePurses(Transaction& tx, const std::map<base::Uuid, Purse>& purses,
                  const std::map<TeamMonth, TeamPurse>& teams) {
   std::vector<std::int64_t> amounts;
+  amounts.reserve(purses.size());
   for (const auto& [id, purse] : purses) amounts.push_back(purse.taken_mc);
   tx.Exec("accounts_reserve", Keys(purses), amounts);
   if (teams.empty()) return;

@@ -99,7 +99,7 @@ void Session::Impl::Drop() {
 
 Session::Session(const config::DatabaseConfig& config, SessionOptions options,
                  const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
-    : impl_(new Impl{config, std::move(options), clock, metrics, std::move(log)}) {}
+    : impl_(new Impl{config, std::move(options), clock, metrics, log}) {}
 
 Session::~Session() = default;
 

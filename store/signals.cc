@@ -128,7 +128,7 @@ struct Signals::Impl {
 
 Signals::Signals(const config::DatabaseConfig& config, const base::Clock& clock,
                  metrics::Metrics& metrics, base::Logger log)
-    : impl_(new Impl{config, clock, metrics, std::move(log)}) {
+    : impl_(new Impl{config, clock, metrics, log}) {
   impl_->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (impl_->wake_fd < 0) throw std::runtime_error("eventfd failed");
 }

@@ -29,7 +29,7 @@ Worker::Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals
       config_(config),
       probes_(std::move(probes)),
       sink_(sink),
-      log_(std::move(log)),
+      log_(log),
       random_(std::random_device{}()),
       recorder_(loop, pool, signals, clock, metrics, config.worker, config.delivery.lease_ms, sink,
                 log_,

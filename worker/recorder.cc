@@ -110,7 +110,7 @@ Recorder::Recorder(base::EventLoop& loop, store::Pool& pool, store::Signals& sig
       config_(config),
       delivery_lease_(delivery_lease),
       sink_(sink),
-      log_(std::move(log)),
+      log_(log),
       done_(std::move(done)),
       timer_(loop, [this] { Collect(false); }),
       retry_timer_(loop,

@@ -78,7 +78,6 @@ class Recorder {
   base::Timer retry_timer_;
   std::vector<std::shared_ptr<ActiveChunk>> dirty_;  // each at most once, none of them recording
   std::vector<std::shared_ptr<Batch>> waiting_;      // for the retry timer
-  std::size_t gathered_ = 0;                         // results in dirty_
   int under_way_ = 0;
   bool abandoned_ = false;
   std::shared_ptr<bool> alive_;
