@@ -119,6 +119,10 @@ PrivatePostgres::PrivatePostgres(const fs::path& dir, PrivatePostgresOptions opt
 
 PrivatePostgres::~PrivatePostgres() {
   Stop();
+  if (socket_dir_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(socket_dir_, ignored);
+  fs::remove(home_ / "postgres.socket", ignored);
 }
 
 void PrivatePostgres::Start() {

@@ -66,6 +66,7 @@ bool ExistsAfterAWhile(pid_t pid) {
 TEST(PrivatePostgres, ServesItsSocketAloneAndKeepsItsData) {
   TempDir dir;
   std::string url;
+  fs::path socket_dir;
   pid_t pid = -1;
   {
     PrivatePostgres postgres(dir.path() / "var", Quick());
@@ -81,8 +82,10 @@ TEST(PrivatePostgres, ServesItsSocketAloneAndKeepsItsData) {
     const fs::path sockets = Ask(url, "SHOW unix_socket_directories");
     ASSERT_EQ(stat(sockets.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777, 0700U);
+    socket_dir = sockets;
   }
   EXPECT_FALSE(ExistsAfterAWhile(pid));
+  EXPECT_FALSE(fs::exists(socket_dir));
   PrivatePostgres again(dir.path() / "var", Quick());
   again.Start();
   EXPECT_EQ(Ask(again.Url(), "SELECT n FROM t"), "7");
