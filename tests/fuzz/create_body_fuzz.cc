@@ -1,0 +1,38 @@
+// The body of POST /monitors: parsed, its types and limits read, its rules judged.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "api/monitor_body.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace vedette;
+  config::LimitsConfig limits{};
+  limits.rows_per_request_max = 1000;
+  limits.struct_fields_max = 64;
+  limits.name_chars_max = 200;
+  limits.metadata_bytes_max = 16384;
+  limits.row_bytes_max = 65536;
+  base::Json body;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (base::ParseJson(text, &body) || !body.is_object()) return 0;
+  api::Problems update_problems;
+  api::ReadUpdateBody(body, limits, &update_problems);
+  api::Problems problems;
+  const api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
+  if (problems.any()) {
+    api::ValidationReply(problems.items());
+    return 0;
+  }
+  const auto judged = api::JudgeCreate(create, limits, net::AddressPolicy({}));
+  if (const auto* accepted = std::get_if<api::JudgedCreate>(&judged)) {
+    // What is stored is JSON, whatever came in.
+    for (const domain::RowValues& row : accepted->rows) {
+      base::ParseJsonOrThrow(row.subject_json);
+      base::ParseJsonOrThrow(row.baseline_json);
+      if (row.key_hash.size() != 16 || !row.has_key) std::abort();
+    }
+  }
+  return 0;
+}
