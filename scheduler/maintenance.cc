@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include "store/uploads.h"
+
 namespace vedette::scheduler {
 namespace {
 
 constexpr std::chrono::milliseconds kGaugesEvery{5000};
+// Expired files deleted in one run; the rest waits for the next.
+constexpr int kUploadsPerRunMax = 100;
 
 }  // namespace
 
@@ -34,7 +38,9 @@ void Maintenance::Run() {
   store::RunAsync<bool>(
       pool_, loop_,
       [&retention = config_.retention](store::Session& session) {
-        return store::Maintain(session, retention);
+        const bool mine = store::Maintain(session, retention);
+        if (mine) store::DeleteExpiredUploads(session, kUploadsPerRunMax);
+        return mine;
       },
       [this, alive = alive_](std::variant<bool, store::Failure> result) {
         if (!*alive) return;
