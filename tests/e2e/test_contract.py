@@ -1,0 +1,334 @@
+"""The document and the server hold each other, by tools that nobody here wrote: redocly lints api/openapi.yaml;
+prism stands between a client that walks every route and a live server, and refuses what the document does not say."""
+
+import concurrent.futures
+import json
+import socket
+import subprocess
+import urllib.parse
+import uuid
+
+import psycopg2
+import pytest
+import yaml
+
+from conftest import ROOT, Postgres, Vedette, call, free_port, wait_until
+
+DOCUMENT = ROOT / "api" / "openapi.yaml"
+BODY_BYTES_MAX = 65536
+
+
+@pytest.fixture(scope="session")
+def npm_tool():
+    """The command line of a tool of tests/npm."""
+    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tools = f"{done.stdout.strip().splitlines()[-1]}/node_modules/.bin"
+    return lambda name, *arguments: [f"{tools}/node", f"{tools}/{name}", *map(str, arguments)]
+
+
+def test_the_document_passes_redocly(npm_tool):
+    done = subprocess.run(
+        npm_tool("redocly", "lint", DOCUMENT, "--config", ROOT / "api" / "redocly.yaml", "--max-problems", 1000),
+        capture_output=True, text=True, timeout=100, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in done.stderr + done.stdout, done.stdout + done.stderr
+
+
+class Prism:
+    """A validating proxy before the API. What breaks the document it answers itself, with a problem."""
+
+    def __init__(self, npm_tool, log, upstream, *options):
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        with open(log, "wb") as out:
+            self.process = subprocess.Popen(
+                npm_tool("prism", "proxy", DOCUMENT, upstream, "--errors", "--port", port, *options),
+                stdout=out, stderr=out, start_new_session=True)
+        try:
+            wait_until("prism", lambda: self._listens(port, log))
+        except BaseException:
+            self.close()
+            raise
+
+    def _listens(self, port, log):
+        assert self.process.poll() is None, log.read_text()
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", port)) == 0
+
+    def call(self, method, path, body=None, headers=None, raw=None):
+        answer = call(method, self.url + path, body, headers, raw)
+        violations = answer.headers.get("sl-violations")
+        problem = "problem+json" in answer.headers.get("Content-Type", "")
+        assert not violations and not problem, f"{method} {path}: {violations} {answer.body.decode()}"
+        return answer
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+@pytest.fixture
+def prism(npm_tool, tmp_path):
+    started = []
+
+    def start(service, *options):
+        started.append(Prism(npm_tool, tmp_path / f"prism{len(started)}.log", service.api, *options))
+        return started[-1]
+
+    yield start
+    for proxy in started:
+        proxy.close()
+
+
+@pytest.fixture
+def strict(binary, tmp_path):
+    """A service with its defaults where they matter here, on a PostgreSQL that the test may stop."""
+    postgres = Postgres()
+    try:
+        postgres.start()
+        postgres.execute("postgres", "CREATE DATABASE contract")
+        service = Vedette(binary, postgres.url("contract"), tmp_path, {
+            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
+            "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
+        }).migrate().start()
+        service.postgres = postgres
+        service.sql = lambda statement, parameters=None: postgres.execute("contract", statement, parameters)
+        yield service
+        service.process.kill()
+        service.process.wait(10)
+    finally:
+        postgres.close()
+
+
+def operations():
+    """{operationId: (METHOD, path, operation)} of those that need a key."""
+    document = yaml.safe_load(DOCUMENT.read_text())
+    return {operation["operationId"]: (method.upper(), path, operation)
+            for path, item in document["paths"].items() for method, operation in item.items()
+            if method != "parameters" and operation.get("security") != []}
+
+
+GOOD = {
+    "name": "Pages", "key_columns": ["domain"], "frequency": "1d",
+    "rows": [{"domain": "a.example", "price": "49", "note": "n"}, {"domain": "b.example"}, {"domain": 3}],
+    "struct": {"price": "css:.price", "ceo": "who leads the company"},
+    "metadata": {"a": [1, None, "x"]}, "research_plan": "look", "run_id": "run-42",
+}
+CSV = b"\xef\xbb\xbfdomain,price\r\na.example,\"4\r\n9\"\r\n"
+
+
+def walk(proxy, service, tenant):
+    """Every operation once or more with success; yields (operationId, answer)."""
+    key = {"x-api-key": tenant.api_key}
+
+    def ask(method, path, body=None, headers=None, raw=None):
+        return proxy.call(method, path, body, {**key, **(headers or {})}, raw)
+
+    for path in ("/openapi.json", "/docs"):
+        assert call("GET", proxy.url + path).status == 200
+    created = ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
+    yield "createMonitor", created
+    yield "createMonitor", ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
+    monitor = f"/monitors/{created.json['id']}"
+    row = f"{monitor}/rows/{created.json['rows'][0]['id']}"
+    yield "uploadCsv", ask("POST", "/storage/csv/upload", raw=CSV, headers={"Content-Type": "text/csv"})
+    form = b"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" \
+        + CSV + b"\r\n--B--\r\n"
+    uploaded = ask("POST", "/storage/csv/upload", raw=form,
+                   headers={"Content-Type": "multipart/form-data; boundary=B"})
+    yield "uploadCsv", uploaded
+    from_file = {**GOOD, "resource_handle_id": uploaded.json["handle_id"]}
+    del from_file["rows"]
+    yield "createMonitor", ask("POST", "/monitors", from_file)
+    # Its first tick, so that there are ticks, events and times; neither row can be served: errors.
+    wait_until("the first tick", lambda: [
+        t for t in tenant.get(monitor + "/ticks")["ticks"] if t["finished_at"]])
+    service.sql("insert into event (id, event_type, event_group_id, monitor_id, row_id, tick_id, org_id, field, previous_value, current_value, "
+                "evidence, sources, confidence) select gen_random_uuid(), 0, gen_random_uuid(), monitor_id, id, extract(epoch from now())::bigint "
+                "* 1000000, org_id, 'price', '\"49\"', '59', 'e', '[\"https://a.example/\"]', 7.5 from monitor_row where id = %s", [row.rsplit("/", 1)[1]])
+    events = ask("GET", row + "/events?include_completions=true&limit=500")
+    assert {e["event_type"] for e in events.json} == {"change", "error"}, events
+    yield "listEvents", events
+    yield "listEvents", ask("GET", f"{row}/events?event_group_id={uuid.uuid4()}")
+    yield "listMonitors", ask("GET", "/monitors?status=active&status=starting&limit=1")
+    page = ask("GET", "/monitors?limit=1")
+    cursor = urllib.parse.quote(page.json["next_cursor"])
+    yield "listMonitors", ask("GET", f"/monitors?limit=1&cursor={cursor}")
+    yield "listMonitorsForRun", ask("GET", "/monitors/for-run/run-42?status=active")
+    yield "getMonitor", ask("GET", monitor)
+    yield "updateMonitor", ask("POST", monitor + "/update", {
+        "name": "New", "webhook_url": "http://127.0.0.1:1/", "metadata": None, "research_plan": None,
+        "frequency": "2h", "confirm_after": 2, "missing_confirmations": 3})
+    yield "testWebhook", ask("POST", monitor + "/webhook/test")
+    yield "testWebhook", ask("POST", monitor + "/webhook/test", {})
+    page = ask("GET", monitor + "/rows?limit=2")
+    yield "listRows", page
+    yield "listRows", ask("GET", f"{monitor}/rows?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "listRows", ask("GET", monitor + "/rows?stale=true")
+    yield "addRows", ask("POST", monitor + "/rows", {"rows": [{"domain": True, "price": None}, {"domain": 1.5}]})
+    yield "switchRow", ask("POST", row + "/update", {"is_active": False, "disabled_reason": "gone"})
+    yield "triggerMonitor", ask("POST", monitor + "/trigger")
+    yield "listTicks", ask("GET", monitor + "/ticks?limit=1")
+    yield "updateMonitor", ask("POST", monitor + "/update", {"is_active": False})
+    yield "updateMonitor", ask("POST", monitor + "/update", {"is_active": True})
+    yield "cancelMonitor", ask("POST", monitor + "/cancel")
+    yield "getMonitor", ask("GET", monitor)
+
+
+def test_prism_finds_no_violation_on_any_route(strict, prism):
+    """Requests and answers both, on success."""
+    tenant = strict.organisation()
+    seen = set()
+    for operation, answer in walk(prism(strict), strict, tenant):
+        assert 200 <= answer.status < 300, (operation, answer)
+        for header in ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"):
+            assert answer.headers.get(header), (operation, header)
+        seen.add((operation, answer.status))
+    documented = {(name, int(status)) for name, (_, _, operation) in operations().items()
+                  for status in operation["responses"] if status.startswith("2")}
+    assert seen == documented
+
+
+class Errors:
+    """Makes every documented error answer of every operation happen."""
+
+    def __init__(self, service, proxy):
+        self.service, self.proxy = service, proxy
+        self.tenant = service.organisation()
+        active = self.tenant.post("/monitors", {**GOOD, "frequency": "30d"})
+        self.paused = self.tenant.post("/monitors", {**GOOD, "frequency": "30d"})
+        assert self.tenant.post(f"/monitors/{self.paused['id']}/cancel", {})["status"] == "cancelled"
+        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "run_id": "run-42"}
+
+    def ask(self, method, pattern, ids=None, key=None, query="", body=None, content_type="application/json",
+            headers=None):
+        path = pattern.format(**{**self.ids, **(ids or {})}) + query
+        sent = {"x-api-key": key or self.tenant.api_key, **(headers or {})}
+        if method == "POST":
+            body = b"{}" if body is None else body
+            sent["Content-Type"] = content_type
+        else:
+            body = None
+        return self.proxy.call(method, path, raw=body, headers=sent)
+
+    def good_body(self, operation):
+        return json.dumps({"createMonitor": GOOD, "updateMonitor": {"name": "n"},
+                           "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True}}.get(
+                               operation, {})).encode()
+
+    # One function a status: (operationId, method, path) -> answer.
+
+    def s400(self, operation, method, path):
+        if operation == "uploadCsv":
+            return self.ask(method, path, body=b"a,b\n1\n", content_type="text/csv")
+        if method == "GET":
+            return self.ask(method, path, query="?cursor=bad")
+        return self.ask(method, path, body=b"[]")  # prism never answers what is no JSON at all
+
+    def s401(self, operation, method, path):
+        return self.ask(method, path, key="vd_live_" + "a" * 43)
+
+    def s403(self, operation, method, path):
+        org = f"/admin/v1/orgs/{self.tenant.org_id}"
+        assert self.service.as_operator("PATCH", org, {"locked": True}).status == 200
+        answer = self.ask(method, path, body=self.good_body(operation))
+        assert self.service.as_operator("PATCH", org, {"locked": False}).status == 200
+        return answer
+
+    def s404(self, operation, method, path):
+        if operation == "createMonitor":
+            return self.ask(method, path, body=json.dumps({**GOOD, "team_id": str(uuid.uuid4())}).encode())
+        return self.ask(method, path, {"monitor_id": str(uuid.uuid4())})
+
+    def s409(self, operation, method, path):
+        if operation == "createMonitor":
+            return self.idempotency_key_in_use()
+        cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
+        body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
+        if operation in ("cancelMonitor", "addRows", "switchRow"):  # of a monitor that failed to start
+            self.service.sql("update monitor set status = 1 where id = %s", [self.paused["id"]])
+        answer = self.ask(method, path, cancelled, body=body)
+        self.service.sql("update monitor set status = 4 where id = %s", [self.paused["id"]])
+        return answer
+
+    def idempotency_key_in_use(self):
+        def create():
+            return self.ask("POST", "/monitors", body=self.good_body("createMonitor"),
+                            headers={"Idempotency-Key": "in use"})
+
+        holder = psycopg2.connect(self.service.postgres.url("contract"))
+        try:
+            holder.cursor().execute("select from organisation for update")  # which a create waits for
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                first = pool.submit(create)
+                wait_until("the first create to wait", lambda: self.service.sql(
+                    "select 1 from pg_stat_activity where wait_event_type = 'Lock'"))
+                second = create()
+                holder.rollback()
+                assert first.result().status == 200, first.result()
+        finally:
+            holder.close()
+        return second
+
+    def s413(self, operation, method, path):
+        if operation == "uploadCsv":
+            return None  # 2 GiB; in test_uploads.py
+        return self.ask(method, path, body=b'{"a":"' + b"x" * BODY_BYTES_MAX + b'"}')
+
+    def s415(self, operation, method, path):
+        return self.ask(method, path, body=b"{}", content_type="image/png")
+
+    def s422(self, operation, method, path):
+        if operation == "uploadCsv":
+            return self.ask(method, path, body=b"a\n" + b"x" * 70_000 + b"\n", content_type="text/csv")
+        if method == "GET":
+            return self.ask(method, path, query="?limit=0&status=none")
+        return self.ask(method, path, body=b'{"nonsense": 1}')
+
+    def s429(self, operation, method, path):
+        self.service.sql("insert into rate_window (api_key_id, minute_at, requests) "
+                         "select id, m, 1000000 from api_key, "
+                         "generate_series(date_trunc('minute', now()), now() + '10 minutes', '1 minute') m "
+                         "on conflict (api_key_id, minute_at) do update set requests = 1000000")
+        answer = self.ask(method, path)
+        self.service.sql("delete from rate_window")
+        assert int(answer.headers["Retry-After"]) in range(1, 61), answer
+        assert answer.headers["X-RateLimit-Remaining"] == "0"
+        return answer
+
+    def s500(self, operation, method, path):
+        tables = ["monitor", "upload", "monitor_sched"]
+        for table in tables:  # what no request expects
+            self.service.sql(f"alter table {table} rename to {table}_away")
+        self.service.sql("alter view monitor_shown rename to monitor_shown_away")
+        content_type = "text/csv" if operation == "uploadCsv" else "application/json"
+        body = b"a\n1\n" if operation == "uploadCsv" else self.good_body(operation)
+        answer = self.ask(method, path, body=body, content_type=content_type)
+        for table in tables:
+            self.service.sql(f"alter table {table}_away rename to {table}")
+        self.service.sql("alter view monitor_shown_away rename to monitor_shown")
+        return answer
+
+    def s503(self, operation, method, path):
+        answer = self.ask(method, path, body=self.good_body(operation))
+        assert answer.headers["Retry-After"] == "5", answer
+        return answer
+
+
+def test_prism_finds_no_violation_in_any_error(strict, prism):
+    """Every documented error answer of every operation. Prism lets the bad requests through and judges the answers."""
+    errors = Errors(strict, prism(strict, "--validate-request", "false"))
+    last = []
+    for name, (method, path, operation) in operations().items():
+        for status in sorted(s for s in operation["responses"] if not s.startswith("2")):
+            if status == "503":
+                last.append((name, method, path))
+                continue
+            answer = getattr(errors, "s" + status)(name, method, path)
+            assert answer is None or answer.status == int(status), (name, status, answer)
+    strict.postgres.stop()
+    for name, method, path in last:
+        answer = errors.s503(name, method, path)
+        assert answer.status == 503, (name, answer)
+    assert len(last) == len(operations())
