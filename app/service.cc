@@ -212,8 +212,9 @@ void Service::Impl::CheckConfig() const {
 void Service::Impl::BuildPools() {
   const config::DatabaseConfig& db = config.database;
   const auto pool = [&](const char* name, int connections, bool generic_plans) {
-    return std::make_unique<store::Pool>(db, store::SessionOptions{name, generic_plans},
-                                         connections, clock, metrics, log.For("store"));
+    return std::make_unique<store::Pool>(
+        db, store::SessionOptions{name, generic_plans, &config.testing}, connections, clock,
+        metrics, log.For("store"));
   };
   signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));
   fleet_pool = pool("fleet", 1, false);
@@ -405,6 +406,9 @@ Service::~Service() {
 void Service::Start() {
   Impl& s = *impl_;
   s.CheckConfig();
+  if (s.config.testing.any()) {
+    s.log.Warn("[testing] is set: this process breaks on purpose and must hold nothing real", {});
+  }
   s.BuildPools();
   s.BuildParts();
   s.BuildServers();

@@ -178,6 +178,23 @@ struct DeliveryConfig {
   bool operator==(const DeliveryConfig&) const = default;
 };
 
+// For the project's own tests: faults that a process does to itself, and safeties switched off.
+struct TestingConfig {
+  struct FaultPoint {
+    std::string point;   // after_claim, ...: store/testing.cc says where each lies
+    std::string action;  // kill, stop: the signal that the process sends to itself
+    double probability;  // each time the point is passed
+
+    bool operator==(const FaultPoint&) const = default;
+  };
+  std::vector<FaultPoint> fault_points;
+  std::int64_t fault_seed;
+  std::vector<std::string> disable;  // lease_fence, row_fence, reservation, lease_renewal
+
+  bool any() const { return !fault_points.empty() || !disable.empty(); }
+  bool operator==(const TestingConfig&) const = default;
+};
+
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
@@ -193,6 +210,7 @@ struct Config {
   SchedulerConfig scheduler;
   WorkerConfig worker;
   DeliveryConfig delivery;
+  TestingConfig testing;
 
   bool operator==(const Config&) const = default;
 };

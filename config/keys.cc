@@ -204,6 +204,14 @@ void AddDelivery(std::vector<Key>* table) {
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
 }
 
+void AddTesting(std::vector<Key>* table) {
+  using C = TestingConfig;
+  Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
+      .Add("fault_points", &C::fault_points, FaultPoints())
+      .Add("fault_seed", &C::fault_seed, Int64(0, INT64_MAX))
+      .Add("disable", &C::disable, Safeties());
+}
+
 }  // namespace
 
 std::vector<Key> KeyTable() {
@@ -217,6 +225,7 @@ std::vector<Key> KeyTable() {
   AddScheduler(&table);
   AddWorker(&table);
   AddDelivery(&table);
+  AddTesting(&table);
   return table;
 }
 

@@ -17,6 +17,17 @@ namespace {
 
 using Kind = RawValue::Kind;
 
+constexpr std::array<std::string_view, 8> kFaultPoints = {
+    "after_cut",           "after_claim", "after_reserve", "after_probe", "before_record_commit",
+    "after_record_commit", "after_send",  "before_settle"};
+constexpr std::array<std::string_view, 4> kSafeties = {"lease_fence", "row_fence", "reservation",
+                                                       "lease_renewal"};
+
+template <std::size_t N>
+bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 template <typename T>
 std::optional<T> ParseNumber(std::string_view text) {
   T value{};
@@ -282,6 +293,37 @@ ValueReader<std::vector<std::string>> CidrList() {
 ValueReader<std::vector<std::string>> AddressList() {
   return ListThat("a list of addresses, each with a port or without, such as 9.9.9.9 or 9.9.9.9:53",
                   IsDnsServer);
+}
+
+ValueReader<std::vector<TestingConfig::FaultPoint>> FaultPoints() {
+  return {fmt::format("a list of POINT:kill:PROBABILITY or POINT:stop:PROBABILITY, with one of {}",
+                      fmt::join(kFaultPoints, ", ")),
+          [](const RawValue& raw) -> std::optional<std::vector<TestingConfig::FaultPoint>> {
+            const auto items = ReadList(raw);
+            if (!items) return std::nullopt;
+            std::vector<TestingConfig::FaultPoint> points;
+            for (const std::string& item : *items) {
+              const std::size_t first = item.find(':');
+              const std::size_t last = item.rfind(':');
+              if (last == item.npos || first == last) return std::nullopt;
+              auto& point = points.emplace_back();
+              point.point = item.substr(0, first);
+              point.action = item.substr(first + 1, last - first - 1);
+              const auto probability = ParseNumber<double>(std::string_view(item).substr(last + 1));
+              if (!Contains(kFaultPoints, point.point) || !probability ||
+                  !(*probability >= 0 && *probability <= 1) ||
+                  (point.action != "kill" && point.action != "stop")) {
+                return std::nullopt;
+              }
+              point.probability = *probability;
+            }
+            return points;
+          }};
+}
+
+ValueReader<std::vector<std::string>> Safeties() {
+  return ListThat(fmt::format("a list of some of {}", fmt::join(kSafeties, ", ")),
+                  [](const std::string& item) { return Contains(kSafeties, item); });
 }
 
 }  // namespace vedette::config

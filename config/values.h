@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config.h"
+
 // How single values of the configuration are read. Inside config/ only.
 namespace vedette::config {
 
@@ -62,6 +64,10 @@ ValueReader<std::string> OptionalKey();
 ValueReader<std::vector<std::string>> KeyList();
 ValueReader<std::vector<std::string>> CidrList();
 ValueReader<std::vector<std::string>> AddressList();
+
+// What [testing] knows.
+ValueReader<std::vector<TestingConfig::FaultPoint>> FaultPoints();
+ValueReader<std::vector<std::string>> Safeties();
 
 template <typename T>
 ValueReader<T> Secret(ValueReader<T> reader) {

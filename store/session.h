@@ -36,6 +36,8 @@ struct SessionOptions {
   std::string name;  // of the pool: the application_name is "vedette <name>"
   // Statements over large arrays want generic plans; custom ones chose sequential scans.
   bool generic_plans = false;
+  // Faults by intention; null, as everywhere but in tests, = none.
+  const config::TestingConfig* testing = nullptr;
 };
 
 // One connection, made on first use and remade after it broke, with the session's timeouts set and

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "store/session.h"
+#include "store/testing.h"
 
 // Internal to store/: the connection behind a Session.
 namespace vedette::store {
@@ -27,6 +28,7 @@ struct Session::Impl {
 
   std::unique_ptr<pqxx::connection> connection{};
   std::set<std::string, std::less<>> prepared{};
+  std::unique_ptr<Testing> testing{};  // null = off
   // Until then (since boot) attempts to connect fail at once.
   std::chrono::nanoseconds retry_at{0};
   std::chrono::milliseconds backoff{0};

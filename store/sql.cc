@@ -160,12 +160,14 @@ struct Transaction::Impl {
 
 Transaction::Transaction(Session& session, Durability durability)
     : session_(session.impl()), impl_(new Impl{pqxx::work(session_.Connect())}) {
+  if (session_.testing) session_.testing->Begin();
   if (durability == Durability::kAsync) impl_->work.exec("set local synchronous_commit = off");
 }
 
 Transaction::~Transaction() = default;
 
 pqxx::result Transaction::ExecParams(std::string_view name, const Param* params, std::size_t n) {
+  if (session_.testing) name = session_.testing->BeforeStatement(name);
   if (!session_.prepared.contains(name)) {
     session_.connection->prepare(std::string(name), QueryText(name));
     session_.prepared.emplace(name);
@@ -186,6 +188,7 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
         std::string(name), pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
     ok = true;
     observe();
+    if (session_.testing) session_.testing->AfterStatement(name);
     return result;
   } catch (...) {
     observe();
@@ -198,7 +201,9 @@ void Transaction::DropTable(const std::string& table) {
 }
 
 void Transaction::Commit() {
+  if (session_.testing) session_.testing->BeforeCommit();
   impl_->work.commit();
+  if (session_.testing) session_.testing->AfterCommit();
 }
 
 void RunInTransaction(Session& session, Durability durability,

@@ -137,15 +137,27 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["scheduler"], MembersOf<SchedulerConfig>());
   EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
+  EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // Two servers in two sections; probes and prices in sections of their own; the tokens' names are
   // free.
   EXPECT_EQ(keys.size(), MembersOf<Config>() - 1 + 3);
 }
 
 // Values one of which every key takes and none of which is a default.
-const std::vector<std::string> kCandidates{
-    "0.25", "7",    "257",          "1234",        "3h", "debug",
-    "json", "null", "127.0.0.1:17", "10.1.0.0/16", kHex, "http://x.example/"};
+const std::vector<std::string> kCandidates{"0.25",
+                                           "7",
+                                           "257",
+                                           "1234",
+                                           "3h",
+                                           "debug",
+                                           "json",
+                                           "null",
+                                           "127.0.0.1:17",
+                                           "10.1.0.0/16",
+                                           kHex,
+                                           "http://x.example/",
+                                           "after_claim:stop:0.5",
+                                           "row_fence"};
 
 // How a value may stand in TOML.
 std::vector<std::string> TomlForms(const std::string& value) {
@@ -404,4 +416,24 @@ TEST(ProcessEnvironment, IsThatOfTheProcess) {
 }
 
 }  // namespace
+TEST(Testing, IsOffUnlessAskedFor) {
+  EXPECT_FALSE(Load("").testing.any());
+  EXPECT_TRUE(Load("[testing]\ndisable = [\"row_fence\"]").testing.any());
+}
+
+TEST(Testing, TakesKnownPointsActionsAndProbabilities) {
+  const auto points =
+      Load("[testing]\nfault_points = [\"after_probe:kill:0.5\"]").testing.fault_points;
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].point, "after_probe");
+  EXPECT_EQ(points[0].action, "kill");
+  EXPECT_EQ(points[0].probability, 0.5);
+  for (const char* bad : {"nowhere:kill:1", "after_probe:sleep:1", "after_probe:kill:2",
+                          "after_probe:kill:nan", "after_probe:1", "after_probe"}) {
+    EXPECT_THROW(Load(std::string("[testing]\nfault_points = [\"") + bad + "\"]"), ConfigError)
+        << bad;
+  }
+  EXPECT_THROW(Load("[testing]\ndisable = [\"everything\"]"), ConfigError);
+}
+
 }  // namespace vedette::config

@@ -1,0 +1,83 @@
+#include "store/testing.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace vedette::store {
+namespace {
+
+// Which statement a safety lives in, and what runs where it is switched off (testing.sql).
+struct Safety {
+  std::string_view name;
+  std::string_view statement;
+  std::string_view without;
+};
+constexpr Safety kSafeties[] = {
+    {"lease_fence", "record_lock_chunks", "record_lock_chunks_unfenced"},
+    {"row_fence", "record_row_states", "record_row_states_unfenced"},
+    {"reservation", "accounts_reserve", "accounts_reserve_nothing"},
+    {"lease_renewal", "chunk_renew", "chunk_renew_not"},
+};
+
+}  // namespace
+
+// A named point of the pipeline: at a statement, or at the COMMIT of the transaction that ran it.
+struct Testing::Place {
+  std::string_view point;
+  Where where;
+  std::string_view statement;
+};
+const Testing::Place Testing::kPlaces[] = {
+    {"after_cut", Where::kAfter, "chunk_insert"},
+    {"after_claim", Where::kAfter, "chunk_claim"},
+    {"after_reserve", Where::kAfter, "chunk_reserve"},
+    {"after_probe", Where::kBefore, "record_lock_chunks"},
+    {"before_record_commit", Where::kBeforeCommit, "record_lock_chunks"},
+    {"after_record_commit", Where::kAfterCommit, "record_lock_chunks"},
+    {"after_send", Where::kBefore, "delivery_settle_delivered"},
+    {"before_settle", Where::kBeforeCommit, "delivery_settle_delivered"},
+};
+
+Testing::Testing(const config::TestingConfig& config, base::Logger log)
+    : config_(config), log_(log), random_(static_cast<std::uint64_t>(config.fault_seed)) {}
+
+std::string_view Testing::BeforeStatement(std::string_view name) {
+  statements_.push_back(name);
+  Pass(Where::kBefore, name);
+  for (const Safety& safety : kSafeties) {
+    if (name != safety.statement) continue;
+    const auto& off = config_.disable;
+    if (std::find(off.begin(), off.end(), safety.name) != off.end()) return safety.without;
+  }
+  return name;
+}
+
+void Testing::AfterStatement(std::string_view name) {
+  Pass(Where::kAfter, name);
+}
+
+void Testing::BeforeCommit() {
+  for (const std::string_view statement : statements_) Pass(Where::kBeforeCommit, statement);
+}
+
+void Testing::AfterCommit() {
+  for (const std::string_view statement : statements_) Pass(Where::kAfterCommit, statement);
+}
+
+void Testing::Pass(Where where, std::string_view statement) {
+  for (const Place& place : kPlaces) {
+    if (place.where != where || place.statement != statement) continue;
+    for (const auto& fault : config_.fault_points) {
+      if (fault.point != place.point) continue;
+      if (std::uniform_real_distribution<double>(0, 1)(random_) >= fault.probability) continue;
+      log_.Warn("a fault by intention", {{"point", fault.point}, {"action", fault.action}});
+      kill(getpid(), fault.action == "kill" ? SIGKILL : SIGSTOP);
+    }
+  }
+}
+
+}  // namespace vedette::store
