@@ -1,4 +1,4 @@
-// Keys, locks, features, rate limit, order of judgement, tenants apart (interface 5, 7, 8; G8).
+// Keys, locks, features, rate limit, order of judgement (interface 5, 7, 8).
 #include <gmock/gmock.h>
 
 #include <set>
@@ -154,70 +154,6 @@ TEST_F(ApiAuth, DatabaseUnreachableIs503WithRetryAfterAndHeals) {
     status = Ask("GET", "/monitors").status;
   } while (status == 503 && std::chrono::steady_clock::now() < deadline);
   EXPECT_EQ(status, 200);
-}
-
-// Every route that names a monitor, with another organisation's and another team's ids (G8). A body
-// that is invalid shows that the id is judged first.
-TEST_F(ApiAuth, ForeignIdsAre404OnEveryRoute) {
-  const std::string team = NewTeam(acme.org_id);
-  const std::string other_team = NewTeam(acme.org_id);
-  const std::string id = NewMonitor(
-      {{"team_id", team}, {"run_id", "r"}, {"webhook_url", "https://hooks.example.com/"}});
-  const std::string row = Ask("GET", "/monitors/" + id + "/rows").body["rows"][0]["id"];
-  const std::pair<const char*, std::string> routes[] = {
-      {"GET", "/monitors/" + id},
-      {"POST", "/monitors/" + id + "/update"},
-      {"POST", "/monitors/" + id + "/cancel"},
-      {"POST", "/monitors/" + id + "/trigger"},
-      {"POST", "/monitors/" + id + "/webhook/test"},
-      {"GET", "/monitors/" + id + "/rows"},
-      {"POST", "/monitors/" + id + "/rows"},
-      {"POST", "/monitors/" + id + "/rows/" + row + "/update"},
-      {"GET", "/monitors/" + id + "/rows/" + row + "/events"},
-      {"GET", "/monitors/" + id + "/ticks"},
-  };
-  const Tenant other = NewTenant("other");
-  for (const std::string& key : {other.key, NewKey(acme.org_id, other_team)}) {
-    for (const auto& [method, path] : routes) {
-      net::ServerRequest request = Request(method, path, {{"x-api-key", key}});
-      request.body = "{";
-      const Reply reply = AskRaw(request);
-      EXPECT_EQ(reply.status, 404) << method << " " << path;
-      EXPECT_EQ(reply.error(), "not_found");
-    }
-    EXPECT_EQ(Ask("GET", "/monitors/for-run/r", Headers{{"x-api-key", key}}).raw.body, "[]");
-    EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", key}}).body["monitors"].size(), 0U);
-  }
-  // The team's own key, and one without a team, see it.
-  for (const std::string& key : {acme.key, NewKey(acme.org_id, team)}) {
-    EXPECT_EQ(Ask("GET", "/monitors/" + id, Headers{{"x-api-key", key}}).status, 200);
-    EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", key}}).body["monitors"].size(), 1U);
-  }
-  // A row of another monitor of the same organisation.
-  const std::string second = NewMonitor();
-  EXPECT_EQ(Ask("GET", "/monitors/" + second + "/rows/" + row + "/events").status, 404);
-  for (const char* path : {"/monitors/none", "/monitors/none/rows", "/monitors/none/ticks"}) {
-    EXPECT_EQ(Ask("GET", path).status, 404) << path;
-  }
-}
-
-TEST_F(ApiAuth, TeamOfABodyMustExistAndBeTheKeys) {
-  const std::string team = NewTeam(acme.org_id);
-  const std::string key = NewKey(acme.org_id, team);
-  const Tenant other = NewTenant("other");
-  Json body = GoodBody();
-  for (const std::string& bad :
-       {NewTeam(other.org_id), base::Uuid::V4().ToString(), std::string("none")}) {
-    body["team_id"] = bad;
-    EXPECT_EQ(Ask("POST", "/monitors", body).status, 404);
-    EXPECT_EQ(Ask("POST", "/monitors", body, {{"x-api-key", key}}).status, 404);
-  }
-  body["team_id"] = NewTeam(acme.org_id);
-  EXPECT_EQ(Ask("POST", "/monitors", body).status, 200);
-  EXPECT_EQ(Ask("POST", "/monitors", body, {{"x-api-key", key}}).status, 404);
-  body.erase("team_id");
-  const Reply mine = Ask("POST", "/monitors", body, {{"x-api-key", key}});
-  EXPECT_EQ(Ask("GET", "/monitors/" + mine.body["id"].get<std::string>()).body["team_id"], team);
 }
 
 TEST_F(ApiAuth, BodiesAreJudgedInOrder) {

@@ -1,0 +1,207 @@
+// G8: nobody sees or changes what is another organisation's or another team's, on any route there
+// is.
+#include <gmock/gmock.h>
+
+#include "api/routes.h"
+#include "tests/store/api_support.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+
+class ApiTenants : public ApiTest {
+ public:
+  // Bodies that would change something, so that a route that let a stranger in would be seen.
+  static std::string EffectiveBody(const api::Route& route) {
+    static const std::map<std::string_view, const char*> kBodies = {
+        {"/monitors/{monitor_id}/update", R"({"name":"stolen","is_active":false})"},
+        {"/monitors/{monitor_id}/rows", R"({"rows":[{"domain":"stolen.example"}]})"},
+        {"/monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"},
+    };
+    if (route.body == api::Body::kNone) return "";
+    const auto it = kBodies.find(route.pattern);
+    return it == kBodies.end() ? "{}" : it->second;
+  }
+
+  static std::string Path(const api::Route& route, const std::string& monitor,
+                          const std::string& row) {
+    std::string path(route.pattern);
+    for (const auto& [name, id] :
+         {std::pair<std::string, std::string>{"{monitor_id}", monitor}, {"{row_id}", row}}) {
+      if (const auto at = path.find(name); at != std::string::npos) {
+        path.replace(at, name.size(), id);
+      }
+    }
+    return path;
+  }
+
+  // Everything in the database but the count of requests.
+  std::string Everything() {
+    return Sql(
+        "select string_agg(c.relname || query_to_xml("
+        "'select md5(string_agg(t::text, chr(10) order by t::text)) from ' || "
+        "quote_ident(c.relname) || ' t', true, false, '')::text, ',' order by c.relname) from "
+        "pg_class c "
+        "where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') "
+        "and c.relname <> 'rate_window'");
+  }
+
+  std::string FirstRow(const std::string& monitor) {
+    return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
+  }
+};
+
+TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
+  const std::string team = NewTeam(acme.org_id);
+  const std::string theirs = NewMonitor(
+      {{"team_id", team}, {"run_id", "r"}, {"webhook_url", "https://hooks.example.com/"}});
+  const std::string their_row = FirstRow(theirs);
+  const Tenant other = NewTenant("other");
+  const std::string before = Everything();
+  int tried = 0;
+  for (const std::string& key : {other.key, NewKey(acme.org_id, NewTeam(acme.org_id))}) {
+    const std::string at_first = Everything();
+    for (const api::Route& route : api::Routes()) {
+      if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
+      ++tried;
+      const std::string path = Path(route, theirs, their_row);
+      // An invalid body too: the id is judged first.
+      for (const std::string& body : {EffectiveBody(route), std::string("{")}) {
+        net::ServerRequest request = Request(std::string(route.method), path, {{"x-api-key", key}});
+        request.body = body;
+        const Reply reply = AskRaw(std::move(request));
+        EXPECT_EQ(reply.status, 404) << route.method << " " << path << " " << body;
+        EXPECT_EQ(reply.error(), "not_found");
+      }
+    }
+    EXPECT_EQ(Everything(), at_first);
+  }
+  EXPECT_GE(tried, 2 * 10);
+  EXPECT_NE(Everything(), before);  // the second key and its team: a change would be seen
+  EXPECT_FALSE(tester.tested);
+  // The same requests have an effect with a key that may make them.
+  for (const api::Route& route : api::Routes()) {
+    if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
+    net::ServerRequest request =
+        Request(std::string(route.method), Path(route, theirs, their_row), {});
+    request.body = EffectiveBody(route);
+    const int status = AskRaw(std::move(request)).status;
+    EXPECT_TRUE(status / 100 == 2 || status == 409) << route.method << " " << route.pattern;
+  }
+}
+
+// Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
+TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
+  const std::string team = NewTeam(acme.org_id);
+  NewMonitor({{"team_id", team}, {"run_id", "r"}});
+  net::ServerRequest upload =
+      Request("POST", "/storage/csv/upload", {{"content-type", "text/csv"}});
+  upload.body = "domain\na.example\n";
+  const std::string handle = AskRaw(std::move(upload)).body["handle_id"];
+  const std::map<std::string, std::function<void(const Headers&, bool)>> tries = {
+      {"GET /monitors",
+       [&](const Headers& key, bool) {
+         EXPECT_EQ(Ask("GET", "/monitors", key).raw.body, R"({"monitors":[]})");
+       }},
+      {"GET /monitors/for-run/{run_id}",
+       [&](const Headers& key, bool) {
+         EXPECT_EQ(Ask("GET", "/monitors/for-run/r", key).raw.body, "[]");
+       }},
+      {"POST /monitors",
+       [&](const Headers& key, bool same_organisation) {
+         Json body = GoodBody();
+         body["team_id"] = team;
+         EXPECT_EQ(Ask("POST", "/monitors", body, key).status, 404);
+         body.erase("team_id");
+         body.erase("rows");
+         body["resource_handle_id"] = handle;  // the organisation's, whatever the team
+         if (!same_organisation) {
+           EXPECT_EQ(Ask("POST", "/monitors", body, key).error(), "invalid_resource_handle");
+         }
+       }},
+      {"POST /storage/csv/upload", [](const Headers&, bool) { /* takes no id */ }},
+  };
+  const Tenant other = NewTenant("other");
+  const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
+  for (const api::Route& route : api::Routes()) {
+    if (route.handler == nullptr || route.pattern.find("{monitor_id}") != std::string_view::npos) {
+      continue;
+    }
+    const auto it = tries.find(std::string(route.method) + " " + std::string(route.pattern));
+    ASSERT_NE(it, tries.end()) << "say here how a stranger would use " << route.pattern;
+    it->second({{"x-api-key", other.key}}, false);
+    it->second({{"x-api-key", rival}}, true);
+  }
+  EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+}
+
+TEST_F(ApiTenants, RowsCursorsAndChecksOfAnotherMonitorAreNotTaken) {
+  const std::string first = NewMonitor();
+  const std::string second = NewMonitor();
+  const std::string row = FirstRow(first);
+  const std::string before = Everything();
+  EXPECT_EQ(Ask("GET", "/monitors/" + second + "/rows/" + row + "/events").status, 404);
+  EXPECT_EQ(
+      Ask("POST", "/monitors/" + second + "/rows/" + row + "/update", Json{{"is_active", false}})
+          .status,
+      404);
+  const std::string cursor = Ask("GET", "/monitors/" + first + "/rows?limit=1").body["next_cursor"];
+  EXPECT_EQ(Ask("GET", "/monitors/" + second + "/rows?cursor=" + cursor).error(), "invalid_cursor");
+  const Tenant other = NewTenant("other");
+  const std::string list_cursor = Ask("GET", "/monitors?limit=1").body["next_cursor"];
+  EXPECT_EQ(
+      Ask("GET", "/monitors?cursor=" + list_cursor, Headers{{"x-api-key", other.key}}).error(),
+      "invalid_cursor");
+  Sql("delete from api_key where org_id = '" + other.org_id + "'");
+  Sql("delete from organisation where id = '" + other.org_id + "'");
+  EXPECT_EQ(Everything(), before);
+}
+
+TEST_F(ApiTenants, IdsThatAreNoneAre404OnEveryRoute) {
+  const std::string monitor = NewMonitor();
+  for (const api::Route& route : api::Routes()) {
+    if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
+    const std::string unknown = base::Uuid::V4().ToString();
+    std::vector<std::pair<std::string, std::string>> ids = {{"none", unknown}, {unknown, unknown}};
+    if (route.pattern.find("{row_id}") != std::string_view::npos) {
+      ids.insert(ids.end(), {{monitor, "none"}, {monitor, unknown}});
+    }
+    for (const auto& [m, r] : ids) {
+      net::ServerRequest request = Request(std::string(route.method), Path(route, m, r), {});
+      request.body = EffectiveBody(route);
+      EXPECT_EQ(AskRaw(std::move(request)).status, 404) << route.pattern << " " << m << " " << r;
+    }
+  }
+}
+
+TEST_F(ApiTenants, ATeamsKeyAndOneWithoutATeamSeeTheTeamsMonitor) {
+  const std::string team = NewTeam(acme.org_id);
+  const std::string id = NewMonitor({{"team_id", team}});
+  for (const std::string& key : {acme.key, NewKey(acme.org_id, team)}) {
+    EXPECT_EQ(Ask("GET", "/monitors/" + id, Headers{{"x-api-key", key}}).status, 200);
+    EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", key}}).body["monitors"].size(), 1U);
+  }
+}
+
+TEST_F(ApiTenants, TeamOfABodyMustExistAndBeTheKeys) {
+  const std::string team = NewTeam(acme.org_id);
+  const std::string key = NewKey(acme.org_id, team);
+  const Tenant other = NewTenant("other");
+  Json body = GoodBody();
+  for (const std::string& bad :
+       {NewTeam(other.org_id), base::Uuid::V4().ToString(), std::string("none")}) {
+    body["team_id"] = bad;
+    EXPECT_EQ(Ask("POST", "/monitors", body).status, 404);
+    EXPECT_EQ(Ask("POST", "/monitors", body, {{"x-api-key", key}}).status, 404);
+  }
+  body["team_id"] = NewTeam(acme.org_id);
+  EXPECT_EQ(Ask("POST", "/monitors", body).status, 200);
+  EXPECT_EQ(Ask("POST", "/monitors", body, {{"x-api-key", key}}).status, 404);
+  body.erase("team_id");
+  const Reply mine = Ask("POST", "/monitors", body, {{"x-api-key", key}});
+  EXPECT_EQ(Ask("GET", "/monitors/" + mine.body["id"].get<std::string>()).body["team_id"], team);
+}
+
+}  // namespace
+}  // namespace vedette::test
