@@ -7,13 +7,14 @@
 namespace vedette::admin {
 namespace {
 
+constexpr auto kHealth = Route::Access::kHealth;
 constexpr auto kOpen = Route::Access::kOpen;
 constexpr auto kToken = Route::Access::kToken;
 
 constexpr auto kRoutes = std::to_array<Route>({
-    {"GET", "/healthz", kOpen, GetHealth, nullptr},
-    {"GET", "/readyz", kOpen, GetReadiness, nullptr},
-    {"GET", "/metrics", kOpen, GetMetrics, nullptr},
+    {"GET", "/healthz", kHealth, GetHealth, nullptr},
+    {"GET", "/readyz", kHealth, GetReadiness, nullptr},
+    {"GET", "/metrics", kHealth, GetMetrics, nullptr},
     {"GET", "/", kOpen, GetConsole, nullptr},
     {"GET", "/console/{file}", kOpen, GetConsoleAsset, nullptr},
 

@@ -11,7 +11,8 @@ namespace vedette::admin {
 
 // What the port serves. Exactly one of the handlers is set.
 struct Route {
-  enum class Access { kOpen, kToken };
+  // kHealth: without a token, and on the health port too.
+  enum class Access { kHealth, kOpen, kToken };
 
   std::string_view method;
   std::string_view pattern;  // {id} stands for a UUID, {file} for one segment

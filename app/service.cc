@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "admin/admin.h"
+#include "admin/health_port.h"
 #include "admin/service_state.h"
 #include "api/api.h"
 #include "app/gated_service.h"
@@ -184,6 +185,8 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<admin::Admin> admin;
   std::unique_ptr<net::HttpServer> api_server;
   std::unique_ptr<net::HttpServer> admin_server;
+  std::unique_ptr<admin::HealthPort> health_port;
+  std::unique_ptr<net::HttpServer> health_server;
   bool stopped = false;
 };
 
@@ -299,6 +302,13 @@ void Service::Impl::BuildServers() {
     admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
                                            log.For("admin"));
     admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
+  }
+  if (!config.health.listen.empty()) {
+    config::HttpServerConfig health = config.admin;
+    health.listen = config.health.listen;
+    health_port = std::make_unique<admin::HealthPort>(
+        admin::Parts{config, *signals, clock, metrics, *this, log.For("health")});
+    health_server = std::make_unique<net::HttpServer>(health, *health_port, log.For("health"));
   }
 }
 
@@ -416,10 +426,12 @@ void Service::Start() {
   s.loop_thread = std::thread([&s] { s.loop.Run(); });
   if (s.api_server) s.api_server->Start();
   if (s.admin_server) s.admin_server->Start();
+  if (s.health_server) s.health_server->Start();
   s.log.Info("started", {{"version", VEDETTE_VERSION},
                          {"roles", fmt::format("{}", fmt::join(s.Self(false).roles, ","))},
                          {"api", api_address()},
                          {"admin", admin_address()},
+                         {"health", s.health_server ? s.health_server->address() : ""},
                          {"member", s.id.ToString()}});
 }
 
@@ -432,6 +444,7 @@ void Service::Stop() {
     s.draining = true;
   }
   s.log.Info("draining", {});
+  std::this_thread::sleep_for(s.config.health.drain_delay_ms);
   if (s.api_server) s.api_server->Stop();
   bool started = false;
   {
@@ -448,6 +461,7 @@ void Service::Stop() {
     (void)s.fleet_pool->Post([&s](store::Session& session) { store::Leave(session, s.id); });
   }
   if (s.admin_server) s.admin_server->Stop();
+  if (s.health_server) s.health_server->Stop();
   s.loop.Stop();
   s.loop_thread.join();
   s.signals->Stop();

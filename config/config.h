@@ -54,6 +54,13 @@ struct HttpServerConfig {
   bool operator==(const HttpServerConfig&) const = default;
 };
 
+struct HealthConfig {
+  std::string listen;  // host:port of health and metrics alone; empty: no such port
+  milliseconds drain_delay_ms;
+
+  bool operator==(const HealthConfig&) const = default;
+};
+
 struct SecurityConfig {
   // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of
   // its SHA-256, computed where it is used.
@@ -200,6 +207,7 @@ struct Config {
   HttpServerConfig api;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token
+  HealthConfig health;
   SecurityConfig security;
   NetConfig net;
   LogConfig log;

@@ -81,6 +81,13 @@ void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig C
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
 }
 
+void AddHealth(std::vector<Key>* table) {
+  using C = HealthConfig;
+  Section<C>(table, "health", [](Config& c) -> C& { return c.health; })
+      .Add("listen", &C::listen, OptionalListenAddress())
+      .Time("drain_delay_ms", &C::drain_delay_ms, milliseconds(0), minutes(5));
+}
+
 void AddSecurityNetLog(std::vector<Key>* table) {
   using S = SecurityConfig;
   Section<S>(table, "security", [](Config& c) -> S& { return c.security; })
@@ -219,6 +226,7 @@ std::vector<Key> KeyTable() {
   AddDatabase(&table);
   AddHttpServer(&table, "api", &Config::api);
   AddHttpServer(&table, "admin", &Config::admin);
+  AddHealth(&table);
   AddSecurityNetLog(&table);
   for (const char* tier : {"micro", "low", "medium", "high"}) AddTier(&table, tier);
   AddLimitsAndRetention(&table);

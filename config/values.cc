@@ -255,6 +255,11 @@ ValueReader<std::string> ListenAddress() {
                   [](const std::string& text) { return IsHostPort(text, 0); });
 }
 
+ValueReader<std::string> OptionalListenAddress() {
+  return TextThat("host:port, such as 127.0.0.1:9465, or empty",
+                  [](const std::string& text) { return text.empty() || IsHostPort(text, 0); });
+}
+
 ValueReader<std::string> OptionalUrl() {
   return TextThat("an http or https URL, or empty", [](const std::string& text) {
     return text.empty() || (text.starts_with("http://") && text.size() > 7) ||

@@ -55,6 +55,7 @@ ValueReader<std::string> Text();
 ValueReader<std::string> NonEmptyText();
 ValueReader<std::string> Choice(std::vector<std::string> choices);
 ValueReader<std::string> ListenAddress();
+ValueReader<std::string> OptionalListenAddress();
 // http or https, or empty.
 ValueReader<std::string> OptionalUrl();
 // 32 bytes from 64 hexadecimal digits, or empty.

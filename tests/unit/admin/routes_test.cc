@@ -19,10 +19,18 @@ TEST(Routes, EachHasExactlyOneHandlerAndIsTheOneItsPathFinds) {
 TEST(Routes, OnlyHealthMetricsAndTheConsoleNeedNoToken) {
   std::set<std::string> open;
   for (const Route& route : Routes()) {
-    if (route.access == Route::Access::kOpen) open.emplace(route.pattern);
+    if (route.access != Route::Access::kToken) open.emplace(route.pattern);
   }
   EXPECT_EQ(open,
             (std::set<std::string>{"/", "/console/{file}", "/healthz", "/metrics", "/readyz"}));
+}
+
+TEST(Routes, OfTheHealthPortSayNothingButHealthAndMetrics) {
+  std::set<std::string> health;
+  for (const Route& route : Routes()) {
+    if (route.access == Route::Access::kHealth) health.emplace(route.pattern);
+  }
+  EXPECT_EQ(health, (std::set<std::string>{"/healthz", "/metrics", "/readyz"}));
 }
 
 TEST(Routes, GivesTheValuesOfThePlaceholders) {

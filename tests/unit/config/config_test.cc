@@ -96,8 +96,8 @@ TEST(Defaults, ACrashIsFinishedWithinThreeMinutes) {
 
 TEST(Defaults, DrainingFitsIntoTheThirtySecondsOfKubernetes) {
   const Config c = FromEnvironment({});
-  EXPECT_LT(c.api.drain_timeout_ms + c.admin.drain_timeout_ms + c.worker.drain_timeout_ms +
-                c.delivery.drain_timeout_ms,
+  EXPECT_LT(c.health.drain_delay_ms + c.api.drain_timeout_ms + c.admin.drain_timeout_ms +
+                c.worker.drain_timeout_ms + c.delivery.drain_timeout_ms,
             seconds(30));
 }
 
@@ -125,6 +125,7 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
   EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>());
   EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
+  EXPECT_EQ(keys["health"], MembersOf<HealthConfig>());
   EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
   EXPECT_EQ(keys["net"], MembersOf<NetConfig>());
   EXPECT_EQ(keys["log"], MembersOf<LogConfig>());
