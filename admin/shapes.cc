@@ -37,6 +37,7 @@ base::Json MemberJson(const store::MemberView& member, const base::Uuid& this_me
       {"heartbeat_at", TimeJson(member.heartbeat_at)},
       {"heartbeat_age_ms", member.heartbeat_age.count()},
       {"draining", member.draining},
+      {"counters", base::ParseJsonOrThrow(member.counters)},
       {"answering", member.id == this_member},
   };
 }

@@ -333,6 +333,7 @@ store::Member Service::Impl::Self(bool leaving) const {
   member.host = HostName();
   member.pid = getpid();
   member.draining = leaving;
+  member.counters = metrics.Summary();
   return member;
 }
 

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
+
 namespace vedette::metrics {
 namespace {
 
@@ -97,6 +99,8 @@ class Series {
 constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium,
                             domain::Tier::kHigh};
 
+constexpr std::array kDeliveryOutcomes{"delivered", "retried", "dead"};
+
 template <typename Enum>
 std::size_t Index(Enum value) {
   return static_cast<std::size_t>(value);
@@ -143,6 +147,10 @@ struct Metrics::Impl {
                                           "Age of the oldest delivery that is not settled.")
                                        .Add({});
 
+  Gauge& chunk_oldest_due = Gauges("vedette_chunk_oldest_due_seconds",
+                                   "How long the oldest chunk has been due without being claimed.")
+                                .Add({});
+
   Series<Histogram> check_duration{
       &Histograms("vedette_check_duration_seconds", "Duration of a check, retries included."),
       {"probe"},
@@ -187,7 +195,7 @@ Metrics::Impl::Impl(std::string_view version) {
     ticks[Index(trigger)] =
         &tick_family.Add({{"trigger", std::string(domain::TickTriggerName(trigger))}});
   }
-  for (const char* outcome : {"delivered", "retried", "dead"}) deliveries_done.Get(outcome);
+  for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
   for (const char* state : {"due", "leased", "waiting"}) chunks.Get(state);
   for (const char* state : {"pending", "dead"}) deliveries.Get(state);
 }
@@ -241,6 +249,10 @@ void Metrics::SetChunks(std::string_view state, std::int64_t n) {
   impl_->chunks.Get(state).Set(static_cast<double>(n));
 }
 
+void Metrics::SetChunkOldestDue(std::chrono::microseconds age) {
+  impl_->chunk_oldest_due.Set(Seconds(age));
+}
+
 void Metrics::SetDeliveries(std::string_view state, std::int64_t n) {
   impl_->deliveries.Get(state).Set(static_cast<double>(n));
 }
@@ -265,6 +277,27 @@ std::string Metrics::Expose() const {
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, impl_->registry.Collect());
   return out.str();
+}
+
+std::string Metrics::Summary() const {
+  const auto count = [](double value) { return static_cast<std::int64_t>(value); };
+  base::Json json = base::Json::object();
+  for (int o = 1; o <= domain::kOutcomeMax; ++o) {
+    const auto outcome = static_cast<domain::Outcome>(o);
+    double total = 0;
+    for (const Counter* tier : impl_->checks[Index(outcome)]) total += tier->Value();
+    json["checks"][std::string(domain::OutcomeName(outcome))] = count(total);
+  }
+  for (const char* outcome : kDeliveryOutcomes) {
+    json["deliveries"][outcome] = count(impl_->deliveries_done.Get(outcome).Value());
+  }
+  json["lag"] = {{"le_s", kLagBuckets}, {"counts", base::Json::array()}};
+  std::uint64_t below = 0;
+  for (const auto& bucket : impl_->schedule_lag.Collect().histogram.bucket) {
+    json["lag"]["counts"].push_back(bucket.cumulative_count - below);
+    below = bucket.cumulative_count;
+  }
+  return base::DumpJson(json);
 }
 
 }  // namespace vedette::metrics

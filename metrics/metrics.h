@@ -45,9 +45,11 @@ class Metrics {
   // vedette_delivery_attempt_seconds
   void ObserveDeliveryAttempt(std::chrono::microseconds duration);
 
-  // vedette_chunks{state}: due, leased, waiting; vedette_deliveries{state}: pending, dead;
-  // vedette_delivery_oldest_pending_seconds. Set by maintenance, from the database.
+  // vedette_chunks{state}: due, leased, waiting; vedette_chunk_oldest_due_seconds;
+  // vedette_deliveries{state}: pending, dead; vedette_delivery_oldest_pending_seconds. Set by
+  // maintenance, from the database; a process without the role scheduler leaves them at 0.
   void SetChunks(std::string_view state, std::int64_t n);
+  void SetChunkOldestDue(std::chrono::microseconds age);
   void SetDeliveries(std::string_view state, std::int64_t n);
   void SetDeliveryOldestPending(std::chrono::microseconds age);
 
@@ -60,6 +62,11 @@ class Metrics {
 
   // The text exposition format.
   std::string Expose() const;
+
+  // What the console draws, counted since the start, as JSON: {"checks": {outcome: n},
+  // "deliveries": {outcome: n}, "lag": {"le_s": [bound], "counts": [ticks in that bucket, the last
+  // beyond every bound]}}.
+  std::string Summary() const;
 
  private:
   struct Impl;

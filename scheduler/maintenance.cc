@@ -61,6 +61,8 @@ void Maintenance::ReadGauges() {
         if (const auto* g = std::get_if<store::Gauges>(&result)) {
           metrics_.SetChunks("due", g->chunks_due);
           metrics_.SetChunks("leased", g->chunks_leased);
+          metrics_.SetChunks("waiting", g->chunks_waiting);
+          metrics_.SetChunkOldestDue(g->oldest_due);
           metrics_.SetDeliveries("pending", g->deliveries_pending);
           metrics_.SetDeliveries("dead", g->deliveries_dead);
           metrics_.SetDeliveryOldestPending(g->oldest_pending);

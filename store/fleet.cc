@@ -10,7 +10,7 @@ namespace vedette::store {
 void Heartbeat(Session& session, const Member& member) {
   InTransaction(session, [&](Transaction& tx) {
     tx.Exec("member_heartbeat", member.id, member.roles, member.version, member.host, member.pid,
-            member.draining);
+            member.draining, member.counters);
     tx.Exec("member_forget");
   });
 }
@@ -44,8 +44,14 @@ bool Maintain(Session& session, const config::RetentionConfig& retention) {
 Gauges ReadGauges(Session& session) {
   return InTransaction(session, [](Transaction& tx) {
     const auto row = tx.Exec("gauges")[0];
-    return Gauges{row[0].as<std::int64_t>(), row[1].as<std::int64_t>(), row[2].as<std::int64_t>(),
-                  row[3].as<std::int64_t>(), std::chrono::microseconds(row[4].as<std::int64_t>())};
+    const auto n = [&row](const char* column) { return row[column].as<std::int64_t>(); };
+    return Gauges{n("due"),
+                  n("leased"),
+                  n("waiting"),
+                  std::chrono::microseconds(n("oldest_due_us")),
+                  n("pending"),
+                  n("dead"),
+                  std::chrono::microseconds(n("oldest_pending_us"))};
   });
 }
 

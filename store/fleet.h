@@ -19,6 +19,7 @@ struct Member {
   std::string host;
   int pid = 0;
   bool draining = false;
+  std::string counters = "{}";  // metrics::Metrics::Summary
 };
 
 // Inserts or renews the member's heartbeat; forgets members not heard of for a day.
@@ -32,6 +33,8 @@ bool Maintain(Session& session, const config::RetentionConfig& retention);
 struct Gauges {
   std::int64_t chunks_due = 0;
   std::int64_t chunks_leased = 0;
+  std::int64_t chunks_waiting = 0;
+  std::chrono::microseconds oldest_due{};  // since it was due; 0 without one
   std::int64_t deliveries_pending = 0;
   std::int64_t deliveries_dead = 0;
   std::chrono::microseconds oldest_pending{};  // since its creation

@@ -29,6 +29,7 @@ void ReadMembers(Transaction& tx, Overview* overview) {
     member.heartbeat_at = ReadTime(row["heartbeat_at"]);
     member.heartbeat_age = ReadAge(row["heartbeat_age_ms"]);
     member.draining = row["draining"].as<bool>();
+    member.counters = row["counters"].as<std::string>();
     overview->members.push_back(std::move(member));
   }
 }

@@ -22,6 +22,7 @@ struct MemberView {
   base::Timestamp heartbeat_at;
   std::chrono::milliseconds heartbeat_age{};
   bool draining = false;
+  std::string counters;  // JSON: metrics::Metrics::Summary at the heartbeat
 };
 
 struct BacklogView {

@@ -8,13 +8,17 @@ insert into account (org_id) values ($1)
 select from organisation where id = $1
 
 -- name: orgs_read
--- $1 ids. What the chunks hold and what was charged come from the rows themselves: there is no second counter.
+-- $1 ids. What the chunks hold comes from the rows themselves: there is no second counter. What was charged is
+-- what was booked less what is left (G4), because charges are many and bookings few.
 select o.id, o.name, o.locked, o.features, o.created_at, a.balance_mc,
-  (select coalesce(sum(c.reserved_mc), 0)::bigint from chunk c where c.org_id = o.id) as reserved_mc,
-  (select coalesce(-sum(e.amount_mc), 0)::bigint
-   from credit_entry e where e.org_id = o.id and e.checks is not null) as charged_mc
+  r.reserved_mc,
+  (select coalesce(sum(e.amount_mc), 0)::bigint
+   from credit_entry e where e.org_id = o.id and e.checks is null)
+    - a.balance_mc - r.reserved_mc as charged_mc
 from organisation o
 join account a on a.org_id = o.id
+cross join lateral (
+  select coalesce(sum(c.reserved_mc), 0)::bigint as reserved_mc from chunk c where c.org_id = o.id) r
 where o.id = any ($1::uuid[])
 order by o.id desc
 

@@ -1,6 +1,8 @@
 -- name: member_heartbeat
-insert into member (id, roles, version, host, pid, draining) values ($1, $2::text[], $3, $4, $5, $6)
-on conflict (id) do update set heartbeat_at = now(), draining = excluded.draining
+insert into member (id, roles, version, host, pid, draining, counters)
+values ($1, $2::text[], $3, $4, $5, $6, $7::json)
+on conflict (id) do update
+set heartbeat_at = now(), draining = excluded.draining, counters = excluded.counters
 
 -- name: member_forget
 delete from member where heartbeat_at < now() - interval '1 day'
@@ -40,9 +42,15 @@ delete from audit
 where id in (select id from audit where at < now() - $1 * interval '1 hour' limit 1000)
 
 -- name: gauges
-select (select count(*) from chunk where lease_token is null),
-       (select count(*) from chunk where lease_token is not null),
-       (select count(*) from delivery where state = 0),
-       (select count(*) from delivery where state = 1),
-       coalesce((select extract(epoch from now() - min(created_at)) * 1000000
-                 from delivery where state = 0), 0)::bigint
+select c.due, c.leased, c.waiting, c.oldest_due_us,
+  (select count(*) from delivery where state = 0) as pending,
+  (select count(*) from delivery where state = 1) as dead,
+  coalesce((select extract(epoch from now() - min(created_at)) * 1000000
+            from delivery where state = 0), 0)::bigint as oldest_pending_us
+from (
+  select count(*) filter (where available_at <= now()) as due,
+    count(*) filter (where available_at > now() and lease_token is not null) as leased,
+    count(*) filter (where available_at > now() and lease_token is null) as waiting,
+    coalesce(extract(epoch from now() - min(due_at) filter (where available_at <= now()))
+             * 1000000, 0)::bigint as oldest_due_us
+  from chunk) c

@@ -1,6 +1,6 @@
 -- name: overview_members
 -- $1 seconds since the last heartbeat; $2 limit
-select id, roles, version, host, pid, started_at, heartbeat_at, draining,
+select id, roles, version, host, pid, started_at, heartbeat_at, draining, counters::text as counters,
   (extract(epoch from now() - heartbeat_at) * 1000)::bigint as heartbeat_age_ms
 from member
 where heartbeat_at > now() - $1::bigint * interval '1 second'

@@ -104,8 +104,12 @@ TEST_F(Accounts, WithdrawalsAtTheSameTimeDoNotOverdraw_G4) {
   EXPECT_EQ(Sql("select sum(amount_mc) from credit_entry"), "0");
 }
 
+// `charged` is what was booked less what is left, which is the sum of the charges because money
+// adds up (G4).
 TEST_F(Accounts, ReservedAndChargedComeFromChunksAndTheLedger) {
   const std::string org = NewOrganisation();
+  Sql("insert into credit_entry (org_id, amount_mc, reason) values ('" + org + "', 10000, 'x')");
+  Sql("update account set balance_mc = 10000 - 3000 - 500 - 2500 where org_id = '" + org + "'");
   Sql("insert into chunk (id, org_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, "
       "due_at,"
       " row_count, reserved_mc, price_mc, month) values (gen_random_uuid(), '" +

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/json.h"
+
 namespace vedette::metrics {
 namespace {
 
@@ -34,10 +36,27 @@ void UseEverything(Metrics* m) {
   m->AddDeliveries("delivered", 5);
   m->ObserveDeliveryAttempt(milliseconds(30));
   m->SetChunks("due", 11);
+  m->SetChunkOldestDue(milliseconds(2500));
   m->SetDeliveries("dead", 12);
   m->SetDeliveryOldestPending(milliseconds(1500));
   m->ObserveHttpRequest("api /monitors/{monitor_id}", 404, milliseconds(2));
   m->ObserveQuery("claim_chunks", microseconds(700), false);
+}
+
+TEST(Metrics, SummariseWhatTheConsoleDraws) {
+  Metrics m("1.2.3");
+  UseEverything(&m);
+  m.AddChecks(domain::Outcome::kChanged, domain::Tier::kHigh, 1);
+  m.ObserveScheduleLag(std::chrono::hours(2));
+  const base::Json summary = base::ParseJsonOrThrow(m.Summary());
+  EXPECT_EQ(summary["checks"]["changed"], 4) << "of every tier";
+  EXPECT_EQ(summary["checks"]["skipped_balance"], 0);
+  EXPECT_EQ(summary["deliveries"], base::Json({{"delivered", 5}, {"retried", 0}, {"dead", 0}}));
+  const base::Json& lag = summary["lag"];
+  ASSERT_EQ(lag["counts"].size(), lag["le_s"].size() + 1);
+  EXPECT_EQ(lag["le_s"][1], 0.05);
+  EXPECT_EQ(lag["counts"][1], 1) << "20 ms";
+  EXPECT_EQ(lag["counts"].back(), 1) << "beyond every bound";
 }
 
 TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
@@ -58,6 +77,7 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_deliveries_total{outcome=\"delivered\"} 5\n",
         "vedette_delivery_attempt_seconds_count 1\n",
         "vedette_chunks{state=\"due\"} 11\n",
+        "vedette_chunk_oldest_due_seconds 2.5\n",
         "vedette_deliveries{state=\"dead\"} 12\n",
         "vedette_delivery_oldest_pending_seconds 1.5\n",
         "vedette_http_requests_total{code=\"404\",route=\"api /monitors/{monitor_id}\"} 1\n",

@@ -1,0 +1,337 @@
+"""The Helm chart: rendered by a real Helm, judged by Kubernetes' own schemas, its promises read from what comes
+out, and its containers' arguments and environment taken by the binary."""
+
+import copy
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, wait_until
+
+CHART = ROOT / "helm" / "vedette"
+VALUE_SETS = sorted((CHART / "ci").glob("*.yaml"))
+OPERATOR_KINDS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator: no model here
+
+
+@pytest.fixture(scope="session")
+def helm():
+    done = subprocess.run([ROOT / "scripts" / "helm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def node_modules():
+    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip()) / "node_modules"
+
+
+def template(helm, values, *more):
+    return subprocess.run([helm, "template", "v", CHART, "-f", values, *more], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="session")
+def rendered(helm):
+    """The text of each value set."""
+    texts = {}
+    for values in VALUE_SETS:
+        done = template(helm, values)
+        assert done.returncode == 0, done.stderr
+        texts[values.stem] = done.stdout
+    return texts
+
+
+@pytest.fixture(scope="session")
+def objects(rendered):
+    return {name: [o for o in yaml.safe_load_all(text) if o] for name, text in rendered.items()}
+
+
+def of_kind(objects, kind):
+    return {o["metadata"]["name"]: o for o in objects if o["kind"] == kind}
+
+
+def pod_of(workload):
+    return workload["spec"]["template"]["spec"]
+
+
+def workloads(objects):
+    return [o for o in objects if o["kind"] in ("Deployment", "Job")]
+
+
+def test_lints(helm):
+    for values in VALUE_SETS:
+        done = subprocess.run([helm, "lint", "--strict", CHART, "-f", values], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+def judge(node_modules, objects):
+    return subprocess.run(
+        [node_modules / ".bin" / "node", ROOT / "tests" / "e2e" / "kubernetes_models.js", node_modules],
+        input=json.dumps(objects), capture_output=True, text=True)
+
+
+def test_what_is_rendered_is_valid_to_kubernetes(objects, node_modules):
+    for name, rendered_objects in objects.items():
+        done = judge(node_modules, rendered_objects)
+        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+        unknown = {line.split()[0] for line in done.stdout.splitlines() if "no model" in line}
+        assert unknown <= OPERATOR_KINDS
+        assert done.stdout.count(": valid") >= 3, done.stdout
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda d: d["spec"].update(replicas="two"),
+    lambda d: d["spec"].pop("selector"),
+    lambda d: pod_of(d)["containers"][0].update(imagePulPolicy="Always"),
+])
+def test_the_judge_refuses_what_kubernetes_would(objects, node_modules, spoil):
+    deployment = copy.deepcopy(next(iter(of_kind(objects["secrets"], "Deployment").values())))
+    spoil(deployment)
+    done = judge(node_modules, [deployment])
+    assert done.returncode == 1 and "refused" in done.stdout, done.stdout
+
+
+def test_yaml_is_tidy(rendered, tmp_path):
+    rules = tmp_path / "yamllint.yaml"
+    # Helm takes out comments' blank lines and indents as the templates say.
+    rules.write_text("extends: default\nrules: {line-length: disable, document-start: disable,"
+                     " braces: disable, indentation: {indent-sequences: whatever}, comments-indentation: disable}\n")
+    for name, text in rendered.items():
+        if name == "everything":
+            # The rules and dashboards inside are files of their own.
+            text = "---\n".join(p for p in text.split("---\n") if "PrometheusRule" not in p and "dashboard" not in p)
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text)
+        done = subprocess.run(["yamllint", "--strict", "-c", rules, path], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+    for path in [CHART / "values.yaml", CHART / "rules" / "vedette.yaml", *VALUE_SETS]:
+        done = subprocess.run(["yamllint", "--strict", "-c", rules, path], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("setting, named", [
+    ("roles.worker.replicas=many", "replicas"),
+    ("roles.worker.replicas=-1", "replicas"),
+    ("roles.wroker.replicas=2", "wroker"),
+    ("roles.api.also={api,sheduler}", "also"),
+    ("image.tagg=1", "tagg"),
+    ("image.digest=sha256:short", "digest"),
+    ("log.level=loud", "level"),
+    ("service.api.port=70000", "port"),
+    ("service.api.type=ExternalName", "type"),
+    ("terminationGracePeriodSeconds=5", "terminationGracePeriodSeconds"),
+    ("adminTokens.names={Al ice}", "names"),
+    ("ingress.enabled=true", "host"),
+    ("networkPolicy.adminFrom={anybody}", "adminFrom"),
+    ("serviceMonitor.interval=often", "interval"),
+    ("database.existingSecret=", "database"),
+])
+def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
+    done = template(helm, CHART / "ci" / "secrets.yaml", "--set", setting)
+    assert done.returncode != 0, setting
+    assert "schema" in done.stderr and named in done.stderr, done.stderr
+
+
+def test_a_role_without_its_secret_is_refused_with_a_sentence(helm):
+    done = template(helm, CHART / "ci" / "secrets.yaml", "--set", "encryptionKey.existingSecret=")
+    assert done.returncode != 0 and "set encryptionKey.existingSecret" in done.stderr, done.stderr
+
+
+def test_no_pod_has_more_rights_than_it_needs(objects):
+    for rendered_objects in objects.values():
+        for workload in workloads(rendered_objects):
+            pod = pod_of(workload)
+            assert pod["automountServiceAccountToken"] is False
+            assert pod["securityContext"]["runAsNonRoot"] is True
+            assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+            for container in pod["containers"]:
+                assert container["securityContext"] == {
+                    "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                    "capabilities": {"drop": ["ALL"]}}
+                assert container["resources"]["limits"]["memory"]
+
+
+def mounted(workload):
+    return {v["secret"]["secretName"] for v in pod_of(workload)["volumes"] if "secret" in v}
+
+
+def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
+    deployments = of_kind(objects["secrets"], "Deployment")
+    secrets = {name: mounted(d) for name, d in deployments.items()}
+    assert secrets == {"v-vedette-api": {"vedette-key"}, "v-vedette-delivery": {"vedette-key"},
+                       "v-vedette-admin": {"vedette-key", "vedette-admin"},
+                       "v-vedette-scheduler": set(), "v-vedette-worker": set()}
+    everything = of_kind(objects["everything"], "Deployment")
+    assert mounted(everything["watch-worker"]) == {"vedette-key", "vedette-research"}, "also delivers"
+    for rendered_objects in objects.values():
+        assert not of_kind(rendered_objects, "Secret"), "secrets are by reference"
+
+
+def config_defaults():
+    return tomllib.loads((ROOT / "config" / "config.default.toml").read_text())
+
+
+def test_pods_have_the_time_to_drain(objects):
+    defaults = config_defaults()
+    for rendered_objects in objects.values():
+        for deployment in of_kind(rendered_objects, "Deployment").values():
+            pod = pod_of(deployment)
+            env = {e["name"]: e.get("value") for e in pod["containers"][0]["env"]}
+            drain_ms = int(env["VEDETTE_HEALTH_DRAIN_DELAY_MS"])
+            assert drain_ms >= 2 * 1000 * pod["containers"][0]["readinessProbe"]["periodSeconds"], \
+                "refuses before it is known to be unready"
+            drain_ms += sum(defaults[role]["drain_timeout_ms"] for role in ("api", "admin", "worker", "delivery"))
+            assert pod["terminationGracePeriodSeconds"] * 1000 > drain_ms + 5000
+            assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+
+
+def allows(policies, labels, port, source=None):
+    """Whether some policy lets `port` in, and from whom: None where closed, [] for everybody."""
+    sources = None
+    for policy in policies.values():
+        wanted = policy["spec"]["podSelector"].get("matchLabels", {})
+        if "Ingress" not in policy["spec"]["policyTypes"] or not wanted.items() <= labels.items():
+            continue
+        for rule in policy["spec"].get("ingress", []):
+            if any(p["port"] == port for p in rule["ports"]):
+                sources = rule.get("from", [])
+    return sources
+
+
+def labels_of(deployment):
+    return deployment["spec"]["template"]["metadata"]["labels"]
+
+
+def test_the_admin_port_is_closed_to_the_world(objects):
+    policies = of_kind(objects["secrets"], "NetworkPolicy")
+    for deployment in of_kind(objects["secrets"], "Deployment").values():
+        assert allows(policies, labels_of(deployment), 9464) is None
+        assert allows(policies, labels_of(deployment), 9465) == []
+    assert allows(policies, labels_of(of_kind(objects["secrets"], "Deployment")["v-vedette-api"]), 8080) == []
+    everything = objects["everything"]
+    admin = labels_of(of_kind(everything, "Deployment")["watch-admin"])
+    assert [list(peer) for peer in allows(of_kind(everything, "NetworkPolicy"), admin, 9464)] == \
+        [["namespaceSelector", "podSelector"]], "one peer with both, not two"
+    for rendered_objects in objects.values():
+        assert of_kind(rendered_objects, "Service")
+        for name, service in of_kind(rendered_objects, "Service").items():
+            ports = {p["targetPort"] for p in service["spec"]["ports"]}
+            assert not (ports - {"api"} and service["spec"].get("type", "ClusterIP") != "ClusterIP"), name
+        for ingress in of_kind(rendered_objects, "Ingress").values():
+            backend = ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+            assert backend["name"].endswith("-api")
+
+
+def test_workers_reach_the_internet_and_nothing_inside(objects):
+    policies = of_kind(objects["secrets"], "NetworkPolicy")
+    worker = labels_of(of_kind(objects["secrets"], "Deployment")["v-vedette-worker"])
+    scheduler = labels_of(of_kind(objects["secrets"], "Deployment")["v-vedette-scheduler"])
+
+    def blocks(labels):
+        return [to["ipBlock"] for p in policies.values() for rule in p["spec"].get("egress", [])
+                for to in rule.get("to", []) if p["spec"]["podSelector"]["matchLabels"].items() <= labels.items()]
+
+    [four, six] = blocks(worker)
+    assert four["cidr"] == "0.0.0.0/0" and six["cidr"] == "2000::/3"
+    assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "127.0.0.0/8"} <= set(four["except"])
+    assert blocks(scheduler) == []
+
+
+def test_services_find_their_pods(objects):
+    for rendered_objects in objects.values():
+        for name, service in of_kind(rendered_objects, "Service").items():
+            chosen = [d for d in of_kind(rendered_objects, "Deployment").values()
+                      if service["spec"]["selector"].items() <= labels_of(d).items()]
+            assert chosen, name
+            for port in service["spec"]["ports"]:
+                for deployment in chosen:
+                    names = {p["name"] for p in pod_of(deployment)["containers"][0]["ports"]}
+                    assert port["targetPort"] in names, (name, port)
+
+
+def test_budgets_autoscalers_and_the_migration(objects):
+    everything = objects["everything"]
+    assert set(of_kind(everything, "PodDisruptionBudget")) == {
+        "watch-api", "watch-scheduler", "watch-worker", "watch-delivery"}
+    scaled = of_kind(everything, "HorizontalPodAutoscaler")
+    assert set(scaled) == {"watch-api", "watch-worker"}
+    assert [m["type"] for m in scaled["watch-worker"]["spec"]["metrics"]] == ["Resource", "External"]
+    for name in scaled:
+        assert "replicas" not in of_kind(everything, "Deployment")[name]["spec"], "the autoscaler's to say"
+    job = of_kind(everything, "Job")["watch-migrate"]
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    assert pod_of(job)["containers"][0]["args"] == ["migrate"]
+    assert not of_kind(objects["one-deployment"], "Job")
+
+
+def test_the_rules_and_dashboards_are_those_of_the_chart(objects, tmp_path):
+    rule = of_kind(objects["everything"], "PrometheusRule")["watch"]
+    path = tmp_path / "rules.yaml"
+    path.write_text(yaml.safe_dump(rule["spec"]))
+    done = subprocess.run(["promtool", "check", "rules", path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    alerts = [r for g in rule["spec"]["groups"] for r in g["rules"] if "alert" in r]
+    assert alerts
+    for alert in alerts:
+        assert alert["annotations"]["runbook_url"] == \
+            f"https://runbooks.example.com/vedette#{alert['alert'].lower()}"
+    maps = of_kind(objects["everything"], "ConfigMap")
+    for path in (CHART / "dashboards").glob("*.json"):
+        data = maps[f"watch-dashboard-{path.stem}"]["data"][path.name]
+        assert json.loads(data) == json.loads(path.read_text())
+
+
+def test_the_binary_takes_the_containers_arguments_and_environment(binary, objects, database, tmp_path):
+    """Each Deployment's container, started as it is, but for its ports and where its files are mounted."""
+    subprocess.run([binary, "migrate"], env=clean_environment({"VEDETTE_DATABASE_URL": database.url}), check=True,
+                   capture_output=True)
+    (tmp_path / "encryption-key").mkdir()
+    (tmp_path / "encryption-key" / "key").write_text(ENCRYPTION_KEY)
+    (tmp_path / "admin-tokens").mkdir()
+    for name in ("alice", "bob_2"):
+        (tmp_path / "admin-tokens" / name).write_text(f"the token of {name}")
+    (tmp_path / "config").mkdir()
+    maps = of_kind(objects["everything"], "ConfigMap")
+    (tmp_path / "config" / "vedette.toml").write_text(maps["watch-config"]["data"]["vedette.toml"])
+
+    def here(text):
+        return text.replace("/etc/vedette", str(tmp_path))
+
+    for name, deployment in of_kind(objects["everything"], "Deployment").items():
+        container = pod_of(deployment)["containers"][0]
+        env = {e["name"]: here(e["value"]) for e in container["env"]}
+        health = free_port()
+        for key in env:
+            if key.endswith("_LISTEN"):
+                env[key] = f"127.0.0.1:{health if 'HEALTH' in key else 0}"
+        env.update(VEDETTE_DATABASE_URL=database.url, VEDETTE_HEALTH_DRAIN_DELAY_MS="0")
+        log = tmp_path / f"{name}.log"
+        with open(log, "wb") as out:
+            process = subprocess.Popen([binary, *map(here, container["args"])], env=clean_environment(env),
+                                       stdout=out, stderr=out)
+        try:
+            def ready():
+                assert process.poll() is None, f"{name}: {log.read_text()}"
+                try:
+                    return call("GET", f"http://127.0.0.1:{health}/readyz").status == 200
+                except OSError:
+                    return False
+            wait_until(f"{name} to be ready", ready)
+            # Health and metrics, and nothing else: no token opens anything there.
+            assert call("GET", f"http://127.0.0.1:{health}/healthz").status == 200
+            assert b"vedette_build_info" in call("GET", f"http://127.0.0.1:{health}/metrics").body
+            for path in ("/", "/admin/v1/overview", "/console/app.js"):
+                assert call("GET", f"http://127.0.0.1:{health}{path}",
+                            headers={"Authorization": "Bearer the token of alice"}).status == 404
+            roles = re.search(r"--roles=(\S+)", " ".join(container["args"])).group(1)
+            assert json.loads(log.read_text().splitlines()[0])["roles"].split(",") == \
+                [r for r in ("api", "admin", "scheduler", "worker", "delivery") if r in roles.split(",")]
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
