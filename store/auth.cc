@@ -27,8 +27,7 @@ bool IsWellFormed(std::string_view key) {
 std::optional<Authentication> Authenticate(Session& session, std::string_view api_key, bool count) {
   if (!IsWellFormed(api_key)) return std::nullopt;
   const std::string hash = base::Sha256(api_key);
-  // A transaction that writes only an unlogged table does not wait for the log at its commit.
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<Authentication> {
+  const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
     const auto result =
         tx.Exec("authenticate", api_key.substr(0, kApiKeyPublicChars), Bytea(hash), count);
     if (result.empty()) return std::nullopt;
@@ -45,7 +44,10 @@ std::optional<Authentication> Authenticate(Session& session, std::string_view ap
     found.requests = row["requests"].as<std::int64_t>();
     found.minute_ends_at = ReadTime(row["minute_ends_at"]);
     return found;
-  });
+  };
+  // A request that is lost while it is counted is not missed, and writing an unlogged table does
+  // not wait for the log.
+  return InTransaction(session, ask, Durability::kOneStatement);
 }
 
 }  // namespace vedette::store

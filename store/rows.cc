@@ -108,14 +108,14 @@ std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id
 
 std::vector<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id,
                                   int after_position, int limit) {
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     return ReadRows(tx.Exec("row_list", monitor_id, after_position, limit));
   });
 }
 
 std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
                                   const base::Uuid& row_id) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<domain::Row> {
+  return Read(session, [&](Transaction& tx) -> std::optional<domain::Row> {
     const auto found = tx.Exec("row_get", monitor_id, row_id);
     if (found.empty()) return std::nullopt;
     return ReadRow(found[0]);
@@ -124,7 +124,7 @@ std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id
 
 StaleRows ListStaleRows(Session& session, const domain::Monitor& monitor, int after_position,
                         int look_at_max, int limit) {
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     const auto last = static_cast<int>(
         std::min(monitor.row_count - 1, static_cast<std::int64_t>(after_position) + look_at_max));
     StaleRows stale;

@@ -155,18 +155,29 @@ std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field) {
 }
 
 struct Transaction::Impl {
-  pqxx::work work;
+  std::unique_ptr<pqxx::transaction_base> work;
+  // How many statements may still run, where they are counted.
+  std::optional<int> statements_left;
 };
 
 Transaction::Transaction(Session& session, Durability durability)
-    : session_(session.impl()), impl_(new Impl{pqxx::work(session_.Connect())}) {
+    : session_(session.impl()), impl_(new Impl) {
+  if (durability == Durability::kOneStatement) {
+    impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
+    impl_->statements_left = 1;
+  } else {
+    impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+  }
   if (session_.testing) session_.testing->Begin();
-  if (durability == Durability::kAsync) impl_->work.exec("set local synchronous_commit = off");
+  if (durability == Durability::kAsync) impl_->work->exec("set local synchronous_commit = off");
 }
 
 Transaction::~Transaction() = default;
 
 pqxx::result Transaction::ExecParams(std::string_view name, const Param* params, std::size_t n) {
+  if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
+    throw std::logic_error(fmt::format("{} is not the only statement of its transaction", name));
+  }
   if (session_.testing) name = session_.testing->BeforeStatement(name);
   if (!session_.prepared.contains(name)) {
     session_.connection->prepare(std::string(name), QueryText(name));
@@ -184,7 +195,7 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
         ok);
   };
   try {
-    pqxx::result result = impl_->work.exec_prepared(
+    pqxx::result result = impl_->work->exec_prepared(
         std::string(name), pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
     ok = true;
     observe();
@@ -197,12 +208,12 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
 }
 
 void Transaction::DropTable(const std::string& table) {
-  impl_->work.exec("drop table " + impl_->work.quote_name(table));
+  impl_->work->exec("drop table " + impl_->work->quote_name(table));
 }
 
 void Transaction::Commit() {
   if (session_.testing) session_.testing->BeforeCommit();
-  impl_->work.commit();
+  impl_->work->commit();
   if (session_.testing) session_.testing->AfterCommit();
 }
 

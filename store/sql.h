@@ -81,8 +81,10 @@ std::vector<std::int64_t> ReadIntArray(const pqxx::field& field);
 std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field);
 
 // How a transaction's COMMIT waits. kAsync: a crash of the database may lose it (a lost claim loses
-// its reservation with it); nothing is corrupted.
-enum class Durability { kSync, kAsync };
+// its reservation with it); nothing is corrupted. kOneStatement: the transaction's one statement
+// commits by itself, which saves the round trips of BEGIN and COMMIT; for reads, and for what may
+// as well be lost or done twice.
+enum class Durability { kSync, kAsync, kOneStatement };
 
 // One transaction on the session's connection. Aborts unless Commit was called.
 class Transaction {
@@ -129,6 +131,12 @@ auto InTransaction(Session& session, F&& body, Durability durability = Durabilit
     RunInTransaction(session, durability, [&](Transaction& tx) { result.emplace(body(tx)); });
     return std::move(*result);
   }
+}
+
+// For a body of one statement that reads.
+template <typename F>
+auto Read(Session& session, F&& body) {
+  return InTransaction(session, std::forward<F>(body), Durability::kOneStatement);
 }
 
 }  // namespace vedette::store

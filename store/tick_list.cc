@@ -32,7 +32,7 @@ domain::Tick ReadTick(const pqxx::row& r) {
 std::vector<domain::Tick> ListTicks(Session& session, const base::Uuid& monitor_id,
                                     const std::optional<std::int64_t>& before_tick_id, int limit) {
   const std::int64_t before = before_tick_id.value_or(std::numeric_limits<std::int64_t>::max());
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     std::vector<domain::Tick> ticks;
     for (const auto& r : tx.Exec("tick_list", monitor_id, before, limit)) {
       ticks.push_back(ReadTick(r));

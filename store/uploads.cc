@@ -38,7 +38,7 @@ void DeleteUpload(Session& session, const base::Uuid& upload_id) {
 
 std::optional<Upload> FindUpload(Session& session, const base::Uuid& org_id,
                                  const base::Uuid& upload_id) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<Upload> {
+  return Read(session, [&](Transaction& tx) -> std::optional<Upload> {
     const auto found = tx.Exec("upload_get", upload_id, org_id);
     if (found.empty()) return std::nullopt;
     return Upload{ReadTextArray(found[0]["columns"]), found[0]["row_count"].as<std::int64_t>(),
