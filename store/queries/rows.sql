@@ -2,11 +2,12 @@
 select id from monitor_row where monitor_id = $1 and position >= $2 and position < $3 order by position
 
 -- name: row_list
+-- The range is said of both tables, so that both are read from there on, wherever the page lies.
 select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
        r.updated_at, s.last_run_at
 from monitor_row r
 join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
-where r.monitor_id = $1 and r.position > $2
+where r.monitor_id = $1 and r.position > $2 and s.monitor_id = $1 and s.position > $2
 order by r.position
 limit $3
 
@@ -23,6 +24,7 @@ select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_activ
 from monitor_row r
 join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
 where r.monitor_id = $1 and r.position > $2 and r.position <= $3
+  and s.monitor_id = $1 and s.position > $2 and s.position <= $3
   and r.is_active and coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4)
 order by r.position
 limit $5

@@ -206,9 +206,10 @@ class Vedette:
         assert done.returncode == 0, done.stderr
         return self
 
-    def start(self, ready=True):
+    def start(self, ready=True, roles=None):
+        command = [self.binary, "serve"] + (["--roles", roles] if roles else [])
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([self.binary, "serve"], env=self.environment, stdout=log,
+            self.process = subprocess.Popen(command, env=self.environment, stdout=log,
                                             stderr=log, start_new_session=True)
         if ready:
             wait_until("vedette to be ready", self.is_ready)

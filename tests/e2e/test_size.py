@@ -1,0 +1,178 @@
+"""A large monitor from a file: made, paged and shown in bounded memory; a page costs the same wherever it is.
+
+200,000 rows, so that it takes seconds; VEDETTE_TEST_SIZE_ROWS=1000000 for the size that is promised.
+"""
+
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+
+import psycopg2
+import pytest
+
+from conftest import ROOT, Vedette, wait_until
+
+ROWS = int(os.environ.get("VEDETTE_TEST_SIZE_ROWS", "200000"))
+RSS_MIB_MAX = 256
+PAGE_ROWS = 1000
+STALLED_READERS = 30
+
+
+class PeakMemory:
+    """The most that a process held resident, in MiB, since the last reset."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def reset(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
+            file.write("5")
+
+    def mib(self):
+        with open(f"/proc/{self.pid}/status") as file:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) / 1024
+
+
+@pytest.fixture
+def service(binary, database, tmp_path):
+    """Without workers: a million checks are not what is looked at."""
+    it = Vedette(binary, database.url, tmp_path, {"VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "500"}).migrate()
+    it.environment["VEDETTE_API_WRITE_TIMEOUT_MS"] = "60000"
+    it.start(roles="api,admin,scheduler")
+    yield it
+    it.process.kill()
+    it.process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("size") / "rows.csv"
+    with open(path, "w") as out:
+        out.write("domain,price,note\n")
+        for n in range(ROWS):
+            out.write(f'company{n:07}.example,{n % 100},"Company number {n}"\n')
+    return path
+
+
+def copied_per_second(database, file):
+    """Rows a second of a plain COPY of the file into a table without indexes."""
+    database.rows("create table plain (domain text, price text, note text)")
+    connection = psycopg2.connect(database.url)
+    began = time.monotonic()
+    with connection, connection.cursor() as cursor, open(file, "rb") as source:
+        cursor.copy_expert("copy plain from stdin (format csv, header)", source)
+    took = time.monotonic() - began
+    connection.close()
+    database.rows("drop table plain")
+    return ROWS / took
+
+
+def statement(name):
+    text = (ROOT / "store" / "queries" / "rows.sql").read_text()
+    return text.split(f"-- name: {name}\n")[1].split("-- name:")[0].strip()
+
+
+def buffers_of_page(database, monitor, after):
+    """Buffers hit or read by the statement of a page."""
+    connection = psycopg2.connect(database.url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("prepare page (uuid, int, int) as " + statement("row_list"))
+        cursor.execute(f"explain (analyze, buffers, format json) execute page ('{monitor}', {after}, 101)")
+        plan = cursor.fetchone()[0][0]["Plan"]
+    connection.close()
+    assert plan["Actual Rows"] >= 100, plan
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
+def detail_bytes_and_rows(service, tenant, monitor):
+    """Reads the detail view as it comes, keeping nothing."""
+    connection = http.client.HTTPConnection("127.0.0.1", service.api_port, timeout=60)
+    connection.request("GET", f"/monitors/{monitor}", headers={"x-api-key": tenant.api_key})
+    response = connection.getresponse()
+    assert response.status == 200
+    mark, size, rows, tail = b'"subject":{', 0, 0, b""
+    while piece := response.read(1 << 20):
+        size += len(piece)
+        seen = tail + piece
+        rows += seen.count(mark)
+        tail = seen[-(len(mark) - 1):]
+    connection.close()
+    assert tail.endswith(b"}"), tail
+    return size, rows
+
+
+def stall(service, tenant, monitor):
+    """A client that asks for the detail view and reads nothing of it."""
+    connection = socket.create_connection(("127.0.0.1", service.api_port))
+    connection.sendall(f"GET /monitors/{monitor} HTTP/1.1\r\nHost: x\r\nx-api-key: {tenant.api_key}\r\n\r\n".encode())
+    return connection
+
+
+def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, database, file, capsys):
+    tenant = service.organisation()
+    memory = PeakMemory(service.process.pid)
+    peaks = {}
+
+    def peak_of(what, act):
+        memory.reset()
+        began = time.monotonic()
+        result = act()
+        peaks[what] = (memory.mib(), time.monotonic() - began)
+        assert peaks[what][0] < RSS_MIB_MAX, peaks
+        return result
+
+    def upload():
+        done = subprocess.run(
+            ["curl", "-sS", "-H", f"x-api-key: {tenant.api_key}", "-H", "Content-Type: text/csv", "-T", file,
+             "-X", "POST", f"{service.api}/storage/csv/upload"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    uploaded = peak_of("upload", upload)
+    assert uploaded["row_count"] == ROWS
+
+    def create():
+        made = tenant.post("/monitors", {
+            "name": "Large", "key_columns": ["domain"], "struct": {"price": "css:.price"}, "frequency": "30d",
+            "resource_handle_id": uploaded["handle_id"]})
+
+        def status():
+            shown = tenant.get("/monitors?limit=1")["monitors"][0]
+            assert shown["status"] in ("starting", "active"), shown
+            time.sleep(0.2)  # the rate limit
+            return shown["status"] == "active" and shown["row_count"] == ROWS
+
+        wait_until("the rows to be added", status, 600)
+        return made["id"]
+
+    monitor = peak_of("create", create)
+    database.rows("vacuum analyze monitor_row, row_state")
+
+    first, last = buffers_of_page(database, monitor, -1), buffers_of_page(database, monitor, ROWS - 101)
+    # 100 rows, their states, and the way down two indexes, which may be a page longer or shorter.
+    assert abs(last - first) <= 10, (first, last)
+    assert max(first, last) < 100, (first, last)
+
+    size, rows = peak_of("detail", lambda: detail_bytes_and_rows(service, tenant, monitor))
+    assert rows == ROWS
+
+    def stalled():
+        readers = [stall(service, tenant, monitor) for _ in range(STALLED_READERS)]
+        answer = tenant.get(f"/monitors/{monitor}/rows?limit={PAGE_ROWS}")  # others are served
+        assert len(answer["rows"]) == PAGE_ROWS
+        for reader in readers:
+            assert reader.recv(12) == b"HTTP/1.1 200"
+            reader.close()
+
+    peak_of("stalled readers", stalled)
+    plain = copied_per_second(database, file)
+    took = peaks["upload"][1] + peaks["create"][1]
+    with capsys.disabled():
+        print(f"\n{ROWS} rows from a file: {ROWS / took:.0f} rows/s made (upload {peaks['upload'][1]:.1f} s, "
+              f"adding {peaks['create'][1]:.1f} s), plain COPY {plain:.0f} rows/s; detail {size >> 20} MiB in "
+              f"{peaks['detail'][1]:.1f} s; a page of 100: {first} buffers at the start, {last} at the end; peaks "
+              + ", ".join(f"{what} {mib:.0f} MiB" for what, (mib, _) in peaks.items()))
+
