@@ -53,8 +53,10 @@ Judged<std::optional<store::Idempotency>> ReadIdempotency(const Call& call) {
     // Header bytes are anything; the database wants UTF-8.
     const bool printable =
         std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    // The same body from another team's key is another request (G8).
+    const std::string team = call.caller.team_id ? call.caller.team_id->ToString() : "";
     return std::optional(store::Idempotency{printable ? value : base::HexEncode(value),
-                                            base::Sha256(call.request().body),
+                                            base::Sha256(team + call.request().body),
                                             call.parts.config.retention.idempotency_keys});
   }
   return std::optional<store::Idempotency>();

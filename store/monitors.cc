@@ -71,15 +71,11 @@ std::string StoredAnswer(MonitorStatus status, const std::optional<std::string>&
   return base::DumpJson(answer);
 }
 
-// Where the key has been used, or is being used, the outcome that follows. Otherwise the key is
-// this transaction's: its lock goes with the transaction, so that a crash frees it.
-std::optional<CreateOutcome> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
-                                              const Idempotency& idempotency) {
+// What the key stands for already, or nothing.
+std::optional<CreateOutcome> FindFirst(Transaction& tx, const base::Uuid& org_id,
+                                       const Idempotency& idempotency) {
   using Kind = CreateOutcome::Kind;
-  const auto lock = tx.Exec("idempotency_lock", LockNumber(org_id, idempotency.key));
-  if (!lock[0][0].as<bool>()) return CreateOutcome{.kind = Kind::kInProgress};
-  tx.Exec("idempotency_expire", org_id, idempotency.key, idempotency.kept.count());
-  const auto found = tx.Exec("idempotency_get", org_id, idempotency.key);
+  const auto found = tx.Exec("idempotency_get", org_id, idempotency.key, idempotency.kept.count());
   if (found.empty()) return std::nullopt;
   const auto row = found[0];
   if (ReadBytea(row["body_sha256"]) != idempotency.body_sha256) {
@@ -93,6 +89,18 @@ std::optional<CreateOutcome> JudgeIdempotency(Transaction& tx, const base::Uuid&
   if (answer.contains("warnings")) first.warnings_json = base::DumpJson(answer["warnings"]);
   first.row_ids = ReadRowIds(tx, first.monitor_id, row["row_count"].as<int>());
   return first;
+}
+
+// Where the key has been used, or is being used, the outcome that follows. Otherwise the key is
+// this transaction's: its lock goes with the transaction, so that a crash frees it. Repetitions of
+// what is done take no lock: they would be in each other's way.
+std::optional<CreateOutcome> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
+                                              const Idempotency& idempotency) {
+  if (auto first = FindFirst(tx, org_id, idempotency)) return first;
+  const auto lock = tx.Exec("idempotency_lock", LockNumber(org_id, idempotency.key));
+  if (!lock[0][0].as<bool>()) return CreateOutcome{.kind = CreateOutcome::Kind::kInProgress};
+  tx.Exec("idempotency_expire", org_id, idempotency.key, idempotency.kept.count());
+  return FindFirst(tx, org_id, idempotency);  // done since it was looked for
 }
 
 // The organisation's endpoint of that address, made if need be. Not by ON CONFLICT DO UPDATE: that
@@ -154,7 +162,7 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const MonitorScope& scope,
                                           const base::Uuid& monitor_id) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<domain::Monitor> {
+  return Read(session, [&](Transaction& tx) -> std::optional<domain::Monitor> {
     const auto found = tx.Exec("monitor_get", monitor_id, scope.org_id, scope.team_id);
     if (found.empty()) return std::nullopt;
     return ReadMonitor(found[0]);
@@ -171,7 +179,7 @@ std::vector<domain::Monitor> ListMonitors(Session& session, const MonitorFilter&
   const base::Uuid before = filter.before_id.value_or(LastId());
   const std::optional<base::Uuid>& org_id = filter.scope.org_id;
   const std::optional<base::Uuid>& team_id = filter.scope.team_id;
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     pqxx::result result;
     if (org_id && filter.run_id) {
       result = tx.Exec("monitor_list_run", org_id, filter.run_id, before, team_id, statuses,

@@ -42,7 +42,8 @@ delete from idempotency_key
 where org_id = $1 and key = $2 and created_at < now() - make_interval(hours => $3::int)
 
 -- name: idempotency_get
-select body_sha256, monitor_id, answer, row_count from idempotency_key where org_id = $1 and key = $2
+select body_sha256, monitor_id, answer, row_count from idempotency_key
+where org_id = $1 and key = $2 and created_at >= now() - make_interval(hours => $3::int)
 
 -- name: idempotency_insert
 insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count)

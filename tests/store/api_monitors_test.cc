@@ -365,6 +365,18 @@ TEST_F(ApiMonitors, HundredParallelCreatesWithOneKeyMakeOneMonitor) {
   }
   EXPECT_EQ(bodies.size(), 1U);
   EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+  // Retried, each gets the first answer, however many retry at once.
+  exchanges.clear();
+  for (int i = 0; i < 100; ++i) {
+    net::ServerRequest request = Request("POST", "/monitors", {{"idempotency-key", "same"}});
+    request.body = base::DumpJson(GoodBody());
+    exchanges.push_back(Begin(std::move(request)));
+  }
+  for (const auto& exchange : exchanges) {
+    const auto answer = exchange->Wait();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, *bodies.begin());
+  }
 }
 
 TEST_F(ApiMonitors, KeyHeldByARunningCreateIsA409AtOnce) {

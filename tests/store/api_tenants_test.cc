@@ -158,6 +158,18 @@ TEST_F(ApiTenants, RowsCursorsAndChecksOfAnotherMonitorAreNotTaken) {
   EXPECT_EQ(Everything(), before);
 }
 
+TEST_F(ApiTenants, IdempotencyKeyOfAnotherTeamShowsNothingOfItsMonitor) {
+  const auto create = [this](const std::string& key) {
+    return Ask("POST", "/monitors", GoodBody(), {{"x-api-key", key}, {"idempotency-key", "k"}});
+  };
+  const std::string mine = NewKey(acme.org_id, NewTeam(acme.org_id));
+  EXPECT_EQ(create(mine).status, 200);
+  EXPECT_EQ(create(NewKey(acme.org_id, NewTeam(acme.org_id))).status, 422);
+  EXPECT_EQ(create(NewTenant("other").key).status, 200);
+  EXPECT_EQ(create(mine).status, 200);
+  EXPECT_EQ(Sql("select count(*) from monitor"), "2");
+}
+
 TEST_F(ApiTenants, IdsThatAreNoneAre404OnEveryRoute) {
   const std::string monitor = NewMonitor();
   for (const api::Route& route : api::Routes()) {
