@@ -398,8 +398,8 @@ std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain
     if (parsed.kind != domain::FieldDescription::Kind::kProse) continue;
     warnings.push_back(fmt::format(
         "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
-        "this monitor will fail; write css:, xpath:, json:, regex: or text, or configure a model "
-        "for the probe",
+        "this monitor will fail; write css:, xpath:, json:, regex:, meta: or text, or configure a "
+        "model for the probe",
         base::DumpJson(Shortened(name)), domain::TierName(tier)));
   }
   if (warnings.empty()) return std::nullopt;

@@ -99,15 +99,32 @@ int Verify(const std::string& secret, const std::string& header, std::optional<s
   return kFailed;
 }
 
-int Probe(const CommonOptions& common, const std::string& url,
-          const std::vector<std::string>& watches) {
-  std::vector<worker::WatchedField> watched;
+// As the command line has it.
+struct ProbeOptions {
+  std::string url;
+  std::string tier = "low";
+  std::vector<std::string> watches;
+  std::vector<std::string> subject;
+  std::vector<std::string> known;
+};
+
+int Probe(const CommonOptions& common, const ProbeOptions& given) {
+  ProbeOnceOptions options;
+  options.url = given.url;
+  options.tier = *domain::ParseTier(given.tier);
   try {
-    for (const std::string& watch : watches) watched.push_back(ParseWatch(watch));
+    for (const std::string& text : given.watches) options.watched.push_back(ParseWatch(text));
+    for (const std::string& text : given.subject) {
+      options.subject.push_back(ParsePair("--subject", text));
+    }
+    for (const std::string& text : given.known) options.known.push_back(ParsePair("--known", text));
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(error.what());
   }
-  return ProbeOnce(common.Load(), url, std::move(watched));
+  if (options.url.empty() && options.subject.empty()) {
+    throw config::ConfigError("probe: name the row by --url, --subject or both");
+  }
+  return ProbeOnce(common.Load(), std::move(options));
 }
 
 int Main(int argc, char** argv) {
@@ -160,16 +177,25 @@ int Main(int argc, char** argv) {
   Ctl ctl;
   ctl.AddTo(app, &status);
 
-  CLI::App* probe = app.add_subcommand("probe", "Try a probe on one page and print what it sees");
+  CLI::App* probe = app.add_subcommand("probe", "Try a probe on one row and print what it sees");
   with_config(probe);
-  std::string url;
-  std::vector<std::string> watches;
-  probe->add_option("--url", url, "The page")->required();
-  probe->add_option("--watch", watches, "name=description, for example 'title=css:h1'; repeatable")
-      ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  probe->callback([&] { status = Probe(common, url, watches); });
+  ProbeOptions probe_options;
+  const auto pairs = [probe](const char* name, std::vector<std::string>* to, const char* help) {
+    return probe->add_option(name, *to, help)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  probe->add_option("--url", probe_options.url, "The row's page");
+  pairs("--watch", &probe_options.watches,
+        "name=description, for example 'title=css:h1'; repeatable")
+      ->required();
+  pairs("--subject", &probe_options.subject, "name=value, a column of the row; repeatable");
+  pairs("--known", &probe_options.known,
+        "name=value, what is known of a field, to compare with; repeatable");
+  probe->add_option("--tier", probe_options.tier, "Whose probe: micro, low, medium or high")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"micro", "low", "medium", "high"}));
+  probe->callback([&] { status = Probe(common, probe_options); });
 
   CLI::App* verify =
       app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");

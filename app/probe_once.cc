@@ -6,29 +6,51 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
+#include "app/probe_set.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "base/thread_pool.h"
-#include "net/http_client.h"
+#include "metrics/metrics.h"
 #include "net/public_address.h"
-#include "worker/probes/web_probe.h"
+#include "worker/verdict.h"
 
 namespace vedette::app {
 namespace {
 
-worker::ProbeResult Observe(const config::Config& config, worker::ProbeRequest request) {
+base::Json ObjectOf(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  base::Json object = base::Json::object();
+  for (const auto& [name, value] : pairs) object[name] = value;
+  return object;
+}
+
+worker::ProbeRequest RequestOf(const config::ProbeConfig& config, const ProbeOnceOptions& options,
+                               const base::Clock& clock) {
+  auto spec = std::make_shared<worker::ProbeSpec>();
+  spec->subject_type = domain::SubjectType::kCompany;
+  spec->tier = options.tier;
+  spec->watched = options.watched;
+  worker::ProbeRequest request;
+  request.check_id = base::Uuid::V4();
+  request.row_id = base::Uuid::V4();
+  request.spec = std::move(spec);
+  request.subject = ObjectOf(options.subject);
+  if (!options.url.empty()) request.subject["url"] = options.url;
+  request.context = base::Json::object();
+  request.known = ObjectOf(options.known);
+  request.until = clock.Now();
+  request.timeout = config.timeout_ms;
+  return request;
+}
+
+worker::ProbeResult Observe(const config::Config& config, domain::Tier tier,
+                            const base::Clock& clock, worker::ProbeRequest request) {
   base::EventLoop loop;
-  net::HttpClient client(loop, config.net);
-  base::ThreadPool pool("probe", 1, 4);
+  metrics::Metrics metrics(VEDETTE_VERSION);
   const net::AddressPolicy policy(config.net.allow);
-  config::ProbeConfig low = config.probes.at("low");
-  low.kind = "web";
-  worker::WebProbe probe(loop, client, pool, policy, low, config.net);
+  ProbeSet probes(loop, clock, metrics, policy, config);
   std::optional<worker::ProbeResult> result;
   loop.Post([&] {
-    probe.Start(std::move(request), [&](worker::ProbeResult r) {
+    probes.tiers().at(tier).probe->Start(std::move(request), [&](worker::ProbeResult r) {
       result = std::move(r);
       loop.Stop();
     });
@@ -37,53 +59,79 @@ worker::ProbeResult Observe(const config::Config& config, worker::ProbeRequest r
   return std::move(*result);
 }
 
-base::Json ToJson(const std::string& url, const worker::Observation& observation) {
+void AddValues(const worker::Observation& observation, base::Json* out) {
   base::Json values = base::Json::object();
+  base::Json absent = base::Json::array();
   for (const auto& [name, field] : observation.fields) {
-    if (field.value.is_null()) continue;
+    if (field.value.is_null()) {
+      absent.push_back(name);
+      continue;
+    }
     base::Json entry = {{"value", field.value}};
     if (!field.evidence.empty()) entry["evidence"] = field.evidence;
     if (!field.sources.empty()) entry["sources"] = field.sources;
     if (field.confidence) entry["confidence"] = *field.confidence;
     values[name] = std::move(entry);
   }
-  return {{"url", url}, {"values", std::move(values)}};
+  (*out)["values"] = std::move(values);
+  (*out)["absent"] = std::move(absent);
+}
+
+// What would be a change against the known values: as the worker judges, but at once.
+base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult& result) {
+  const worker::Verdict verdict =
+      worker::Judge(asked.spec->watched, {1, 1}, {asked.known, std::nullopt, std::nullopt}, result);
+  base::Json compared = base::Json::object();
+  const auto& fields = std::get<worker::Observation>(result).fields;
+  for (const auto& [name, known] : asked.known.items()) {
+    const auto seen = fields.find(name);
+    if (seen == fields.end()) continue;
+    compared[name] = {{"previous", known}, {"current", seen->second.value}, {"changed", false}};
+  }
+  for (const worker::FieldChange& change : verdict.changes) {
+    compared[change.field]["changed"] = true;
+  }
+  return compared;
 }
 
 }  // namespace
 
-worker::WatchedField ParseWatch(const std::string& text) {
+std::pair<std::string, std::string> ParsePair(const std::string& option, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw std::invalid_argument(fmt::format(
-        "--watch {}: write name=description, for example --watch 'title=css:h1'", text));
+    throw std::invalid_argument(
+        option == "--watch"
+            ? fmt::format("--watch {}: write name=description, for example --watch 'title=css:h1'",
+                          text)
+            : fmt::format("{0} {1}: write name=value, for example {0} 'name=Example'", option,
+                          text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-int ProbeOnce(const config::Config& config, const std::string& url,
-              std::vector<worker::WatchedField> watched) {
+worker::WatchedField ParseWatch(const std::string& text) {
+  auto [name, description] = ParsePair("--watch", text);
+  return {std::move(name), std::move(description)};
+}
+
+int ProbeOnce(const config::Config& config, ProbeOnceOptions options) {
   const base::SystemClock clock;
-  auto spec = std::make_shared<worker::ProbeSpec>();
-  spec->subject_type = domain::SubjectType::kCompany;
-  spec->tier = domain::Tier::kLow;
-  spec->watched = std::move(watched);
-  worker::ProbeRequest request;
-  request.check_id = base::Uuid::V4();
-  request.row_id = base::Uuid::V4();
-  request.spec = std::move(spec);
-  request.subject = {{"url", url}};
-  request.context = base::Json::object();
-  request.known = base::Json::object();
-  request.until = clock.Now();
-  request.timeout = config.probes.at("low").timeout_ms;
-  const worker::ProbeResult result = Observe(config, std::move(request));
+  const config::ProbeConfig& probe = config.probes.at(std::string(TierName(options.tier)));
+  const worker::ProbeRequest request = RequestOf(probe, options, clock);
+  const auto began = clock.SinceBoot();
+  const worker::ProbeResult result = Observe(config, options.tier, clock, request);
+  const auto took = std::chrono::ceil<std::chrono::milliseconds>(clock.SinceBoot() - began);
   if (const auto* failure = std::get_if<worker::ProbeFailure>(&result)) {
     fmt::print(stderr, "vedette probe: {} ({})\n", failure->message, failure->error_class);
     return 1;
   }
-  fmt::print("{}\n", ToJson(url, std::get<worker::Observation>(result))
-                         .dump(2, ' ', false, base::Json::error_handler_t::replace));
+  base::Json out = base::Json::object();
+  if (!options.url.empty()) out["url"] = options.url;
+  out["probe"] = probe.kind;
+  AddValues(std::get<worker::Observation>(result), &out);
+  if (!options.known.empty()) out["compared"] = Compared(request, result);
+  out["duration_ms"] = took.count();
+  fmt::print("{}\n", out.dump(2, ' ', false, base::Json::error_handler_t::replace));
   return 0;
 }
 

@@ -20,9 +20,9 @@
 #include "admin/service_state.h"
 #include "api/api.h"
 #include "app/gated_service.h"
+#include "app/probe_set.h"
 #include "app/webhook_test.h"
 #include "base/event_loop.h"
-#include "base/thread_pool.h"
 #include "delivery/deliverer.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
@@ -36,8 +36,6 @@
 #include "store/migrate.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "worker/probes/http_probe.h"
-#include "worker/probes/web_probe.h"
 #include "worker/worker.h"
 
 namespace vedette::app {
@@ -52,8 +50,6 @@ constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "a
 // The database is looked at so often; with it goes the heartbeat.
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
-// Pages waiting to be parsed; over it a check is told `overloaded` and tried again.
-constexpr std::size_t kParseQueueMax = 10000;
 
 // The worker's way to the deliverer of the same process.
 class DelivererSink final : public worker::NotificationSink {
@@ -128,7 +124,6 @@ struct Service::Impl final : public admin::ServiceState {
 
   void CheckConfig() const;
   void BuildPools();
-  void BuildProbes();
   void BuildParts();
   void BuildServers();
   void CheckHealth();
@@ -162,12 +157,8 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Pool> delivery_pool;
 
   // Everything from here to the servers lives on the loop.
-  std::unique_ptr<net::HttpClient> page_client;
-  std::unique_ptr<net::HttpClient> research_client;
   std::unique_ptr<net::HttpClient> delivery_client;
-  std::unique_ptr<base::ThreadPool> parse_pool;
-  std::vector<std::unique_ptr<worker::Probe>> probes;
-  std::map<domain::Tier, worker::TierProbe> tier_probes;
+  std::unique_ptr<ProbeSet> probes;
   std::unique_ptr<delivery::Deliverer> deliverer;
   std::unique_ptr<DelivererSink> sink;
   std::unique_ptr<worker::Worker> checker;
@@ -228,32 +219,6 @@ void Service::Impl::BuildPools() {
   if (Has(Role::kDelivery)) delivery_pool = pool("delivery", db.delivery_connections, true);
 }
 
-void Service::Impl::BuildProbes() {
-  config::NetConfig page_net = config.net;  // tenants' pages: polite
-  page_net.connections_per_host_max = config.worker.per_host_max;
-  config::NetConfig research_net = config.net;  // the operator's own services: as many as wanted
-  research_net.connections_per_host_max = config.net.connections_max;
-  page_client = std::make_unique<net::HttpClient>(loop, page_net);
-  research_client = std::make_unique<net::HttpClient>(loop, research_net);
-  parse_pool = std::make_unique<base::ThreadPool>(
-      "parse", static_cast<std::size_t>(config.worker.probe_threads), kParseQueueMax);
-  for (const auto& [name, probe_config] : config.probes) {
-    std::unique_ptr<worker::Probe> probe;
-    if (probe_config.kind == "web") {
-      probe = std::make_unique<worker::WebProbe>(loop, *page_client, *parse_pool, policy,
-                                                 probe_config, config.net);
-    } else if (probe_config.kind == "http") {
-      probe = std::make_unique<worker::HttpProbe>(loop, *research_client, clock, probe_config);
-    } else {
-      throw std::runtime_error(fmt::format(
-          "[probes.{}] kind = \"{}\" is not part of this version; use \"web\" or \"http\"", name,
-          probe_config.kind));
-    }
-    tier_probes[*domain::ParseTier(name)] = {probe_config.kind, probe.get(), probe_config};
-    probes.push_back(std::move(probe));
-  }
-}
-
 void Service::Impl::BuildParts() {
   delivery_client = std::make_unique<net::HttpClient>(loop, config.net);
   if (Has(Role::kDelivery)) {
@@ -263,9 +228,9 @@ void Service::Impl::BuildParts() {
     signals->Listen(store::Signal::kDelivery, [this] { loop.Post([this] { deliverer->Wake(); }); });
   }
   if (Has(Role::kWorker)) {
-    BuildProbes();
+    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
     checker = std::make_unique<worker::Worker>(loop, *worker_pool, *signals, clock, metrics, config,
-                                               tier_probes, sink.get(), log.For("worker"));
+                                               probes->tiers(), sink.get(), log.For("worker"));
     signals->Listen(store::Signal::kChunk, [this] { loop.Post([this] { checker->Wake(); }); });
   }
   if (Has(Role::kScheduler)) {

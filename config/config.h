@@ -102,6 +102,12 @@ struct ProbeConfig {
   int attempts_max;            // attempts within the check's deadline
   milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
   std::size_t body_bytes_max;
+  // Of the model (kind llm, and web with a model).
+  std::optional<double> temperature;  // empty: not sent
+  int tokens_max;                     // of one answer
+  std::string tokens_max_field;       // how the model's server calls it
+  std::string answer_format;          // json_schema, json_object, text
+  std::size_t page_text_bytes_max;    // of a page's text given to the model; 0 = none is fetched
 
   bool operator==(const ProbeConfig&) const = default;
 };
@@ -159,7 +165,9 @@ struct WorkerConfig {
   int record_checks_max;                 // results in one transaction
   milliseconds drain_timeout_ms;
   int probe_threads;
-  int per_host_max;  // probes in flight against one host
+  int per_host_max;                        // pages being fetched from one host
+  milliseconds per_host_gap_ms;            // between the starts of two of them
+  std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
 
   bool operator==(const WorkerConfig&) const = default;
 };

@@ -122,7 +122,13 @@ void AddTier(std::vector<Key>* table, const std::string& tier) {
       .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
       .Add("attempts_max", &C::attempts_max, Int(1, 10))
       .Time("deadline_ms", &C::deadline_ms, milliseconds(1), minutes(10))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB));
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
+      .Add("temperature", &C::temperature, OptionalReal(0, 2))
+      .Add("tokens_max", &C::tokens_max, Int(1, 1'000'000))
+      .Add("tokens_max_field", &C::tokens_max_field,
+           Choice({"max_tokens", "max_completion_tokens"}))
+      .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
+      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, 10 * kMiB));
 
   const ValueReader<std::int64_t> price = Credits(1'000'000);
   table->push_back({"prices", tier, price.allowed, false,
@@ -187,7 +193,9 @@ void AddWorker(std::vector<Key>* table) {
       .Add("record_checks_max", &C::record_checks_max, Int(1, 100'000))
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0))
       .Add("probe_threads", &C::probe_threads, Int(1, 256))
-      .Add("per_host_max", &C::per_host_max, Int(1, 100'000));
+      .Add("per_host_max", &C::per_host_max, Int(1, 100'000))
+      .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
+      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB));
 }
 
 void AddDelivery(std::vector<Key>* table) {

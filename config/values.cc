@@ -197,6 +197,18 @@ ValueReader<double> Real(double min, double max) {
           }};
 }
 
+ValueReader<std::optional<double>> OptionalReal(double min, double max) {
+  return {fmt::format("a number from {} to {}, or empty", min, max),
+          [real = Real(min, max)](const RawValue& raw) -> std::optional<std::optional<double>> {
+            if (const auto text = ReadText(raw); text && text->empty()) {
+              return std::optional<double>();
+            }
+            const auto value = real.read(raw);
+            if (!value) return std::nullopt;
+            return value;
+          }};
+}
+
 ValueReader<std::int64_t> Credits(std::int64_t max) {
   return {fmt::format("a number of credits from 0 to {}, with at most three decimals", max),
           [max](const RawValue& raw) -> std::optional<std::int64_t> {

@@ -44,6 +44,8 @@ ValueReader<std::size_t> Bytes(std::size_t min, std::size_t max);
 ValueReader<std::chrono::milliseconds> Milliseconds(std::chrono::milliseconds min,
                                                     std::chrono::milliseconds max);
 ValueReader<double> Real(double min, double max);
+// Empty text unsets it.
+ValueReader<std::optional<double>> OptionalReal(double min, double max);
 // Credits outside, millicredits inside.
 ValueReader<std::int64_t> Credits(std::int64_t max);
 // "90d", in whole hours.

@@ -155,6 +155,12 @@ struct Metrics::Impl {
       &Histograms("vedette_check_duration_seconds", "Duration of a check, retries included."),
       {"probe"},
       kCheckBuckets};
+  Series<Counter> probe_failures{
+      &Counters("vedette_probe_failures_total", "Attempts of probes that failed, by class."),
+      {"probe", "class"}};
+  Series<Counter> llm_tokens{
+      &Counters("vedette_llm_tokens_total", "Tokens that models were given and answered with."),
+      {"kind", "tier"}};
   Series<Counter> deliveries_done{
       &Counters("vedette_deliveries_total", "Attempts at deliveries, by what came of them."),
       {"outcome"}};
@@ -195,6 +201,9 @@ Metrics::Impl::Impl(std::string_view version) {
     ticks[Index(trigger)] =
         &tick_family.Add({{"trigger", std::string(domain::TickTriggerName(trigger))}});
   }
+  for (const domain::Tier tier : kTiers) {
+    for (const char* kind : {"prompt", "completion"}) llm_tokens.Get(kind, domain::TierName(tier));
+  }
   for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
   for (const char* state : {"due", "leased", "waiting"}) chunks.Get(state);
   for (const char* state : {"pending", "dead"}) deliveries.Get(state);
@@ -211,6 +220,16 @@ void Metrics::AddChecks(domain::Outcome outcome, domain::Tier tier, std::int64_t
 void Metrics::ObserveCheckDuration(std::string_view probe_kind,
                                    std::chrono::microseconds duration) {
   impl_->check_duration.Get(probe_kind).Observe(Seconds(duration));
+}
+
+void Metrics::AddProbeFailure(std::string_view probe_kind, std::string_view error_class) {
+  impl_->probe_failures.Get(probe_kind, error_class).Increment();
+}
+
+void Metrics::AddLlmTokens(domain::Tier tier, std::int64_t prompt, std::int64_t completion) {
+  const std::string_view name = domain::TierName(tier);
+  impl_->llm_tokens.Get("prompt", name).Increment(static_cast<double>(prompt));
+  impl_->llm_tokens.Get("completion", name).Increment(static_cast<double>(completion));
 }
 
 void Metrics::ObserveScheduleLag(std::chrono::microseconds lag) {

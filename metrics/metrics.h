@@ -27,6 +27,10 @@ class Metrics {
   void AddChecks(domain::Outcome outcome, domain::Tier tier, std::int64_t n);
   // vedette_check_duration_seconds{probe}
   void ObserveCheckDuration(std::string_view probe_kind, std::chrono::microseconds duration);
+  // vedette_probe_failures_total{probe,class}: attempts that failed
+  void AddProbeFailure(std::string_view probe_kind, std::string_view error_class);
+  // vedette_llm_tokens_total{kind,tier}: kind is prompt or completion, as the model's server counts
+  void AddLlmTokens(domain::Tier tier, std::int64_t prompt, std::int64_t completion);
   // vedette_schedule_lag_seconds: first check's start minus due
   void ObserveScheduleLag(std::chrono::microseconds lag);
   // vedette_row_freshness_ratio: age of the last completed check over the frequency, at claim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -89,10 +90,12 @@ struct HttpClient::Impl {
   struct Host {
     int active = 0;
     std::deque<RequestId> waiting;
-    bool ready = false;  // stands in ready_
+    bool ready = false;              // stands in ready_
+    bool resting = false;            // stands in resting_
+    Clock::time_point next_start{};  // not before; only with a gap
   };
 
-  Impl(base::EventLoop& loop, const config::NetConfig& net);
+  Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
   ~Impl();
 
   RequestId Send(HttpRequest request, Callback done);
@@ -100,6 +103,9 @@ struct HttpClient::Impl {
   void Resolve(Transfer& transfer);
   void OnResolved(RequestId id, ResolveResult result);
   void Enqueue(Transfer& transfer);
+  void Settle(const std::string& key);
+  void ArmRest();
+  void WakeResting();
   void Pump();
   void Start(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
@@ -113,6 +119,7 @@ struct HttpClient::Impl {
   Transfer* Find(RequestId id);
 
   const config::NetConfig config_;
+  const milliseconds per_host_gap_;
   const AddressPolicy tenant_policy_;
   const AddressPolicy open_policy_{{"0.0.0.0/0", "::/0"}};
   TenantUrl proxy_;  // where one is configured
@@ -125,6 +132,7 @@ struct HttpClient::Impl {
   CurlLoop operator_loop_;
   base::Timer deadline_timer_;
   base::Timer failed_timer_;
+  base::Timer rest_timer_;
 
   RequestId next_id_ = 0;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers_;
@@ -134,19 +142,23 @@ struct HttpClient::Impl {
   std::vector<RequestId> failed_;
   std::unordered_map<std::string, Host> hosts_;
   std::deque<std::string> ready_;  // hosts with something waiting and a connection to spare
+  std::multimap<Clock::time_point, std::string> resting_;  // hosts within their gap
   // Names whose entry in curl's cache is not needed any more; removed with the next request.
   std::vector<std::string> stale_[2];  // tenants', operator's
   int active_ = 0;
 };
 
-HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net)
+HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
+                       milliseconds per_host_gap)
     : config_(net),
+      per_host_gap_(per_host_gap),
       tenant_policy_(net.allow),
       resolver_(loop, net.dns_servers, net.connect_timeout_ms),
       tenant_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       operator_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
-      failed_timer_(loop, [this] { DeliverFailed(); }) {
+      failed_timer_(loop, [this] { DeliverFailed(); }),
+      rest_timer_(loop, [this] { WakeResting(); }) {
   if (!config_.proxy.empty()) {
     UrlParts parts;
     std::string error;
@@ -264,12 +276,49 @@ void HttpClient::Impl::OnResolved(RequestId id, ResolveResult result) {
 
 void HttpClient::Impl::Enqueue(Transfer& transfer) {
   transfer.phase = Transfer::Phase::kWaiting;
-  Host& host = hosts_[transfer.host_key];
-  host.waiting.push_back(transfer.id);
-  if (!host.ready && host.active < config_.connections_per_host_max) {
-    host.ready = true;
-    ready_.push_back(transfer.host_key);
+  hosts_[transfer.host_key].waiting.push_back(transfer.id);
+  Settle(transfer.host_key);
+}
+
+// Puts a host where it belongs: among the ready ones, to rest until its gap has passed, or away.
+void HttpClient::Impl::Settle(const std::string& key) {
+  const auto found = hosts_.find(key);
+  if (found == hosts_.end() || found->second.ready || found->second.resting) {
+    return;
   }
+  Host& host = found->second;
+  if (per_host_gap_ > milliseconds(0) && Clock::now() < host.next_start) {
+    host.resting = true;
+    resting_.emplace(host.next_start, key);
+    ArmRest();
+  } else if (!host.waiting.empty()) {
+    if (host.active < config_.connections_per_host_max) {
+      host.ready = true;
+      ready_.push_back(key);
+    }
+  } else if (host.active == 0) {
+    hosts_.erase(found);
+  }
+}
+
+void HttpClient::Impl::ArmRest() {
+  if (resting_.empty()) {
+    return;
+  }
+  const auto wait = std::chrono::ceil<milliseconds>(resting_.begin()->first - Clock::now());
+  rest_timer_.Start(std::max(wait, milliseconds(0)));
+}
+
+void HttpClient::Impl::WakeResting() {
+  const auto now = Clock::now();
+  while (!resting_.empty() && resting_.begin()->first <= now) {
+    const std::string key = std::move(resting_.begin()->second);
+    resting_.erase(resting_.begin());
+    hosts_.at(key).resting = false;
+    Settle(key);
+  }
+  ArmRest();
+  Pump();
 }
 
 // Starts what may start; hosts take turns, so that a busy one does not stand before the others
@@ -290,17 +339,15 @@ void HttpClient::Impl::Pump() {
       host.waiting.pop_front();
     }
     if (transfer == nullptr) {
-      if (host.active == 0) {
-        hosts_.erase(found);
-      }
+      Settle(key);
       continue;
     }
     ++host.active;
     ++active_;
-    if (!host.waiting.empty() && host.active < config_.connections_per_host_max) {
-      host.ready = true;
-      ready_.push_back(key);
+    if (per_host_gap_ > milliseconds(0)) {
+      host.next_start = Clock::now() + per_host_gap_;
     }
+    Settle(key);
     Start(*transfer);
   }
 }
@@ -348,15 +395,8 @@ void HttpClient::Impl::Release(Transfer& transfer) {
   }
   transfer.phase = Transfer::Phase::kFailed;
   --active_;
-  const auto found = hosts_.find(transfer.host_key);
-  Host& host = found->second;
-  --host.active;
-  if (host.waiting.empty() && host.active == 0 && !host.ready) {
-    hosts_.erase(found);
-  } else if (!host.waiting.empty() && !host.ready) {
-    host.ready = true;
-    ready_.push_back(transfer.host_key);
-  }
+  --hosts_.at(transfer.host_key).active;
+  Settle(transfer.host_key);
 }
 
 // The callback is the last thing: it may send anew or cancel.
@@ -448,8 +488,9 @@ void HttpClient::Impl::CancelAll() {
   Pump();
 }
 
-HttpClient::HttpClient(base::EventLoop& loop, const config::NetConfig& config)
-    : impl_(std::make_unique<Impl>(loop, config)) {}
+HttpClient::HttpClient(base::EventLoop& loop, const config::NetConfig& config,
+                       milliseconds per_host_gap)
+    : impl_(std::make_unique<Impl>(loop, config, per_host_gap)) {}
 
 HttpClient::~HttpClient() = default;
 

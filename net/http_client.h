@@ -65,7 +65,9 @@ struct HttpResponse {
 // connect. Loop thread only. Requests beyond connections_max wait inside, their timeout running.
 class HttpClient {
  public:
-  HttpClient(base::EventLoop& loop, const config::NetConfig& config);
+  // `per_host_gap`: the least time between the starts of two requests to one host and port.
+  HttpClient(base::EventLoop& loop, const config::NetConfig& config,
+             std::chrono::milliseconds per_host_gap = std::chrono::milliseconds(0));
   ~HttpClient();  // requests under way are dropped without a callback
 
   using Callback = std::function<void(HttpResponse)>;

@@ -162,6 +162,7 @@ void Worker::Attempt(const std::shared_ptr<Check>& check) {
 void Worker::OnProbed(const std::shared_ptr<Check>& check, ProbeResult result) {
   const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
   const auto* failure = std::get_if<ProbeFailure>(&result);
+  if (failure != nullptr) metrics_.AddProbeFailure(probe.kind, failure->error_class);
   if (failure != nullptr && failure->retryable && check->attempts < probe.config.attempts_max &&
       !check->chunk->lost && !check->chunk->giving_back) {
     auto delay = kRetryFirst * (1 << std::min(check->attempts - 1, 10));

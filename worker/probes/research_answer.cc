@@ -28,9 +28,32 @@ const base::Json* Member(const base::Json& object, const char* name) {
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
-// Nothing on success, else what is wrong.
-std::optional<std::string> ReadField(const std::string& name, const base::Json& entry,
-                                     FieldObservation* out) {
+}  // namespace
+
+std::string ResearchRequestBody(const ProbeRequest& request) {
+  const ProbeSpec& spec = *request.spec;
+  base::Json watched = base::Json::object();
+  for (const WatchedField& field : spec.watched) watched[field.name] = field.description;
+  base::Json window = base::Json::object();
+  window["since"] = request.since ? base::Json(base::FormatTimestamp(*request.since)) : nullptr;
+  window["until"] = base::FormatTimestamp(request.until);
+  base::Json body = base::Json::object();
+  body["check_id"] = request.check_id.ToString();
+  body["monitor_id"] = spec.monitor_id.ToString();
+  body["row_id"] = request.row_id.ToString();
+  body["subject_type"] = domain::SubjectTypeName(spec.subject_type);
+  body["subject"] = request.subject;
+  body["context"] = request.context;
+  body["watched"] = std::move(watched);
+  body["known"] = request.known;
+  body["tier"] = domain::TierName(spec.tier);
+  body["research_plan"] = spec.research_plan ? base::Json(*spec.research_plan) : nullptr;
+  body["window"] = std::move(window);
+  return base::DumpJson(body);
+}
+
+std::optional<std::string> ReadFieldObservation(const std::string& name, const base::Json& entry,
+                                                FieldObservation* out) {
   if (!entry.is_object()) {
     return fmt::format("values['{}'] is not an object with a value", name);
   }
@@ -63,30 +86,6 @@ std::optional<std::string> ReadField(const std::string& name, const base::Json& 
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string ResearchRequestBody(const ProbeRequest& request) {
-  const ProbeSpec& spec = *request.spec;
-  base::Json watched = base::Json::object();
-  for (const WatchedField& field : spec.watched) watched[field.name] = field.description;
-  base::Json window = base::Json::object();
-  window["since"] = request.since ? base::Json(base::FormatTimestamp(*request.since)) : nullptr;
-  window["until"] = base::FormatTimestamp(request.until);
-  base::Json body = base::Json::object();
-  body["check_id"] = request.check_id.ToString();
-  body["monitor_id"] = spec.monitor_id.ToString();
-  body["row_id"] = request.row_id.ToString();
-  body["subject_type"] = domain::SubjectTypeName(spec.subject_type);
-  body["subject"] = request.subject;
-  body["context"] = request.context;
-  body["watched"] = std::move(watched);
-  body["known"] = request.known;
-  body["tier"] = domain::TierName(spec.tier);
-  body["research_plan"] = spec.research_plan ? base::Json(*spec.research_plan) : nullptr;
-  body["window"] = std::move(window);
-  return base::DumpJson(body);
-}
-
 ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec) {
   base::Json answer;
   if (const auto error = base::ParseJson(body, &answer)) {
@@ -100,7 +99,8 @@ ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec) {
     const auto entry = values->find(field.name);
     if (entry == values->end()) continue;
     FieldObservation observed;
-    if (const auto fault = ReadField(field.name, *entry, &observed)) return Invalid(*fault);
+    if (const auto fault = ReadFieldObservation(field.name, *entry, &observed))
+      return Invalid(*fault);
     observation.fields.insert_or_assign(field.name, std::move(observed));
   }
   return observation;

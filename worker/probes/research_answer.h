@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,10 +17,14 @@ inline constexpr std::size_t kAnswerSourceBytesMax = 2083;
 // The check as the service is asked it, compact JSON.
 std::string ResearchRequestBody(const ProbeRequest& request);
 
+// Reads a field's {"value", "evidence"?, "sources"?, "confidence"?}. Evidence and sources over
+// their limits are cut. Nothing on success, else what is wrong, as a phrase that names the field.
+std::optional<std::string> ReadFieldObservation(const std::string& name, const base::Json& entry,
+                                                FieldObservation* out);
+
 // The answer {"values": {field: {"value", "evidence"?, "sources"?, "confidence"?}}} of a 200.
 // Fields that are not watched are ignored; a watched one that is left out was not observed.
-// Evidence and sources over their limits are cut. Any other fault is the failure invalid_answer,
-// naming the field.
+// Any fault is the failure invalid_answer, naming the field.
 ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec);
 
 }  // namespace vedette::worker

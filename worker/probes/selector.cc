@@ -188,12 +188,39 @@ class Extraction {
 
   const MediaType& type() const { return forms_.type(); }
 
+  // Adds what one field observes, or says why the whole check fails.
+  std::optional<ProbeFailure> Add(const std::string& field, const Selector& selector,
+                                  const std::string& url, Observation* out) {
+    FieldResult result = Run(field, selector);
+    if (auto* failure = std::get_if<ProbeFailure>(&result)) return std::move(*failure);
+    auto& observed = std::get<FieldObservation>(result);
+    if (observed.value.is_string() &&
+        observed.value.get_ref<const std::string&>().size() > kValueBytesMax) {
+      return BadContent(fmt::format(
+          "The value of the field '{}' is longer than {} bytes; choose a narrower selector.", field,
+          kValueBytesMax));
+    }
+    if (!observed.value.is_null()) observed.sources.push_back(url);
+    out->fields.insert_or_assign(field, std::move(observed));
+    return std::nullopt;
+  }
+
   FieldResult Run(const std::string& field, const Selector& selector) {
     if (stop_.stopped()) return GaveUp(field);
     if (const auto* html = std::get_if<HtmlSelector>(&selector)) return Html(field, *html);
     if (const auto* path = std::get_if<JsonPath>(&selector)) return JsonValue(field, *path);
     if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
     return Text();
+  }
+
+  FieldResult Text() {
+    const std::string& type = forms_.type().type;
+    const bool html = !IsJson(type) && type != "text/plain";
+    const HtmlDocument* document = html ? forms_.Html() : nullptr;
+    if (html && document == nullptr) return UnreadableHtml();
+    std::string text = html ? document->VisibleText() : FoldSpace(forms_.text());
+    std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
+    return Observed(std::move(text), std::move(evidence));
   }
 
  private:
@@ -271,16 +298,6 @@ class Extraction {
                     Surroundings(around, before.empty() ? 0 : before.size() + 1, match.size()));
   }
 
-  FieldResult Text() {
-    const std::string& type = forms_.type().type;
-    const bool html = !IsJson(type) && type != "text/plain";
-    const HtmlDocument* document = html ? forms_.Html() : nullptr;
-    if (html && document == nullptr) return UnreadableHtml();
-    std::string text = html ? document->VisibleText() : FoldSpace(forms_.text());
-    std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
-    return Observed(std::move(text), std::move(evidence));
-  }
-
   ProbeFailure UnreadableHtml() {
     return BadContent(fmt::format("The page cannot be read: {}.", forms_.html_error()));
   }
@@ -330,26 +347,29 @@ std::variant<FieldSet, ProbeFailure> FieldSet::Compile(const std::vector<Watched
 }
 
 ProbeResult FieldSet::Extract(const FetchedPage& page, ExtractionStop& stop) const {
+  return Read(page, stop, 0).result;
+}
+
+PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
+                           std::size_t text_bytes_max) const {
   Extraction extraction(page, stop);
   if (IsBinary(extraction.type().type)) {
-    return BadContent(
-        fmt::format("The page is of the type {}, not text.", RepairUtf8(extraction.type().type)));
+    return {BadContent(fmt::format("The page is of the type {}, not text.",
+                                   RepairUtf8(extraction.type().type))),
+            {}};
   }
   Observation observation;
   for (const Field& field : fields_) {
-    FieldResult result = extraction.Run(field.name, field.selector);
-    if (auto* failure = std::get_if<ProbeFailure>(&result)) return std::move(*failure);
-    auto& observed = std::get<FieldObservation>(result);
-    if (observed.value.is_string() &&
-        observed.value.get_ref<const std::string&>().size() > kValueBytesMax) {
-      return BadContent(fmt::format(
-          "The value of the field '{}' is longer than {} bytes; choose a narrower selector.",
-          field.name, kValueBytesMax));
-    }
-    if (!observed.value.is_null()) observed.sources.push_back(page.url);
-    observation.fields.insert_or_assign(field.name, std::move(observed));
+    auto failure = extraction.Add(field.name, field.selector, page.url, &observation);
+    if (failure) return {std::move(*failure), {}};
   }
-  return observation;
+  PageReading out{std::move(observation), {}};
+  if (text_bytes_max == 0) return out;
+  FieldResult text = extraction.Text();
+  if (auto* failure = std::get_if<ProbeFailure>(&text)) return {std::move(*failure), {}};
+  const base::Json& value = std::get<FieldObservation>(text).value;
+  out.text = PageText{page.url, CutBytes(value.get_ref<const std::string&>(), text_bytes_max)};
+  return out;
 }
 
 }  // namespace vedette::worker

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/probes/html_document.h"
+#include "worker/probes/page_reading.h"
 #include "worker/probes/probe.h"
 
 // Field descriptions as extractors (docs/probes.md). What they observe:
@@ -51,6 +52,9 @@ class FieldSet {
   // bad_content for a page that cannot be read so, a value too long, an extraction too expensive or
   // stopped. The page is decoded and parsed once, whatever the number of fields.
   ProbeResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
+
+  // The same, and the first `text_bytes_max` bytes of what a reader sees of the page (0: none).
+  PageReading Read(const FetchedPage& page, ExtractionStop& stop, std::size_t text_bytes_max) const;
 
  private:
   struct Field;

@@ -122,6 +122,12 @@ std::string CutCharacters(std::string_view text, std::size_t characters_max) {
   return std::string(text);
 }
 
+std::string CutBytes(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  while (bytes_max > 0 && (text[bytes_max] & 0xC0) == 0x80) --bytes_max;
+  return std::string(text.substr(0, bytes_max));
+}
+
 std::size_t CountCharacters(std::string_view text) {
   std::size_t n = 0;
   for (const char c : text) n += (c & 0xC0) != 0x80 ? 1 : 0;

@@ -24,6 +24,9 @@ std::string FoldSpace(std::string_view text);
 // cut.
 std::string CutCharacters(std::string_view text, std::size_t characters_max);
 
+// At most `bytes_max` bytes: the first ones, up to a character's end.
+std::string CutBytes(std::string_view text, std::size_t bytes_max);
+
 std::size_t CountCharacters(std::string_view text);
 
 std::string AsciiLower(std::string_view text);

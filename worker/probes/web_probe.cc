@@ -9,9 +9,13 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/crypto.h"
+#include "net/retry_after.h"
+#include "worker/probes/challenge_page.h"
 #include "worker/probes/http_failure.h"
 #include "worker/probes/page_address.h"
 #include "worker/probes/selector.h"
+#include "worker/probes/spec_cache.h"
 #include "worker/probes/text.h"
 #include "worker/probes/url_reference.h"
 
@@ -34,45 +38,78 @@ ProbeFailure Overloaded() {
   return {"overloaded", "Too many pages wait to be read; the check is tried again.", true, {}};
 }
 
+// Trying again at once would not help, unless the answer says that it would.
+ProbeFailure Blocked(const net::HttpResponse& response, base::Timestamp now) {
+  const bool retryable = response.status == 429 || response.status == 503;
+  ProbeFailure out{
+      "blocked",
+      fmt::format("A wall against robots answers for the page (status {}).", response.status),
+      retryable,
+      {}};
+  if (retryable) out.retry_after = net::RetryAfter(response, now);
+  return out;
+}
+
 // What the loop and a pool thread share of one extraction.
 struct Extraction {
   ExtractionStop stop;
   std::atomic<bool> begun = false;
 };
 
-ProbeResult ExtractGuarded(const FieldSet& fields, const FetchedPage& page, ExtractionStop& stop) {
-  if (stop.stopped()) return Overloaded();  // nobody waits for it any more
+PageReading ReadGuarded(const FieldSet& fields, const FetchedPage& page, ExtractionStop& stop,
+                        std::size_t text_bytes_max) {
+  if (stop.stopped()) return {Overloaded(), {}};  // nobody waits for it any more
   try {
-    return fields.Extract(page, stop);
+    return fields.Read(page, stop, text_bytes_max);
   } catch (const std::exception& e) {
-    return ProbeFailure{
-        "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}};
+    return {ProbeFailure{
+                "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}},
+            {}};
   }
+}
+
+// The fields of a monitor, compiled, and what tells them from others'.
+struct CompiledFields {
+  FieldSet fields;
+  std::string fingerprint;
+};
+
+// The monitor is part of it, so that nothing that is remembered passes from one tenant to another.
+std::string Fingerprint(const ProbeSpec& spec) {
+  std::string text = spec.monitor_id.ToString();
+  for (const WatchedField& field : spec.watched) {
+    text.append(1, '\0').append(field.name).append(1, '\0').append(field.description);
+  }
+  return base::Sha256(text);
 }
 
 }  // namespace
 
 struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   using CheckId = std::uint64_t;
-  using SharedFields = std::shared_ptr<const FieldSet>;
+  using SharedFields = std::shared_ptr<const CompiledFields>;
 
   struct Check {
     ProbeRequest request;
-    std::function<void(ProbeResult)> done;
+    std::function<void(PageReading)> done;
+    std::size_t text_bytes_max = 0;
     std::string url;
     SharedFields fields;
-    milliseconds left{};  // of the attempt's time
+    std::shared_ptr<const PageMemory::Entry> remembered;  // of `url`
+    std::optional<PageVersion> version;                   // of what is being extracted
+    milliseconds left{};                                  // of the attempt's time
     int redirects = 0;
     std::shared_ptr<Extraction> extraction;
     std::unique_ptr<base::Timer> timer;
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, base::ThreadPool& p, const net::AddressPolicy& a,
-       const config::ProbeConfig& probe_config, const config::NetConfig& net_config)
+       PageMemory& m, const config::ProbeConfig& probe_config, const config::NetConfig& net_config)
       : loop(l),
         client(c),
         pool(p),
         policy(a),
+        memory(m),
         body_bytes_max(probe_config.body_bytes_max),
         user_agent(net_config.user_agent) {}
 
@@ -82,18 +119,22 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
     }
   }
 
-  void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
+  void Read(ProbeRequest request, std::size_t text_bytes_max,
+            std::function<void(PageReading)> done);
   void Compile(CheckId id);
   void OnCompiled(CheckId id, std::variant<SharedFields, ProbeFailure> compiled);
   void Fetch(CheckId id);
   void OnResponse(CheckId id, net::HttpResponse response);
   void Redirect(CheckId id, Check& check, const net::HttpResponse& response);
   void Extract(CheckId id, Check& check, net::HttpResponse response);
+  void OnExtracted(CheckId id, PageReading reading);
   void OnExtractionOverdue(CheckId id);
-  void Finish(CheckId id, ProbeResult result);
+  void Fail(CheckId id, ProbeFailure failure) { Finish(id, {std::move(failure), {}}); }
+  void Finish(CheckId id, PageReading reading);
 
-  SharedFields Kept(const std::shared_ptr<const ProbeSpec>& spec) const;
-  void Keep(const std::shared_ptr<const ProbeSpec>& spec, SharedFields fields);
+  static std::string MemoryKey(const Check& check) {
+    return check.fields->fingerprint + std::to_string(check.text_bytes_max) + " " + check.url;
+  }
 
   Check* Find(CheckId id) {
     const auto it = checks.find(id);
@@ -104,6 +145,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   net::HttpClient& client;
   base::ThreadPool& pool;
   const net::AddressPolicy& policy;
+  PageMemory& memory;
   const std::size_t body_bytes_max;
   const std::string user_agent;
   const base::SystemClock clock;  // for dates in Retry-After where the answer has none of its own
@@ -111,28 +153,27 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   std::unordered_map<CheckId, Check> checks;
   CheckId last_id = 0;
 
-  // A spec is immutable, and the same address is the same spec for as long as it lives.
-  struct KeptFields {
-    std::weak_ptr<const ProbeSpec> spec;
-    SharedFields fields;
-  };
-  std::unordered_map<const ProbeSpec*, KeptFields> kept;
+  SpecCache<CompiledFields> kept{kFieldSetsKeptMax};
 };
 
-void WebProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
-  if (auto failure = ProseFailure(request.spec->watched)) return done(std::move(*failure));
+void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
+                          std::function<void(PageReading)> done) {
+  if (auto failure = ProseFailure(request.spec->watched)) return done({std::move(*failure), {}});
   const auto address = PageAddress(request.subject, request.context);
   if (!address) {
-    return done(ProbeFailure{
-        "no_address", "The row has no url, website or domain that names its page.", false, {}});
+    return done(
+        {ProbeFailure{
+             "no_address", "The row has no url, website or domain that names its page.", false, {}},
+         {}});
   }
   if (auto judged = net::JudgeTenantUrl(*address, policy); judged.error) {
-    return done(ProbeFailure{"refused_address", std::move(judged.error->message), false, {}});
+    return done({ProbeFailure{"refused_address", std::move(judged.error->message), false, {}}, {}});
   }
   const CheckId id = ++last_id;
   Check check;
   check.left = request.timeout;
-  check.fields = Kept(request.spec);
+  check.text_bytes_max = text_bytes_max;
+  check.fields = kept.Find(request.spec);
   check.request = std::move(request);
   check.done = std::move(done);
   check.url = *address;
@@ -147,7 +188,8 @@ void WebProbe::Impl::Compile(CheckId id) {
         auto result = FieldSet::Compile(spec->watched);
         std::variant<SharedFields, ProbeFailure> compiled;
         if (auto* fields = std::get_if<FieldSet>(&result)) {
-          compiled = std::make_shared<const FieldSet>(std::move(*fields));
+          compiled = std::make_shared<const CompiledFields>(
+              CompiledFields{std::move(*fields), Fingerprint(*spec)});
         } else {
           compiled = std::move(std::get<ProbeFailure>(result));
         }
@@ -155,27 +197,33 @@ void WebProbe::Impl::Compile(CheckId id) {
           if (const auto self = weak.lock()) self->OnCompiled(id, std::move(compiled));
         });
       });
-  if (!posted) Finish(id, Overloaded());
+  if (!posted) Fail(id, Overloaded());
 }
 
 void WebProbe::Impl::OnCompiled(CheckId id, std::variant<SharedFields, ProbeFailure> compiled) {
   Check* check = Find(id);
   if (check == nullptr) return;
   if (auto* failure = std::get_if<ProbeFailure>(&compiled)) {
-    return Finish(id, std::move(*failure));
+    return Fail(id, std::move(*failure));
   }
   check->fields = std::get<SharedFields>(compiled);
-  Keep(check->request.spec, check->fields);
+  kept.Keep(check->request.spec, check->fields);
   Fetch(id);
 }
 
 void WebProbe::Impl::Fetch(CheckId id) {
-  const Check& check = checks.at(id);
+  Check& check = checks.at(id);
   net::HttpRequest request;
   request.url = check.url;
   request.headers = {
       {"User-Agent", user_agent},
       {"Accept", "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8"}};
+  check.remembered = memory.Find(MemoryKey(check));
+  if (check.remembered != nullptr) {
+    for (auto& header : check.remembered->version.ConditionalHeaders()) {
+      request.headers.push_back(std::move(header));
+    }
+  }
   request.trust = net::Trust::kTenant;
   request.timeout = check.left;
   request.body_bytes_max = body_bytes_max;
@@ -188,41 +236,44 @@ void WebProbe::Impl::OnResponse(CheckId id, net::HttpResponse response) {
   Check* check = Find(id);
   if (check == nullptr) return;
   if (response.error_class != net::HttpErrorClass::kNone) {
-    return Finish(id, TransportFailure(response, "the page"));
+    return Fail(id, TransportFailure(response, "the page"));
   }
   check->left -= std::chrono::ceil<milliseconds>(response.duration);
   check->left = std::max(check->left, milliseconds(1));
   if (IsRedirect(response.status) && response.Header("location")) {
     return Redirect(id, *check, response);
   }
+  if (response.status == 304 && check->remembered != nullptr) {
+    return Finish(id, check->remembered->reading);
+  }
+  if (IsChallengePage(response)) return Fail(id, Blocked(response, clock.Now()));
   if (response.status < 200 || response.status > 299) {
-    return Finish(id, StatusFailure(response, "the page", clock.Now()));
+    return Fail(id, StatusFailure(response, "the page", clock.Now()));
   }
   Extract(id, *check, std::move(response));
 }
 
 void WebProbe::Impl::Redirect(CheckId id, Check& check, const net::HttpResponse& response) {
   if (++check.redirects > kRedirectsMax) {
-    return Finish(id,
-                  ProbeFailure{"http_status",
-                               fmt::format("The page redirects more than {} times.", kRedirectsMax),
-                               false,
-                               {}});
+    return Fail(id,
+                ProbeFailure{"http_status",
+                             fmt::format("The page redirects more than {} times.", kRedirectsMax),
+                             false,
+                             {}});
   }
   std::string target = ResolveReference(check.url, *response.Header("location"));
   if (target.empty()) {
-    return Finish(id, ProbeFailure{"refused_address",
-                                   "The page redirects to what is no http or https address.",
-                                   false,
-                                   {}});
+    return Fail(id, ProbeFailure{"refused_address",
+                                 "The page redirects to what is no http or https address.",
+                                 false,
+                                 {}});
   }
   if (const auto judged = net::JudgeTenantUrl(target, policy); judged.error) {
-    return Finish(id,
-                  ProbeFailure{"refused_address",
-                               fmt::format("The page redirects to an address that is refused: {}",
-                                           judged.error->message),
-                               false,
-                               {}});
+    return Fail(id, ProbeFailure{"refused_address",
+                                 fmt::format("The page redirects to an address that is refused: {}",
+                                             judged.error->message),
+                                 false,
+                                 {}});
   }
   check.url = std::move(target);
   Fetch(id);
@@ -231,61 +282,67 @@ void WebProbe::Impl::Redirect(CheckId id, Check& check, const net::HttpResponse&
 void WebProbe::Impl::Extract(CheckId id, Check& check, net::HttpResponse response) {
   FetchedPage page{std::move(response.body),
                    std::string(response.Header("content-type").value_or("")), check.url};
+  check.version = VersionOf(response);
   check.extraction = std::make_shared<Extraction>();
   check.timer = std::make_unique<base::Timer>(loop, [this, id] { OnExtractionOverdue(id); });
   check.timer->Start(std::min(check.left, kExtractionMax));
   const bool posted = pool.Post([id, weak = weak_from_this(), &to = loop, fields = check.fields,
+                                 text_bytes_max = check.text_bytes_max,
                                  extraction = check.extraction, page = std::move(page)] {
     extraction->begun = true;
-    to.Post([id, weak, result = ExtractGuarded(*fields, page, extraction->stop)]() mutable {
-      if (const auto self = weak.lock()) self->Finish(id, std::move(result));
+    PageReading reading = ReadGuarded(fields->fields, page, extraction->stop, text_bytes_max);
+    to.Post([id, weak, reading = std::move(reading)]() mutable {
+      if (const auto self = weak.lock()) self->OnExtracted(id, std::move(reading));
     });
   });
-  if (!posted) Finish(id, Overloaded());
+  if (!posted) Fail(id, Overloaded());
+}
+
+void WebProbe::Impl::OnExtracted(CheckId id, PageReading reading) {
+  Check* check = Find(id);
+  if (check == nullptr) return;
+  if (check->version && std::holds_alternative<Observation>(reading.result)) {
+    memory.Keep(MemoryKey(*check), std::make_shared<const PageMemory::Entry>(
+                                       PageMemory::Entry{std::move(*check->version), reading}));
+  } else if (check->remembered != nullptr) {
+    memory.Forget(MemoryKey(*check));
+  }
+  Finish(id, std::move(reading));
 }
 
 void WebProbe::Impl::OnExtractionOverdue(CheckId id) {
   Check* check = Find(id);
   if (check == nullptr) return;
   check->extraction->stop.Stop();
-  if (!check->extraction->begun) return Finish(id, Overloaded());
-  Finish(
-      id,
-      ProbeFailure{
-          "bad_content", "Reading the page takes too long; simpler selectors may do.", false, {}});
+  if (!check->extraction->begun) return Fail(id, Overloaded());
+  Fail(id,
+       ProbeFailure{
+           "bad_content", "Reading the page takes too long; simpler selectors may do.", false, {}});
 }
 
-void WebProbe::Impl::Finish(CheckId id, ProbeResult result) {
+void WebProbe::Impl::Finish(CheckId id, PageReading reading) {
   const auto it = checks.find(id);
   if (it == checks.end()) return;
   const auto done = std::move(it->second.done);
   checks.erase(it);
-  done(std::move(result));
-}
-
-WebProbe::Impl::SharedFields WebProbe::Impl::Kept(
-    const std::shared_ptr<const ProbeSpec>& spec) const {
-  const auto it = kept.find(spec.get());
-  return it != kept.end() && it->second.spec.lock() == spec ? it->second.fields : nullptr;
-}
-
-void WebProbe::Impl::Keep(const std::shared_ptr<const ProbeSpec>& spec, SharedFields fields) {
-  if (kept.size() >= kFieldSetsKeptMax) {
-    std::erase_if(kept, [](const auto& entry) { return entry.second.spec.expired(); });
-  }
-  if (kept.size() >= kFieldSetsKeptMax) kept.clear();
-  kept.insert_or_assign(spec.get(), KeptFields{spec, std::move(fields)});
+  done(std::move(reading));
 }
 
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-                   const net::AddressPolicy& policy, const config::ProbeConfig& probe,
-                   const config::NetConfig& net)
-    : impl_(std::make_shared<Impl>(loop, client, pool, policy, probe, net)) {}
+                   const net::AddressPolicy& policy, PageMemory& memory,
+                   const config::ProbeConfig& probe, const config::NetConfig& net)
+    : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, probe, net)) {}
 
 WebProbe::~WebProbe() = default;
 
 void WebProbe::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
-  impl_->Start(std::move(request), std::move(done));
+  impl_->Read(std::move(request), 0,
+              [done = std::move(done)](PageReading reading) { done(std::move(reading.result)); });
+}
+
+void WebProbe::Read(ProbeRequest request, std::size_t text_bytes_max,
+                    std::function<void(PageReading)> done) {
+  impl_->Read(std::move(request), text_bytes_max, std::move(done));
 }
 
 }  // namespace vedette::worker

@@ -7,6 +7,8 @@
 #include "config/config.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
+#include "worker/probes/page_memory.h"
+#include "worker/probes/page_reading.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
@@ -14,17 +16,21 @@ namespace vedette::worker {
 // The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from
 // the subject, then the context) and extracts each field by its description
 // (domain/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5 redirects,
-// each hop judged (G9). Its failures:
+// each hop judged (G9). Asks only for another version of pages that `memory` holds. Its failures:
 //   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
-//   body_too_large, protocol, bad_selector, bad_content, overloaded
+//   blocked, body_too_large, protocol, bad_selector, bad_content, overloaded
 // `pool` ends before `loop` does: its jobs post to the loop.
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-           const net::AddressPolicy& policy, const config::ProbeConfig& probe,
+           const net::AddressPolicy& policy, PageMemory& memory, const config::ProbeConfig& probe,
            const config::NetConfig& net);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
+
+  // As Start, and with it the first `text_bytes_max` bytes of what a reader sees of the page.
+  void Read(ProbeRequest request, std::size_t text_bytes_max,
+            std::function<void(PageReading)> done);
 
  private:
   struct Impl;

@@ -27,6 +27,8 @@ using testing::Not;
 void UseEverything(Metrics* m) {
   m->AddChecks(domain::Outcome::kChanged, domain::Tier::kLow, 3);
   m->ObserveCheckDuration("web", milliseconds(200));
+  m->AddProbeFailure("web", "timeout");
+  m->AddLlmTokens(domain::Tier::kHigh, 120, 30);
   m->ObserveScheduleLag(milliseconds(20));
   m->ObserveRowFreshness(1.02);
   m->SetChecksInFlight(7);
@@ -68,6 +70,9 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_check_duration_seconds_count{probe=\"web\"} 1\n",
         "vedette_check_duration_seconds_bucket{probe=\"web\",le=\"0.25\"} 1\n",
         "vedette_check_duration_seconds_bucket{probe=\"web\",le=\"0.1\"} 0\n",
+        "vedette_probe_failures_total{class=\"timeout\",probe=\"web\"} 1\n",
+        "vedette_llm_tokens_total{kind=\"prompt\",tier=\"high\"} 120\n",
+        "vedette_llm_tokens_total{kind=\"completion\",tier=\"high\"} 30\n",
         "vedette_schedule_lag_seconds_sum 0.02\n",
         "vedette_row_freshness_ratio_sum 1.02\n",
         "vedette_checks_in_flight 7\n",

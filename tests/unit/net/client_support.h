@@ -30,8 +30,9 @@ inline config::NetConfig WithoutAllow() {
 // A client on its loop; Fetch waits for the answer.
 class Client {
  public:
-  explicit Client(const config::NetConfig& config = NetConfig()) {
-    loop_.Run([&] { client_ = std::make_unique<HttpClient>(loop_.loop, config); });
+  explicit Client(const config::NetConfig& config = NetConfig(),
+                  milliseconds per_host_gap = milliseconds(0)) {
+    loop_.Run([&] { client_ = std::make_unique<HttpClient>(loop_.loop, config, per_host_gap); });
   }
   ~Client() {
     loop_.Run([&] { client_.reset(); });

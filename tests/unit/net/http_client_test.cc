@@ -372,6 +372,26 @@ TEST(HttpClientBounds, NeverMoreConnectionsThanTheLimits) {
   EXPECT_GE(most, 2);
 }
 
+// Between the starts of two requests to a host lies the gap, so that of requests begun together the
+// second does not start while the first is answered at once; another host is not held up.
+TEST(HttpClientBounds, AHostIsLeftAloneForTheGap) {
+  RawServer polite(Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"));
+  RawServer other(Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"));
+  Client client(NetConfig(), std::chrono::minutes(10));
+  EXPECT_EQ(client.Get(Local(polite.port())).body, "ok");
+  HttpRequest early = Small(polite.port(), true);
+  early.timeout = milliseconds(200);
+  EXPECT_EQ(client.Fetch(early).error_class, HttpErrorClass::kTimeout);
+  EXPECT_EQ(client.Get(Local(other.port())).body, "ok");
+  EXPECT_EQ(polite.accepted(), 1);
+
+  Client quick(NetConfig(), milliseconds(20));
+  std::vector<std::future<HttpResponse>> answers;
+  for (int i = 0; i < 10; ++i) answers.push_back(quick.Begin(Small(polite.port(), true)));
+  for (auto& answer : answers) EXPECT_EQ(answer.get().body, "ok") << "each has its turn";
+  EXPECT_EQ(polite.accepted(), 11);
+}
+
 // G10: the dead host's backlog does not stand before the live one's request.
 TEST(HttpClientBounds, ABusyHostDoesNotHoldUpAnother) {
   std::promise<void> done;

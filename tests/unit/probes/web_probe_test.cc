@@ -24,13 +24,14 @@ class WebProbeTest : public ::testing::Test {
     policy_ = std::make_unique<net::AddressPolicy>(
         allow_local ? std::vector<std::string>{"127.0.0.0/8"} : std::vector<std::string>{});
     return std::make_unique<test::Rig>([this](base::EventLoop& loop, net::HttpClient& client) {
-      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, test::ProbeConfig(),
-                                        test::NetConfig());
+      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_,
+                                        test::ProbeConfig(), test::NetConfig());
     });
   }
 
   std::unique_ptr<base::ThreadPool> pool_ = std::make_unique<base::ThreadPool>("probe", 2, 16);
   std::unique_ptr<net::AddressPolicy> policy_;
+  std::unique_ptr<PageMemory> memory_ = std::make_unique<PageMemory>(1 << 20);
 };
 
 ServerResponse Html(std::string body) {
@@ -193,6 +194,105 @@ TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
   request.timeout = 1000ms;
   EXPECT_EQ(FailureClass(rig->Check(request)), "bad_content");
   pool_.reset();  // waits for the extraction that was told to stop
+}
+
+// A page with a version; 304 to whoever has it.
+ServerResponse Versioned(const ServerRequest& request, const std::string& etag,
+                         const std::string& body) {
+  if (request.Header("if-none-match") == etag) return {304, {{"ETag", etag}}, ""};
+  return {200, {{"Content-Type", "text/html"}, {"ETag", etag}}, body};
+}
+
+TEST_F(WebProbeTest, A304IsTheSameObservationAgain) {
+  std::atomic<int> version = 1;
+  Site site([&](const ServerRequest& request) {
+    if (request.path == "/moved") return To("/page");
+    const std::string n = std::to_string(version.load());
+    return Versioned(request, "\"v" + n + "\"", "<p>" + n + "</p>");
+  });
+  const auto rig = Rig();
+  // A spec of its own for every check, as for every claim.
+  const std::vector<WatchedField> watched{{"p", "css:p"}, {"gone", "css:h1"}};
+  const auto monitor = Spec(watched);
+  const auto check = [&](const std::string& path) {
+    return std::get<Observation>(
+        rig->Check(Request(std::make_shared<ProbeSpec>(*monitor), {{"url", site.Url(path)}})));
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto seen = check("/moved");
+    EXPECT_EQ(seen.fields.at("p").value, "1");
+    EXPECT_EQ(seen.fields.at("p").sources, std::vector<std::string>{site.Url("/page")});
+    EXPECT_TRUE(seen.fields.at("gone").value.is_null());
+  }
+  const auto asked = site.requests();
+  ASSERT_EQ(asked.size(), 6U);
+  EXPECT_EQ(asked[1].Header("if-none-match"), "");
+  EXPECT_EQ(asked[2].Header("if-none-match"), "") << "the redirect has no version";
+  EXPECT_EQ(asked[3].Header("if-none-match"), "\"v1\"");
+  version = 2;
+  EXPECT_EQ(check("/moved").fields.at("p").value, "2");
+  EXPECT_EQ(check("/page").fields.at("p").value, "2");
+  EXPECT_EQ(site.requests().back().Header("if-none-match"), "\"v2\"");
+}
+
+TEST_F(WebProbeTest, WhatIsRememberedIsOfThisMonitorAndTheseFields) {
+  Site site([](const ServerRequest& request) { return Versioned(request, "\"v\"", "<p>1"); });
+  const auto rig = Rig();
+  const base::Json row = {{"url", site.Url()}};
+  const auto monitor = Spec({{"p", "css:p"}});
+  rig->Check(Request(monitor, row));
+  rig->Check(Request(Spec({{"p", "css:p"}}), row));  // another monitor
+  auto changed = std::make_shared<ProbeSpec>(*monitor);
+  changed->watched[0].description = "css:p | count";
+  rig->Check(Request(changed, row));
+  for (const auto& request : site.requests()) EXPECT_EQ(request.Header("if-none-match"), "");
+  rig->Check(Request(monitor, row));
+  EXPECT_EQ(site.requests().back().Header("if-none-match"), "\"v\"");
+}
+
+TEST_F(WebProbeTest, AfterARestartThePageIsFetchedWhole) {
+  Site site([](const ServerRequest& request) { return Versioned(request, "\"v\"", "<p>1"); });
+  const auto monitor = Spec({{"p", "css:p"}});
+  for (int i = 0; i < 2; ++i) {
+    memory_ = std::make_unique<PageMemory>(1 << 20);
+    const auto result = Rig()->Check(Request(monitor, {{"url", site.Url()}}));
+    EXPECT_EQ(std::get<Observation>(result).fields.at("p").value, "1");
+    EXPECT_EQ(site.requests().back().Header("if-none-match"), "");
+  }
+}
+
+TEST_F(WebProbeTest, A304ThatNobodyAskedForIsAFailure) {
+  Site site([](const ServerRequest&) { return ServerResponse{304, {}, ""}; });
+  const auto result = Rig()->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  EXPECT_EQ(FailureClass(result), "http_status");
+}
+
+TEST_F(WebProbeTest, WallsAgainstRobotsAreFailuresWhateverTheirStatus) {
+  const std::string wall =
+      "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body><script "
+      "src=\"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1\"></script></body></html>";
+  Site site([&](const ServerRequest& request) -> ServerResponse {
+    const int status = std::stoi(request.path.substr(2));
+    if (request.path[1] == 'b') return {status, {{"Content-Type", "text/html"}}, wall};
+    return {status, {{"CF-Mitigated", "challenge"}, {"Retry-After", "9"}}, "<p>wait</p>"};
+  });
+  const auto rig = Rig();
+  for (const char* path : {"/b200", "/b403", "/b503", "/h200", "/h403", "/h429"}) {
+    const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url(path)}}));
+    ASSERT_EQ(FailureClass(result), "blocked") << path;
+    const std::string_view status = std::string_view(path).substr(2);
+    EXPECT_EQ(std::get<ProbeFailure>(result).retryable, status == "429" || status == "503");
+  }
+}
+
+TEST_F(WebProbeTest, AnArticleAboutWallsIsNoWall) {
+  Site site([](const ServerRequest&) {
+    return Html(
+        "<title>What \"Just a moment...\" means</title><p>px-captcha, _Incapsula_Resource"
+        "<script src=/cdn-cgi/challenge-platform/scripts/jsd/main.js></script>");
+  });
+  const auto result = Rig()->Check(Request(Spec({{"t", "css:title"}}), {{"url", site.Url()}}));
+  EXPECT_TRUE(std::holds_alternative<Observation>(result));
 }
 
 TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbe) {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/thread_pool.h"
+#include "config/config.h"
+#include "domain/names.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+#include "net/public_address.h"
+#include "worker/probes/page_memory.h"
+#include "worker/probes/probe.h"
+#include "worker/worker.h"
+
+namespace vedette::app {
+
+// The probes of the configuration's tiers, with the clients and the parse pool that they share.
+// Lives on `loop`; built and destroyed while it does not run, or on it.
+class ProbeSet {
+ public:
+  ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
+           const net::AddressPolicy& policy, const config::Config& config);
+
+  const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
+
+ private:
+  worker::Probe* Build(const config::ProbeConfig& probe);
+  template <typename Probe, typename... Args>
+  Probe* Own(Args&&... args);
+
+  base::EventLoop& loop_;
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const net::AddressPolicy& policy_;
+  const config::NetConfig net_;
+  net::HttpClient page_client_;
+  net::HttpClient research_client_;
+  base::ThreadPool parse_pool_;
+  worker::PageMemory memory_;
+  std::vector<std::unique_ptr<worker::Probe>> owned_;
+  std::map<domain::Tier, worker::TierProbe> tiers_;
+};
+
+}  // namespace vedette::app

@@ -1,0 +1,163 @@
+#include "worker/probes/llm_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "worker/probes/chat.h"
+#include "worker/probes/http_failure.h"
+
+namespace vedette::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kWhom = "the model";
+// An answer that does not fit the schema is asked for so often in all.
+constexpr int kAsksMax = 2;
+
+std::string CompletionsUrl(std::string base) {
+  constexpr std::string_view kPath = "/chat/completions";
+  while (base.ends_with('/')) base.pop_back();
+  return base.ends_with(kPath) ? base : base.append(kPath);
+}
+
+}  // namespace
+
+struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
+  using CheckId = std::uint64_t;
+
+  struct Check {
+    ProbeRequest request;
+    std::function<void(ProbeResult)> done;
+    std::optional<PageText> page;
+    std::chrono::nanoseconds deadline{};  // of the attempt, by Clock::SinceBoot
+    int asks = 0;
+
+    const PageText* PageOrNull() const { return page ? &*page : nullptr; }
+  };
+
+  Impl(net::HttpClient& c, const base::Clock& k, metrics::Metrics& m, const config::ProbeConfig& p,
+       WebProbe* w)
+      : client(c), clock(k), metrics(m), config(p), url(CompletionsUrl(p.url)), pages(w) {}
+
+  void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
+  void Ask(ProbeRequest request, std::optional<PageText> page,
+           std::function<void(ProbeResult)> done);
+  void Send(CheckId id, std::string_view fault);
+  void OnResponse(CheckId id, const net::HttpResponse& response);
+  void Finish(CheckId id, ProbeResult result);
+
+  net::HttpClient& client;
+  const base::Clock& clock;
+  metrics::Metrics& metrics;
+  const config::ProbeConfig config;
+  const std::string url;
+  WebProbe* const pages;
+  // Nothing to extract: the page is read for its text.
+  const std::shared_ptr<const ProbeSpec> text_only = std::make_shared<const ProbeSpec>();
+
+  std::unordered_map<CheckId, Check> checks;
+  CheckId last_id = 0;
+};
+
+void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
+  if (pages == nullptr || config.page_text_bytes_max == 0) {
+    return Ask(std::move(request), std::nullopt, std::move(done));
+  }
+  ProbeRequest reading = request;
+  reading.spec = text_only;
+  reading.timeout = std::max(request.timeout / 2, milliseconds(1));
+  const auto deadline = clock.SinceBoot() + request.timeout;
+  pages->Read(std::move(reading), config.page_text_bytes_max,
+              [weak = weak_from_this(), deadline, asked = std::move(request),
+               done = std::move(done)](PageReading page) mutable {
+                const auto self = weak.lock();
+                if (self == nullptr) return;
+                const auto left = deadline - self->clock.SinceBoot();
+                asked.timeout = std::max(std::chrono::floor<milliseconds>(left), milliseconds(1));
+                self->Ask(std::move(asked), std::move(page.text), std::move(done));
+              });
+}
+
+void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<PageText> page,
+                         std::function<void(ProbeResult)> done) {
+  const CheckId id = ++last_id;
+  const auto deadline = clock.SinceBoot() + request.timeout;
+  checks.emplace(id, Check{std::move(request), std::move(done), std::move(page), deadline});
+  Send(id, "");
+}
+
+void LlmProbe::Impl::Send(CheckId id, std::string_view fault) {
+  Check& check = checks.at(id);
+  ++check.asks;
+  net::HttpRequest post;
+  post.method = "POST";
+  post.url = url;
+  post.headers = {{"Content-Type", "application/json"},
+                  {"Accept", "application/json, text/event-stream;q=0.5"}};
+  if (!config.api_key.empty()) {
+    post.headers.emplace_back("Authorization", "Bearer " + config.api_key);
+  }
+  post.body = ChatRequestBody(config, check.request, check.PageOrNull(), fault);
+  post.trust = net::Trust::kOperator;
+  const auto left = std::chrono::floor<milliseconds>(check.deadline - clock.SinceBoot());
+  post.timeout = std::max(left, milliseconds(1));
+  post.body_bytes_max = config.body_bytes_max;
+  client.Send(std::move(post), [id, weak = weak_from_this()](net::HttpResponse response) {
+    if (const auto self = weak.lock()) self->OnResponse(id, response);
+  });
+}
+
+void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
+  const auto it = checks.find(id);
+  if (it == checks.end()) return;
+  Check& check = it->second;
+  if (response.error_class != net::HttpErrorClass::kNone) {
+    return Finish(id, TransportFailure(response, kWhom));
+  }
+  if (response.status != 200) {
+    return Finish(id, StatusFailure(response, kWhom, clock.Now()));
+  }
+  ChatReading reading = ReadChatAnswer(response.body, check.request, check.PageOrNull());
+  metrics.AddLlmTokens(check.request.spec->tier, reading.tokens.prompt, reading.tokens.completion);
+  if (auto* observation = std::get_if<Observation>(&reading.result)) {
+    return Finish(id, std::move(*observation));
+  }
+  if (auto* refusal = std::get_if<ProbeFailure>(&reading.result)) {
+    return Finish(id, std::move(*refusal));
+  }
+  const std::string what = std::get<ChatMisfit>(reading.result).what;
+  if (check.asks < kAsksMax) return Send(id, what);
+  Finish(id, ProbeFailure{"invalid_answer",
+                          fmt::format("The model's answer does not fit the schema: {}.", what),
+                          false,
+                          {}});
+}
+
+void LlmProbe::Impl::Finish(CheckId id, ProbeResult result) {
+  const auto it = checks.find(id);
+  if (it == checks.end()) return;
+  const auto done = std::move(it->second.done);
+  checks.erase(it);
+  done(std::move(result));
+}
+
+LlmProbe::LlmProbe(net::HttpClient& client, const base::Clock& clock, metrics::Metrics& metrics,
+                   const config::ProbeConfig& config, WebProbe* pages)
+    : impl_(std::make_shared<Impl>(client, clock, metrics, config, pages)) {}
+
+LlmProbe::~LlmProbe() = default;
+
+void LlmProbe::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
+  impl_->Start(std::move(request), std::move(done));
+}
+
+void LlmProbe::Ask(ProbeRequest request, std::optional<PageText> page,
+                   std::function<void(ProbeResult)> done) {
+  impl_->Ask(std::move(request), std::move(page), std::move(done));
+}
+
+}  // namespace vedette::worker
