@@ -15,7 +15,8 @@
 // store::CreateMonitor(session, ...) and nothing else is done with it.
 namespace vedette::store {
 
-// The database cannot be reached, or the connection broke before COMMIT was sent: nothing happened.
+// The database cannot be reached, the connection broke before COMMIT was sent, or it is out of
+// disk, memory or time: nothing happened.
 class Unavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -19,6 +19,14 @@ bool IsContention(const pqxx::sql_error& e) {
   return state == "40001" || state == "40P01" || state == "55P03";
 }
 
+// The database cannot do now what it could at another time: no disk, memory or connections left
+// (53), trouble of its own system (58), a statement out of time (57014). Whose statement it was is
+// not at fault.
+bool IsShortage(const pqxx::sql_error& e) {
+  const std::string& state = e.sqlstate();
+  return state.starts_with("53") || state.starts_with("58") || state == "57014";
+}
+
 std::int64_t ReadDigits(std::string_view text, std::size_t at, std::size_t n) {
   std::int64_t value = 0;
   std::from_chars(text.data() + at, text.data() + at + n, value);
@@ -236,6 +244,9 @@ void RunInTransaction(Session& session, Durability durability,
         throw Unavailable(std::string("the connection to the database broke: ") + e.what());
       }
       const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+      if (sql != nullptr && IsShortage(*sql)) {
+        throw Unavailable(std::string("the database is short of something: ") + e.what());
+      }
       if (sql == nullptr || !IsContention(*sql)) throw;
       if (attempt == kTransactionAttemptsMax) throw Contention(e.what());
     }

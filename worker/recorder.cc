@@ -319,7 +319,15 @@ void Recorder::OnFailed(const std::shared_ptr<Batch>& batch, const store::Failur
 // instead.
 void Recorder::OnFault(const std::shared_ptr<Batch>& batch, const store::Failure& failure) {
   --under_way_;
-  log_.Error("recording failed", {{"chunks", batch->items.size()}, {"error", failure.message}});
+  const bool may_have_happened =
+      std::all_of(batch->items.begin(), batch->items.end(),
+                  [](const Batch::Item& item) { return item.chunk->commit_unknown; });
+  if (may_have_happened) {
+    log_.Warn("checks whose COMMIT was not answered are loaded afresh",
+              {{"chunks", batch->items.size()}, {"error", failure.message}});
+  } else {
+    log_.Error("recording failed", {{"chunks", batch->items.size()}, {"error", failure.message}});
+  }
   for (std::size_t i = 0; i < batch->items.size(); ++i) {
     auto& item = batch->items[i];
     const auto chunk = item.chunk;

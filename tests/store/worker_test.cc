@@ -289,6 +289,33 @@ TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
   ExpectMoneyAddsUp();
 }
 
+// The row is not at fault where the database is: a full disk, no memory, a statement out of time.
+class ShortDatabaseTest : public WorkerTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ShortDatabaseTest, G12_AShortageOfTheDatabaseFailsNoCheck) {
+  const auto monitor = NewPriced(3, kHooks);
+  Sql("create function refuse() returns trigger language plpgsql as $$ begin raise exception "
+      "'short' "
+      "using errcode = '" +
+      std::string(GetParam()) + "'; end $$");
+  Sql("create trigger refuse before update on row_state for each statement execute function "
+      "refuse()");
+  Cut();
+  Process process(*this);
+  Until("records failed",
+        [this] { return Series("vedette_db_errors_total{query=\"record_row_states\"}") >= 3; });
+  Sql("drop trigger refuse on row_state");
+  UntilAllChunksAreDone();
+  EXPECT_EQ(Outcomes(monitor), "020202");
+  EXPECT_EQ(probe.starts(), 3U) << "no check is made twice for it";
+  EXPECT_EQ(Balance(), 997'000);
+  ExpectMoneyAddsUp();
+}
+
+INSTANTIATE_TEST_SUITE_P(SqlStates, ShortDatabaseTest,
+                         testing::Values("53100", "53200", "57014", "58030"),
+                         [](const auto& tested) { return std::string("State") + tested.param; });
+
 TEST_F(WorkerTest, DrainEndsAlsoWhereTheDatabaseTakesNothing) {
   settings.database.lock_timeout_ms = milliseconds(50);
   settings.worker.drain_timeout_ms = milliseconds(100);

@@ -1,0 +1,138 @@
+"""Tenants with monitors of all sizes, and what their owners and the operator do to them at random."""
+
+import time
+
+CHANGED, COMPLETED, FAILED = "monitor.field.changed", "monitor.execution.completed", "monitor.execution.failed"
+FEATURES = ["monitors", "testing_monitors", "high_tier"]
+
+
+class Monitor:
+    def __init__(self, tenant, name, rows, period_s, types, tier, key):
+        self.tenant, self.name, self.rows, self.period_s, self.tier, self.key = tenant, name, rows, period_s, tier, key
+        self.types = types
+        self.id = None
+
+
+class Tenant:
+    def __init__(self, name, funds, poor=False):
+        self.name, self.funds, self.poor = name, funds, poor
+        self.id = self.key = self.team_id = self.limit = None
+        self.monitors = []
+
+
+class Load:
+    """`scale`: how many rows, in halves and doubles. Writes what it does into the ledger: asked, then answered."""
+
+    def __init__(self, operator, research, receiver, ledger, random, scale=1.0):
+        self.research_checks = research.checks
+        self.operator, self.receiver, self.ledger, self.random = operator, receiver, ledger, random
+        self.tenants = []
+        self.top_ups = 0
+        self.paused = []
+        size = lambda n: max(1, int(n * scale))  # noqa: E731
+        self._tenant("rich", 1_000_000, [(size(8), 3, [CHANGED, COMPLETED, FAILED], "low")] * 4)
+        self._tenant("big", 1_000_000, [(size(520), 25, [CHANGED], "low"), (size(90), 12, [CHANGED, FAILED], "high")])
+        self._tenant("poor", 150, [(size(12), 4, [CHANGED, COMPLETED], "low")] * 2, poor=True)
+        self._tenant("team", 1_000_000, [(size(10), 4, [CHANGED], "medium")] * 2, limit=300)
+        self._tenant("locked", 1_000_000, [(size(40), 8, [CHANGED], "low"), (size(6), 3, [], "low")])
+        self._tenant("single", 1_000_000, [(1, 2, [CHANGED], "low")] * size(20))
+
+    def _tenant(self, name, funds, monitors, poor=False, limit=None):
+        op, must = self.operator, self.operator.must
+        tenant = Tenant(name, funds, poor)
+        tenant.id = must(op.admin("POST", "/admin/v1/orgs", {"name": name, "features": FEATURES}))["id"]
+        path = f"/admin/v1/orgs/{tenant.id}"
+        must(op.admin("POST", path + "/credits", {"amount": funds, "reason": "first"}))
+        body = {"name": name}
+        if limit:
+            tenant.limit = limit
+            tenant.team_id = must(op.admin("POST", path + "/teams", {"name": "t", "spend_limit": limit}))["id"]
+            body["team_id"] = tenant.team_id
+        tenant.key = must(op.admin("POST", path + "/api-keys", body))["key"]
+        secret = must(op.admin("POST", path + "/signing-secrets/rotate", {"overlap_hours": 0}))["secret"]
+        self.receiver.secrets[name] = secret
+        self.tenants.append(tenant)
+        for i, (rows, period_s, types, tier) in enumerate(monitors):
+            monitor = Monitor(tenant, f"{name}-{i}", rows, period_s, types, tier, tenant.key)
+            monitor.id = must(op.api(tenant.key, "POST", "/monitors", {
+                "name": monitor.name, "key_columns": ["n"], "rows": [{"n": n} for n in range(rows)],
+                "struct": {"price": "the price", "state": "the state"}, "frequency": f"{period_s}s", "tier": tier,
+                "webhook_url": self.receiver.url(name), "webhook_event_types": types}))["id"]
+            tenant.monitors.append(monitor)
+
+    @property
+    def monitors(self):
+        return [monitor for tenant in self.tenants for monitor in tenant.monitors]
+
+    def tenant(self, name):
+        return next(t for t in self.tenants if t.name == name)
+
+    def _do(self, what, target, method, path, body=None, **more):
+        sent = time.monotonic()
+        status, answer = self.operator.admin(method, path, body)
+        self.ledger.add("control", what=what, target=target, sent=round(sent, 4), status=status, **more)
+        return status, answer
+
+    def pause(self, monitor):
+        return self._do("pause", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/pause", {"reason": "fleet"})
+
+    def resume(self, monitor):
+        return self._do("resume", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/resume", {})
+
+    def trigger(self, monitor):
+        return self._do("trigger", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/trigger", {})
+
+    def lock(self, tenant, locked):
+        return self._do("lock" if locked else "unlock", tenant.id, "PATCH", f"/admin/v1/orgs/{tenant.id}",
+                        {"locked": locked})
+
+    def top_up(self, tenant, amount):
+        self.top_ups += 1
+        return self._do("top_up", tenant.id, "POST", f"/admin/v1/orgs/{tenant.id}/credits",
+                        {"amount": amount, "reason": f"top-up {self.top_ups}"}, number=self.top_ups)
+
+    def raise_limit(self, tenant, by):
+        tenant.limit += by
+        return self._do("limit", tenant.id, "PATCH", f"/admin/v1/orgs/{tenant.id}/teams/{tenant.team_id}",
+                        {"spend_limit": tenant.limit})
+
+    def step(self):
+        """One thing at random."""
+        pick = self.random.random()
+        monitor = self.random.choice(self.monitors)
+        if pick < 0.2:
+            self.paused.append(monitor)
+            self.pause(monitor)
+        elif pick < 0.55:
+            if self.paused:  # at random also one that was resumed already
+                monitor = self.paused.pop(self.random.randrange(len(self.paused)))
+            self.resume(monitor)
+        elif pick < 0.65:
+            self.trigger(monitor)
+        elif pick < 0.72:
+            self.lock(self.tenant("locked"), True)
+        elif pick < 0.82:
+            self.lock(self.tenant("locked"), False)
+        elif pick < 0.94:
+            self.top_up(self.tenant("poor"), self.random.randint(5, 40))
+        else:
+            self.raise_limit(self.tenant("team"), self.random.randint(20, 200))
+
+    def insist(self, do, *arguments, limit_s=30):
+        """Until it is answered with success."""
+        deadline = time.monotonic() + limit_s
+        while True:
+            status, answer = do(*arguments)
+            if status is not None and 200 <= status < 300:
+                return
+            assert time.monotonic() < deadline, f"{do.__name__} {arguments}: {status} {answer}"
+            time.sleep(0.2)
+
+    def everything_runs(self):
+        self.insist(self.lock, self.tenant("locked"), False)
+        for monitor in self.monitors:
+            self.insist(self.resume, monitor)
+
+    def everything_stops(self):
+        for monitor in self.monitors:
+            self.insist(self.pause, monitor)
