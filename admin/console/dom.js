@@ -83,6 +83,20 @@ export function value(v) {
   return typeof v === 'string' ? v : JSON.stringify(v);
 }
 
+// How two texts differ: [same before, what differs of one, what differs of the other, same after]. By words, so that
+// "118 employees" and "125 employees" differ in a number.
+export function difference(a, b) {
+  const words = text => text.match(/\s+|[^\s]+/g) ?? [];
+  const [from, to] = [words(a), words(b)];
+  const shorter = Math.min(from.length, to.length);
+  let before = 0;
+  while (before < shorter && from[before] === to[before]) ++before;
+  let after = 0;
+  while (after < shorter - before && from.at(-1 - after) === to.at(-1 - after)) ++after;
+  const middle = list => list.slice(before, list.length - after).join('');
+  return [from.slice(0, before).join(''), middle(from), middle(to), from.slice(from.length - after).join('')];
+}
+
 export function statusBadge(status) {
   const kinds = {active: 'good', starting: 'warn', paused: 'warn', failed: 'bad', cancelled: 'off',
                  pending: 'warn', dead: 'bad', delivered: 'good'};

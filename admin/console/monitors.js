@@ -1,6 +1,6 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {facts, h, number, replace, statusBadge, svg, table, value, when} from './dom.js';
+import {badge, difference, facts, h, number, replace, statusBadge, svg, table, value, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 
 const STATUSES = ['active', 'paused', 'cancelled', 'starting', 'failed'];
@@ -112,13 +112,23 @@ function ticksTable(ticks) {
   ], ticks, 'No tick yet.');
 }
 
+// What was beside what is; where both are texts, what differs is marked.
+function diff(event) {
+  const {previous_value: from, current_value: to} = event;
+  if (typeof from !== 'string' || typeof to !== 'string') {
+    return h('div', {class: 'diff'}, h('del', null, value(from)), h('ins', null, value(to)));
+  }
+  const [before, was, is, after] = difference(from, to);
+  return h('div', {class: 'diff'},
+    h('del', null, before, was && h('mark', null, was), after), h('ins', null, before, is && h('mark', null, is), after));
+}
+
 function eventRow(event) {
   const change = event.event_type === 'change';
-  return h('li', null,
+  return h('li', {class: event.event_type === 'completion' && 'plain'},
     h('p', null, when(event.created_at), ' ', h('strong', null, event.event_type), ' ',
       event.field ?? '', change ? '' : ` ${event.message ?? ''}`),
-    change && h('div', {class: 'diff'},
-      h('del', null, value(event.previous_value)), h('ins', null, value(event.current_value))),
+    change && diff(event),
     event.evidence && h('p', {class: 'note'}, event.evidence),
     event.sources?.length > 0 && h('p', {class: 'note'}, `Sources: ${event.sources.join(' ')}`));
 }
@@ -131,6 +141,18 @@ export async function rowEvents(main, [monitorId, rowId]) {
     h('h2', null, 'Events of a row'), h('p', {class: 'id'}, rowId),
     events.length === 0 ? h('p', {class: 'empty'}, 'No event yet.')
       : h('ol', {class: 'events'}, events.map(eventRow)));
+}
+
+const UNIT_S = {s: 1, m: 60, h: 3600, d: 86400, w: 604800};
+
+// The age of a row's last completed check in its monitor's frequency: 1 is a row that is due now.
+function freshness(row) {
+  if (!row.last_run_at) return h('span', {class: 'none'}, 'never checked');
+  const [, n, unit] = /^(\d+)([smhdw])$/.exec(row.frequency) ?? [];
+  if (!unit) return when(row.last_run_at);
+  const ratio = (Date.now() - Date.parse(row.last_run_at)) / 1000 / (Number(n) * UNIT_S[unit]);
+  const text = `${number(Number(ratio.toFixed(1)))} × the frequency ago`;
+  return ratio > 2 ? [h('span', {class: 'stale'}, text), ' ', badge('stale', 'bad')] : text;
 }
 
 export async function monitor(main, [id]) {
@@ -159,6 +181,7 @@ export async function monitor(main, [id]) {
     columns: [
       ['Subject', r => Object.values(r.subject).join(' · ')],
       ['Checked', r => when(r.last_run_at)],
+      ['Freshness', freshness],
       ['State', r => r.is_active ? '' : 'switched off'],
       ['Events', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, 'show')],
     ],

@@ -1,5 +1,9 @@
 import {ask} from './api.js';
+import {Chart, haveCharts} from './charts.js';
 import {badge, duration, h, number, replace, table, when} from './dom.js';
+import {Rates} from './rates.js';
+
+const RENEW_MS = 3000;
 
 function tile(title, figure, note, kind) {
   return h('div', {class: `tile ${kind ?? ''}`},
@@ -34,9 +38,32 @@ function fleet(o) {
   ], o.members, 'No process has been heard of in the last minutes.');
 }
 
+const outcome = name => [name, `o-${name}`, point => point.checks[name]];
+const attempt = (name, colour) => [name, colour, point => point.deliveries[name]];
+
+function makeCharts() {
+  return [
+    new Chart({title: 'Checks a second, by outcome', unit: '', lines: [
+      'changed', 'unchanged', 'failed', 'skipped_balance', 'skipped_spend_limit', 'skipped_paused',
+      'skipped_overlap', 'inactive'].map(outcome)}),
+    new Chart({title: 'Schedule lag', unit: ' s', lines: [
+      ['p50', 'o-changed', point => point.lag.p50], ['p99', 'o-skipped_balance', point => point.lag.p99]]}),
+    new Chart({title: 'Attempts at deliveries a second', unit: '', lines: [
+      attempt('delivered', 'o-unchanged'), attempt('retried', 'o-skipped_balance'), attempt('dead', 'o-failed')]}),
+    new Chart({title: 'Oldest that waits', unit: ' s', lines: [
+      ['due check', 'o-changed', point => point.oldestDue], ['pending delivery', 'o-skipped_paused', point => point.oldestPending]]}),
+  ];
+}
+
+// The rates at this overview, with what waits; null until members were heard of twice.
+function pointOf(rates, o) {
+  const now = rates.add(o);
+  return now && {...now, oldestDue: (o.chunks.oldest_due_age_ms ?? 0) / 1000,
+                 oldestPending: (o.deliveries.oldest_pending_age_ms ?? 0) / 1000};
+}
+
 function show(o) {
   return [
-    tiles(o),
     fleet(o),
     table('Largest backlog', [
       ['Organisation', b => h('a', {href: `#/organisations/${b.org_id}`}, b.name)],
@@ -55,21 +82,39 @@ function show(o) {
 
 // Renewed every few seconds while the page is looked at; returns what ends that.
 export async function overview(main) {
+  const problem = h('p', {class: 'bad', role: 'alert'});
+  const figures = h('div');
+  const note = h('p', {class: 'note'}, 'The first rates come with the next heartbeats, within 10 seconds.');
   const body = h('div');
-  replace(main, h('h2', null, 'Overview'), body);
+  const charts = makeCharts();
+  const rates = new Rates();
+  replace(main, h('h2', null, 'Overview'), problem, figures,
+    h('div', {class: 'charts'}, charts.map(chart => chart.element)), note,
+    !haveCharts && h('p', {class: 'note'}, 'This build has no charts: the charting library could not be fetched.'),
+    body);
   let ended = false;
   const renew = async () => {
-    replace(body, ...show(await ask('GET', '/overview')));
+    const o = await ask('GET', '/overview');
+    if (ended) return;
+    replace(problem);
+    replace(figures, tiles(o));
+    replace(body, ...show(o));
+    const point = pointOf(rates, o);
+    if (point === null) return;
+    note.hidden = true;
+    for (const chart of charts) chart.add(point);
   };
   await renew();
   const timer = setInterval(() => {
-    if (ended || document.visibilityState !== 'visible') return;
-    renew().catch(e => {
-      if (!ended) body.prepend(h('p', {class: 'bad'}, e.message));
-    });
-  }, 3000);
+    if (document.visibilityState !== 'visible') return;
+    renew().catch(e => replace(problem, e.message));
+  }, RENEW_MS);
+  const fit = () => charts.forEach(chart => chart.show());
+  addEventListener('resize', fit);
   return () => {
     ended = true;
     clearInterval(timer);
+    removeEventListener('resize', fit);
+    for (const chart of charts) chart.close();
   };
 }

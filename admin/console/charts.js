@@ -1,0 +1,74 @@
+// Lines over the last minutes, drawn by uPlot, which the build takes from the npm registry. Without it (a build
+// where the registry could not be reached) there are the figures alone, and a sentence that says so.
+
+import uPlot from './uplot.js';
+import {h, number, replace} from './dom.js';
+
+const POINTS_MAX = 1200;  // an hour, one every 3 s
+const HEIGHT = 170;
+const FIRST_RANGE_S = 60;
+
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const clock = s => new Date(s * 1000).toLocaleTimeString('en-GB');
+const figure = v => v === null || v === undefined ? '–' : number(Number(v.toPrecision(3)));
+
+export const haveCharts = uPlot !== null;
+
+// `lines`: [label, colour's CSS variable, point => number or null]; `unit` follows a figure.
+export class Chart {
+  constructor({title, unit, lines}) {
+    this.unit = unit;
+    this.lines = lines;
+    this.data = [[], ...lines.map(() => [])];
+    this.box = h('div', {class: 'plot', role: 'img'});
+    this.legend = h('figcaption');
+    this.title = title;
+    this.element = h('figure', {class: 'chart'}, h('h3', null, title), haveCharts && this.box, this.legend);
+    this.plot = null;
+  }
+
+  add(point) {
+    // uPlot makes a day of a single point.
+    if (this.data[0].length === 0) this.data.forEach((column, i) => column.push(i === 0 ? point.at / 1000 - FIRST_RANGE_S : null));
+    this.data[0].push(point.at / 1000);
+    this.lines.forEach(([, , of], i) => this.data[i + 1].push(of(point) ?? null));
+    if (this.data[0].length > POINTS_MAX) for (const column of this.data) column.shift();
+    this.show();
+  }
+
+  // Draws what there is, at the width that there is.
+  show() {
+    const last = this.data.map(column => column.at(-1));
+    const texts = this.lines.map(([label], i) => `${label} ${figure(last[i + 1])}${this.unit}`);
+    // A line that never left 0 is not worth its place, unless it is the only thing there is.
+    const shown = this.lines.map((_, i) => i === 0 || this.data[i + 1].some(v => v > 0));
+    replace(this.legend, this.lines.map(([, colour], i) =>
+      shown[i] && last[0] !== undefined && h('span', {class: `key ${colour}`}, texts[i])));
+    this.box.setAttribute('aria-label', `${this.title}, now: ${texts.join(', ')}`);
+    if (!haveCharts || !this.box.isConnected || this.data[0].length === 0) return;
+    const width = this.box.clientWidth;
+    if (this.plot === null) {
+      this.plot = new uPlot(this.options(width), this.data, this.box);
+      this.width = width;
+      return;
+    }
+    if (width !== this.width) this.plot.setSize({width: this.width = width, height: HEIGHT});
+    this.plot.setData(this.data);
+  }
+
+  options(width) {
+    const axis = {stroke: css('--soft'), grid: {stroke: css('--line'), width: 1}, ticks: {show: false}};
+    return {
+      width, height: HEIGHT, legend: {show: false}, cursor: {drag: {x: false, y: false}},
+      scales: {y: {range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1]}},
+      axes: [{...axis, space: 90, values: (_, ticks) => ticks.map(clock)}, {...axis, size: 56, values: (_, ticks) => ticks.map(v => `${figure(v)}${this.unit}`)}],
+      series: [{}, ...this.lines.map(([label, colour]) =>
+        ({label, stroke: css(`--${colour}`), width: 2, points: {show: false}}))],
+    };
+  }
+
+  close() {
+    this.plot?.destroy();
+    this.plot = null;
+  }
+}

@@ -1,0 +1,43 @@
+# vedette_uplot(OUT): the console's charting library, uPlot (MIT), from the npm registry, its hash pinned.
+# Sets OUT to two files to be embedded, uplot.js (a module) and uplot.css. Where the registry cannot be
+# reached they are empty, and the console shows its figures without charts.
+set(UPLOT_URL "https://registry.npmjs.org/uplot/-/uplot-1.6.32.tgz")
+set(UPLOT_SHA512 2883159c6ebccefbb95d751b0b82d010f9e1c0ec41b8bc96d401eda66e882935c89a46cb824332fa369b8cb8122cc6ac36e186cd09bf7a9ded3a4c93c6989023)
+set(UPLOT_DOWNLOAD_S_MAX 30)
+
+function(vedette_uplot out)
+  # Shared by all build directories of this tree.
+  set(archive "${CMAKE_SOURCE_DIR}/build/vendor/uplot-1.6.32.tgz")
+  set(dir "${CMAKE_BINARY_DIR}/generated/uplot")
+  set(hash "")
+  if(EXISTS "${archive}")
+    file(SHA512 "${archive}" hash)
+  endif()
+  if(NOT hash STREQUAL UPLOT_SHA512)
+    # To a file of this build's own first: two may be configured at once.
+    set(fresh "${dir}/download.tgz")
+    file(DOWNLOAD "${UPLOT_URL}" "${fresh}" TIMEOUT ${UPLOT_DOWNLOAD_S_MAX} TLS_VERIFY ON STATUS status)
+    if(EXISTS "${fresh}")
+      file(SHA512 "${fresh}" hash)
+    endif()
+    if(hash STREQUAL UPLOT_SHA512)
+      file(MAKE_DIRECTORY "${CMAKE_SOURCE_DIR}/build/vendor")
+      file(RENAME "${fresh}" "${archive}")
+    else()
+      list(GET status 1 problem)
+      message(WARNING "uPlot could not be fetched (${problem}): the console will show no charts. "
+                      "Configure again when ${UPLOT_URL} can be reached.")
+    endif()
+  endif()
+  set(script "export default null;\n")
+  set(style "")
+  if(hash STREQUAL UPLOT_SHA512)
+    file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${dir}" PATTERNS "package/dist/*.min.*" "package/LICENSE")
+    file(READ "${dir}/package/dist/uPlot.iife.min.js" script)
+    file(READ "${dir}/package/dist/uPlot.min.css" style)
+    string(APPEND script "\nexport default uPlot;\n")
+  endif()
+  file(CONFIGURE OUTPUT "${dir}/uplot.js" CONTENT "@script@" @ONLY)
+  file(CONFIGURE OUTPUT "${dir}/uplot.css" CONTENT "@style@" @ONLY)
+  set(${out} "${dir}/uplot.js" "${dir}/uplot.css" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,239 @@
+// Uses the console as an operator does, in a headless Chromium. What it needs comes as JSON on standard input; it ends
+// with a line of JSON on standard output, or with an exception that says what was not seen.
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const WAIT_MS = 30000;
+const PHONE = {width: 390, height: 844};
+const DESKTOP = {width: 1280, height: 900};
+const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+                   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+class Operator {
+  constructor(page, given) {
+    this.page = page;
+    this.given = given;
+    this.problems = [];
+    this.axe = fs.readFileSync(path.join(given.modules, 'axe-core', 'axe.min.js'), 'utf8');
+    page.on('console', message => {
+      // What the browser says itself of the login with a wrong token.
+      if (message.type() === 'error' && !/status of 401/.test(message.text())) this.problems.push(message.text());
+    });
+    page.on('pageerror', error => this.problems.push(`exception: ${error.message}`));
+    page.on('request', request => {
+      if (!request.url().startsWith(given.url)) this.problems.push(`asks elsewhere: ${request.url()}`);
+    });
+    page.on('dialog', dialog => {
+      this.problems.push(`a script of a stranger spoke: ${dialog.message()}`);
+      dialog.dismiss();
+    });
+  }
+
+  go(hash) { return this.page.goto(`${this.given.url}/${hash}`); }
+  main(text) { return this.page.locator('main').getByText(text).first().waitFor(); }
+  button(name) { return this.page.getByRole('button', {name, exact: true}); }
+  badge(text) { return this.page.locator('h2 .badge', {hasText: text}).waitFor(); }
+
+  async shot(name) { await this.page.screenshot({path: path.join(this.given.screenshots, `${name}.png`), fullPage: true}); }
+
+  // The page as it is: accessible, nothing of what strangers wrote became markup, nothing wider than the screen.
+  async look(name) {
+    await this.page.evaluate(this.axe);
+    for (const colorScheme of ['dark', 'light']) {
+      await this.page.emulateMedia({colorScheme});
+      const {violations} = await this.page.evaluate(() => axe.run());
+      assert.deepEqual(violations.map(v => `${name}, ${v.id}: ${v.nodes.map(n => n.html).join(' ')}`), [], colorScheme);
+    }
+    assert.equal(await this.page.locator('main :is(script, img, iframe, object, style, link)').count(), 0, name);
+    const wider = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert(wider <= 0, `${name} is ${wider} px wider than the screen`);
+    await this.shot(name);
+  }
+
+  async logIn() {
+    await this.go('');
+    await this.page.getByLabel('One of the tokens').fill('not a token');
+    await this.button('Open').click();
+    await this.page.getByRole('alert').getByText('That token is not one of them').waitFor();
+    await this.look('login');
+    await this.page.getByLabel('One of the tokens').fill(this.given.token);
+    await this.page.keyboard.press('Enter');
+    await this.page.getByRole('heading', {name: 'Overview'}).waitFor();
+  }
+
+  async seeTheFleet() {
+    await this.page.getByRole('img', {name: /Checks a second, by outcome, now: .*unchanged 0?\.?[0-9]*[1-9]/}).waitFor();
+    await this.page.getByRole('img', {name: /Schedule lag, now: p50 [0-9.]+ s/}).waitFor();
+    assert.equal(await this.page.locator('.plot canvas').count(), 4, 'every chart is drawn');
+    // A second point, so that there is a line.
+    await this.page.waitForResponse(answer => answer.url().endsWith('/admin/v1/overview'));
+    await this.look('overview');
+  }
+
+  async findMonitor() {
+    await this.page.getByRole('link', {name: 'Monitors'}).click();
+    await this.page.getByLabel('Name or id').fill(this.given.monitor.name);
+    await this.button('Show').click();
+    await this.page.waitForURL(/q=/);
+    const rows = this.page.locator('main tbody tr');
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1, 'the filter finds one');
+    await this.look('monitors');
+    await rows.getByRole('link').click();
+    await this.badge('active');
+    await this.page.getByRole('img', {name: /The last \d+ ticks/}).waitFor();
+    await this.look('monitor');
+  }
+
+  async ask(path) {
+    const answer = await fetch(`${this.given.url}/admin/v1${path}`, {headers: {Authorization: `Bearer ${this.given.token}`}});
+    assert.equal(answer.status, 200, path);
+    return answer.json();
+  }
+
+  async newestTick(id) { return (await this.ask(`/monitors/${id}`)).ticks[0]?.tick_id ?? 0; }
+
+  async moreTicks(id, n) {
+    let last = await this.newestTick(id);
+    for (const end = Date.now() + WAIT_MS; n > 0;) {
+      assert(Date.now() < end, 'no further tick');
+      const now = await this.newestTick(id);
+      if (now !== last) --n;
+      last = now;
+    }
+  }
+
+  async pauseAndResume() {
+    const {monitor, neighbour} = this.given;
+    await this.button('Pause').click();
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByText('5 seconds').waitFor();
+    await this.look('pause');
+    await dialog.getByRole('button', {name: 'Pause', exact: true}).click();
+    assert(await dialog.isVisible(), 'no pause without a reason');
+    await dialog.getByLabel('Reason').fill('the site asked us <b>not</b> to');
+    await dialog.getByRole('button', {name: 'Pause', exact: true}).click();
+    await this.badge('paused');
+    await this.main('the site asked us <b>not</b> to');
+    // It stops, while its neighbour goes on.
+    await this.moreTicks(neighbour.id, 5);
+    const stopped = await this.newestTick(monitor.id);
+    await this.moreTicks(neighbour.id, 3);
+    assert.equal(await this.newestTick(monitor.id), stopped, 'it is paused');
+    await this.button('Resume').click();
+    await this.page.keyboard.press('Escape');
+    await this.badge('paused');
+    await this.button('Resume').click();
+    await dialog.getByRole('button', {name: 'Resume', exact: true}).click();
+    await this.badge('active');
+    await this.moreTicks(monitor.id, 1);
+  }
+
+  async seeHostileEvents() {
+    const {monitor, row} = this.given;
+    await this.go(`#/monitors/${monitor.id}/rows/${row}`);
+    await this.page.locator('.diff ins').first().waitFor();
+    const seen = await this.page.locator('.events').innerText();
+    assert(seen.includes(this.given.hostile), 'what the page said is shown as text');
+    assert.equal(await this.page.locator('.diff ins mark').first().innerText(), this.given.difference);
+    assert.equal(await this.page.evaluate(() => window.hacked), undefined);
+    await this.look('events');
+  }
+
+  async replay() {
+    await this.page.getByRole('link', {name: 'Deliveries'}).click();
+    await this.page.getByLabel('State').selectOption('dead');
+    await this.button('Show').click();
+    await this.page.waitForURL(/state=dead/);
+    await this.look('deliveries');
+    await this.page.locator('main tbody tr').first().getByRole('link').first().click();
+    await this.badge('dead');
+    await this.main('410');
+    await this.look('delivery');
+    await this.button('Replay').click();
+    await this.page.getByRole('dialog').getByLabel('Reason').fill('the receiver is mended');
+    await this.page.getByRole('dialog').getByRole('button', {name: 'Replay', exact: true}).click();
+    await this.page.getByRole('dialog').waitFor({state: 'hidden'});
+    for (const end = Date.now() + WAIT_MS;;) {
+      await this.page.reload();
+      await this.page.locator('h2 .badge').waitFor();
+      if (await this.page.locator('h2 .badge').innerText() === 'delivered') break;
+      assert(Date.now() < end, 'not delivered after the replay');
+    }
+  }
+
+  async seeTheRest() {
+    await this.page.getByRole('link', {name: 'Organisations'}).click();
+    await this.page.getByRole('link', {name: this.given.organisation}).waitFor();
+    await this.look('organisations');
+    await this.page.getByRole('link', {name: this.given.organisation}).click();
+    await this.main('Spent this month');
+    await this.look('organisation');
+    await this.page.getByRole('link', {name: 'Audit'}).click();
+    await this.main('the receiver is mended');
+    await this.main('monitor.pause');
+    await this.look('audit');
+  }
+
+  async onAPhone() {
+    const {monitor} = this.given;
+    await this.page.setViewportSize(PHONE);
+    const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
+                   deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
+    for (const [name, hash] of Object.entries(pages)) {
+      await this.go(`#/${hash}`);
+      await this.page.locator('main h2').first().waitFor();
+      await this.page.getByText('Loading …').waitFor({state: 'hidden'});
+      if (name === 'overview') await this.page.locator('.plot canvas').first().waitFor();
+      await this.look(`${name}-phone`);
+    }
+  }
+
+  async byKeyboard() {
+    await this.page.setViewportSize(DESKTOP);
+    await this.go('#/monitors');
+    await this.page.reload();  // where the keyboard begins is not where the last click was
+    await this.page.getByRole('heading', {name: 'Monitors'}).waitFor();
+    await this.page.keyboard.press('Tab');
+    assert.equal(await this.page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+    await this.page.keyboard.press('Tab');
+    for (const name of ['vedette', 'Overview', 'Monitors']) {
+      assert.equal(await this.page.evaluate(() => document.activeElement.textContent), name);
+      await this.page.keyboard.press('Tab');
+    }
+  }
+
+  async leave() {
+    await this.button('Forget token').click();
+    await this.page.getByLabel('One of the tokens').waitFor();
+    assert.equal(await this.page.evaluate(() => sessionStorage.length + localStorage.length), 0);
+  }
+}
+
+async function main() {
+  const given = JSON.parse(fs.readFileSync(0, 'utf8'));
+  const {chromium} = require(path.join(given.modules, 'playwright-core'));
+  const context = await chromium.launchPersistentContext(given.profile, {
+    executablePath: given.chromium, args: ARGUMENTS, viewport: DESKTOP, colorScheme: 'light'});
+  context.setDefaultTimeout(WAIT_MS);
+  const page = context.pages()[0] ?? await context.newPage();
+  const operator = new Operator(page, given);
+  let step = '';
+  try {
+    for (step of ['logIn', 'seeTheFleet', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'replay', 'seeTheRest',
+                  'onAPhone', 'byKeyboard', 'leave']) {
+      await operator[step]();
+      assert.deepEqual(operator.problems, [], step);
+    }
+  } catch (error) {
+    await operator.shot(`failed-${step}`).catch(() => {});
+    error.message = `${step}: ${error.message}; the browser said: ${operator.problems.join(' | ')}`;
+    throw error;
+  } finally {
+    await context.close();
+  }
+  console.log(JSON.stringify({done: true}));
+}
+
+main();

@@ -1,0 +1,65 @@
+"""The console in a real browser: an operator logs in, sees the fleet, pauses, resumes and replays; what strangers
+wrote stays text; every page passes axe-core, in both colour schemes, on a desk and on a phone. Screenshots are under
+build/screenshots."""
+
+import json
+import subprocess
+
+from conftest import ADMIN_TOKEN, ROOT, Receiver, call, wait_until
+
+HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
+
+
+def monitor(tenant, name, url, **more):
+    return tenant.post("/monitors", {
+        "name": name, "key_columns": ["name"], "struct": {f"headline {HOSTILE}": "css:h1"}, "frequency": "1s",
+        "rows": [{"name": f"{HOSTILE} row", "url": url}], **more})
+
+
+def test_the_console_in_a_browser(vedette, nginx, tmp_path):
+    tools = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert tools.returncode == 0, tools.stderr
+    modules = f"{tools.stdout.strip()}/node_modules"
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+
+    tenant = vedette.organisation()
+    assert vedette.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams",
+                               {"name": f"Team {HOSTILE}", "spend_limit": 50}).status == 201
+    answers = iter([410])
+    receiver = Receiver(lambda request: next(answers, 200))
+    try:
+        nginx.write("a.html", f"<h1>It was {HOSTILE.replace('<', '&lt;')} employees</h1>")
+        neighbour = monitor(tenant, "neighbour", f"{nginx.url}/a.html")
+        watched = monitor(tenant, f"find me {HOSTILE}", f"{nginx.url}/a.html")
+        row = watched["rows"][0]["id"]
+        monitor(tenant, "tells once", f"{nginx.url}/a.html", frequency="1h", webhook_url=receiver.url)
+        wait_until("a first look", lambda: tenant.finished_ticks(watched["id"]))
+        nginx.write("a.html", f"<h1>It is {HOSTILE.replace('<', '&lt;')} employees</h1>")
+        wait_until("a change", lambda: [e for e in tenant.events(watched["id"], row)
+                                        if e["event_type"] == "change"])
+        wait_until("a dead delivery", lambda: vedette.as_operator(
+            "GET", "/admin/v1/deliveries?state=dead").json["items"])
+        given = {"url": vedette.admin, "token": ADMIN_TOKEN, "modules": modules, "chromium": "/usr/bin/chromium",
+                 "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+                 "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
+                 "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
+        done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                              input=json.dumps(given), capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, done.stderr[-4000:]
+        assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
+        pauses = [a for a in vedette.as_operator("GET", "/admin/v1/audit").json["items"]
+                  if a["action"] == "monitor.pause"]
+        assert [(a["actor"], a["reason"], a["target"]) for a in pauses] == \
+            [("default", "the site asked us <b>not</b> to", watched["id"])]
+    finally:
+        receiver.close()
+
+
+def test_the_console_sends_its_policy_with_every_file(vedette):
+    for path in ("/", "/console/app.js", "/console/uplot.js", "/console/uplot.css"):
+        answer = call("GET", vedette.admin + path)
+        assert answer.status == 200, path
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
