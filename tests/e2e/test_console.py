@@ -5,6 +5,8 @@ build/screenshots."""
 import json
 import subprocess
 
+import pytest
+
 from conftest import ADMIN_TOKEN, ROOT, Receiver, call, wait_until
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
@@ -16,10 +18,35 @@ def monitor(tenant, name, url, **more):
         "rows": [{"name": f"{HOSTILE} row", "url": url}], **more})
 
 
-def test_the_console_in_a_browser(vedette, nginx, tmp_path):
+@pytest.fixture(scope="session")
+def modules():
     tools = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
     assert tools.returncode == 0, tools.stderr
-    modules = f"{tools.stdout.strip()}/node_modules"
+    return f"{tools.stdout.strip()}/node_modules"
+
+
+def test_rates_are_reckoned_from_heartbeats(modules):
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_rates.mjs",
+                           ROOT / "admin" / "console" / "rates.js"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_registry_the_build_has_no_charts_and_says_so(tmp_path):
+    script = tmp_path / "build.cmake"
+    script.write_text(f'''
+        cmake_minimum_required(VERSION 3.25)
+        include({ROOT}/cmake/Uplot.cmake)
+        set(CMAKE_SOURCE_DIR {tmp_path})
+        set(UPLOT_URL http://127.0.0.1:1/uplot.tgz)
+        vedette_uplot(files)
+        message(STATUS "${{files}}")''')
+    done = subprocess.run(["cmake", "-P", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "the console will show no charts" in " ".join(done.stderr.split()), done.stderr
+    assert (tmp_path / "generated/uplot/uplot.js").read_text() == "export default null;\n"
+    assert (tmp_path / "generated/uplot/uplot.css").read_text() == ""
+
+
+def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
     screenshots = ROOT / "build" / "screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
 

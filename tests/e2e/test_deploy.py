@@ -1,0 +1,109 @@
+"""deploy/: the image's file system is laid out and run without anything around it; the compose file's and the systemd
+unit's processes are started with the arguments and the environment that they give. (No container engine is needed, and
+none runs here: the Dockerfile's own steps are not.)"""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, wait_until
+
+DEPLOY = ROOT / "deploy"
+
+
+def serve_with(binary, database, directory, environment, secrets):
+    """Starts `serve` with an environment of deploy/, its secret files and ports replaced; ready, it is stopped."""
+    contents = {"database": database.url, "encryption": ENCRYPTION_KEY, "admin": "a token of deploy"}
+    directory.mkdir()
+    env, admin = {}, free_port()
+    for key, value in environment.items():
+        if key.endswith("_FILE"):
+            path = directory / value.rsplit("/", 1)[1]
+            assert path.name in secrets, f"{key} names {value}"
+            path.write_text(contents[re.match(r"[a-z]+", path.name).group()] + "\n")
+            value = str(path)
+        elif key.endswith("_LISTEN"):
+            value = f"127.0.0.1:{admin if 'ADMIN' in key else 0}"
+        env[key] = value
+    env = clean_environment(env)
+    assert subprocess.run([binary, "migrate"], env=env, capture_output=True).returncode == 0
+    with open(directory / "log", "wb") as log:
+        process = subprocess.Popen([binary, "serve"], env=env, stdout=log, stderr=log)
+    try:
+        def ready():
+            assert process.poll() is None, (directory / "log").read_text()
+            try:
+                return call("GET", f"http://127.0.0.1:{admin}/readyz").status == 200
+            except OSError:
+                return False
+        wait_until("vedette to be ready", ready)
+        assert call("GET", f"http://127.0.0.1:{admin}/admin/v1/overview",
+                    headers={"Authorization": "Bearer a token of deploy"}).status == 200
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+    assert (directory / "log").read_text().startswith("{"), "logs are JSON lines"
+
+
+def test_the_compose_file_starts_what_it_says(binary, database, tmp_path):
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    services = compose["services"]
+    for name, service in services.items():
+        assert set(service.get("secrets", [])) <= set(compose["secrets"]), name
+        assert set(service.get("depends_on", {})) <= set(services), name
+        # Nothing that listens for the world.
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", [])), name
+        if name != "postgres":
+            assert service["read_only"] and service["cap_drop"] == ["ALL"], name
+    assert services["migrate"]["command"] == ["migrate"] and services["vedette"]["command"] == ["serve"]
+    serve_with(binary, database, tmp_path / "run", services["vedette"]["environment"], services["vedette"]["secrets"])
+
+
+def test_the_systemd_unit_is_sound_and_starts_what_it_says(binary, database, tmp_path):
+    text = (DEPLOY / "vedette.service").read_text()
+    unit = tmp_path / "vedette.service"
+    unit.write_text(text.replace("/usr/bin/vedette", str(binary.resolve())))
+    if shutil.which("systemd-analyze"):
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
+        assert done.returncode == 0 and "vedette.service" not in done.stderr, done.stderr
+    environment = dict(re.findall(r"^Environment=(\w+)=(\S+)$", text, re.MULTILINE))
+    environment |= dict(re.findall(r"^(VEDETTE_\w+)=(\S+)$", (DEPLOY / "vedette.env").read_text(), re.MULTILINE))
+    credentials = dict(re.findall(r"^LoadCredential=([\w-]+):(\S+)$", text, re.MULTILINE))
+    assert {v.removeprefix("%d/") for v in environment.values() if v.startswith("%d/")} == set(credentials)
+    serve_with(binary, database, tmp_path / "run", environment, set(credentials))
+
+
+def test_the_image_needs_nothing_around_it(binary, tmp_path):
+    """What the last stage copies, run in a root directory of its own as the image's user."""
+    root = tmp_path / "rootfs"
+    done = subprocess.run([DEPLOY / "rootfs", binary.resolve(), root], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (root / "bin" / "sh").exists() and not (root / "usr" / "bin" / "dpkg").exists()
+    assert (root / "etc/ssl/certs/ca-certificates.crt").stat().st_size > 100_000
+    if os.geteuid() != 0:
+        pytest.skip("chroot wants root")
+    inside = ["/usr/sbin/chroot", "--userspec=65532:65532", root, "/usr/bin/vedette"]
+    version = subprocess.run([*inside, "--version"], capture_output=True, text=True, env={})
+    assert version.returncode == 0 and version.stdout.startswith("vedette "), version.stderr
+    # Everything is there to judge its configuration and to look for its database.
+    lost = subprocess.run([*inside, "migrate"], capture_output=True, text=True,
+                          env={"VEDETTE_DATABASE_URL": "postgresql://vedette@127.0.0.1:1/vedette"})
+    assert lost.returncode == 1 and "refused" in lost.stderr.lower(), lost.stderr
+
+
+def test_the_dockerfile_installs_the_packages_of_the_build(tmp_path):
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    expression = re.search(r"sed -n '([^']+)' /src/scripts/packages", dockerfile).group(1)
+    chosen = subprocess.run(["sed", "-n", expression, ROOT / "scripts" / "packages"], capture_output=True,
+                            text=True, check=True).stdout.split()
+    expected = subprocess.run(["bash", "-c", f"ROOT={ROOT}; . {ROOT}/scripts/common.sh; packages build"],
+                              capture_output=True, text=True, check=True).stdout.split()
+    assert chosen == expected and len(chosen) > 10
+    assert re.search(r"^USER 65532:65532$", dockerfile, re.MULTILINE)
+    assert dockerfile.count("\nFROM scratch\n") == 1, "nothing around it"
+    for path in re.findall(r"(?:/src/)((?:scripts|deploy)/\w+)", dockerfile):
+        assert (ROOT / path).exists(), path
