@@ -1,13 +1,11 @@
 #include "app/probe_set.h"
 
-#include <fmt/format.h>
-
-#include <stdexcept>
 #include <utility>
 
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/mixed_probe.h"
+#include "worker/probes/null_probe.h"
 #include "worker/probes/web_probe.h"
 
 namespace vedette::app {
@@ -65,8 +63,7 @@ worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
     worker::WebProbe* pages = web();
     return Own<worker::MixedProbe>(*pages, *model(pages), clock_, probe);
   }
-  throw std::runtime_error(fmt::format(
-      "a probe of the kind \"{}\" is not part of this version; use web, http or llm", probe.kind));
+  return Own<worker::NullProbe>(probe.change_share);  // the configuration knows no other kind
 }
 
 }  // namespace vedette::app

@@ -205,9 +205,9 @@ void Service::Impl::CheckConfig() const {
 
 void Service::Impl::BuildPools() {
   const config::DatabaseConfig& db = config.database;
-  const auto pool = [&](const char* name, int connections, bool generic_plans) {
+  const auto pool = [&](const char* name, int connections, bool keyed_plans) {
     return std::make_unique<store::Pool>(
-        db, store::SessionOptions{name, generic_plans, &config.testing}, connections, clock,
+        db, store::SessionOptions{name, keyed_plans, &config.testing}, connections, clock,
         metrics, log.For("store"));
   };
   signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));

@@ -128,7 +128,8 @@ void AddTier(std::vector<Key>* table, const std::string& tier) {
       .Add("tokens_max_field", &C::tokens_max_field,
            Choice({"max_tokens", "max_completion_tokens"}))
       .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
-      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, 10 * kMiB));
+      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, 10 * kMiB))
+      .Add("change_share", &C::change_share, Real(0, 1));
 
   const ValueReader<std::int64_t> price = Credits(1'000'000);
   table->push_back({"prices", tier, price.allowed, false,

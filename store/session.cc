@@ -26,6 +26,10 @@ std::string WithParameter(std::string url, const std::string& key, const std::st
   return url + key + "=" + value;
 }
 
+constexpr const char* kKeyedPlans =
+    "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;"
+    "set enable_mergejoin = off";
+
 std::string FirstLine(std::string text) {
   const auto end = text.find('\n');
   if (end != std::string::npos) text.resize(end);
@@ -53,10 +57,10 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
                   "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
                   "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
                   "set tcp_user_timeout = {}; set client_min_messages = warning;"
-                  "set plan_cache_mode = {}",
+                  "{}",
                   options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
                   config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count(),
-                  options.generic_plans ? "force_generic_plan" : "auto"));
+                  options.keyed_plans ? kKeyedPlans : ""));
   tx.commit();
   return connection;
 }

@@ -92,7 +92,7 @@ WorkerTest::WorkerTest()
 
 WorkerTest::Process::Process(WorkerTest& test)
     : test_(test),
-      pool_(test.settings.database, {.name = "worker", .generic_plans = true}, 2, test.clock,
+      pool_(test.settings.database, {.name = "worker", .keyed_plans = true}, 2, test.clock,
             test.metrics, base::Logger(base::LogLevel::kOff, base::LogFormat::kText)),
       worker_(std::make_unique<worker::Worker>(
           loop, pool_, test.signals, test.clock, test.metrics, test.settings,

@@ -1,0 +1,225 @@
+"""What a benchmark runs on: a private PostgreSQL with fsync on, vedette processes, and what each of them used."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import psycopg2
+
+ROOT = Path(__file__).resolve().parents[2]
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+ADMIN_TOKEN = "bench"
+
+# Durable, and sized for a small server; the same for vedette and its peers.
+POSTGRES_SETTINGS = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "shared_buffers": "2GB",
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "15min",
+    "wal_compression": "off",
+    "max_connections": "200",
+    "autovacuum_naptime": "10s",
+    "jit": "off",
+}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(what, observe, limit_s=600):
+    deadline = time.monotonic() + limit_s
+    while True:
+        seen = observe()
+        if seen:
+            return seen
+        if time.monotonic() > deadline:
+            sys.exit(f"bench: waited {limit_s} s for {what}")
+        time.sleep(0.01)
+
+
+def cpu_s(pid):
+    """User and system seconds of a process, its ended and waited-for children included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(int(fields[i]) for i in (11, 12, 13, 14)) / TICKS_PER_SECOND
+
+
+def tree(pid):
+    """The process and everything below it."""
+    found = [pid]
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        try:
+            found += tree(int(child))
+        except OSError:
+            pass  # it ended
+    return found
+
+
+def tree_cpu_s(pid):
+    total = 0.0
+    for one in tree(pid):
+        try:
+            total += cpu_s(one)
+        except OSError:
+            pass  # it ended, and its parent counts it from now on
+    return total
+
+
+def rss_max_bytes(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+class Postgres:
+    """A cluster of its own, of an unprivileged user, listening on a Unix socket and on a port (for the peers)."""
+
+    def __init__(self, directory=None, settings=None):
+        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        if not versions:
+            sys.exit("bench: no PostgreSQL is installed; ./quickstart installs what is needed")
+        self.bin = versions[-1].parent
+        self.dir = Path(tempfile.mkdtemp(prefix="vedette-bench-", dir=directory or "/var/tmp"))
+        self.user = {}
+        if os.geteuid() == 0:
+            entry = pwd.getpwnam("postgres")
+            os.chown(self.dir, entry.pw_uid, entry.pw_gid)
+            self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+        self.data, self.port = self.dir / "data", free_port()
+        self.log = open(self.dir / "log", "wb")
+        subprocess.run([self.bin / "initdb", "-D", self.data, "-U", "vedette", "-A", "trust", "-E", "UTF8",
+                        "--locale=C.UTF-8"], check=True, stdout=self.log, stderr=self.log, cwd="/",
+                       env={"PATH": "/usr/bin"}, **self.user)
+        self.settings = {**POSTGRES_SETTINGS, **(settings or {})}
+        options = [f"-c{k}={v}" for k, v in self.settings.items()]
+        self.server = subprocess.Popen(
+            [self.bin / "postgres", "-D", self.data, "-k", self.dir, "-p", str(self.port),
+             "-clisten_addresses=127.0.0.1", *options],
+            stdout=self.log, stderr=self.log, cwd="/", start_new_session=True, env={"PATH": "/usr/bin"},
+            **self.user)
+        wait_until("PostgreSQL", self._ready, 60)
+
+    def _ready(self):
+        try:
+            self.connect("postgres").close()
+            return True
+        except psycopg2.OperationalError:
+            return False
+
+    def url(self, database):
+        return f"postgresql://vedette@/{database}?host={self.dir}&port={self.port}"
+
+    def tcp_url(self, database):
+        return f"postgresql://vedette@127.0.0.1:{self.port}/{database}"
+
+    def connect(self, database):
+        connection = psycopg2.connect(self.url(database))
+        connection.autocommit = True
+        return connection
+
+    def create(self, database):
+        connection = self.connect("postgres")
+        connection.cursor().execute(f"create database {database}")
+        connection.close()
+
+    def drop(self, database):
+        connection = self.connect("postgres")
+        connection.cursor().execute(f"drop database if exists {database} with (force)")
+        connection.close()
+
+    @property
+    def pid(self):
+        return self.server.pid
+
+    def close(self):
+        self.server.send_signal(signal.SIGINT)
+        self.server.wait(60)
+        self.log.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def environment(database_url, extra=None):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VEDETTE_", "PG"))}
+    return {**kept, "VEDETTE_DATABASE_URL": database_url, "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32,
+            "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN, "VEDETTE_LIMITS_FREQUENCY_MIN": "1s",
+            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0", "VEDETTE_NET_ALLOW": "127.0.0.0/8", **(extra or {})}
+
+
+class Vedette:
+    """A `vedette serve` of the roles given."""
+
+    def __init__(self, binary, database_url, roles, extra=None):
+        self.admin_port, self.api_port = free_port(), free_port()
+        self.log = tempfile.NamedTemporaryFile(prefix="vedette-bench-", suffix=".log", delete=False)
+        self.process = subprocess.Popen(
+            [binary, "serve", "--roles", roles],
+            env=environment(database_url, {"VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{self.admin_port}",
+                                           "VEDETTE_API_LISTEN": f"127.0.0.1:{self.api_port}", **(extra or {})}),
+            stdout=self.log, stderr=self.log)
+        if "admin" in roles:
+            wait_until("vedette to be ready", self._ready, 60)
+
+    def _ready(self):
+        if self.process.poll() is not None:
+            sys.exit("bench: vedette ended:\n" + Path(self.log.name).read_text()[-2000:])
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/readyz", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def metrics(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=30) as answer:
+            return answer.read().decode()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(60)
+        self.log.close()
+        os.unlink(self.log.name)
+
+
+def migrate(binary, database_url):
+    subprocess.run([binary, "migrate"], check=True, env=environment(database_url), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+
+
+class Meter:
+    """What passes between its start and its end: seconds, CPU by part, WAL, transactions, rows written."""
+
+    def __init__(self, postgres, connection, pids):
+        self.postgres, self.cursor, self.pids = postgres, connection.cursor(), pids
+        self.begin = self._read()
+
+    def _one(self, statement):
+        self.cursor.execute(statement)
+        return self.cursor.fetchone()
+
+    def _read(self):
+        lsn = self._one("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8")[0]
+        wal_fpi = self._one("select wal_fpi, wal_records from pg_stat_wal")
+        stats = self._one("select xact_commit from pg_stat_database where datname = current_database()")
+        return {"at": time.monotonic(), "wal": lsn, "fpi": wal_fpi[0], "xacts": stats[0],
+                "postgres_cpu": tree_cpu_s(self.postgres.pid),
+                "process_cpu": sum(tree_cpu_s(pid) for pid in self.pids)}
+
+    def end(self):
+        end = self._read()
+        return {key: end[key] - self.begin[key] for key in end}

@@ -1,0 +1,36 @@
+-- Organisations, monitors and rows of a benchmark, written straight into the tables: :orgs organisations with
+-- :monitors monitors each of :rows rows each. Nothing is due yet.
+create function pg_temp.seed(orgs int, monitors int, row_count int, webhook_url text) returns void as $$
+declare
+  o uuid; e uuid; m uuid;
+begin
+  for i in 1..orgs loop
+    o := gen_random_uuid();
+    insert into organisation (id, name, features) values (o, 'Organisation ' || i, array['monitors']);
+    insert into account (org_id, balance_mc) values (o, 1e15);
+    insert into credit_entry (org_id, amount_mc, reason) values (o, 1e15, 'bench');
+    e := null;
+    if webhook_url is not null then
+      e := gen_random_uuid();
+      insert into endpoint (id, org_id, scheme, host, port) values (e, o, 'http', '127.0.0.1', 9);
+    end if;
+    for j in 1..monitors loop
+      m := gen_random_uuid();
+      insert into monitor (id, org_id, name, frequency, tier, subject_type, status, key_columns, struct, metadata,
+                           webhook_url, webhook_event_types, endpoint_id)
+      values (m, o, 'Monitor ' || j, '1d', 1, 0, 2, '{company}', '{"employees": "css:#employees"}', '{"ref": "bench"}',
+              webhook_url, case when webhook_url is null then '{}' else '{0,1,2}'::smallint[] end, e);
+      insert into monitor_sched (monitor_id, org_id, tier, live, frequency_s, anchor_at, next_run_at, row_count,
+                                 active_row_count)
+      values (m, o, 1, true, 86400, now(), now() + interval '1 day', row_count, row_count);
+      insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline)
+      select m, n - 1, gen_random_uuid(), o, decode(md5(n::text), 'hex'),
+             json_build_object('company', 'Company ' || n, 'domain', 'company' || n || '.example'),
+             '{"country": "Sweden"}', json_build_object('employees', (100 + n % 900)::text)
+      from generate_series(1, row_count) n;
+      insert into row_state (monitor_id, position, last_run_at)
+      select m, n - 1, now() - interval '1 day' from generate_series(1, row_count) n;
+    end loop;
+  end loop;
+end $$ language plpgsql;
+select pg_temp.seed({orgs}, {monitors}, {rows}, {webhook_url});
