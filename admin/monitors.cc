@@ -78,8 +78,8 @@ Answer PostTrigger(const Parts& parts, store::Session& session, const Call& call
   const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
   if (auto refusal = body.Refusal()) return *refusal;
   const store::TriggerOutcome outcome = store::TriggerMonitor(
-      session, parts.clock, kEveryMonitor, call.ids[0], parts.config.worker.chunk_rows_max,
-      parts.config.scheduler.rows_per_cut_max, AuditOf(call, "monitor.trigger", reason));
+      session, parts.clock, kEveryMonitor, call.ids[0], store::CutLimitsOf(parts.config),
+      AuditOf(call, "monitor.trigger", reason));
   using Kind = store::TriggerOutcome::Kind;
   if (outcome.kind == Kind::kNotFound) return NoMonitor();
   if (outcome.kind == Kind::kConflict) {

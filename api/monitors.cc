@@ -341,8 +341,7 @@ Handled TriggerMonitor(Call& call) {
   const base::Uuid id = std::get<domain::Monitor>(monitor).id;
   const config::Config& config = call.parts.config;
   const auto outcome = store::TriggerMonitor(call.session, call.parts.clock, call.scope(), id,
-                                             config.worker.chunk_rows_max,
-                                             config.scheduler.rows_per_cut_max, std::nullopt);
+                                             store::CutLimitsOf(config), std::nullopt);
   if (outcome.kind == store::TriggerOutcome::Kind::kNotFound) return NotFound("monitor");
   if (outcome.kind == store::TriggerOutcome::Kind::kConflict) {
     const auto status = outcome.organisation_stopped ? MonitorStatus::kPaused : outcome.status;

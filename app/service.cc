@@ -299,6 +299,7 @@ store::Member Service::Impl::Self(bool leaving) const {
   member.pid = getpid();
   member.draining = leaving;
   member.counters = metrics.Summary();
+  if (checker) member.check_ms = checker->CheckDurationsMs();
   return member;
 }
 
@@ -311,9 +312,9 @@ void Service::Impl::CheckHealth() {
   if (beat) heartbeat_at = clock.SinceBoot();
   store::RunAsync<store::SchemaState>(
       *fleet_pool, loop,
-      [this, beat](store::Session& session) {
+      [beat, self = Self(false)](store::Session& session) {
         const auto state = store::CheckSchema(session);
-        if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, Self(false));
+        if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, self);
         return state;
       },
       [this](std::variant<store::SchemaState, store::Failure> result) {

@@ -184,6 +184,7 @@ void AddWorker(std::vector<Key>* table) {
       // Above 4 s the promise that a pause holds within 5 s could not be kept (G5).
       .Time("control_age_max_ms", &C::control_age_max_ms, milliseconds(100), seconds(4))
       .Add("checks_in_flight_max", &C::checks_in_flight_max, Int(1, 1'000'000))
+      .Add("rows_ahead_max", &C::rows_ahead_max, Int(0, 1'000'000))
       .Add("org_share", &C::org_share, Real(0.01, 1))
       .Add("chunk_rows_max", &C::chunk_rows_max, Int(1, 65'536))
       .Time("chunk_duration_target_ms", &C::chunk_duration_target_ms)

@@ -32,13 +32,19 @@ ChunkPlan EmptyPlan(const TickRows& tick) {
 
 }  // namespace
 
-std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, int chunk_rows_max) {
+int ChunkRowsFor(std::chrono::milliseconds check, std::chrono::milliseconds target, int rows_max) {
+  if (check.count() <= 0) return rows_max;
+  return static_cast<int>(std::clamp<std::int64_t>(target / check, 1, rows_max));
+}
+
+std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, const ChunkSizes& sizes) {
   std::vector<ChunkPlan> plans;
   // The chunk that still takes whole ticks, by what they must have in common: an index into plans.
   std::map<std::tuple<base::Uuid, std::optional<base::Uuid>, Tier>, std::size_t> open;
   for (const TickRows& tick : ticks) {
     const int rows = tick.part.end - tick.part.first;
     if (rows <= 0) continue;
+    const int chunk_rows_max = sizes[tick.tier];
     if (tick.large) {
       for (int first = tick.part.first; first < tick.part.end;) {
         const int end = ChunkEnd(first, tick.part.end, chunk_rows_max);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -41,9 +43,25 @@ struct ChunkPlan {
   int row_count = 0;
 };
 
-// A tick of up to `chunk_rows_max` rows goes whole into one chunk, together with others of the same
+// How many rows a chunk has at most, by tier.
+class ChunkSizes {
+ public:
+  explicit(false) ChunkSizes(int rows) { rows_.fill(rows); }  // the same for every tier
+  int operator[](Tier tier) const { return rows_[static_cast<std::size_t>(tier)]; }
+  void Set(Tier tier, int rows) { rows_[static_cast<std::size_t>(tier)] = rows; }
+
+ private:
+  std::array<int, kTierCount> rows_{};
+};
+
+// Rows of a chunk whose checks take `check` each: as many as would take `target` one after the
+// other, so that slow checks (minutes) spread over the fleet, but at least 1 and at most
+// `rows_max`.
+int ChunkRowsFor(std::chrono::milliseconds check, std::chrono::milliseconds target, int rows_max);
+
+// A tick of up to its tier's chunk size goes whole into one chunk, together with others of the same
 // organisation, team and tier that fit, in the order given. A large tick's rows are cut so that a
-// chunk is whole blocks (kBlockRows) or a part of one. Requires 1 <= chunk_rows_max.
-std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, int chunk_rows_max);
+// chunk is whole blocks (kBlockRows) or a part of one. Requires sizes of at least 1.
+std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, const ChunkSizes& sizes);
 
 }  // namespace vedette::domain

@@ -9,6 +9,7 @@
 namespace vedette::domain {
 
 enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3 };
+inline constexpr std::size_t kTierCount = 4;
 std::string_view TierName(Tier tier);
 std::optional<Tier> ParseTier(std::string_view name);
 

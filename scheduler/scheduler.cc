@@ -44,14 +44,13 @@ void Scheduler::Run() {
   }
   running_ = true;
   again_ = false;
-  const store::CutLimits limits{config_.scheduler.monitors_per_cut_max,
-                                config_.scheduler.rows_per_cut_max, config_.worker.chunk_rows_max,
-                                config_.scheduler.spread_rows_min, config_.scheduler.spread};
+  const store::CutLimits limits = store::CutLimitsOf(config_);
   store::RunAsync<Step>(
       pool_, loop_,
-      [limits, &clock = clock_](store::Session& session) {
+      [limits, &clock = clock_, &signals = signals_](store::Session& session) {
         Step step;
         step.due = store::CutDueTicks(session, clock, limits);
+        if (step.due.chunks > 0) signals.Raise(store::Signal::kChunk);
         step.portions = store::CutPortions(session, clock, limits);
         step.closed = store::CloseLargeTicks(session, kClosedPerStepMax);
         step.next = store::NextCut(session);
@@ -75,7 +74,7 @@ void Scheduler::Run() {
 
 void Scheduler::OnStep(const Step& step) {
   const std::int64_t chunks = step.due.chunks + step.portions.chunks;
-  if (chunks > 0) signals_.Raise(store::Signal::kChunk);
+  if (step.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
   if (step.due.scheduled_ticks > 0) {
     metrics_.AddTicks(domain::TickTrigger::kSchedule, step.due.scheduled_ticks);
     log_.Debug("ticks cut", {{"ticks", step.due.scheduled_ticks},

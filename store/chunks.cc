@@ -268,7 +268,7 @@ OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int org
     OrgWalk walk;
     const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
     for (const auto& row : rows) {
-      if (row[1].as<bool>()) walk.due.push_back(ReadUuid(row[0]));
+      if (!row[1].is_null()) walk.due.push_back({ReadUuid(row[0]), row[1].as<int>()});
     }
     if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = ReadUuid(rows.back()[0]);
     return walk;
@@ -283,13 +283,16 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
       [&](Transaction& tx) {
         std::vector<base::Uuid> org_ids;
         std::vector<int> chunks_max;
+        std::vector<int> rows_max;
         for (const ClaimShare& share : shares) {
           org_ids.push_back(share.org_id);
           chunks_max.push_back(share.chunks_max);
+          rows_max.push_back(share.rows_max);
         }
         Claim claim;
         std::map<base::Uuid, Held> held;
-        for (const auto& row : tx.Exec("chunk_claim", org_ids, chunks_max, token, lease.count())) {
+        for (const auto& row :
+             tx.Exec("chunk_claim", org_ids, chunks_max, rows_max, token, lease.count())) {
           ClaimedChunk& chunk = claim.chunks.emplace_back();
           chunk.id = ReadUuid(row[0]);
           chunk.org_id = ReadUuid(row[1]);

@@ -90,16 +90,22 @@ struct Claim {
 
 // Organisations with due chunks, in the order of their ids, from behind `cursor` on; `next_cursor`
 // is where the next walk goes on (nil: from the start).
+struct DueOrg {
+  base::Uuid org_id;
+  int rows = 0;  // of its first due chunk
+};
 struct OrgWalk {
-  std::vector<base::Uuid> due;
+  std::vector<DueOrg> due;
   base::Uuid next_cursor;
 };
 OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max);
 
-// How many chunks to take of which organisation.
+// How much to take of which organisation: its first due chunks until they have so many rows, the
+// one that reaches them included.
 struct ClaimShare {
   base::Uuid org_id;
   int chunks_max = 0;
+  int rows_max = 0;
 };
 
 // In one transaction (committed without waiting for the disk: a lost claim loses its reservation

@@ -108,8 +108,8 @@ ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const M
 }
 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const MonitorScope& scope,
-                              const base::Uuid& monitor_id, int chunk_rows_max,
-                              int rows_per_cut_max, const std::optional<AuditEntry>& audit) {
+                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) {
     TriggerOutcome outcome;
     const auto monitor = LockMonitor(tx, scope, monitor_id);
@@ -138,7 +138,7 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
     tick.trigger = domain::TickTrigger::kManual;
     tick.due_at = now;
     tick.next_run_at = tick.sched.next_run_at;
-    OpenTicks(tx, clock, {tick}, chunk_rows_max, rows_per_cut_max);
+    OpenTicks(tx, clock, {tick}, limits);
     outcome.tick_id = tick.tick_id;
     outcome.rows = tick.sched.row_count;
     return outcome;

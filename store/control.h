@@ -10,6 +10,7 @@
 #include "domain/names.h"
 #include "store/audit.h"
 #include "store/session.h"
+#include "store/ticks.h"
 
 // Switching monitors and organisations on and off, and triggering (interface 3.4, design 5). Every
 // change is one transaction, with its audit entry where one is given. All functions throw as
@@ -58,8 +59,8 @@ struct TriggerOutcome {
 // Opens a tick outside the schedule, or joins the open one. The caller raises Signal::kChunk and
 // Signal::kDue after it.
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const MonitorScope& scope,
-                              const base::Uuid& monitor_id, int chunk_rows_max,
-                              int rows_per_cut_max, const std::optional<AuditEntry>& audit);
+                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const std::optional<AuditEntry>& audit);
 
 struct OrganisationChange {
   std::optional<bool> locked;

@@ -20,6 +20,8 @@ struct Member {
   int pid = 0;
   bool draining = false;
   std::string counters = "{}";  // metrics::Metrics::Summary
+  // Of a worker: how long a check takes on average, by tier (domain::Tier's order); 0 = unknown.
+  std::vector<std::int64_t> check_ms;
 };
 
 // Inserts or renews the member's heartbeat; forgets members not heard of for a day.

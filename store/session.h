@@ -36,8 +36,8 @@ class Contention : public std::runtime_error {
 struct SessionOptions {
   std::string name;  // of the pool: the application_name is "vedette <name>"
   // Every statement finds its rows by key, perhaps by arrays of many keys. Such statements want one
-  // plan, by the indexes, whatever the tables' statistics say: custom plans chose sequential scans, and
-  // for key ranges generic ones did, too (25 ms instead of 0.3 for 256 rows).
+  // plan, by the indexes, whatever the tables' statistics say: custom plans chose sequential scans,
+  // and for key ranges generic ones did, too (25 ms instead of 0.3 for 256 rows).
   bool keyed_plans = false;
   // Faults by intention; null, as everywhere but in tests, = none.
   const config::TestingConfig* testing = nullptr;

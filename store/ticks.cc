@@ -80,7 +80,26 @@ base::Timestamp PortionTime(base::Timestamp started_at, bool spread, double shar
   return started_at + std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
 }
 
+domain::ChunkSizes ReadChunkSizes(Transaction& tx, const CutLimits& limits) {
+  domain::ChunkSizes sizes(limits.chunk_rows_max);
+  for (const auto& row : tx.Exec("tier_check_ms")) {
+    sizes.Set(static_cast<domain::Tier>(row[0].as<int>()),
+              domain::ChunkRowsFor(std::chrono::milliseconds(row[1].as<std::int64_t>()),
+                                   limits.chunk_duration_target, limits.chunk_rows_max));
+  }
+  return sizes;
+}
+
 }  // namespace
+
+CutLimits CutLimitsOf(const config::Config& config) {
+  return {config.scheduler.monitors_per_cut_max,
+          config.scheduler.rows_per_cut_max,
+          config.worker.chunk_rows_max,
+          config.scheduler.spread_rows_min,
+          config.scheduler.spread,
+          config.worker.chunk_duration_target_ms};
+}
 
 SchedRow ReadSched(const pqxx::row& row) {
   SchedRow s;
@@ -144,7 +163,8 @@ std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
 }
 
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       int chunk_rows_max, int rows_per_cut_max) {
+                       const CutLimits& limits) {
+  const domain::ChunkSizes sizes = ReadChunkSizes(tx, limits);
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   TickColumns opened;
@@ -157,11 +177,11 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
       continue;
     }
     opened.Add(tick);
-    is_large.push_back(tick.sched.row_count > chunk_rows_max);
+    is_large.push_back(tick.sched.row_count > sizes[tick.sched.tier]);
     if (is_large.back()) large.Add(tick);
     // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
     // one that fits into a single portion need not wait for that.
-    const bool at_once = !tick.spread && tick.sched.row_count <= rows_per_cut_max;
+    const bool at_once = !tick.spread && tick.sched.row_count <= limits.rows_per_cut_max;
     portion_positions.push_back(at_once ? std::nullopt : std::optional<int>(0));
     if (!at_once) continue;
     domain::TickRows r;
@@ -173,7 +193,7 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     r.large = is_large.back();
     rows.push_back(r);
   }
-  PassTicks(tx, passed, chunk_rows_max);
+  PassTicks(tx, passed, limits.chunk_rows_max);
   if (opened.monitor_ids.empty()) return 0;
   tx.Exec("sched_open_ticks", opened.monitor_ids, opened.tick_ids, opened.next_run_at,
           opened.due_at, opened.slots, opened.triggers, is_large, portion_positions);
@@ -181,7 +201,7 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     tx.Exec("tick_insert_open", large.monitor_ids, large.tick_ids, large.org_ids, large.triggers,
             large.due_at, large.slots, large.row_counts);
   }
-  return InsertChunks(tx, clock, domain::PlanChunks(rows, chunk_rows_max));
+  return InsertChunks(tx, clock, domain::PlanChunks(rows, sizes));
 }
 
 CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits) {
@@ -207,7 +227,7 @@ CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimit
       ticks.push_back(std::move(tick));
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
-    result.chunks = OpenTicks(tx, clock, ticks, limits.chunk_rows_max, limits.rows_per_cut_max);
+    result.chunks = OpenTicks(tx, clock, ticks, limits);
     return result;
   });
 }
@@ -249,7 +269,7 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
       }
     }
     if (rows.empty()) return result;
-    result.chunks = InsertChunks(tx, clock, domain::PlanChunks(rows, limits.chunk_rows_max));
+    result.chunks = InsertChunks(tx, clock, domain::PlanChunks(rows, ReadChunkSizes(tx, limits)));
     tx.Exec("sched_set_portions", monitor_ids, portion_at, portion_positions);
     return result;
   });

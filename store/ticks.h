@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
 #include "base/clock.h"
+#include "config/config.h"
 #include "store/session.h"
 
 // From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
@@ -16,7 +18,11 @@ struct CutLimits {
   int chunk_rows_max;
   int spread_rows_min;  // scheduled ticks of larger monitors, but the first, are spread ...
   double spread;        // ... over this share of their period
+  // Chunks are smaller where the fleet's checks of a tier take so long that chunk_rows_max of them
+  // would take more than this, one after the other.
+  std::chrono::milliseconds chunk_duration_target{10000};
 };
+CutLimits CutLimitsOf(const config::Config& config);
 
 struct CutResult {
   std::int64_t scheduled_ticks = 0;

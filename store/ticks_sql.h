@@ -8,6 +8,7 @@
 #include "domain/chunk_plan.h"
 #include "domain/names.h"
 #include "store/sql.h"
+#include "store/ticks.h"
 
 // Internal to store/: opening ticks inside the caller's transaction, for the schedule and the
 // trigger.
@@ -46,7 +47,7 @@ std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
 
 // Writes the ticks and their first chunks. Returns the number of chunks.
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       int chunk_rows_max, int rows_per_cut_max);
+                       const CutLimits& limits);
 
 std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
                           const std::vector<domain::ChunkPlan>& plans);

@@ -54,8 +54,15 @@ struct ActivePart {
   std::string outcomes;  // one byte a row, 0 = none yet
 };
 
+// What a worker holds of one organisation.
+struct OrgLoad {
+  std::size_t rows_held = 0;
+  std::size_t in_flight = 0;
+};
+
 struct ActiveChunk {
   store::ClaimedChunk claimed;
+  OrgLoad* org = nullptr;  // the worker's; there while the chunk is held or has a check in flight
   base::Timestamp looked_until{};           // the claim's time, by the database's clock
   std::chrono::nanoseconds loaded_began{};  // since boot, when the read of its monitors began
   std::vector<ActivePart> parts;            // parallel to claimed.parts

@@ -12,6 +12,8 @@
 namespace vedette::worker {
 namespace {
 
+// One check's share in the moving average of durations.
+constexpr int kDurationWeight = 32;
 // The wait before the second attempt; doubles, plus up to half of it as jitter.
 constexpr std::chrono::milliseconds kRetryFirst{500};
 
@@ -74,15 +76,24 @@ struct Worker::Check {
 };
 
 // Starts checks while there is room, one of each chunk in turn, so that no chunk stands before
-// another.
+// another, and of each organisation up to its share of the slots (G10).
 void Worker::Pump() {
   if (pumping_) return;  // a probe that answers at once comes back here
   pumping_ = true;
-  const auto room = static_cast<std::size_t>(config_.worker.checks_in_flight_max);
-  while (in_flight_ < room && !startable_.empty()) {
+  const auto org_max = std::max<std::size_t>(
+      1, static_cast<std::size_t>(config_.worker.org_share *
+                                  static_cast<double>(config_.worker.checks_in_flight_max)));
+  std::size_t passed = 0;  // chunks in a row whose organisation has its share
+  while (FreeSlots() > 0 && passed < startable_.size()) {
     auto chunk = std::move(startable_.front());
     startable_.pop_front();
     if (chunk->lost || chunk->giving_back) continue;
+    if (chunk->org->in_flight >= org_max) {
+      startable_.push_back(std::move(chunk));
+      ++passed;
+      continue;
+    }
+    passed = 0;
     if (!ControlFresh(*chunk)) {
       startable_.push_front(std::move(chunk));
       ReadControl();
@@ -125,6 +136,7 @@ void Worker::StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref) {
   const TierProbe& probe = probes_.at(chunk->claimed.tier);
   check->deadline = check->started + probe.config.deadline_ms;
   ++chunk->in_flight;
+  ++chunk->org->in_flight;
   ++in_flight_;
   try {
     check->subject = base::ParseJsonOrThrow(row.subject);
@@ -189,7 +201,7 @@ void Worker::RunRetries() {
     const auto check = retries_.begin()->second;
     retries_.erase(retries_.begin());
     if (check->chunk->lost || check->chunk->giving_back) {
-      --in_flight_;
+      LeaveFlight(*check->chunk);
       freed = true;
       if (check->chunk->deaf) continue;
       --check->chunk->in_flight;
@@ -204,12 +216,19 @@ void Worker::RunRetries() {
   if (freed) Pump();
 }
 
+void Worker::LeaveFlight(const ActiveChunk& chunk) {
+  --in_flight_;
+  if (--chunk.org->in_flight == 0 && chunk.org->rows_held == 0) orgs_.erase(chunk.claimed.org_id);
+}
+
 void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
   const auto chunk = check->chunk;
-  --in_flight_;
-  metrics_.ObserveCheckDuration(
-      probes_.at(chunk->claimed.tier).kind,
-      std::chrono::duration_cast<std::chrono::microseconds>(clock_.SinceBoot() - check->started));
+  LeaveFlight(*chunk);
+  const auto took = clock_.SinceBoot() - check->started;
+  metrics_.ObserveCheckDuration(probes_.at(chunk->claimed.tier).kind,
+                                std::chrono::duration_cast<std::chrono::microseconds>(took));
+  auto& average = check_durations_[static_cast<std::size_t>(chunk->claimed.tier)];
+  average = average.count() == 0 ? took : average + (took - average) / kDurationWeight;
   if (!chunk->deaf) {
     --chunk->in_flight;
     if (!chunk->lost) {
@@ -270,6 +289,14 @@ std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verd
   }
   const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
   return nothing ? nullptr : std::move(effects);
+}
+
+std::vector<std::int64_t> Worker::CheckDurationsMs() const {
+  std::vector<std::int64_t> out;
+  for (const auto& average : check_durations_) {
+    out.push_back(std::chrono::ceil<std::chrono::milliseconds>(average).count());
+  }
+  return out;
 }
 
 void Worker::AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref,

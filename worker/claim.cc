@@ -12,8 +12,10 @@
 namespace vedette::worker {
 namespace {
 
-// Rows held: those in flight and as many waiting, so that the next check never waits for a claim.
-constexpr std::size_t kHeldPerInFlight = 2;
+// The least by which claiming ahead grows.
+constexpr std::size_t kRowsAheadStep = 16;
+// Chunks of one organisation in one claim.
+constexpr std::size_t kChunksPerShareMax = 64;
 
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec) {
   auto probe_spec = std::make_shared<ProbeSpec>();
@@ -30,34 +32,59 @@ std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec) {
 
 }  // namespace
 
+// Rows that may be held: what is in flight, and what is claimed ahead.
 std::size_t Worker::HeldMax() const {
-  return std::max(static_cast<std::size_t>(config_.worker.checks_in_flight_max) * kHeldPerInFlight,
-                  static_cast<std::size_t>(config_.worker.chunk_rows_max));
+  return static_cast<std::size_t>(config_.worker.checks_in_flight_max) + rows_ahead_;
+}
+
+std::size_t Worker::FreeSlots() const {
+  const auto slots = static_cast<std::size_t>(config_.worker.checks_in_flight_max);
+  return slots - std::min(slots, in_flight_);
 }
 
 // What each due organisation may get: the free room shared among them, each up to its own share of
-// the whole, so that one that is overdue by millions does not stand before everybody (G10).
-std::vector<store::ClaimShare> Worker::Shares(const std::vector<base::Uuid>& due) const {
-  const auto chunk_rows = static_cast<std::size_t>(config_.worker.chunk_rows_max);
+// the whole, so that one that is overdue by millions does not stand before everybody (G10). Where
+// all room is taken but slots are free, others fill those: one that holds nothing gets a chunk.
+std::vector<store::ClaimShare> Worker::Shares(const std::vector<store::DueOrg>& due) const {
+  if (due.empty()) return {};
   const std::size_t held_max = HeldMax();
-  const std::size_t org_max = std::max<std::size_t>(
-      chunk_rows,
-      static_cast<std::size_t>(config_.worker.org_share * static_cast<double>(held_max)));
-  if (rows_held_ >= held_max || due.empty()) return {};
-  std::size_t chunks_free = std::max<std::size_t>(1, (held_max - rows_held_) / chunk_rows);
+  const auto org_max =
+      static_cast<std::size_t>(config_.worker.org_share * static_cast<double>(held_max));
+  std::size_t free = held_max - std::min(held_max, rows_held_);
+  const std::size_t over_max = held_max + static_cast<std::size_t>(config_.worker.chunk_rows_max) +
+                               static_cast<std::size_t>(config_.worker.checks_in_flight_max);
+  std::size_t slots = std::min(FreeSlots(), over_max - std::min(over_max, rows_held_));
+  const std::size_t each = (free + due.size() - 1) / due.size();
   std::vector<store::ClaimShare> shares;
-  const std::size_t each = (chunks_free + due.size() - 1) / due.size();
-  for (const base::Uuid& org_id : due) {
-    if (chunks_free == 0) break;
-    const auto it = rows_held_by_org_.find(org_id);
-    const std::size_t held = it == rows_held_by_org_.end() ? 0 : it->second;
-    if (held >= org_max) continue;
-    const std::size_t own = std::max<std::size_t>(1, (org_max - held) / chunk_rows);
-    const std::size_t n = std::min({own, each, chunks_free});
-    shares.push_back({org_id, static_cast<int>(n)});
-    chunks_free -= n;
+  for (const store::DueOrg& org : due) {
+    if (free == 0 && slots == 0) break;
+    const auto it = orgs_.find(org.org_id);
+    const std::size_t held = it == orgs_.end() ? 0 : it->second.rows_held;
+    if (held > 0 && (held >= org_max || free == 0)) continue;
+    const auto first = static_cast<std::size_t>(org.rows);
+    const std::size_t own = org_max - std::min(held, org_max);
+    const std::size_t rows = std::max<std::size_t>(1, std::min({own, each, free}));
+    const std::size_t chunks = std::min((rows + first - 1) / first, kChunksPerShareMax);
+    shares.push_back({org.org_id, static_cast<int>(chunks), static_cast<int>(rows)});
+    const std::size_t taken = std::max(rows, first);
+    free -= std::min(free, taken);
+    slots -= std::min(slots, taken);
   }
   return shares;
+}
+
+// How far to claim ahead follows from what claims find: a worker that ran out of rows while it
+// claimed wants more the next time; one whose rows waited wants fewer, so that slow checks are left
+// to workers that can start them at once.
+void Worker::AdjustRowsAhead(bool was_busy) {
+  const auto ahead_max = static_cast<std::size_t>(config_.worker.rows_ahead_max);
+  if (startable_.empty() && FreeSlots() > 0) {
+    if (was_busy) rows_ahead_ = std::min(std::max(rows_ahead_ * 2, kRowsAheadStep), ahead_max);
+    return;
+  }
+  std::size_t waiting = 0;
+  for (const auto& chunk : startable_) waiting += chunk->rows_open - chunk->in_flight;
+  if (waiting > rows_ahead_ / 2) rows_ahead_ -= (rows_ahead_ + 7) / 8;
 }
 
 void Worker::Claim() {
@@ -68,13 +95,14 @@ void Worker::Claim() {
   }
   claiming_ = true;
   claim_again_ = false;
+  const bool was_busy = rows_held_ > 0;
   const auto began = clock_.SinceBoot();
   store::RunAsync<store::OrgWalk>(
       pool_, loop_,
       [cursor = walk_cursor_, n = config_.worker.orgs_per_walk_max](store::Session& session) {
         return store::WalkDueOrganisations(session, cursor, n);
       },
-      [this, alive = alive_, began](std::variant<store::OrgWalk, store::Failure> result) {
+      [this, alive = alive_, began, was_busy](std::variant<store::OrgWalk, store::Failure> result) {
         if (!*alive) return;
         claiming_ = false;
         auto* walk = std::get_if<store::OrgWalk>(&result);
@@ -85,7 +113,7 @@ void Worker::Claim() {
           DrainStep();
           return;
         }
-        if (rows_held_ >= HeldMax()) return;  // goes on when something is recorded
+        if (rows_held_ >= HeldMax() && FreeSlots() == 0) return;  // goes on with what is recorded
         const auto shares = Shares(walk->due);
         // Whoever got nothing this time comes first the next time.
         walk_cursor_ = shares.size() < walk->due.size() && !shares.empty() ? shares.back().org_id
@@ -101,10 +129,12 @@ void Worker::Claim() {
              prices = prices_mc_](store::Session& session) {
               return store::ClaimChunks(session, shares, token, lease, prices);
             },
-            [this, alive = alive_, began](std::variant<store::Claim, store::Failure> claimed) {
+            [this, alive = alive_, began,
+             was_busy](std::variant<store::Claim, store::Failure> claimed) {
               if (!*alive) return;
               claiming_ = false;
               if (auto* claim = std::get_if<store::Claim>(&claimed)) {
+                if (!claim->chunks.empty()) AdjustRowsAhead(was_busy);
                 OnClaimed(std::move(*claim), began);
               } else {
                 // A claim whose COMMIT is unknown is found when its lease ends.
@@ -155,7 +185,8 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
   }
   chunk->rows_open = rows;
   rows_held_ += rows;
-  rows_held_by_org_[chunk->claimed.org_id] += rows;
+  chunk->org = &orgs_[chunk->claimed.org_id];
+  chunk->org->rows_held += rows;
   chunks_.emplace(chunk->claimed.id, chunk);
   for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
     const store::LoadedPart& part = chunk->claimed.parts[p];

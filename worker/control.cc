@@ -1,6 +1,7 @@
 // A worker's leases, what it knows of pauses, and its end.
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 // Control reads look back so far: longer than any transaction that pauses a monitor can take, since
 // its changes carry the time of its beginning.
 constexpr std::chrono::milliseconds kControlWindow{60000};
+
+// What is claimed ahead until it is known how long checks take.
+constexpr std::size_t kRowsAheadFirst = 64;
 
 // How long a drain that is out of time still waits for records and claims under way.
 constexpr std::chrono::milliseconds kDrainRecordMax{2000};
@@ -42,6 +46,8 @@ Worker::Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals
       control_timer_(loop, [this] { ReadControl(); }),
       retry_timer_(loop, [this] { RunRetries(); }),
       drain_timer_(loop, [this] { OnDrainTimeout(); }),
+      rows_ahead_(std::min<std::size_t>(kRowsAheadFirst,
+                                        static_cast<std::size_t>(config.worker.rows_ahead_max))),
       alive_(std::make_shared<bool>(true)) {
   for (const auto& [name, price] : config.prices_mc) {
     if (const auto tier = domain::ParseTier(name)) prices_mc_[*tier] = price;
@@ -147,9 +153,8 @@ void Worker::Forget(const std::shared_ptr<ActiveChunk>& chunk) {
   std::size_t rows = 0;
   for (const auto& part : chunk->parts) rows += part.outcomes.size();
   rows_held_ -= rows;
-  const auto it = rows_held_by_org_.find(chunk->claimed.org_id);
-  it->second -= rows;
-  if (it->second == 0) rows_held_by_org_.erase(it);
+  chunk->org->rows_held -= rows;
+  if (chunk->org->rows_held == 0 && chunk->org->in_flight == 0) orgs_.erase(chunk->claimed.org_id);
   if (drained_) DrainStep();
 }
 

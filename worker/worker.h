@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -52,6 +54,10 @@ class Worker {
   // also without the database.
   void Drain(std::function<void()> done);
 
+  // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
+  // none was made yet. By it schedulers size chunks.
+  std::vector<std::int64_t> CheckDurationsMs() const;
+
  private:
   struct Check;
 
@@ -61,8 +67,10 @@ class Worker {
   void Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
               std::chrono::nanoseconds began);
   bool HandlePoison(const std::shared_ptr<ActiveChunk>& chunk);
-  std::vector<store::ClaimShare> Shares(const std::vector<base::Uuid>& due) const;
+  std::vector<store::ClaimShare> Shares(const std::vector<store::DueOrg>& due) const;
+  void AdjustRowsAhead(bool was_busy);
   std::size_t HeldMax() const;
+  std::size_t FreeSlots() const;
 
   // checks.cc: from a row to its result
   void Pump();
@@ -74,6 +82,7 @@ class Worker {
   std::unique_ptr<CheckEffects> MakeEffects(const Check& check, const struct Verdict& verdict);
   void AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref, domain::Outcome outcome,
                  std::unique_ptr<CheckEffects> effects);
+  void LeaveFlight(const ActiveChunk& chunk);
   void RetryLater(const std::shared_ptr<Check>& check, std::chrono::milliseconds delay);
   void RunRetries();
 
@@ -110,8 +119,10 @@ class Worker {
   std::unordered_map<base::Uuid, std::shared_ptr<ActiveChunk>> chunks_;
   std::deque<std::shared_ptr<ActiveChunk>> startable_;  // with rows that are not started
   std::size_t rows_held_ = 0;                           // of all chunks
-  std::map<base::Uuid, std::size_t> rows_held_by_org_;
+  std::size_t rows_ahead_;                              // claimed beyond what can be in flight
+  std::map<base::Uuid, OrgLoad> orgs_;                  // those that something is held of
   std::size_t in_flight_ = 0;
+  std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   std::multimap<std::chrono::nanoseconds, std::shared_ptr<Check>> retries_;  // by time since boot
   base::Uuid walk_cursor_;
   bool claiming_ = false;

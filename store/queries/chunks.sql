@@ -1,5 +1,5 @@
 -- name: chunk_walk
--- The organisations that have chunks, from behind $1 on, at most $2, each with whether one is due.
+-- The organisations that have chunks, from behind $1 on, at most $2, each with the rows of its first due chunk.
 with recursive walk(org_id, n) as (
   (select org_id, 1 from chunk where org_id > $1 order by org_id limit 1)
   union all
@@ -7,26 +7,34 @@ with recursive walk(org_id, n) as (
   from walk w
   where w.org_id is not null and w.n < $2
 )
-select w.org_id, exists (select from chunk c where c.org_id = w.org_id and c.available_at <= now())
+select w.org_id, (select c.row_count from chunk c
+                  where c.org_id = w.org_id and c.available_at <= now() order by c.available_at limit 1)
 from walk w
 where w.org_id is not null
 order by w.org_id
 
 -- name: chunk_claim
--- $1 organisations, $2 chunks of each at most, $3 token, $4 lease in ms
-with picked as materialized (
-  select c.id
-  from unnest($1::uuid[], $2::int[]) as s(org_id, chunks_max)
+-- $1 organisations, $2 chunks and $3 rows of each (the chunk that reaches them included), $4 token, $5 lease in ms
+with due as materialized (
+  select s.org_id, s.rows_max, c.id, c.row_count, c.available_at
+  from unnest($1::uuid[], $2::int[], $3::int[]) as s(org_id, chunks_max, rows_max)
   cross join lateral (
-    select id from chunk
+    select id, row_count, available_at from chunk
     where org_id = s.org_id and available_at <= now()
     order by available_at
     limit s.chunks_max
     for update skip locked
   ) c
+),
+picked as (
+  select id
+  from (select id, rows_max,
+               sum(row_count) over (partition by org_id order by available_at, id) - row_count as before
+        from due) d
+  where before < rows_max
 )
 update chunk c
-set available_at = now() + $4 * interval '1 millisecond', lease_token = $3, claims = c.claims + 1
+set available_at = now() + $5 * interval '1 millisecond', lease_token = $4, claims = c.claims + 1
 from picked p
 where c.id = p.id
 returning c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc,

@@ -1,8 +1,8 @@
 -- name: member_heartbeat
-insert into member (id, roles, version, host, pid, draining, counters)
-values ($1, $2::text[], $3, $4, $5, $6, $7::json)
+insert into member (id, roles, version, host, pid, draining, counters, check_ms)
+values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::int[])
 on conflict (id) do update
-set heartbeat_at = now(), draining = excluded.draining, counters = excluded.counters
+set heartbeat_at = now(), draining = excluded.draining, counters = excluded.counters, check_ms = excluded.check_ms
 
 -- name: member_forget
 delete from member where heartbeat_at < now() - interval '1 day'

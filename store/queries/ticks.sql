@@ -98,3 +98,10 @@ update monitor_sched
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
     open_trigger = null, open_large = false
 where monitor_id = $1 and open_tick_id = $2
+
+-- name: tier_check_ms
+-- How long a check of each tier takes, as the fleet's workers say.
+select u.n - 1, avg(u.ms)::bigint
+from member m, unnest(m.check_ms) with ordinality as u(ms, n)
+where m.heartbeat_at > now() - interval '1 minute' and u.ms > 0
+group by u.n

@@ -82,8 +82,8 @@ store::CutResult PipelineTest::Cut() {
 
 store::Claim PipelineTest::ClaimAll(int chunks_max) {
   std::vector<store::ClaimShare> shares;
-  for (const auto& id : store::WalkDueOrganisations(session, {}, 1000).due) {
-    shares.push_back({id, chunks_max});
+  for (const auto& due : store::WalkDueOrganisations(session, {}, 1000).due) {
+    shares.push_back({due.org_id, chunks_max, 1'000'000});
   }
   return store::ClaimChunks(session, shares, base::Uuid::V4(), lease, prices);
 }

@@ -211,11 +211,11 @@ TEST_F(PipelineTest, TheFirstTickOfABigMonitorIsCutAtOnce) {
 TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
   const auto monitor = NewMonitor({.rows = 2, .due = "now() + interval '1 hour'"});
   const auto next = Sql("select next_run_at from monitor_sched");
-  const auto first = store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt);
+  const auto first = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
   EXPECT_EQ(first.kind, store::TriggerOutcome::Kind::kDone);
   EXPECT_FALSE(first.joined);
   EXPECT_EQ(first.rows, 2);
-  const auto second = store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt);
+  const auto second = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
   EXPECT_TRUE(second.joined);
   EXPECT_EQ(second.tick_id, first.tick_id);
   EXPECT_EQ(Sql("select next_run_at from monitor_sched"), next);
@@ -233,7 +233,7 @@ TEST_F(PipelineTest, G5_RowsOfAPausedMonitorComeBackAsSkippedAndNothingIsReserve
   EXPECT_EQ(Sql("select sum(reserved_mc) from chunk"), "0");
   Record(FinishAll(claim, Outcome::kUnchanged));
   EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "0606");
-  EXPECT_EQ(store::TriggerMonitor(session, clock, {}, monitor, 256, 4096, std::nullopt).kind,
+  EXPECT_EQ(store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt).kind,
             store::TriggerOutcome::Kind::kConflict);
 }
 
@@ -268,6 +268,42 @@ TEST_F(PipelineTest, G10_AClaimTakesOfEveryOrganisationItsShareAlone) {
   for (const auto& chunk : claim.chunks) ++chunks[chunk.org_id];
   EXPECT_EQ(chunks.size(), 2U);
   EXPECT_EQ(chunks[org], 2);
+}
+
+TEST_F(PipelineTest, G10_AClaimEndsWithTheChunkThatReachesItsRows) {
+  NewMonitor({.rows = 1024});
+  Cut();
+  const auto take = [this](int rows_max) {
+    return store::ClaimChunks(session, {{org, 64, rows_max}}, base::Uuid::V4(), lease, prices)
+        .chunks.size();
+  };
+  EXPECT_EQ(take(257), 2U);
+  EXPECT_EQ(take(1), 1U);
+  EXPECT_EQ(take(10'000), 1U) << "what is left";
+  EXPECT_EQ(take(1), 0U);
+}
+
+TEST_F(PipelineTest, ChunksShrinkWhereTheFleetsChecksAreSlow) {
+  const auto member = [this](const std::string& check_ms) {
+    Sql("insert into member (id, roles, version, host, pid, check_ms) "
+        "values (gen_random_uuid(), '{worker}', '1', 'h', 1, '" +
+        check_ms + "') returning 1");
+  };
+  NewMonitor({.rows = 200});
+  Cut();
+  EXPECT_EQ(Sql("select string_agg(row_count::text, ',') from chunk"), "200");
+  Sql("with gone as (delete from chunk) update monitor_sched set open_tick_id = null, "
+      "open_due_at = null, open_started_at = null, open_slots = null, open_rows = null, "
+      "open_trigger = null, next_run_at = now() returning 1");
+  member("{0,50,0,0}");
+  member("{0,150,0,0}");
+  Sql("insert into member (id, roles, version, host, pid, check_ms, heartbeat_at) values "
+      "(gen_random_uuid(), '{worker}', '1', 'gone', 1, '{0,60000,0,0}', now() - interval '1 hour') "
+      "returning 1");
+  Cut();
+  EXPECT_EQ(Sql("select string_agg(row_count::text, ',' order by firsts[1]) from chunk"),
+            "64,64,64,8")
+      << "100 ms each on average: 100 rows in 10 s, so 64, a part of a block";
 }
 
 TEST_F(PipelineTest, AChunkThatKeepsKillingItsWorkersIsHalvedDownToTheRow) {

@@ -112,6 +112,7 @@ class StoppedWorkerTest : public WorkerTest {
  public:
   StoppedWorkerTest() {
     settings.worker.checks_in_flight_max = 2;
+    settings.worker.org_share = 1;
     monitor = NewPriced(10);
     Cut();
     probe.SetScript(Hold);
@@ -266,6 +267,28 @@ TEST_F(DrainedWorkerTest, ACheckThatWaitsForItsNextAttemptIsGivenBackNotFailed) 
     EXPECT_EQ(Sql("select count(*) from row_state where last_tick_id > 0"), "0");
   }
   ExpectAnotherFinishesEachOnce();
+}
+
+// A neighbour whose checks never end has its share of the slots, and no more.
+TEST_F(WorkerTest, G10_OneOrganisationsSlowChecksLeaveSlotsToOthers) {
+  settings.worker.checks_in_flight_max = 4;
+  NewPriced(256);
+  Cut();
+  probe.SetScript(Hold);
+  Process process(*this);
+  Until("its share is in flight", [this] { return probe.held() == 2; });
+  process.Settle();
+  EXPECT_EQ(probe.starts(), 2U);
+  const base::Uuid other = NewOrganisation(5000);
+  probe.SetScript([](int, int) { return kSame; });
+  NewMonitor({.rows = 3, .org = other});
+  Sql("update monitor_row set subject = json_build_object('n', position) returning 1");
+  Cut();
+  Eventually(
+      "select count(*) from row_state s join monitor m on m.id = s.monitor_id where m.org_id = '" +
+          other.ToString() + "' and s.last_tick_id > 0",
+      "3");
+  EXPECT_EQ(probe.held(), 2U) << "the neighbour's are still under way";
 }
 
 TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {

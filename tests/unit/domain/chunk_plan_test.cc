@@ -53,6 +53,29 @@ std::vector<int> Ends(const std::vector<ChunkPlan>& plans) {
   return ends;
 }
 
+TEST(ChunkPlan, AChunkHasAsManyRowsAsItsTiersChecksTakeTheTargetFor) {
+  using std::chrono::milliseconds;
+  const auto rows = [](int check_ms) {
+    return ChunkRowsFor(milliseconds(check_ms), milliseconds(10'000), 256);
+  };
+  EXPECT_EQ(rows(0), 256) << "unknown";
+  EXPECT_EQ(rows(1), 256);
+  EXPECT_EQ(rows(39), 256);
+  EXPECT_EQ(rows(40), 250);
+  EXPECT_EQ(rows(500), 20);
+  EXPECT_EQ(rows(9'999), 1);
+  EXPECT_EQ(rows(600'000), 1) << "a check of ten minutes is a chunk of its own";
+}
+
+TEST(ChunkPlan, EveryTierHasItsOwnSize) {
+  ChunkSizes sizes(256);
+  sizes.Set(Tier::kHigh, 2);
+  TickRows slow = LargePortion(11, 0, 5);
+  slow.tier = Tier::kHigh;
+  EXPECT_EQ(Ends(PlanChunks({slow}, sizes)), (std::vector<int>{2, 4, 5}));
+  EXPECT_EQ(Ends(PlanChunks({LargePortion(11, 0, 300)}, sizes)), (std::vector<int>{256, 300}));
+}
+
 TEST(ChunkPlan, SmallTicksOfOneOrganisationShareAChunkInTheOrderGiven) {
   const auto plans = PlanChunks({SmallTick(11, 2), SmallTick(12, 3), SmallTick(13, 5)}, 10);
   ASSERT_EQ(plans.size(), 1U);
