@@ -3,6 +3,7 @@
 import bisect
 import collections
 import datetime
+import time
 import uuid
 
 PRICES_MC = {1: {1000, 2000}, 2: {5000}, 3: {20000}}  # by tier; "low" changes in the configuration meanwhile
@@ -54,8 +55,8 @@ def check_id(row_id, tick_id):
 
 
 class Checker:
-    def __init__(self, cluster, ledger, load, ready_at):
-        self.cluster, self.load, self.ready_at = cluster, load, ready_at
+    def __init__(self, cluster, ledger, load):
+        self.cluster, self.load = cluster, load
         self.failures, self.notes = [], []
         self.asks = collections.defaultdict(list)     # check -> entries
         self.answers = collections.defaultdict(list)
@@ -155,7 +156,6 @@ class Checker:
                 self.fail(f"G7 a manual tick of {monitor} stands for {slots} slots")
         # The database's clock in terms of ours.
         now = self.cluster.execute("select clock_timestamp()")[0][0]
-        import time
         offset = time.monotonic()
         gaps = 0
         for monitor, (anchor, next_run, frequency) in scheds.items():

@@ -109,8 +109,6 @@ class Server:
 
 
 class Cluster:
-    DATABASE = "fleet"
-
     def __init__(self, directory, standby=False):
         self.dir = Path(directory)
         self.made = 0
@@ -121,7 +119,7 @@ class Cluster:
         self.primary.start()
         # Not a superuser, whose connections are never exhausted.
         self.primary.execute("postgres", "CREATE ROLE fleet LOGIN")
-        self.primary.execute("postgres", f"CREATE DATABASE {self.DATABASE} OWNER fleet")
+        self.new_database("fleet")
         if standby:
             self.add_standby()
 
@@ -129,11 +127,16 @@ class Cluster:
         self.made += 1
         return Server(self.dir / f"pg{self.made}")
 
+    def new_database(self, name):
+        """The one that is used from now on."""
+        self.database = name
+        self.primary.execute("postgres", f"CREATE DATABASE {name} OWNER fleet")
+
     def address(self):
         return "127.0.0.1", self.primary.port
 
     def execute(self, statement, parameters=None):
-        return self.primary.execute(self.DATABASE, statement, parameters)
+        return self.primary.execute(self.database, statement, parameters)
 
     def add_standby(self):
         self.standby = self._new()

@@ -136,14 +136,14 @@ class Faults:
         held = []
         try:
             for _ in range(100):
-                held.append(self.cluster.primary.connect(self.cluster.DATABASE, "fleet"))
+                held.append(self.cluster.primary.connect(self.cluster.database, "fleet"))
         except psycopg2.OperationalError:
             pass
         self.cluster.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                              "WHERE usename = 'fleet' AND application_name LIKE 'vedette%'")
         for _ in range(20):  # before the fleet is back
             try:
-                held.append(self.cluster.primary.connect(self.cluster.DATABASE, "fleet"))
+                held.append(self.cluster.primary.connect(self.cluster.database, "fleet"))
             except psycopg2.OperationalError:
                 time.sleep(0.05)
         time.sleep(self.random.uniform(1, 2.5))

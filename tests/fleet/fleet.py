@@ -70,6 +70,7 @@ class Member:
 
     def __init__(self, binary, name, roles, directory, loop, cluster, research, extra=None):
         self.binary, self.name, self.roles, self.research = binary, name, roles, research
+        self.database = cluster.database
         self.log_path = directory / f"{name}.log"
         self.proxy = Proxy(loop, cluster.address)
         self.api_port, self.admin_port = free_port(), free_port()
@@ -83,7 +84,7 @@ class Member:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("VEDETTE_", "PG"))}
         kept |= SETTINGS
         kept |= {
-            "VEDETTE_DATABASE_URL": f"postgresql://fleet@127.0.0.1:{self.proxy.port}/fleet",
+            "VEDETTE_DATABASE_URL": f"postgresql://fleet@127.0.0.1:{self.proxy.port}/{self.database}",
             "VEDETTE_API_LISTEN": f"127.0.0.1:{self.api_port}",
             "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{self.admin_port}",
         }
@@ -137,7 +138,7 @@ class Member:
         return self.process.wait(60)
 
     def log(self):
-        return self.log_path.read_bytes().decode("latin-1")
+        return self.log_path.read_bytes().decode("latin-1") if self.log_path.exists() else ""
 
     def errors(self):
         """Lines that it logged as errors."""

@@ -14,32 +14,40 @@ class Monitor:
 
 
 class Tenant:
-    def __init__(self, name, funds, poor=False):
-        self.name, self.funds, self.poor = name, funds, poor
+    def __init__(self, name, poor):
+        self.name, self.poor = name, poor
         self.id = self.key = self.team_id = self.limit = None
         self.monitors = []
 
 
-class Load:
-    """`scale`: how many rows, in halves and doubles. Writes what it does into the ledger: asked, then answered."""
+def everybody(size):
+    """Tenants and their monitors: (rows, period in s, notified types, tier)."""
+    return [
+        {"name": "rich", "monitors": [(size(8), 3, [CHANGED, COMPLETED, FAILED], "low")] * 4},
+        {"name": "big", "monitors": [(size(520), 25, [CHANGED], "low"), (size(90), 12, [CHANGED, FAILED], "high")]},
+        {"name": "poor", "monitors": [(size(12), 4, [CHANGED, COMPLETED], "low")] * 2, "funds": 150},
+        {"name": "team", "monitors": [(size(10), 4, [CHANGED], "medium")] * 2, "limit": 300},
+        {"name": "locked", "monitors": [(size(40), 8, [CHANGED], "low"), (size(6), 3, [], "low")]},
+        {"name": "single", "monitors": [(1, 2, [CHANGED], "low")] * size(20)},
+    ]
 
-    def __init__(self, operator, research, receiver, ledger, random, scale=1.0):
+
+class Load:
+    """What it does goes into the ledger, with when it was asked for and when and how it was answered. `scale`
+    multiplies the rows."""
+
+    def __init__(self, operator, research, receiver, ledger, random, scale=1.0, plan=None):
         self.research_checks = research.checks
         self.operator, self.receiver, self.ledger, self.random = operator, receiver, ledger, random
         self.tenants = []
         self.top_ups = 0
         self.paused = []
-        size = lambda n: max(1, int(n * scale))  # noqa: E731
-        self._tenant("rich", 1_000_000, [(size(8), 3, [CHANGED, COMPLETED, FAILED], "low")] * 4)
-        self._tenant("big", 1_000_000, [(size(520), 25, [CHANGED], "low"), (size(90), 12, [CHANGED, FAILED], "high")])
-        self._tenant("poor", 150, [(size(12), 4, [CHANGED, COMPLETED], "low")] * 2, poor=True)
-        self._tenant("team", 1_000_000, [(size(10), 4, [CHANGED], "medium")] * 2, limit=300)
-        self._tenant("locked", 1_000_000, [(size(40), 8, [CHANGED], "low"), (size(6), 3, [], "low")])
-        self._tenant("single", 1_000_000, [(1, 2, [CHANGED], "low")] * size(20))
+        for tenant in plan or everybody(lambda n: max(1, int(n * scale))):
+            self._tenant(**tenant)
 
-    def _tenant(self, name, funds, monitors, poor=False, limit=None):
+    def _tenant(self, name, monitors, funds=1_000_000, limit=None):
         op, must = self.operator, self.operator.must
-        tenant = Tenant(name, funds, poor)
+        tenant = Tenant(name, poor=funds < 1_000_000)
         tenant.id = must(op.admin("POST", "/admin/v1/orgs", {"name": name, "features": FEATURES}))["id"]
         path = f"/admin/v1/orgs/{tenant.id}"
         must(op.admin("POST", path + "/credits", {"amount": funds, "reason": "first"}))

@@ -22,6 +22,13 @@ class Loop:
         self.loop.call_soon_threadsafe(function, *arguments)
 
     def close(self):
+        async def cancel():
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        self.run(cancel())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(10)
 
@@ -55,7 +62,7 @@ class HttpServer:
                 writer.write(b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
                              % (status, len(text), text))
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
@@ -71,6 +78,7 @@ class Research:
         self.generation = {}  # row -> its counter
         self.checks = {}      # check -> (status, values)
         self.asked = {}       # check -> how often
+        self.moves = 0.35     # the share of checks before which a row's generation moves on
         self.delay_max = 0.05
         self.behave = None    # async (member, request, times asked) -> None; tests hold answers here
         self.refuses = True   # whether some checks fail, at once or at first
@@ -81,7 +89,7 @@ class Research:
 
     def values(self, check, row):
         if check not in self.checks:
-            n = self.generation.get(row, 0) + (1 if chance(self.seed, "moves", check) < 0.35 else 0)
+            n = self.generation.get(row, 0) + (1 if chance(self.seed, "moves", check) < self.moves else 0)
             self.generation[row] = n
             status = 422 if self.refuses and chance(self.seed, "refused", check) < 0.02 else 200
             self.checks[check] = (status, {"price": n, "state": f"s{n // 2}"})
