@@ -206,9 +206,9 @@ void Service::Impl::CheckConfig() const {
 void Service::Impl::BuildPools() {
   const config::DatabaseConfig& db = config.database;
   const auto pool = [&](const char* name, int connections, bool keyed_plans) {
-    return std::make_unique<store::Pool>(
-        db, store::SessionOptions{name, keyed_plans, &config.testing}, connections, clock,
-        metrics, log.For("store"));
+    return std::make_unique<store::Pool>(db,
+                                         store::SessionOptions{name, keyed_plans, &config.testing},
+                                         connections, clock, metrics, log.For("store"));
   };
   signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));
   fleet_pool = pool("fleet", 1, false);

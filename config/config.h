@@ -108,7 +108,7 @@ struct ProbeConfig {
   std::string tokens_max_field;       // how the model's server calls it
   std::string answer_format;          // json_schema, json_object, text
   std::size_t page_text_bytes_max;    // of a page's text given to the model; 0 = none is fetched
-  double change_share;  // of the checks of kind null that see new values
+  double change_share;                // of the checks of kind null that see new values
 
   bool operator==(const ProbeConfig&) const = default;
 };
