@@ -192,15 +192,45 @@ HtmlFinding Found(base::Json value, std::string evidence) {
   return out;
 }
 
-HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute) {
-  std::string value;
-  if (!attribute.empty()) {
-    xmlChar* text = node->type == XML_ELEMENT_NODE ? xmlGetProp(node, Xml(attribute)) : nullptr;
-    if (text == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
-    value = FoldSpace(TakeText(text));
-  } else {
-    value = FoldedText(node);
+// What a reader sees of an element.
+std::string VisibleTextOf(const xmlNode* top) {
+  std::string text;
+  const xmlNode* node = top;
+  while (node != nullptr) {
+    const bool element = node->type == XML_ELEMENT_NODE;
+    const bool enter = element && !IsHidden(node);
+    if (element && !IsInline(node)) text += ' ';
+    if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) {
+      if (node->content != nullptr) text += reinterpret_cast<const char*>(node->content);
+    }
+    if (enter && node->children != nullptr) {
+      node = node->children;
+      continue;
+    }
+    while (node != top && node->next == nullptr) {
+      node = node->parent;
+      if (!IsInline(node)) text += ' ';
+    }
+    if (node == top) break;
+    node = node->next;
   }
+  return FoldSpace(RepairUtf8(text));
+}
+
+// Empty where the node lacks the attribute.
+std::optional<std::string> NodeText(const xmlNode* node, const std::string& attribute,
+                                    bool visible) {
+  const bool element = node->type == XML_ELEMENT_NODE;
+  if (attribute.empty()) return visible && element ? VisibleTextOf(node) : FoldedText(node);
+  xmlChar* text = element ? xmlGetProp(node, Xml(attribute)) : nullptr;
+  if (text == nullptr) return std::nullopt;
+  return FoldSpace(TakeText(text));
+}
+
+HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute, bool visible) {
+  auto text_of_node = NodeText(node, attribute, visible);
+  if (!text_of_node) return NotFound(HtmlFinding::Kind::kAbsent);
+  std::string value = std::move(*text_of_node);
   const bool element = node->type == XML_ELEMENT_NODE || node->type == XML_TEXT_NODE;
   const xmlNode* around = element && attribute.empty() ? node->parent : nullptr;
   if (around == nullptr || around->type != XML_ELEMENT_NODE) {
@@ -256,6 +286,59 @@ bool ExtractionStop::Attach(unsigned long* step_limit) {
   return !stopped_;
 }
 
+ExtractionStop::Attachment::Attachment(ExtractionStop& stop, unsigned long* step_limit)
+    : stop_(stop), live_(stop.Attach(step_limit)) {}
+
+ExtractionStop::Attachment::~Attachment() {
+  stop_.Attach(nullptr);
+}
+
+namespace {
+
+// Runs expressions over a document, within their limits.
+class Evaluation {
+ public:
+  // `context`: the element to start from; null: the document.
+  Evaluation(xmlDocPtr document, xmlNodePtr context, ExtractionStop& stop)
+      : context_(NewContext(document)),
+        node_(context != nullptr ? context : reinterpret_cast<xmlNodePtr>(document)),
+        stop_(stop) {}
+
+  // Null on failure.
+  XPathObjectPtr Run(const std::string& expression);
+  const HtmlFinding& failure() const { return failure_; }
+
+ private:
+  XPathContextPtr context_;
+  xmlNodePtr node_;
+  ExtractionStop& stop_;
+  HtmlFinding failure_;
+};
+
+XPathObjectPtr Evaluation::Run(const std::string& expression) {
+  const XPathProgramPtr program = Compile(context_.get(), expression);
+  XPathObjectPtr result;
+  if (program != nullptr) {
+    context_->node = node_;
+    context_->opLimit = kXPathStepsMax;
+    context_->opCount = 0;
+    const ExtractionStop::Attachment attachment(stop_, &context_->opLimit);
+    if (attachment.live()) result.reset(xmlXPathCompiledEval(program.get(), context_.get()));
+  }
+  if (result != nullptr) return result;
+  const int error = LastError(*context_);
+  if (stop_.stopped() || (program != nullptr && error == XPATH_OP_LIMIT_EXCEEDED)) {
+    failure_ = NotFound(HtmlFinding::Kind::kGaveUp);
+    return nullptr;
+  }
+  failure_ = NotFound(HtmlFinding::Kind::kBadExpression);
+  failure_.message = ErrorPhrase(error);
+  failure_.position = program == nullptr ? ErrorPosition(*context_, expression) : 0;
+  return nullptr;
+}
+
+}  // namespace
+
 struct HtmlDocument::Tree {
   DocPtr document;
   xmlNodePtr root = nullptr;
@@ -301,33 +384,15 @@ std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view tex
 }
 
 HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool from_root,
-                                const std::string& attribute, ExtractionStop& stop) const {
+                                const std::string& attribute, ExtractionStop& stop,
+                                bool visible) const {
   Quieten();
   if (tree_->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
-  const XPathContextPtr context = NewContext(tree_->document.get());
+  Evaluation evaluation(tree_->document.get(), from_root ? tree_->root : nullptr, stop);
   xmlNodePtr first = nullptr;
   for (const std::string& expression : expressions) {
-    const XPathProgramPtr program = Compile(context.get(), expression);
-    XPathObjectPtr result;
-    if (program != nullptr) {
-      context->node = from_root ? tree_->root : reinterpret_cast<xmlNodePtr>(tree_->document.get());
-      context->opLimit = kXPathStepsMax;
-      context->opCount = 0;
-      if (stop.Attach(&context->opLimit)) {
-        result.reset(xmlXPathCompiledEval(program.get(), context.get()));
-      }
-      stop.Attach(nullptr);
-    }
-    if (result == nullptr) {
-      const int error = LastError(*context);
-      if (stop.stopped() || (program != nullptr && error == XPATH_OP_LIMIT_EXCEEDED)) {
-        return NotFound(HtmlFinding::Kind::kGaveUp);
-      }
-      HtmlFinding bad = NotFound(HtmlFinding::Kind::kBadExpression);
-      bad.message = ErrorPhrase(error);
-      bad.position = program == nullptr ? ErrorPosition(*context, expression) : 0;
-      return bad;
-    }
+    const XPathObjectPtr result = evaluation.Run(expression);
+    if (result == nullptr) return evaluation.failure();
     if (result->type != XPATH_NODESET) return ScalarFinding(*result);
     if (result->nodesetval == nullptr || result->nodesetval->nodeNr == 0) continue;
     const xmlNodePtr node = FirstInOrder(*result->nodesetval, stop);
@@ -335,31 +400,41 @@ HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, boo
     if (first == nullptr || xmlXPathCmpNodes(first, node) == -1) first = node;
   }
   if (first == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
-  return NodeFinding(first, attribute);
+  return NodeFinding(first, attribute, visible);
+}
+
+HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, bool from_root,
+                                const std::string& attribute, ExtractionStop& stop, bool visible,
+                                std::size_t text_bytes_max) const {
+  Quieten();
+  HtmlMatches out;
+  if (tree_->root == nullptr) return out;
+  Evaluation evaluation(tree_->document.get(), from_root ? tree_->root : nullptr, stop);
+  std::vector<xmlNodePtr> nodes;
+  for (const std::string& expression : expressions) {
+    const XPathObjectPtr result = evaluation.Run(expression);
+    if (result == nullptr) return {evaluation.failure(), 0, {}};
+    const xmlNodeSet* set = result->type == XPATH_NODESET ? result->nodesetval : nullptr;
+    if (set != nullptr) nodes.insert(nodes.end(), set->nodeTab, set->nodeTab + set->nodeNr);
+  }
+  std::sort(nodes.begin(), nodes.end(),
+            [](xmlNodePtr x, xmlNodePtr y) { return xmlXPathCmpNodes(x, y) == 1; });
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  out.count = nodes.size();
+  std::size_t bytes = 0;
+  for (const xmlNodePtr node : nodes) {
+    if (bytes >= text_bytes_max) break;
+    if (stop.stopped()) return {NotFound(HtmlFinding::Kind::kGaveUp), 0, {}};
+    auto text = NodeText(node, attribute, visible);
+    if (!text) continue;
+    bytes += text->size() + 1;
+    out.texts.push_back(std::move(*text));
+  }
+  return out;
 }
 
 std::string HtmlDocument::VisibleText() const {
-  std::string text;
-  const xmlNode* node = tree_->root;
-  while (node != nullptr) {
-    const bool element = node->type == XML_ELEMENT_NODE;
-    const bool enter = element && !IsHidden(node);
-    if (element && !IsInline(node)) text += ' ';
-    if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) {
-      if (node->content != nullptr) text += reinterpret_cast<const char*>(node->content);
-    }
-    if (enter && node->children != nullptr) {
-      node = node->children;
-      continue;
-    }
-    while (node != tree_->root && node->next == nullptr) {
-      node = node->parent;
-      if (!IsInline(node)) text += ' ';
-    }
-    if (node == tree_->root) break;
-    node = node->next;
-  }
-  return FoldSpace(RepairUtf8(text));
+  return tree_->root == nullptr ? std::string() : VisibleTextOf(tree_->root);
 }
 
 std::optional<XPathError> CheckXPath(std::string_view expression) {

@@ -27,8 +27,21 @@ class ExtractionStop {
   void Stop();
   bool stopped() const;
 
+  // Lets Stop end an evaluation for as long as it lives.
+  class Attachment {
+   public:
+    Attachment(ExtractionStop& stop, unsigned long* step_limit);
+    ~Attachment();
+    Attachment(const Attachment&) = delete;
+    Attachment& operator=(const Attachment&) = delete;
+    bool live() const { return live_; }  // false: it was stopped before
+
+   private:
+    ExtractionStop& stop_;
+    bool live_;
+  };
+
  private:
-  friend class HtmlDocument;
   // While an evaluation runs: its step limit, which libxml2 reads at every step. Null detaches;
   // false when it is stopped already.
   bool Attach(unsigned long* step_limit);
@@ -49,6 +62,13 @@ struct HtmlFinding {
       0;  // kBadExpression: the character's number in the expression, from 1; or 0
 };
 
+// Everything that expressions select.
+struct HtmlMatches {
+  HtmlFinding failure;             // kBadExpression or kGaveUp; else kAbsent
+  std::size_t count = 0;           // nodes
+  std::vector<std::string> texts;  // of them
+};
+
 // An HTML page parsed by libxml2's HTML parser: no network, no DTD, no entities but HTML's own. XML
 // is read by the same parser. One thread at a time.
 class HtmlDocument {
@@ -64,8 +84,15 @@ class HtmlDocument {
   // expression that is no node-set. With `attribute`, that element's attribute. A number that is
   // NaN or infinite counts as absent. The context node is the root element where `from_root`, else
   // the document.
+  // `visible`: of an element the text that a reader sees.
   HtmlFinding First(const std::vector<std::string>& expressions, bool from_root,
-                    const std::string& attribute, ExtractionStop& stop) const;
+                    const std::string& attribute, ExtractionStop& stop, bool visible = false) const;
+
+  // All that `expressions` (of node-sets) select, in document order, each once. Texts as First has
+  // them, without those that lack `attribute`; no more of them than make `text_bytes_max` bytes.
+  HtmlMatches Every(const std::vector<std::string>& expressions, bool from_root,
+                    const std::string& attribute, ExtractionStop& stop, bool visible,
+                    std::size_t text_bytes_max) const;
 
   // What a reader sees: without head, script, style, noscript, template and comments; blocks are
   // apart. Folded.

@@ -6,31 +6,45 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/crypto.h"
 #include "base/json.h"
 #include "domain/field_description.h"
 #include "worker/probes/charset.h"
 #include "worker/probes/css_to_xpath.h"
 #include "worker/probes/json_path.h"
+#include "worker/probes/number.h"
 #include "worker/probes/text.h"
+#include "worker/probes/url_reference.h"
 
 namespace vedette::worker {
 namespace {
 
 using Kind = domain::FieldDescription::Kind;
 
+constexpr std::size_t kMetaNameBytesMax = 200;
 constexpr int kJsonMembersMax = 100'000;
 constexpr int kJsonDepthMax = 64;
+
+// What filters make of the matches.
+enum class Pick { kFirst, kAll, kCount };
+enum class Form { kWhole, kVisible, kNumber, kHash };
 
 // HTML expressions; the root element is the context of those that were CSS.
 struct HtmlSelector {
   std::vector<std::string> expressions;
   bool css = false;
   std::string attribute;
+  Pick pick = Pick::kFirst;
+  Form form = Form::kWhole;
+  bool is_reference = false;  // a URL, relative to the page's
 };
 struct RegexSelector {
   std::shared_ptr<const RE2> regex;
+  int group;  // 0: all of the match
 };
-struct TextSelector {};
+struct TextSelector {
+  bool hash;
+};
 using Selector = std::variant<HtmlSelector, JsonPath, RegexSelector, TextSelector>;
 
 struct CompileError {
@@ -38,12 +52,44 @@ struct CompileError {
   std::size_t position;
 };
 
+// Empty, or what is wrong.
+std::string ReadFilters(const domain::FieldDescription& description, HtmlSelector* selector) {
+  bool picked = false;
+  for (const std::string& word : description.filters) {
+    const bool picks = word == "first" || word == "all" || word == "count";
+    const bool forms = word == "text" || word == "number" || word == "hash";
+    if (!picks && !forms) {
+      return fmt::format(
+          "the filter '{}' is not known; there are first, all, count, text, number and hash", word);
+    }
+    if (picks ? picked : selector->form != Form::kWhole) {
+      return fmt::format("the filter '{}' contradicts one before it", word);
+    }
+    picked = picked || picks;
+    if (word == "all") selector->pick = Pick::kAll;
+    if (word == "count") selector->pick = Pick::kCount;
+    if (word == "text") selector->form = Form::kVisible;
+    if (word == "number") selector->form = Form::kNumber;
+    if (word == "hash") selector->form = Form::kHash;
+  }
+  const bool more = selector->form != Form::kWhole || !selector->attribute.empty();
+  if (selector->pick == Pick::kCount && more)
+    return "count goes with no attribute and no other filter";
+  if (selector->form == Form::kVisible && !selector->attribute.empty()) {
+    return "text goes with no attribute";
+  }
+  return {};
+}
+
 std::variant<Selector, CompileError> CompileCss(const domain::FieldDescription& description) {
   auto result = CssToXPath(description.selector);
   if (auto* error = std::get_if<SelectorSyntaxError>(&result)) {
     return CompileError{std::move(error->message), error->position};
   }
   HtmlSelector selector{std::move(std::get<0>(result)), true, AsciiLower(description.attribute)};
+  if (std::string fault = ReadFilters(description, &selector); !fault.empty()) {
+    return CompileError{std::move(fault), CountCharacters(description.selector) + 1};
+  }
   for (const std::string& expression : selector.expressions) {
     if (auto error = CheckXPath(expression)) return CompileError{std::move(error->message), 1};
   }
@@ -60,6 +106,38 @@ std::variant<Selector, CompileError> CompileXPath(const std::string& expression)
   return Selector(HtmlSelector{{expression}, false, ""});
 }
 
+// What a page says of itself: in <title>, <link rel=canonical>, or the <meta> that is called `name`
+// by its property (OpenGraph), name or itemprop.
+std::variant<Selector, CompileError> CompileMeta(const std::string& text) {
+  const std::string name = AsciiLower(text);
+  HtmlSelector selector;
+  const auto lower = [](std::string_view what) {
+    return fmt::format("translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')",
+                       what);
+  };
+  const auto bad = std::find_if(name.begin(), name.end(), [](char c) {
+    return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+             std::string_view(":._-").find(c) != std::string_view::npos);
+  });
+  if (bad != name.end() || name.size() > kMetaNameBytesMax) {
+    return CompileError{"a name is letters, digits, ':', '.', '_' and '-'",
+                        static_cast<std::size_t>(bad - name.begin()) + 1};
+  }
+  if (name == "title") {
+    selector.expressions = {"//title"};
+  } else if (name == "canonical") {
+    selector.is_reference = true;
+    selector.expressions = {
+        fmt::format("//link[contains(concat(' ', normalize-space({}), ' '), ' canonical ')]/@href",
+                    lower("@rel"))};
+  } else {
+    selector.expressions = {fmt::format("//meta[{} = '{}' or {} = '{}' or {} = '{}']/@content",
+                                        lower("@property"), name, lower("@name"), name,
+                                        lower("@itemprop"), name)};
+  }
+  return Selector(std::move(selector));
+}
+
 std::variant<Selector, CompileError> CompileRegex(const std::string& pattern) {
   if (pattern.size() > kRegexBytesMax) {
     return CompileError{fmt::format("the pattern is longer than {} bytes", kRegexBytesMax), 1};
@@ -73,7 +151,10 @@ std::variant<Selector, CompileError> CompileRegex(const std::string& pattern) {
     return CompileError{RepairUtf8(regex->error()),
                         CountCharacters(pattern.substr(0, at == std::string::npos ? 0 : at)) + 1};
   }
-  return Selector(RegexSelector{std::move(regex)});
+  const auto& named = regex->NamedCapturingGroups();
+  const auto value = named.find("value");
+  const int group = value != named.end() ? value->second : regex->NumberOfCapturingGroups() > 0;
+  return Selector(RegexSelector{std::move(regex), group});
 }
 
 std::variant<Selector, CompileError> CompileSelector(const domain::FieldDescription& description) {
@@ -97,8 +178,10 @@ std::variant<Selector, CompileError> CompileSelector(const domain::FieldDescript
       }
       return Selector(std::move(std::get<JsonPath>(path)));
     }
+    case Kind::kMeta:
+      return CompileMeta(description.selector);
     default:
-      return Selector(TextSelector{});
+      return Selector(TextSelector{!description.filters.empty()});
   }
 }
 
@@ -174,6 +257,19 @@ class PageForms {
 
 using FieldResult = std::variant<FieldObservation, ProbeFailure>;
 
+std::string HashOf(std::string_view text) {
+  return base::HexEncode(base::Sha256(text));
+}
+
+// A text in the form that the filter asks for; null where it has no such thing.
+base::Json InForm(Form form, base::Json value) {
+  if (!value.is_string()) return value;
+  const auto& text = value.get_ref<const std::string&>();
+  if (form == Form::kHash) return HashOf(text);
+  if (form == Form::kNumber) return FirstNumber(text).value_or(nullptr);
+  return value;
+}
+
 FieldObservation Observed(base::Json value, std::string evidence) {
   FieldObservation out;
   out.value = std::move(value);
@@ -184,13 +280,14 @@ FieldObservation Observed(base::Json value, std::string evidence) {
 // Extracts one field after the other from one page.
 class Extraction {
  public:
-  Extraction(const FetchedPage& page, ExtractionStop& stop) : forms_(page), stop_(stop) {}
+  Extraction(const FetchedPage& page, ExtractionStop& stop)
+      : forms_(page), url_(page.url), stop_(stop) {}
 
   const MediaType& type() const { return forms_.type(); }
 
   // Adds what one field observes, or says why the whole check fails.
   std::optional<ProbeFailure> Add(const std::string& field, const Selector& selector,
-                                  const std::string& url, Observation* out) {
+                                  Observation* out) {
     FieldResult result = Run(field, selector);
     if (auto* failure = std::get_if<ProbeFailure>(&result)) return std::move(*failure);
     auto& observed = std::get<FieldObservation>(result);
@@ -200,7 +297,7 @@ class Extraction {
           "The value of the field '{}' is longer than {} bytes; choose a narrower selector.", field,
           kValueBytesMax));
     }
-    if (!observed.value.is_null()) observed.sources.push_back(url);
+    if (!observed.value.is_null()) observed.sources.push_back(url_);
     out->fields.insert_or_assign(field, std::move(observed));
     return std::nullopt;
   }
@@ -210,17 +307,17 @@ class Extraction {
     if (const auto* html = std::get_if<HtmlSelector>(&selector)) return Html(field, *html);
     if (const auto* path = std::get_if<JsonPath>(&selector)) return JsonValue(field, *path);
     if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
-    return Text();
+    return Text(std::get<TextSelector>(selector).hash);
   }
 
-  FieldResult Text() {
+  FieldResult Text(bool hash) {
     const std::string& type = forms_.type().type;
     const bool html = !IsJson(type) && type != "text/plain";
     const HtmlDocument* document = html ? forms_.Html() : nullptr;
     if (html && document == nullptr) return UnreadableHtml();
     std::string text = html ? document->VisibleText() : FoldSpace(forms_.text());
     std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
-    return Observed(std::move(text), std::move(evidence));
+    return Observed(hash ? HashOf(text) : std::move(text), std::move(evidence));
   }
 
  private:
@@ -239,19 +336,41 @@ class Extraction {
     }
     const HtmlDocument* document = forms_.Html();
     if (document == nullptr) return UnreadableHtml();
+    const bool visible = selector.form == Form::kVisible;
+    if (selector.pick != Pick::kFirst) return HtmlMany(field, selector, *document, visible);
     HtmlFinding found =
-        document->First(selector.expressions, selector.css, selector.attribute, stop_);
-    switch (found.kind) {
-      case HtmlFinding::Kind::kAbsent:
-        return FieldObservation{};
-      case HtmlFinding::Kind::kFound:
-        return Observed(std::move(found.value), std::move(found.evidence));
-      case HtmlFinding::Kind::kBadExpression:
-        return BadSelector(field, found.message, found.position);
-      case HtmlFinding::Kind::kGaveUp:
-        break;
+        document->First(selector.expressions, selector.css, selector.attribute, stop_, visible);
+    if (found.kind != HtmlFinding::Kind::kFound) return Unfound(field, found);
+    base::Json value = InForm(selector.form, std::move(found.value));
+    if (selector.is_reference && value.is_string()) {
+      value = ResolveReference(url_, value.get_ref<const std::string&>());
     }
-    return GaveUp(field);
+    if (value.is_null()) return FieldObservation{};
+    return Observed(std::move(value), std::move(found.evidence));
+  }
+
+  FieldResult HtmlMany(const std::string& field, const HtmlSelector& selector,
+                       const HtmlDocument& document, bool visible) {
+    const bool counted = selector.pick == Pick::kCount;
+    const HtmlMatches found = document.Every(selector.expressions, selector.css, selector.attribute,
+                                             stop_, visible, counted ? 0 : kValueBytesMax + 1);
+    if (found.failure.kind != HtmlFinding::Kind::kAbsent) return Unfound(field, found.failure);
+    if (counted) return Observed(found.count, std::to_string(found.count));
+    base::Json values = base::Json::array();
+    for (const std::string& text : found.texts) {
+      base::Json value = InForm(selector.form, text);
+      if (!value.is_null()) values.push_back(std::move(value));
+    }
+    if (values.empty()) return FieldObservation{};
+    std::string text = base::DumpJson(values);
+    std::string evidence = CutCharacters(text, kEvidenceCharactersMax);
+    return Observed(std::move(text), std::move(evidence));
+  }
+
+  static FieldResult Unfound(const std::string& field, const HtmlFinding& found) {
+    if (found.kind == HtmlFinding::Kind::kAbsent) return FieldObservation{};
+    if (found.kind == HtmlFinding::Kind::kGaveUp) return GaveUp(field);
+    return BadSelector(field, found.message, found.position);
   }
 
   FieldResult JsonValue(const std::string& field, const JsonPath& path) {
@@ -275,12 +394,12 @@ class Extraction {
     const std::string& text = forms_.text();
     const auto program_size = static_cast<std::size_t>(selector.regex->ProgramSize());
     if (text.size() > kRegexWorkMax / std::max<std::size_t>(program_size, 1)) return GaveUp(field);
-    const int groups = selector.regex->NumberOfCapturingGroups() >= 1 ? 2 : 1;
-    re2::StringPiece found[2];
-    if (!selector.regex->Match(text, 0, text.size(), RE2::UNANCHORED, found, groups)) {
+    std::vector<re2::StringPiece> found(static_cast<std::size_t>(selector.group) + 1);
+    if (!selector.regex->Match(text, 0, text.size(), RE2::UNANCHORED, found.data(),
+                               static_cast<int>(found.size()))) {
       return FieldObservation{};
     }
-    const re2::StringPiece& value = found[groups - 1];
+    const re2::StringPiece& value = found.back();
     if (value.data() == nullptr) return FieldObservation{};  // the group takes no part in the match
     // Evidence from a window of the text that is large enough whatever the folding removes.
     constexpr std::size_t kWindow = 4 * kEvidenceCharactersMax;
@@ -303,6 +422,7 @@ class Extraction {
   }
 
   PageForms forms_;
+  const std::string& url_;
   ExtractionStop& stop_;
 };
 
@@ -323,10 +443,11 @@ std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watche
     if (domain::ParseFieldDescription(field.description).kind != Kind::kProse) continue;
     return ProbeFailure{
         "unsupported_description",
-        fmt::format("The description of the field '{}' is prose, which the web probe cannot serve: "
-                    "write a selector (css:, xpath:, json:, regex: or text), or have the operator "
-                    "configure an http or llm probe for this tier.",
-                    field.name),
+        fmt::format(
+            "The description of the field '{}' is prose, which the web probe cannot serve: "
+            "write a selector (css:, xpath:, json:, regex:, meta: or text), or have the operator "
+            "configure a model or an http or llm probe for this tier.",
+            field.name),
         false,
         {}};
   }
@@ -360,12 +481,12 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   }
   Observation observation;
   for (const Field& field : fields_) {
-    auto failure = extraction.Add(field.name, field.selector, page.url, &observation);
+    auto failure = extraction.Add(field.name, field.selector, &observation);
     if (failure) return {std::move(*failure), {}};
   }
   PageReading out{std::move(observation), {}};
   if (text_bytes_max == 0) return out;
-  FieldResult text = extraction.Text();
+  FieldResult text = extraction.Text(false);
   if (auto* failure = std::get_if<ProbeFailure>(&text)) return {std::move(*failure), {}};
   const base::Json& value = std::get<FieldObservation>(text).value;
   out.text = PageText{page.url, CutBytes(value.get_ref<const std::string&>(), text_bytes_max)};

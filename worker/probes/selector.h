@@ -13,9 +13,15 @@
 
 // Field descriptions as extractors (docs/probes.md). What they observe:
 //   css:, xpath:   the first match in document order; its text, or the attribute
+//   css: | ...     all (a JSON array's text), count (a number), and of the texts text (what a
+//   reader
+//                  sees), number (the first in it; null without), hash (SHA-256)
 //   json:          the first match; a scalar as it is, an object or array as compact JSON text
-//   regex:         the first match in the body's text as sent; group 1, or all of it without groups
-//   text           what a reader sees of the page; of what is no HTML, all of it
+//   regex:         the first match in the body's text as sent; the group named "value", else group
+//                  1, or all of it without groups
+//   meta:          title, canonical (absolute), or the content of the <meta> so called
+//   text           what a reader sees of the page; of what is no HTML, all of it; | hash: its
+//   SHA-256
 // Texts are trimmed and their white space folded. Nothing matches: the value is null (absent).
 namespace vedette::worker {
 

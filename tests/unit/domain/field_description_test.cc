@@ -44,6 +44,30 @@ TEST(FieldDescription, AnAtElsewhereBelongsToTheSelector) {
   ExpectParsed("regex:by @name", Kind::kRegex, "by @name");
 }
 
+TEST(FieldDescription, FiltersStandBehindBars) {
+  using Words = std::vector<std::string>;
+  const auto parsed = ParseFieldDescription("css:.price @data-amount | all|number");
+  EXPECT_EQ(parsed.selector, ".price @data-amount | all|number") << "an unspaced bar is CSS's own";
+  const auto spaced = ParseFieldDescription("css: .price  @data-amount |all | number ");
+  EXPECT_EQ(spaced.selector, ".price");
+  EXPECT_EQ(spaced.attribute, "data-amount");
+  EXPECT_EQ(spaced.filters, (Words{"all", "number"}));
+  EXPECT_EQ(ParseFieldDescription("css:p | nonsense").filters, (Words{"nonsense"}));
+  ExpectParsed("css:[lang|=en]", Kind::kCss, "[lang|=en]");
+  ExpectParsed("css:p:contains(\"a | first\")", Kind::kCss, "p:contains(\"a | first\")");
+  ExpectParsed("css:svg|rect", Kind::kCss, "svg|rect");
+  ExpectParsed("xpath://a | //b", Kind::kXPath, "//a | //b");
+  ExpectParsed("regex:a | b", Kind::kRegex, "a | b");
+  EXPECT_EQ(ParseFieldDescription("text | hash").filters, (Words{"hash"}));
+  ExpectParsed("text | hash", Kind::kText, "");
+  ExpectParsed("text | image", Kind::kProse, "text | image");
+}
+
+TEST(FieldDescription, MetaNamesWhatThePageSaysOfItself) {
+  ExpectParsed("meta:og:title", Kind::kMeta, "og:title");
+  ExpectParsed(" meta: canonical ", Kind::kMeta, "canonical");
+}
+
 TEST(FieldDescription, AllElseIsProse) {
   for (const char* text : {"the current chief executive", "CSS:.price", "text of the headline",
                            "Text", "price in css: units", ""}) {

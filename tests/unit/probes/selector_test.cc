@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crypto.h"
 #include "worker/probes/text.h"
 
 namespace vedette::worker {
@@ -49,6 +50,74 @@ TEST(Selector, EveryPrefixObserves) {
   EXPECT_EQ(Value("regex:\"stock\": (\\d+)", kShop), "7");
   EXPECT_EQ(Value("text", kShop), "Blue mug 12.50 EUR99 v1.2.3 is out");
   EXPECT_EQ(Value("json:$.a[1].b", R"({"a": [1, {"b": 2.5}]})", "application/json"), 2.5);
+}
+
+TEST(Selector, FiltersPickAndFormWhatCssMatches) {
+  const std::string list =
+      "<ul><li>1,299.00 EUR</li><li> 12 <b>sold</b></li><li>none</li></ul><div id=d>See "
+      "<script>x()</script><p>this</p></div><a href=/a>a</a><a>b</a>";
+  EXPECT_EQ(Value("css:li | first", list), "1,299.00 EUR");
+  EXPECT_EQ(Value("css:li | all", list), R"(["1,299.00 EUR","12 sold","none"])");
+  EXPECT_EQ(Value("css:li | count", list), 3);
+  EXPECT_EQ(Value("css:h6 | count", list), 0);
+  EXPECT_EQ(Value("css:li | number", list), 1299);
+  EXPECT_EQ(Value("css:li | all | number", list), "[1299,12]");
+  EXPECT_EQ(Value("css:li | number | all", list), "[1299,12]");
+  EXPECT_EQ(Value("css:#d", list), "See x()this");
+  EXPECT_EQ(Value("css:#d | text", list), "See this");
+  EXPECT_EQ(Value("css:b, li | all", list), R"(["1,299.00 EUR","12 sold","sold","none"])");
+  EXPECT_EQ(Value("css:a @href | all", list), R"(["/a"])");
+  EXPECT_EQ(Value("css:b | hash", list), base::HexEncode(base::Sha256("sold")));
+  EXPECT_TRUE(Value("css:h6 | all", list).is_null());
+  EXPECT_TRUE(Value("css:b | number", list).is_null()) << "without a number it is absent";
+}
+
+TEST(Selector, FiltersThatMakeNoSenseAreErrors) {
+  for (const char* filters : {" | last", " | first | all", " | number | text", " | count | number",
+                              " @href | count", " @href | text", " | first | first"}) {
+    EXPECT_TRUE(Fails(Value("css:p" + std::string(filters), kShop), "bad_selector", "'f'"))
+        << filters;
+  }
+}
+
+TEST(Selector, G11AllOfAHugeListFailsRatherThanBeingCut) {
+  std::string page;
+  for (int i = 0; i < 20000; ++i) page += "<p>0123456789</p>";
+  EXPECT_TRUE(Fails(Value("css:p | all", page), "bad_content", "longer than"));
+  EXPECT_EQ(Value("css:p | count", page), 20000);
+  std::string nested = std::string(1000, 'x');
+  for (int i = 0; i < 1000; ++i) nested = "<div>" + nested;
+  EXPECT_TRUE(Fails(Value("css:div | all", nested), "bad_content", "longer than"));
+}
+
+TEST(Selector, MetaReadsWhatThePageSaysOfItself) {
+  const std::string page =
+      "<head><title> Blue  mug </title><meta property='og:title' content='A mug'>"
+      "<meta NAME=Description CONTENT=' Holds  tea '><link rel='nofollow CANONICAL' href='../mug'>"
+      "<meta itemprop=price content=5></head>";
+  EXPECT_EQ(Value("meta:title", page), "Blue mug");
+  EXPECT_EQ(Value("meta:og:title", page), "A mug");
+  EXPECT_EQ(Value("meta:OG:Title", page), "A mug");
+  EXPECT_EQ(Value("meta:description", page), "Holds tea");
+  EXPECT_EQ(Value("meta:canonical", page), "https://x/mug");
+  EXPECT_EQ(Value("meta:price", page), "5");
+  EXPECT_TRUE(Value("meta:og:image", page).is_null());
+  EXPECT_TRUE(Fails(Value("meta:a'b", page), "bad_selector", "at character 2"));
+  EXPECT_TRUE(Fails(Value("meta:", page), "bad_selector", "nothing behind"));
+}
+
+TEST(Selector, TextHasAHashWhateverItsLength) {
+  EXPECT_EQ(Value("text | hash", "<p>a</p> <p>b"), base::HexEncode(base::Sha256("a b")));
+  const std::string huge = "<p>" + std::string(2 * kValueBytesMax, 'x');
+  EXPECT_TRUE(Fails(Value("text", huge), "bad_content", "longer than"));
+  EXPECT_EQ(Value("text | hash", huge).get<std::string>().size(), 64U);
+}
+
+TEST(Selector, ARegexTakesItsGroup) {
+  EXPECT_EQ(Value("regex:(?P<unit>v)(?P<value>[0-9.]+)", kShop), "0.9");
+  EXPECT_EQ(Value("regex:(v)([0-9.]+)", kShop), "v");
+  EXPECT_EQ(Value("regex:(?:v)([0-9.]+)", kShop), "0.9");
+  EXPECT_EQ(Value("regex:v[0-9.]+", kShop), "v0.9");
 }
 
 TEST(Selector, WithoutAMatchAFieldIsAbsent) {
