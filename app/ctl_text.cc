@@ -123,7 +123,9 @@ std::string FormatTable(const Json& items, const std::vector<std::string_view>& 
   std::vector<std::vector<std::string>> lines(1);
   for (const std::string_view column : columns) lines[0].emplace_back(column);
   if (columns.empty() && items[0].is_object()) {
-    for (const auto& [key, value] : items[0].items()) lines[0].push_back(Printable(key));
+    for (const auto& [key, value] : items[0].items()) {
+      if (!value.is_object()) lines[0].push_back(Printable(key));  // an object is no cell
+    }
   }
   for (const Json& item : items) {
     std::vector<std::string> line;

@@ -113,7 +113,7 @@ class HttpServer {
 };
 
 // Percent-decoding of a path segment or query value ('+' is a space only in a query). Throws
-// std::invalid_argument for a bad escape or NUL.
+// std::invalid_argument for a bad escape, NUL or text that is not UTF-8.
 std::string PercentDecode(std::string_view text, bool plus_is_space);
 // The query's pairs in order, decoded. Throws as PercentDecode.
 std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view query);

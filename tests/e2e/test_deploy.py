@@ -107,3 +107,26 @@ def test_the_dockerfile_installs_the_packages_of_the_build(tmp_path):
     assert dockerfile.count("\nFROM scratch\n") == 1, "nothing around it"
     for path in re.findall(r"(?:/src/)((?:scripts|deploy)/\w+)", dockerfile):
         assert (ROOT / path).exists(), path
+
+
+def test_the_health_port_tells_why_a_process_is_not_ready(binary, database, tmp_path):
+    """A worker, which has no admin port, before the schema is there; it begins by itself once it is."""
+    health = free_port()
+    env = clean_environment({"VEDETTE_DATABASE_URL": database.url, "VEDETTE_HEALTH_LISTEN": f"127.0.0.1:{health}"})
+    with open(tmp_path / "log", "wb") as log:
+        process = subprocess.Popen([binary, "serve", "--roles", "worker"], env=env, stdout=log, stderr=log)
+    try:
+        def readiness():
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            try:
+                return call("GET", f"http://127.0.0.1:{health}/readyz")
+            except OSError:
+                return None
+        wait_until("the reason", lambda: (a := readiness()) and a.status == 503 and
+                   "vedette migrate" in " ".join(a.json["reasons"]))
+        assert call("GET", f"http://127.0.0.1:{health}/healthz").status == 200, "alive all the while"
+        subprocess.run([binary, "migrate"], env=env, check=True, capture_output=True)
+        wait_until("readiness", lambda: readiness().status == 200)
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0

@@ -13,8 +13,9 @@ from conftest import Receiver, Vedette, call, free_port, wait_until
 
 MONITORS = 8
 ROWS = 40
-DRAIN_DELAY_MS = 600
-LOOK_MS = 100  # how often the balancer asks /readyz
+DRAIN_DELAY_MS = 2000
+LOOK_MS = 100  # how often the balancer asks /readyz,
+TRUST_MS = 1000  # and how long it trusts the answer
 
 
 class Member(Vedette):
@@ -42,30 +43,30 @@ class Member(Vedette):
 
 class Balancer:
     """Sends requests to the API processes that /readyz says are ready, as a load balancer does: it looks now and then, and
-    trusts what it saw last. A connection kept alive from before is used until the server closes it."""
+    trusts what it saw last, for a while."""
 
     def __init__(self, api_key):
-        self.api_key, self.targets, self.ready = api_key, [], []
+        self.api_key, self.targets, self.ready, self.looked_at = api_key, [], [], 0
         self.refused, self.answers, self.ended = [], collections.Counter(), False
         self.threads = [threading.Thread(target=self.look)] + [threading.Thread(target=self.ask) for _ in range(2)]
 
     def look(self):
         while not self.ended:
-            ready = []
+            ready, began = [], time.monotonic()
             for member in list(self.targets):
                 try:
                     if call("GET", member.health + "/readyz").status == 200:
                         ready.append(member)
                 except OSError:
                     pass
-            self.ready = ready
+            self.ready, self.looked_at = ready, began
             time.sleep(LOOK_MS / 1000)
 
     def ask(self):
         n = 0
         while not self.ended:
             ready = self.ready
-            if not ready:
+            if not ready or time.monotonic() - self.looked_at > TRUST_MS / 1000:
                 time.sleep(0.01)
                 continue
             member = ready[n % len(ready)]

@@ -53,8 +53,9 @@ TEST(Query, DecodesPairsInOrder) {
   EXPECT_EQ(PercentDecode("a+b%2fc", false), "a+b/c");
 }
 
-TEST(Query, RefusesBadEscapesAndNul) {
-  for (const std::string_view bad : {"%", "%1", "%zz", "a%2", "%00"}) {
+TEST(Query, RefusesBadEscapesNulAndWhatIsNotUtf8) {
+  for (const std::string_view bad :
+       {"%", "%1", "%zz", "a%2", "%00", "%ff", "%c3", "%c3%28", "%ed%a0%80", "%f8%88%80%80%80"}) {
     EXPECT_THROW(PercentDecode(bad, true), std::invalid_argument) << bad;
     EXPECT_THROW(ParseQuery(std::string("x=") + std::string(bad)), std::invalid_argument) << bad;
   }

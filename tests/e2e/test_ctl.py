@@ -1,0 +1,142 @@
+"""`vedette ctl` as an operator uses it: the binary against a live service, every command, as tables and as JSON."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import ADMIN_TOKEN, Receiver, Tenant, clean_environment, free_port, wait_until
+
+
+class Ctl:
+    def __init__(self, vedette):
+        self.vedette = vedette
+        self.used = set()
+
+    def run(self, *arguments, **environment):
+        env = clean_environment({"VEDETTE_ADMIN_URL": self.vedette.admin, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
+                                 **environment})
+        return subprocess.run([self.vedette.binary, "ctl", *map(str, arguments)], env=env, capture_output=True,
+                              text=True, timeout=60)
+
+    def text(self, *arguments):
+        self.used.add(arguments[0])
+        done = self.run(*arguments)
+        assert done.returncode == 0, f"{arguments}: {done.stderr}"
+        return done.stdout
+
+    def json(self, *arguments):
+        """Both forms of the same question, which agree on the status; the JSON one is parsed."""
+        self.used.add(arguments[0])
+        done = self.run("--json", *arguments)
+        assert done.returncode == 0, f"{arguments}: {done.stderr}"
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def refused(self, *arguments, status=1):
+        done = self.run(*arguments)
+        assert done.returncode == status, f"{arguments}: {done.returncode} {done.stdout}{done.stderr}"
+        assert done.stderr.startswith("vedette ctl: "), done.stderr
+        assert len(done.stderr.splitlines()) == 1, "one sentence"
+        return done.stderr
+
+    def commands(self):
+        help_text = self.run("--help").stdout
+        return set(re.findall(r"^  ([a-z-]+) +[A-Z]", help_text[help_text.index("Subcommands:"):], re.MULTILINE))
+
+
+@pytest.fixture
+def ctl(vedette):
+    return Ctl(vedette)
+
+
+def tidy(text):
+    """A table for people: nothing wider than a wide terminal."""
+    for line in text.splitlines():
+        assert len(line) <= 240, line
+    return text
+
+
+def test_an_operators_day(ctl, vedette, nginx, database):
+    assert ctl.text("health") and ctl.text("ready")
+    assert "vedette_build_info" in ctl.text("metrics")
+
+    # A customer comes.
+    org = ctl.json("org-create", "Acme", "--feature", "monitors", "--reason", "contract 7")["id"]
+    assert "monitors" in ctl.text("org", org)
+    ctl.text("org-features", org, "--feature", "monitors", "--feature", "testing_monitors", "--reason", "asked for it")
+    assert ctl.json("credits", org, "1000.5", "--reason", "invoice 1") == {"balance": 1000.5}
+    team = ctl.json("team-create", org, "red", "--spend-limit", "100")["id"]
+    ctl.text("team-change", org, team, "--name", "blue", "--spend-limit", "none")
+    assert [(t["name"], t["spend_limit"]) for t in ctl.json("org", org)["teams"]] == [("blue", None)]
+    secret = ctl.json("secret-rotate", org, "--overlap-hours", "24")["secret"]
+    assert secret.startswith("sk_whsec_")
+    key = ctl.json("key-create", org, "laptop")
+    assert key["key"].startswith("vd_live_")
+    assert "laptop" in tidy(ctl.text("keys", org)) and key["key"] not in ctl.text("keys", org)
+    assert org in tidy(ctl.text("orgs", "--query", "acm")) and ctl.json("orgs", "--query", "nobody")["items"] == []
+
+    # It watches a page; its receiver is gone.
+    tenant = Tenant(vedette, org, key["key"], secret)
+    answers = iter([410])
+    receiver = Receiver(lambda request: next(answers, 200))
+    try:
+        nginx.write("a.html", "<h1>1</h1>")
+        made = tenant.post("/monitors", {
+            "name": "pages", "key_columns": ["name"], "struct": {"headline": "css:h1"}, "frequency": "1h",
+            "rows": [{"name": "a", "url": f"{nginx.url}/a.html"}], "webhook_url": receiver.url})
+        monitor, row = made["id"], made["rows"][0]["id"]
+        wait_until("a dead delivery", lambda: ctl.json("deliveries", "--state", "dead")["items"])
+        assert "pages" in tidy(ctl.text("monitors", "--query", "page", "--status", "active"))
+        assert "headline" in ctl.text("monitor", monitor)
+        assert ctl.json("rows", monitor)["rows"][0]["id"] == row and tidy(ctl.text("rows", monitor))
+        nginx.write("a.html", "<h1>another</h1>")  # of another length, for its ETag
+        triggered = ctl.json("trigger", monitor, "--reason", "try")
+        assert triggered["rows"] == 1
+        wait_until("the change", lambda: "headline" in ctl.text("events", monitor, row))
+        [event] = [e for e in ctl.json("events", monitor, row) if e["event_type"] == "change"]
+        assert (event["previous_value"], event["current_value"]) == ("1", "another")
+
+        [dead] = ctl.json("deliveries", "--state", "dead", "--org", org)["items"]
+        assert "410" in ctl.text("delivery", dead["id"])
+        ctl.text("replay", dead["id"], "--reason", "mended")
+        wait_until("it to arrive", lambda: ctl.json("delivery", dead["id"])["state"] == "delivered")
+        assert "(status 409)" in ctl.refused("replay", dead["id"])
+        assert ctl.json("replay-many", "--org", org) == {"replayed": 0}
+    finally:
+        receiver.close()
+
+    # Trouble.
+    assert ctl.json("pause", monitor, "--reason", "the site asked")["status"] == "paused"
+    assert "(status 409)" in ctl.refused("trigger", monitor)
+    assert ctl.json("resume", monitor)["status"] == "active"
+    assert ctl.json("cancel", monitor, "--reason", "ends")["status"] == "cancelled"
+    ctl.text("org-lock", org, "--reason", "not paid")
+    assert tenant.call("GET", "/monitors").status == 403
+    ctl.text("org-unlock", org, "--reason", "paid")
+    ctl.text("key-revoke", org, key["id"])
+
+    overview = tidy(ctl.text("overview"))
+    assert "{" not in overview, "a machine's form"
+    assert "members" in overview and "scheduler" in overview
+    assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog"}
+    audit = tidy(ctl.text("audit", "--limit", "100"))
+    for word in ("org.create", "contract 7", "monitor.pause", "the site asked", "org.change", "not paid"):
+        assert word in audit, word
+    assert all(a["actor"] == "default" for a in ctl.json("audit")["items"])
+
+    assert ctl.json("drain", "--reason", "goodbye")["draining"] is True
+    assert vedette.process.wait(60) == 0
+    assert ctl.commands() - ctl.used == set(), "a command that nobody tried"
+
+
+def test_exit_codes_tell_refusals_from_a_port_that_is_not_there(ctl):
+    assert "(status 404)" in ctl.refused("org", "00000000-0000-7000-8000-000000000000")
+    done = ctl.run("orgs", VEDETTE_ADMIN_TOKEN="wrong")
+    assert done.returncode == 1 and "(status 401)" in done.stderr
+    address = f"http://127.0.0.1:{free_port()}"
+    done = ctl.run("orgs", VEDETTE_ADMIN_URL=address)
+    assert done.returncode == 3 and address.removeprefix("http://") in done.stderr, done.stderr
+    for wrong in (["pause", "x"], ["nonsense"], ["credits", "x"], ["orgs", "--limti", "3"], ["org"]):
+        done = ctl.run(*wrong)
+        assert done.returncode == 2 and done.stdout == "" and done.stderr, f"{wrong}: {done}"
