@@ -52,6 +52,12 @@ std::pair<domain::ChunkPlan, domain::ChunkPlan> Halve(const domain::ChunkPlan& p
 
 }  // namespace
 
+bool MarkLastTry(Session& session, const LeaseRef& lease) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return !tx.Exec("chunk_last_try", lease.chunk_id, lease.lease_token, kLastTryClaims).empty();
+  });
+}
+
 bool SplitChunk(Session& session, const base::Clock& clock, const LeaseRef& lease) {
   return InTransaction(session, [&](Transaction& tx) {
     const auto rows = tx.Exec("split_lock_chunk", lease.chunk_id, lease.lease_token);

@@ -11,4 +11,11 @@ namespace vedette::store {
 // all it has.
 bool SplitChunk(Session& session, const base::Clock& clock, const LeaseRef& lease);
 
+// What `claims` is set to when a chunk of one row has its last try: whoever claims it after that
+// knows.
+inline constexpr int kLastTryClaims = 1'000'000;
+
+// Sets it. False when the lease was lost.
+bool MarkLastTry(Session& session, const LeaseRef& lease);
+
 }  // namespace vedette::store

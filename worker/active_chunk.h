@@ -72,11 +72,12 @@ struct ActiveChunk {
   std::vector<CheckResult> unrecorded;
   std::chrono::nanoseconds unrecorded_since{};  // since boot, of the oldest
   bool recording = false;                       // a record of it is under way
-  bool isolating = false;       // a record failed: one row at a time finds the culprit
-  bool commit_unknown = false;  // a record of it may have happened
-  bool lost = false;            // its lease is gone: nothing of it counts any more
-  bool giving_back = false;     // draining: no further row is started
-  bool deaf = false;            // draining took too long: what is in flight is ignored
+  bool isolating = false;        // a record failed: one row at a time finds the culprit
+  bool commit_unknown = false;   // a record of it may have happened
+  bool last_try_marked = false;  // of one suspect row: whoever claims it after this condemns it
+  bool lost = false;             // its lease is gone: nothing of it counts any more
+  bool giving_back = false;      // draining: no further row is started
+  bool deaf = false;             // draining took too long: what is in flight is ignored
 
   bool Finished() const { return rows_open == 0 && in_flight == 0; }
   store::LeaseRef lease() const { return {claimed.id, claimed.lease_token}; }

@@ -211,31 +211,23 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
   if (chunk->Finished()) recorder_.Add(chunk);
 }
 
-// A chunk whose workers died claims_max times is halved, until the row that kills is alone; then
-// that row is a failed check (design 4). True when the chunk is not to be worked on.
+// A chunk whose workers died claims_max times is halved, until the row that kills is alone (design
+// 4). Its neighbours died with it, so being alone proves nothing yet: such rows have one last try,
+// one at a time. Who dies in that is a failed check. True when the chunk is not to be worked on
+// now.
 bool Worker::HandlePoison(const std::shared_ptr<ActiveChunk>& chunk) {
   if (chunk->claimed.claims <= config_.worker.claims_max || chunk->rows_open == 0) return false;
   log_.Warn("a chunk's workers died repeatedly", {{"chunk", chunk->claimed.id.ToString()},
                                                   {"claims", chunk->claimed.claims},
                                                   {"rows", chunk->rows_open}});
   if (chunk->rows_open == 1) {
-    for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
-      const std::size_t r = chunk->parts[p].outcomes.find('\0');
-      if (r == std::string::npos) continue;
-      const store::LoadedPart& part = chunk->claimed.parts[p];
-      auto effects = std::make_unique<CheckEffects>();
-      store::EventRecord event;
-      event.row_id = part.rows[r].row_id;
-      event.monitor_id = part.part.monitor_id;
-      event.org_id = chunk->claimed.org_id;
-      event.tick_id = part.part.tick_id;
-      event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
-      event.type = domain::EventType::kError;
-      event.message = "probe_crashed: this check ended its process each time it was tried";
-      effects->events.push_back(std::move(event));
-      AddResult(chunk, {p, r}, domain::Outcome::kFailed, std::move(effects));
-      return true;
+    if (chunk->claimed.claims > store::kLastTryClaims) {
+      Condemn(chunk);
+    } else {
+      suspects_.push_back(chunk);
+      TrySuspect();
     }
+    return true;
   }
   chunk->lost = true;
   Forget(chunk);
@@ -248,6 +240,54 @@ bool Worker::HandlePoison(const std::shared_ptr<ActiveChunk>& chunk) {
         if (*alive) Claim();
       });
   return true;
+}
+
+// The one open row is a failed check.
+void Worker::Condemn(const std::shared_ptr<ActiveChunk>& chunk) {
+  for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
+    const std::size_t r = chunk->parts[p].outcomes.find('\0');
+    if (r == std::string::npos) continue;
+    const store::LoadedPart& part = chunk->claimed.parts[p];
+    auto effects = std::make_unique<CheckEffects>();
+    store::EventRecord event;
+    event.row_id = part.rows[r].row_id;
+    event.monitor_id = part.part.monitor_id;
+    event.org_id = chunk->claimed.org_id;
+    event.tick_id = part.part.tick_id;
+    event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
+    event.type = domain::EventType::kError;
+    event.message = "probe_crashed: this check ended its process each time it was tried";
+    effects->events.push_back(std::move(event));
+    AddResult(chunk, {p, r}, domain::Outcome::kFailed, std::move(effects));
+    return;
+  }
+}
+
+// Starts the last try of the next suspect, if none is under way, once the database knows of it.
+void Worker::TrySuspect() {
+  while (!last_try_ && !suspects_.empty()) {
+    auto chunk = std::move(suspects_.front());
+    suspects_.pop_front();
+    if (!chunk->lost && !chunk->giving_back) last_try_ = std::move(chunk);
+  }
+  if (!last_try_ || last_try_->last_try_marked) return;
+  last_try_->last_try_marked = true;
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [lease = last_try_->lease()](store::Session& session) {
+        return store::MarkLastTry(session, lease);
+      },
+      [this, chunk = last_try_, alive = alive_](std::variant<bool, store::Failure> result) {
+        if (!*alive || chunk->lost || chunk->giving_back) return;
+        const bool* marked = std::get_if<bool>(&result);
+        if (marked == nullptr || !*marked) {  // whoever finds it when its lease ends goes on
+          chunk->lost = true;
+          Forget(chunk);
+          return;
+        }
+        startable_.push_back(chunk);
+        Pump();
+      });
 }
 
 }  // namespace vedette::worker

@@ -155,6 +155,10 @@ void Worker::Forget(const std::shared_ptr<ActiveChunk>& chunk) {
   rows_held_ -= rows;
   chunk->org->rows_held -= rows;
   if (chunk->org->rows_held == 0 && chunk->org->in_flight == 0) orgs_.erase(chunk->claimed.org_id);
+  if (last_try_ == chunk) {
+    last_try_.reset();
+    TrySuspect();
+  }
   if (drained_) DrainStep();
 }
 

@@ -67,6 +67,8 @@ class Worker {
   void Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
               std::chrono::nanoseconds began);
   bool HandlePoison(const std::shared_ptr<ActiveChunk>& chunk);
+  void Condemn(const std::shared_ptr<ActiveChunk>& chunk);
+  void TrySuspect();
   std::vector<store::ClaimShare> Shares(const std::vector<store::DueOrg>& due) const;
   void AdjustRowsAhead(bool was_busy);
   std::size_t HeldMax() const;
@@ -118,9 +120,11 @@ class Worker {
 
   std::unordered_map<base::Uuid, std::shared_ptr<ActiveChunk>> chunks_;
   std::deque<std::shared_ptr<ActiveChunk>> startable_;  // with rows that are not started
-  std::size_t rows_held_ = 0;                           // of all chunks
-  std::size_t rows_ahead_;                              // claimed beyond what can be in flight
-  std::map<base::Uuid, OrgLoad> orgs_;                  // those that something is held of
+  std::deque<std::shared_ptr<ActiveChunk>> suspects_;   // of one row; tried one at a time
+  std::shared_ptr<ActiveChunk> last_try_;
+  std::size_t rows_held_ = 0;           // of all chunks
+  std::size_t rows_ahead_;              // claimed beyond what can be in flight
+  std::map<base::Uuid, OrgLoad> orgs_;  // those that something is held of
   std::size_t in_flight_ = 0;
   std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   std::multimap<std::chrono::nanoseconds, std::shared_ptr<Check>> retries_;  // by time since boot

@@ -5,6 +5,10 @@ from chunk c
 where c.id = $1 and c.lease_token = $2
 for update
 
+-- name: chunk_last_try
+update chunk set claims = $3 where id = $1 and lease_token = $2
+returning id
+
 -- name: split_make_large
 -- A tick that is not wholly inside one chunk any more: it gets its row now, and its outcomes a log.
 with s as (

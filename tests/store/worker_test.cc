@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/control.h"
+#include "store/poison.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
@@ -493,13 +494,38 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
 TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   const auto monitor = NewPriced(1, kHooks);
   Cut();
-  Sql(fmt::format("update chunk set claims = {}", settings.worker.claims_max));
+  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 0U);
   EXPECT_EQ(Outcomes(monitor), "03");
   EXPECT_EQ(Sql("select message like 'probe_crashed: %' from event"), "t");
   EXPECT_EQ(Balance(), 1'000'000);
+  ExpectMoneyAddsUp();
+}
+
+// Rows that were in a process when another row ended it are not condemned with that one.
+TEST_F(WorkerTest, ARowThatIsSuspectHasALastTryAndSuspectsAreTriedOneAtATime) {
+  const auto first = NewPriced(1);
+  Cut();
+  const auto second = NewPriced(1);
+  Cut();
+  ASSERT_EQ(Sql("select count(*) from chunk"), "2");
+  Sql(fmt::format("update chunk set claims = {}", settings.worker.claims_max));
+  probe.SetScript([](int, int) { return std::nullopt; });
+  Process process(*this);
+  for (std::size_t tried = 1; tried <= 2; ++tried) {
+    Until("a suspect is tried", [this] { return probe.held() == 1; });
+    EXPECT_EQ(probe.starts(), tried);
+    EXPECT_EQ(
+        Sql(fmt::format("select count(*) from chunk where claims = {}", store::kLastTryClaims)),
+        "1")
+        << "the next who claims it would condemn it";
+    probe.Release(process.loop, Price("1"));
+  }
+  UntilAllChunksAreDone();
+  EXPECT_EQ(Outcomes(first) + Outcomes(second), "0202");
+  EXPECT_EQ(Balance(), 998'000);
   ExpectMoneyAddsUp();
 }
 
