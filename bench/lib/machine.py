@@ -47,7 +47,7 @@ def wait_until(what, observe, limit_s=600):
             return seen
         if time.monotonic() > deadline:
             sys.exit(f"bench: waited {limit_s} s for {what}")
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 def cpu_s(pid):
