@@ -185,6 +185,12 @@ class Vedette:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=30) as answer:
             return answer.read().decode()
 
+    def as_operator(self, method, path):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin_port}{path}", method=method,
+                                         headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read()
+
     @property
     def pid(self):
         return self.process.pid
