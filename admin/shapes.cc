@@ -13,6 +13,12 @@ base::Json AgeJson(const std::optional<std::chrono::milliseconds>& age) {
   return age ? base::Json(age->count()) : base::Json(nullptr);
 }
 
+// The word before the sentence: "timeout: ...".
+std::optional<std::string> ErrorClass(const std::optional<std::string>& error) {
+  if (!error) return std::nullopt;
+  return error->substr(0, error->find(':'));
+}
+
 base::Json AttemptJson(const store::DeliveryAttemptView& attempt) {
   const std::chrono::duration<double, std::milli> duration = attempt.duration;
   return {
@@ -20,6 +26,7 @@ base::Json AttemptJson(const store::DeliveryAttemptView& attempt) {
       {"attempted_at", TimeJson(attempt.attempted_at)},
       {"delivered", attempt.delivered},
       {"status_code", attempt.status_code ? base::Json(*attempt.status_code) : base::Json()},
+      {"error_class", TextJson(ErrorClass(attempt.error))},
       {"error", TextJson(attempt.error)},
       {"answer", TextJson(attempt.answer)},
       {"duration_ms", duration.count()},
@@ -49,6 +56,16 @@ base::Json BacklogJson(const store::BacklogView& backlog) {
       {"chunks", backlog.chunks},
       {"checks", backlog.checks},
       {"oldest_due_age_ms", backlog.oldest_due_age.count()},
+  };
+}
+
+base::Json FailingReceiverJson(const store::FailingReceiverView& receiver) {
+  return {
+      {"org_id", receiver.org_id.ToString()},
+      {"address", receiver.address},
+      {"failing_since", TimeJson(receiver.failing_since)},
+      {"failed_at", TimeJson(receiver.failed_at)},
+      {"failures", receiver.failures},
   };
 }
 
@@ -159,6 +176,8 @@ base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_
   for (const auto& org : overview.backlog) backlog.push_back(BacklogJson(org));
   base::Json late = base::Json::array();
   for (const auto& monitor : overview.late) late.push_back(LateMonitorJson(monitor));
+  base::Json failing = base::Json::array();
+  for (const auto& receiver : overview.failing) failing.push_back(FailingReceiverJson(receiver));
   return {
       {"at", TimeJson(overview.at)},
       {"members", std::move(members)},
@@ -172,6 +191,7 @@ base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_
        {{"pending", overview.deliveries_pending},
         {"dead", overview.deliveries_dead},
         {"oldest_pending_age_ms", AgeJson(overview.delivery_oldest_pending_age)}}},
+      {"receivers", {{"failing", overview.receivers_failing}, {"longest", std::move(failing)}}},
       {"monitors",
        {{"live", overview.monitors_live},
         {"late", overview.monitors_late},

@@ -2,6 +2,7 @@
 // standard error; 2: a wrong command line or configuration.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -50,7 +51,17 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
+// A connection is a file. The usual soft limit of 1024 is less than what the defaults may have open;
+// the hard one is the administrator's word.
+void RaiseFileLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int Serve(const CommonOptions& common, const std::string& roles) {
+  RaiseFileLimit();
   const config::Config config = common.Load();
   std::set<Role> wanted = AllRoles();
   try {

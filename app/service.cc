@@ -55,11 +55,13 @@ constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
 class DelivererSink final : public worker::NotificationSink {
  public:
   explicit DelivererSink(delivery::Deliverer& deliverer) : deliverer_(deliverer) {}
-  std::optional<base::Uuid> Reserve() override { return deliverer_.Reserve(); }
+  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id) override {
+    return deliverer_.Reserve(endpoint_id);
+  }
   void Take(domain::Notification notification, const base::Uuid& lease_token) override {
     deliverer_.Take(std::move(notification), lease_token);
   }
-  void Cancel() override { deliverer_.CancelReserved(); }
+  void Cancel(const base::Uuid& endpoint_id) override { deliverer_.CancelReserved(endpoint_id); }
 
  private:
   delivery::Deliverer& deliverer_;
@@ -220,7 +222,9 @@ void Service::Impl::BuildPools() {
 }
 
 void Service::Impl::BuildParts() {
-  delivery_client = std::make_unique<net::HttpClient>(loop, config.net);
+  config::NetConfig delivery_net = config.net;  // as many as the deliverer may have under way
+  delivery_net.connections_max = config.delivery.in_flight_max + config.delivery.slow_in_flight_max;
+  delivery_client = std::make_unique<net::HttpClient>(loop, delivery_net);
   if (Has(Role::kDelivery)) {
     deliverer = std::make_unique<delivery::Deliverer>(loop, *delivery_pool, *delivery_client, clock,
                                                       metrics, config, log.For("delivery"));

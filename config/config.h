@@ -185,7 +185,9 @@ struct DeliveryConfig {
   milliseconds breaker_age_max_ms;  // how long deliveries may wait behind an open breaker
   int in_flight_max;
   int in_flight_per_endpoint_max;
-  int breaker_failures;  // in a row, until it opens
+  int slow_in_flight_max;
+  milliseconds slow_after_ms;  // an attempt under way for longer makes its receiver slow
+  int breaker_failures;        // in a row, until it opens
   milliseconds breaker_interval_ms;
   std::size_t answer_bytes_max;
   milliseconds settle_delay_ms;

@@ -213,6 +213,8 @@ void AddDelivery(std::vector<Key>* table) {
       .Time("breaker_age_max_ms", &C::breaker_age_max_ms, milliseconds(0), days(90))
       .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
       .Add("in_flight_per_endpoint_max", &C::in_flight_per_endpoint_max, Int(1, 1'000'000))
+      .Add("slow_in_flight_max", &C::slow_in_flight_max, Int(1, 1'000'000))
+      .Time("slow_after_ms", &C::slow_after_ms, milliseconds(1), minutes(10))
       .Add("breaker_failures", &C::breaker_failures, Int(1, 1'000'000))
       .Time("breaker_interval_ms", &C::breaker_interval_ms, milliseconds(1), days(1))
       .Add("answer_bytes_max", &C::answer_bytes_max, Bytes(0, kMiB))

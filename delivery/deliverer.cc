@@ -6,14 +6,14 @@
 namespace vedette::delivery {
 namespace {
 
-// Held: what is on its way and as much that waits for its receiver.
-constexpr std::size_t kHeldPerInFlight = 4;
 // Endpoints visited in one walk (design 4: cap it, remember where it stopped).
 constexpr int kEndpointsPerWalkMax = 200;
 constexpr std::chrono::milliseconds kSettleRetryFirst{100};
 constexpr std::chrono::milliseconds kSettleRetryMax{5000};
 // How long a drain that is out of time still waits for the database.
 constexpr std::chrono::milliseconds kDrainSettleMax{2000};
+// What is known of a receiver's pace is forgotten when nothing was sent to it for so long.
+constexpr std::chrono::minutes kForgetAfter{30};
 
 }  // namespace
 
@@ -35,7 +35,11 @@ Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& 
       poll_timer_(loop, [this] { Claim(); }),
       settle_timer_(loop, [this] { Settle(); }),
       lease_timer_(loop, [this] { RenewLeases(); }),
+      overdue_timer_(loop, [this] { NoteOverdue(); }),
+      forget_timer_(loop, [this] { lanes_.ForgetIdle(); }),
       drain_timer_(loop, [this] { OnDrainTimeout(); }),
+      lanes_({config.delivery.in_flight_max, config.delivery.slow_in_flight_max,
+              config.delivery.in_flight_per_endpoint_max, config.delivery.breaker_failures}),
       alive_(std::make_shared<bool>(true)) {}
 
 Deliverer::~Deliverer() {
@@ -47,21 +51,22 @@ void Deliverer::Start() {
   poll_timer_.Start(std::chrono::milliseconds(0),
                     config_.delivery.poll_ms + std::chrono::milliseconds(random_() % quarter));
   lease_timer_.Start(config_.delivery.lease_ms / 3, config_.delivery.lease_ms / 3);
+  forget_timer_.Start(kForgetAfter, kForgetAfter);
 }
 
 void Deliverer::Wake() {
   Claim();
 }
 
-std::optional<base::Uuid> Deliverer::Reserve() {
-  const auto held_max = static_cast<std::size_t>(config_.delivery.in_flight_max) * kHeldPerInFlight;
-  if (drained_ || held_.size() + reserved_ >= held_max) return std::nullopt;
+std::optional<base::Uuid> Deliverer::Reserve(const base::Uuid& endpoint_id) {
+  if (drained_ || !lanes_.Reserve(endpoint_id)) return std::nullopt;
   ++reserved_;
   return lease_token_;
 }
 
-void Deliverer::CancelReserved() {
+void Deliverer::CancelReserved(const base::Uuid& endpoint_id) {
   --reserved_;
+  lanes_.Cancel(endpoint_id);
   DrainStep();
 }
 
@@ -71,17 +76,8 @@ void Deliverer::Take(domain::Notification notification, const base::Uuid& lease_
   delivery.counted_from = notification.created_at;
   delivery.notification = std::move(notification);
   delivery.lease_token = lease_token;
-  Hold(std::move(delivery));
-}
-
-std::vector<base::Uuid> Deliverer::FullEndpoints() const {
-  std::vector<base::Uuid> full;
-  for (const auto& [id, receiver] : receivers_) {
-    if (static_cast<int>(receiver.waiting.size()) >= config_.delivery.in_flight_per_endpoint_max) {
-      full.push_back(id);
-    }
-  }
-  return full;
+  Hold(std::move(delivery), true);
+  Pump();
 }
 
 void Deliverer::Claim() {
@@ -90,9 +86,8 @@ void Deliverer::Claim() {
     claim_again_ = true;
     return;
   }
-  const auto held_max = static_cast<std::size_t>(config_.delivery.in_flight_max) * kHeldPerInFlight;
-  const std::size_t held = held_.size() + reserved_;
-  if (held >= held_max) {
+  const Lanes::Room room = lanes_.RoomForClaims();
+  if (room.prompt == 0 && room.slow == 0) {
     more_ = true;
     return;
   }
@@ -100,15 +95,18 @@ void Deliverer::Claim() {
   claim_again_ = false;
   store::DeliveryClaimLimits limits{};
   limits.endpoints_max = kEndpointsPerWalkMax;
-  limits.per_endpoint_max = config_.delivery.in_flight_per_endpoint_max * 2;
-  limits.deliveries_max = static_cast<int>(held_max - held);
+  limits.per_endpoint_max = room.per_prompt_max;
+  limits.deliveries_max = static_cast<int>(room.prompt);
+  limits.per_slow_max = room.per_slow_max;
+  limits.slow_deliveries_max = static_cast<int>(room.slow);
   limits.breaker_failures = config_.delivery.breaker_failures;
   limits.breaker_interval = config_.delivery.breaker_interval_ms;
   limits.lease = config_.delivery.lease_ms;
   store::RunAsync<store::DeliveryClaim>(
       pool_, loop_,
-      [limits, cursor = walk_cursor_, full = FullEndpoints()](store::Session& session) {
-        return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full);
+      [limits, cursor = walk_cursor_, room](store::Session& session) {
+        return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, room.full,
+                                      *room.prompt_ids);
       },
       [this, alive = alive_](std::variant<store::DeliveryClaim, store::Failure> result) {
         if (!*alive) return;
@@ -125,7 +123,8 @@ void Deliverer::OnClaimed(store::DeliveryClaim claim) {
   walk_cursor_ = claim.next_cursor;
   more_ = claim.more;
   const bool got = !claim.deliveries.empty();
-  for (auto& delivery : claim.deliveries) Hold(std::move(delivery));
+  for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
+  Pump();
   if (drained_) {
     ReleaseWaiting();
     DrainStep();
@@ -134,7 +133,7 @@ void Deliverer::OnClaimed(store::DeliveryClaim claim) {
   }
 }
 
-void Deliverer::Hold(store::LeasedDelivery delivery) {
+void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {
   const base::Uuid id = delivery.notification.delivery_id;
   const base::Uuid endpoint_id = delivery.notification.endpoint_id;
   // Its lease ended and it was claimed again here: the attempt under way goes on under the new
@@ -144,31 +143,38 @@ void Deliverer::Hold(store::LeasedDelivery delivery) {
     return;
   }
   held_.emplace(id, Held{std::move(delivery)});
-  receivers_[endpoint_id].waiting.push_back(id);
-  if (drained_) {
-    ReleaseWaiting();
-  } else {
-    Pump(endpoint_id);
-  }
+  lanes_.Add(endpoint_id, id, reserved);
 }
 
-void Deliverer::Pump(const base::Uuid& endpoint_id) {
-  const auto it = receivers_.find(endpoint_id);
-  if (it == receivers_.end()) return;
-  Receiver& receiver = it->second;
-  while (!receiver.waiting.empty() &&
-         receiver.in_flight < config_.delivery.in_flight_per_endpoint_max) {
-    const base::Uuid id = receiver.waiting.front();
-    receiver.waiting.pop_front();
-    ++receiver.in_flight;
-    StartAttempt(id);
+void Deliverer::Pump() {
+  if (drained_) {
+    ReleaseWaiting();
+    return;
   }
-  if (receiver.waiting.empty() && receiver.in_flight == 0) receivers_.erase(it);
+  while (const auto delivery_id = lanes_.Next()) StartAttempt(*delivery_id);
+}
+
+// Attempts that take long make their receivers slow, while they are still under way.
+void Deliverer::NoteOverdue() {
+  const auto before = clock_.SinceBoot() - config_.delivery.slow_after_ms;
+  while (!started_.empty() && started_.front().first <= before) {
+    const auto it = held_.find(started_.front().second);
+    started_.pop_front();
+    if (it == held_.end() || !it->second.sending || it->second.overdue) continue;
+    it->second.overdue = true;
+    lanes_.Overdue(it->second.delivery.notification.endpoint_id);
+  }
+  if (started_.empty()) overdue_timer_.Stop();
+  Pump();
 }
 
 void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
   Held& held = held_.at(delivery_id);
   held.sending = true;
+  started_.emplace_back(clock_.SinceBoot(), delivery_id);
+  if (!overdue_timer_.active()) {
+    overdue_timer_.Start(config_.delivery.slow_after_ms / 4, config_.delivery.slow_after_ms / 4);
+  }
   sender_.Send(held.delivery.notification, held.delivery.attempts + 1,
                [this, delivery_id, at = clock_.Now(), alive = alive_](SendResult result) {
                  if (*alive) OnSent(delivery_id, at, std::move(result));
@@ -180,6 +186,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   const auto it = held_.find(delivery_id);
   if (it == held_.end()) return;  // given back meanwhile
   const store::LeasedDelivery delivery = std::move(it->second.delivery);
+  const bool overdue = it->second.overdue;
   held_.erase(it);
   metrics_.ObserveDeliveryAttempt(result.duration);
   AttemptContext context{};
@@ -212,11 +219,12 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   } else if (!settle_timer_.active()) {
     settle_timer_.Start(config_.delivery.settle_delay_ms);
   }
-  const base::Uuid endpoint_id = record.notification.endpoint_id;
-  if (const auto receiver = receivers_.find(endpoint_id); receiver != receivers_.end()) {
-    --receiver->second.in_flight;
-  }
-  Pump(endpoint_id);
+  Release(lanes_.Ended(delivery.notification.endpoint_id,
+                       !result.tried                             ? Lanes::End::kNotTried
+                       : next.kind == NextStep::Kind::kDelivered ? Lanes::End::kDelivered
+                                                                 : Lanes::End::kFailed,
+                       overdue));
+  Pump();
 }
 
 void Deliverer::Settle() {
@@ -275,16 +283,18 @@ void Deliverer::RenewLeases() {
 
 // Gives back what no attempt is under way for.
 void Deliverer::ReleaseWaiting() {
+  Release(lanes_.TakeWaiting());
+}
+
+// Gives back deliveries that wait no more.
+void Deliverer::Release(const std::vector<base::Uuid>& delivery_ids) {
   std::vector<store::DeliveryLease> leases;
-  for (auto it = held_.begin(); it != held_.end();) {
-    if (it->second.sending) {
-      ++it;
-      continue;
-    }
-    leases.push_back({it->first, it->second.delivery.lease_token});
-    it = held_.erase(it);
+  for (const base::Uuid& id : delivery_ids) {
+    const auto it = held_.find(id);
+    if (it == held_.end()) continue;
+    leases.push_back({id, it->second.delivery.lease_token});
+    held_.erase(it);
   }
-  for (auto& [id, receiver] : receivers_) receiver.waiting.clear();
   if (leases.empty()) return;
   ++settling_;
   store::RunAsync<bool>(
@@ -303,6 +313,7 @@ void Deliverer::ReleaseWaiting() {
 void Deliverer::Drain(std::function<void()> done) {
   drained_ = std::move(done);
   poll_timer_.Stop();
+  forget_timer_.Stop();
   drain_timer_.Start(config_.delivery.drain_timeout_ms);
   ReleaseWaiting();
   DrainStep();
@@ -313,9 +324,10 @@ void Deliverer::Drain(std::function<void()> done) {
 void Deliverer::OnDrainTimeout() {
   if (!drain_overdue_) {
     drain_overdue_ = true;
-    for (auto& [id, held] : held_) held.sending = false;
+    std::vector<base::Uuid> sending;
+    for (const auto& [id, held] : held_) sending.push_back(id);
     drain_timer_.Start(kDrainSettleMax);
-    ReleaseWaiting();
+    Release(sending);
     DrainStep();
     return;
   }

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "delivery/lanes.h"
 #include "delivery/retry_policy.h"
 #include "delivery/sender.h"
 #include "domain/notification.h"
@@ -40,9 +42,9 @@ class Deliverer {
 
   // For the worker of this process (worker/notification_sink.h, which app puts between the two):
   // room for one notification and the token to lease it under; then it comes, or it does not.
-  std::optional<base::Uuid> Reserve();
+  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id);
   void Take(domain::Notification notification, const base::Uuid& lease_token);
-  void CancelReserved();
+  void CancelReserved(const base::Uuid& endpoint_id);
 
   // No new claims; attempts in flight finish within [delivery] drain_timeout_ms, the rest is given
   // back. `done` once nothing is held any more.
@@ -52,13 +54,15 @@ class Deliverer {
   struct Held {
     store::LeasedDelivery delivery;
     bool sending = false;
+    bool overdue = false;  // for longer than [delivery] slow_after_ms
   };
   using HeldMap = std::map<base::Uuid, Held>;  // by delivery id
 
   void Claim();
   void OnClaimed(store::DeliveryClaim claim);
-  void Hold(store::LeasedDelivery delivery);
-  void Pump(const base::Uuid& endpoint_id);
+  void Hold(store::LeasedDelivery delivery, bool reserved);
+  void Pump();
+  void NoteOverdue();
   void StartAttempt(const base::Uuid& delivery_id);
   void OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_at, SendResult result);
   void Settle();
@@ -66,16 +70,10 @@ class Deliverer {
                       std::chrono::milliseconds backoff);
   void RenewLeases();
   void ReleaseWaiting();
+  void Release(const std::vector<base::Uuid>& delivery_ids);
   void OnDrainTimeout();
   void DrainStep();
   void EndDrain();
-  std::vector<base::Uuid> FullEndpoints() const;
-
-  // One receiver's place in this process (G10): what waits, and how much is on its way.
-  struct Receiver {
-    std::deque<base::Uuid> waiting;
-    int in_flight = 0;
-  };
 
   base::EventLoop& loop_;
   store::Pool& pool_;
@@ -91,10 +89,14 @@ class Deliverer {
   base::Timer poll_timer_;
   base::Timer settle_timer_;
   base::Timer lease_timer_;
+  base::Timer overdue_timer_;
+  base::Timer forget_timer_;
   base::Timer drain_timer_;
 
   HeldMap held_;
-  std::map<base::Uuid, Receiver> receivers_;
+  Lanes lanes_;
+  // Attempts by their start (since boot), ended ones too until they are looked at.
+  std::deque<std::pair<std::chrono::nanoseconds, base::Uuid>> started_;
   std::size_t reserved_ = 0;
   std::vector<store::AttemptRecord> settled_;
   int settling_ = 0;

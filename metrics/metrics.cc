@@ -146,6 +146,9 @@ struct Metrics::Impl {
   Gauge& delivery_oldest_pending = Gauges("vedette_delivery_oldest_pending_seconds",
                                           "Age of the oldest delivery that is not settled.")
                                        .Add({});
+  Gauge& receivers_failing =
+      Gauges("vedette_receivers_failing", "Webhook receivers that have failed for 48 hours on end.")
+          .Add({});
 
   Gauge& chunk_oldest_due = Gauges("vedette_chunk_oldest_due_seconds",
                                    "How long the oldest chunk has been due without being claimed.")
@@ -278,6 +281,10 @@ void Metrics::SetDeliveries(std::string_view state, std::int64_t n) {
 
 void Metrics::SetDeliveryOldestPending(std::chrono::microseconds age) {
   impl_->delivery_oldest_pending.Set(Seconds(age));
+}
+
+void Metrics::SetReceiversFailing(std::int64_t n) {
+  impl_->receivers_failing.Set(static_cast<double>(n));
 }
 
 void Metrics::ObserveHttpRequest(std::string_view route, int code,

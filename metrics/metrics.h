@@ -50,12 +50,14 @@ class Metrics {
   void ObserveDeliveryAttempt(std::chrono::microseconds duration);
 
   // vedette_chunks{state}: due, leased, waiting; vedette_chunk_oldest_due_seconds;
-  // vedette_deliveries{state}: pending, dead; vedette_delivery_oldest_pending_seconds. Set by
-  // maintenance, from the database; a process without the role scheduler leaves them at 0.
+  // vedette_deliveries{state}: pending, dead; vedette_delivery_oldest_pending_seconds;
+  // vedette_receivers_failing, for 48 hours on end. Set by maintenance, from the database; a
+  // process without the role scheduler leaves them at 0.
   void SetChunks(std::string_view state, std::int64_t n);
   void SetChunkOldestDue(std::chrono::microseconds age);
   void SetDeliveries(std::string_view state, std::int64_t n);
   void SetDeliveryOldestPending(std::chrono::microseconds age);
+  void SetReceiversFailing(std::int64_t n);
 
   // vedette_http_requests_total{route,code}, vedette_http_request_seconds{route}. `route` is the
   // route's pattern with its port before it ("api /monitors/{monitor_id}"), never the path.

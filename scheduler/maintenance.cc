@@ -66,6 +66,7 @@ void Maintenance::ReadGauges() {
           metrics_.SetDeliveries("pending", g->deliveries_pending);
           metrics_.SetDeliveries("dead", g->deliveries_dead);
           metrics_.SetDeliveryOldestPending(g->oldest_pending);
+          metrics_.SetReceiversFailing(g->receivers_failing);
         }
         if (--running_ == 0 && drained_) loop_.Post(std::exchange(drained_, nullptr));
       });

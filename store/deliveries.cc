@@ -12,28 +12,49 @@ namespace {
 
 constexpr const char* kWebhookCleared = "webhook_cleared: the monitor has no webhook_url any more";
 
-// An endpoint chosen by the walk, and how many of its deliveries may be taken.
+// The endpoints chosen by the walk, and how many of each one's deliveries may be taken.
 struct Shares {
   std::vector<base::Uuid> endpoint_ids;
   std::vector<int> deliveries_max;
   std::set<base::Uuid> failing;
+  bool more = false;  // some were passed over, busy or for lack of room
+
+  // At most `n` of this endpoint, as far as there is room.
+  void Take(const base::Uuid& endpoint_id, int n, int* room) {
+    n = std::min(n, *room);
+    if (n <= 0) {
+      more = true;
+      return;
+    }
+    *room -= n;
+    endpoint_ids.push_back(endpoint_id);
+    deliveries_max.push_back(n);
+  }
 };
 
 Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, const DeliveryClaimLimits& limits,
-                     const std::vector<base::Uuid>& busy, base::Uuid* next_cursor) {
+                     const std::vector<base::Uuid>& busy, const std::vector<base::Uuid>& prompt,
+                     base::Uuid* next_cursor) {
   const auto rows = tx.Exec("delivery_walk", cursor, limits.endpoints_max);
   if (static_cast<int>(rows.size()) == limits.endpoints_max)
     *next_cursor = ReadUuid(rows.back()[0]);
   Shares shares;
+  int prompt_room = limits.deliveries_max;
+  int slow_room = limits.slow_deliveries_max;
   std::vector<base::Uuid> to_try;
   for (const auto& row : rows) {
     const base::Uuid id = ReadUuid(row[0]);
-    if (!row[1].as<bool>() || std::find(busy.begin(), busy.end(), id) != busy.end()) continue;
+    if (!row[1].as<bool>()) continue;
+    if (std::binary_search(busy.begin(), busy.end(), id)) {
+      shares.more = true;
+      continue;
+    }
     if (row[2].as<int>() >= limits.breaker_failures) {
-      to_try.push_back(id);
+      if (static_cast<int>(to_try.size()) < slow_room) to_try.push_back(id);
+    } else if (std::binary_search(prompt.begin(), prompt.end(), id)) {
+      shares.Take(id, limits.per_endpoint_max, &prompt_room);
     } else {
-      shares.endpoint_ids.push_back(id);
-      shares.deliveries_max.push_back(limits.per_endpoint_max);
+      shares.Take(id, limits.per_slow_max, &slow_room);
     }
   }
   if (to_try.empty()) return shares;
@@ -45,19 +66,31 @@ Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, const DeliveryCl
   return shares;
 }
 
+// Whether an endpoint gave as many as it was asked for: then it may have more.
+bool SomeGaveAll(const pqxx::result& rows, const Shares& shares) {
+  std::map<base::Uuid, int> given;
+  for (const auto& row : rows) ++given[ReadUuid(row[2])];
+  for (std::size_t i = 0; i < shares.endpoint_ids.size(); ++i) {
+    const base::Uuid& id = shares.endpoint_ids[i];
+    if (!shares.failing.contains(id) && given[id] >= shares.deliveries_max[i]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
-                              const std::vector<base::Uuid>& busy_endpoints) {
+                              const std::vector<base::Uuid>& busy,
+                              const std::vector<base::Uuid>& prompt) {
   return InTransaction(session, [&](Transaction& tx) {
     DeliveryClaim claim;
-    const Shares shares = WalkEndpoints(tx, cursor, limits, busy_endpoints, &claim.next_cursor);
+    const Shares shares = WalkEndpoints(tx, cursor, limits, busy, prompt, &claim.next_cursor);
+    claim.more = shares.more || !claim.next_cursor.is_nil();
     if (shares.endpoint_ids.empty()) return claim;
-    const auto rows = tx.Exec("delivery_claim", shares.endpoint_ids, shares.deliveries_max,
-                              limits.deliveries_max, token, limits.lease.count());
-    claim.more =
-        !claim.next_cursor.is_nil() || static_cast<int>(rows.size()) >= limits.deliveries_max;
+    const auto rows = tx.Exec("delivery_claim", shares.endpoint_ids, shares.deliveries_max, token,
+                              limits.lease.count());
+    claim.more = claim.more || SomeGaveAll(rows, shares);
     std::vector<base::Uuid> cleared;
     std::vector<base::Uuid> moved;
     std::vector<base::Uuid> moved_to;

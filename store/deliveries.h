@@ -28,24 +28,28 @@ struct DeliveryClaim {
   base::Timestamp now{};
   std::vector<LeasedDelivery> deliveries;
   base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: from the start)
-  bool more = false;       // the limit was reached
+  bool more = false;       // something due was left: a limit, a busy endpoint
 };
 
 struct DeliveryClaimLimits {
-  int endpoints_max;     // visited in one walk
-  int per_endpoint_max;  // taken of one
-  int deliveries_max;    // taken in all
-  int breaker_failures;  // an endpoint with so many in a row gets one attempt ...
+  int endpoints_max;        // visited in one walk
+  int per_endpoint_max;     // taken of one that answers promptly
+  int deliveries_max;       // taken of all those
+  int per_slow_max;         // taken of one that does not, or is not known yet
+  int slow_deliveries_max;  // taken of all those
+  int breaker_failures;     // an endpoint with so many in a row gets one attempt ...
   std::chrono::milliseconds breaker_interval;  // ... an interval
   std::chrono::milliseconds lease;
 };
 
-// Due endpoints from behind `cursor` on, and their oldest due deliveries. Those whose monitor has
-// no webhook_url any more die here (webhook_cleared); those whose URL moved to another endpoint
-// move along.
+// Due endpoints from behind `cursor` on, none of the `busy` ones, and their oldest due deliveries.
+// `prompt` are those that answer promptly; both are sorted. Deliveries whose monitor has no
+// webhook_url any more die here (webhook_cleared); those whose URL moved to another endpoint move
+// along.
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
-                              const std::vector<base::Uuid>& busy_endpoints);
+                              const std::vector<base::Uuid>& busy,
+                              const std::vector<base::Uuid>& prompt);
 
 // How one attempt ended.
 struct AttemptRecord {

@@ -51,7 +51,8 @@ Gauges ReadGauges(Session& session) {
                   std::chrono::microseconds(n("oldest_due_us")),
                   n("pending"),
                   n("dead"),
-                  std::chrono::microseconds(n("oldest_pending_us"))};
+                  std::chrono::microseconds(n("oldest_pending_us")),
+                  n("receivers_failing")};
   });
 }
 

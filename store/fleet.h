@@ -40,6 +40,7 @@ struct Gauges {
   std::int64_t deliveries_pending = 0;
   std::int64_t deliveries_dead = 0;
   std::chrono::microseconds oldest_pending{};  // since its creation
+  std::int64_t receivers_failing = 0;          // for 48 hours on end
 };
 Gauges ReadGauges(Session& session);
 

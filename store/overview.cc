@@ -49,6 +49,14 @@ void ReadQueues(Transaction& tx, Overview* overview) {
   overview->deliveries_dead = deliveries[0]["dead"].as<std::int64_t>();
   overview->delivery_oldest_pending_age = ReadAgeOrNull(deliveries[0]["oldest_pending_age_ms"]);
 
+  const pqxx::result failing = tx.Exec("overview_failing", Overview::kTop);
+  for (const auto& row : failing) {
+    overview->failing.push_back({ReadUuid(row["org_id"]), row["address"].as<std::string>(),
+                                 ReadTime(row["failing_since"]), ReadTime(row["failed_at"]),
+                                 row["failures"].as<std::int64_t>()});
+  }
+  if (!failing.empty()) overview->receivers_failing = failing[0]["total"].as<std::int64_t>();
+
   for (const auto& row : tx.Exec("overview_backlog", Overview::kTop)) {
     overview->backlog.push_back({ReadUuid(row["org_id"]), row["name"].as<std::string>(),
                                  row["chunks"].as<std::int64_t>(), row["checks"].as<std::int64_t>(),

@@ -33,6 +33,15 @@ struct BacklogView {
   std::chrono::milliseconds oldest_due_age{};
 };
 
+// A receiver whose attempts have failed for 48 hours on end.
+struct FailingReceiverView {
+  base::Uuid org_id;
+  std::string address;  // scheme://host:port
+  base::Timestamp failing_since;
+  base::Timestamp failed_at;  // the last failure
+  std::int64_t failures = 0;  // in a row
+};
+
 struct LateMonitorView {
   base::Uuid id;
   base::Uuid org_id;
@@ -56,10 +65,12 @@ struct Overview {
   std::int64_t deliveries_pending = 0;  // counted up to kCountMax
   std::int64_t deliveries_dead = 0;     // likewise
   std::optional<std::chrono::milliseconds> delivery_oldest_pending_age;
-  std::int64_t monitors_live = 0;     // whose schedule runs; counted up to kCountMax
-  std::int64_t monitors_late = 0;     // of these, due for over kLate and not cut; likewise
-  std::vector<BacklogView> backlog;   // most checks first, kTop
-  std::vector<LateMonitorView> late;  // latest first, kTop
+  std::int64_t receivers_failing = 0;
+  std::vector<FailingReceiverView> failing;  // longest first, kTop
+  std::int64_t monitors_live = 0;            // whose schedule runs; counted up to kCountMax
+  std::int64_t monitors_late = 0;            // of these, due for over kLate and not cut; likewise
+  std::vector<BacklogView> backlog;          // most checks first, kTop
+  std::vector<LateMonitorView> late;         // latest first, kTop
 
   static constexpr std::chrono::minutes kMemberShown{15};
   static constexpr std::chrono::seconds kLate{10};

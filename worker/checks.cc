@@ -248,7 +248,14 @@ std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verd
   const store::LoadedPart& part = check.part();
   auto effects = std::make_unique<CheckEffects>();
   const auto event = [&](domain::EventType type) -> store::EventRecord& {
-    return effects->events.emplace_back(EventOf(*check.chunk, check.ref, type));
+    store::EventRecord& e = effects->events.emplace_back();
+    e.row_id = check.row().row_id;
+    e.monitor_id = part.part.monitor_id;
+    e.org_id = check.chunk->claimed.org_id;
+    e.event_group_id = check.id;
+    e.tick_id = part.part.tick_id;
+    e.type = type;
+    return e;
   };
   for (const FieldChange& change : verdict.changes) {
     store::EventRecord& e = event(domain::EventType::kChange);
@@ -278,7 +285,7 @@ std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verd
     d.event_group_id = check.id;
     d.type = *type;
     // A receiver that is known to be down is left to the claims, which try it once an interval.
-    if (sink_ != nullptr && !spec.endpoint_open) d.lease_token = sink_->Reserve();
+    if (sink_ != nullptr && !spec.endpoint_open) d.lease_token = sink_->Reserve(d.endpoint_id);
   }
   const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
   return nothing ? nullptr : std::move(effects);

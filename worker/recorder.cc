@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/ids.h"
+
 namespace vedette::worker {
 namespace {
 
@@ -66,11 +68,19 @@ store::ChunkRecord MakeRecord(const ActiveChunk& chunk, const std::vector<CheckR
 
 // What stands for a check whose result the database refuses.
 void MakeUnrecordable(ActiveChunk* chunk, CheckResult* result) {
+  const store::LoadedPart& part = chunk->claimed.parts[result->ref.part];
+  const store::LoadedRow& row = part.rows[result->ref.row];
   result->outcome = domain::Outcome::kFailed;
   chunk->parts[result->ref.part].outcomes[result->ref.row] =
       static_cast<char>(domain::Outcome::kFailed);
   result->effects = std::make_unique<CheckEffects>();
-  store::EventRecord event = EventOf(*chunk, result->ref, domain::EventType::kError);
+  store::EventRecord event;
+  event.row_id = row.row_id;
+  event.monitor_id = part.part.monitor_id;
+  event.org_id = chunk->claimed.org_id;
+  event.tick_id = part.part.tick_id;
+  event.event_group_id = domain::EventGroupId(row.row_id, part.part.tick_id);
+  event.type = domain::EventType::kError;
   event.message = std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage);
   result->effects->events.push_back(std::move(event));
 }
@@ -263,7 +273,9 @@ void Recorder::Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
 
 void Recorder::CancelReserved(const std::vector<CheckResult>& results) {
   for (const CheckResult& r : results) {
-    if (r.effects && r.effects->delivery && r.effects->delivery->lease_token) sink_->Cancel();
+    if (r.effects && r.effects->delivery && r.effects->delivery->lease_token) {
+      sink_->Cancel(r.effects->delivery->endpoint_id);
+    }
   }
 }
 

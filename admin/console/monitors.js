@@ -168,7 +168,7 @@ export async function monitor(main, [id]) {
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
       ['Last tick', when(m.last_run_at)], ['Next', when(m.next_run_times[0])],
-      ['Webhook', m.webhook_url ?? '–'],
+      ['Webhook', m.webhook_failing ? [m.webhook_url, ' ', badge('failing for 48 h', 'bad')] : m.webhook_url ?? '–'],
       ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
     ]),
     h('h3', null, 'Watched fields'),

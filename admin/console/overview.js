@@ -23,7 +23,9 @@ function tiles(o) {
     tile('Deliveries pending', number(o.deliveries.pending), `oldest ${duration(waiting)}`,
       waiting > 3600000 ? 'bad' : ''),
     tile('Deliveries dead', number(o.deliveries.dead), 'to be looked at and replayed',
-      o.deliveries.dead > 0 ? 'bad' : ''));
+      o.deliveries.dead > 0 ? 'bad' : ''),
+    tile('Receivers failing', number(o.receivers.failing), 'for 48 hours on end',
+      o.receivers.failing > 0 ? 'bad' : ''));
 }
 
 function fleet(o) {
@@ -71,6 +73,13 @@ function show(o) {
       ['Chunks', b => number(b.chunks), 'n'],
       ['Oldest due', b => duration(b.oldest_due_age_ms), 'n'],
     ], o.backlog, 'No check waits.'),
+    o.receivers.longest.length > 0 && table('Receivers that have failed for 48 hours', [
+      ['Receiver', r => r.address],
+      ['Organisation', r => h('a', {href: `#/organisations/${r.org_id}`}, r.org_id)],
+      ['Failing since', r => when(r.failing_since)],
+      ['Last attempt', r => when(r.failed_at)],
+      ['Failures', r => number(r.failures), 'n'],
+    ], o.receivers.longest),
     table('Latest monitors', [
       ['Monitor', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
       ['Frequency', m => m.frequency],

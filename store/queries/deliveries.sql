@@ -23,7 +23,7 @@ where e.id = any($1::uuid[]) and e.available_at <= now()
 returning e.id
 
 -- name: delivery_claim
--- $1 endpoints, $2 how many of each, $3 in all, $4 token, $5 lease in ms
+-- $1 endpoints, $2 how many of each, $3 token, $4 lease in ms
 with picked as materialized (
   select d.id
   from unnest($1::uuid[], $2::int[]) as s(endpoint_id, deliveries_max)
@@ -34,10 +34,9 @@ with picked as materialized (
     limit s.deliveries_max
     for update skip locked
   ) d
-  limit $3
 )
 update delivery d
-set available_at = now() + $5 * interval '1 millisecond', lease_token = $4
+set available_at = now() + $4 * interval '1 millisecond', lease_token = $3
 from picked p, monitor m
 where d.id = p.id and m.id = d.monitor_id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id, d.type, d.created_at,
@@ -74,13 +73,13 @@ select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], 
                      $13::bytea[], $14::bigint[])
 
 -- name: endpoints_succeeded
-update endpoint set failures = 0, failing_since = null, available_at = '-infinity'
+update endpoint set failures = 0, failing_since = null, failed_at = null, available_at = '-infinity'
 where id in (select unnest($1::uuid[]) order by 1) and (failures > 0 or available_at > '-infinity')
 
 -- name: endpoints_failed
 -- $3 failures at which the breaker opens, $4 for how many ms
 update endpoint e
-set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()),
+set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()), failed_at = now(),
     available_at = case when e.failures + u.failures >= $3
                         then greatest(e.available_at, now() + $4 * interval '1 millisecond')
                         else e.available_at end

@@ -46,7 +46,8 @@ select c.due, c.leased, c.waiting, c.oldest_due_us,
   (select count(*) from delivery where state = 0) as pending,
   (select count(*) from delivery where state = 1) as dead,
   coalesce((select extract(epoch from now() - min(created_at)) * 1000000
-            from delivery where state = 0), 0)::bigint as oldest_pending_us
+            from delivery where state = 0), 0)::bigint as oldest_pending_us,
+  (select count(*) from endpoint where failing) as receivers_failing
 from (
   select count(*) filter (where available_at <= now()) as due,
     count(*) filter (where available_at > now() and lease_token is not null) as leased,

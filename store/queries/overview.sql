@@ -35,6 +35,15 @@ select
      select from monitor_sched
      where live and next_run_at < now() - $2::bigint * interval '1 second' limit $1) s) as late
 
+-- name: overview_failing
+-- $1 limit
+select org_id, scheme || '://' || host || ':' || port as address, failing_since, failed_at, failures,
+  count(*) over () as total
+from endpoint
+where failing
+order by failing_since
+limit $1
+
 -- name: overview_backlog
 -- $1 limit
 select b.org_id, o.name, b.chunks, b.checks, b.oldest_due_age_ms

@@ -1,3 +1,6 @@
+-- name: ping
+select 1
+
 -- name: schema_table_exists
 select to_regclass('schema_migration') is not null
 

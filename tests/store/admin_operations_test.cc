@@ -301,6 +301,8 @@ TEST_F(Operations, OneDeliveryIsShownWithItsAttempts) {
   ASSERT_EQ(shown.status, 200);
   ASSERT_EQ(shown.body["history"].size(), 2U);
   EXPECT_EQ(shown.body["history"][0]["status_code"], nullptr);
+  EXPECT_EQ(shown.body["history"][0]["error_class"], "timeout");
+  EXPECT_EQ(shown.body["history"][0]["duration_ms"], 10000.0);
   EXPECT_EQ(shown.body["history"][1]["attempt"], 2);
   EXPECT_EQ(shown.body["history"][1]["answer"], "\xef\xbf\xbd<b>");
   EXPECT_EQ(Ask("GET", "/admin/v1/deliveries/" + base::Uuid::V4().ToString()).status, 404);
@@ -373,6 +375,9 @@ TEST_F(Operations, TheOverviewShowsTheFleetAndItsQueues) {
   Sql("update monitor_sched set next_run_at = now() - interval '1 hour'");
   NewDelivery(org, kPending);
   NewDelivery(org, kDead);
+  Sql("insert into endpoint (id, org_id, scheme, host, port, failing_since, failed_at) values "
+      "(gen_random_uuid(), '" +
+      org + "', 'https', 'down.example', 443, now() - interval '49 hours', now())");
 
   const Reply reply = Ask("GET", "/admin/v1/overview");
   ASSERT_EQ(reply.status, 200) << reply.raw.body;
@@ -394,6 +399,8 @@ TEST_F(Operations, TheOverviewShowsTheFleetAndItsQueues) {
   EXPECT_EQ(body["deliveries"]["pending"], 1);
   EXPECT_EQ(body["deliveries"]["dead"], 1);
   EXPECT_TRUE(body["deliveries"]["oldest_pending_age_ms"].is_number());
+  EXPECT_EQ(body["receivers"]["failing"], 1);
+  EXPECT_EQ(body["receivers"]["longest"][0]["address"], "https://down.example:443");
   EXPECT_EQ(body["backlog"][0]["name"], "Acme");
   EXPECT_EQ(body["backlog"][0]["checks"], 3);
   EXPECT_EQ(body["monitors"]["live"], 1);

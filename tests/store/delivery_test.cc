@@ -4,6 +4,8 @@
 
 #include "domain/ids.h"
 #include "store/deliveries.h"
+#include "store/delivery_admin.h"
+#include "store/fleet.h"
 #include "tests/store/pipeline_support.h"
 
 namespace vedette::test {
@@ -31,8 +33,9 @@ class DeliveryTest : public PipelineTest {
   }
 
   store::DeliveryClaim Claim(int per_endpoint = 10) {
-    return store::ClaimDeliveries(session, {}, base::Uuid::V4(),
-                                  {200, per_endpoint, 100, 3, std::chrono::seconds(30), lease}, {});
+    return store::ClaimDeliveries(
+        session, {}, base::Uuid::V4(),
+        {200, per_endpoint, 100, per_endpoint, 100, 3, std::chrono::seconds(30), lease}, {}, {});
   }
 
   store::AttemptRecord Attempt(const store::LeasedDelivery& d, Kind kind) {
@@ -144,6 +147,54 @@ TEST_F(DeliveryTest, G10_ADeadReceiverIsTriedOnceAnIntervalAndDelaysNobody) {
   Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
   EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "0");
   EXPECT_EQ(Claim().deliveries.size(), 3U) << "and its backlog follows";
+}
+
+TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {
+  Commit("a.example");
+  const auto fail = [&] {
+    Sql("update delivery set available_at = now(), lease_token = null");
+    Sql("update endpoint set available_at = now()");
+    const auto claim = Claim();
+    ASSERT_EQ(claim.deliveries.size(), 1U);
+    Settle(Attempt(claim.deliveries[0], Kind::kRetry));
+  };
+  const auto pass = [&](const char* hours) {
+    Sql(
+        fmt::format("update endpoint set failing_since = failing_since - interval '{0}', failed_at "
+                    "= failed_at - interval '{0}'",
+                    hours));
+  };
+  const std::string shown = "select webhook_failing from monitor_shown";
+  fail();
+  EXPECT_EQ(Sql(shown), "f");
+  pass("49 hours");
+  EXPECT_EQ(Sql(shown), "f") << "one failure long ago says nothing about since";
+  fail();
+  EXPECT_EQ(Sql(shown), "t");
+  EXPECT_EQ(store::ReadGauges(session).receivers_failing, 1);
+  EXPECT_EQ(Sql("select status from monitor"), "2") << "nothing is switched off";
+  Sql("update delivery set available_at = now(), lease_token = null");
+  Sql("update endpoint set available_at = now()");
+  Settle(Attempt(Claim().deliveries.at(0), Kind::kDelivered));
+  EXPECT_EQ(Sql(shown), "f");
+  EXPECT_EQ(store::ReadGauges(session).receivers_failing, 0);
+}
+
+TEST_F(DeliveryTest, G3_AReplayKeepsTheDedupPairAndBeginsTheScheduleAnew) {
+  const auto id = Commit("a.example");
+  const auto first = Claim().deliveries.at(0);
+  auto dead = Attempt(first, Kind::kDead);
+  dead.attempt = 30;
+  Settle(dead);
+  Sql("update delivery set created_at = now() - interval '73 hours'");
+  EXPECT_EQ(store::ReplayDelivery(session, clock, id, {.actor = "t", .action = "delivery.replay"}),
+            store::ReplayOutcome::kDone);
+  const auto again = Claim().deliveries.at(0);
+  EXPECT_EQ(again.notification.event_group_id, first.notification.event_group_id);
+  EXPECT_EQ(again.notification.type, first.notification.type);
+  EXPECT_EQ(again.attempts, 30) << "the numbering goes on";
+  EXPECT_EQ(again.schedule_attempts, 0);
+  EXPECT_LT(clock.Now() - again.counted_from, std::chrono::minutes(1));
 }
 
 }  // namespace

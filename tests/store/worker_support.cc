@@ -67,7 +67,7 @@ std::size_t ScriptedProbe::checks() const {
   return attempts_.size();
 }
 
-std::optional<base::Uuid> CountingSink::Reserve() {
+std::optional<base::Uuid> CountingSink::Reserve(const base::Uuid&) {
   ++reserved;
   return token_;
 }
@@ -77,7 +77,7 @@ void CountingSink::Take(domain::Notification, const base::Uuid& lease_token) {
   ++taken;
 }
 
-void CountingSink::Cancel() {
+void CountingSink::Cancel(const base::Uuid&) {
   ++cancelled;
 }
 

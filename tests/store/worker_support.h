@@ -53,9 +53,9 @@ class ScriptedProbe final : public worker::Probe {
 // A deliverer that has room for everything and keeps count.
 class CountingSink final : public worker::NotificationSink {
  public:
-  std::optional<base::Uuid> Reserve() override;
+  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id) override;
   void Take(domain::Notification notification, const base::Uuid& lease_token) override;
-  void Cancel() override;
+  void Cancel(const base::Uuid& endpoint_id) override;
 
   std::atomic<int> reserved{0};  // ever
   std::atomic<int> taken{0};

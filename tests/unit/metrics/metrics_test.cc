@@ -41,6 +41,7 @@ void UseEverything(Metrics* m) {
   m->SetChunkOldestDue(milliseconds(2500));
   m->SetDeliveries("dead", 12);
   m->SetDeliveryOldestPending(milliseconds(1500));
+  m->SetReceiversFailing(3);
   m->ObserveHttpRequest("api /monitors/{monitor_id}", 404, milliseconds(2));
   m->ObserveQuery("claim_chunks", microseconds(700), false);
 }
@@ -81,6 +82,7 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_ticks_total{trigger=\"manual\"} 4\n",
         "vedette_deliveries_total{outcome=\"delivered\"} 5\n",
         "vedette_delivery_attempt_seconds_count 1\n",
+        "vedette_receivers_failing 3\n",
         "vedette_chunks{state=\"due\"} 11\n",
         "vedette_chunk_oldest_due_seconds 2.5\n",
         "vedette_deliveries{state=\"dead\"} 12\n",

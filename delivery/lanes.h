@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/uuid.h"
+
+namespace vedette::delivery {
+
+struct LaneLimits {
+  int in_flight_max;       // attempts under way to prompt receivers
+  int slow_in_flight_max;  // and to all others
+  int per_receiver_max;    // to one receiver
+  int failures_max;        // in a row, at which a receiver is left to the database's breaker
+};
+
+// Which delivery is attempted next (G10). Receivers that answer promptly have one lane; those that
+// do not, or that nobody knows yet, have another. However many receivers hang, they fill only their
+// own lane, and within a lane receivers take turns. No clock, no I/O; one thread.
+class Lanes {
+ public:
+  explicit Lanes(const LaneLimits& limits);
+
+  // Room for one more of this receiver, kept until Add or Cancel.
+  bool Reserve(const base::Uuid& receiver_id);
+  void Cancel(const base::Uuid& receiver_id);
+
+  // Something waits to be sent.
+  void Add(const base::Uuid& receiver_id, const base::Uuid& delivery_id, bool reserved);
+  // The next to attempt, which is then under way until Ended.
+  std::optional<base::Uuid> Next();
+
+  // An attempt has been under way for too long to be called prompt. At most once an attempt.
+  void Overdue(const base::Uuid& receiver_id);
+  enum class End { kDelivered, kFailed, kNotTried };
+  // What is returned waits no more and is to be given back: the receiver fails.
+  std::vector<base::Uuid> Ended(const base::Uuid& receiver_id, End end, bool was_overdue);
+
+  // Everything that waits, to be given back.
+  std::vector<base::Uuid> TakeWaiting();
+
+  // How much more may be claimed, and of whom.
+  struct Room {
+    std::size_t prompt = 0;
+    std::size_t slow = 0;
+    int per_prompt_max = 0;
+    int per_slow_max = 0;
+    std::vector<base::Uuid> full;                               // of these none
+    std::shared_ptr<const std::vector<base::Uuid>> prompt_ids;  // sorted
+  };
+  Room RoomForClaims();
+  bool IsPrompt(const base::Uuid& receiver_id) const;
+
+  // Forgets receivers that had nothing to do since the last call.
+  void ForgetIdle();
+
+ private:
+  enum class Pace { kNew, kPrompt, kSlow };
+  struct Receiver {
+    std::deque<base::Uuid> waiting;
+    int in_flight = 0;
+    int reserved = 0;
+    int overdue = 0;   // of those in flight
+    int failures = 0;  // in a row
+    Pace pace = Pace::kNew;
+    bool queued = false;
+    bool used = true;  // since the last ForgetIdle
+    std::size_t held() const {
+      return waiting.size() + static_cast<std::size_t>(in_flight + reserved);
+    }
+  };
+  struct Lane {
+    int in_flight_max = 0;
+    int in_flight = 0;
+    std::size_t held = 0;
+    std::size_t receivers = 0;  // that hold something
+    std::deque<base::Uuid> queue;
+  };
+  using ReceiverMap = std::map<base::Uuid, Receiver>;
+
+  Lane& LaneOf(const Receiver& receiver);
+  int CapOf(const Receiver& receiver) const;
+  std::size_t HeldMax(const Lane& lane) const;
+  ReceiverMap::value_type& Use(const base::Uuid& receiver_id);
+  void Enter(const Receiver& receiver);
+  void Leave(const Receiver& receiver);
+  void Queue(ReceiverMap::value_type& entry);
+  void NoteCrowd(const ReceiverMap::value_type& entry);
+  void SetPace(ReceiverMap::value_type& entry, Pace pace);
+
+  const LaneLimits limits_;
+  Lane prompt_;
+  Lane slow_;
+  ReceiverMap receivers_;
+  std::set<base::Uuid> crowded_;                               // receivers of which enough waits
+  std::shared_ptr<const std::vector<base::Uuid>> prompt_ids_;  // null: to be made anew
+};
+
+}  // namespace vedette::delivery

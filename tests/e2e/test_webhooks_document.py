@@ -1,0 +1,89 @@
+"""docs/webhooks.md: its samples, as they stand there, verify the bytes of a live delivery, also during rotation."""
+
+import base64
+import json
+import re
+import shlex
+import subprocess
+
+import pytest
+from conftest import ROOT, call, wait_until
+
+DOCUMENT = (ROOT / "docs/webhooks.md").read_text()
+
+
+def sample(language):
+    found = re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+    assert len(found) == 1, language
+    return found[0]
+
+
+def node():
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
+                           text=True).stdout.splitlines()[-1]
+    return f"{tools}/node_modules/.bin/node"
+
+
+def python_verifies(secret, header, body):
+    names = {}
+    exec(sample("python"), names)  # the sample as it stands
+    return names["verify"](secret, header, body)
+
+
+def node_verifies(secret, header, body):
+    given = json.dumps([secret, header, base64.b64encode(body).decode()])
+    program = sample("javascript") + (
+        f"\nconst [secret, header, body] = {given};"
+        "\nconsole.log(verify(secret, header, Buffer.from(body, 'base64')));")
+    done = subprocess.run([node(), "-e", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip() == "true"
+
+
+def bash_verifies(secret, header, body):
+    done = subprocess.run(["bash", "-c", f"{sample('bash')}\nverify {shlex.quote(secret)} {shlex.quote(header)}"],
+                          input=body, capture_output=True)
+    assert done.stderr == b"", done.stderr
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("verifies", [python_verifies, node_verifies, bash_verifies])
+def test_the_samples_verify_a_live_delivery(vedette, database, nginx, receiver, verifies):
+    nginx.write("page.html", "<title>A page</title>")
+    tenant = vedette.organisation()
+    rotated = vedette.as_operator(
+        "POST", f"/admin/v1/orgs/{tenant.org_id}/signing-secrets/rotate", {"overlap_hours": 1}).json["secret"]
+    tenant.post("/monitors", {
+        "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
+        "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": receiver.url,
+        "metadata": {"text": "\u00fc %s $(x) `y` \\"}})
+    request = wait_until("the delivery", lambda: receiver.requests)[0]
+    header, body = request["headers"]["Service-Signature"], request["body"]
+    assert header.count("v1=") == 2
+    for secret in (tenant.signing_secret, rotated):
+        assert verifies(secret, header, body)
+        assert not verifies(secret, header, body + b"\n")
+        assert not verifies(secret[:-1] + ("0" if secret[-1] != "0" else "1"), header, body)
+    t = int(re.search(r"t=(\d+)", header).group(1))
+    assert not verifies(rotated, header.replace(f"t={t}", f"t={t + 1}"), body)
+    for broken in ("", "v1=" + header.split("v1=")[1], f"t={t}", "nonsense", f"t={t},v1=", f"t={t},v1=zz"):
+        assert not verifies(rotated, broken, body), broken
+
+
+def test_the_document_names_what_is_sent(vedette, nginx, receiver):
+    nginx.write("page.html", "<title>A page</title>")
+    tenant = vedette.organisation()
+    monitor = tenant.post("/monitors", {
+        "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
+        "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": receiver.url})["id"]
+    request = wait_until("the delivery", lambda: receiver.requests)[0]
+    for name in request["headers"]:
+        if name not in ("Host", "Accept", "Accept-Encoding", "Content-Length"):
+            assert f"\n{name}: " in DOCUMENT, name
+    for field in json.loads(request["body"]):
+        assert f"| `{field}` |" in DOCUMENT, field
+    # The test notification is of the monitor, one attempt, answered with its outcome.
+    outcome = tenant.post(f"/monitors/{monitor}/webhook/test", {})
+    assert outcome["delivered"] and outcome["status_code"] == 200 and outcome["error"] is None
+    test = json.loads(receiver.requests[-1]["body"])
+    assert test["type"] == "monitor.webhook.test" and test["monitor_id"] == monitor
+    assert call("GET", vedette.admin + "/readyz").status == 200

@@ -1,0 +1,214 @@
+#include "delivery/lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace vedette::delivery {
+namespace {
+
+using End = Lanes::End;
+
+base::Uuid Id(int n) {
+  base::Uuid id;
+  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
+  id.bytes[15] = static_cast<std::uint8_t>(n);
+  return id;
+}
+
+// Receivers by number; remembers whose each delivery is and what is under way.
+struct World {
+  explicit World(const LaneLimits& limits) : lanes(limits) {}
+
+  void Add(int receiver, int n = 1) {
+    for (int i = 0; i < n; ++i) {
+      owner[Id(++last)] = receiver;
+      lanes.Add(Id(receiver), Id(last), false);
+    }
+  }
+  // Starts what may start; the receivers of it, in order.
+  std::vector<int> Start() {
+    std::vector<int> started;
+    while (const auto id = lanes.Next()) {
+      started.push_back(owner.at(*id));
+      ++under_way[owner.at(*id)];
+    }
+    return started;
+  }
+  std::vector<base::Uuid> EndOne(int receiver, End end = End::kDelivered, bool overdue = false) {
+    --under_way[receiver];
+    return lanes.Ended(Id(receiver), end, overdue);
+  }
+  void MakePrompt(int receiver) {
+    Add(receiver);
+    Start();
+    EndOne(receiver);
+    ASSERT_TRUE(lanes.IsPrompt(Id(receiver)));
+  }
+  // All its attempts hang.
+  void Hang(int receiver) {
+    for (int i = 0; i < under_way[receiver]; ++i) lanes.Overdue(Id(receiver));
+  }
+
+  Lanes lanes;
+  int last = 1000;
+  std::map<base::Uuid, int> owner;
+  std::map<int, int> under_way;
+};
+
+constexpr LaneLimits kLimits{8, 8, 4, 5};
+
+TEST(Lanes, ANewReceiverGetsTwoAndAfterItsFirstAnswerItsShare) {
+  World w(kLimits);
+  w.Add(1, 10);
+  EXPECT_EQ(w.Start().size(), 2U);
+  w.EndOne(1);
+  EXPECT_EQ(w.Start().size(), 3U) << "four under way";
+}
+
+TEST(Lanes, ReceiversTakeTurns) {
+  World w(kLimits);
+  for (int r : {1, 2, 3}) w.MakePrompt(r);
+  for (int r : {1, 2, 3}) w.Add(r, 4);
+  EXPECT_EQ(w.Start(), (std::vector<int>{1, 2, 3, 1, 2, 3, 1, 2}));
+  w.EndOne(1);
+  EXPECT_EQ(w.Start(), std::vector<int>{3});
+}
+
+TEST(Lanes, G10_HoweverManyHangThePromptKeepTheirLane) {
+  World w(kLimits);
+  w.MakePrompt(1);
+  for (int r = 2; r < 100; ++r) w.Add(r, 4);
+  EXPECT_EQ(w.Start().size(), 8U) << "newcomers fill their own lane";
+  for (int r = 2; r < 100; ++r) w.Hang(r);
+  EXPECT_TRUE(w.Start().empty());
+  w.Add(1, 4);
+  EXPECT_EQ(w.Start(), (std::vector<int>{1, 1, 1, 1}));
+}
+
+TEST(Lanes, G10_APromptReceiverThatBeginsToHangGivesItsPlacesBack) {
+  World w(kLimits);
+  for (int r : {1, 2, 3}) w.MakePrompt(r);
+  w.Add(1, 10);
+  w.Add(2, 10);
+  EXPECT_EQ(w.Start().size(), 8U);
+  w.Add(3, 4);
+  EXPECT_TRUE(w.Start().empty());
+  w.Hang(1);
+  EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
+  EXPECT_EQ(w.Start(), (std::vector<int>{3, 3, 3, 3}));
+}
+
+TEST(Lanes, OneQuickAnswerAmongHangingOnesIsNotPrompt) {
+  World w(kLimits);
+  w.MakePrompt(1);
+  w.Add(1, 4);
+  w.Start();
+  w.lanes.Overdue(Id(1));
+  w.EndOne(1);
+  EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
+  w.EndOne(1, End::kFailed, true);
+  EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
+  w.EndOne(1);
+  EXPECT_TRUE(w.lanes.IsPrompt(Id(1)));
+}
+
+TEST(Lanes, SlowReceiversShareTheirLaneEqually) {
+  World w({8, 8, 8, 1000});
+  for (int r : {1, 2, 3, 4}) {
+    w.Add(r, 20);
+    w.Start();
+    w.Hang(r);
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (int r : {1, 2, 3, 4}) {
+      if (w.under_way[r] > 0) w.EndOne(r, End::kFailed, true);
+      for (const int started : w.Start()) w.lanes.Overdue(Id(started));
+    }
+    if (round < 5) continue;  // until the first one's share is down to a fourth
+    for (int r : {1, 2, 3, 4}) EXPECT_LE(w.under_way[r], 2) << round;
+  }
+}
+
+TEST(Lanes, WhatWaitsForAFailingReceiverIsGivenBackToItsBreaker) {
+  World w(kLimits);
+  w.Add(1, 12);
+  std::vector<base::Uuid> given_back;
+  for (int i = 0; i < kLimits.failures_max; ++i) {
+    w.Start();
+    EXPECT_TRUE(given_back.empty());
+    given_back = w.EndOne(1, End::kFailed);
+  }
+  EXPECT_EQ(given_back.size(), 12U - 5U - static_cast<std::size_t>(w.under_way[1]));
+  EXPECT_FALSE(w.lanes.Reserve(Id(1))) << "left to the claims";
+  w.EndOne(1);
+  EXPECT_TRUE(w.lanes.Reserve(Id(1)));
+}
+
+TEST(Lanes, AnAttemptThatWasNotMadeSaysNothing) {
+  World w(kLimits);
+  w.Add(1);
+  w.Start();
+  w.EndOne(1, End::kNotTried);
+  EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
+  for (int i = 0; i < 10; ++i) {
+    w.Add(1);
+    w.Start();
+    w.EndOne(1, End::kNotTried);
+  }
+  EXPECT_TRUE(w.lanes.Reserve(Id(1)));
+}
+
+TEST(Lanes, G11_ALaneHoldsFourTimesWhatItSends) {
+  World w(kLimits);
+  int reserved = 0;
+  for (int r = 1; r < 100; ++r) {
+    while (w.lanes.Reserve(Id(r))) ++reserved;
+  }
+  EXPECT_EQ(reserved, 32);
+  EXPECT_EQ(w.lanes.RoomForClaims().slow, 0U);
+  EXPECT_EQ(w.lanes.RoomForClaims().prompt, 32U) << "the other lane is nobody's yet";
+  w.lanes.Cancel(Id(1));
+  EXPECT_EQ(w.lanes.RoomForClaims().slow, 1U);
+}
+
+TEST(Lanes, ClaimsAreToldWhoIsPromptAndWhoHasEnough) {
+  World w(kLimits);
+  w.MakePrompt(3);
+  w.MakePrompt(1);
+  w.Add(2, 3);  // two go, one waits
+  w.Add(1, 4 + 4);
+  w.Start();
+  const Lanes::Room room = w.lanes.RoomForClaims();
+  EXPECT_EQ(*room.prompt_ids, (std::vector<base::Uuid>{Id(1), Id(3)}));
+  EXPECT_EQ(room.full, (std::vector<base::Uuid>{Id(1), Id(2)}));
+  w.EndOne(1);
+  w.Start();
+  EXPECT_EQ(w.lanes.RoomForClaims().full, std::vector<base::Uuid>{Id(2)});
+}
+
+TEST(Lanes, TheWaitingAreTakenAtOnceAndPlacesAreFree) {
+  World w(kLimits);
+  w.Add(1, 5);
+  w.Add(2, 5);
+  w.Start();
+  EXPECT_EQ(w.lanes.TakeWaiting().size(), 6U);
+  for (int r : {1, 1, 2, 2}) w.EndOne(r);
+  EXPECT_TRUE(w.Start().empty());
+  EXPECT_EQ(w.lanes.RoomForClaims().slow, 32U);
+  EXPECT_EQ(w.lanes.RoomForClaims().prompt, 32U);
+}
+
+TEST(Lanes, IdleReceiversAreForgottenOnTheSecondLook) {
+  World w(kLimits);
+  w.MakePrompt(1);
+  w.lanes.ForgetIdle();
+  EXPECT_TRUE(w.lanes.IsPrompt(Id(1)));
+  w.lanes.ForgetIdle();
+  EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
+}
+
+}  // namespace
+}  // namespace vedette::delivery
