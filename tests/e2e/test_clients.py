@@ -1,7 +1,9 @@
 """Slow, broken and hostile clients of the public API, and what the others notice of them: nothing."""
 
+import json
 import resource
 import socket
+import subprocess
 import threading
 
 import psycopg2
@@ -53,6 +55,23 @@ def test_a_thousand_half_open_connections_leave_others_served(binary, database, 
             connection.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert service.stop() == 0
+
+
+@pytest.mark.parametrize("path, content_type, key, status", [
+    ("/storage/csv/upload", "text/csv", "vd_live_" + "a" * 43, 401),
+    ("/storage/csv/upload", "application/json", None, 415),
+    ("/monitors", "application/json", "vd_live_" + "a" * 43, 401),
+    ("/monitors", "application/json", None, 413),
+])
+def test_curl_reads_a_refusal_while_it_still_sends(vedette, tmp_path, path, content_type, key, status):
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * (40 << 20))
+    done = subprocess.run(
+        ["curl", "-sS", "-o", tmp_path / "answer", "-w", "%{http_code}", "-H", "Expect:", "-H",
+         f"x-api-key: {key or vedette.organisation().api_key}", "-H", f"Content-Type: {content_type}",
+         "--data-binary", f"@{file}", vedette.api + path], capture_output=True, text=True)
+    assert done.stdout == str(status), done
+    assert {"error", "message"} <= set(json.loads((tmp_path / "answer").read_text()))
 
 
 INNER = "POST /monitors/{monitor}/cancel HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\nContent-Length: 0\r\n\r\n"
