@@ -57,6 +57,9 @@ std::string ReadFile(const std::string& path, const std::string& context) {
   return text;
 }
 
+// A name that is further off was not meant.
+constexpr std::size_t kTyposMax = 4;
+
 // How many insertions, deletions and replacements lie between two words.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -73,11 +76,18 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string Closest(const std::string& unknown, const std::vector<std::string>& known) {
-  return *std::min_element(known.begin(), known.end(),
-                           [&](const std::string& a, const std::string& b) {
-                             return EditDistance(unknown, a) < EditDistance(unknown, b);
-                           });
+// The end of a sentence about something unknown: what was probably meant, if anything is so close
+// that it was. `what` is "key" or "one".
+std::string Hint(const std::string& unknown, const std::vector<std::string>& known,
+                 std::string_view what) {
+  const auto distance = [&](const std::string& name) { return EditDistance(unknown, name); };
+  const std::string& closest =
+      *std::min_element(known.begin(), known.end(),
+                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  if (distance(closest) > kTyposMax) {
+    return fmt::format("; no known {} is close, config.default.toml has them all", what);
+  }
+  return fmt::format("; the closest known {} is {}", what, closest);
 }
 
 // A key and whether the name asked for is its <key>_file form.
@@ -129,16 +139,16 @@ class Index {
     return Token(name);
   }
 
-  std::string ClosestInFile(const std::string& written) const {
+  std::string HintInFile(const std::string& written) const {
     std::vector<std::string> known;
     for (const Key& key : table_) known.push_back(key.Written());
-    return Closest(written, known);
+    return Hint(written, known, "key");
   }
 
-  std::string ClosestVariable(const std::string& variable) const {
+  std::string HintVariable(const std::string& variable) const {
     std::vector<std::string> known;
     for (const auto& [name, found] : variables_) known.push_back(name);
-    return Closest(variable, known);
+    return Hint(variable, known, "one");
   }
 
  private:
@@ -200,8 +210,7 @@ void WalkToml(const toml::table& table, const std::string& section, const std::s
                                                   : "[" + section + "] " + name;
     auto found = index.InFile(section, name);
     if (!found) {
-      Fail(fmt::format("{}unknown key {}; the closest known key is {}", where, written,
-                       index.ClosestInFile(written)));
+      Fail(fmt::format("{}unknown key {}{}", where, written, index.HintInFile(written)));
     }
     out->push_back({std::move(found->key), found->from_file, FromToml(node), written, where});
   }
@@ -241,8 +250,7 @@ std::vector<Setting> EnvironmentLayer(const Environment& environment, const Inde
       settings.push_back(
           {std::move(found->key), found->from_file, RawValue::Plain(value), variable, ""});
     } else if (variable != "VEDETTE_ADMIN_URL" && !IsServiceLink(variable, value)) {
-      Fail(fmt::format("unknown variable {}; the closest known one is {}", variable,
-                       index.ClosestVariable(variable)));
+      Fail(fmt::format("unknown variable {}{}", variable, index.HintVariable(variable)));
     }
   }
   return settings;

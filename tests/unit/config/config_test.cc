@@ -275,6 +275,10 @@ TEST(Environment, AnUnknownVariableIsAnErrorThatNamesTheClosest) {
   EXPECT_EQ(EnvironmentErrorOf("VEDETTE_API_LISTENS", "x"),
             "unknown variable VEDETTE_API_LISTENS; the closest known one is VEDETTE_API_LISTEN");
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_API_PORT", "8080"), HasSubstr("unknown variable"));
+  // Nothing that was not meant: VEDETTE_ADMIN_TOKEN is as close to this as anything.
+  EXPECT_EQ(EnvironmentErrorOf("VEDETTE_LIMITS_NONSENSE", "1"),
+            "unknown variable VEDETTE_LIMITS_NONSENSE; no known one is close, config.default.toml "
+            "has them all");
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX_FILE", "x"),
               HasSubstr("unknown variable"));
 }
