@@ -51,8 +51,8 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
-// A connection is a file. The usual soft limit of 1024 is less than what the defaults may have open;
-// the hard one is the administrator's word.
+// A connection is a file. The usual soft limit of 1024 is less than what the defaults may have
+// open; the hard one is the administrator's word.
 void RaiseFileLimit() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
