@@ -66,13 +66,6 @@ std::string Digest(const EVP_MD* md, EVP_MD_CTX* ctx, std::string_view data) {
   return out;
 }
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string Sha256(std::string_view data) {
@@ -126,6 +119,13 @@ std::string HexEncode(std::string_view data) {
     out.push_back(kDigits[byte & 15]);
   }
   return out;
+}
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
 }
 
 std::optional<std::string> HexDecode(std::string_view hex) {

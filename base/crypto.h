@@ -21,6 +21,7 @@ std::string RandomBytes(std::size_t n);
 // `n` characters of 0-9A-Za-z, uniformly distributed.
 std::string RandomBase62(std::size_t n);
 
+int HexValue(char digit);                      // -1: none
 std::string HexEncode(std::string_view data);  // lower case
 std::optional<std::string> HexDecode(std::string_view hex);
 

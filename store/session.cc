@@ -110,10 +110,6 @@ Session::Session(const config::DatabaseConfig& config, SessionOptions options,
 
 Session::~Session() = default;
 
-void Session::Ping() {
-  InTransaction(*this, [](Transaction& tx) { tx.Exec("ping"); });
-}
-
 struct Pool::Impl {
   std::size_t queue_max;
   base::Logger log;

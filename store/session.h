@@ -55,9 +55,6 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Throws Unavailable unless a statement goes through now.
-  void Ping();
-
   // For store/ alone.
   struct Impl;
   Impl& impl() { return *impl_; }

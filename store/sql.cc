@@ -60,25 +60,31 @@ void ForEachElement(std::string_view text, F&& f) {
   }
 }
 
-}  // namespace
-
-Param::Param(std::string_view text) : text_(text) {
+void RefuseNul(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
     throw std::invalid_argument("a text parameter contains a NUL byte");
   }
 }
 
+}  // namespace
+
+Param::Param(std::string_view text) : text_(text) {
+  RefuseNul(text);
+}
+
 Param::Param(double v) : text_(fmt::format("{}", v)) {}
 
-void Param::AppendElement(std::string* out, const Param& element) {
-  if (!element.text_) {
-    *out += "NULL";
-    return;
-  }
+void Param::AppendElement(std::string* out, std::string_view text) {
+  RefuseNul(text);
   *out += '"';
-  for (const char c : *element.text_) {
-    if (c == '"' || c == '\\') *out += '\\';
-    *out += c;
+  std::size_t from = 0;
+  for (;;) {
+    const std::size_t special = text.find_first_of("\"\\", from);
+    *out += text.substr(from, special - from);
+    if (special == std::string_view::npos) break;
+    *out += '\\';
+    *out += text[special];
+    from = special + 1;
   }
   *out += '"';
 }

@@ -53,12 +53,27 @@ class Param {
     std::string out = "{";
     for (const auto& e : v) {
       if (out.size() > 1) out += ',';
-      AppendElement(&out, Param(e));
+      AppendElement(&out, e);
     }
     out += '}';
     return out;
   }
-  static void AppendElement(std::string* out, const Param& element);
+  // Numbers, ids and times need no quotes.
+  template <typename T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, base::Uuid> ||
+           std::is_same_v<T, base::Timestamp>) static void AppendElement(std::string* out,
+                                                                         const T& e) {
+    *out += *Param(e).text_;
+  }
+  static void AppendElement(std::string* out, std::string_view text);
+  template <typename T>
+  static void AppendElement(std::string* out, const std::optional<T>& e) {
+    if (e) {
+      AppendElement(out, *e);
+    } else {
+      *out += "NULL";
+    }
+  }
 
   std::optional<std::string> text_;
 };

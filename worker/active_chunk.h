@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/ids.h"
 #include "domain/notification.h"
 #include "domain/outcome.h"
 #include "store/chunks.h"
@@ -82,5 +83,18 @@ struct ActiveChunk {
   bool Finished() const { return rows_open == 0 && in_flight == 0; }
   store::LeaseRef lease() const { return {claimed.id, claimed.lease_token}; }
 };
+
+// An event of the row's check, with what it is about.
+inline store::EventRecord EventOf(const ActiveChunk& chunk, RowRef ref, domain::EventType type) {
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
+  store::EventRecord event;
+  event.row_id = part.rows[ref.row].row_id;
+  event.monitor_id = part.part.monitor_id;
+  event.org_id = chunk.claimed.org_id;
+  event.tick_id = part.part.tick_id;
+  event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
+  event.type = type;
+  return event;
+}
 
 }  // namespace vedette::worker

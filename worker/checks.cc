@@ -248,14 +248,7 @@ std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verd
   const store::LoadedPart& part = check.part();
   auto effects = std::make_unique<CheckEffects>();
   const auto event = [&](domain::EventType type) -> store::EventRecord& {
-    store::EventRecord& e = effects->events.emplace_back();
-    e.row_id = check.row().row_id;
-    e.monitor_id = part.part.monitor_id;
-    e.org_id = check.chunk->claimed.org_id;
-    e.event_group_id = check.id;
-    e.tick_id = part.part.tick_id;
-    e.type = type;
-    return e;
+    return effects->events.emplace_back(EventOf(*check.chunk, check.ref, type));
   };
   for (const FieldChange& change : verdict.changes) {
     store::EventRecord& e = event(domain::EventType::kChange);

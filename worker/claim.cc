@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/ids.h"
 #include "domain/limits.h"
 #include "store/poison.h"
 #include "worker/worker.h"
@@ -247,15 +246,8 @@ void Worker::Condemn(const std::shared_ptr<ActiveChunk>& chunk) {
   for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
     const std::size_t r = chunk->parts[p].outcomes.find('\0');
     if (r == std::string::npos) continue;
-    const store::LoadedPart& part = chunk->claimed.parts[p];
     auto effects = std::make_unique<CheckEffects>();
-    store::EventRecord event;
-    event.row_id = part.rows[r].row_id;
-    event.monitor_id = part.part.monitor_id;
-    event.org_id = chunk->claimed.org_id;
-    event.tick_id = part.part.tick_id;
-    event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
-    event.type = domain::EventType::kError;
+    store::EventRecord event = EventOf(*chunk, {p, r}, domain::EventType::kError);
     event.message = "probe_crashed: this check ended its process each time it was tried";
     effects->events.push_back(std::move(event));
     AddResult(chunk, {p, r}, domain::Outcome::kFailed, std::move(effects));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/ids.h"
-
 namespace vedette::worker {
 namespace {
 
@@ -68,19 +66,11 @@ store::ChunkRecord MakeRecord(const ActiveChunk& chunk, const std::vector<CheckR
 
 // What stands for a check whose result the database refuses.
 void MakeUnrecordable(ActiveChunk* chunk, CheckResult* result) {
-  const store::LoadedPart& part = chunk->claimed.parts[result->ref.part];
-  const store::LoadedRow& row = part.rows[result->ref.row];
   result->outcome = domain::Outcome::kFailed;
   chunk->parts[result->ref.part].outcomes[result->ref.row] =
       static_cast<char>(domain::Outcome::kFailed);
   result->effects = std::make_unique<CheckEffects>();
-  store::EventRecord event;
-  event.row_id = row.row_id;
-  event.monitor_id = part.part.monitor_id;
-  event.org_id = chunk->claimed.org_id;
-  event.tick_id = part.part.tick_id;
-  event.event_group_id = domain::EventGroupId(row.row_id, part.part.tick_id);
-  event.type = domain::EventType::kError;
+  store::EventRecord event = EventOf(*chunk, result->ref, domain::EventType::kError);
   event.message = std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage);
   result->effects->events.push_back(std::move(event));
 }

@@ -47,7 +47,7 @@ def wait_until(what, observe, limit_s=600):
             return seen
         if time.monotonic() > deadline:
             sys.exit(f"bench: waited {limit_s} s for {what}")
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 def cpu_s(pid):
@@ -184,6 +184,12 @@ class Vedette:
     def metrics(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=30) as answer:
             return answer.read().decode()
+
+    def as_operator(self, method, path):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin_port}{path}", method=method,
+                                         headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read()
 
     @property
     def pid(self):

@@ -36,7 +36,9 @@ select locked, features from organisation where id = $1 for no key update
 update organisation set locked = $2, features = $3::text[], control_changed_at = now() where id = $1
 
 -- name: sched_stop_organisation
-update monitor_sched set live = false where org_id = $1 and live
+update monitor_sched s set live = false
+from monitor m
+where m.org_id = $1 and s.monitor_id = m.id and s.live
 
 -- name: sched_stopped_of_organisation
 -- Active monitors of an organisation that was stopped.

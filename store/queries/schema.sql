@@ -1,6 +1,3 @@
--- name: ping
-select 1
-
 -- name: schema_table_exists
 select to_regclass('schema_migration') is not null
 

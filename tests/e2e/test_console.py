@@ -72,7 +72,7 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
                  "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
-                              input=json.dumps(given), capture_output=True, text=True, timeout=240)
+                              input=json.dumps(given), capture_output=True, text=True, timeout=330)
         assert done.returncode == 0, done.stderr[-4000:]
         assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
         pauses = [a for a in vedette.as_operator("GET", "/admin/v1/audit").json["items"]

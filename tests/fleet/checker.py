@@ -19,7 +19,7 @@ THAW_S = 1.0
 # What a fault does is felt a little longer than it lasts: connections are made anew, leases end.
 FELT_S = 12.0
 # Faults that every process feels.
-EVERYBODY = {"terminate", "restart", "exhaust", "disk", "failover", "calm"}
+EVERYBODY = {"terminate", "restart", "exhaust", "disk", "failover", "calm", "stall"}
 
 
 class MoneyWatch:

@@ -104,7 +104,7 @@ class Research:
         if self.behave:
             await self.behave(member, request, times)
         elif self.delay_max:
-            slow = 20 if chance(self.seed, "slow", check) < 0.02 else 1
+            slow = 60 if chance(self.seed, "slow", check) < 0.02 else 1  # then longer than a lease, in part
             await asyncio.sleep(slow * self.delay_max * chance(self.seed, "delay", check, times))
         if self.refuses and times == 1 and chance(self.seed, "again", check) < 0.02:
             status = 500

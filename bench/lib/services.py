@@ -1,0 +1,87 @@
+"""What the http probe is pointed at: a research service that says when it was asked, and an nginx."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from machine import free_port, wait_until
+
+ANSWER = b'{"values": {"employees": {"value": "118"}}}'
+
+
+class ResearchService:
+    """Answers every request alike; `at` is when the last one's first bytes arrived, by the wall clock."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
+        self.arrived, self.at = threading.Event(), 0.0
+
+    def __enter__(self):
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while True:
+            request = connection.recv(65536)
+            self.at = time.time()
+            if not request:
+                return
+            head, _, body = request.partition(b"\r\n\r\n")
+            length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n")
+                          if line.lower().startswith(b"content-length:"))
+            while len(body) < length:
+                body += connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                               % (len(ANSWER), ANSWER))
+            self.arrived.set()
+
+
+class Nginx:
+    """Answers every request with the same values."""
+
+    def __enter__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="vedette-bench-nginx-"))
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}/"
+        (self.dir / "nginx.conf").write_text(f"""
+daemon off; pid {self.dir}/pid; error_log {self.dir}/error.log; worker_processes 1;
+events {{ worker_connections 4096; }}
+http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {self.dir}/body;
+  proxy_temp_path {self.dir}/p; fastcgi_temp_path {self.dir}/f; uwsgi_temp_path {self.dir}/u; scgi_temp_path {self.dir}/s;
+  server {{ listen 127.0.0.1:{port} backlog=4096; default_type application/json;
+    location / {{ return 200 '{ANSWER.decode()}'; }} }} }}
+""")
+        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.process = subprocess.Popen([nginx, "-c", self.dir / "nginx.conf", "-p", self.dir],
+                                        stderr=subprocess.DEVNULL)
+        wait_until("nginx", self._answers, 30)
+        return self
+
+    def _answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", int(self.url.rsplit(":", 1)[1].strip("/"))), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -1,0 +1,47 @@
+// Whatever a research service or a model's server answers, only watched fields with scalars enter.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "worker/probes/chat.h"
+#include "worker/probes/research_answer.h"
+#include "worker/probes/text.h"
+
+namespace {
+
+using namespace vedette::worker;
+
+void Check(const Observation& observation, const ProbeSpec& spec) {
+  if (observation.fields.size() > spec.watched.size()) std::abort();
+  for (const auto& [name, field] : observation.fields) {
+    if (name != "a" && name != "b") std::abort();
+    if (field.value.is_structured()) std::abort();
+    if (field.sources.size() > kAnswerSourcesMax + 1) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const ProbeRequest request = [] {
+    auto spec = std::make_shared<ProbeSpec>();
+    spec->subject_type = vedette::domain::SubjectType::kCompany;
+    spec->tier = vedette::domain::Tier::kLow;
+    spec->watched = {{"a", "one"}, {"b", "other"}};
+    ProbeRequest out;
+    out.spec = std::move(spec);
+    out.known = {{"a", 1}};
+    return out;
+  }();
+  const std::string_view body(reinterpret_cast<const char*>(data), size);
+  const auto researched = ParseResearchAnswer(body, *request.spec);
+  if (const auto* seen = std::get_if<Observation>(&researched)) Check(*seen, *request.spec);
+  const PageText page{"https://example.com/", "text"};
+  for (const PageText* given : {&page, static_cast<const PageText*>(nullptr)}) {
+    const ChatReading said = ReadChatAnswer(body, request, given);
+    if (const auto* seen = std::get_if<Observation>(&said.result)) Check(*seen, *request.spec);
+    if (said.tokens.prompt < 0 || said.tokens.completion < 0) std::abort();
+  }
+  return 0;
+}

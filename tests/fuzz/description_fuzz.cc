@@ -1,0 +1,37 @@
+// Whatever a tenant writes as a description, it compiles or is refused with a sentence, in bounded
+// time; and a CSS selector that is taken makes XPath that libxml2 takes.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "domain/field_description.h"
+#include "worker/probes/selector.h"
+#include "worker/probes/text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace vedette;
+  using namespace vedette::worker;
+  const std::string description(reinterpret_cast<const char*>(data), size);
+  const auto compiled = FieldSet::Compile({{"f", description}});
+  const auto kind = domain::ParseFieldDescription(description).kind;
+  if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) {
+    const bool prose = kind == domain::FieldDescription::Kind::kProse;
+    if (failure->error_class != (prose ? "unsupported_description" : "bad_selector")) std::abort();
+    if (failure->retryable) std::abort();
+    return 0;
+  }
+  // Running any XPath could take the 100 million steps that it is given; these end soon.
+  if (kind == domain::FieldDescription::Kind::kXPath || description.size() > 100) return 0;
+  ExtractionStop stop;
+  const auto result = std::get<FieldSet>(compiled).Extract(
+      {"{\"a\": [1, {\"b\": null}], \"c\": \"<p class=x>1,5</p>\"}", "application/json",
+       "https://x/"},
+      stop);
+  if (const auto* observation = std::get_if<Observation>(&result)) {
+    const base::Json& value = observation->fields.at("f").value;
+    if (value.is_structured()) std::abort();
+    if (value.is_string() && !IsValidUtf8(value.get_ref<const std::string&>())) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,48 @@
+// Whatever bytes a page is made of, reading it ends, and what is observed is text that can be
+// stored.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "worker/probes/selector.h"
+#include "worker/probes/text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace vedette::worker;
+  static const FieldSet html = std::get<FieldSet>(FieldSet::Compile({
+      {"css", "css:body > * a[href]:not(.x) | text"},
+      {"all", "css:p, td, li @title | all"},
+      {"number", "css:p | number"},
+      {"xpath", "xpath:string(//a/@href)"},
+      {"regex", "regex:(?i)<a\\s+href=(?P<value>[^>]*)>"},
+      {"meta", "meta:description"},
+      {"canonical", "meta:canonical"},
+      {"text", "text"},
+  }));
+  static const FieldSet json = std::get<FieldSet>(FieldSet::Compile({{"json", "json:$..a[-1:]"}}));
+  // The first byte says what the header claims.
+  constexpr const char* kTypes[] = {"text/html",        "text/html; charset=utf-16",  "text/plain",
+                                    "application/json", "text/html; charset=gb18030", ""};
+  const std::size_t type = size > 0 ? data[0] % std::size(kTypes) : 0;
+  const std::size_t skip = size > 0 ? 1 : 0;
+  const FetchedPage page{std::string(reinterpret_cast<const char*>(data) + skip, size - skip),
+                         kTypes[type], "https://example.com/a/b"};
+  for (const FieldSet* fields : {&html, &json}) {
+    ExtractionStop stop;
+    const PageReading reading = fields->Read(page, stop, 100);
+    if (const auto* failure = std::get_if<ProbeFailure>(&reading.result)) {
+      if (!IsValidUtf8(failure->message) || failure->retryable) std::abort();
+      continue;
+    }
+    if (!reading.text || reading.text->text.size() > 100) std::abort();
+    for (const auto& [name, field] : std::get<Observation>(reading.result).fields) {
+      if (!field.value.is_primitive() || !IsValidUtf8(field.evidence)) std::abort();
+      if (!field.value.is_string()) continue;
+      const auto& text = field.value.get_ref<const std::string&>();
+      if (text.size() > kValueBytesMax || !IsValidUtf8(text)) std::abort();
+      if (text.find('\0') != std::string::npos) std::abort();
+    }
+  }
+  return 0;
+}

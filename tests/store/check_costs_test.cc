@@ -1,0 +1,136 @@
+// What a check costs, as counts that no noise changes: WAL, transactions and rows written in the
+// database, allocations in the process. The bounds are the measured figures with slack;
+// bench/checks measures times.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "tests/store/worker_support.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VEDETTE_COUNTS_ALLOCATIONS 0  // the sanitizers' own operator new stays
+#else
+#define VEDETTE_COUNTS_ALLOCATIONS 1
+#endif
+
+#if VEDETTE_COUNTS_ALLOCATIONS
+namespace {
+std::atomic<std::int64_t> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
+#endif
+
+namespace vedette::test {
+namespace {
+
+constexpr int kMonitors = 2;
+constexpr int kRows = 2048;  // of each: large ticks, whole chunks
+constexpr double kChecks = kMonitors * kRows;
+
+struct Costs {
+  double wal_bytes;
+  double transactions;
+  double rows_written;
+  double allocations;
+};
+
+std::string Described(const Costs& c) {
+  return fmt::format(
+      "a check costs {:.0f} B of WAL, {:.4f} transactions, {:.3f} rows written, {:.1f} allocations",
+      c.wal_bytes, c.transactions, c.rows_written, c.allocations);
+}
+
+class CheckCosts : public WorkerTest {
+ public:
+  CheckCosts() {
+    if (VEDETTE_COUNTS_ALLOCATIONS == 0) return;
+    Sql("update account set balance_mc = 1000000000 returning 1");
+    settings.worker.poll_ms = std::chrono::seconds(1);
+    settings.worker.control_read_ms = std::chrono::seconds(1);
+  }
+
+  // Of one tick of every monitor, from its cut to its last record; `script` says what the probe
+  // sees.
+  Costs OfATick(const std::string& webhook_url, const ScriptedProbe::Script& script) {
+    for (int i = 0; i < kMonitors; ++i) NewPriced(kRows, webhook_url);
+    probe.SetScript(script);
+    Sql("select pg_stat_force_next_flush()");  // what this session did so far is not to be counted
+    Sql("select pg_stat_reset()");
+    const double wal = Lsn();
+    const std::int64_t before = Allocations();
+    {
+      Process process(*this);
+      Cut();
+      UntilAllChunksAreDone();
+    }
+    const std::int64_t after = Allocations();
+    Costs costs;
+    costs.wal_bytes = (Lsn() - wal) / kChecks;
+    costs.allocations = static_cast<double>(after - before) / kChecks;
+    // The worker's sessions have ended, and with that told what they did.
+    Eventually("select n_tup_upd >= " + std::to_string(static_cast<int>(kChecks)) +
+                   " from pg_stat_user_tables where relname = 'row_state'",
+               "t");
+    costs.transactions =
+        (Statements("chunk_walk") + Statements("chunk_claim") + Statements("record_lock_chunks")) /
+        kChecks;
+    costs.rows_written =
+        std::stod(Sql("select sum(n_tup_ins + n_tup_upd + n_tup_del) from pg_stat_user_tables")) /
+        kChecks;
+    return costs;
+  }
+
+ private:
+  double Lsn() {
+    return std::stod(Sql("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"));
+  }
+  // How often the worker ran the statement: each of these is a transaction of its own.
+  double Statements(const std::string& query) {
+    return Series("vedette_db_query_seconds_count{query=\"" + query + "\"}");
+  }
+  static std::int64_t Allocations() {
+#if VEDETTE_COUNTS_ALLOCATIONS
+    return allocations.load();
+#else
+    return 0;
+#endif
+  }
+};
+
+TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
+  if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
+  const Costs costs = OfATick({}, [](int n, int) { return n % 50 == 0 ? Price("2") : Price("1"); });
+  EXPECT_LT(costs.wal_bytes, 250) << Described(costs);
+  EXPECT_LT(costs.transactions, 0.02) << Described(costs);
+  EXPECT_LT(costs.rows_written, 1.2) << Described(costs);
+  EXPECT_LT(costs.allocations, 80) << Described(costs);
+}
+
+TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
+  if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
+  const Costs costs = OfATick("http://hooks.example", [](int, int) { return Price("2"); });
+  EXPECT_LT(costs.wal_bytes, 1800) << Described(costs);
+  EXPECT_LT(costs.transactions, 0.02) << Described(costs);
+  EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
+  EXPECT_LT(costs.allocations, 130) << Described(costs);
+}
+
+}  // namespace
+}  // namespace vedette::test
