@@ -14,9 +14,11 @@ namespace {
 
 constexpr int kTransactionAttemptsMax = 3;
 
-bool IsContention(const pqxx::sql_error& e) {
-  const std::string& state = e.sqlstate();
-  return state == "40001" || state == "40P01" || state == "55P03";
+// libpqxx 6 throws deadlocks and serialization failures as a class that is no sql_error.
+bool IsContention(const std::exception& e) {
+  if (dynamic_cast<const pqxx::transaction_rollback*>(&e) != nullptr) return true;
+  const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+  return sql != nullptr && sql->sqlstate() == "55P03";
 }
 
 // The database cannot do now what it could at another time: no disk, memory or connections left
@@ -253,7 +255,7 @@ void RunInTransaction(Session& session, Durability durability,
       if (sql != nullptr && IsShortage(*sql)) {
         throw Unavailable(std::string("the database is short of something: ") + e.what());
       }
-      if (sql == nullptr || !IsContention(*sql)) throw;
+      if (!IsContention(e)) throw;
       if (attempt == kTransactionAttemptsMax) throw Contention(e.what());
     }
   }

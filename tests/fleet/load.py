@@ -126,7 +126,7 @@ class Load:
         else:
             self.raise_limit(self.tenant("team"), self.random.randint(20, 200))
 
-    def insist(self, do, *arguments, limit_s=30):
+    def insist(self, do, *arguments, limit_s=90):
         """Until it is answered with success."""
         deadline = time.monotonic() + limit_s
         while True:

@@ -313,7 +313,8 @@ TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
   ExpectMoneyAddsUp();
 }
 
-// The row is not at fault where the database is: a full disk, no memory, a statement out of time.
+// The row is not at fault where the database is: a full disk, no memory, a statement out of time, a
+// deadlock.
 class ShortDatabaseTest : public WorkerTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(ShortDatabaseTest, G12_AShortageOfTheDatabaseFailsNoCheck) {
@@ -337,7 +338,7 @@ TEST_P(ShortDatabaseTest, G12_AShortageOfTheDatabaseFailsNoCheck) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SqlStates, ShortDatabaseTest,
-                         testing::Values("53100", "53200", "57014", "58030"),
+                         testing::Values("53100", "53200", "57014", "58030", "40P01", "40001"),
                          [](const auto& tested) { return std::string("State") + tested.param; });
 
 TEST_F(WorkerTest, DrainEndsAlsoWhereTheDatabaseTakesNothing) {
