@@ -7,6 +7,7 @@
 
 #include "api/cursor.h"
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/monitor_body.h"
 #include "base/crypto.h"
 #include "domain/limits.h"
@@ -19,7 +20,6 @@ namespace {
 using domain::MonitorStatus;
 
 // A run's monitors come in one answer.
-constexpr int kRunMonitorsMax = 1000;
 constexpr const char* kCancelledReason = "cancelled through the API";
 
 Reply BreachReply(const RuleBreach& breach) {
@@ -291,11 +291,20 @@ Handled ListMonitorsForRun(Call& call) {
   store::MonitorFilter filter{.scope = call.scope(),
                               .statuses = ReadStatuses(query, &problems),
                               .run_id = call.path_params[0],
-                              .limit = kRunMonitorsMax};
+                              .limit = domain::kRowPageMax};
   if (problems.any()) return ValidationReply(problems.items());
   if (CharCount(*filter.run_id) > domain::kRunIdCharsMax) return Reply{200, "[]"};
-  const auto monitors = store::ListMonitors(call.session, filter);
-  return Reply{200, SummariesJson(monitors, monitors.size())};
+  std::string body = "[";
+  for (int listed = 0; listed < kRunMonitorsMax; listed += filter.limit) {
+    const auto monitors = store::ListMonitors(call.session, filter);
+    for (const domain::Monitor& monitor : monitors) {
+      if (body.size() > 1) body += ',';
+      body += domain::MonitorSummaryJson(monitor);
+    }
+    if (monitors.size() < static_cast<std::size_t>(filter.limit)) break;
+    filter.before_id = monitors.back().id;
+  }
+  return Reply{200, body + ']'};
 }
 
 Handled UpdateMonitor(Call& call) {

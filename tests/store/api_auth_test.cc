@@ -135,8 +135,10 @@ class ApiRateOff : public ApiTest {
   ApiRateOff() : ApiTest({{"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "0"}}) {}
 };
 
-TEST_F(ApiRateOff, NothingIsCounted) {
-  EXPECT_EQ(Ask("GET", "/monitors").status, 200);
+TEST_F(ApiRateOff, NothingIsCountedAndNoLimitIsTold) {
+  const Reply reply = Ask("GET", "/monitors");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.Header("X-RateLimit-Limit"), "");
   EXPECT_EQ(Sql("select count(*) from rate_window"), "0");
 }
 

@@ -187,6 +187,19 @@ TEST_F(ApiMonitors, ListPagesThroughEveryMonitorOnce) {
   EXPECT_EQ(pages, 3);
 }
 
+TEST_F(ApiMonitors, AllMonitorsOfARunAreListedOverThePagesThatTheyAreReadIn) {
+  NewMonitor({{"run_id", "r"}});
+  Sql("insert into monitor select (jsonb_populate_record(m, jsonb_build_object("
+      "'id', gen_random_uuid()))).* from monitor m, generate_series(1, 2499)");
+  Sql("insert into monitor_sched select (jsonb_populate_record(s, jsonb_build_object("
+      "'monitor_id', m.id))).* from monitor_sched s, monitor m where m.id <> s.monitor_id");
+  const Reply reply = Ask("GET", "/monitors/for-run/r");
+  std::set<std::string> ids;
+  for (const Json& monitor : reply.body) ids.insert(monitor["id"]);
+  EXPECT_EQ(reply.body.size(), 2500U);
+  EXPECT_EQ(ids.size(), 2500U);
+}
+
 TEST_F(ApiMonitors, EndpointIsSharedByMonitorsOfAnOrganisation) {
   NewMonitor({{"webhook_url", "https://hooks.example.com/a"}});
   NewMonitor({{"webhook_url", "https://hooks.example.com:443/b"}});
