@@ -53,6 +53,18 @@ base::Timestamp NextSlot(const pqxx::field& anchor_at, const pqxx::field& freque
       ReadTime(anchor_at), std::chrono::seconds(frequency_s.as<std::int64_t>()), ReadTime(now));
 }
 
+// Slots that came due before the stop are accounted for as skipped_paused.
+void StopOrganisation(Transaction& tx, const base::Uuid& org_id) {
+  std::vector<SchedRow> due;
+  base::Timestamp now{};
+  for (const auto& row : tx.Exec("sched_due_of_organisation", org_id)) {
+    due.push_back(ReadSched(row));
+    now = ReadTime(row[10]);
+  }
+  CloseDueTicks(tx, std::move(due), now, domain::Outcome::kSkippedPaused);
+  tx.Exec("sched_stop_organisation", org_id);
+}
+
 }  // namespace
 
 std::optional<LockedMonitor> LockMonitor(Transaction& tx, const MonitorScope& scope,
@@ -70,8 +82,12 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
   const bool live = status == MonitorStatus::kActive &&
                     tx.Exec("sched_live_of_monitor", monitor_id)[0][0].as<bool>();
   const auto sched = tx.Exec("sched_lock", monitor_id)[0];
+  const bool was_live = sched[11].as<bool>();
+  if (!live && was_live && ReadTime(sched[6]) <= ReadTime(sched[10])) {
+    CloseDueTicks(tx, {ReadSched(sched)}, ReadTime(sched[10]), domain::Outcome::kSkippedPaused);
+  }
   std::optional<base::Timestamp> next_run_at;
-  if (live && !sched[11].as<bool>()) next_run_at = NextSlot(sched[5], sched[4], sched[10]);
+  if (live && !was_live) next_run_at = NextSlot(sched[5], sched[4], sched[10]);
   tx.Exec("sched_set_live", std::vector<base::Uuid>{monitor_id},
           std::vector<std::optional<base::Timestamp>>{next_run_at}, live);
 }
@@ -161,7 +177,7 @@ bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::
     tx.Exec("organisation_set_control", org_id, locked, features);
     const bool ran = lets_run(locked_before, features_before);
     const bool runs = lets_run(locked, features);
-    if (ran && !runs) tx.Exec("sched_stop_organisation", org_id);
+    if (ran && !runs) StopOrganisation(tx, org_id);
     if (!ran && runs) {
       std::vector<base::Uuid> ids;
       std::vector<base::Timestamp> next_run_at;

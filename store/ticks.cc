@@ -35,24 +35,22 @@ struct TickColumns {
   }
 };
 
-// A due monitor whose last tick is still open (or that has no rows) gets a tick that is closed at
-// once, all rows skipped_overlap.
-void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, int chunk_rows_max) {
+// Ticks that are closed at once, all rows with one outcome.
+void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome) {
   if (ticks.empty()) return;
   TickColumns c;
   std::vector<std::optional<std::string>> outcomes;
   for (const NewTick& tick : ticks) {
     c.Add(tick);
-    if (tick.sched.row_count <= chunk_rows_max) {
-      outcomes.emplace_back(
-          Bytea(std::string(static_cast<std::size_t>(tick.sched.row_count),
-                            static_cast<char>(domain::Outcome::kSkippedOverlap))));
+    if (tick.sched.row_count <= domain::kBlockRows) {
+      outcomes.emplace_back(Bytea(
+          std::string(static_cast<std::size_t>(tick.sched.row_count), static_cast<char>(outcome))));
     } else {
       outcomes.emplace_back(std::nullopt);
     }
   }
   tx.Exec("tick_insert_closed", c.monitor_ids, c.tick_ids, c.org_ids, c.triggers, c.due_at, c.slots,
-          c.row_counts, outcomes, domain::Outcome::kSkippedOverlap);
+          c.row_counts, outcomes, outcome);
   tx.Exec("sched_pass_ticks", c.monitor_ids, c.tick_ids, c.next_run_at);
 }
 
@@ -193,7 +191,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     r.large = is_large.back();
     rows.push_back(r);
   }
-  PassTicks(tx, passed, limits.chunk_rows_max);
+  // The last tick is still open, or there are no rows.
+  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
   if (opened.monitor_ids.empty()) return 0;
   tx.Exec("sched_open_ticks", opened.monitor_ids, opened.tick_ids, opened.next_run_at,
           opened.due_at, opened.slots, opened.triggers, is_large, portion_positions);
@@ -202,6 +201,26 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
             large.due_at, large.slots, large.row_counts);
   }
   return InsertChunks(tx, clock, domain::PlanChunks(rows, sizes));
+}
+
+NewTick DueTick(SchedRow sched, base::Timestamp now) {
+  const std::chrono::seconds frequency(sched.frequency_s);
+  const domain::DueSlots slots = domain::CollapseDueSlots(sched.next_run_at, frequency, now);
+  NewTick tick;
+  tick.tick_id = NextTickId(sched, now);
+  tick.due_at = slots.due_at;
+  // By the anchor, not by the slot: that may have come due under another frequency.
+  tick.next_run_at = domain::FirstSlotAfter(sched.anchor_at, frequency, now);
+  tick.slots = slots.slots;
+  tick.sched = std::move(sched);
+  return tick;
+}
+
+void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
+                   domain::Outcome outcome) {
+  std::vector<NewTick> ticks;
+  for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now));
+  PassTicks(tx, ticks, outcome);
 }
 
 CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits) {
@@ -213,14 +232,7 @@ CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimit
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
     for (const auto& row : due) {
-      NewTick tick;
-      tick.sched = ReadSched(row);
-      const domain::DueSlots slots = domain::CollapseDueSlots(
-          tick.sched.next_run_at, std::chrono::seconds(tick.sched.frequency_s), result.now);
-      tick.tick_id = NextTickId(tick.sched, result.now);
-      tick.due_at = slots.due_at;
-      tick.next_run_at = slots.next_run_at;
-      tick.slots = slots.slots;
+      NewTick tick = DueTick(ReadSched(row), result.now);
       tick.spread =
           IsSpread(limits, tick.trigger, tick.due_at, tick.sched.anchor_at, tick.sched.row_count);
       if (tick.sched.open_tick_id) ++result.overlap_ticks;

@@ -7,6 +7,7 @@
 #include "base/uuid.h"
 #include "domain/chunk_plan.h"
 #include "domain/names.h"
+#include "domain/outcome.h"
 #include "store/sql.h"
 #include "store/ticks.h"
 
@@ -44,6 +45,14 @@ struct NewTick {
 
 // tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
+
+// The tick of a monitor that is due: missed slots collapsed, the next one by the anchor.
+NewTick DueTick(SchedRow sched, base::Timestamp now);
+
+// Accounts for slots that came due and will not be cut (G7): ticks that are closed at once, all
+// rows with this outcome. `due` are locked rows.
+void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
+                   domain::Outcome outcome);
 
 // Writes the ticks and their first chunks. Returns the number of chunks.
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,

@@ -35,6 +35,13 @@ select locked, features from organisation where id = $1 for no key update
 -- name: organisation_set_control
 update organisation set locked = $2, features = $3::text[], control_changed_at = now() where id = $1
 
+-- name: sched_due_of_organisation
+select s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count,
+       s.last_tick_id, s.open_tick_id, now()
+from monitor m join monitor_sched s on s.monitor_id = m.id
+where m.org_id = $1 and s.live and s.next_run_at <= now()
+for update of s
+
 -- name: sched_stop_organisation
 update monitor_sched s set live = false
 from monitor m

@@ -81,9 +81,9 @@ set name = coalesce($2, name),
 where id = $1
 
 -- name: monitor_change_frequency
--- The first tick, where it has not been cut yet, stays due whatever the frequency becomes.
+-- A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency becomes.
 update monitor_sched s
 set frequency_s = $2
 from (select frequency_s from monitor_sched where monitor_id = $1) old
 where s.monitor_id = $1
-returning old.frequency_s <> $2 and not (s.live and s.next_run_at = s.anchor_at) as reschedules
+returning old.frequency_s <> $2 and not (s.live and (s.next_run_at = s.anchor_at or s.next_run_at <= now())) as reschedules

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/control.h"
+#include "store/monitors.h"
 #include "store/poison.h"
 #include "tests/store/pipeline_support.h"
 
@@ -245,6 +246,43 @@ TEST_F(PipelineTest, AResumeTakesTheNextAnchoredSlotAndOpensNoTick) {
   EXPECT_EQ(Cut().scheduled_ticks, 0);
   EXPECT_EQ(Sql("select next_run_at = anchor_at + interval '2 hours' from monitor_sched"), "t");
   EXPECT_EQ(Sql("select disabled_reason from monitor"), "");
+}
+
+// The slot came due, and the pause was there before the scheduler.
+TEST_F(PipelineTest, G7_ASlotThatWasDueBeforeThePauseIsAccountedFor) {
+  const auto monitor =
+      NewMonitor({.rows = 2, .frequency_s = "60", .due = "now() - interval '150 s'"});
+  ASSERT_EQ(store::PauseMonitor(session, clock, {}, monitor, "a test", std::nullopt).kind,
+            store::ControlOutcome::Kind::kDone);
+  EXPECT_EQ(Sql("select slots || ' ' || encode(outcomes, 'hex') || ' ' || (finished_at is not "
+                "null) from tick"),
+            "3 0606 true");
+  store::PauseMonitor(session, clock, {}, monitor, "a test", std::nullopt);
+  store::ResumeMonitor(session, clock, {}, monitor, std::nullopt);
+  EXPECT_EQ(Cut().scheduled_ticks, 0);
+  EXPECT_EQ(Sql("select count(*) from tick"), "1");
+}
+
+TEST_F(PipelineTest, G7_SlotsThatWereDueBeforeALockAreAccountedFor) {
+  NewMonitor({.rows = 300});
+  NewMonitor({.rows = 1, .due = "now() + interval '1 hour'"});
+  ASSERT_TRUE(store::ChangeOrganisation(session, clock, org, {.locked = true}, std::nullopt));
+  EXPECT_EQ(Sql("select slots || ' ' || counts[7] || ' of ' || row_count from tick"),
+            "1 300 of 300");
+}
+
+TEST_F(PipelineTest, G7_ADueSlotOutlivesAChangeOfTheFrequencyAndTheAnchorHolds) {
+  const auto monitor = NewMonitor({.rows = 1, .frequency_s = "3600"});
+  Sql("update monitor_sched set anchor_at = now() - interval '3605 s', "
+      "next_run_at = now() - interval '5 s' returning 1");
+  store::MonitorChange change;
+  change.frequency_text = "7m";
+  change.frequency = std::chrono::minutes(7);
+  store::UpdateMonitor(session, clock, {}, monitor, change);
+  EXPECT_EQ(Cut().scheduled_ticks, 1);
+  EXPECT_EQ(Sql("select mod(extract(epoch from next_run_at - anchor_at)::bigint, 420) || ' ' || "
+                "(next_run_at > now()) from monitor_sched"),
+            "0 true");
 }
 
 TEST_F(PipelineTest, ALockedOrganisationsMonitorsAreNotDueUntilItIsUnlocked) {
