@@ -232,27 +232,28 @@ void Deliverer::Settle() {
   if (settled_.empty()) return;
   ++settling_;
   SendSettlement(std::make_shared<std::vector<store::AttemptRecord>>(std::exchange(settled_, {})),
-                 kSettleRetryFirst);
+                 false, kSettleRetryFirst);
 }
 
-// Repeated until the database has it; what is settled twice finds no lease the second time.
-void Deliverer::SendSettlement(std::shared_ptr<std::vector<store::AttemptRecord>> batch,
+// Repeated until the database has it. `again`: an earlier try may have happened.
+void Deliverer::SendSettlement(std::shared_ptr<std::vector<store::AttemptRecord>> batch, bool again,
                                std::chrono::milliseconds backoff) {
   store::RunAsync<bool>(
       pool_, loop_,
-      [batch, failures = config_.delivery.breaker_failures,
+      [batch, again, failures = config_.delivery.breaker_failures,
        interval = config_.delivery.breaker_interval_ms](store::Session& session) {
-        store::SettleAttempts(session, *batch, failures, interval);
+        store::SettleAttempts(session, *batch, again, failures, interval);
         return true;
       },
-      [this, batch, backoff, alive = alive_](std::variant<bool, store::Failure> result) {
+      [this, batch, again, backoff, alive = alive_](std::variant<bool, store::Failure> result) {
         if (!*alive) return;
         const auto* failure = std::get_if<store::Failure>(&result);
         if (failure != nullptr && failure->kind != store::Failure::Kind::kFault) {
+          const bool unknown = again || failure->kind == store::Failure::Kind::kCommitUnknown;
           auto timer = std::make_shared<std::unique_ptr<base::Timer>>();
-          *timer = std::make_unique<base::Timer>(loop_, [this, batch, backoff, timer] {
+          *timer = std::make_unique<base::Timer>(loop_, [this, batch, unknown, backoff, timer] {
             loop_.Post([timer] { timer->reset(); });
-            SendSettlement(batch, std::min(backoff * 2, kSettleRetryMax));
+            SendSettlement(batch, unknown, std::min(backoff * 2, kSettleRetryMax));
           });
           (*timer)->Start(backoff);
           return;

@@ -66,7 +66,7 @@ class Deliverer {
   void StartAttempt(const base::Uuid& delivery_id);
   void OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_at, SendResult result);
   void Settle();
-  void SendSettlement(std::shared_ptr<std::vector<store::AttemptRecord>> batch,
+  void SendSettlement(std::shared_ptr<std::vector<store::AttemptRecord>> batch, bool again,
                       std::chrono::milliseconds backoff);
   void RenewLeases();
   void ReleaseWaiting();

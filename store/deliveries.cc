@@ -162,6 +162,25 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
           attempted_at, delivered, status_codes, errors, answers, durations);
 }
 
+// Those that are not in history: where an earlier settlement may have happened.
+std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<AttemptRecord>& batch) {
+  std::vector<base::Uuid> ids;
+  std::vector<base::Timestamp> attempted_at;
+  for (const AttemptRecord& a : batch) {
+    ids.push_back(a.notification.delivery_id);
+    attempted_at.push_back(a.attempted_at);
+  }
+  std::set<std::size_t> recorded;
+  for (const auto& row : tx.Exec("attempts_recorded", ids, attempted_at)) {
+    recorded.insert(row[0].as<std::size_t>());
+  }
+  std::vector<AttemptRecord> left;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!recorded.contains(i)) left.push_back(batch[i]);
+  }
+  return left;
+}
+
 void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts,
                      int breaker_failures, std::chrono::milliseconds breaker_interval) {
   std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
@@ -190,9 +209,11 @@ void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts
 
 }  // namespace
 
-void SettleAttempts(Session& session, const std::vector<AttemptRecord>& attempts,
+void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, bool again,
                     int breaker_failures, std::chrono::milliseconds breaker_interval) {
   InTransaction(session, [&](Transaction& tx) {
+    const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
+    if (attempts.empty()) return;
     std::vector<base::Uuid> delivered, delivered_tokens, failed, failed_tokens;
     std::vector<domain::DeliveryState> states;
     std::vector<int> numbers;

@@ -69,8 +69,9 @@ struct AttemptRecord {
 
 // Writes attempts in one transaction: history always; the delivery itself only where the lease
 // still holds. Counts the endpoint's failures in a row; at `breaker_failures` it is closed for an
-// interval.
-void SettleAttempts(Session& session, const std::vector<AttemptRecord>& attempts,
+// interval. `again`: an earlier call with the same attempts may have happened (its COMMIT's outcome
+// is unknown), and what it wrote is not written twice.
+void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, bool again,
                     int breaker_failures, std::chrono::milliseconds breaker_interval);
 
 struct DeliveryLease {

@@ -65,6 +65,12 @@ from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::text[], $6::b
   as u(id, token, state, attempts, error, retry_ms)
 where d.id = u.id and d.lease_token = u.token
 
+-- name: attempts_recorded
+-- Which of them are in history: their places in the arrays, from 0.
+select u.n - 1
+from unnest($1::uuid[], $2::timestamptz[]) with ordinality as u(id, attempted_at, n)
+where exists (select from delivery_attempt a where a.delivery_id = u.id and a.attempted_at = u.attempted_at)
+
 -- name: attempt_insert
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, event_group_id, type,
                               created_at, attempted_at, delivered, status_code, error, answer, duration_us)

@@ -56,7 +56,7 @@ class DeliveryTest : public PipelineTest {
   }
 
   void Settle(const store::AttemptRecord& attempt) {
-    store::SettleAttempts(session, {attempt}, 3, std::chrono::seconds(30));
+    store::SettleAttempts(session, {attempt}, false, 3, std::chrono::seconds(30));
   }
 };
 
@@ -70,6 +70,25 @@ TEST_F(DeliveryTest, G2_ADeliveredNotificationLeavesAndStaysInTheHistory) {
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
   EXPECT_EQ(Sql("select attempt || ' ' || delivered || ' ' || status_code from delivery_attempt"),
             "1 true 200");
+}
+
+// The answer to the COMMIT was lost: the same settlement comes again.
+TEST_F(DeliveryTest, G3_ASettlementThatIsRepeatedIsInHistoryOnce) {
+  Commit("a.example");
+  Commit("b.example");
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 2U);
+  const store::AttemptRecord delivered = Attempt(claim.deliveries[0], Kind::kDelivered);
+  const store::AttemptRecord failed = Attempt(claim.deliveries[1], Kind::kRetry);
+  const auto settle = [&](bool again) {
+    store::SettleAttempts(session, {delivered, failed}, again, 3, std::chrono::seconds(30));
+  };
+  settle(true);  // the first did not happen after all
+  settle(true);
+  EXPECT_EQ(
+      Sql("select count(*) || ' ' || count(*) filter (where delivered) from delivery_attempt"),
+      "2 1");
+  EXPECT_EQ(Sql("select max(failures) from endpoint"), "1");
 }
 
 TEST_F(DeliveryTest, G2_ADeadSendersDeliveryIsClaimedAgainWhenItsLeaseEnds) {
