@@ -219,6 +219,7 @@ NewTick DueTick(SchedRow sched, base::Timestamp now) {
 void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
                    domain::Outcome outcome) {
   std::vector<NewTick> ticks;
+  ticks.reserve(due.size());
   for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now));
   PassTicks(tx, ticks, outcome);
 }

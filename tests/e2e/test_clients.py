@@ -116,16 +116,17 @@ def waiting_create(service, tenant, headers=None):
 
     thread = threading.Thread(target=create)
     thread.start()
-    with psycopg2.connect(service.database_url) as observer:
-        observer.autocommit = True
+    # Not `with observer`: that is one transaction, which sees one state of the sessions all along.
+    observer = psycopg2.connect(service.database_url)
+    observer.autocommit = True
 
-        def waits():
-            with observer.cursor() as cursor:
-                cursor.execute("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-                               "and datname = current_database()")
-                return cursor.fetchone()[0]
+    def waits():
+        with observer.cursor() as cursor:
+            cursor.execute("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+                           "and datname = current_database()")
+            return cursor.fetchone()[0]
 
-        wait_until("the create to wait", waits)
+    wait_until("the create to wait", waits)
     observer.close()
     return holder, thread, answers
 
