@@ -87,16 +87,9 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
     CloseDueTicks(tx, {ReadSched(sched)}, ReadTime(sched[10]), domain::Outcome::kSkippedPaused);
   }
   std::optional<base::Timestamp> next_run_at;
-  if (live && !was_live) next_run_at = NextSlot(sched[5], sched[4], sched[10]);
+  if (live && !was_live) next_run_at = NextSlot(sched[5], sched[4], sched[13]);
   tx.Exec("sched_set_live", std::vector<base::Uuid>{monitor_id},
           std::vector<std::optional<base::Timestamp>>{next_run_at}, live);
-}
-
-void RescheduleMonitor(Transaction& tx, const base::Uuid& monitor_id) {
-  const auto sched = tx.Exec("sched_lock", monitor_id)[0];
-  tx.Exec("sched_set_live", std::vector<base::Uuid>{monitor_id},
-          std::vector<base::Timestamp>{NextSlot(sched[5], sched[4], sched[10])},
-          sched[11].as<bool>());
 }
 
 ControlOutcome PauseMonitor(Session& session, const base::Clock& clock, const MonitorScope& scope,

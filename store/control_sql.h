@@ -27,7 +27,4 @@ std::optional<LockedMonitor> LockMonitor(Transaction& tx, const MonitorScope& sc
 void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, domain::MonitorStatus status,
                       const std::optional<std::string>& disabled_reason);
 
-// Recomputes next_run_at of a locked monitor from anchor and frequency: after a frequency change.
-void RescheduleMonitor(Transaction& tx, const base::Uuid& monitor_id);
-
 }  // namespace vedette::store

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "domain/next_run_times.h"
 #include "store/control_sql.h"
 #include "store/rows_sql.h"
 
@@ -154,8 +155,15 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
 }
 
 void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
-  const auto changed = tx.Exec("monitor_change_frequency", monitor_id, frequency.count());
-  if (changed.at(0)["reschedules"].as<bool>()) RescheduleMonitor(tx, monitor_id);
+  const auto sched = tx.Exec("monitor_change_frequency", monitor_id, frequency.count())[0];
+  if (!sched["changed"].as<bool>()) return;
+  const base::Timestamp anchor_at = ReadTime(sched["anchor_at"]);
+  const base::Timestamp next_run_at = ReadTime(sched["next_run_at"]);
+  const base::Timestamp now = ReadTime(sched["at"]);
+  // A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency
+  // becomes.
+  if (sched["live"].as<bool>() && (next_run_at == anchor_at || next_run_at <= now)) return;
+  tx.Exec("sched_set_next", monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
 }
 
 }  // namespace

@@ -5,8 +5,10 @@ where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or
 for no key update
 
 -- name: sched_lock
+-- Who sets a stopped monitor going reckons from the clock, not from when the transaction began: until the monitor and
+-- its organisation were locked, slots came and were accounted for.
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
-       open_tick_id, now(), live, open_rows
+       open_tick_id, now(), live, open_rows, clock_timestamp()
 from monitor_sched
 where monitor_id = $1
 for update
@@ -48,8 +50,8 @@ from monitor m
 where m.org_id = $1 and s.monitor_id = m.id and s.live
 
 -- name: sched_stopped_of_organisation
--- Active monitors of an organisation that was stopped.
-select s.monitor_id, s.anchor_at, s.frequency_s, now()
+-- Active monitors of an organisation that was stopped, and the clock as in sched_lock.
+select s.monitor_id, s.anchor_at, s.frequency_s, clock_timestamp()
 from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.org_id = $1 and m.status = 2 and not s.live
 for update of s

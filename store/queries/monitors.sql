@@ -81,9 +81,12 @@ set name = coalesce($2, name),
 where id = $1
 
 -- name: monitor_change_frequency
--- A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency becomes.
+-- With the clock once the row is locked: a scheduler may have cut a slot since this transaction began.
 update monitor_sched s
 set frequency_s = $2
 from (select frequency_s from monitor_sched where monitor_id = $1) old
 where s.monitor_id = $1
-returning old.frequency_s <> $2 and not (s.live and (s.next_run_at = s.anchor_at or s.next_run_at <= now())) as reschedules
+returning old.frequency_s <> $2 as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
+
+-- name: sched_set_next
+update monitor_sched set next_run_at = $2 where monitor_id = $1

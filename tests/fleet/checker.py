@@ -6,18 +6,23 @@ import datetime
 import time
 import uuid
 
+from load import UNANSWERED_S
+from schedule import APART, Schedule
+
 PRICES_MC = {1: {1000, 2000}, 2: {5000}, 3: {20000}}  # by tier; "low" changes in the configuration meanwhile
 TIERS = {"micro": 0, "low": 1, "medium": 2, "high": 3}
 NAMES = {1: "changed", 2: "unchanged", 3: "failed", 4: "skipped_balance", 5: "skipped_spend_limit",
          6: "skipped_paused", 7: "skipped_overlap", 8: "inactive"}
 CHANGED, UNCHANGED, FAILED, NO_BALANCE, NO_LIMIT, PAUSED, OVERLAP = range(1, 8)
-NOTIFIED = {CHANGED: "monitor.field.changed", UNCHANGED: "monitor.execution.completed",
-            FAILED: "monitor.execution.failed"}
+TYPES = ["monitor.field.changed", "monitor.execution.completed", "monitor.execution.failed"]  # by number
+NOTIFIED = dict(zip((CHANGED, UNCHANGED, FAILED), TYPES))
 BLOCK = 256
 # A check that had begun when its process was frozen arrives when it thaws, if at all.
 THAW_S = 1.0
 # What a fault does is felt a little longer than it lasts: connections are made anew, leases end.
 FELT_S = 12.0
+STOPS = ["pause", "cancel"]
+CLOCKS_APART_S = APART.total_seconds()
 # Faults that every process feels.
 EVERYBODY = {"terminate", "restart", "exhaust", "disk", "failover", "calm", "stall"}
 
@@ -92,6 +97,7 @@ class Checker:
 
     def read(self):
         query = self.cluster.execute
+        self.now, self.read_at = query("select clock_timestamp()")[0][0], time.monotonic()
         self.rows = {}
         for monitor, position, row in query("select monitor_id, position, id from monitor_row"):
             self.rows[monitor, position] = row
@@ -104,6 +110,13 @@ class Checker:
         self.logs = logs
         self.outcome = {}  # check -> (monitor, row, tick, outcome), of every row of every tick
         self.by_row = collections.defaultdict(list)
+
+    def theirs(self, at):
+        """A moment of the ledger by the database's clock."""
+        return self.now + datetime.timedelta(seconds=min(at - self.read_at, 1))
+
+    def ours(self, at):
+        return self.read_at + (at - self.now).total_seconds()
 
     # G7
 
@@ -150,63 +163,48 @@ class Checker:
         return packed
 
     def slots_are_accounted_for(self):
-        scheds = {m: rest for m, *rest in self.cluster.execute(
-            "select monitor_id, anchor_at, next_run_at, frequency_s from monitor_sched")}
-        by_monitor = collections.defaultdict(list)
+        scheduled = collections.defaultdict(list)
         for monitor, tick, trigger, due, started, finished, slots, *_ in self.ticks:
             if trigger == 0:
-                by_monitor[monitor].append((due, slots, started))
+                scheduled[monitor].append((due, slots, started))
             elif slots != 0:
                 self.fail(f"G7 a manual tick of {monitor} stands for {slots} slots")
-        # The database's clock in terms of ours.
-        now = self.cluster.execute("select clock_timestamp()")[0][0]
-        offset = time.monotonic()
-        gaps = 0
-        for monitor, (anchor, next_run, frequency) in scheds.items():
-            period = datetime.timedelta(seconds=frequency)
-            expected = anchor
-            ends = sorted(by_monitor[monitor]) + [(next_run, 0, None)]
-            for due, slots, started in ends:
-                if (due - anchor) % period:
-                    self.fail(f"G7 {monitor}: a tick due at {due} is off the anchor {anchor}")
-                if due < expected:
-                    self.fail(f"G7 {monitor}: the slot {due} is counted twice")
-                while expected < due:
-                    at = offset - (now - expected).total_seconds()
-                    gaps += 1
-                    if not self.may_be_stopped(monitor, at):
-                        self.fail(f"G7 {self.monitors[monitor].name}: the slot {expected} (at {at:.1f}) has no tick, "
-                                  "and the monitor was not stopped then")
-                    expected += period
-                expected = max(expected, due + slots * period)
-        self.notes.append(f"slots that passed while their monitor was stopped: {gaps}")
+        theirs, now = self.theirs, self.now
+        passed = changed = 0
+        for monitor, anchor, next_run, frequency in self.cluster.execute(
+                "select monitor_id, anchor_at, next_run_at, frequency_s from monitor_sched"):
+            changes = [(datetime.timedelta(seconds=period), theirs(sent), theirs(answered))
+                       for period, sent, answered in self.monitors[monitor].frequencies]
+            changed += len(changes) - 1
+            schedule = Schedule(anchor, changes, [(theirs(lo), theirs(hi)) for lo, hi in self.stops(monitor)])
+            wrong = [schedule.tick(*tick) for tick in scheduled[monitor]]
+            wrong.append(schedule.end(datetime.timedelta(seconds=frequency), next_run, now))
+            if any(wrong):
+                self.fail(f"G7 {self.monitors[monitor].name} ({monitor}): {next(filter(None, wrong))}")
+            passed += schedule.passed()
+        self.notes.append(f"slots that passed while their monitor was stopped: {passed}; frequencies changed: "
+                          f"{changed}")
 
     def stops(self, monitor):
         """When the monitor was, or may have been, stopped: [(from, to)], from the first asking of a stop to the
         answer of what lifts it."""
         tenant = self.monitors[monitor].tenant.id
         spans = []
-        for target, stop, go in ((monitor, "pause", "resume"), (tenant, "lock", "unlock")):
-            since = None
+        for target, stop, go in ((monitor, STOPS, "resume"), (tenant, ["lock"], "unlock")):
+            since, late = None, 0
             for e in self.controls:
                 if e["target"] != target:
                     continue
-                if e["what"] == stop and e["status"] != 409:
+                if e["what"] in stop and e["status"] != 409:
                     since = since or e["sent"]
+                    if e["status"] is None:
+                        late = e["sent"] + UNANSWERED_S
                 elif e["what"] == go and since and e["status"] == 200:
                     spans.append((since, e["t"]))
-                    since = None
+                    since = e["t"] if e["sent"] < late else None
             if since:
                 spans.append((since, float("inf")))
         return spans
-
-    def may_be_stopped(self, monitor, at):
-        # A slot that came due while no scheduler could cut it, and was not when the stop came, passes with it.
-        if not hasattr(self, "_stops"):
-            self._stops = {}
-        if monitor not in self._stops:
-            self._stops[monitor] = self.stops(monitor)
-        return any(since - FELT_S <= at <= until + 0.5 for since, until in self._stops[monitor])
 
     # G1, G2
 
@@ -343,10 +341,16 @@ class Checker:
                     seen.add(ask["member"])
                     first[ask["monitor"]].append((ask["t"], ask["member"]))
         windows, thawed = 0, 0
+        ticks = collections.defaultdict(list)
+        for monitor, _, _, _, started, *_ in self.ticks:
+            ticks[monitor].append(self.ours(started))
         for monitor in self.monitors.values():
             starts = sorted(first[monitor.id])
             for since, until in self.strict_stops(monitor):
                 windows += 1
+                for at in ticks[monitor.id]:
+                    if since + CLOCKS_APART_S < at < until - CLOCKS_APART_S:
+                        self.fail(f"G5 a tick of {monitor.name} started {at - since:.2f} s after its stop")
                 lo = bisect.bisect_left(starts, (since + 5, ""))
                 for at, member in starts[lo:]:
                     if at >= until:
@@ -360,12 +364,12 @@ class Checker:
 
     def strict_stops(self, monitor):
         """When it was certainly stopped: [(stop answered, next start asked for)]."""
-        for target, stop, go in ((monitor.id, "pause", "resume"), (monitor.tenant.id, "lock", "unlock")):
+        for target, stop, go in ((monitor.id, STOPS, "resume"), (monitor.tenant.id, ["lock"], "unlock")):
             since = None
             for e in self.controls:
                 if e["target"] != target:
                     continue
-                if e["what"] == stop and e["status"] == 200:
+                if e["what"] in stop and e["status"] == 200:
                     since = since or e["t"]
                 elif e["what"] == go:
                     if since:
@@ -385,28 +389,31 @@ class Checker:
         for check, (monitor, row, tick, outcome) in self.outcome.items():
             if NOTIFIED.get(outcome) in self.monitors[monitor].types:
                 expected.add((NOTIFIED[outcome], check))
-        kept = {(t, g): e for t, g, e in self.cluster.execute(
+        dead = {(TYPES[t], g): e for t, g, e in self.cluster.execute(
             "select type, event_group_id, last_error from delivery where state = 1")}
-        if kept:
-            self.fail(f"G2 {len(kept)} notifications are dead: {list(kept.items())[:3]}")
-        taken = collections.defaultdict(list)
+        ended = {"taken": collections.defaultdict(list), "gone": collections.defaultdict(list)}
         for e in self.webhooks:
             if not e["proper"]:
                 self.fail(f"G3 a notification is not what it says: {e}")
             if (e["type"], e["check"]) not in expected:
                 self.fail(f"G3 nobody expects the notification {e}")
-            if e["result"] == "taken":
-                taken[e["type"], e["check"]].append(e["t"])
-        missing = expected - taken.keys()
-        for pair in list(missing)[:5]:
-            self.fail(f"G2 the notification {pair} never arrived ({len(missing)} of them)")
+            if e["result"] in ended:
+                ended[e["result"]][e["type"], e["check"]].append(e["t"])
+        taken, gone = ended["taken"], ended["gone"]
+        for pair in list(expected - taken.keys() - gone.keys())[:5]:
+            self.fail(f"G2 the notification {pair} never arrived")
+        for pair in list(dead.keys() ^ gone.keys())[:5]:
+            self.fail(f"G2 the notification {pair} is {'dead: ' + str(dead[pair]) if pair in dead else 'not dead'}, "
+                      f"and its receiver answered 410 {len(gone[pair])} times")
         duplicates = 0
-        for pair, times in taken.items():
+        for pair, times in [*taken.items(), *gone.items()]:
             for before, after in zip(times, times[1:]):
                 duplicates += 1
                 if not self.explained(before, after):
                     self.fail(f"G3 {pair} arrived at {before} and again at {after}, and nothing was broken")
-        self.notes.append(f"{len(taken)} notifications, {duplicates} arrived more than once")
+        down = sum(1 for e in self.webhooks if e["result"] == "down")
+        self.notes.append(f"{len(taken)} notifications, {duplicates} arrived more than once; {len(gone)} refused for "
+                          f"good; {down} attempts at a receiver that was down")
         history = self.cluster.execute(
             "select delivery_id from delivery_attempt where delivered group by 1 having count(*) > 1")
         if len(history) > duplicates:

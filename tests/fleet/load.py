@@ -3,6 +3,8 @@
 import time
 
 CHANGED, COMPLETED, FAILED = "monitor.field.changed", "monitor.execution.completed", "monitor.execution.failed"
+# What nobody answered may still come about so much later: its front was frozen.
+UNANSWERED_S = 15.0
 FEATURES = ["monitors", "testing_monitors", "high_tier"]
 
 
@@ -11,6 +13,9 @@ class Monitor:
         self.tenant, self.name, self.rows, self.period_s, self.tier, self.key = tenant, name, rows, period_s, tier, key
         self.types = types
         self.id = None
+        self.frequencies = []  # (period_s, asked for, answered), its first one too
+        self.may_change_at = 0
+        self.over = False  # cancelled for good
 
 
 class Tenant:
@@ -29,6 +34,7 @@ def everybody(size):
         {"name": "team", "monitors": [(size(10), 4, [CHANGED], "medium")] * 2, "limit": 300},
         {"name": "locked", "monitors": [(size(40), 8, [CHANGED], "low"), (size(6), 3, [], "low")]},
         {"name": "single", "monitors": [(1, 2, [CHANGED], "low")] * size(20)},
+        {"name": "leaving", "monitors": [(size(6), 2, [CHANGED, COMPLETED], "low")] * 6, "leaving": 0.1},
     ]
 
 
@@ -45,7 +51,7 @@ class Load:
         for tenant in plan or everybody(lambda n: max(1, int(n * scale))):
             self._tenant(**tenant)
 
-    def _tenant(self, name, monitors, funds=1_000_000, limit=None):
+    def _tenant(self, name, monitors, funds=1_000_000, limit=None, leaving=0):
         op, must = self.operator, self.operator.must
         tenant = Tenant(name, poor=funds < 1_000_000)
         tenant.id = must(op.admin("POST", "/admin/v1/orgs", {"name": name, "features": FEATURES}))["id"]
@@ -59,13 +65,16 @@ class Load:
         tenant.key = must(op.admin("POST", path + "/api-keys", body))["key"]
         secret = must(op.admin("POST", path + "/signing-secrets/rotate", {"overlap_hours": 0}))["secret"]
         self.receiver.secrets[name] = secret
+        self.receiver.leaving[name] = leaving
         self.tenants.append(tenant)
         for i, (rows, period_s, types, tier) in enumerate(monitors):
             monitor = Monitor(tenant, f"{name}-{i}", rows, period_s, types, tier, tenant.key)
+            asked = time.monotonic()
             monitor.id = must(op.api(tenant.key, "POST", "/monitors", {
                 "name": monitor.name, "key_columns": ["n"], "rows": [{"n": n} for n in range(rows)],
                 "struct": {"price": "the price", "state": "the state"}, "frequency": f"{period_s}s", "tier": tier,
                 "webhook_url": self.receiver.url(name), "webhook_event_types": types}))["id"]
+            monitor.frequencies.append((period_s, asked, time.monotonic()))
             tenant.monitors.append(monitor)
 
     @property
@@ -87,6 +96,9 @@ class Load:
     def resume(self, monitor):
         return self._do("resume", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/resume", {})
 
+    def cancel(self, monitor):
+        return self._do("cancel", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/cancel", {"reason": "fleet"})
+
     def trigger(self, monitor):
         return self._do("trigger", monitor.id, "POST", f"/admin/v1/monitors/{monitor.id}/trigger", {})
 
@@ -104,43 +116,88 @@ class Load:
         return self._do("limit", tenant.id, "PATCH", f"/admin/v1/orgs/{tenant.id}/teams/{tenant.team_id}",
                         {"spend_limit": tenant.limit})
 
+    def change_frequency(self, monitor, period_s):
+        """Until it is answered, so that it was made at one moment in between."""
+        if monitor.tenant.name == "locked" or time.monotonic() < monitor.may_change_at:
+            return  # a locked organisation may not; or an earlier call may still come about
+        asked = time.monotonic()
+        unanswered = self.insist(self._change_frequency, monitor, period_s)
+        monitor.frequencies.append((period_s, asked, time.monotonic()))
+        if unanswered:
+            monitor.may_change_at = time.monotonic() + UNANSWERED_S
+
+    def _change_frequency(self, monitor, period_s):
+        sent = time.monotonic()
+        status, answer = self.operator.api(monitor.key, "POST", f"/monitors/{monitor.id}/update",
+                                           {"frequency": f"{period_s}s"})
+        self.ledger.add("control", what="frequency", target=monitor.id, sent=round(sent, 4), status=status,
+                        period_s=period_s)
+        return status, answer
+
+    def receive(self, up):
+        """A receiver is away for a while, and comes back."""
+        self.receiver.down = set() if up else {"rich"}
+        self.ledger.add("receiver", down=not up)
+
     def step(self):
         """One thing at random."""
         pick = self.random.random()
-        monitor = self.random.choice(self.monitors)
-        if pick < 0.2:
+        monitor = self.random.choice([m for m in self.monitors if not m.over])
+        if pick < 0.17:
             self.paused.append(monitor)
             self.pause(monitor)
-        elif pick < 0.55:
+        elif pick < 0.2:
+            self.paused.append(monitor)
+            self.cancel(monitor)
+        elif pick < 0.5:
             if self.paused:  # at random also one that was resumed already
                 monitor = self.paused.pop(self.random.randrange(len(self.paused)))
-            self.resume(monitor)
-        elif pick < 0.65:
+            if not monitor.over:
+                self.resume(monitor)
+        elif pick < 0.6:
             self.trigger(monitor)
-        elif pick < 0.72:
+        elif pick < 0.66:
             self.lock(self.tenant("locked"), True)
-        elif pick < 0.82:
+        elif pick < 0.75:
             self.lock(self.tenant("locked"), False)
-        elif pick < 0.94:
+        elif pick < 0.84:
             self.top_up(self.tenant("poor"), self.random.randint(5, 40))
-        else:
+        elif pick < 0.89:
             self.raise_limit(self.tenant("team"), self.random.randint(20, 200))
+        elif pick < 0.96:
+            self.change_frequency(monitor, max(2, monitor.period_s + self.random.choice([-2, -1, 0, 1, 3])))
+        elif pick < 0.98:
+            self.receive(up=bool(self.receiver.down))
+        else:
+            self._leave()
+
+    def _leave(self):
+        """A monitor is cancelled for good; some stay."""
+        staying = [m for m in self.tenant("leaving").monitors if not m.over]
+        if len(staying) > 2:
+            staying[0].over = True
+            self.insist(self.cancel, staying[0])
 
     def insist(self, do, *arguments, limit_s=90):
-        """Until it is answered with success."""
+        """Until it is answered with success. Whether it was sent and not answered before."""
         deadline = time.monotonic() + limit_s
+        unanswered = False
         while True:
             status, answer = do(*arguments)
             if status is not None and 200 <= status < 300:
-                return
+                return unanswered
+            unanswered = unanswered or status is None
             assert time.monotonic() < deadline, f"{do.__name__} {arguments}: {status} {answer}"
             time.sleep(0.2)
 
     def everything_runs(self):
+        self.receive(up=True)
         self.insist(self.lock, self.tenant("locked"), False)
         for monitor in self.monitors:
-            self.insist(self.resume, monitor)
+            if not monitor.over:
+                self.insist(self.resume, monitor)
 
     def everything_stops(self):
         for monitor in self.monitors:
-            self.insist(self.pause, monitor)
+            if not monitor.over:
+                self.insist(self.pause, monitor)

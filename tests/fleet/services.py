@@ -116,13 +116,15 @@ class Research:
 
 
 class Receiver:
-    """Takes webhooks under /<tag>; the tag finds the secret that must have signed. Refuses some, drops some."""
+    """Takes webhooks under /<tag>; the tag finds the secret that must have signed. Refuses some, drops some, and
+    some for good."""
 
     def __init__(self, loop, ledger, seed):
         self.ledger, self.seed = ledger, seed
         self.secrets = {}  # tag -> the signing secret
         self.refuses = True
         self.down = set()  # tags that are answered 503
+        self.leaving = {}  # tag -> the share of its notifications that are answered 410, whenever they come
         self.server = HttpServer(loop, self._answer)
 
     def url(self, tag):
@@ -142,9 +144,11 @@ class Receiver:
         proper = (self.signed(tag, headers.get("service-signature", ""), body) and payload["type"] == kind
                   and payload["event_group_id"] == group)
         draw = chance(self.seed, "receive", kind, group, attempt) if self.refuses else 1
-        result = "down" if tag in self.down else "refused" if draw < 0.04 else "dropped" if draw < 0.06 else "taken"
+        gone = chance(self.seed, "gone", kind, group) < self.leaving.get(tag, 0)
+        result = ("gone" if gone else "down" if tag in self.down else "refused" if draw < 0.04
+                  else "dropped" if draw < 0.06 else "taken")
         self.ledger.add("webhook", tag=tag, type=kind, check=group, attempt=int(attempt), result=result,
                         proper=proper, row=payload["monitor_id"])
         if result == "dropped":
             return None
-        return {"down": 503, "refused": 500, "taken": 200}[result], b""
+        return {"gone": 410, "down": 503, "refused": 500, "taken": 200}[result], b""
