@@ -33,8 +33,9 @@ worker::ProbeRequest RequestOf(const config::ProbeConfig& config, const ProbeOnc
   request.check_id = base::Uuid::V4();
   request.row_id = base::Uuid::V4();
   request.spec = std::move(spec);
-  request.subject = ObjectOf(options.subject);
-  if (!options.url.empty()) request.subject["url"] = options.url;
+  base::Json subject = ObjectOf(options.subject);
+  if (!options.url.empty()) subject["url"] = options.url;
+  request.subject = std::move(subject);
   request.context = base::Json::object();
   request.known = ObjectOf(options.known);
   request.until = clock.Now();
@@ -83,7 +84,7 @@ base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult
       worker::Judge(asked.spec->watched, {1, 1}, {asked.known, std::nullopt, std::nullopt}, result);
   base::Json compared = base::Json::object();
   const auto& fields = std::get<worker::Observation>(result).fields;
-  for (const auto& [name, known] : asked.known.items()) {
+  for (const auto& [name, known] : asked.known.Value().items()) {
     const auto seen = fields.find(name);
     if (seen == fields.end()) continue;
     compared[name] = {{"previous", known}, {"current", seen->second.value}, {"changed", false}};

@@ -87,10 +87,26 @@ std::string FormatTimestamp(Timestamp t) {
   const auto day = std::chrono::floor<std::chrono::days>(t);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(t - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     time.hours().count(), time.minutes().count(), time.seconds().count(),
-                     time.subseconds().count());
+  const int year = static_cast<int>(date.year());
+  std::string out = "0000-00-00T00:00:00.000000Z";
+  const auto put = [&out](std::size_t end, std::int64_t value) {
+    for (std::size_t i = end; value != 0; value /= 10) {
+      out[--i] = static_cast<char>('0' + value % 10);
+    }
+  };
+  if (year < 0 || year > 9999) {
+    out.replace(0, 4, fmt::format("{:04}", year));
+  } else {
+    put(4, year);
+  }
+  const std::size_t at = out.size() - 23;  // behind the year
+  put(at + 3, static_cast<unsigned>(date.month()));
+  put(at + 6, static_cast<unsigned>(date.day()));
+  put(at + 9, time.hours().count());
+  put(at + 12, time.minutes().count());
+  put(at + 15, time.seconds().count());
+  put(at + 22, time.subseconds().count());
+  return out;
 }
 
 Timestamp ParseTimestamp(std::string_view text) {

@@ -168,4 +168,26 @@ std::string DumpJson(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+JsonText::JsonText(std::string text) : forms_(std::make_shared<Forms>()) {
+  forms_->text = std::move(text);
+}
+
+JsonText::JsonText(Json value) : forms_(std::make_shared<Forms>()) {
+  forms_->value = std::move(value);
+}
+
+const Json& JsonText::Value() const {
+  static const Json kEmpty = Json::object();
+  if (forms_ == nullptr) return kEmpty;
+  if (!forms_->value) forms_->value = ParseJsonOrThrow(*forms_->text);
+  return *forms_->value;
+}
+
+const std::string& JsonText::Text() const {
+  static const std::string kEmpty = "{}";
+  if (forms_ == nullptr) return kEmpty;
+  if (!forms_->text) forms_->text = DumpJson(*forms_->value);
+  return *forms_->text;
+}
+
 }  // namespace vedette::base

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,26 @@ Json ParseJsonOrThrow(std::string_view text);
 
 // Compact text. Invalid UTF-8 is replaced, so that it never throws.
 std::string DumpJson(const Json& value);
+
+// A document as text, as a value, or both: made from one, it becomes the other at the first look.
+// Most of what a row holds is handed on unread. Copies share what they found: one thread at a time.
+class JsonText {
+ public:
+  JsonText() = default;  // {}
+  // What the database or we ourselves wrote.
+  explicit JsonText(std::string text);
+  JsonText(Json value);  // NOLINT(google-explicit-constructor): a value is one
+
+  // Throws std::invalid_argument as ParseJsonOrThrow.
+  const Json& Value() const;
+  const std::string& Text() const;
+
+ private:
+  struct Forms {
+    std::optional<std::string> text;
+    std::optional<Json> value;
+  };
+  std::shared_ptr<Forms> forms_;  // null = {}
+};
 
 }  // namespace vedette::base

@@ -36,30 +36,31 @@ std::vector<LoadedPart> ReadParts(const pqxx::row& row) {
 
 MonitorSpec ReadSpec(const pqxx::row& row) {
   MonitorSpec spec;
-  spec.monitor_id = ReadUuid(row[0]);
-  spec.org_id = ReadUuid(row[1]);
-  spec.tier = static_cast<domain::Tier>(row[2].as<int>());
-  spec.subject_type = static_cast<domain::SubjectType>(row[3].as<int>());
-  spec.monitor_active = row[4].as<bool>();
-  spec.org_runs = row[5].as<bool>();
-  spec.watched = row[6].c_str();
-  spec.research_plan = ReadTextOrNull(row[7]);
-  spec.confirm_after = row[8].as<int>();
-  spec.missing_confirmations = row[9].as<int>();
-  spec.frequency = std::chrono::seconds(row[10].as<std::int64_t>());
-  spec.webhook_url = ReadTextOrNull(row[11]);
-  for (const auto type : ReadIntArray(row[12])) {
+  Columns in(row);
+  spec.monitor_id = ReadUuid(in.Next());
+  spec.org_id = ReadUuid(in.Next());
+  spec.tier = static_cast<domain::Tier>(in.Next().as<int>());
+  spec.subject_type = static_cast<domain::SubjectType>(in.Next().as<int>());
+  spec.monitor_active = in.Next().as<bool>();
+  spec.org_runs = in.Next().as<bool>();
+  spec.watched = in.Next().c_str();
+  spec.research_plan = ReadTextOrNull(in.Next());
+  spec.confirm_after = in.Next().as<int>();
+  spec.missing_confirmations = in.Next().as<int>();
+  spec.frequency = std::chrono::seconds(in.Next().as<std::int64_t>());
+  spec.webhook_url = ReadTextOrNull(in.Next());
+  for (const auto type : ReadIntArray(in.Next())) {
     spec.webhook_event_types.push_back(static_cast<domain::NotificationType>(type));
   }
-  spec.endpoint_id = ReadUuidOrNull(row[13]);
-  spec.endpoint_open = row[14].as<bool>();
-  spec.metadata = ReadTextOrNull(row[15]);
-  if (!row[16].is_null()) {
-    spec.open_tick_id = row[16].as<std::int64_t>();
-    spec.open_due_at = ReadTime(row[17]);
-    spec.open_started_at = ReadTime(row[18]);
-    spec.open_slots = row[19].as<std::int64_t>();
-    spec.open_trigger = static_cast<domain::TickTrigger>(row[20].as<int>());
+  spec.endpoint_id = ReadUuidOrNull(in.Next());
+  spec.endpoint_open = in.Next().as<bool>();
+  spec.metadata = ReadTextOrNull(in.Next());
+  if (const pqxx::field& open_tick_id = in.Next(); !open_tick_id.is_null()) {
+    spec.open_tick_id = open_tick_id.as<std::int64_t>();
+    spec.open_due_at = ReadTime(in.Next());
+    spec.open_started_at = ReadTime(in.Next());
+    spec.open_slots = in.Next().as<std::int64_t>();
+    spec.open_trigger = static_cast<domain::TickTrigger>(in.Next().as<int>());
   }
   return spec;
 }
@@ -90,27 +91,29 @@ void LoadRows(Transaction& tx, Claim* claim) {
       ends.push_back(part.part.end);
     }
   }
-  const auto row_of = [&parts](const pqxx::row& row, LoadedPart** part) -> LoadedRow& {
-    *part = parts[row[0].as<std::size_t>() - 1];
-    return (*part)->rows[static_cast<std::size_t>(row[1].as<int>() - (*part)->part.first)];
+  const auto row_of = [&parts](Columns& in, LoadedPart** part) -> LoadedRow& {
+    *part = parts[in.Next().as<std::size_t>() - 1];
+    return (*part)->rows[static_cast<std::size_t>(in.Next().as<int>() - (*part)->part.first)];
   };
   LoadedPart* part = nullptr;
   for (const auto& row : tx.Exec("rows_of_parts", monitor_ids, firsts, ends)) {
-    LoadedRow& loaded = row_of(row, &part);
-    loaded.row_id = ReadUuid(row[2]);
-    loaded.is_active = row[3].as<bool>();
-    loaded.subject = row[4].c_str();
-    loaded.context = ReadTextOrNull(row[5]);
-    loaded.baseline = row[6].c_str();
-    loaded.known = ReadTextOrNull(row[7]);
-    loaded.pending = ReadTextOrNull(row[8]);
+    Columns in(row);
+    LoadedRow& loaded = row_of(in, &part);
+    loaded.row_id = ReadUuid(in.Next());
+    loaded.is_active = in.Next().as<bool>();
+    loaded.subject = in.Next().c_str();
+    loaded.context = ReadTextOrNull(in.Next());
+    loaded.baseline = in.Next().c_str();
+    loaded.known = ReadTextOrNull(in.Next());
+    loaded.pending = ReadTextOrNull(in.Next());
   }
   for (const auto& row : tx.Exec("states_of_parts", monitor_ids, firsts, ends)) {
-    LoadedRow& loaded = row_of(row, &part);
-    if (row[2].as<std::int64_t>() >= part->part.tick_id) {
-      loaded.done = static_cast<domain::Outcome>(row[3].as<int>());
-    }
-    loaded.last_run_at = ReadTimeOrNull(row[4]);
+    Columns in(row);
+    LoadedRow& loaded = row_of(in, &part);
+    const bool done = in.Next().as<std::int64_t>() >= part->part.tick_id;
+    const pqxx::field& outcome = in.Next();
+    if (done) loaded.done = static_cast<domain::Outcome>(outcome.as<int>());
+    loaded.last_run_at = ReadTimeOrNull(in.Next());
   }
 }
 

@@ -1,6 +1,7 @@
 // From a row to its result.
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "base/json.h"
@@ -16,10 +17,6 @@ namespace {
 constexpr int kDurationWeight = 32;
 // The wait before the second attempt; doubles, plus up to half of it as jitter.
 constexpr std::chrono::milliseconds kRetryFirst{500};
-
-base::Json ParseOr(const std::optional<std::string>& text, base::Json otherwise) {
-  return text ? base::ParseJsonOrThrow(*text) : std::move(otherwise);
-}
 
 std::optional<std::string> DumpIf(const std::optional<base::Json>& value) {
   if (!value) return std::nullopt;
@@ -37,6 +34,10 @@ bool Storable(const ProbeResult& result) {
     return text.find('\0') == std::string::npos && IsValidUtf8(text);
   };
   return std::all_of(observation->fields.begin(), observation->fields.end(), storable);
+}
+
+ProbeFailure Unreadable(const std::exception& e) {
+  return {"row_unreadable", e.what(), false, std::nullopt};
 }
 
 ProbeFailure Unstorable() {
@@ -64,8 +65,8 @@ struct Worker::Check {
   RowRef ref;
   base::Uuid id;  // event_group_id
   KnownValues known;
-  base::Json subject;
-  base::Json context;
+  base::JsonText subject;
+  base::JsonText context;
   int attempts = 0;
   std::chrono::nanoseconds started{};
   std::chrono::nanoseconds deadline{};
@@ -73,7 +74,21 @@ struct Worker::Check {
   const store::LoadedPart& part() const { return chunk->claimed.parts[ref.part]; }
   const ActivePart& active() const { return chunk->parts[ref.part]; }
   const store::LoadedRow& row() const { return part().rows[ref.row]; }
+  Verdict Judged(const ProbeResult& result) const;
 };
+
+Verdict Worker::Check::Judged(const ProbeResult& result) const {
+  const store::MonitorSpec& spec = *active().spec;
+  const auto judge = [&](const ProbeResult& r) {
+    return Judge(active().probe_spec->watched, {spec.confirm_after, spec.missing_confirmations},
+                 known, r);
+  };
+  try {
+    return judge(result);
+  } catch (const std::invalid_argument& e) {
+    return judge(Unreadable(e));
+  }
+}
 
 // Starts checks while there is room, one of each chunk in turn, so that no chunk stands before
 // another, and of each organisation up to its share of the slots (G10).
@@ -130,7 +145,7 @@ void Worker::StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref) {
   auto check = std::make_shared<Check>();
   check->chunk = chunk;
   check->ref = ref;
-  const store::LoadedRow& row = check->row();
+  store::LoadedRow& row = chunk->claimed.parts[ref.part].rows[ref.row];
   check->id = domain::EventGroupId(row.row_id, check->part().part.tick_id);
   check->started = clock_.SinceBoot();
   const TierProbe& probe = probes_.at(chunk->claimed.tier);
@@ -138,14 +153,20 @@ void Worker::StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref) {
   ++chunk->in_flight;
   ++chunk->org->in_flight;
   ++in_flight_;
+  // A row is started once a claim: the check takes what it says.
+  check->subject = base::JsonText(std::move(row.subject));
+  if (row.context) check->context = base::JsonText(std::move(*row.context));
+  check->known.baseline = base::JsonText(std::move(row.baseline));
+  if (row.known) check->known.known.emplace(std::move(*row.known));
+  if (row.pending) check->known.pending.emplace(std::move(*row.pending));
   try {
-    check->subject = base::ParseJsonOrThrow(row.subject);
-    check->context = ParseOr(row.context, base::Json::object());
-    check->known.baseline = base::ParseJsonOrThrow(row.baseline);
-    if (row.known) check->known.known = base::ParseJsonOrThrow(*row.known);
-    if (row.pending) check->known.pending = base::ParseJsonOrThrow(*row.pending);
-  } catch (const std::exception& e) {
-    Finish(check, ProbeFailure{"row_unreadable", e.what(), false, std::nullopt});
+    check->known.Current().Value();
+    if (probe.probe->ReadsSubject()) {
+      check->subject.Value();
+      check->context.Value();
+    }
+  } catch (const std::invalid_argument& e) {
+    Finish(check, Unreadable(e));
     return;
   }
   Attempt(check);
@@ -162,7 +183,7 @@ void Worker::Attempt(const std::shared_ptr<Check>& check) {
   request.spec = check->active().probe_spec;
   request.subject = check->subject;
   request.context = check->context;
-  request.known = check->known.known ? *check->known.known : check->known.baseline;
+  request.known = check->known.Current();
   request.since = check->row().last_run_at;
   request.until = check->chunk->looked_until;
   request.timeout = std::max(std::chrono::milliseconds(1), std::min(probe.config.timeout_ms, left));
@@ -232,10 +253,8 @@ void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& resu
   if (!chunk->deaf) {
     --chunk->in_flight;
     if (!chunk->lost) {
-      const store::MonitorSpec& spec = *check->active().spec;
-      const Verdict verdict = Judge(check->active().probe_spec->watched,
-                                    {spec.confirm_after, spec.missing_confirmations}, check->known,
-                                    Storable(result) ? result : ProbeResult(Unstorable()));
+      const Verdict verdict =
+          Storable(result) ? check->Judged(result) : check->Judged(Unstorable());
       AddResult(chunk, check->ref, verdict.outcome, MakeEffects(*check, verdict));
     }
   }

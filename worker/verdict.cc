@@ -10,6 +10,8 @@ namespace {
 
 using base::Json;
 
+const Json kNothing = Json::object();
+
 bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
@@ -46,21 +48,17 @@ bool IsNoValue(const Json& value) {
 
 // What is known of a field; empty before its first observation. A blank given as baseline is none,
 // but an absence that was observed (then it stands in `known`) is.
-std::optional<Json> KnownValue(const KnownValues& before, const std::string& field) {
-  if (before.known) {
-    const auto it = before.known->find(field);
-    if (it == before.known->end()) return std::nullopt;
-    return *it;
-  }
-  const auto it = before.baseline.find(field);
-  if (it == before.baseline.end() || IsNoValue(*it)) return std::nullopt;
-  return *it;
+const Json* KnownValue(const KnownValues& before, const std::string& field) {
+  const Json& known = before.Current().Value();
+  const auto it = known.find(field);
+  return it == known.end() || (!before.known && IsNoValue(*it)) ? nullptr : &*it;
 }
 
 int SeenBefore(const KnownValues& before, const std::string& field, const Json& value) {
   if (!before.pending) return 0;
-  const auto it = before.pending->find(field);
-  if (it == before.pending->end() || !SameValue((*it)["value"], value)) return 0;
+  const Json& pending = before.pending->Value();
+  const auto it = pending.find(field);
+  if (it == pending.end() || !SameValue((*it)["value"], value)) return 0;
   return (*it)["seen"].get<int>();
 }
 
@@ -70,15 +68,14 @@ struct Writer {
   Verdict verdict{};
 
   Json& Baseline() {
-    if (!verdict.baseline) verdict.baseline = before.baseline;
+    if (!verdict.baseline) verdict.baseline = before.baseline.Value();
     return *verdict.baseline;
   }
   Json& Known() {
     if (!verdict.known) {
       // While `known` is as the baseline, first observations of this check belong to it too.
-      verdict.known = before.known       ? *before.known
-                      : verdict.baseline ? *verdict.baseline
-                                         : before.baseline;
+      verdict.known =
+          before.known || !verdict.baseline ? before.Current().Value() : *verdict.baseline;
     }
     return *verdict.known;
   }
@@ -105,10 +102,10 @@ struct Writer {
 
 void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
                 Writer* writer) {
-  const std::optional<Json> known = KnownValue(writer->before, field);
-  if (known ? SameValue(*known, seen.value) : false) return;
+  const Json* known = KnownValue(writer->before, field);
+  if (known != nullptr && SameValue(*known, seen.value)) return;
   const bool absent = IsNoValue(seen.value);
-  if (!known && !absent) {
+  if (known == nullptr && !absent) {
     writer->FirstObservation(field, seen.value);
     return;
   }
@@ -116,7 +113,7 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
   const int times = SeenBefore(writer->before, field, seen.value) + 1;
   if (times < needed) {
     writer->Pending()[field] = {{"value", seen.value}, {"seen", times}};
-  } else if (known) {
+  } else if (known != nullptr) {
     writer->Change(field, *known, seen);
   } else {
     writer->FirstObservation(field, Json(nullptr));
@@ -156,18 +153,17 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
     return std::move(writer.verdict);
   }
   const auto& fields = std::get<Observation>(result).fields;
+  const Json& pending = before.pending ? before.pending->Value() : kNothing;
   for (const WatchedField& field : watched) {
     const auto it = fields.find(field.name);
     if (it != fields.end()) {
       JudgeField(field.name, rules, it->second, &writer);
-    } else if (before.pending && before.pending->contains(field.name)) {
-      writer.Pending()[field.name] = (*before.pending)[field.name];  // not observed: it waits on
+    } else if (pending.contains(field.name)) {
+      writer.Pending()[field.name] = pending[field.name];  // not observed: it waits on
     }
   }
   Verdict& verdict = writer.verdict;
-  const bool pending_before = before.pending && !before.pending->empty();
-  if (pending_before != verdict.pending.has_value() ||
-      (pending_before && *before.pending != *verdict.pending)) {
+  if (verdict.pending ? pending != *verdict.pending : !pending.empty()) {
     verdict.row_changed = true;
   }
   return std::move(verdict);

@@ -13,9 +13,11 @@ namespace vedette::worker {
 
 // What is known of a row before the check. Members are objects, field -> value.
 struct KnownValues {
-  base::Json baseline;
-  std::optional<base::Json> known;    // empty: as baseline
-  std::optional<base::Json> pending;  // {field: {"value", "seen"}}
+  base::JsonText baseline;
+  std::optional<base::JsonText> known;    // empty: as baseline
+  std::optional<base::JsonText> pending;  // {field: {"value", "seen"}}
+
+  const base::JsonText& Current() const { return known ? *known : baseline; }
 };
 
 struct VerdictRules {
@@ -47,7 +49,7 @@ struct Verdict {
 // The rules (design 6): only what was observed can be a change. A first observation becomes the
 // baseline silently. A new value counts once it was seen in confirm_after checks in a row, an
 // absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
-// nothing.
+// nothing. Throws std::invalid_argument where `before` is no JSON.
 Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
               const KnownValues& before, const ProbeResult& result);
 

@@ -127,7 +127,7 @@ Cost MeasureWhole(double seconds, const std::string& url,
   return MeasureOnLoop(loop, seconds, [&](std::function<void()> done) {
     ProbeRequest request;
     request.spec = spec;
-    request.subject = {{"url", url}};
+    request.subject = base::Json{{"url", url}};
     request.context = base::Json::object();
     request.known = base::Json::object();
     request.timeout = std::chrono::seconds(30);

@@ -29,7 +29,7 @@ void ScriptedProbe::Start(worker::ProbeRequest request,
   {
     const std::lock_guard lock(mutex_);
     ++starts_;
-    result = script_(request.subject["n"].get<int>(), ++attempts_[request.check_id]);
+    result = script_(request.subject.Value()["n"].get<int>(), ++attempts_[request.check_id]);
     if (!result) {
       held_.push_back(std::move(done));
       return;

@@ -50,16 +50,16 @@ std::string SubjectMessage(const ProbeRequest& request) {
   for (const WatchedField& field : spec.watched) fields[field.name] = field.description;
   Json known = Json::object();
   for (const WatchedField& field : spec.watched) {
-    const auto it = request.known.find(field.name);
-    if (it != request.known.end()) known[field.name] = *it;
+    const auto it = request.known.Value().find(field.name);
+    if (it != request.known.Value().end()) known[field.name] = *it;
   }
   Json window = Json::object();
   window["since"] = request.since ? Json(base::FormatTimestamp(*request.since)) : Json(nullptr);
   window["until"] = base::FormatTimestamp(request.until);
   Json data = Json::object();
   data["subject_type"] = domain::SubjectTypeName(spec.subject_type);
-  data["subject"] = request.subject;
-  data["context"] = request.context;
+  data["subject"] = request.subject.Value();
+  data["context"] = request.context.Value();
   data["fields"] = std::move(fields);
   data["known"] = std::move(known);
   data["window"] = std::move(window);
@@ -204,7 +204,7 @@ std::string ReadField(const std::string& name, const Json& entry, const ProbeReq
     return fmt::format("'{}' does not say whether it changed", name);
   }
   if (!changed->get<bool>()) {
-    const Json* known = Member(request.known, name.c_str());
+    const Json* known = Member(request.known.Value(), name.c_str());
     if (known != nullptr) out->value = *known;
   }
   return {};

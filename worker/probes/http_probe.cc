@@ -10,6 +10,7 @@
 #include "net/retry_after.h"
 #include "worker/probes/http_failure.h"
 #include "worker/probes/research_answer.h"
+#include "worker/probes/spec_cache.h"
 #include "worker/probes/url_reference.h"
 
 namespace vedette::worker {
@@ -21,6 +22,8 @@ constexpr std::string_view kWhom = "the research service";
 // Between polls, where the service does not say; and at least, whatever it says.
 constexpr milliseconds kPollDefault{1000};
 constexpr milliseconds kPollMin{100};
+// Monitors whose part of the request is kept.
+constexpr std::size_t kMonitorsKeptMax = 256;
 
 }  // namespace
 
@@ -56,6 +59,8 @@ struct HttpProbe::Impl : std::enable_shared_from_this<HttpProbe::Impl> {
 
   std::unordered_map<CheckId, Check> checks;
   CheckId last_id = 0;
+
+  SpecCache<std::string> monitor_members{kMonitorsKeptMax};
 };
 
 void HttpProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
@@ -65,7 +70,12 @@ void HttpProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult
   post.url = config.url;
   post.headers = {{"Content-Type", "application/json"},
                   {"Idempotency-Key", request.check_id.ToString()}};
-  post.body = ResearchRequestBody(request);
+  auto members = monitor_members.Find(request.spec);
+  if (members == nullptr) {
+    members = std::make_shared<const std::string>(ResearchMonitorMembers(*request.spec));
+    monitor_members.Keep(request.spec, members);
+  }
+  post.body = ResearchRequestBody(request, *members);
   Check check;
   check.spec = std::move(request.spec);
   check.done = std::move(done);

@@ -20,6 +20,7 @@ class HttpProbe final : public Probe {
             const config::ProbeConfig& config);
   ~HttpProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
+  bool ReadsSubject() const override { return false; }
 
  private:
   struct Impl;

@@ -64,7 +64,8 @@ void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   if (split->prose->watched.empty()) return web.Start(std::move(request), std::move(done));
   ProbeRequest prose = request;
   prose.spec = split->prose;
-  if (split->selectors->watched.empty() && !PageAddress(request.subject, request.context)) {
+  if (split->selectors->watched.empty() &&
+      !PageAddress(request.subject.Value(), request.context.Value())) {
     return model.Ask(std::move(prose), std::nullopt, std::move(done));
   }
   request.spec = split->selectors;

@@ -21,14 +21,15 @@ double Draw(const base::Uuid& check_id) {
 
 void NullProbe::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
   const bool changes = Draw(request.check_id) < change_share_;
+  const base::Json& known = request.known.Value();
   Observation observation;
   for (const WatchedField& field : request.spec->watched) {
     FieldObservation& seen = observation.fields[field.name];
     if (changes) {
       seen.value = std::to_string(request.until.time_since_epoch().count());
     } else {
-      const auto it = request.known.find(field.name);
-      seen.value = it == request.known.end() ? base::Json(kFirstValue) : *it;
+      const auto it = known.find(field.name);
+      seen.value = it == known.end() ? base::Json(kFirstValue) : *it;
     }
   }
   done(std::move(observation));

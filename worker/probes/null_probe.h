@@ -11,6 +11,7 @@ class NullProbe final : public Probe {
   // `change_share`: 0..1.
   explicit NullProbe(double change_share) : change_share_(change_share) {}
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
+  bool ReadsSubject() const override { return false; }
 
  private:
   const double change_share_;

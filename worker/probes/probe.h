@@ -35,9 +35,9 @@ struct ProbeRequest {
   base::Uuid check_id;  // the event_group_id
   base::Uuid row_id;
   std::shared_ptr<const ProbeSpec> spec;
-  base::Json subject;  // objects
-  base::Json context;
-  base::Json known;
+  base::JsonText subject;  // objects
+  base::JsonText context;
+  base::JsonText known;
   std::optional<base::Timestamp> since;  // the last completed check; empty before the first
   base::Timestamp until;
   std::chrono::milliseconds timeout;  // bounds this attempt
@@ -69,7 +69,12 @@ class Probe {
  public:
   virtual ~Probe() = default;
   // `done` exactly once, on the loop thread, perhaps from inside Start. Loop thread only.
+  // May look into what the request's known is, and into its subject and context if it says so
+  // below.
   virtual void Start(ProbeRequest request, std::function<void(ProbeResult)> done) = 0;
+  // Whether it looks into subject and context. One that does not is given them unread, as text that
+  // nobody has parsed.
+  virtual bool ReadsSubject() const { return true; }
 };
 
 }  // namespace vedette::worker

@@ -30,26 +30,26 @@ const base::Json* Member(const base::Json& object, const char* name) {
 
 }  // namespace
 
-std::string ResearchRequestBody(const ProbeRequest& request) {
-  const ProbeSpec& spec = *request.spec;
-  base::Json watched = base::Json::object();
+std::string ResearchMonitorMembers(const ProbeSpec& spec) {
+  base::Json members = base::Json::object();
+  members["monitor_id"] = spec.monitor_id.ToString();
+  members["subject_type"] = domain::SubjectTypeName(spec.subject_type);
+  base::Json& watched = members["watched"] = base::Json::object();
   for (const WatchedField& field : spec.watched) watched[field.name] = field.description;
-  base::Json window = base::Json::object();
-  window["since"] = request.since ? base::Json(base::FormatTimestamp(*request.since)) : nullptr;
-  window["until"] = base::FormatTimestamp(request.until);
-  base::Json body = base::Json::object();
-  body["check_id"] = request.check_id.ToString();
-  body["monitor_id"] = spec.monitor_id.ToString();
-  body["row_id"] = request.row_id.ToString();
-  body["subject_type"] = domain::SubjectTypeName(spec.subject_type);
-  body["subject"] = request.subject;
-  body["context"] = request.context;
-  body["watched"] = std::move(watched);
-  body["known"] = request.known;
-  body["tier"] = domain::TierName(spec.tier);
-  body["research_plan"] = spec.research_plan ? base::Json(*spec.research_plan) : nullptr;
-  body["window"] = std::move(window);
-  return base::DumpJson(body);
+  members["tier"] = domain::TierName(spec.tier);
+  members["research_plan"] = spec.research_plan ? base::Json(*spec.research_plan) : nullptr;
+  const std::string object = base::DumpJson(members);
+  return object.substr(1, object.size() - 2);
+}
+
+std::string ResearchRequestBody(const ProbeRequest& request, std::string_view monitor_members) {
+  const std::string since =
+      request.since ? '"' + base::FormatTimestamp(*request.since) + '"' : "null";
+  return fmt::format(R"({{"check_id":"{}","row_id":"{}",{},"subject":{},"context":{},"known":{},)"
+                     R"("window":{{"since":{},"until":"{}"}}}})",
+                     request.check_id.ToString(), request.row_id.ToString(), monitor_members,
+                     request.subject.Text(), request.context.Text(), request.known.Text(), since,
+                     base::FormatTimestamp(request.until));
 }
 
 std::optional<std::string> ReadFieldObservation(const std::string& name, const base::Json& entry,

@@ -14,8 +14,11 @@ inline constexpr std::size_t kAnswerEvidenceCharactersMax = 4096;
 inline constexpr std::size_t kAnswerSourcesMax = 32;
 inline constexpr std::size_t kAnswerSourceBytesMax = 2083;
 
-// The check as the service is asked it, compact JSON.
-std::string ResearchRequestBody(const ProbeRequest& request);
+// What all checks of a monitor have in common in what the service is asked: members of an object.
+std::string ResearchMonitorMembers(const ProbeSpec& spec);
+
+// The check as the service is asked it, JSON. Subject, context and known are handed on as they are.
+std::string ResearchRequestBody(const ProbeRequest& request, std::string_view monitor_members);
 
 // Reads a field's {"value", "evidence"?, "sources"?, "confidence"?}. Evidence and sources over
 // their limits are cut. Nothing on success, else what is wrong, as a phrase that names the field.

@@ -159,7 +159,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
 void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
                           std::function<void(PageReading)> done) {
   if (auto failure = ProseFailure(request.spec->watched)) return done({std::move(*failure), {}});
-  const auto address = PageAddress(request.subject, request.context);
+  const auto address = PageAddress(request.subject.Value(), request.context.Value());
   if (!address) {
     return done(
         {ProbeFailure{

@@ -138,5 +138,19 @@ TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
   EXPECT_EQ(DumpJson(Json("a\xff")), "\"a\xEF\xBF\xBD\"");
 }
 
+TEST(JsonText, BecomesTheOtherFormAtTheFirstLook) {
+  EXPECT_EQ(JsonText().Text(), "{}");
+  EXPECT_TRUE(JsonText().Value().is_object());
+  const JsonText from_text(std::string(R"({"a": 1})"));
+  const JsonText copy = from_text;
+  EXPECT_EQ(&copy.Value(), &from_text.Value()) << "copies share what was parsed";
+  EXPECT_EQ(copy.Text(), R"({"a": 1})") << "text stays as it came";
+  const JsonText from_value(Json{{"a", 1}});
+  EXPECT_EQ(from_value.Text(), R"({"a":1})");
+  const JsonText broken(std::string("{"));
+  EXPECT_EQ(broken.Text(), "{");
+  EXPECT_THROW(broken.Value(), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace vedette::base

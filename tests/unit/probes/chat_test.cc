@@ -26,8 +26,8 @@ ProbeRequest Asked() {
   auto request =
       test::Request(test::Spec({{"headcount", "number of employees"}, {"ceo", "who leads it"}}),
                     {{"name", "Example"}, {"domain", "example.com"}});
-  request.context = {{"country", "NO"}};
-  request.known = {{"headcount", 120}, {"unwatched", "x"}};
+  request.context = Json{{"country", "NO"}};
+  request.known = Json{{"headcount", 120}, {"unwatched", "x"}};
   request.until = base::ParseTimestamp("2026-01-02T03:04:05Z");
   return request;
 }

@@ -21,18 +21,27 @@ TEST(ResearchAnswer, TheRequestIsTheProtocols) {
   request.check_id = *base::Uuid::Parse("01890000-0000-7000-8000-000000000002");
   request.row_id = *base::Uuid::Parse("01890000-0000-7000-8000-000000000003");
   request.spec = std::make_shared<const ProbeSpec>(Spec());
-  request.subject = {{"email", "a@b.example"}};
+  request.subject = base::Json{{"email", "a@b.example"}};
   request.context = base::Json::object();
-  request.known = {{"title", "CEO"}};
+  request.known = base::Json{{"title", "CEO"}};
   request.until = base::ParseTimestamp("2026-01-02T03:04:05Z");
-  EXPECT_EQ(ResearchRequestBody(request),
+  const std::string members = ResearchMonitorMembers(*request.spec);
+  EXPECT_EQ(ResearchRequestBody(request, members),
             R"({"check_id":"01890000-0000-7000-8000-000000000002",)"
-            R"("monitor_id":"01890000-0000-7000-8000-000000000001",)"
-            R"("row_id":"01890000-0000-7000-8000-000000000003","subject_type":"lead",)"
-            R"("subject":{"email":"a@b.example"},"context":{},)"
+            R"("row_id":"01890000-0000-7000-8000-000000000003",)"
+            R"("monitor_id":"01890000-0000-7000-8000-000000000001","subject_type":"lead",)"
             R"("watched":{"title":"their job title","city":"where they live"},)"
-            R"("known":{"title":"CEO"},"tier":"medium","research_plan":null,)"
+            R"("tier":"medium","research_plan":null,)"
+            R"("subject":{"email":"a@b.example"},"context":{},"known":{"title":"CEO"},)"
             R"("window":{"since":null,"until":"2026-01-02T03:04:05.000000Z"}})");
+}
+
+TEST(ResearchAnswer, AsksWithTheRowsTextAsItIsStored) {
+  ProbeRequest request;
+  request.spec = std::make_shared<const ProbeSpec>(Spec());
+  request.subject = base::JsonText(std::string(R"({"n": 1.0, "n2":1e2})"));
+  const std::string body = ResearchRequestBody(request, ResearchMonitorMembers(*request.spec));
+  EXPECT_NE(body.find(R"("subject":{"n": 1.0, "n2":1e2},)"), std::string::npos) << body;
 }
 
 TEST(ResearchAnswer, ReadsObservedAbsentAndUnobservedFields) {

@@ -143,7 +143,7 @@ TEST_F(WebProbeTest, ThePageMayBeNamedByTheContext) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
   const auto rig = Rig();
   auto request = Request(Spec({{"p", "css:p"}}), {{"name", "x"}});
-  request.context = {{"Website", site.Url("/w")}};
+  request.context = base::Json{{"Website", site.Url("/w")}};
   EXPECT_EQ(std::get<Observation>(rig->Check(request)).fields.at("p").value, "x");
 }
 
