@@ -48,7 +48,7 @@ TEST(Notification, MetadataComesBackAsItWasGiven) {
       R"({})",
       R"({"z":1,"a":2,"m":{"z":[1,2.5,true,null],"a":{"b":{"c":"d"}}}})",
       "{\"name\":\"Zo\u00eb \u4f8b \U0001F680\",\"quote\":\"\\\"\\\\\\n\"}",
-      R"({"big":9007199254740993,"negative":-1,"small":0.1})",
+      R"({"big":9007199254740993,"negative":-1,"small":0.1,"whole":1.0,"e":1E+2})",
   };
   for (const std::string& metadata : given) {
     Notification n = Example();
@@ -63,6 +63,8 @@ TEST(Notification, WhiteSpaceAroundMetadataDoesNotReachTheBody) {
   Notification n = Example();
   n.metadata = "{ \"a\" :\n [ 1 , 2 ] }";
   EXPECT_NE(NotificationBody(n).find(R"("metadata":{"a":[1,2]})"), std::string::npos);
+  n.metadata = "{ \"a \\\" b\\\\\" : \" \\t, c\" }\r\n\t";  // inside of strings it stays
+  EXPECT_NE(NotificationBody(n).find(R"("metadata":{"a \" b\\":" \t, c"})"), std::string::npos);
 }
 
 TEST(Notification, CreatedAtHasMicrosecondsAlsoWhenTheyAreZero) {
