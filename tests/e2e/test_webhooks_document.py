@@ -1,10 +1,14 @@
 """docs/webhooks.md: its samples, as they stand there, verify the bytes of a live delivery, also during rotation."""
 
 import base64
+import functools
 import json
 import re
 import shlex
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, call, wait_until
@@ -46,7 +50,42 @@ def bash_verifies(secret, header, body):
     return done.returncode == 0
 
 
-@pytest.mark.parametrize("verifies", [python_verifies, node_verifies, bash_verifies])
+GO_MAIN = """package main
+
+import ("io"; "os"; "time"; "webhook")
+
+func main() {
+	body, _ := io.ReadAll(os.Stdin)
+	if !webhook.Verify(os.Args[1], os.Args[2], body, time.Now()) {
+		os.Exit(1)
+	}
+}
+"""
+
+
+@functools.lru_cache
+def go_program():
+    """The sample with a main around it: a package of its own, as a receiver would have it."""
+    compiler = shutil.which("gccgo") or shutil.which("gccgo-12")
+    if not compiler:
+        pytest.skip("the Go sample of docs/webhooks.md was NOT run: there is no gccgo")
+    kept = tempfile.TemporaryDirectory(prefix="vedette-go-")  # until the process ends
+    directory = Path(kept.name)
+    (directory / "webhook.go").write_text(sample("go"))
+    (directory / "main.go").write_text(GO_MAIN)
+    for step in (["-c", "-fgo-pkgpath=webhook", "webhook.go"], ["-c", "-I.", "main.go"],
+                 ["-o", "verify", "main.o", "webhook.o"]):
+        subprocess.run([compiler, *step], cwd=directory, check=True)
+    return kept
+
+
+def go_verifies(secret, header, body):
+    done = subprocess.run([f"{go_program().name}/verify", secret, header], input=body, capture_output=True)
+    assert done.stderr == b"", done.stderr
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("verifies", [python_verifies, node_verifies, bash_verifies, go_verifies])
 def test_the_samples_verify_a_live_delivery(vedette, database, nginx, receiver, verifies):
     nginx.write("page.html", "<title>A page</title>")
     tenant = vedette.organisation()
