@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "domain/ids.h"
 #include "store/deliveries.h"
 #include "store/delivery_admin.h"
@@ -112,6 +114,29 @@ TEST_F(DeliveryTest, AFailedAttemptWaitsAndALostLeaseSettlesNothing) {
   Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
   EXPECT_EQ(Sql("select count(*) from delivery"), "1")
       << "the lease was given up by the first settle";
+}
+
+// The body is made anew from the monitor, so that a dead receiver does not fill the log with
+// bodies.
+TEST_F(DeliveryTest, ARetryWritesLittleHoweverLongTheMetadata) {
+  Commit("a.example");
+  Sql("update monitor set metadata = json_build_object('note', (select string_agg(md5(n::text), '')"
+      " from generate_series(1, 500) n))");
+  constexpr std::size_t kMetadataBytes = 500 * 32;
+  const auto lsn = [this] {
+    return std::stod(Sql("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"));
+  };
+  double least = 1e9;            // without whole pages, which follow a checkpoint
+  for (int i = 0; i < 3; ++i) {  // then the breaker opens
+    const double before = lsn();
+    const auto claim = Claim();
+    ASSERT_EQ(claim.deliveries.size(), 1U);
+    EXPECT_GT(claim.deliveries[0].notification.metadata->size(), kMetadataBytes);
+    store::SettleAttempts(session, {Attempt(claim.deliveries[0], Kind::kRetry)}, false, 100,
+                          std::chrono::seconds(30));
+    least = std::min(least, lsn() - before);
+  }
+  EXPECT_LT(least, kMetadataBytes / 4);
 }
 
 TEST_F(DeliveryTest, AnExhaustedScheduleLeavesItDeadAndReadable) {

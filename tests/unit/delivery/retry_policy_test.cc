@@ -45,6 +45,8 @@ TEST(RetryPolicy, TheDefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(rules.window, hours(72));
   EXPECT_EQ(rules.jitter, 0.2);
   EXPECT_EQ(rules.breaker_age_max, hours(24 * 7));
+  EXPECT_EQ(config::LoadConfig(std::nullopt, {}).delivery.timeout_ms, seconds(10))
+      << "interface 6.2, rule 2";
 }
 
 TEST(RetryPolicy, WaitsDoubleFromFiveSecondsToFourHours) {
