@@ -23,9 +23,9 @@ begin
     for j in 1..monitors loop
       m := pg_temp.next_id();
       insert into monitor (id, org_id, name, frequency, tier, subject_type, status, key_columns, struct, metadata,
-                           webhook_url, webhook_event_types, endpoint_id)
+                           webhook_url, webhook_event_types, endpoint_id, control_changed_at)
       values (m, o, 'Monitor ' || j, '1d', 1, 0, 2, '{company}', '{"employees": "css:#employees"}', '{"ref": "bench"}',
-              webhook_url, case when webhook_url is null then '{}' else '{0,1,2}'::smallint[] end, e);
+              webhook_url, case when webhook_url is null then '{}' else '{0,1,2}'::smallint[] end, e, now() - interval '1 day');
       insert into monitor_sched (monitor_id, org_id, tier, live, frequency_s, anchor_at, next_run_at, row_count,
                                  active_row_count)
       values (m, o, 1, true, 86400, now(), now() + interval '1 day', row_count, row_count);
