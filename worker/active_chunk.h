@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/ids.h"
 #include "domain/notification.h"
 #include "domain/outcome.h"
 #include "store/chunks.h"
 #include "store/record.h"
+#include "worker/notification_sink.h"
 #include "worker/probes/probe.h"
 
 // A leased chunk inside a worker. Loop thread only.
@@ -85,16 +87,18 @@ struct ActiveChunk {
 };
 
 // An event of the row's check, with what it is about.
-inline store::EventRecord EventOf(const ActiveChunk& chunk, RowRef ref, domain::EventType type) {
-  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
-  store::EventRecord event;
-  event.row_id = part.rows[ref.row].row_id;
-  event.monitor_id = part.part.monitor_id;
-  event.org_id = chunk.claimed.org_id;
-  event.tick_id = part.part.tick_id;
-  event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
-  event.type = type;
-  return event;
-}
+store::EventRecord EventOf(const ActiveChunk& chunk, RowRef ref, domain::EventType type);
+
+// The notification of the row's check, if its outcome has one and the monitor wants it; leased to
+// the sink, if there is one, where that has room. Skipped checks send nothing.
+std::optional<store::DeliveryRecord> NotificationOf(const ActiveChunk& chunk, RowRef ref,
+                                                    domain::Outcome outcome,
+                                                    const base::Clock& clock,
+                                                    NotificationSink* sink);
+
+// What a check writes that failed without an answer: its error event and its notification.
+std::unique_ptr<CheckEffects> FailureEffects(const ActiveChunk& chunk, RowRef ref,
+                                             std::string message, const base::Clock& clock,
+                                             NotificationSink* sink);
 
 }  // namespace vedette::worker

@@ -44,19 +44,6 @@ ProbeFailure Unstorable() {
   return {std::string(kRecordFailedClass), std::string(kRecordFailedMessage), false, std::nullopt};
 }
 
-std::optional<domain::NotificationType> NotificationFor(domain::Outcome outcome) {
-  switch (outcome) {
-    case domain::Outcome::kChanged:
-      return domain::NotificationType::kChanged;
-    case domain::Outcome::kUnchanged:
-      return domain::NotificationType::kCompleted;
-    case domain::Outcome::kFailed:
-      return domain::NotificationType::kFailed;
-    default:
-      return std::nullopt;  // skipped checks send nothing
-  }
-}
-
 }  // namespace
 
 // A check between its start and its result.
@@ -263,7 +250,6 @@ void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& resu
 
 // What the verdict writes besides the outcome: null where it is nothing.
 std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verdict& verdict) {
-  const store::MonitorSpec& spec = *check.active().spec;
   const store::LoadedPart& part = check.part();
   auto effects = std::make_unique<CheckEffects>();
   const auto event = [&](domain::EventType type) -> store::EventRecord& {
@@ -284,21 +270,7 @@ std::unique_ptr<CheckEffects> Worker::MakeEffects(const Check& check, const Verd
         store::RowUpdate{part.part.monitor_id, part.part.first + static_cast<int>(check.ref.row),
                          DumpIf(verdict.baseline), DumpIf(verdict.known), DumpIf(verdict.pending)};
   }
-  const auto type = NotificationFor(verdict.outcome);
-  const auto& subscribed = spec.webhook_event_types;
-  if (spec.webhook_url && type &&
-      std::find(subscribed.begin(), subscribed.end(), *type) != subscribed.end()) {
-    store::DeliveryRecord& d = effects->delivery.emplace();
-    d.id = base::Uuid::V7(clock_);
-    d.org_id = check.chunk->claimed.org_id;
-    d.endpoint_id = *spec.endpoint_id;
-    d.monitor_id = part.part.monitor_id;
-    d.row_id = check.row().row_id;
-    d.event_group_id = check.id;
-    d.type = *type;
-    // A receiver that is known to be down is left to the claims, which try it once an interval.
-    if (sink_ != nullptr && !spec.endpoint_open) d.lease_token = sink_->Reserve(d.endpoint_id);
-  }
+  effects->delivery = NotificationOf(*check.chunk, check.ref, verdict.outcome, clock_, sink_);
   const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
   return nothing ? nullptr : std::move(effects);
 }

@@ -246,11 +246,10 @@ void Worker::Condemn(const std::shared_ptr<ActiveChunk>& chunk) {
   for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
     const std::size_t r = chunk->parts[p].outcomes.find('\0');
     if (r == std::string::npos) continue;
-    auto effects = std::make_unique<CheckEffects>();
-    store::EventRecord event = EventOf(*chunk, {p, r}, domain::EventType::kError);
-    event.message = "probe_crashed: this check ended its process each time it was tried";
-    effects->events.push_back(std::move(event));
-    AddResult(chunk, {p, r}, domain::Outcome::kFailed, std::move(effects));
+    AddResult(chunk, {p, r}, domain::Outcome::kFailed,
+              FailureEffects(*chunk, {p, r},
+                             "probe_crashed: this check ended its process each time it was tried",
+                             clock_, sink_));
     return;
   }
 }

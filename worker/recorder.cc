@@ -65,14 +65,14 @@ store::ChunkRecord MakeRecord(const ActiveChunk& chunk, const std::vector<CheckR
 }
 
 // What stands for a check whose result the database refuses.
-void MakeUnrecordable(ActiveChunk* chunk, CheckResult* result) {
+// Its notification is left to the claims.
+void MakeUnrecordable(ActiveChunk* chunk, CheckResult* result, const base::Clock& clock) {
   result->outcome = domain::Outcome::kFailed;
   chunk->parts[result->ref.part].outcomes[result->ref.row] =
       static_cast<char>(domain::Outcome::kFailed);
-  result->effects = std::make_unique<CheckEffects>();
-  store::EventRecord event = EventOf(*chunk, result->ref, domain::EventType::kError);
-  event.message = std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage);
-  result->effects->events.push_back(std::move(event));
+  result->effects = FailureEffects(
+      *chunk, result->ref,
+      std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage), clock, nullptr);
 }
 
 }  // namespace
@@ -338,7 +338,7 @@ void Recorder::OnFault(const std::shared_ptr<Batch>& batch, const store::Failure
         GiveBack(chunk);
         continue;
       }
-      MakeUnrecordable(chunk.get(), &item.results[0]);
+      MakeUnrecordable(chunk.get(), &item.results[0], clock_);
     }
     chunk->isolating = true;
     for (auto& r : item.results) chunk->unrecorded.push_back(std::move(r));

@@ -364,6 +364,11 @@ TEST_F(WorkerTest, DrainEndsAlsoWhereTheDatabaseTakesNothing) {
   ExpectMoneyAddsUp();
 }
 
+// Failed checks that have an error event and a delivery of the type `failed`.
+const std::string kFailuresNotified =
+    "select count(*) from event e join delivery d using (event_group_id) "
+    "where e.event_type = 1 and d.type = 2";
+
 struct UnrecordableCase {
   const char* what;
   worker::ProbeResult result;
@@ -394,6 +399,7 @@ TEST_P(UnrecordableTest, AResultThatCannotBeStoredFailsItsRowAlone) {
   EXPECT_EQ(Sql("select count(*) from event where event_type = 1 and message like "
                 "'record_failed: %'"),
             "1");
+  EXPECT_EQ(Sql(kFailuresNotified), "1");
   EXPECT_EQ(Sql("select count(*) from event where event_type = 0"), "6");
   EXPECT_EQ(Sql(fmt::format("select coalesce(known::text, 'as baseline') from monitor_row "
                             "where monitor_id = '{}' and position = 2",
@@ -501,6 +507,7 @@ TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   EXPECT_EQ(probe.starts(), 0U);
   EXPECT_EQ(Outcomes(monitor), "03");
   EXPECT_EQ(Sql("select message like 'probe_crashed: %' from event"), "t");
+  EXPECT_EQ(Sql(kFailuresNotified), "1") << "who waits for the check hears that it failed";
   EXPECT_EQ(Balance(), 1'000'000);
   ExpectMoneyAddsUp();
 }
