@@ -81,8 +81,10 @@ struct Api::Impl {
 
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-       WebhookTester& webhook_tester, base::Logger log)
-      : parts{config, pool, signals, clock, metrics, policy, webhook_tester, log, uploads_open} {}
+       WebhookTester& webhook_tester, SelectorFault selector_fault, base::Logger log)
+      : parts{config,  pool,        signals,        clock,
+              metrics, policy,      webhook_tester, std::move(selector_fault),
+              log,     uploads_open} {}
 
   // On a pool's thread.
   Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,
@@ -113,8 +115,9 @@ struct Api::Impl {
 
 Api::Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
          const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-         WebhookTester& webhook_tester, base::Logger log)
-    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester, log)) {}
+         WebhookTester& webhook_tester, SelectorFault selector_fault, base::Logger log)
+    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester,
+                     std::move(selector_fault), log)) {}
 
 Api::~Api() = default;
 

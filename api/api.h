@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "api/selector_fault.h"
 #include "api/webhook_tester.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,7 +23,7 @@ class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-      WebhookTester& webhook_tester, base::Logger log);
+      WebhookTester& webhook_tester, SelectorFault selector_fault, base::Logger log);
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -10,6 +10,7 @@
 
 #include "api/fields.h"
 #include "api/reply.h"
+#include "api/selector_fault.h"
 #include "api/webhook_tester.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -34,6 +35,7 @@ struct Parts {
   metrics::Metrics& metrics;
   const net::AddressPolicy& policy;
   WebhookTester& webhook_tester;
+  SelectorFault selector_fault;
   base::Logger log;
   std::atomic<int>& uploads_open;
 };

@@ -387,15 +387,23 @@ RowSwitchBody ReadRowSwitchBody(const base::Json& body, Problems* problems) {
 }
 
 std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
-                                               const config::Config& config) {
+                                               const config::Config& config,
+                                               const SelectorFault& selector_fault) {
   const auto it = config.probes.find(std::string(domain::TierName(tier)));
   if (it == config.probes.end()) return std::nullopt;
   const config::ProbeConfig& probe = it->second;
-  if (probe.kind != "web" || (!probe.url.empty() && !probe.model.empty())) return std::nullopt;
+  if (probe.kind != "web") return std::nullopt;
+  const bool takes_prose = !probe.url.empty() && !probe.model.empty();
   base::Json warnings = base::Json::array();
   for (const auto& [name, description] : watched.items()) {
-    const auto parsed = domain::ParseFieldDescription(description.get_ref<const std::string&>());
-    if (parsed.kind != domain::FieldDescription::Kind::kProse) continue;
+    const auto& text = description.get_ref<const std::string&>();
+    if (const auto fault = selector_fault(name, text)) {
+      warnings.push_back(fmt::format("struct.{}: {} Checks of this monitor will fail.",
+                                     base::DumpJson(Shortened(name)), *fault));
+      continue;
+    }
+    const auto parsed = domain::ParseFieldDescription(text);
+    if (takes_prose || parsed.kind != domain::FieldDescription::Kind::kProse) continue;
     warnings.push_back(fmt::format(
         "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
         "this monitor will fail; write css:, xpath:, json:, regex:, meta: or text, or configure a "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/fields.h"
+#include "api/selector_fault.h"
 #include "base/json.h"
 #include "config/config.h"
 #include "domain/monitor.h"
@@ -101,6 +102,7 @@ RowSwitchBody ReadRowSwitchBody(const base::Json& body, Problems* problems);
 
 // One sentence for every description that the tier's probe cannot serve; a JSON array, or nothing.
 std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
-                                               const config::Config& config);
+                                               const config::Config& config,
+                                               const SelectorFault& selector_fault);
 
 }  // namespace vedette::api

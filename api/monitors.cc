@@ -116,7 +116,8 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
   monitor.missing_confirmations = body.missing_confirmations;
   monitor.run_id = std::move(body.run_id);
   monitor.rows = std::move(judged.rows);
-  monitor.warnings_json = DescriptionWarnings(body.watched, judged.tier, call.parts.config);
+  monitor.warnings_json =
+      DescriptionWarnings(body.watched, judged.tier, call.parts.config, call.parts.selector_fault);
   return monitor;
 }
 

@@ -36,6 +36,7 @@
 #include "store/migrate.h"
 #include "store/session.h"
 #include "store/signals.h"
+#include "worker/probes/selector.h"
 #include "worker/worker.h"
 
 namespace vedette::app {
@@ -258,7 +259,7 @@ void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
     webhook_test = std::make_unique<WebhookTest>(loop, *api_pool, *delivery_client, clock, config);
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
-                                     *webhook_test, log.For("api"));
+                                     *webhook_test, worker::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
       std::lock_guard lock(mutex);
       // A database that went away later is the API's own matter, request by request.

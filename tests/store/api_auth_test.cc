@@ -108,7 +108,9 @@ class ApiRate : public ApiTest {
 };
 
 TEST_F(ApiRate, TwoProcessesShareOneLimitAndBeyondItIs429) {
-  api::Api second(config, pool, signals, clock, metrics, policy, tester, log);
+  api::Api second(
+      config, pool, signals, clock, metrics, policy, tester,
+      [](const std::string&, const std::string&) { return std::nullopt; }, log);
   // Requests of the window before count in theirs: at most one minute ends during the test.
   int refused = 0;
   for (int i = 0; i < 8; ++i) {

@@ -74,7 +74,9 @@ ApiTest::ApiTest(const config::Environment& environment)
       policy(config.net.allow),
       signals(config.database, clock, metrics, log),
       pool(config.database, {.name = "api"}, 4, clock, metrics, log),
-      api(config, pool, signals, clock, metrics, policy, tester, log),
+      api(
+          config, pool, signals, clock, metrics, policy, tester,
+          [](const std::string&, const std::string&) { return std::nullopt; }, log),
       acme(NewTenant("acme")) {}
 
 net::ServerRequest ApiTest::Request(const std::string& method, const std::string& target,

@@ -17,6 +17,7 @@
 
 #include "worker/probes/tag_scan.h"
 #include "worker/probes/text.h"
+#include "worker/probes/xpath_cost.h"
 
 namespace vedette::worker {
 namespace {
@@ -110,6 +111,7 @@ XPathContextPtr NewContext(xmlDocPtr document) {
   XPathContextPtr context(xmlXPathNewContext(document));
   if (context == nullptr) throw std::bad_alloc();
   context->error = IgnoreXPathError;
+  RegisterLinearFunctions(context.get());
   return context;
 }
 
@@ -142,13 +144,37 @@ bool IsInline(const xmlNode* node) {
 // Stops the parser at the limits that libxml2 does not have.
 struct ParseWatch {
   std::size_t nodes = 0;
+  std::size_t texts = 0;  // pieces of text, at least as many as text nodes
+  std::size_t nested_text_bytes = 0;
 };
 
+ParseWatch* WatchOf(void* context) {
+  return static_cast<ParseWatch*>(static_cast<htmlParserCtxtPtr>(context)->_private);
+}
+
 void Count(void* context, std::size_t nodes) {
-  auto* parser = static_cast<htmlParserCtxtPtr>(context);
-  auto* watch = static_cast<ParseWatch*>(parser->_private);
+  ParseWatch* watch = WatchOf(context);
   watch->nodes += nodes;
-  if (watch->nodes > kHtmlNodesMax) xmlStopParser(parser);
+  if (watch->nodes > kHtmlNodesMax) xmlStopParser(static_cast<htmlParserCtxtPtr>(context));
+}
+
+void CountText(void* context, int length) {
+  auto* parser = static_cast<htmlParserCtxtPtr>(context);
+  ParseWatch* watch = WatchOf(context);
+  ++watch->texts;
+  watch->nested_text_bytes +=
+      static_cast<std::size_t>(length) * static_cast<std::size_t>(parser->nodeNr);
+  if (watch->nested_text_bytes > kHtmlNestedTextBytesMax) xmlStopParser(parser);
+}
+
+void OnCharacters(void* context, const xmlChar* text, int length) {
+  CountText(context, length);
+  xmlSAX2Characters(context, text, length);
+}
+
+void OnCdata(void* context, const xmlChar* text, int length) {
+  CountText(context, length);
+  xmlSAX2CDataBlock(context, text, length);
 }
 
 void OnStartElement(void* context, const xmlChar* name, const xmlChar** attributes) {
@@ -293,15 +319,29 @@ ExtractionStop::Attachment::~Attachment() {
   stop_.Attach(nullptr);
 }
 
-namespace {
+struct HtmlDocument::Tree {
+  DocPtr document;
+  xmlNodePtr root = nullptr;
+  std::size_t bytes = 0;  // of the text that was parsed
+  std::size_t nodes = 0;  // of all kinds, attributes too; at least
+
+  // Whether one step of the expression may cost too much on this page. Translated CSS holds no
+  // strings but attributes'.
+  bool IsTooCostly(const XPathCost& cost, bool css) const {
+    if (cost.merges && nodes > kXPathMergeNodesMax) return true;
+    return !css && bytes > kXPathStringBytesMax / cost.strings;
+  }
+};
 
 // Runs expressions over a document, within their limits.
-class Evaluation {
+class HtmlDocument::Evaluation {
  public:
-  // `context`: the element to start from; null: the document.
-  Evaluation(xmlDocPtr document, xmlNodePtr context, ExtractionStop& stop)
-      : context_(NewContext(document)),
-        node_(context != nullptr ? context : reinterpret_cast<xmlNodePtr>(document)),
+  // The context node is the root element where `css`, else the document.
+  Evaluation(const Tree& tree, bool css, ExtractionStop& stop)
+      : tree_(tree),
+        css_(css),
+        context_(NewContext(tree.document.get())),
+        node_(css ? tree.root : reinterpret_cast<xmlNodePtr>(tree.document.get())),
         stop_(stop) {}
 
   // Null on failure.
@@ -309,13 +349,19 @@ class Evaluation {
   const HtmlFinding& failure() const { return failure_; }
 
  private:
+  const Tree& tree_;
+  bool css_;
   XPathContextPtr context_;
   xmlNodePtr node_;
   ExtractionStop& stop_;
   HtmlFinding failure_;
 };
 
-XPathObjectPtr Evaluation::Run(const std::string& expression) {
+XPathObjectPtr HtmlDocument::Evaluation::Run(const std::string& expression) {
+  if (tree_.IsTooCostly(CostOf(expression), css_)) {
+    failure_ = NotFound(HtmlFinding::Kind::kGaveUp);
+    return nullptr;
+  }
   const XPathProgramPtr program = Compile(context_.get(), expression);
   XPathObjectPtr result;
   if (program != nullptr) {
@@ -337,13 +383,6 @@ XPathObjectPtr Evaluation::Run(const std::string& expression) {
   return nullptr;
 }
 
-}  // namespace
-
-struct HtmlDocument::Tree {
-  DocPtr document;
-  xmlNodePtr root = nullptr;
-};
-
 HtmlDocument::HtmlDocument(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
 HtmlDocument::HtmlDocument(HtmlDocument&&) noexcept = default;
 HtmlDocument& HtmlDocument::operator=(HtmlDocument&&) noexcept = default;
@@ -362,20 +401,27 @@ std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view tex
   ParseWatch watch;
   parser->_private = &watch;
   parser->sax->startElement = OnStartElement;
+  parser->sax->characters = OnCharacters;
+  parser->sax->cdataBlock = OnCdata;
   parser->sax->comment = OnComment;
   parser->sax->processingInstruction = OnProcessingInstruction;
   constexpr int kOptions = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR |
                            HTML_PARSE_NOWARNING | HTML_PARSE_COMPACT | HTML_PARSE_IGNORE_ENC;
   auto tree = std::make_unique<Tree>();
+  tree->bytes = text.size();
   tree->document.reset(htmlCtxtReadMemory(parser.get(), text.data(), static_cast<int>(text.size()),
                                           nullptr, "UTF-8", kOptions));
   if (watch.nodes > kHtmlNodesMax) {
     return fmt::format("the page has more than {} nodes", kHtmlNodesMax);
   }
+  if (watch.nested_text_bytes > kHtmlNestedTextBytesMax) {
+    return "the page has too much text in elements nested too deep";
+  }
   // A parser that stopped midway leaves half a tree, in which fields would seem to be absent.
   if (parser->disableSAX != 0) {
     return fmt::format("the page is nested deeper than {} elements", kHtmlDepthMax);
   }
+  tree->nodes = watch.nodes + watch.texts;
   if (tree->document != nullptr) {
     tree->root = xmlDocGetRootElement(tree->document.get());
     xmlXPathOrderDocElems(tree->document.get());
@@ -383,12 +429,12 @@ std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view tex
   return HtmlDocument(std::move(tree));
 }
 
-HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool from_root,
+HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool css,
                                 const std::string& attribute, ExtractionStop& stop,
                                 bool visible) const {
   Quieten();
   if (tree_->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
-  Evaluation evaluation(tree_->document.get(), from_root ? tree_->root : nullptr, stop);
+  Evaluation evaluation(*tree_, css, stop);
   xmlNodePtr first = nullptr;
   for (const std::string& expression : expressions) {
     const XPathObjectPtr result = evaluation.Run(expression);
@@ -403,13 +449,13 @@ HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, boo
   return NodeFinding(first, attribute, visible);
 }
 
-HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, bool from_root,
+HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, bool css,
                                 const std::string& attribute, ExtractionStop& stop, bool visible,
                                 std::size_t text_bytes_max) const {
   Quieten();
   HtmlMatches out;
   if (tree_->root == nullptr) return out;
-  Evaluation evaluation(tree_->document.get(), from_root ? tree_->root : nullptr, stop);
+  Evaluation evaluation(*tree_, css, stop);
   std::vector<xmlNodePtr> nodes;
   for (const std::string& expression : expressions) {
     const XPathObjectPtr result = evaluation.Run(expression);

@@ -18,6 +18,13 @@ inline constexpr int kHtmlDepthMax = 2048;
 inline constexpr std::size_t kHtmlNodesMax = 300'000;
 // libxml2's steps in one XPath evaluation: about 2 seconds.
 inline constexpr unsigned long kXPathStepsMax = 100'000'000;
+// Where an expression may merge node-sets: one merge, which cannot be stopped, costs the square of
+// the nodes, about 2 seconds.
+inline constexpr std::size_t kXPathMergeNodesMax = 30'000;
+// The strings that one expression may hold at once (see XPathCost), and the text of all elements
+// together, which one step may read: each of them has that of those inside it.
+inline constexpr std::size_t kXPathStringBytesMax = 512 << 20;
+inline constexpr std::size_t kHtmlNestedTextBytesMax = std::size_t{2} << 30;
 // Of the text around a match that is kept as evidence.
 inline constexpr std::size_t kEvidenceCharactersMax = 300;
 
@@ -82,15 +89,15 @@ class HtmlDocument {
 
   // The node first in document order that any of `expressions` selects, or the value of the first
   // expression that is no node-set. With `attribute`, that element's attribute. A number that is
-  // NaN or infinite counts as absent. The context node is the root element where `from_root`, else
-  // the document.
+  // NaN or infinite counts as absent. The context node is the root element where `css` (expressions
+  // are CssToXPath's), else the document.
   // `visible`: of an element the text that a reader sees.
-  HtmlFinding First(const std::vector<std::string>& expressions, bool from_root,
+  HtmlFinding First(const std::vector<std::string>& expressions, bool css,
                     const std::string& attribute, ExtractionStop& stop, bool visible = false) const;
 
   // All that `expressions` (of node-sets) select, in document order, each once. Texts as First has
   // them, without those that lack `attribute`; no more of them than make `text_bytes_max` bytes.
-  HtmlMatches Every(const std::vector<std::string>& expressions, bool from_root,
+  HtmlMatches Every(const std::vector<std::string>& expressions, bool css,
                     const std::string& attribute, ExtractionStop& stop, bool visible,
                     std::size_t text_bytes_max) const;
 
@@ -100,6 +107,7 @@ class HtmlDocument {
 
  private:
   struct Tree;
+  class Evaluation;
   explicit HtmlDocument(std::unique_ptr<Tree> tree);
   std::unique_ptr<Tree> tree_;
 };

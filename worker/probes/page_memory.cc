@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "base/crypto.h"
 #include "net/retry_after.h"
 #include "worker/probes/text.h"
 
@@ -28,7 +29,7 @@ bool ModifiedLongAgo(const std::string& last_modified, const std::string& date) 
 
 std::size_t BytesOf(const std::string& key, const PageMemory::Entry& entry) {
   std::size_t bytes = kItemOverheadBytes + 2 * key.size() + entry.version.etag.size() +
-                      entry.version.last_modified.size();
+                      entry.version.last_modified.size() + entry.body_hash.size();
   if (entry.reading.text) bytes += entry.reading.text->text.size();
   if (const auto* observation = std::get_if<Observation>(&entry.reading.result)) {
     for (const auto& [name, field] : observation->fields) {
@@ -58,6 +59,11 @@ std::optional<PageVersion> VersionOf(const net::HttpResponse& response) {
   }
   if (version.etag.empty() && version.last_modified.empty()) return std::nullopt;
   return version;
+}
+
+std::string HashOfBody(std::string_view content_type, std::string_view body) {
+  const std::string type = base::Sha256(content_type);
+  return type + base::Sha256(body);
 }
 
 std::shared_ptr<const PageMemory::Entry> PageMemory::Find(const std::string& key) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct PageVersion {
   std::string etag;           // as sent, quotes included; may be empty
   std::string last_modified;  // as sent; may be empty
 
+  bool named() const { return !etag.empty() || !last_modified.empty(); }
   // The headers that ask for the page only if it is another version.
   std::vector<std::pair<std::string, std::string>> ConditionalHeaders() const;
 };
@@ -28,7 +30,10 @@ struct PageVersion {
 // (RFC 9110, 8.8.2.2: it may have changed again since). Pure.
 std::optional<PageVersion> VersionOf(const net::HttpResponse& response);
 
-// What was seen on pages that name their version, so that a 304 means the same observation again.
+// Tells the same bytes of the same type from others.
+std::string HashOfBody(std::string_view content_type, std::string_view body);
+
+// What was seen on pages, so that a 304, or the same bytes, mean the same observation again.
 // Bounded; the least recently used are forgotten. What it does not hold (after a start, in another
 // process) is fetched whole, so nothing depends on it. One thread.
 class PageMemory {
@@ -36,6 +41,7 @@ class PageMemory {
   struct Entry {
     PageVersion version;
     PageReading reading;
+    std::string body_hash;  // of what was read, see HashOfBody
   };
 
   // 0: remembers nothing.
@@ -48,6 +54,10 @@ class PageMemory {
 
   std::size_t bytes() const { return bytes_; }
 
+  // How many pages came whole, but with the bytes that were seen before, and were not read again.
+  void CountSameBody() { ++same_bodies_; }
+  std::size_t same_bodies() const { return same_bodies_; }
+
  private:
   struct Item {
     std::string key;
@@ -55,6 +65,7 @@ class PageMemory {
     std::size_t bytes;
   };
 
+  std::size_t same_bodies_ = 0;
   const std::size_t bytes_max_;
   std::size_t bytes_ = 0;
   std::list<Item> items_;  // the most recently used first

@@ -15,6 +15,7 @@
 #include "worker/probes/number.h"
 #include "worker/probes/text.h"
 #include "worker/probes/url_reference.h"
+#include "worker/probes/xpath_cost.h"
 
 namespace vedette::worker {
 namespace {
@@ -102,6 +103,10 @@ std::variant<Selector, CompileError> CompileXPath(const std::string& expression)
   }
   if (auto error = CheckXPath(expression)) {
     return CompileError{std::move(error->message), error->position};
+  }
+  if (const auto at = CostOf(expression).compares_sets) {
+    return CompileError{"two node-sets are compared; make one a string(), number() or count()",
+                        *at};
   }
   return Selector(HtmlSelector{{expression}, false, ""});
 }
@@ -452,6 +457,15 @@ std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watche
         {}};
   }
   return std::nullopt;
+}
+
+std::optional<std::string> SelectorFault(const std::string& field, const std::string& description) {
+  const auto parsed = domain::ParseFieldDescription(description);
+  if (parsed.kind == Kind::kProse) return std::nullopt;
+  const auto selector = CompileSelector(parsed);
+  const auto* error = std::get_if<CompileError>(&selector);
+  if (error == nullptr) return std::nullopt;
+  return BadSelector(field, error->message, error->position).message;
 }
 
 std::variant<FieldSet, ProbeFailure> FieldSet::Compile(const std::vector<WatchedField>& watched) {

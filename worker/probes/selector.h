@@ -68,6 +68,10 @@ class FieldSet {
   std::vector<Field> fields_;
 };
 
+// What is wrong with the selector in one description: a sentence that names the field and the
+// position. Nothing for one that compiles, and for prose. Costs as Compile does; any thread.
+std::optional<std::string> SelectorFault(const std::string& field, const std::string& description);
+
 // The failure of a prose description; nothing for one that Compile can take. Cheap.
 std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watched);
 

@@ -96,7 +96,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
     std::string url;
     SharedFields fields;
     std::shared_ptr<const PageMemory::Entry> remembered;  // of `url`
-    std::optional<PageVersion> version;                   // of what is being extracted
+    PageVersion version;                                  // of what is being extracted
     milliseconds left{};                                  // of the attempt's time
     int redirects = 0;
     std::shared_ptr<Extraction> extraction;
@@ -127,7 +127,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void OnResponse(CheckId id, net::HttpResponse response);
   void Redirect(CheckId id, Check& check, const net::HttpResponse& response);
   void Extract(CheckId id, Check& check, net::HttpResponse response);
-  void OnExtracted(CheckId id, PageReading reading);
+  void OnExtracted(CheckId id, PageReading reading, std::string body_hash);
   void OnExtractionOverdue(CheckId id);
   void Fail(CheckId id, ProbeFailure failure) { Finish(id, {std::move(failure), {}}); }
   void Finish(CheckId id, PageReading reading);
@@ -243,7 +243,8 @@ void WebProbe::Impl::OnResponse(CheckId id, net::HttpResponse response) {
   if (IsRedirect(response.status) && response.Header("location")) {
     return Redirect(id, *check, response);
   }
-  if (response.status == 304 && check->remembered != nullptr) {
+  if (response.status == 304 && check->remembered != nullptr &&
+      check->remembered->version.named()) {
     return Finish(id, check->remembered->reading);
   }
   if (IsChallengePage(response)) return Fail(id, Blocked(response, clock.Now()));
@@ -282,28 +283,36 @@ void WebProbe::Impl::Redirect(CheckId id, Check& check, const net::HttpResponse&
 void WebProbe::Impl::Extract(CheckId id, Check& check, net::HttpResponse response) {
   FetchedPage page{std::move(response.body),
                    std::string(response.Header("content-type").value_or("")), check.url};
-  check.version = VersionOf(response);
+  check.version = VersionOf(response).value_or(PageVersion{});
   check.extraction = std::make_shared<Extraction>();
   check.timer = std::make_unique<base::Timer>(loop, [this, id] { OnExtractionOverdue(id); });
   check.timer->Start(std::min(check.left, kExtractionMax));
-  const bool posted = pool.Post([id, weak = weak_from_this(), &to = loop, fields = check.fields,
-                                 text_bytes_max = check.text_bytes_max,
-                                 extraction = check.extraction, page = std::move(page)] {
-    extraction->begun = true;
-    PageReading reading = ReadGuarded(fields->fields, page, extraction->stop, text_bytes_max);
-    to.Post([id, weak, reading = std::move(reading)]() mutable {
-      if (const auto self = weak.lock()) self->OnExtracted(id, std::move(reading));
-    });
-  });
+  const bool posted =
+      pool.Post([id, weak = weak_from_this(), &to = loop, fields = check.fields,
+                 text_bytes_max = check.text_bytes_max, extraction = check.extraction,
+                 remembered = check.remembered, page = std::move(page)] {
+        extraction->begun = true;
+        std::string hash = HashOfBody(page.content_type, page.body);
+        const bool same = remembered != nullptr && remembered->body_hash == hash;
+        PageReading reading =
+            same ? remembered->reading
+                 : ReadGuarded(fields->fields, page, extraction->stop, text_bytes_max);
+        to.Post([id, weak, same, reading = std::move(reading), hash = std::move(hash)]() mutable {
+          const auto self = weak.lock();
+          if (self == nullptr) return;
+          if (same) self->memory.CountSameBody();
+          self->OnExtracted(id, std::move(reading), std::move(hash));
+        });
+      });
   if (!posted) Fail(id, Overloaded());
 }
 
-void WebProbe::Impl::OnExtracted(CheckId id, PageReading reading) {
+void WebProbe::Impl::OnExtracted(CheckId id, PageReading reading, std::string body_hash) {
   Check* check = Find(id);
   if (check == nullptr) return;
-  if (check->version && std::holds_alternative<Observation>(reading.result)) {
-    memory.Keep(MemoryKey(*check), std::make_shared<const PageMemory::Entry>(
-                                       PageMemory::Entry{std::move(*check->version), reading}));
+  if (std::holds_alternative<Observation>(reading.result)) {
+    memory.Keep(MemoryKey(*check), std::make_shared<const PageMemory::Entry>(PageMemory::Entry{
+                                       std::move(check->version), reading, std::move(body_hash)}));
   } else if (check->remembered != nullptr) {
     memory.Forget(MemoryKey(*check));
   }

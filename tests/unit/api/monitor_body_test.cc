@@ -262,14 +262,33 @@ TEST(DescriptionWarnings, NameProseThatTheWebProbeCannotServe) {
   config.probes["low"].kind = "web";
   config.probes["high"].kind = "http";
   const Json watched{{"a", "css:.a"}, {"b", "the name of the CEO"}};
-  const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config);
+  const auto sound = [](const std::string&, const std::string&) { return std::nullopt; };
+  const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, sound);
   ASSERT_TRUE(warnings);
   EXPECT_EQ(base::ParseJsonOrThrow(*warnings).size(), 1U);
   EXPECT_THAT(*warnings, HasSubstr("struct.\\\"b\\\""));
-  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, sound));
   config.probes["low"].url = "http://model.example";
   config.probes["low"].model = "m";
-  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kLow, config));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kLow, config, sound));
+}
+
+TEST(DescriptionWarnings, NameSelectorsThatCannotBeRead) {
+  config::Config config{};
+  config.probes["low"].kind = "web";
+  config.probes["high"].kind = "http";
+  const Json watched{{"a", "css:.a"}, {"b", "css:.b["}};
+  const auto fault = [](const std::string& field, const std::string& description) {
+    return description == "css:.b[" ? std::optional("It is wrong: " + field + ".") : std::nullopt;
+  };
+  for (const char* model : {"", "m"}) {
+    config.probes["low"].url = config.probes["low"].model = model;
+    const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, fault);
+    ASSERT_TRUE(warnings);
+    EXPECT_EQ(base::ParseJsonOrThrow(*warnings),
+              Json({"struct.\"b\": It is wrong: b. Checks of this monitor will fail."}));
+  }
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, fault));
 }
 
 }  // namespace

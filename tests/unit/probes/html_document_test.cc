@@ -7,6 +7,7 @@
 
 #include "worker/probes/tag_scan.h"
 #include "worker/probes/text.h"
+#include "worker/probes/xpath_cost.h"
 
 namespace vedette::worker {
 namespace {
@@ -163,6 +164,87 @@ TEST(HtmlDocument, G11AnotherThreadEndsAnEvaluation) {
   stopper.join();
   EXPECT_EQ(found.kind, HtmlFinding::Kind::kGaveUp);
   EXPECT_EQ(document.First({"//a"}, false, "", stop).kind, HtmlFinding::Kind::kGaveUp);
+}
+
+// One step of libxml2 cannot be stopped. What makes one cost the square of the page is given up
+// before it begins; what does not is served on pages of any size.
+TEST(HtmlDocument, G11StepsThatCannotBeStoppedAreBounded) {
+  const HtmlDocument large =
+      Parsed("<div>" + Repeated("<p><b id=i>x</b></p>", kXPathMergeNodesMax / 3) + "</div>");
+  const auto kind = [&](const std::string& xpath) {
+    ExtractionStop stop;
+    return large.First({xpath}, false, "", stop).kind;
+  };
+  for (const char* costly :
+       {"count(//b|//b)", "count(//p//b)", "//*//*[1]//*", "//p/following::*/following::*",
+        "//p[1]/following-sibling::p", "(//p)//b", "//p/.//b", "//p | //b", "//@id/ancestor::*"}) {
+    EXPECT_EQ(kind(costly), HtmlFinding::Kind::kGaveUp) << costly;
+  }
+  for (const char* fair : {"//b", "count(//p)", "//p/b", "//div//p//b", "//p|//b", "//*//b",
+                           "//p[.//b]/b", "//b/@id", "//p[b='x']", "//b[contains(., 'x')]/.."}) {
+    EXPECT_EQ(kind(fair), HtmlFinding::Kind::kFound) << fair;
+  }
+  // Strings as long as the page, hundreds of them at once.
+  const std::string many = "concat(" + Repeated("/,", 200) + "/)";
+  EXPECT_EQ(kind(many), HtmlFinding::Kind::kFound);
+  EXPECT_EQ(Find("<p>" + Repeated("much ", kXPathStringBytesMax / 1000) + "</p>", many).kind,
+            HtmlFinding::Kind::kGaveUp);
+  // One text that is in thousands of elements.
+  const auto nested = HtmlDocument::Parse(Repeated("<div>", 2000) +
+                                          Repeated("text", kHtmlNestedTextBytesMax / 8000));
+  ASSERT_TRUE(std::holds_alternative<std::string>(nested));
+  EXPECT_NE(std::get<std::string>(nested).find("nested too deep"), std::string::npos);
+}
+
+// Where every place is tried, and what is there walked over for every part, this takes hours.
+TEST(HtmlDocument, G11StringFunctionsAreLinear) {
+  const std::string page =
+      "<i>" + Repeated("a", 2'000'000) + "</i><b>" + Repeated("a", 1'000'000) + "b</b>";
+  EXPECT_EQ(Find(page, "contains(//i, //b)").value, false);
+  EXPECT_EQ(Find(page, "substring-before(//i, //b)").value, "");
+  EXPECT_EQ(Find(page, "string-length(substring-after(//i, //b))").value, 0);
+  EXPECT_EQ(Find(page, "string-length(translate(//i, translate(//b, 'a', 'c'), ''))").value,
+            2'000'000);
+}
+
+TEST(HtmlDocument, StringFunctionsAreXPaths) {
+  const std::vector<std::pair<const char*, base::Json>> cases{
+      {"concat('a', 1, true())", "a1true"},
+      {"contains('abc', 'bc')", true},
+      {"contains('abc', '')", true},
+      {"contains('', 'a')", false},
+      {"contains('', '')", true},
+      {"substring-before('1999/04/01', '/')", "1999"},
+      {"substring-before('abc', 'x')", ""},
+      {"substring-after('1999/04/01', '/')", "04/01"},
+      {"substring-after('abc', '')", "abc"},
+      {"substring-after('abc', 'x')", ""},
+      {"translate('bar', 'abc', 'ABC')", "BAr"},
+      {"translate('--aaa--', 'abc-', 'ABC')", "AAA"},
+      {"translate('aa', 'aa', 'xy')", "xx"},
+      {"translate('\xC3\xA9t\xC3\xA9', '\xC3\xA9', 'e')", "ete"},
+      {"translate('ete', 'e', '\xE2\x82\xAC')", "\xE2\x82\xACt\xE2\x82\xAC"},
+      {"contains(1234, 23)", true},
+  };
+  for (const auto& [xpath, expected] : cases) {
+    EXPECT_EQ(Find(kPage, xpath).value, expected) << xpath;
+  }
+  for (const char* bad : {"concat('a')", "contains('a')", "translate('a', 'b')", "id('x')"}) {
+    EXPECT_EQ(Find(kPage, bad).kind, HtmlFinding::Kind::kBadExpression) << bad;
+  }
+}
+
+TEST(HtmlDocument, G11ComparingNodeSetsWithEachOtherIsSeen) {
+  const std::vector<std::pair<const char*, std::size_t>> refused{
+      {"//a = //b", 5},        {"//a[@x = ../@y]", 8},  {"//a[. != //b]", 7},
+      {"count(//a[b<c])", 12}, {"//a[text() = b]", 12}, {"(//a) >= (//b)", 7}};
+  for (const auto& [xpath, at] : refused) EXPECT_EQ(CostOf(xpath).compares_sets, at) << xpath;
+  for (const char* fair :
+       {"//a[@x = 'a = b']", "//a['x'=@x]", "//a[@x > 5]", "//a[string(@x) = ../@y]", "//a[1]",
+        "//a[@x = string(../@y)]", "//a[count(b) = last()]", "//a[-1 < @x]", "//a[@x < -@y]",
+        "//a[position() mod 2 = 1]", "//a[normalize-space(concat(b, (c))) = d]"}) {
+    EXPECT_FALSE(CostOf(fair).compares_sets) << fair;
+  }
 }
 
 TEST(HtmlDocument, AnyBytesAreParsed) {

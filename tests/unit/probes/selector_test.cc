@@ -1,5 +1,6 @@
 #include "worker/probes/selector.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/crypto.h"
@@ -157,12 +158,17 @@ TEST(Selector, BadSelectorsNameFieldAndPosition) {
        {std::pair("css:a[", "at character 3"), std::pair("css:", "at character 1"),
         std::pair("xpath://a[", "at character 5"), std::pair("json:a", "at character 1"),
         std::pair("regex:ab(c", "at character"), std::pair("regex:(?<x>a)", "at character"),
-        std::pair("regex:((a{1000}){1000}){1000}", "at character"), std::pair("regex:", "at")}) {
+        std::pair("regex:((a{1000}){1000}){1000}", "at character"), std::pair("regex:", "at"),
+        std::pair("xpath://a[@b = ../@c]", "at character 8")}) {
+    EXPECT_THAT(SelectorFault("f", description).value_or(""), testing::HasSubstr(position));
     const auto value = Value(description, kShop);
     EXPECT_TRUE(Fails(value, "bad_selector", "'f'")) << description << value;
     EXPECT_TRUE(Fails(value, "bad_selector", position)) << description << value;
   }
   EXPECT_TRUE(Fails(Value("xpath://a[nope()]", kShop), "bad_selector", "'f'"));
+  for (const char* sound : {"css:a", "text", "the price: a number", "regex:a+", "json:$.a"}) {
+    EXPECT_FALSE(SelectorFault("f", sound)) << sound;
+  }
 }
 
 TEST(Selector, ProseIsUnsupportedAndSaysWhatIs) {

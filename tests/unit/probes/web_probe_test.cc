@@ -235,6 +235,40 @@ TEST_F(WebProbeTest, A304IsTheSameObservationAgain) {
   EXPECT_EQ(site.requests().back().Header("if-none-match"), "\"v2\"");
 }
 
+TEST_F(WebProbeTest, APageOfTheSameBytesIsNotReadAgain) {
+  std::atomic<int> version = 1;
+  std::atomic<bool> latin = false;
+  Site site([&](const ServerRequest&) -> ServerResponse {
+    const char* type = latin ? "text/html; charset=latin1" : "text/html; charset=utf-8";
+    return {200, {{"Content-Type", type}}, "<p>\xC3\xA9" + std::to_string(version.load())};
+  });
+  const auto rig = Rig();
+  const auto monitor = Spec({{"p", "css:p"}, {"gone", "css:h1"}});
+  const auto check = [&] {
+    const auto result = rig->Check(Request(monitor, {{"url", site.Url()}}));
+    EXPECT_TRUE(std::get<Observation>(result).fields.at("gone").value.is_null());
+    return std::get<Observation>(result).fields.at("p").value;
+  };
+  EXPECT_EQ(check(),
+            "\xC3\xA9"
+            "1");
+  EXPECT_EQ(memory_->same_bodies(), 0U);
+  EXPECT_EQ(check(),
+            "\xC3\xA9"
+            "1");
+  EXPECT_EQ(memory_->same_bodies(), 1U);
+  version = 2;
+  EXPECT_EQ(check(),
+            "\xC3\xA9"
+            "2");
+  latin = true;  // the same bytes, but another text
+  EXPECT_EQ(check(),
+            "\xC3\x83\xC2\xA9"
+            "2");
+  rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));  // another monitor
+  EXPECT_EQ(memory_->same_bodies(), 1U);
+}
+
 TEST_F(WebProbeTest, WhatIsRememberedIsOfThisMonitorAndTheseFields) {
   Site site([](const ServerRequest& request) { return Versioned(request, "\"v\"", "<p>1"); });
   const auto rig = Rig();
