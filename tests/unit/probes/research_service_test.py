@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -39,6 +40,10 @@ class Service(unittest.TestCase):
 
     def post(self, check=None, headers=None):
         return self.ask("POST", "/", json.dumps(CHECK if check is None else check), headers)
+
+    def test_it_needs_the_standard_library_alone(self):
+        done = subprocess.run([sys.executable, "-I", "-S", research_service.__file__, "--help"], capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_watched_field_has_an_object_with_a_scalar(self):
         self.start()
