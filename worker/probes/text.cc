@@ -1,5 +1,8 @@
 #include "worker/probes/text.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace vedette::worker {
 namespace {
 
@@ -46,6 +49,19 @@ std::size_t SpaceLength(std::string_view text) {
   return 0;
 }
 
+// Bytes of the text's start that are ASCII and no NUL, in whole words of eight: most of a page.
+std::size_t PlainPrefix(std::string_view text) {
+  constexpr std::uint64_t kLow = 0x0101010101010101U;
+  constexpr std::uint64_t kHigh = 0x8080808080808080U;
+  std::size_t n = 0;
+  for (; n + sizeof(std::uint64_t) <= text.size(); n += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + n, sizeof(word));
+    if (((word | (word - kLow)) & kHigh) != 0) break;
+  }
+  return n;
+}
+
 }  // namespace
 
 void AppendUtf8(std::uint32_t code, std::string* out) {
@@ -81,6 +97,10 @@ std::string RepairUtf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
+    const std::size_t plain = PlainPrefix(text);
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = SequenceLength(text);
     if (length == 0 || text[0] == '\0') {
       out += kReplacement;

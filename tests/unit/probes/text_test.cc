@@ -19,6 +19,13 @@ TEST(Text, RepairedTextIsValidAndHasNoNul) {
   }
   const std::string good = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
   EXPECT_EQ(RepairUtf8(good), good);
+  for (const char bad : {'\0', '\x80', '\xFF'}) {
+    for (std::size_t at = 0; at < 20; ++at) {  // wherever it stands in a word
+      const std::string expected =
+          std::string(at, 'a') + "\xEF\xBF\xBD" + std::string(19 - at, 'b');
+      EXPECT_EQ(RepairUtf8(std::string(at, 'a') + bad + std::string(19 - at, 'b')), expected);
+    }
+  }
 }
 
 TEST(Text, WhiteSpaceIsTrimmedAndFolded) {
