@@ -1,7 +1,8 @@
-// What a page costs, apart by step: probe_bench SECONDS FILE URL DESCRIPTION...
-// FILE holds what URL serves. Prints one line of JSON: {step: {"pages", "pages_per_s",
-// "cpu_us_per_page"}} for fetch, parse, extract (without the parsing) and whole (all of it by the
-// web probe). CPU is this process's, the server's is not in it.
+// What a page costs, apart by step: probe_bench SECONDS FILE URL UNNAMED_URL DESCRIPTION...
+// FILE holds what both URLs serve, the second one without ETag and Last-Modified. Prints one line
+// of JSON: {step: {"pages", "pages_per_s", "cpu_us_per_page"}} for fetch, parse, extract (without
+// the parsing), whole (all of it by the web probe, of a page that changed), same bytes and not
+// modified (of one that did not). CPU is this process's, the server's is not in it.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -29,6 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kInFlight = 8;
+constexpr std::size_t kMemoryBytes = 64 << 20;
 
 double CpuSeconds() {
   rusage usage{};
@@ -113,14 +115,15 @@ Cost MeasureFetch(double seconds, const std::string& url, std::size_t bytes) {
   });
 }
 
-Cost MeasureWhole(double seconds, const std::string& url,
-                  const std::vector<WatchedField>& watched) {
+// `memory_bytes`: 0 reads every page anew, as one that changed.
+Cost MeasureWhole(double seconds, const std::string& url, const std::vector<WatchedField>& watched,
+                  std::size_t memory_bytes) {
   const config::Config config = Config();
   base::EventLoop loop;
   net::HttpClient client(loop, config.net);
   base::ThreadPool pool("parse", 2, 1000);
   const net::AddressPolicy policy(config.net.allow);
-  PageMemory memory(0);
+  PageMemory memory(memory_bytes);
   WebProbe probe(loop, client, pool, policy, memory, config.probes.at("low"), config.net);
   auto spec = std::make_shared<ProbeSpec>();
   spec->watched = watched;
@@ -140,7 +143,7 @@ Cost MeasureWhole(double seconds, const std::string& url,
 }
 
 int Main(double seconds, const std::string& file, const std::string& url,
-         const std::vector<WatchedField>& watched) {
+         const std::string& unnamed_url, const std::vector<WatchedField>& watched) {
   std::ifstream in(file, std::ios::binary);
   const FetchedPage page{{std::istreambuf_iterator<char>(in), {}}, "text/html", url};
   const auto compiled = FieldSet::Compile(watched);
@@ -164,7 +167,9 @@ int Main(double seconds, const std::string& file, const std::string& url,
   out["fetch"] = MeasureFetch(seconds, url, page.body.size()).ToJson();
   out["parse"] = parse.ToJson();
   out["extract"] = extract.ToJson();
-  out["whole"] = MeasureWhole(seconds, url, watched).ToJson();
+  out["whole"] = MeasureWhole(seconds, url, watched, 0).ToJson();
+  out["same bytes"] = MeasureWhole(seconds, unnamed_url, watched, kMemoryBytes).ToJson();
+  out["not modified"] = MeasureWhole(seconds, url, watched, kMemoryBytes).ToJson();
   std::cout << out.dump() << "\n";
   return 0;
 }
@@ -173,11 +178,11 @@ int Main(double seconds, const std::string& file, const std::string& url,
 }  // namespace vedette::worker
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::cerr << "probe_bench SECONDS FILE URL DESCRIPTION...\n";
+  if (argc < 6) {
+    std::cerr << "probe_bench SECONDS FILE URL UNNAMED_URL DESCRIPTION...\n";
     return 2;
   }
   std::vector<vedette::worker::WatchedField> watched;
-  for (int i = 4; i < argc; ++i) watched.push_back({"f" + std::to_string(i), argv[i]});
-  return vedette::worker::Main(std::atof(argv[1]), argv[2], argv[3], watched);
+  for (int i = 5; i < argc; ++i) watched.push_back({"f" + std::to_string(i), argv[i]});
+  return vedette::worker::Main(std::atof(argv[1]), argv[2], argv[3], argv[4], watched);
 }
