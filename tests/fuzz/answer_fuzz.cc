@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     spec->watched = {{"a", "one"}, {"b", "other"}};
     ProbeRequest out;
     out.spec = std::move(spec);
-    out.known = base::Json{{"a", 1}};
+    out.known = vedette::base::Json{{"a", 1}};
     return out;
   }();
   const std::string_view body(reinterpret_cast<const char*>(data), size);
