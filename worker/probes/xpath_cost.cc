@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "worker/probes/text.h"
@@ -194,31 +196,45 @@ void Concat(xmlXPathParserContextPtr ctxt, int nargs) {
   ReturnText(ctxt, all);
 }
 
-void Contains(xmlXPathParserContextPtr ctxt, int nargs) {
+// The two strings of contains, substring-before and substring-after, and where the first one holds
+// the second.
+struct Search {
+  Text text;
+  Text what;
+  std::size_t at = std::string_view::npos;
+
+  bool found() const { return at != std::string_view::npos; }
+};
+
+// Nothing where the arguments are wrong, which the context then says.
+void PopSearch(xmlXPathParserContextPtr ctxt, int nargs, std::optional<Search>* out) {
   CHECK_ARITY(2);
-  const Text what(xmlXPathPopString(ctxt));
-  const Text text(xmlXPathPopString(ctxt));
+  Search search;
+  search.what.reset(xmlXPathPopString(ctxt));
+  search.text.reset(xmlXPathPopString(ctxt));
   if (xmlXPathCheckError(ctxt)) return;
-  valuePush(ctxt, xmlXPathNewBoolean(FindText(View(text), View(what)) != std::string_view::npos));
+  search.at = FindText(View(search.text), View(search.what));
+  *out = std::move(search);
+}
+
+void Contains(xmlXPathParserContextPtr ctxt, int nargs) {
+  std::optional<Search> search;
+  PopSearch(ctxt, nargs, &search);
+  if (search) valuePush(ctxt, xmlXPathNewBoolean(search->found()));
 }
 
 void SubstringBefore(xmlXPathParserContextPtr ctxt, int nargs) {
-  CHECK_ARITY(2);
-  const Text what(xmlXPathPopString(ctxt));
-  const Text text(xmlXPathPopString(ctxt));
-  if (xmlXPathCheckError(ctxt)) return;
-  const std::size_t at = FindText(View(text), View(what));
-  ReturnText(ctxt, View(text).substr(0, at == std::string_view::npos ? 0 : at));
+  std::optional<Search> search;
+  PopSearch(ctxt, nargs, &search);
+  if (search) ReturnText(ctxt, View(search->text).substr(0, search->found() ? search->at : 0));
 }
 
 void SubstringAfter(xmlXPathParserContextPtr ctxt, int nargs) {
-  CHECK_ARITY(2);
-  const Text what(xmlXPathPopString(ctxt));
-  const Text text(xmlXPathPopString(ctxt));
-  if (xmlXPathCheckError(ctxt)) return;
-  const std::size_t at = FindText(View(text), View(what));
-  const bool found = at != std::string_view::npos;
-  ReturnText(ctxt, found ? View(text).substr(at + View(what).size()) : std::string_view());
+  std::optional<Search> search;
+  PopSearch(ctxt, nargs, &search);
+  if (!search) return;
+  const std::size_t end = search->at + View(search->what).size();
+  ReturnText(ctxt, search->found() ? View(search->text).substr(end) : std::string_view());
 }
 
 // Takes the first character, or what stands in its place, off `text`.
