@@ -269,6 +269,7 @@ void Transfer::JudgeResult(CURLcode result) {
 std::string Transfer::Progress() const {
   switch (phase) {
     case Phase::kResolving:
+    case Phase::kRenewing:
       return "the name " + route.url.host + " was not resolved";
     case Phase::kWaiting:
       return "no connection to " + host_key + " was free";
