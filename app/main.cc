@@ -2,7 +2,6 @@
 // standard error; 2: a wrong command line or configuration.
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -17,6 +16,7 @@
 
 #include "app/ctl.h"
 #include "app/demo.h"
+#include "app/descriptors.h"
 #include "app/probe_once.h"
 #include "app/service.h"
 #include "app/signals.h"
@@ -51,17 +51,7 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
-// A connection is a file. The usual soft limit of 1024 is less than what the defaults may have
-// open; the hard one is the administrator's word.
-void RaiseFileLimit() {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int Serve(const CommonOptions& common, const std::string& roles) {
-  RaiseFileLimit();
   const config::Config config = common.Load();
   std::set<Role> wanted = AllRoles();
   try {
@@ -71,7 +61,9 @@ int Serve(const CommonOptions& common, const std::string& roles) {
   }
   const StopSignals signals;
   const base::SystemClock clock;
-  Service service(config, std::move(wanted), clock, MakeLogger(config.log));
+  const base::Logger log = MakeLogger(config.log);
+  ProvideDescriptors(NeedOfDescriptors(config, wanted), log);
+  Service service(config, std::move(wanted), clock, log);
   service.Start();
   std::string reason;
   while (!signals.WaitFor(kFaultPoll)) {

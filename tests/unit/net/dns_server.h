@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "net/public_address.h"
@@ -20,7 +21,8 @@
 namespace vedette::net::test {
 
 // A DNS server on 127.0.0.1, UDP: answers A and AAAA for the names it was given, with a time to
-// live of 0, "no such name" for those it was told are missing, and nothing at all for others.
+// live of 0, "no such name" for those it was told are missing, and nothing at all for others. While
+// it holds, it answers nobody; those are answered together afterwards.
 class DnsServer {
  public:
   DnsServer() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -61,6 +63,22 @@ class DnsServer {
     names_[name] = parsed;
   }
 
+  void Hold() {
+    const std::lock_guard lock(mutex_);
+    holds_ = true;
+  }
+  // How many answers it holds back.
+  std::size_t held() const {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  }
+  void Release() {
+    const std::lock_guard lock(mutex_);
+    holds_ = false;
+    for (const auto& [answer, to] : held_) Send(answer, to);
+    held_.clear();
+  }
+
   void SetMissing(const std::string& name) {
     const std::lock_guard lock(mutex_);
     missing_.insert(name);
@@ -81,9 +99,17 @@ class DnsServer {
     ++queries_;
     query.resize(static_cast<std::size_t>(n));
     const std::string answer = Answer(query);
-    if (!answer.empty()) {
-      sendto(fd_, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
+    if (answer.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (holds_) {
+      held_.emplace_back(answer, from);
+    } else {
+      Send(answer, from);
     }
+  }
+
+  void Send(const std::string& answer, const sockaddr_in& to) const {
+    sendto(fd_, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
   }
 
   std::string Answer(const std::string& query) {
@@ -122,7 +148,9 @@ class DnsServer {
   int port_ = 0;
   std::atomic<bool> stopping_{false};
   std::atomic<int> queries_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  bool holds_ = false;
+  std::vector<std::pair<std::string, sockaddr_in>> held_;
   std::map<std::string, std::vector<IpAddress>> names_;
   std::set<std::string> missing_;
   std::thread thread_;

@@ -7,13 +7,16 @@
 #include "net/http_client.h"
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dead_host.h"
+#include "tests/unit/net/dns_server.h"
 
 // Several clients share a loop, and with it the numbers of descriptors. What a tenant's host does
 // to one of them must not end the process.
 namespace vedette::net {
 namespace {
 
+using test::Client;
 using test::DeadHost;
+using test::DnsServer;
 using test::Local;
 using test::LoopThread;
 using test::milliseconds;
@@ -102,6 +105,60 @@ TEST(HttpClientLoop, G11_ADeadlineThatMeetsABeginningConnectionDoesNotEndTheProc
     EXPECT_EQ(answer.get_future().get().error_class, HttpErrorClass::kTimeout);
   }
   loop.Run([&] { client.reset(); });
+}
+
+// A receiver's own DNS answers late: the connection begins, and a neighbour's callback of the same
+// round takes until the deadline has passed.
+TEST(HttpClientLoop, G11_ALateAnswerOfDnsJustBeforeTheDeadlineDoesNotEndTheProcess) {
+  DeadHost dead;
+  DnsServer dns;
+  dns.Set("late.test", {"127.0.0.1"});
+  dns.SetMissing("neighbour.test");
+  config::NetConfig config = NetConfig();
+  config.dns_servers = {dns.address()};
+  LoopThread loop;
+  std::unique_ptr<HttpClient> client;
+  loop.Run([&] { client = std::make_unique<HttpClient>(loop.loop, config); });
+  for (int i = 0; i < 3; ++i) {
+    dns.Hold();
+    std::promise<HttpErrorClass> late;
+    std::promise<HttpErrorClass> neighbour;
+    loop.Run([&] {
+      HttpRequest request;
+      request.timeout = milliseconds(600);
+      request.url = "http://late.test:" + std::to_string(dead.port()) + "/";
+      client->Send(request, [&](const HttpResponse& r) { late.set_value(r.error_class); });
+      request.timeout = milliseconds(20000);
+      request.url = "http://neighbour.test/";
+      client->Send(request, [&](const HttpResponse& r) {
+        std::this_thread::sleep_for(milliseconds(700));
+        neighbour.set_value(r.error_class);
+      });
+    });
+    while (dns.held() < 4) std::this_thread::yield();  // two names, IPv4 and IPv6
+    loop.Run([&] {
+      dns.Release();
+      std::this_thread::sleep_for(milliseconds(20));
+    });
+    EXPECT_EQ(late.get_future().get(), HttpErrorClass::kTimeout);
+    EXPECT_EQ(neighbour.get_future().get(), HttpErrorClass::kDns);
+    std::this_thread::sleep_for(milliseconds(1100));  // what was learnt is forgotten
+  }
+  loop.Run([&] { client.reset(); });
+}
+
+// The first address refuses, and the second one's socket gets the same number within one call.
+TEST(HttpClientLoop, TheNextAddressIsTriedThoughItsSocketHasTheSameNumber) {
+  RawServer server(Says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"));
+  DnsServer dns;
+  dns.Set("two.test", {"127.0.0.2", "127.0.0.1"});
+  config::NetConfig config = NetConfig();
+  config.dns_servers = {dns.address()};
+  Client client(config);
+  for (int i = 0; i < 20; ++i) {
+    const auto answer = client.Get("http://two.test:" + std::to_string(server.port()) + "/");
+    EXPECT_EQ(answer.body, "ok") << answer.error;
+  }
 }
 
 }  // namespace
