@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace vedette::base {
 namespace {
 

@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+// Instantiated once, in json.cc: otherwise every source that reads JSON compiles the class again.
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace vedette::base {
 
 // Keeps the order of members, so that what a client sent comes back as it was sent.
