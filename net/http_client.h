@@ -75,7 +75,12 @@ struct HttpResponse {
 };
 
 // Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at
-// connect. Loop thread only. Requests beyond connections_max wait inside, their timeout running.
+// connect. Loop thread only.
+//
+// Requests beyond the configured connections, of all hosts and of one, wait inside. A connection
+// that becomes free goes to the organisation that holds fewest, so that nobody waits behind a
+// neighbour's backlog (G10, connection_queue.h). One that has less than 50 ms of its timeout left
+// is not begun: it fails with kTimeout.
 class HttpClient {
  public:
   // `per_host_gap`: the least time between the starts of two requests to one host and port.

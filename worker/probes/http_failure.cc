@@ -21,7 +21,7 @@ ProbeFailure TransportFailure(const net::HttpResponse& response, std::string_vie
   const Class error = response.error_class;
   const bool retryable = error == Class::kDns || error == Class::kConnect ||
                          error == Class::kTimeout || error == Class::kProtocol ||
-                         error == Class::kShutdown;
+                         error == Class::kShutdown || error == Class::kBusy;
   std::string reason = RepairUtf8(response.error);
   while (!reason.empty() && reason.back() == '.') reason.pop_back();
   return {std::string(net::HttpErrorClassName(error)),
