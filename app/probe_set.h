@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
@@ -37,6 +38,7 @@ class ProbeSet {
   metrics::Metrics& metrics_;
   const net::AddressPolicy& policy_;
   const config::NetConfig net_;
+  base::ByteBudget budget_;  // of all pages, questions and answers of the process
   net::HttpClient page_client_;
   net::HttpClient research_client_;
   base::ThreadPool parse_pool_;

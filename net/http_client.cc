@@ -339,6 +339,12 @@ void HttpClient::Impl::Pump() {
     while (transfer == nullptr && !host.waiting.empty()) {
       transfer = Find(host.waiting.front());  // none: it timed out while it waited
       host.waiting.pop_front();
+      if (transfer != nullptr && transfer->request.on_turn &&
+          !transfer->request.on_turn(
+              std::chrono::floor<milliseconds>(Clock::now() - transfer->started))) {
+        FailLater(*transfer, Failure(HttpErrorClass::kBusy, "it was withdrawn while it waited"));
+        transfer = nullptr;
+      }
     }
     if (transfer == nullptr) {
       Settle(key);

@@ -36,6 +36,10 @@ struct HttpRequest {
   // How long the request may wait for a connection, which then does not count as time of `timeout`.
   // 0: the wait counts as part of `timeout`, so that `timeout` bounds everything.
   std::chrono::milliseconds wait_max{0};
+  // Asked when the request has its turn, before anything is sent: whether it may still go.
+  // `waited`: for the turn. False ends it as kBusy, and the next one is asked. Called on the loop
+  // thread; it must not call the client.
+  std::function<bool(std::chrono::milliseconds waited)> on_turn{};
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;

@@ -79,7 +79,9 @@ class Worker {
   bool StartNext(const std::shared_ptr<ActiveChunk>& chunk);
   void StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref);
   void Attempt(const std::shared_ptr<Check>& check);
+  bool OnTurn(Check& check, std::chrono::milliseconds waited);
   void OnProbed(const std::shared_ptr<Check>& check, ProbeResult result);
+  void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
   std::unique_ptr<CheckEffects> MakeEffects(const Check& check, const struct Verdict& verdict);
   void AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref, domain::Outcome outcome,

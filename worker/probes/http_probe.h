@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "config/config.h"
@@ -12,12 +13,13 @@ namespace vedette::worker {
 
 // Your own research service (design 6, docs/probes.md): POST of the check, 200 with values, or 202
 // with a Location of the same origin, polled until 200 within the timeout. The service's URL is the
-// operator's: exempt from G9, never redirected. Its failures:
-//   dns, connect, tls, timeout, http_status, protocol, invalid_answer, body_too_large
+// operator's: exempt from G9, never redirected. What is asked and what is answered count in
+// `budget`. Its failures:
+//   dns, connect, tls, timeout, http_status, protocol, invalid_answer, body_too_large, overloaded
 class HttpProbe final : public Probe {
  public:
-  HttpProbe(base::EventLoop& loop, net::HttpClient& client, const base::Clock& clock,
-            const config::ProbeConfig& config);
+  HttpProbe(base::EventLoop& loop, net::HttpClient& client, base::ByteBudget& budget,
+            const base::Clock& clock, const config::ProbeConfig& config);
   ~HttpProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
   bool ReadsSubject() const override { return false; }

@@ -8,6 +8,7 @@
 #include "domain/field_description.h"
 #include "worker/probes/page_address.h"
 #include "worker/probes/spec_cache.h"
+#include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
 namespace {
@@ -70,12 +71,14 @@ void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   }
   request.spec = split->selectors;
   const auto deadline = clock.SinceBoot() + request.timeout;
+  auto waits = CountTurnWaits(&request);
   web.Read(std::move(request), page_text_bytes_max,
-           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done),
-            deadline](PageReading page) mutable {
+           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done), deadline,
+            waits = std::move(waits)](PageReading page) mutable {
              const auto self = weak.lock();
              if (self == nullptr) return;
-             const auto left = std::chrono::floor<milliseconds>(deadline - self->clock.SinceBoot());
+             const auto left =
+                 std::chrono::floor<milliseconds>(deadline + *waits - self->clock.SinceBoot());
              prose.timeout = std::max(left, milliseconds(1));
              self->OnRead(std::move(prose), std::move(page), std::move(done));
            });

@@ -23,12 +23,13 @@ constexpr const char* kAnswer = R"({"values": {"city": {"value": "Oslo", "confid
 std::unique_ptr<test::Rig> Rig(const std::string& url, const std::string& api_key = "",
                                const std::string& secret = "") {
   static const base::SystemClock clock;
+  static base::ByteBudget budget(64 << 20, 0.1);
   return std::make_unique<test::Rig>([&](base::EventLoop& loop, net::HttpClient& client) {
     config::ProbeConfig config = test::ProbeConfig();
     config.url = url;
     config.api_key = api_key;
     config.signing_secret = secret;
-    return std::make_unique<HttpProbe>(loop, client, clock, config);
+    return std::make_unique<HttpProbe>(loop, client, budget, clock, config);
   });
 }
 

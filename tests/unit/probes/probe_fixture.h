@@ -90,7 +90,9 @@ inline ProbeRequest Request(std::shared_ptr<const ProbeSpec> spec, base::Json su
   request.context = base::Json::object();
   request.known = base::Json::object();
   request.until = base::SystemClock().Now();
+  request.org_id = base::Uuid::V4();
   request.timeout = milliseconds(20000);
+  request.deadline_left = milliseconds(60000);
   return request;
 }
 

@@ -24,12 +24,20 @@ class WebProbeTest : public ::testing::Test {
     policy_ = std::make_unique<net::AddressPolicy>(
         allow_local ? std::vector<std::string>{"127.0.0.0/8"} : std::vector<std::string>{});
     return std::make_unique<test::Rig>([this](base::EventLoop& loop, net::HttpClient& client) {
-      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_,
-                                        test::ProbeConfig(), test::NetConfig());
+      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_, budget_,
+                                        probe_config_, net_config_);
     });
   }
 
-  std::unique_ptr<base::ThreadPool> pool_ = std::make_unique<base::ThreadPool>("probe", 2, 16);
+  void MakePool(base::ThreadPool::Limits limits) {
+    pool_ = std::make_unique<base::ThreadPool>("probe", limits);
+  }
+
+  base::ByteBudget budget_{64 << 20, 0.1};
+  config::ProbeConfig probe_config_ = test::ProbeConfig();
+  config::NetConfig net_config_ = test::NetConfig();
+  std::unique_ptr<base::ThreadPool> pool_ =
+      std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   std::unique_ptr<net::AddressPolicy> policy_;
   std::unique_ptr<PageMemory> memory_ = std::make_unique<PageMemory>(1 << 20);
 };
@@ -166,23 +174,27 @@ TEST_F(WebProbeTest, AnUnreachableSiteIsARetryableFailure) {
   EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
 }
 
-TEST_F(WebProbeTest, G11AFullPoolIsARetryableFailure) {
+TEST_F(WebProbeTest, G11AFullQueueIsARetryableFailureOfTheOrganisationWhoseItIs) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
-  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 1);
+  MakePool({1, 1, 1});
   test::Gate gate;
   const auto rig = Rig();
-  // One job runs, one waits: there is room for no more.
+  const auto mine = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  const auto neighbours = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  // One job of mine runs, one waits: there is room for no more of mine.
   test::Gate running;
-  ASSERT_TRUE(pool_->Post([&] {
+  ASSERT_TRUE(pool_->Post(mine.org_id, [&] {
     running.Open();
     gate.Wait();
   }));
   running.Wait();
-  ASSERT_TRUE(pool_->Post([] {}));
-  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  ASSERT_TRUE(pool_->Post(mine.org_id, [] {}));
+  const auto result = rig->Check(mine);
   EXPECT_EQ(FailureClass(result), "overloaded");
   EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
+  auto other = rig->Begin(neighbours);
   gate.Open();
+  EXPECT_TRUE(std::holds_alternative<Observation>(other.get()));
 }
 
 TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
@@ -347,10 +359,10 @@ TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbe) {
 
 TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbeWhileAPageIsRead) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
-  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 16);
+  MakePool({1, 1, 16});
   const auto rig = Rig();
   test::Gate gate;
-  ASSERT_TRUE(pool_->Post([&] { gate.Wait(); }));
+  ASSERT_TRUE(pool_->Post({}, [&] { gate.Wait(); }));
   auto compiling = rig->Begin(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
   rig->DestroyProbe();
   gate.Open();
