@@ -71,15 +71,20 @@ struct HttpResponse {
   // What the body holds of the request's budget; null without one. The bytes are given back when
   // the last copy goes.
   std::shared_ptr<base::ByteBudget::Holding> held;
-  std::chrono::microseconds duration{};
-  std::string remote_address;  // empty when none was reached
+  std::chrono::microseconds duration{};  // without the wait for a connection, where wait_max is set
+  std::string remote_address;            // empty when none was reached
 
   // The first header of that (lower-case) name.
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 
 // Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at
-// connect. Loop thread only. Requests beyond connections_max wait inside, their timeout running.
+// connect. Loop thread only.
+//
+// Requests beyond the configured connections, of all hosts and of one, wait inside. A connection
+// that becomes free goes to the organisation that holds fewest, so that nobody waits behind a
+// neighbour's backlog (G10, connection_queue.h). One that has less than 50 ms of its timeout left
+// is not begun: it fails with kTimeout.
 class HttpClient {
  public:
   // `per_host_gap`: the least time between the starts of two requests to one host and port.
