@@ -37,7 +37,8 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       metrics_(metrics),
       policy_(policy),
       net_(config.net),
-      budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
+      pages_budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
+      questions_budget_(config.worker.questions_held_bytes_max, kBudgetReserve),
       // Tenants' pages: polite. The operator's own services and models: as many as wanted.
       page_client_(loop, WithPerHostMax(config.net, config.worker.per_host_max),
                    config.worker.per_host_gap_ms),
@@ -59,14 +60,15 @@ Probe* ProbeSet::Own(Args&&... args) {
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
   const auto web = [&] {
-    return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, budget_, probe,
-                                 net_);
+    return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_,
+                                 probe, net_);
   };
+  const worker::ServiceBudgets budgets{questions_budget_, pages_budget_};
   const auto model = [&](worker::WebProbe* pages) {
-    return Own<worker::LlmProbe>(loop_, research_client_, budget_, clock_, metrics_, probe, pages);
+    return Own<worker::LlmProbe>(loop_, research_client_, budgets, clock_, metrics_, probe, pages);
   };
   if (probe.kind == "http") {
-    return Own<worker::HttpProbe>(loop_, research_client_, budget_, clock_, probe);
+    return Own<worker::HttpProbe>(loop_, research_client_, budgets, clock_, probe);
   }
   if (probe.kind == "llm") return model(web());
   if (probe.kind == "web" && probe.model.empty()) return web();

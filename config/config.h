@@ -171,6 +171,7 @@ struct WorkerConfig {
   milliseconds per_host_gap_ms;            // between the starts of two of them
   std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
   std::size_t pages_held_bytes_max;        // of pages and answers that are fetched or read now
+  std::size_t questions_held_bytes_max;    // of what services and models are asked now
 
   bool operator==(const WorkerConfig&) const = default;
 };

@@ -9,7 +9,6 @@
 #include "domain/signature.h"
 #include "net/retry_after.h"
 #include "worker/probes/http_failure.h"
-#include "worker/probes/request_room.h"
 #include "worker/probes/research_answer.h"
 #include "worker/probes/spec_cache.h"
 #include "worker/probes/url_reference.h"
@@ -23,10 +22,9 @@ constexpr std::string_view kWhom = "the research service";
 // Between polls, where the service does not say; and at least, whatever it says.
 constexpr milliseconds kPollDefault{1000};
 constexpr milliseconds kPollMin{100};
-// Monitors whose part of the request is kept, and how long it may be for that; a longer one is made
-// for each request.
+// Monitors whose part of the request is kept, and of what length together.
 constexpr std::size_t kMonitorsKeptMax = 256;
-constexpr std::size_t kMembersKeptBytesMax = 16 << 10;
+constexpr std::size_t kMembersKeptBytesMax = 4 << 20;
 
 }  // namespace
 
@@ -43,9 +41,9 @@ struct HttpProbe::Impl : std::enable_shared_from_this<HttpProbe::Impl> {
     std::unique_ptr<base::Timer> timer;
   };
 
-  Impl(base::EventLoop& l, net::HttpClient& c, base::ByteBudget& b, const base::Clock& k,
+  Impl(base::EventLoop& l, net::HttpClient& c, const ServiceBudgets& b, const base::Clock& k,
        const config::ProbeConfig& p)
-      : loop(l), client(c), budget(b), clock(k), config(p) {}
+      : loop(l), client(c), budgets(b), clock(k), config(p) {}
 
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
   std::string Body(const ProbeRequest& request);
@@ -64,14 +62,14 @@ struct HttpProbe::Impl : std::enable_shared_from_this<HttpProbe::Impl> {
 
   base::EventLoop& loop;
   net::HttpClient& client;
-  base::ByteBudget& budget;
+  const ServiceBudgets budgets;
   const base::Clock& clock;
   const config::ProbeConfig config;
 
   std::unordered_map<CheckId, Check> checks;
   CheckId last_id = 0;
 
-  SpecCache<std::string> monitor_members{kMonitorsKeptMax};
+  SpecCache<std::string> monitor_members{kMonitorsKeptMax, kMembersKeptBytesMax};
 };
 
 void HttpProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
@@ -79,7 +77,7 @@ void HttpProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult
   Check check;
   check.done = std::move(done);
   check.deadline = clock.SinceBoot() + request.timeout;
-  check.room = std::make_unique<RequestRoom>(loop, budget, request.org_id);
+  check.room = std::make_unique<RequestRoom>(loop, budgets.questions, request.org_id);
   check.request = std::move(request);
   checks.emplace(id, std::move(check));
   Post(id);
@@ -90,7 +88,7 @@ std::string HttpProbe::Impl::Body(const ProbeRequest& request) {
     return ResearchRequestBody(request, *kept);
   }
   auto members = std::make_shared<const std::string>(ResearchMonitorMembers(*request.spec));
-  if (members->size() <= kMembersKeptBytesMax) monitor_members.Keep(request.spec, members);
+  monitor_members.Keep(request.spec, members, members->size());
   return ResearchRequestBody(request, *members);
 }
 
@@ -146,7 +144,7 @@ void HttpProbe::Impl::Send(CheckId id, net::HttpRequest request) {
     const auto self = weak.lock();
     return self != nullptr && self->OnTurn(id, waited);
   };
-  request.budget = &budget;
+  request.budget = &budgets.answers;
   request.body_bytes_max = config.body_bytes_max;
   client.Send(std::move(request), [id, weak = weak_from_this()](net::HttpResponse response) {
     if (const auto self = weak.lock()) self->OnResponse(id, std::move(response));
@@ -205,9 +203,9 @@ void HttpProbe::Impl::Finish(CheckId id, ProbeResult result) {
   done(std::move(result));
 }
 
-HttpProbe::HttpProbe(base::EventLoop& loop, net::HttpClient& client, base::ByteBudget& budget,
+HttpProbe::HttpProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
                      const base::Clock& clock, const config::ProbeConfig& config)
-    : impl_(std::make_shared<Impl>(loop, client, budget, clock, config)) {}
+    : impl_(std::make_shared<Impl>(loop, client, budgets, clock, config)) {}
 
 HttpProbe::~HttpProbe() = default;
 

@@ -8,7 +8,6 @@
 
 #include "worker/probes/chat.h"
 #include "worker/probes/http_failure.h"
-#include "worker/probes/request_room.h"
 #include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
@@ -44,11 +43,11 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
     const PageText* PageOrNull() const { return page ? &*page : nullptr; }
   };
 
-  Impl(base::EventLoop& l, net::HttpClient& c, base::ByteBudget& b, const base::Clock& k,
+  Impl(base::EventLoop& l, net::HttpClient& c, const ServiceBudgets& b, const base::Clock& k,
        metrics::Metrics& m, const config::ProbeConfig& p, WebProbe* w)
       : loop(l),
         client(c),
-        budget(b),
+        budgets(b),
         clock(k),
         metrics(m),
         config(p),
@@ -66,7 +65,7 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
 
   base::EventLoop& loop;
   net::HttpClient& client;
-  base::ByteBudget& budget;
+  const ServiceBudgets budgets;
   const base::Clock& clock;
   metrics::Metrics& metrics;
   const config::ProbeConfig config;
@@ -103,7 +102,7 @@ void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<PageText> page,
                          std::function<void(ProbeResult)> done) {
   const CheckId id = ++last_id;
   const auto deadline = clock.SinceBoot() + request.timeout;
-  auto room = std::make_unique<RequestRoom>(loop, budget, request.org_id);
+  auto room = std::make_unique<RequestRoom>(loop, budgets.questions, request.org_id);
   checks.emplace(
       id, Check{std::move(request), std::move(done), std::move(page), deadline, std::move(room)});
   Send(id);
@@ -149,7 +148,7 @@ void LlmProbe::Impl::Send(CheckId id) {
     const auto self = weak.lock();
     return self != nullptr && self->OnTurn(id, waited);
   };
-  post.budget = &budget;
+  post.budget = &budgets.answers;
   const auto left = std::chrono::floor<milliseconds>(check.deadline - clock.SinceBoot());
   post.timeout = std::max(left, milliseconds(1));
   post.body_bytes_max = config.body_bytes_max;
@@ -195,10 +194,10 @@ void LlmProbe::Impl::Finish(CheckId id, ProbeResult result) {
   done(std::move(result));
 }
 
-LlmProbe::LlmProbe(base::EventLoop& loop, net::HttpClient& client, base::ByteBudget& budget,
+LlmProbe::LlmProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
                    const base::Clock& clock, metrics::Metrics& metrics,
                    const config::ProbeConfig& config, WebProbe* pages)
-    : impl_(std::make_shared<Impl>(loop, client, budget, clock, metrics, config, pages)) {}
+    : impl_(std::make_shared<Impl>(loop, client, budgets, clock, metrics, config, pages)) {}
 
 LlmProbe::~LlmProbe() = default;
 

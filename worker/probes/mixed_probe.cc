@@ -15,8 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Monitors whose fields are kept apart.
+// Monitors whose fields are kept apart, and of what length together.
 constexpr std::size_t kSplitsKeptMax = 256;
+constexpr std::size_t kSplitsKeptBytesMax = 8 << 20;
 
 // A monitor's fields by who observes them.
 struct Split {
@@ -53,14 +54,14 @@ struct MixedProbe::Impl : std::enable_shared_from_this<MixedProbe::Impl> {
   LlmProbe& model;
   const base::Clock& clock;
   const std::size_t page_text_bytes_max;
-  SpecCache<Split> splits{kSplitsKeptMax};
+  SpecCache<Split> splits{kSplitsKeptMax, kSplitsKeptBytesMax};
 };
 
 void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   auto split = splits.Find(request.spec);
   if (split == nullptr) {
     split = std::make_shared<const Split>(SplitFields(*request.spec));
-    splits.Keep(request.spec, split);
+    splits.Keep(request.spec, split, TextBytes(*split->selectors) + TextBytes(*split->prose));
   }
   if (split->prose->watched.empty()) return web.Start(std::move(request), std::move(done));
   ProbeRequest prose = request;

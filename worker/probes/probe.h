@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,15 @@ struct ProbeSpec {
   std::vector<WatchedField> watched;
   std::optional<std::string> research_plan;
 };
+
+// What the texts of a spec take, about.
+inline std::size_t TextBytes(const ProbeSpec& spec) {
+  std::size_t bytes = sizeof(ProbeSpec) + (spec.research_plan ? spec.research_plan->size() : 0);
+  for (const WatchedField& field : spec.watched) {
+    bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
+  }
+  return bytes;
+}
 
 // How long a request of a check may wait for its turn, where its host or the process has as many
 // under way as it takes. It holds a slot of its own organisation meanwhile, and nothing else.

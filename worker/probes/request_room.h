@@ -13,6 +13,13 @@
 
 namespace vedette::worker {
 
+// What the operator's services hold of a process. Two budgets, because a question is held while its
+// answer waits for room: in one, questions could keep each other's answers out.
+struct ServiceBudgets {
+  base::ByteBudget& questions;
+  base::ByteBudget& answers;
+};
+
 // Room in a budget for the request that a probe sends: what many checks ask at once holds memory,
 // too (G11). Loop thread only. Destroying it gives the room back and ends its wait.
 class RequestRoom {

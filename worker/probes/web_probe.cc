@@ -28,8 +28,10 @@ constexpr int kRedirectsMax = 5;
 // What extracting from one page may take, from its beginning on. A pool has few threads, and they
 // are everybody's.
 constexpr milliseconds kExtractionMax{5000};
-// Monitors whose compiled fields are kept.
+// Monitors whose compiled fields are kept, and what they may take together. What is not kept is
+// compiled again for each page: a tenant's regexes may take 64 MiB a monitor.
 constexpr std::size_t kFieldSetsKeptMax = 256;
+constexpr std::size_t kFieldSetsKeptBytesMax = 64 << 20;
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -54,18 +56,6 @@ struct Extraction {
   std::atomic<std::chrono::nanoseconds::rep> begun = 0;
 };
 
-PageReading ReadGuarded(const FieldSet& fields, const FetchedPage& page, ExtractionStop& stop,
-                        std::size_t text_bytes_max) {
-  if (stop.stopped()) return {OverloadedFailure(), {}};  // nobody waits for it any more
-  try {
-    return fields.Read(page, stop, text_bytes_max);
-  } catch (const std::exception& e) {
-    return {ProbeFailure{
-                "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}},
-            {}};
-  }
-}
-
 // The fields of a monitor, compiled, and what tells them from others'.
 struct CompiledFields {
   FieldSet fields;
@@ -81,18 +71,38 @@ std::string Fingerprint(const ProbeSpec& spec) {
   return base::Sha256(text);
 }
 
+// Compiles the fields where they are not kept any more; the page's time begins after that.
+PageReading ReadGuarded(const std::shared_ptr<const CompiledFields>& kept, const ProbeSpec& spec,
+                        const FetchedPage& page, Extraction& extraction,
+                        std::size_t text_bytes_max) {
+  if (extraction.stop.stopped()) return {OverloadedFailure(), {}};  // nobody waits for it any more
+  try {
+    if (kept != nullptr) return kept->fields.Read(page, extraction.stop, text_bytes_max);
+    const auto compiled = FieldSet::Compile(spec.watched);
+    if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return {*failure, {}};
+    extraction.begun = base::SystemClock().SinceBoot().count();
+    return std::get<FieldSet>(compiled).Read(page, extraction.stop, text_bytes_max);
+  } catch (const std::exception& e) {
+    return {ProbeFailure{
+                "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}},
+            {}};
+  }
+}
+
 }  // namespace
 
 struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   using CheckId = std::uint64_t;
   using SharedFields = std::shared_ptr<const CompiledFields>;
+  using WeakFields = std::weak_ptr<const CompiledFields>;
 
   struct Check {
     ProbeRequest request;
     std::function<void(PageReading)> done;
     std::size_t text_bytes_max = 0;
     std::string url;
-    SharedFields fields;
+    WeakFields fields;                                    // as long as they are kept
+    std::string fingerprint;                              // of them
     std::shared_ptr<const PageMemory::Entry> remembered;  // of `url`
     PageVersion version;                                  // of what is being extracted
     milliseconds left{};                                  // of the time for requests
@@ -138,7 +148,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void Finish(CheckId id, PageReading reading);
 
   static std::string MemoryKey(const Check& check) {
-    return check.fields->fingerprint + std::to_string(check.text_bytes_max) + " " + check.url;
+    return check.fingerprint + std::to_string(check.text_bytes_max) + " " + check.url;
   }
 
   Check* Find(CheckId id) {
@@ -159,7 +169,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   std::unordered_map<CheckId, Check> checks;
   CheckId last_id = 0;
 
-  SpecCache<CompiledFields> kept{kFieldSetsKeptMax};
+  SpecCache<CompiledFields> kept{kFieldSetsKeptMax, kFieldSetsKeptBytesMax};
 };
 
 void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
@@ -180,13 +190,16 @@ void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
   check.left = request.timeout;
   check.wait_left = request.deadline_left;
   check.text_bytes_max = text_bytes_max;
-  check.fields = kept.Find(request.spec);
+  const SharedFields compiled = kept.Find(request.spec);
+  if (compiled != nullptr) {
+    check.fields = compiled;
+    check.fingerprint = compiled->fingerprint;
+  }
   check.request = std::move(request);
   check.done = std::move(done);
   check.url = *address;
-  const bool compiled = check.fields != nullptr;
   checks.emplace(id, std::move(check));
-  return compiled ? Fetch(id) : Compile(id);
+  return compiled != nullptr ? Fetch(id) : Compile(id);
 }
 
 void WebProbe::Impl::Compile(CheckId id) {
@@ -221,8 +234,10 @@ void WebProbe::Impl::OnCompiled(CheckId id, std::chrono::nanoseconds began,
   }
   check->waited = WaitEnded(*check, began);
   check->timer.reset();
-  check->fields = std::get<SharedFields>(compiled);
-  kept.Keep(check->request.spec, check->fields);
+  const SharedFields fields = std::get<SharedFields>(compiled);
+  check->fields = fields;
+  check->fingerprint = fields->fingerprint;
+  kept.Keep(check->request.spec, fields, fields->fields.bytes_max());
   Fetch(id);
 }
 
@@ -322,15 +337,15 @@ void WebProbe::Impl::Extract(CheckId id, Check& check, net::HttpResponse respons
   check.posted = clock.SinceBoot();
   const bool posted = pool.Post(
       check.request.org_id, [id, weak = weak_from_this(), &to = loop, fields = check.fields,
-                             text_bytes_max = check.text_bytes_max, extraction = check.extraction,
-                             remembered = check.remembered, page = std::move(page),
-                             held = std::move(response.held)]() mutable {
+                             spec = check.request.spec, text_bytes_max = check.text_bytes_max,
+                             extraction = check.extraction, remembered = check.remembered,
+                             page = std::move(page), held = std::move(response.held)]() mutable {
         extraction->begun = base::SystemClock().SinceBoot().count();
         std::string hash = HashOfBody(page.content_type, page.body);
         const bool same = remembered != nullptr && remembered->body_hash == hash;
         PageReading reading =
             same ? remembered->reading
-                 : ReadGuarded(fields->fields, page, extraction->stop, text_bytes_max);
+                 : ReadGuarded(fields.lock(), *spec, page, *extraction, text_bytes_max);
         page = {};
         held.reset();
         to.Post([id, weak, same, reading = std::move(reading), hash = std::move(hash)]() mutable {

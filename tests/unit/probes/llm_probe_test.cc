@@ -61,22 +61,23 @@ class LlmProbeTest : public ::testing::Test {
     config.tokens_max_field = "max_tokens";
     config.answer_format = "json_schema";
     config.page_text_bytes_max = page_text_bytes_max;
-    return std::make_unique<test::Rig>([this, config, kind](
-                                           base::EventLoop& loop,
-                                           net::HttpClient& client) -> std::unique_ptr<Probe> {
-      web_ = std::make_unique<WebProbe>(loop, client, *pool_, policy_, memory_, budget_, config,
-                                        test::NetConfig());
-      auto model =
-          std::make_unique<LlmProbe>(loop, client, budget_, clock_, metrics_, config, web_.get());
-      if (kind == Kind::kModel) return model;
-      model_ = std::move(model);
-      return std::make_unique<MixedProbe>(*web_, *model_, clock_, config);
-    });
+    return std::make_unique<test::Rig>(
+        [this, config, kind](base::EventLoop& loop,
+                             net::HttpClient& client) -> std::unique_ptr<Probe> {
+          web_ = std::make_unique<WebProbe>(loop, client, *pool_, policy_, memory_, budget_, config,
+                                            test::NetConfig());
+          auto model = std::make_unique<LlmProbe>(loop, client, ServiceBudgets{questions_, budget_},
+                                                  clock_, metrics_, config, web_.get());
+          if (kind == Kind::kModel) return model;
+          model_ = std::move(model);
+          return std::make_unique<MixedProbe>(*web_, *model_, clock_, config);
+        });
   }
 
   const base::SystemClock clock_;
   metrics::Metrics metrics_{"test"};
-  base::ByteBudget budget_{64 << 20, 0.1};
+  base::ByteBudget questions_{1 << 20, 0.1};
+  base::ByteBudget budget_{1 << 20, 0.1};
   std::unique_ptr<base::ThreadPool> pool_ =
       std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   const net::AddressPolicy policy_{{"127.0.0.0/8"}};

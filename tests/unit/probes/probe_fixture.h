@@ -101,9 +101,9 @@ class Rig {
  public:
   using Make = std::function<std::unique_ptr<Probe>(base::EventLoop&, net::HttpClient&)>;
 
-  explicit Rig(const Make& make) {
+  explicit Rig(const Make& make, const config::NetConfig& net = NetConfig()) {
     loop_.Run([&] {
-      client_ = std::make_unique<net::HttpClient>(loop_.loop, NetConfig());
+      client_ = std::make_unique<net::HttpClient>(loop_.loop, net);
       probe_ = make(loop_.loop, *client_);
     });
   }
