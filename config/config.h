@@ -166,10 +166,12 @@ struct WorkerConfig {
   milliseconds record_partial_delay_ms;  // and those of chunks that go on
   int record_checks_max;                 // results in one transaction
   milliseconds drain_timeout_ms;
-  int probe_threads;
+  int probe_threads;                       // that one organisation may occupy; one more for others
   int per_host_max;                        // pages being fetched from one host
   milliseconds per_host_gap_ms;            // between the starts of two of them
   std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
+  std::size_t pages_held_bytes_max;        // of pages and answers that are fetched or read now
+  std::size_t questions_held_bytes_max;    // of what services and models are asked now
 
   bool operator==(const WorkerConfig&) const = default;
 };

@@ -197,7 +197,9 @@ void AddWorker(std::vector<Key>* table) {
       .Add("probe_threads", &C::probe_threads, Int(1, 256))
       .Add("per_host_max", &C::per_host_max, Int(1, 100'000))
       .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
-      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB));
+      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB))
+      .Add("pages_held_bytes_max", &C::pages_held_bytes_max, Bytes(kMiB, 256 * kGiB))
+      .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB));
 }
 
 void AddDelivery(std::vector<Key>* table) {
