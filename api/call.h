@@ -12,6 +12,7 @@
 #include "api/reply.h"
 #include "api/selector_fault.h"
 #include "api/webhook_tester.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -38,6 +39,8 @@ struct Parts {
   SelectorFault selector_fault;
   base::Logger log;
   std::atomic<int>& uploads_open;
+  // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
+  base::ByteBudget& held_bytes;
 };
 
 // The answer to one request, given exactly once: adds the common headers, counts the request.
@@ -81,6 +84,9 @@ struct Call {
 
   const net::ServerRequest& request() const { return answer->request(); }
   store::MonitorScope scope() const { return caller.scope(); }
+  // What this request holds of Parts::held_bytes, on account of the caller's organisation; the body
+  // is in it. Handlers take more for what they make of it, and for their answers.
+  base::ByteBudget::Holding& held() const { return answer->exchange().held(); }
 };
 
 // Empty where the handler has taken the answer over.

@@ -54,6 +54,14 @@ struct HttpServerConfig {
   bool operator==(const HttpServerConfig&) const = default;
 };
 
+// What the public API keeps of its tenants' bytes in memory at once; keys of [api].
+struct ApiMemoryConfig {
+  std::size_t held_bytes_max;  // bodies, what is made of them, answers: of all requests together
+  milliseconds held_wait_ms;   // the longest that a request waits for a share of it
+
+  bool operator==(const ApiMemoryConfig&) const = default;
+};
+
 struct HealthConfig {
   std::string listen;  // host:port of health and metrics alone; empty: no such port
   milliseconds drain_delay_ms;
@@ -221,6 +229,7 @@ struct TestingConfig {
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
+  ApiMemoryConfig api_memory;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;

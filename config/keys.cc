@@ -81,6 +81,13 @@ void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig C
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
 }
 
+void AddApiMemory(std::vector<Key>* table) {
+  using C = ApiMemoryConfig;
+  Section<C>(table, "api", [](Config& c) -> C& { return c.api_memory; })
+      .Add("held_bytes_max", &C::held_bytes_max, Bytes(kMiB, 1024 * kGiB))
+      .Time("held_wait_ms", &C::held_wait_ms);
+}
+
 void AddHealth(std::vector<Key>* table) {
   using C = HealthConfig;
   Section<C>(table, "health", [](Config& c) -> C& { return c.health; })
@@ -240,6 +247,7 @@ std::vector<Key> KeyTable() {
   std::vector<Key> table;
   AddDatabase(&table);
   AddHttpServer(&table, "api", &Config::api);
+  AddApiMemory(&table);
   AddHttpServer(&table, "admin", &Config::admin);
   AddHealth(&table);
   AddSecurityNetLog(&table);
