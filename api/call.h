@@ -99,7 +99,7 @@ Judged<domain::Monitor> FindMonitor(Call& call);
 Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 
 // The body as a JSON object: else 413, 415, 400, or 422 for what is over a limit of the parser.
-Judged<base::Json> ReadJsonObject(const Call& call);
+Judged<JsonBody> ReadJsonObject(const Call& call);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
 std::optional<Reply> CheckEmptyBody(const Call& call);
 

@@ -129,7 +129,11 @@ struct LimitsConfig {
   int struct_fields_max;
   int name_chars_max;
   std::size_t metadata_bytes_max;
-  std::size_t row_bytes_max;  // one row's columns as JSON
+  std::size_t struct_bytes_max;  // names and descriptions together, as JSON
+  std::size_t row_bytes_max;     // one row's columns as JSON
+  // Of one organisation: uploaded files that no monitor was made from, and their bytes.
+  int uploads_unused_max;
+  std::size_t uploads_unused_bytes_max;
   int signing_secrets_live_max;
 
   bool operator==(const LimitsConfig&) const = default;

@@ -157,7 +157,10 @@ void AddLimitsAndRetention(std::vector<Key>* table) {
       .Add("struct_fields_max", &L::struct_fields_max, Int(1, 1024))
       .Add("name_chars_max", &L::name_chars_max, Int(1, 10'000))
       .Add("metadata_bytes_max", &L::metadata_bytes_max, Bytes(2, kMiB))
+      .Add("struct_bytes_max", &L::struct_bytes_max, Bytes(2, 16 * kMiB))
       .Add("row_bytes_max", &L::row_bytes_max, Bytes(2, 16 * kMiB))
+      .Add("uploads_unused_max", &L::uploads_unused_max, Int(1, 1'000'000))
+      .Add("uploads_unused_bytes_max", &L::uploads_unused_bytes_max, Bytes(kKiB, 1024 * kGiB))
       .Add("signing_secrets_live_max", &L::signing_secrets_live_max, Int(1, 20));
 
   using R = RetentionConfig;
