@@ -49,8 +49,8 @@ def watch(service, tenant, monitor_id, seconds=WATCHED_S):
     while time.monotonic() < until:
         ticks()
         time.sleep(0.2)
-    seen = tenant.finished_ticks(monitor_id)[0]["id"]  # the newest of at most 100
-    wait_until("a further tick", lambda: ticks() and tenant.finished_ticks(monitor_id)[0]["id"] != seen)
+    seen = tenant.finished_ticks(monitor_id)[0]["tick_id"]  # the newest of at most 100
+    wait_until("a further tick", lambda: ticks() and tenant.finished_ticks(monitor_id)[0]["tick_id"] != seen)
     assert service.stop() == 0, service.log()[-1500:]
 
 
