@@ -72,6 +72,8 @@ std::string_view HttpErrorClassName(HttpErrorClass error_class) {
       return "protocol";
     case HttpErrorClass::kShutdown:
       return "shutdown";
+    case HttpErrorClass::kBusy:
+      return "busy";
   }
   return "unknown";
 }

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/event_loop.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "net/public_address.h"
 
@@ -28,10 +30,17 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   Trust trust = Trust::kTenant;
-  std::chrono::milliseconds timeout{10000};  // everything: name, connection, answer's body
+  // Whose turn the request takes where several wait; nil: nobody's in particular.
+  base::Uuid org{};
+  std::chrono::milliseconds timeout{10000};  // name, connection, answer's body
+  // How long the request may wait for a connection, which then does not count as time of `timeout`.
+  // 0: the wait counts as part of `timeout`, so that `timeout` bounds everything.
+  std::chrono::milliseconds wait_max{0};
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;
+  // Where the answer's body is counted; nullptr: nowhere. It outlives the client and every answer.
+  base::ByteBudget* budget = nullptr;
 };
 
 enum class HttpErrorClass {
@@ -44,6 +53,7 @@ enum class HttpErrorClass {
   kBodyTooLarge,
   kProtocol,  // reset, bad answer, everything else
   kShutdown,  // the client was stopped
+  kBusy,      // no room in this process: the wait for a connection or for memory ran out
 };
 std::string_view HttpErrorClassName(HttpErrorClass error_class);  // "dns", "timeout", ...
 
@@ -54,6 +64,9 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;                                          // decoded (gzip, deflate)
   bool body_truncated = false;
+  // What the body holds of the request's budget; null without one. The bytes are given back when
+  // the last copy goes.
+  std::shared_ptr<base::ByteBudget::Holding> held;
   std::chrono::microseconds duration{};
   std::string remote_address;  // empty when none was reached
 
