@@ -13,15 +13,18 @@ from attack import closing, fresh_database, monitor, post, slow_site
 from conftest import Receiver, Vedette, call, wait_until
 
 TEXTS = [
-    "'; DROP TABLE monitor; --", "' OR '1'='1", "\\'; SELECT pg_sleep(60); --", "$1", "%s%n%x", "{0}{}{{", "{{7*7}}", "${jndi:ldap://x/a}",
-    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "javascript:alert(1)", "../../../../etc/passwd", "..\\..\\windows",
-    "a\r\nX-Injected: 1", "a\r\n\r\nHTTP/1.1 200 OK", "a\nlevel=error forged", "tab\there", "\x1b[31mred\x1b[0m", "bell\x07", "del\x7f",
-    "c1 \x85 next line", "back\\slash", "quote\"quote", "=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "comma,comma", "semi;colon",
-    "\u202egnp.exe", "zero\u200bwidth", "\u2028line\u2029paragraph", "\ufeffbom", "combining e\u0301", "composed \u00e9", "\u0130stanbul",
-    "\u1e9e \u00df", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufffe\uffff", "\ufffd", "Z" + "\u0315" * 100, "\u3000ideographic\u3000",
-    "__proto__", "constructor", "null", "undefined", "true", "NaN", "1e309", "0x10", "-0", "1.0", "999999999999999999999999", "None", "(",
-    "id", "org_id", "select", "\"id\"", "row_state", "pg_catalog.pg_class", "vedette", "*", "%", "_", "\\N", "\\.", "\\x00", "{}", "[]", "//", "#", "?a=b&c=d",
-    "a" * 200, "\u00e9" * 200, "\U0001f600" * 200,
+    "'; DROP TABLE monitor; --", "' OR '1'='1", "\\'; SELECT pg_sleep(60); --", "$1", "%s%n%x", "{0}{}{{",
+    "{{7*7}}", "${jndi:ldap://x/a}", "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>",
+    "javascript:alert(1)", "../../../../etc/passwd", "..\\..\\windows", "a\r\nX-Injected: 1",
+    "a\r\n\r\nHTTP/1.1 200 OK", "a\nlevel=error forged", "tab\there", "\x1b[31mred\x1b[0m", "bell\x07",
+    "del\x7f", "c1 \x85 next line", "back\\slash", "quote\"quote", "=cmd|'/C calc'!A0", "+1+1", "-2+3",
+    "@SUM(A1)", "comma,comma", "semi;colon", "\u202egnp.exe", "zero\u200bwidth",
+    "\u2028line\u2029paragraph", "\ufeffbom", "combining e\u0301", "composed \u00e9", "\u0130stanbul",
+    "\u1e9e \u00df", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufffe\uffff", "\ufffd",
+    "Z" + "\u0315" * 100, "\u3000ideographic\u3000", "__proto__", "constructor", "null", "undefined",
+    "true", "NaN", "1e309", "0x10", "-0", "1.0", "999999999999999999999999", "None", "(", "id", "org_id",
+    "select", "\"id\"", "row_state", "pg_catalog.pg_class", "vedette", "*", "%", "_", "\\N", "\\.", "\\x00",
+    "{}", "[]", "//", "#", "?a=b&c=d", "a" * 200, "\u00e9" * 200, "\U0001f600" * 200,
 ]
 REFUSED = ["nul\x00here", "\x00", "", "a" * 201, "\u00e9" * 201]
 
