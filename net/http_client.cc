@@ -105,6 +105,7 @@ struct HttpClient::Impl final : Transfer::Pauser {
   void OnResolved(RequestId id, ResolveResult result);
   void Enqueue(Transfer& transfer);
   void Pump();
+  void TakeTurn(Transfer& transfer, milliseconds waited);
   void Begin(Transfer& transfer);
   void Start(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
@@ -295,7 +296,7 @@ void HttpClient::Impl::OnResolved(RequestId id, ResolveResult result) {
 void HttpClient::Impl::Enqueue(Transfer& transfer) {
   const auto now = Clock::now();
   if (queue_.TryTake(transfer.host_key, transfer.request.org, now)) {
-    Begin(transfer);
+    TakeTurn(transfer, milliseconds(0));
     return;
   }
   transfer.phase = Transfer::Phase::kWaiting;
@@ -311,17 +312,31 @@ void HttpClient::Impl::Enqueue(Transfer& transfer) {
 void HttpClient::Impl::Pump() {
   while (const auto id = queue_.Pop(Clock::now())) {
     Transfer& transfer = *Find(*id);
+    milliseconds waited(0);
     if (transfer.request.wait_max > milliseconds(0)) {
-      SetDeadline(transfer, Clock::now() + transfer.time_left);
+      const auto now = Clock::now();
+      const auto queued = transfer.deadline - transfer.request.wait_max;
+      transfer.started += now - queued;
+      waited = std::chrono::floor<milliseconds>(now - queued);
+      SetDeadline(transfer, now + transfer.time_left);
     }
-    Begin(transfer);
+    TakeTurn(transfer, waited);
   }
   if (const auto wake = queue_.next_wake()) {
     rest_timer_.Start(std::chrono::ceil<milliseconds>(*wake - Clock::now()));
   }
 }
 
-// It has a place.
+// The transfer has its place.
+void HttpClient::Impl::TakeTurn(Transfer& transfer, milliseconds waited) {
+  if (transfer.request.on_turn && !transfer.request.on_turn(waited)) {
+    Release(transfer);
+    FailLater(transfer, Failure(HttpErrorClass::kBusy, "it was given up while it waited"));
+    return;
+  }
+  Begin(transfer);
+}
+
 void HttpClient::Impl::Begin(Transfer& transfer) {
   const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
   const auto now = Clock::now();

@@ -36,6 +36,10 @@ struct HttpRequest {
   // How long the request may wait for a connection, which then does not count as time of `timeout`.
   // 0: the wait counts as part of `timeout`, so that `timeout` bounds everything.
   std::chrono::milliseconds wait_max{0};
+  // Asked when the request has its turn, before anything is sent: whether it may still go.
+  // `waited`: for the turn. False ends it as kBusy, and the next one is asked. Called on the loop
+  // thread; it must not call the client.
+  std::function<bool(std::chrono::milliseconds waited)> on_turn{};
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;
@@ -70,8 +74,8 @@ struct HttpResponse {
   // What the body holds of the request's budget; null without one. The bytes are given back when
   // the last copy goes.
   std::shared_ptr<base::ByteBudget::Holding> held;
-  std::chrono::microseconds duration{};
-  std::string remote_address;  // empty when none was reached
+  std::chrono::microseconds duration{};  // without the wait for a connection, where wait_max is set
+  std::string remote_address;            // empty when none was reached
 
   // The first header of that (lower-case) name.
   std::optional<std::string_view> Header(std::string_view name) const;
