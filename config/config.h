@@ -54,6 +54,14 @@ struct HttpServerConfig {
   bool operator==(const HttpServerConfig&) const = default;
 };
 
+// What the public API keeps of its tenants' bytes in memory at once; keys of [api].
+struct ApiMemoryConfig {
+  std::size_t held_bytes_max;  // bodies, what is made of them, answers: of all requests together
+  milliseconds held_wait_ms;   // the longest that a request waits for a share of it
+
+  bool operator==(const ApiMemoryConfig&) const = default;
+};
+
 struct HealthConfig {
   std::string listen;  // host:port of health and metrics alone; empty: no such port
   milliseconds drain_delay_ms;
@@ -121,7 +129,11 @@ struct LimitsConfig {
   int struct_fields_max;
   int name_chars_max;
   std::size_t metadata_bytes_max;
-  std::size_t row_bytes_max;  // one row's columns as JSON
+  std::size_t struct_bytes_max;  // names and descriptions together, as JSON
+  std::size_t row_bytes_max;     // one row's columns as JSON
+  // Of one organisation: uploaded files that no monitor was made from, and their bytes.
+  int uploads_unused_max;
+  std::size_t uploads_unused_bytes_max;
   int signing_secrets_live_max;
 
   bool operator==(const LimitsConfig&) const = default;
@@ -219,6 +231,7 @@ struct TestingConfig {
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
+  ApiMemoryConfig api_memory;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;
