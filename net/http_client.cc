@@ -28,6 +28,8 @@ constexpr std::size_t kAddressesPerNameMax = 16;
 constexpr milliseconds kTimeLeftMin{50};
 // Addresses that are older when a connection becomes free are looked up again.
 constexpr std::chrono::seconds kAddressAgeMax{30};
+// How long the answer to one request may wait for bytes of its budget, on top of its timeout.
+constexpr milliseconds kPausedMax{60000};
 
 struct CurlGlobal {
   CurlGlobal() {
@@ -91,9 +93,11 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
   return std::nullopt;
 }
 
-struct HttpClient::Impl {
+struct HttpClient::Impl final : Transfer::Pauser {
   Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
   ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   RequestId Send(HttpRequest request, Callback done);
   std::string Judge(Transfer& transfer);
@@ -116,7 +120,11 @@ struct HttpClient::Impl {
   HttpResponse TimedOut(const Transfer& transfer) const;
   void CancelAll();
   Transfer* Find(RequestId id);
+  std::function<void()> WhenGranted(const Transfer& transfer) override;
+  void Paused(Transfer& transfer) override;
+  void Resume(RequestId id);
 
+  base::EventLoop& loop_;
   const config::NetConfig config_;
   const AddressPolicy tenant_policy_;
   const AddressPolicy open_policy_{{"0.0.0.0/0", "::/0"}};
@@ -139,13 +147,15 @@ struct HttpClient::Impl {
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
   ConnectionQueue queue_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
   // Names whose entry in curl's cache is not needed any more; removed with the next request.
   std::vector<std::string> stale_[2];  // tenants', operator's
 };
 
 HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
                        milliseconds per_host_gap)
-    : config_(net),
+    : loop_(loop),
+      config_(net),
       tenant_policy_(net.allow),
       resolver_(loop, net.dns_servers, net.connect_timeout_ms),
       tenant_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
@@ -169,8 +179,9 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
 }
 
 HttpClient::Impl::~Impl() {
+  *alive_ = false;
   for (auto& [id, transfer] : transfers_) {
-    if (transfer->phase == Transfer::Phase::kActive) {
+    if (transfer->with_curl()) {
       transfer->route.loop->Remove(transfer->easy());
     }
   }
@@ -193,6 +204,7 @@ HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done)
   transfer.id = ++next_id_;
   transfer.request = std::move(request);
   transfer.done = std::move(done);
+  transfer.pauser = transfer.request.budget == nullptr ? nullptr : this;
   transfer.started = Clock::now();
   transfer.deadline = transfer.started + transfer.request.timeout;
   transfers_.emplace(transfer.id, std::move(owned));
@@ -378,7 +390,7 @@ void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
 
 // Out of curl and out of its place, wherever it is. One that waits stays in the queue.
 void HttpClient::Impl::Withdraw(Transfer& transfer) {
-  if (transfer.phase == Transfer::Phase::kActive) {
+  if (transfer.with_curl()) {
     transfer.route.loop->Remove(transfer.easy());
     const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
     if (!(peer.literal &&
@@ -439,6 +451,36 @@ void HttpClient::Impl::ArmDeadline() {
   }
 }
 
+std::function<void()> HttpClient::Impl::WhenGranted(const Transfer& transfer) {
+  return [this, &loop = loop_, id = transfer.id, alive = alive_] {
+    loop.Post([this, id, alive] {
+      if (*alive) {
+        Resume(id);
+      }
+    });
+  };
+}
+
+// The request's clock stands still meanwhile, but not for ever.
+void HttpClient::Impl::Paused(Transfer& transfer) {
+  transfer.paused_at = Clock::now();
+  SetDeadline(transfer, transfer.deadline + (kPausedMax - transfer.paused_for));
+}
+
+void HttpClient::Impl::Resume(RequestId id) {
+  Transfer* transfer = Find(id);
+  if (transfer == nullptr || transfer->phase != Transfer::Phase::kPaused) {
+    return;  // ended meanwhile
+  }
+  const auto paused = Clock::now() - transfer->paused_at;
+  SetDeadline(*transfer, transfer->deadline - (kPausedMax - transfer->paused_for) + paused);
+  transfer->paused_for += paused;
+  const CURLcode result = transfer->Resume();
+  if (result != CURLE_OK) {
+    OnDone(transfer->easy(), result);
+  }
+}
+
 void HttpClient::Impl::SetDeadline(Transfer& transfer, Clock::time_point deadline) {
   auto node = deadlines_.extract({transfer.deadline, transfer.id});
   transfer.deadline = deadline;
@@ -453,10 +495,16 @@ void HttpClient::Impl::SetDeadline(Transfer& transfer, Clock::time_point deadlin
 
 HttpResponse HttpClient::Impl::TimedOut(const Transfer& transfer) const {
   const HttpRequest& request = transfer.request;
-  const bool waited = transfer.phase == Transfer::Phase::kWaiting;
-  const milliseconds limit =
-      waited && request.wait_max > milliseconds(0) ? request.wait_max : request.timeout;
-  return Failure(waited ? HttpErrorClass::kBusy : HttpErrorClass::kTimeout,
+  HttpErrorClass error_class = HttpErrorClass::kTimeout;
+  milliseconds limit = request.timeout;
+  if (transfer.phase == Transfer::Phase::kPaused) {
+    error_class = HttpErrorClass::kBusy;
+    limit = kPausedMax;
+  } else if (transfer.phase == Transfer::Phase::kWaiting) {
+    error_class = HttpErrorClass::kBusy;
+    limit = request.wait_max > milliseconds(0) ? request.wait_max : request.timeout;
+  }
+  return Failure(error_class,
                  transfer.Progress() + " within " + std::to_string(limit.count()) + " ms");
 }
 

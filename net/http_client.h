@@ -43,7 +43,10 @@ struct HttpRequest {
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;
-  // Where the answer's body is counted; nullptr: nowhere. It outlives the client and every answer.
+  // Where the answer's body is counted, as it stands decoded; nullptr: nowhere. The body is read on
+  // only as its bytes are taken. While it waits for them `timeout` stands still, for a minute in
+  // all: then it fails with kBusy. The budget outlives the client and every answer, and the loop
+  // outlives every holding.
   base::ByteBudget* budget = nullptr;
 };
 
@@ -66,7 +69,7 @@ struct HttpResponse {
   std::string error;  // a sentence, where error_class is not kNone
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
-  std::string body;                                          // decoded (gzip, deflate)
+  std::string body;  // decoded (gzip, deflate); empty where error_class is not kNone
   bool body_truncated = false;
   // What the body holds of the request's budget; null without one. The bytes are given back when
   // the last copy goes.

@@ -127,7 +127,6 @@ void Transfer::SetConstantOptions(const config::NetConfig& config) {
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   // Never the environment's proxy: the empty string says "none" where NULL would say "ask it".
   set(CURLOPT_PROXY, config.proxy.c_str());
@@ -190,12 +189,18 @@ std::string Transfer::SetHeaders() {
   curl_slist_free_all(headers_);
   headers_ = nullptr;
   bool has_content_type = false;
+  bool has_accept_encoding = false;
   for (const auto& [name, value] : request.headers) {
     if (!IsToken(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       return "the header \"" + name + "\" cannot be sent";
     }
-    has_content_type = has_content_type || Lower(name) == "content-type";
+    const std::string lower = Lower(name);
+    has_content_type = has_content_type || lower == "content-type";
+    has_accept_encoding = has_accept_encoding || lower == "accept-encoding";
     headers_ = curl_slist_append(headers_, (name + (value.empty() ? ";" : ": " + value)).c_str());
+  }
+  if (!has_accept_encoding) {
+    headers_ = curl_slist_append(headers_, "Accept-Encoding: gzip, deflate");
   }
   headers_ = curl_slist_append(headers_, "Expect:");  // no waiting for a 100
   if (!has_content_type) {
@@ -225,7 +230,9 @@ void Transfer::Reset() {
   refused_address_.clear();
   protocol_error_.clear();
   header_bytes_ = 0;
-  body_over_limit_ = body_cut_ = false;
+  body_.Reset();
+  pauser = nullptr;
+  paused_for = {};
 }
 
 // ---------------------------------------------------------------- the answer
@@ -243,6 +250,11 @@ HttpResponse Transfer::TakeResponse(CURLcode result) {
   curl_easy_getinfo(easy_, CURLINFO_PRIMARY_IP, &address);
   response.remote_address = address == nullptr ? "" : address;
   JudgeResult(result);
+  if (response.error_class == HttpErrorClass::kNone) {
+    response.body = body_.TakeText();
+    response.held = body_.TakeHolding();
+  }
+  body_.Reset();
   return std::move(response);
 }
 
@@ -253,9 +265,12 @@ void Transfer::JudgeResult(CURLcode result) {
   if (!refused_address_.empty()) {
     Fail(HttpErrorClass::kRefusedAddress,
          "the address " + refused_address_ + " of " + route.url.host + " is not public");
-  } else if (body_cut_) {
+  } else if (body_.state() == AnswerBody::State::kCut) {
     response.body_truncated = true;  // stopped by us: the status decides
-  } else if (body_over_limit_) {
+  } else if (body_.state() == AnswerBody::State::kBroken) {
+    Fail(HttpErrorClass::kProtocol,
+         "the answer's body is not what its content-encoding says, gzip or deflate");
+  } else if (body_.state() == AnswerBody::State::kTooLong) {
     Fail(HttpErrorClass::kBodyTooLarge,
          "the answer's body is longer than " + std::to_string(request.body_bytes_max) + " bytes");
   } else if (!protocol_error_.empty()) {
@@ -271,6 +286,8 @@ std::string Transfer::Progress() const {
     case Phase::kResolving:
     case Phase::kRenewing:
       return "the name " + route.url.host + " was not resolved";
+    case Phase::kPaused:
+      return "no memory was free for the answer of " + host_key;
     case Phase::kWaiting:
       return "no connection to " + host_key + " was free";
     default:
@@ -323,25 +340,39 @@ bool Transfer::AcceptHeaderLine(std::string_view line) {
 }
 
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t n, void* self) {
-  return static_cast<Transfer*>(self)->AcceptBody(data, size * n) ? size * n : 0;
+  return static_cast<Transfer*>(self)->AcceptBody({data, size * n});
 }
 
-// The declared length says that the body ends exactly where the limit is.
-bool Transfer::BodyEndsAtLimit() const {
+void Transfer::BeginBody() {
   curl_off_t length = -1;
   curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  return length == static_cast<curl_off_t>(request.body_bytes_max) &&
-         !response.Header("content-encoding");
+  const std::string coding = Lower(response.Header("content-encoding").value_or(""));
+  body_.Begin({request.body_bytes_max, request.truncate_body,
+               pauser == nullptr ? nullptr : request.budget, request.org},
+              {coding, length},
+              pauser == nullptr ? std::function<void()>() : pauser->WhenGranted(*this));
 }
 
-bool Transfer::AcceptBody(const char* data, std::size_t n) {
-  const std::size_t room = request.body_bytes_max - response.body.size();
-  response.body.append(data, std::min(n, room));
-  if (n < room || (n == room && (!request.truncate_body || BodyEndsAtLimit()))) {
-    return true;
+std::size_t Transfer::AcceptBody(std::string_view data) {
+  if (!body_.begun()) {
+    BeginBody();
   }
-  (request.truncate_body ? body_cut_ : body_over_limit_) = true;
-  return false;
+  switch (body_.Feed(data)) {
+    case AnswerBody::State::kReading:
+      return data.size();
+    case AnswerBody::State::kWaiting:
+      phase = Phase::kPaused;
+      pauser->Paused(*this);
+      return CURL_WRITEFUNC_PAUSE;
+    default:
+      return 0;
+  }
+}
+
+CURLcode Transfer::Resume() {
+  phase = Phase::kActive;
+  body_.Granted();
+  return curl_easy_pause(easy_, CURLPAUSE_CONT);
 }
 
 // ---------------------------------------------------------------- addresses

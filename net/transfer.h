@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "net/answer_body.h"
 #include "net/curl_loop.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
@@ -24,9 +25,25 @@ class Transfer {
   //   (a literal address is not resolved; who finds a place does not wait; only addresses that have
   //   become old while it waited are looked up again)
   //
-  // kRenewing and kActive hold a place of the ConnectionQueue. kFailed: the answer is about to be
-  // delivered. Every phase ends early at the deadline and when the client is stopped.
-  enum class Phase { kResolving, kWaiting, kRenewing, kActive, kFailed };
+  //   kActive ──▶ kPaused ──▶ kActive   while its answer waits for bytes of its budget
+  //
+  // kRenewing, kActive and kPaused hold a place of the ConnectionQueue; kActive and kPaused are
+  // with curl. kFailed: the answer is about to be delivered. Every phase ends early at the deadline
+  // and when the client is stopped.
+  enum class Phase { kResolving, kWaiting, kRenewing, kActive, kPaused, kFailed };
+  bool with_curl() const { return phase == Phase::kActive || phase == Phase::kPaused; }
+
+  // Whom a transfer with a budget tells that its answer waits.
+  class Pauser {
+   public:
+    // What runs, on any thread, once the bytes are there; it leads to Resume.
+    virtual std::function<void()> WhenGranted(const Transfer& transfer) = 0;
+    // The phase is now kPaused. Called by curl.
+    virtual void Paused(Transfer& transfer) = 0;
+
+   protected:
+    ~Pauser() = default;
+  };
 
   explicit Transfer(const config::NetConfig& config);
   ~Transfer();
@@ -49,6 +66,9 @@ class Transfer {
   // The answer, as it stands when curl has ended with `result`.
   HttpResponse TakeResponse(CURLcode result);
 
+  // Reads on after a pause, which may begin another one. Not CURLE_OK: it has ended with that.
+  CURLcode Resume();
+
   // How far it came, for the sentence of a timeout: "no connection to 192.0.2.1:80".
   std::string Progress() const;
 
@@ -68,6 +88,9 @@ class Transfer {
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;
+  Pauser* pauser = nullptr;  // not null where the request has a budget
+  std::chrono::steady_clock::time_point paused_at;
+  std::chrono::steady_clock::duration paused_for{};  // in all, up to paused_at
   // Of the request's timeout, while it waits on a clock of its own (wait_max).
   std::chrono::steady_clock::duration time_left{};
   HttpResponse response;
@@ -80,8 +103,8 @@ class Transfer {
   void JudgeResult(CURLcode result);
   void Fail(HttpErrorClass error_class, std::string sentence);
   bool AcceptHeaderLine(std::string_view line);
-  bool AcceptBody(const char* data, std::size_t n);
-  bool BodyEndsAtLimit() const;
+  void BeginBody();
+  std::size_t AcceptBody(std::string_view data);
 
   static std::size_t OnHeader(char* data, std::size_t size, std::size_t n, void* self);
   static std::size_t OnBody(char* data, std::size_t size, std::size_t n, void* self);
@@ -98,8 +121,7 @@ class Transfer {
   std::string refused_address_;
   std::string protocol_error_;
   std::size_t header_bytes_ = 0;
-  bool body_over_limit_ = false;
-  bool body_cut_ = false;
+  AnswerBody body_;
 };
 
 }  // namespace vedette::net
