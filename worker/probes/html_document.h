@@ -23,7 +23,7 @@ inline constexpr unsigned long kXPathStepsMax = 100'000'000;
 inline constexpr std::size_t kXPathMergeNodesMax = 30'000;
 // The strings that one expression may hold at once (see XPathCost), and the text of all elements
 // together, which one step may read: each of them has that of those inside it.
-inline constexpr std::size_t kXPathStringBytesMax = 512 << 20;
+inline constexpr std::size_t kXPathStringBytesMax = 96 << 20;
 inline constexpr std::size_t kHtmlNestedTextBytesMax = std::size_t{2} << 30;
 // Of the text around a match that is kept as evidence.
 inline constexpr std::size_t kEvidenceCharactersMax = 300;

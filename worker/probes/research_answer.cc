@@ -15,6 +15,9 @@
 namespace vedette::worker {
 namespace {
 
+// Values in all: about 20 MB of memory.
+constexpr base::JsonLimits kAnswerLimits{.values_max = 200'000};
+
 ProbeFailure Invalid(std::string_view what) {
   return {"invalid_answer",
           fmt::format("The research service's answer is not valid: {}.", what),
@@ -88,7 +91,7 @@ std::optional<std::string> ReadFieldObservation(const std::string& name, const b
 
 ProbeResult ParseResearchAnswer(std::string_view body, const ProbeSpec& spec) {
   base::Json answer;
-  if (const auto error = base::ParseJson(body, &answer)) {
+  if (const auto error = base::ParseJson(body, &answer, kAnswerLimits)) {
     return Invalid(fmt::format("it is not JSON ({})", error->message));
   }
   if (!answer.is_object()) return Invalid("it is not an object");

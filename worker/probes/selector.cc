@@ -24,6 +24,8 @@ using Kind = domain::FieldDescription::Kind;
 
 constexpr std::size_t kMetaNameBytesMax = 200;
 constexpr int kJsonMembersMax = 100'000;
+// In all of a page: about 50 MB of memory.
+constexpr std::size_t kJsonValuesMax = 500'000;
 // What a selector that is no regex takes when compiled, about.
 constexpr std::size_t kSelectorBytesAbout = 2 * kXPathBytesMax;
 constexpr int kJsonDepthMax = 64;
@@ -243,7 +245,8 @@ class PageForms {
   const base::Json* Json() {
     if (!json_ && json_error_.empty()) {
       base::Json parsed;
-      if (auto error = base::ParseJson(text_, &parsed, {kJsonDepthMax, kJsonMembersMax})) {
+      if (auto error =
+              base::ParseJson(text_, &parsed, {kJsonDepthMax, kJsonMembersMax, kJsonValuesMax})) {
         json_error_ = std::move(error->message);
       } else {
         json_ = std::move(parsed);

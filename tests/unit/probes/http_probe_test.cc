@@ -62,6 +62,7 @@ TEST(HttpProbe, G11WhatIsAskedHasRoomOrWaitsAndIsNotKept) {
   for (auto& check : checks) {
     EXPECT_TRUE(std::holds_alternative<Observation>(check.get()));
   }
+  rig->Settle();
   EXPECT_EQ(questions.usage().used, 0U);
   EXPECT_EQ(answers.usage().used, 0U);
 }
@@ -88,6 +89,7 @@ TEST(HttpProbe, G11AWaitForRoomEndsWithTheCheckAndCostsTheOthersNothing) {
   all = {};
   EXPECT_TRUE(std::holds_alternative<Observation>(waits.get())) << "its time began with its turn";
   EXPECT_GE(waited, 1000ms);
+  rig->Settle();
   EXPECT_EQ(questions.usage().used, 0U);
 }
 

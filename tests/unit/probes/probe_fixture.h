@@ -126,6 +126,10 @@ class Rig {
     loop_.Run([this] { probe_.reset(); });
   }
   net::test::LoopThread& loop() { return loop_; }
+  // Returns once the callback that told of a result has ended, and let go of the answer.
+  void Settle() {
+    loop_.Run([] {});
+  }
 
  private:
   net::test::LoopThread loop_;

@@ -323,6 +323,7 @@ TEST_F(WebProbeTest, G11PagesThatWaitHaveRoomInTheBudgetOrAreNotFetched) {
   const auto rig = Rig();
   auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
   rig->Check(request);
+  rig->Settle();
   EXPECT_EQ(budget_->usage().used, 0U);
   Busy neighbour(*pool_, base::Uuid::V4());
   std::vector<std::future<ProbeResult>> checks;
@@ -338,6 +339,7 @@ TEST_F(WebProbeTest, G11PagesThatWaitHaveRoomInTheBudgetOrAreNotFetched) {
     const ProbeResult result = check.get();
     EXPECT_TRUE(std::holds_alternative<Observation>(result)) << FailureClass(result);
   }
+  rig->Settle();
   EXPECT_EQ(budget_->usage().used, 0U);
 }
 
@@ -361,10 +363,12 @@ TEST_F(WebProbeTest, G11EveryPathGivesItsBytesBack) {
   for (const std::string path : {"/page", "/moved", "/missing", "/long", "/slow"}) {
     const auto spec = Spec({{"p", "xpath://a[contains(/, 'zz')]"}});
     rig->Check(Request(spec, {{"url", site.Url(path)}}));
+    rig->Settle();
     // What was told to stop ends a little later.
     while (path == slow_path && budget_->usage().used > 0) std::this_thread::yield();
     EXPECT_EQ(budget_->usage().used, 0U) << path;
   }
+  pool_.reset();  // its jobs post to the loop, which lives on
 }
 
 // A page with a version; 304 to whoever has it.
