@@ -78,7 +78,7 @@ std::optional<Reply> JudgeOrganisation(const store::Caller& caller) {
 }  // namespace
 
 struct Api::Impl {
-  std::atomic<int> uploads_open{0};
+  UploadSlots upload_slots;
   base::ByteBudget held_bytes;
   Parts parts;
 
@@ -88,7 +88,7 @@ struct Api::Impl {
       : held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,  pool,         signals,        clock,
               metrics, policy,       webhook_tester, std::move(selector_fault),
-              log,     uploads_open, held_bytes} {}
+              log,     upload_slots, held_bytes} {}
 
   // On a pool's thread.
   Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,

@@ -3,6 +3,10 @@
 namespace vedette::api {
 namespace {
 
+// Answers up to this size are not taken from the process's budget of bytes: the number of
+// connections bounds them.
+constexpr std::size_t kUncountedBytes = std::size_t{16} << 10;
+
 class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
  public:
   AnswerStream(const Parts& parts, std::shared_ptr<Answer> answer, PieceSource source)
@@ -11,6 +15,11 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
   Handled Start(store::Session& session) {
     std::string text;
     complete_ = source_(session, &text);
+    const std::size_t bytes = complete_ ? text.size() : kStreamBytes;
+    base::ByteBudget::Holding& held = answer_->exchange().held();
+    if (bytes > kUncountedBytes && held && !held.TryTake(bytes)) {
+      return Unavailable("too many long answers are being read at once");
+    }
     if (complete_) return Reply{200, std::move(text)};
     exchange_ = &answer_->Begin();
     Write(std::move(text));
