@@ -12,6 +12,9 @@ namespace vedette::api {
 namespace {
 
 constexpr std::size_t kRequestIdCharsMax = 128;
+// How long a request waits for room for what is made of its body. Short, as it holds a thread
+// meanwhile, and those that hold the bytes may need one.
+constexpr std::chrono::seconds kBytesWaitMax{3};
 
 bool IsSaneRequestId(std::string_view id) {
   if (id.empty() || id.size() > kRequestIdCharsMax) return false;
@@ -141,9 +144,8 @@ std::optional<Reply> TakeBytes(Call& call, std::size_t bytes) {
     granted->done.notify_all();
   });
   if (taken) return std::nullopt;
-  const auto wait_max = call.parts.config.api_memory.held_wait_ms;
   std::unique_lock lock(granted->mutex);
-  if (granted->done.wait_for(lock, wait_max, [&] { return granted->taken; })) {
+  if (granted->done.wait_for(lock, kBytesWaitMax, [&] { return granted->taken; })) {
     return std::nullopt;
   }
   lock.unlock();

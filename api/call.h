@@ -102,8 +102,8 @@ Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 
 // The body as a JSON object: else 413, 415, 400, or 422 for what is over a limit of the parser.
 Judged<JsonBody> ReadJsonObject(Call& call);
-// Takes `bytes` of the process's budget for what is made of the body, waiting on this pool's thread
-// for held_wait_ms at most; a 503 where there is no room. Not inside a transaction.
+// Takes `bytes` of the process's budget for what is made of the body, waiting a few seconds on
+// this pool's thread; a 503 where there is no room. Not inside a transaction.
 std::optional<Reply> TakeBytes(Call& call, std::size_t bytes);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
 std::optional<Reply> CheckEmptyBody(Call& call);

@@ -147,7 +147,9 @@ TEST_F(ApiLists, G11_EventsAreSentInPiecesWhateverTheirValues) {
   for (std::size_t i = 0; i < 60; ++i) {
     const Json& event = all.body[i];
     EXPECT_EQ(event["event_type"], i % 10 == 0 ? "completion" : "change") << i;
-    if (i % 10 > 0) EXPECT_EQ(event["field"], "f" + std::to_string(i % 10));
+    if (i % 10 > 0) {
+      EXPECT_EQ(event["field"], "f" + std::to_string(i % 10));
+    }
   }
   EXPECT_EQ(Ask("GET", path + "?limit=25&include_completions=true").body.size(), 25U);
   EXPECT_EQ(Ask("GET", path + "?limit=500").body.size(), 54U);
