@@ -210,7 +210,17 @@ void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (!impl_->ReadPath(match, request.get(), &refusal)) {
     return impl_->Send(*request, std::move(refusal));
   }
+  if (given.body_pending && match.route->access == Route::Access::kToken) {
+    exchange->Gather({}, [impl = impl_.get(), request](net::Gathered how) {
+      if (how == net::Gathered::kWhole) impl->Run(request);
+    });
+    return;
+  }
   impl_->Run(request);
+}
+
+bool Admin::TakesBody(std::string_view, std::string_view) const {
+  return true;
 }
 
 std::size_t Admin::BodyBytesMax(std::string_view, std::string_view) const {

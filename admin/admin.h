@@ -16,7 +16,8 @@ namespace vedette::admin {
 
 // The operator's port (admin/routes.cc lists what it serves): health and metrics for machines, the
 // console for people, and under /admin/v1/ what the console and `vedette ctl` are made of.
-// Everything there wants one of [admin.tokens]; its name is the audit's actor.
+// Everything there wants one of [admin.tokens], before a body is taken; the token's name is the
+// audit's actor.
 //
 // What needs no database is answered on the server's thread, also while the pool is busy or the
 // database away; the rest runs on the pool. Everything given to the constructor must outlive this
@@ -30,6 +31,7 @@ class Admin final : public net::HttpService {
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
+  bool TakesBody(std::string_view method, std::string_view path) const override;
 
  private:
   struct Impl;

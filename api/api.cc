@@ -8,8 +8,10 @@
 
 #include "api/call.h"
 #include "api/documents.h"
+#include "api/known_keys.h"
 #include "api/limits.h"
 #include "api/routes.h"
+#include "base/crypto.h"
 #include "domain/names.h"
 
 namespace vedette::api {
@@ -19,6 +21,9 @@ namespace {
 constexpr std::size_t kStrayBodyBytesMax = 65536;
 // The share of held_bytes_max that an organisation that is alone leaves free.
 constexpr double kHeldReserve = 0.1;
+constexpr std::size_t kKnownKeysMax = 16384;
+// A request that was authenticated longer ago is so again before it is served.
+constexpr std::chrono::seconds kAuthenticationAgeMax{2};
 
 Reply Document(std::string_view pattern) {
   if (pattern == "/openapi.json") return {200, std::string(OpenApiJson())};
@@ -78,6 +83,9 @@ std::optional<Reply> JudgeOrganisation(const store::Caller& caller) {
 }  // namespace
 
 struct Api::Impl {
+  // Whose turn requests with keys that are not known here take.
+  const base::Uuid strangers = base::Uuid::V4();
+  KnownKeys known_keys{kKnownKeysMax};
   UploadSlots upload_slots;
   base::ByteBudget held_bytes;
   Parts parts;
@@ -90,31 +98,94 @@ struct Api::Impl {
               metrics, policy,       webhook_tester, std::move(selector_fault),
               log,     upload_slots, held_bytes} {}
 
-  // On a pool's thread.
-  Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,
-              const std::shared_ptr<Answer>& answer) {
-    const bool counts = parts.config.limits.requests_per_minute > 0;
-    const auto found = store::Authenticate(session, ApiKeyOf(answer->request()), counts);
-    if (!found) return Unauthorized(answer->request());
-    if (auto reply = JudgeRate(parts, *found, answer.get())) return reply;
-    if (auto reply = JudgeOrganisation(found->caller)) return reply;
-    answer->exchange().held() = parts.held_bytes.Open(found->caller.org_id);
-    Call call{parts, session, answer, std::move(params), found->caller};
-    return route.handler(call);
+  // One request that names a key, on its way through the pool.
+  struct Work {
+    Match match;
+    std::shared_ptr<Answer> answer;
+    std::string key_hash;
+    bool key_known = false;
+    store::Caller caller{};  // once it is authenticated
+    std::chrono::nanoseconds authenticated_at{};
+  };
+  using Step = Handled (Impl::*)(store::Session&, const std::shared_ptr<Work>&);
+
+  void Start(Match match, const std::shared_ptr<Answer>& answer) {
+    auto work = std::make_shared<Work>(
+        Work{std::move(match), answer, base::Sha256(ApiKeyOf(answer->request()))});
+    const auto org_id = known_keys.Find(work->key_hash);
+    work->key_known = org_id.has_value();
+    Post(org_id.value_or(strangers), work, &Impl::Admit);
   }
 
-  void Post(Match match, const std::shared_ptr<Answer>& answer) {
-    const bool queued =
-        parts.pool.Post([this, match = std::move(match), answer](store::Session& session) mutable {
-          Handled reply;
-          try {
-            reply = Run(*match.route, std::move(match.params), session, answer);
-          } catch (...) {
-            reply = FailureReply(parts.log, *answer);
+  // Runs the step as a job in the turn of `key`.
+  void Post(const base::Uuid& key, const std::shared_ptr<Work>& work, Step step) {
+    const bool queued = parts.pool.Post(key, [this, work, step](store::Session& session) {
+      Handled reply;
+      try {
+        reply = (this->*step)(session, work);
+      } catch (...) {
+        reply = FailureReply(parts.log, *work->answer);
+      }
+      if (reply) work->answer->Send(std::move(*reply));
+    });
+    if (!queued) {
+      work->answer->Send(Unavailable("too many requests are waiting; nothing was charged"));
+    }
+  }
+
+  // Judges the header. Only then is a body taken that did not come with it.
+  Handled Admit(store::Session& session, const std::shared_ptr<Work>& work) {
+    Answer& answer = *work->answer;
+    const bool counts = parts.config.limits.requests_per_minute > 0;
+    auto found = store::Authenticate(session, ApiKeyOf(answer.request()), counts);
+    if (!found) {
+      known_keys.Forget(work->key_hash);
+      return Unauthorized(answer.request());
+    }
+    if (!work->key_known) known_keys.Learn(work->key_hash, found->caller.org_id);
+    if (auto reply = JudgeRate(parts, *found, &answer)) return reply;
+    if (auto reply = JudgeOrganisation(found->caller)) return reply;
+    work->caller = std::move(found->caller);
+    work->authenticated_at = parts.clock.SinceBoot();
+    answer.exchange().held() = parts.held_bytes.Open(work->caller.org_id);
+    if (answer.request().body_pending && work->match.route->body == Body::kJson) {
+      Gather(work);
+      return std::nullopt;
+    }
+    if (work->key_known) return Serve(session, work);
+    // From here on it is the organisation's turn.
+    Post(work->caller.org_id, work, &Impl::Serve);
+    return std::nullopt;
+  }
+
+  void Gather(const std::shared_ptr<Work>& work) {
+    work->answer->exchange().Gather(
+        parts.config.api_memory.held_wait_ms, [this, work](net::Gathered how) {
+          switch (how) {
+            case net::Gathered::kWhole:
+              Post(work->caller.org_id, work, &Impl::Serve);
+              return;
+            case net::Gathered::kNoRoom:
+              work->answer->Send(
+                  Unavailable("too many bytes of requests are held; nothing was charged"));
+              return;
+            case net::Gathered::kBroken:  // the server has said so; this one is counted
+              work->answer->Send(ErrorReply(408, "request_timeout", "the body did not come"));
+              return;
           }
-          if (reply) answer->Send(std::move(*reply));
         });
-    if (!queued) answer->Send(Unavailable("too many requests are waiting; nothing was charged"));
+  }
+
+  Handled Serve(store::Session& session, const std::shared_ptr<Work>& work) {
+    // A body may take minutes, and a lock or a revoked key holds within seconds.
+    if (parts.clock.SinceBoot() - work->authenticated_at > kAuthenticationAgeMax) {
+      auto found = store::Authenticate(session, ApiKeyOf(work->answer->request()), false);
+      if (!found) return Unauthorized(work->answer->request());
+      if (auto reply = JudgeOrganisation(found->caller)) return reply;
+      work->caller = std::move(found->caller);
+    }
+    Call call{parts, session, work->answer, std::move(work->match.params), work->caller};
+    return work->match.route->handler(call);
   }
 };
 
@@ -143,10 +214,10 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
     answer->Send(std::move(reply));
   } else if (match->route->handler == nullptr) {
     answer->Send(Document(match->route->pattern));
-  } else if (ApiKeyOf(request).empty()) {
+  } else if (!store::IsApiKey(ApiKeyOf(request))) {
     answer->Send(Unauthorized(request));
   } else {
-    impl_->Post(std::move(*match), answer);
+    impl_->Start(std::move(*match), answer);
   }
 }
 
@@ -157,9 +228,8 @@ std::size_t Api::BodyBytesMax(std::string_view method, std::string_view path) co
   return impl_->parts.config.api.body_bytes_max;
 }
 
-bool Api::TakesBody(std::string_view method, std::string_view path) const {
-  const auto match = FindRoute(method, path);
-  return match && match->route->body == Body::kUpload;
+bool Api::TakesBody(std::string_view, std::string_view) const {
+  return true;
 }
 
 }  // namespace vedette::api

@@ -17,8 +17,9 @@
 namespace vedette::api {
 
 // The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each
-// request, as plain blocking code, to the pool. Everything handed in outlives it; stop the server
-// before the pool, and the pool before destroying the API.
+// request, as plain blocking code, to the pool, in the turn of its organisation. Route, key, rate
+// and organisation are judged before a body is taken. Everything handed in outlives it; stop the
+// server before the pool, and the pool before destroying the API.
 class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,

@@ -233,6 +233,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     answer_->exchange().Read([self = shared_from_this()](net::BodyPiece piece) {
       const auto shared = std::make_shared<net::BodyPiece>(std::move(piece));
       const bool queued = self->parts_.pool.Post(
+          self->org_id_,
           [self, shared](store::Session& session) { self->OnPiece(session, std::move(*shared)); });
       if (!queued) self->answer_->Send(Unavailable("too many requests are waiting"));
     });

@@ -17,15 +17,15 @@ bool IsBase62(std::string_view text) {
   return true;
 }
 
-bool IsWellFormed(std::string_view key) {
-  return key.size() == kApiKeyPrefixChars + kApiKeyRandomChars && key.starts_with(kApiKeyPrefix) &&
-         IsBase62(key.substr(kApiKeyPrefixChars));
-}
-
 }  // namespace
 
+bool IsApiKey(std::string_view text) {
+  return text.size() == kApiKeyPrefixChars + kApiKeyRandomChars &&
+         text.starts_with(kApiKeyPrefix) && IsBase62(text.substr(kApiKeyPrefixChars));
+}
+
 std::optional<Authentication> Authenticate(Session& session, std::string_view api_key, bool count) {
-  if (!IsWellFormed(api_key)) return std::nullopt;
+  if (!IsApiKey(api_key)) return std::nullopt;
   const std::string hash = base::Sha256(api_key);
   const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
     const auto result =

@@ -32,6 +32,9 @@ struct Authentication {
   base::Timestamp minute_ends_at;
 };
 
+// Whether the text has the form of an API key. Any other is no key, without a look at the database.
+bool IsApiKey(std::string_view text);
+
 // Finds the key, counts the request where `count` is set: one statement, read at every request so
 // that a lock or a revocation holds at once. Empty for a key that is malformed, unknown or revoked.
 std::optional<Authentication> Authenticate(Session& session, std::string_view api_key, bool count);

@@ -3,12 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "store/async.h"
 #include "store/session_impl.h"
@@ -84,6 +79,7 @@ pqxx::connection& Session::Impl::Connect() {
   try {
     connection = OpenConnection(config, options);
     backoff = {};
+    retry_at = {};
     return *connection;
   } catch (const std::exception& e) {
     backoff = std::clamp(backoff * 2, config.reconnect_first_ms, config.reconnect_max_ms);
@@ -109,70 +105,6 @@ Session::Session(const config::DatabaseConfig& config, SessionOptions options,
 }
 
 Session::~Session() = default;
-
-struct Pool::Impl {
-  std::size_t queue_max;
-  base::Logger log;
-  std::mutex mutex{};
-  std::condition_variable ready{};
-  std::deque<Job> queue{};  // guarded by mutex
-  bool stopping = false;    // guarded by mutex
-  std::vector<std::thread> threads{};
-
-  void Run(Session& session) {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      ready.wait(lock, [this] { return stopping || !queue.empty(); });
-      if (queue.empty()) return;
-      Job job = std::move(queue.front());
-      queue.pop_front();
-      lock.unlock();
-      try {
-        job(session);
-      } catch (const std::exception& e) {
-        log.Error("a database job failed", {{"error", e.what()}});
-      }
-      job = nullptr;
-      lock.lock();
-    }
-  }
-};
-
-Pool::Pool(const config::DatabaseConfig& config, SessionOptions options, int connections,
-           const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
-    : impl_(new Impl{static_cast<std::size_t>(config.queue_max), log}) {
-  for (int i = 0; i < connections; ++i) {
-    impl_->threads.emplace_back([this, &config, options, &clock, &metrics, log] {
-      Session session(config, options, clock, metrics, log);
-      impl_->Run(session);
-    });
-  }
-}
-
-Pool::~Pool() {
-  Stop();
-}
-
-bool Pool::Post(Job job) {
-  {
-    std::lock_guard lock(impl_->mutex);
-    if (impl_->stopping || impl_->queue.size() >= impl_->queue_max) return false;
-    impl_->queue.push_back(std::move(job));
-  }
-  impl_->ready.notify_one();
-  return true;
-}
-
-void Pool::Stop() {
-  {
-    std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->ready.notify_all();
-  for (auto& thread : impl_->threads) {
-    if (thread.joinable()) thread.join();
-  }
-}
 
 Failure CurrentFailure() {
   try {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
 
@@ -64,6 +65,15 @@ class Session {
 };
 
 // Threads with a Session each, for one role. Jobs are plain blocking code.
+//
+// Jobs may be of a key: an organisation. Keys take turns; while there are several threads, one key
+// leaves one of them free for the next one, and it leaves a part of the queue free. So a
+// neighbour's backlog costs no more than the end of a job under way (G10). Jobs without a key take
+// their turn as one more, without these bounds.
+//
+// A job is given to a thread with a connection as long as the pool has any. Only when no thread has
+// one, and it is too early to try again, do jobs run without, so that their first use of the
+// session throws Unavailable at once.
 class Pool {
  public:
   using Job = std::function<void(Session&)>;
@@ -73,9 +83,11 @@ class Pool {
   // Stop(), if that did not happen.
   ~Pool();
 
-  // Queues a job. False when [database] queue_max jobs wait already, or after Stop: then the job is
-  // dropped unrun. What a job throws is logged. Any thread.
-  [[nodiscard]] bool Post(Job job);
+  // Queues a job. False when [database] queue_max jobs wait already, when those of the key alone
+  // are too many of them, or after Stop: then the job is dropped unrun. What a job throws is
+  // logged. Any thread.
+  [[nodiscard]] bool Post(const base::Uuid& key, Job job);
+  [[nodiscard]] bool Post(Job job);  // of no key
 
   // Runs what is queued, then ends the threads. Blocks.
   void Stop();

@@ -29,6 +29,8 @@ struct Session::Impl {
   std::unique_ptr<pqxx::connection> connection{};
   std::set<std::string, std::less<>> prepared{};
   std::unique_ptr<Testing> testing{};  // null = off
+  // Whether the database has answered a statement of the transaction under way.
+  bool answered = false;
   // Until then (since boot) attempts to connect fail at once.
   std::chrono::nanoseconds retry_at{0};
   std::chrono::milliseconds backoff{0};

@@ -220,6 +220,7 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
     pqxx::result result = impl_->work->exec_prepared(
         std::string(name), pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
     ok = true;
+    session_.answered = true;
     observe();
     if (session_.testing) session_.testing->AfterStatement(name);
     return result;
@@ -241,8 +242,12 @@ void Transaction::Commit() {
 
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body) {
+  Session::Impl& impl = session.impl();
+  bool renewed = false;
   for (int attempt = 1;; ++attempt) {
     bool committing = false;
+    const bool kept = impl.connection != nullptr;  // from an earlier transaction
+    impl.answered = false;
     try {
       Transaction tx(session, durability);
       body(tx);
@@ -253,8 +258,14 @@ void RunInTransaction(Session& session, Durability durability,
       throw;
     } catch (const std::exception& e) {
       if (IsConnectionLoss(e)) {
-        session.impl().Drop();
+        impl.Drop();
         if (committing) throw CommitUnknown(e.what());
+        // The connection had died while nobody used it, as all do when the database restarts, and
+        // nothing has happened: the caller need not know.
+        if (kept && !impl.answered && !std::exchange(renewed, true)) {
+          --attempt;
+          continue;
+        }
         throw Unavailable(std::string("the connection to the database broke: ") + e.what());
       }
       const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);

@@ -153,8 +153,9 @@ class Transaction {
 };
 
 // Runs `body(tx)` in a transaction and commits. A deadlock, serialization failure or lock timeout
-// is tried again, three times in all, so `body` may run more than once. Throws Unavailable,
-// CommitUnknown, Contention; anything else as thrown, after a rollback.
+// is tried again, three times in all, and so is, once, what found a connection from before dead at
+// its first statement; `body` may run more than once. Throws Unavailable, CommitUnknown,
+// Contention; anything else as thrown, after a rollback.
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body);
 

@@ -29,7 +29,11 @@ class ApiHttp : public ApiTest {
   }
 
   // Sends the text and reads until the server closes; the whole answer.
-  std::string Raw(const std::string& text) const {
+  std::string Raw(const std::string& text) const { return Exchange(text, true); }
+  // Sends the text, of which the end is missing, and reads the beginning of the answer.
+  std::string RawUnfinished(const std::string& text) const { return Exchange(text, false); }
+
+  std::string Exchange(const std::string& text, bool to_the_end) const {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -47,6 +51,7 @@ class ApiHttp : public ApiTest {
     ssize_t n = 0;
     while ((n = recv(fd, buffer, sizeof buffer, 0)) > 0) {
       answer.append(buffer, static_cast<std::size_t>(n));
+      if (!to_the_end && answer.find("\r\n\r\n") != std::string::npos) break;
     }
     close(fd);
     return answer;
@@ -175,6 +180,44 @@ TEST_F(ApiHttp, AMissingKeyIsA401WhateverTheBody) {
   const std::string answer =
       Raw("POST /monitors HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 401"));
+}
+
+// Every refusal for the header comes although most of the body never does.
+TEST_F(ApiHttp, G11_NoBodyIsReadBeforeItsHeaderIsJudged) {
+  Tenant locked = NewTenant("locked");
+  Sql("update organisation set locked = true where id = '" + locked.org_id + "'");
+  const auto ask = [this](const std::string& line, const std::string& key) {
+    // Whole, it would be refused for being no JSON.
+    return RawUnfinished(line + " HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n" + key +
+                         "\r\n" + std::string(20000, 'x'));
+  };
+  EXPECT_THAT(ask("POST /nothing", ""), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(ask("PUT /monitors", ""), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask("POST /monitors", ""), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(ask("POST /monitors", "x-api-key: nonsense\r\n"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(ask("POST /monitors", "x-api-key: vd_live_" + std::string(43, 'a') + "\r\n"),
+              StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(ask("POST /monitors", "x-api-key: " + locked.key + "\r\n"),
+              StartsWith("HTTP/1.1 403"));
+  Sql("update rate_window set requests = 100000");
+  const std::string refused = ask("POST /monitors", "x-api-key: " + locked.key + "\r\n");
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 429") || refused.starts_with("HTTP/1.1 403"))
+      << refused;
+}
+
+TEST_F(ApiHttp, ABodyThatComesAfterItsHeaderIsTakenOnTheSameConnection) {
+  const std::string body = base::DumpJson(GoodBody());
+  std::string pieces;
+  for (int i = 0; i < 2; ++i) {
+    pieces += "POST /monitors HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n";
+    pieces += "x-api-key: " + acme.key + (i == 1 ? "\r\nConnection: close" : "") + "\r\n\r\n";
+    char size[32];
+    snprintf(size, sizeof size, "%zx\r\n", body.size());
+    pieces += size + body + "\r\n0\r\n\r\n";
+  }
+  const std::string answers = Raw(pieces);
+  EXPECT_THAT(answers, StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(Sql("select count(*) from monitor"), "2");
 }
 
 }  // namespace
