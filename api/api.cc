@@ -86,7 +86,7 @@ struct Api::Impl {
   // Whose turn requests with keys that are not known here take.
   const base::Uuid strangers = base::Uuid::V4();
   KnownKeys known_keys{kKnownKeysMax};
-  std::atomic<int> uploads_open{0};
+  UploadSlots upload_slots;
   base::ByteBudget held_bytes;
   Parts parts;
 
@@ -96,7 +96,7 @@ struct Api::Impl {
       : held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,  pool,         signals,        clock,
               metrics, policy,       webhook_tester, std::move(selector_fault),
-              log,     uploads_open, held_bytes} {}
+              log,     upload_slots, held_bytes} {}
 
   // One request that names a key, on its way through the pool.
   struct Work {

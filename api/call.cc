@@ -1,6 +1,9 @@
 #include "api/call.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 
 #include "store/monitors.h"
 #include "store/rows.h"
@@ -9,6 +12,9 @@ namespace vedette::api {
 namespace {
 
 constexpr std::size_t kRequestIdCharsMax = 128;
+// How long a request waits for room for what is made of its body. Short, as it holds a thread
+// meanwhile, and those that hold the bytes may need one.
+constexpr std::chrono::seconds kBytesWaitMax{3};
 
 bool IsSaneRequestId(std::string_view id) {
   if (id.empty() || id.size() > kRequestIdCharsMax) return false;
@@ -86,6 +92,13 @@ void Answer::Send(Reply reply) {
   exchange_->Send(std::move(response));
 }
 
+void Answer::DropBody() {
+  const std::size_t bytes = exchange_->request().body.size();
+  exchange_->DropBody();
+  base::ByteBudget::Holding& held = exchange_->held();
+  if (held) held.GiveBack(std::min(bytes, held.bytes()));
+}
+
 net::Exchange& Answer::Begin() {
   Count(200);
   auto headers = headers_;
@@ -117,12 +130,36 @@ Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor) {
   return std::move(*row);
 }
 
-Judged<JsonBody> ReadJsonObject(const Call& call) {
+std::optional<Reply> TakeBytes(Call& call, std::size_t bytes) {
+  struct Granted {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool taken = false;
+  };
+  if (bytes == 0 || !call.held()) return std::nullopt;
+  const auto granted = std::make_shared<Granted>();
+  const bool taken = call.held().Take(bytes, [granted] {
+    const std::lock_guard lock(granted->mutex);
+    granted->taken = true;
+    granted->done.notify_all();
+  });
+  if (taken) return std::nullopt;
+  std::unique_lock lock(granted->mutex);
+  if (granted->done.wait_for(lock, kBytesWaitMax, [&] { return granted->taken; })) {
+    return std::nullopt;
+  }
+  lock.unlock();
+  call.held() = base::ByteBudget::Holding();  // ends the wait
+  return Unavailable("too many large requests at once; nothing was changed or charged");
+}
+
+Judged<JsonBody> ReadJsonObject(Call& call) {
   const net::ServerRequest& request = call.request();
   if (request.body_too_large) return TooLarge(call);
   if (!IsJsonType(request.Header("content-type"))) return WrongType(call);
   JsonBody body;
   const int rows_max = call.parts.config.limits.rows_per_request_max;
+  if (auto reply = TakeBytes(call, ParseCost(request.body, rows_max))) return std::move(*reply);
   if (const auto error = ParseBody(request.body, rows_max, &body)) {
     using Kind = base::JsonError::Kind;
     if (error->kind == Kind::kTooManyMembers || error->kind == Kind::kTooManyValues) {
@@ -138,7 +175,7 @@ Judged<JsonBody> ReadJsonObject(const Call& call) {
   return body;
 }
 
-std::optional<Reply> CheckEmptyBody(const Call& call) {
+std::optional<Reply> CheckEmptyBody(Call& call) {
   const net::ServerRequest& request = call.request();
   if (!request.body_too_large && request.body.empty()) return std::nullopt;
   Judged<JsonBody> body = ReadJsonObject(call);

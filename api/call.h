@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "api/fields.h"
 #include "api/reply.h"
 #include "api/selector_fault.h"
+#include "api/upload_slots.h"
 #include "api/webhook_tester.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
@@ -38,7 +38,7 @@ struct Parts {
   WebhookTester& webhook_tester;
   SelectorFault selector_fault;
   base::Logger log;
-  std::atomic<int>& uploads_open;
+  UploadSlots& upload_slots;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;
 };
@@ -56,6 +56,8 @@ class Answer {
   // To read a streamed body from; answers go through Send and Begin.
   net::Exchange& exchange() { return *exchange_; }
   const std::string& request_id() const { return request_id_; }
+  // Lets go of the request's body, and of what was held for it.
+  void DropBody();
   void AddHeader(std::string name, std::string value);
 
   void Send(Reply reply);
@@ -99,9 +101,12 @@ Judged<domain::Monitor> FindMonitor(Call& call);
 Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 
 // The body as a JSON object: else 413, 415, 400, or 422 for what is over a limit of the parser.
-Judged<JsonBody> ReadJsonObject(const Call& call);
+Judged<JsonBody> ReadJsonObject(Call& call);
+// Takes `bytes` of the process's budget for what is made of the body, waiting a few seconds on
+// this pool's thread; a 503 where there is no room. Not inside a transaction.
+std::optional<Reply> TakeBytes(Call& call, std::size_t bytes);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
-std::optional<Reply> CheckEmptyBody(const Call& call);
+std::optional<Reply> CheckEmptyBody(Call& call);
 
 // The answer that stands for the exception being handled; logged. Call inside a catch block.
 Reply FailureReply(const base::Logger& log, const Answer& answer);

@@ -13,6 +13,10 @@ namespace vedette::api {
 namespace {
 
 constexpr std::size_t kItemsMax = 100;
+constexpr std::size_t kSmallBodyBytes = std::size_t{64} << 10;
+// Of a row beside its text: its strings, their headers, its place in vectors, its id and answer.
+constexpr std::size_t kRowCostBytes = 320;
+constexpr std::size_t kValueCostBytes = 100;
 
 }  // namespace
 
@@ -20,6 +24,13 @@ std::size_t CharCount(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
+}
+
+std::size_t ParseCost(std::string_view text, int rows_max) {
+  if (text.size() <= kSmallBodyBytes) return 0;
+  const auto objects = static_cast<std::size_t>(std::count(text.begin(), text.end(), '{'));
+  return text.size() + std::min(objects, static_cast<std::size_t>(rows_max)) * kRowCostBytes +
+         kBodyValuesMax * kValueCostBytes;
 }
 
 std::optional<base::JsonError> ParseBody(std::string_view text, int rows_max, JsonBody* out) {

@@ -24,6 +24,11 @@ struct JsonBody {
   base::Json members;  // `rows` is [] here, if it is an array
   std::optional<base::JsonElements> rows;
 };
+// What parsing and reading a body takes at most beside its text, without looking closely: what its
+// rows become, and the values outside of them. Nothing for a small one: those that are being read
+// at once are bounded by the threads that read them.
+std::size_t ParseCost(std::string_view text, int rows_max);
+
 // `rows_max`: more rows are counted, but not kept.
 std::optional<base::JsonError> ParseBody(std::string_view text, int rows_max, JsonBody* out);
 // One of the rows.

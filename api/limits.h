@@ -15,7 +15,8 @@ inline constexpr std::size_t kBodyValuesMax = 65'536;
 inline constexpr std::size_t kRowValuesMax = 2'048;
 
 inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
-// Uploads under way in one process; each holds up to about 2 MiB.
-inline constexpr int kUploadsOpenMax = 32;
+// Uploads under way in one process, and what each of them holds of its memory, about.
+inline constexpr std::size_t kUploadsOpenMax = 32;
+inline constexpr std::size_t kUploadHeldBytes = std::size_t{2} << 20;
 
 }  // namespace vedette::api

@@ -3,14 +3,25 @@
 namespace vedette::api {
 namespace {
 
+// Answers up to this size are not taken from the process's budget of bytes: the number of
+// connections bounds them.
+constexpr std::size_t kUncountedBytes = std::size_t{16} << 10;
+
 class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
  public:
-  AnswerStream(const Parts& parts, std::shared_ptr<Answer> answer, PieceSource source)
-      : parts_(parts), answer_(std::move(answer)), source_(std::move(source)) {}
+  // Its pieces take their turns as `org_id`'s.
+  AnswerStream(const Parts& parts, std::shared_ptr<Answer> answer, const base::Uuid& org_id,
+               PieceSource source)
+      : parts_(parts), answer_(std::move(answer)), org_id_(org_id), source_(std::move(source)) {}
 
   Handled Start(store::Session& session) {
     std::string text;
     complete_ = source_(session, &text);
+    const std::size_t bytes = complete_ ? text.size() : kStreamBytes;
+    base::ByteBudget::Holding& held = answer_->exchange().held();
+    if (bytes > kUncountedBytes && held && !held.TryTake(bytes)) {
+      return Unavailable("too many long answers are being read at once");
+    }
     if (complete_) return Reply{200, std::move(text)};
     exchange_ = &answer_->Begin();
     Write(std::move(text));
@@ -31,11 +42,12 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
       exchange_->End();
       return;
     }
-    const bool queued = parts_.pool.Post([self = shared_from_this()](store::Session& session) {
-      std::string text;
-      self->complete_ = self->source_(session, &text);
-      self->Write(std::move(text));
-    });
+    const bool queued =
+        parts_.pool.Post(org_id_, [self = shared_from_this()](store::Session& session) {
+          std::string text;
+          self->complete_ = self->source_(session, &text);
+          self->Write(std::move(text));
+        });
     if (!queued) {
       parts_.log.Warn("an answer was cut off: too many requests wait",
                       {{"request_id", answer_->request_id()}});
@@ -44,6 +56,7 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
 
   const Parts& parts_;
   std::shared_ptr<Answer> answer_;
+  const base::Uuid org_id_;
   net::Exchange* exchange_ = nullptr;  // answer_'s
   PieceSource source_;
   bool complete_ = false;
@@ -52,7 +65,8 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
 }  // namespace
 
 Handled SendPieces(Call& call, PieceSource source) {
-  return std::make_shared<AnswerStream>(call.parts, call.answer, std::move(source))
+  return std::make_shared<AnswerStream>(call.parts, call.answer, call.caller.org_id,
+                                        std::move(source))
       ->Start(call.session);
 }
 

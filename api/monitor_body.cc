@@ -224,6 +224,14 @@ std::string DescribeKey(const domain::RowValues& row) {
   return text;
 }
 
+std::string ProseWarning(const std::string& field, domain::Tier tier) {
+  return fmt::format(
+      "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
+      "this monitor will fail; write css:, xpath:, json:, regex:, meta: or text, or configure a "
+      "model for the probe",
+      field, domain::TierName(tier));
+}
+
 std::string Joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -427,27 +435,31 @@ RowSwitchBody ReadRowSwitchBody(const base::Json& body, Problems* problems) {
 
 std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
                                                const config::Config& config,
-                                               const SelectorFault& selector_fault) {
+                                               const SelectorFault& selector_fault,
+                                               const base::Clock& clock) {
   const auto it = config.probes.find(std::string(domain::TierName(tier)));
   if (it == config.probes.end()) return std::nullopt;
   const config::ProbeConfig& probe = it->second;
   if (probe.kind != "web") return std::nullopt;
   const bool takes_prose = !probe.url.empty() && !probe.model.empty();
+  const auto check_until = clock.SinceBoot() + kSelectorCheckMax;
   base::Json warnings = base::Json::array();
+  std::vector<std::string> unchecked;
   for (const auto& [name, description] : watched.items()) {
     const auto& text = description.get_ref<const std::string&>();
-    if (const auto fault = selector_fault(name, text)) {
-      warnings.push_back(fmt::format("struct.{}: {} Checks of this monitor will fail.",
-                                     base::DumpJson(Shortened(name)), *fault));
-      continue;
+    const std::string field = base::DumpJson(Shortened(name));
+    if (domain::ParseFieldDescription(text).kind == domain::FieldDescription::Kind::kProse) {
+      if (!takes_prose) warnings.push_back(ProseWarning(field, tier));
+    } else if (clock.SinceBoot() >= check_until) {
+      unchecked.push_back(field);
+    } else if (const auto fault = selector_fault(name, text)) {
+      warnings.push_back(
+          fmt::format("struct.{}: {} Checks of this monitor will fail.", field, *fault));
     }
-    const auto parsed = domain::ParseFieldDescription(text);
-    if (takes_prose || parsed.kind != domain::FieldDescription::Kind::kProse) continue;
-    warnings.push_back(fmt::format(
-        "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
-        "this monitor will fail; write css:, xpath:, json:, regex:, meta: or text, or configure a "
-        "model for the probe",
-        base::DumpJson(Shortened(name)), domain::TierName(tier)));
+  }
+  if (!unchecked.empty()) {
+    warnings.push_back(fmt::format("struct: checking the selectors takes too long; not checked: {}",
+                                   Joined(unchecked)));
   }
   if (warnings.empty()) return std::nullopt;
   return base::DumpJson(warnings);

@@ -10,6 +10,7 @@
 
 #include "api/fields.h"
 #include "api/selector_fault.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "config/config.h"
 #include "domain/monitor.h"
@@ -100,9 +101,15 @@ struct RowSwitchBody {
 };
 RowSwitchBody ReadRowSwitchBody(const base::Json& body, Problems* problems);
 
-// One sentence for every description that the tier's probe cannot serve; a JSON array, or nothing.
+// How long the selectors of one monitor are checked at its creation; one that has begun is
+// finished, which takes at most some tens of milliseconds.
+inline constexpr std::chrono::milliseconds kSelectorCheckMax{100};
+
+// One sentence for every description that the tier's probe cannot serve, and one that names the
+// selectors that were not checked within kSelectorCheckMax; a JSON array, or nothing.
 std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
                                                const config::Config& config,
-                                               const SelectorFault& selector_fault);
+                                               const SelectorFault& selector_fault,
+                                               const base::Clock& clock);
 
 }  // namespace vedette::api

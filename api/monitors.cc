@@ -125,8 +125,8 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
   monitor.missing_confirmations = body.missing_confirmations;
   monitor.run_id = std::move(body.run_id);
   monitor.rows = std::move(judged.rows);
-  monitor.warnings_json =
-      DescriptionWarnings(body.watched, judged.tier, call.parts.config, call.parts.selector_fault);
+  monitor.warnings_json = DescriptionWarnings(body.watched, judged.tier, call.parts.config,
+                                              call.parts.selector_fault, call.parts.clock);
   return monitor;
 }
 
@@ -153,6 +153,7 @@ Judged<store::NewMonitor> JudgeBody(Call& call) {
   if (problems.any()) return ValidationReply(problems.items());
   auto idempotency = ReadIdempotency(call);
   if (auto* reply = std::get_if<Reply>(&idempotency)) return std::move(*reply);
+  call.answer->DropBody();
   Ruled<JudgedCreate> ruled = JudgeCreate(&body, limits, call.parts.policy);
   if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
   auto& judged = std::get<JudgedCreate>(ruled);

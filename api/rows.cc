@@ -86,14 +86,14 @@ domain::ColumnRoles RolesOf(const domain::Monitor& monitor) {
 }
 
 // The body's rows, judged; or what is wrong with it.
-Judged<std::vector<domain::RowValues>> JudgeRowsBody(const Call& call,
-                                                     const domain::Monitor& monitor) {
+Judged<std::vector<domain::RowValues>> JudgeRowsBody(Call& call, const domain::Monitor& monitor) {
   Judged<JsonBody> json = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
   Problems problems;
   auto rows =
       ReadRowsBody(std::get<JsonBody>(json), RolesOf(monitor), call.parts.config.limits, &problems);
   if (problems.any()) return ValidationReply(problems.items());
+  call.answer->DropBody();
   if (const auto breach = JudgeRows(rows, monitor.key_columns)) {
     return ErrorReply(400, breach->code, breach->message);
   }

@@ -11,6 +11,7 @@
 #include "api/limits.h"
 #include "api/multipart.h"
 #include "domain/csv.h"
+#include "domain/row_values.h"
 
 // An upload is taken piece by piece as it arrives: each piece is judged and stored by a job of its
 // own, and the next one asked for afterwards, so that neither a slow client nor a large file holds
@@ -18,8 +19,10 @@
 namespace vedette::api {
 namespace {
 
-// Parts hold whole records; an import adds one part a transaction.
+// Parts hold whole records; an import adds one part a transaction. Short cells under long column
+// names make much JSON of little text, so that the rows' bytes are bounded, too.
 constexpr std::size_t kPartBytes = 512 * 1024;
+constexpr std::size_t kPartJsonBytes = 8 * kPartBytes;
 constexpr int kPartRowsMax = 10000;
 constexpr std::size_t kColumnsMax = 1024;
 constexpr std::size_t kColumnCharsMax = 200;
@@ -31,6 +34,23 @@ Reply TooManyRows(std::int64_t max) {
 Reply TooManyBytes() {
   return ErrorReply(413, "body_too_large",
                     fmt::format("the file is over {} bytes", kUploadBytesMax));
+}
+
+Reply TooMuchUnused(const config::LimitsConfig& limits) {
+  return ErrorReply(
+      409, "too_many_unused_uploads",
+      fmt::format(
+          "your organisation may have {} files of {} bytes in all from which no monitor was "
+          "made; make monitors from them, or wait until they expire",
+          limits.uploads_unused_max, limits.uploads_unused_bytes_max));
+}
+
+Reply TooManyOpen() {
+  Reply reply = ErrorReply(429, "too_many_uploads",
+                           "your organisation has its share of the uploads that may be under way; "
+                           "finish one first");
+  reply.headers.emplace_back("Retry-After", "5");
+  return reply;
 }
 
 Reply ProblemReply(const domain::CsvProblem& problem) {
@@ -93,6 +113,9 @@ class FileReceiver {
  private:
   std::optional<Reply> Replied(const std::optional<domain::CsvProblem>& problem) const {
     if (rows_ > limits_.rows_per_monitor_max) return TooManyRows(limits_.rows_per_monitor_max);
+    if (unused_bytes_ > static_cast<std::int64_t>(limits_.uploads_unused_bytes_max)) {
+      return TooMuchUnused(limits_);
+    }
     if (problem) return ProblemReply(*problem);
     return std::nullopt;
   }
@@ -113,10 +136,35 @@ class FileReceiver {
                                                          record.fields.size(), columns_.size())};
     }
     if (++rows_ > limits_.rows_per_monitor_max) return domain::CsvProblem{record.line, "too many"};
+    const std::size_t bytes = RowBytes(record);
+    if (bytes > limits_.row_bytes_max) {
+      return domain::CsvProblem{
+          record.line,
+          fmt::format("the row has {} bytes with its columns' names, at most {} are allowed", bytes,
+                      limits_.row_bytes_max),
+          true};
+    }
     ++part_rows_;
+    part_json_bytes_ += bytes;
     part_end_ = record.end;
-    if (part_end_ - part_begin_ >= kPartBytes || part_rows_ >= kPartRowsMax) Flush(session);
+    if (part_end_ - part_begin_ >= kPartBytes || part_json_bytes_ >= kPartJsonBytes ||
+        part_rows_ >= kPartRowsMax) {
+      Flush(session);
+    }
+    if (unused_bytes_ > static_cast<std::int64_t>(limits_.uploads_unused_bytes_max)) {
+      return domain::CsvProblem{record.line, "too many bytes"};
+    }
     return std::nullopt;
+  }
+
+  // As a row of a body is measured: blank cells are no values.
+  std::size_t RowBytes(const domain::CsvRecord& record) const {
+    std::size_t bytes = domain::kRowBytes;
+    for (std::size_t i = 0; i < record.fields.size(); ++i) {
+      if (domain::IsBlank(record.fields[i])) continue;
+      bytes += domain::ColumnBytes(columns_[i], record.fields[i].size());
+    }
+    return bytes;
   }
 
   void BeginPart(std::uint64_t at) {
@@ -124,11 +172,12 @@ class FileReceiver {
     part_begin_ = part_end_ = at;
     part_line_ = reader_.line();
     part_rows_ = 0;
+    part_json_bytes_ = 0;
   }
 
   void Flush(store::Session& session) {
     if (part_rows_ == 0) return;
-    store::AddUploadPart(
+    unused_bytes_ = store::AddUploadPart(
         session, upload_id_,
         {parts_, part_line_, part_rows_, text_.substr(0, part_end_ - part_begin_)});
     ++parts_;
@@ -142,6 +191,7 @@ class FileReceiver {
   std::uint64_t bytes_ = 0;
   std::int64_t rows_ = 0;
   int parts_ = 0;
+  std::int64_t unused_bytes_ = 0;  // of the organisation's unused files, this one included
   // The part being gathered: bytes [part_begin_, part_end_) of the file are whole records; text_
   // begins at part_begin_ and goes on behind part_end_.
   std::string text_;
@@ -149,19 +199,22 @@ class FileReceiver {
   std::uint64_t part_end_ = 0;
   std::int64_t part_line_ = 1;
   int part_rows_ = 0;
+  std::size_t part_json_bytes_ = 0;
 };
 
 class UploadStream : public std::enable_shared_from_this<UploadStream> {
  public:
-  UploadStream(const Parts& parts, std::shared_ptr<Answer> answer, const base::Uuid& upload_id,
-               const std::optional<std::string>& boundary)
+  // Takes over a slot of `org_id`.
+  UploadStream(const Parts& parts, std::shared_ptr<Answer> answer, const base::Uuid& org_id,
+               const base::Uuid& upload_id, const std::optional<std::string>& boundary)
       : parts_(parts),
         answer_(std::move(answer)),
+        org_id_(org_id),
         upload_id_(upload_id),
         receiver_(parts.config.limits, upload_id) {
     if (boundary) multipart_.emplace(*boundary);
   }
-  ~UploadStream() { --parts_.uploads_open; }
+  ~UploadStream() { parts_.upload_slots.GiveBack(org_id_); }
 
   // A body that was not streamed comes first, whole.
   void Start(store::Session& session) {
@@ -180,6 +233,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     answer_->exchange().Read([self = shared_from_this()](net::BodyPiece piece) {
       const auto shared = std::make_shared<net::BodyPiece>(std::move(piece));
       const bool queued = self->parts_.pool.Post(
+          self->org_id_,
           [self, shared](store::Session& session) { self->OnPiece(session, std::move(*shared)); });
       if (!queued) self->answer_->Send(Unavailable("too many requests are waiting"));
     });
@@ -242,6 +296,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
 
   const Parts& parts_;
   std::shared_ptr<Answer> answer_;
+  const base::Uuid org_id_;
   const base::Uuid upload_id_;
   std::optional<MultipartReader> multipart_;
   FileReceiver receiver_;
@@ -269,17 +324,27 @@ Handled UploadCsv(Call& call) {
                       "Content-Type " + Quoted(type) +
                           " is neither text/csv nor multipart/form-data with a boundary");
   }
-  if (++call.parts.uploads_open > kUploadsOpenMax) {
-    --call.parts.uploads_open;
-    return Unavailable("too many uploads are under way");
-  }
+  using Taken = UploadSlots::Taken;
+  const Taken taken = call.parts.upload_slots.Take(call.caller.org_id);
+  if (taken == Taken::kFull) return Unavailable("too many uploads are under way");
+  if (taken == Taken::kShare) return TooManyOpen();
   std::shared_ptr<UploadStream> stream;
   try {
-    const auto id = store::BeginUpload(call.session, call.parts.clock, call.caller.org_id,
-                                       call.parts.config.retention.uploads);
-    stream = std::make_shared<UploadStream>(call.parts, call.answer, id, boundary);
+    const config::LimitsConfig& limits = call.parts.config.limits;
+    const bool has_room = call.held().TryTake(kUploadHeldBytes);
+    const auto id = has_room ? store::BeginUpload(
+                                   call.session, call.parts.clock, call.caller.org_id,
+                                   {call.parts.config.retention.uploads, limits.uploads_unused_max,
+                                    static_cast<std::int64_t>(limits.uploads_unused_bytes_max)})
+                             : std::nullopt;
+    if (!id) {
+      call.parts.upload_slots.GiveBack(call.caller.org_id);
+      return has_room ? TooMuchUnused(limits) : Unavailable("too much is being sent at once");
+    }
+    stream =
+        std::make_shared<UploadStream>(call.parts, call.answer, call.caller.org_id, *id, boundary);
   } catch (...) {
-    --call.parts.uploads_open;
+    call.parts.upload_slots.GiveBack(call.caller.org_id);
     throw;
   }
   stream->Start(call.session);

@@ -55,6 +55,7 @@ class HttpExchange final : public Exchange {
   const ServerRequest& request() const override { return request_; }
   void Read(std::function<void(BodyPiece)> then) override;
   void Gather(std::chrono::milliseconds wait_max, std::function<void(Gathered)> then) override;
+  void DropBody() override { request_.body = std::string(); }
   void Send(ServerResponse response) override;
   void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
   void Write(std::string piece, std::function<void(bool)> then) override;

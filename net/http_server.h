@@ -83,6 +83,9 @@ class Exchange {
   // here.
   base::ByteBudget::Holding& held() { return held_; }
 
+  // Lets go of request().body, once what is needed of it has been made.
+  virtual void DropBody() {}
+
   // Where the service TakesBody: the next piece of it, one at a time. `then`
   // runs on the server's thread, or at once on the caller's where there is nothing to wait for.
   // Whoever reads keeps the exchange alive. An answer before the end closes the connection.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ using domain::MonitorStatus;
 // Records were judged when they were received.
 constexpr std::size_t kRecordBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kFailureKeyBytesMax = 200;
+// Of one part; with the waits between them (import_failed) about four minutes.
+constexpr int kPartTriesMax = 10;
 
 struct PartRows {
   std::vector<domain::RowValues> rows;
@@ -110,12 +113,15 @@ ImportStep Activate(Transaction& tx, const base::Uuid& monitor_id) {
   return ImportStep::kActivated;
 }
 
-ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& monitor_id) {
+// `part_number`: which one it is about to add.
+ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& monitor_id,
+                   std::optional<int>* part_number) {
   const auto monitor = LockMonitor(tx, MonitorScope{}, monitor_id);
   const auto locked = tx.Exec("import_lock", monitor_id);
   if (!monitor || locked.empty()) return ImportStep::kAdded;  // somebody else finished it
   const auto import = locked[0];
   const int next_part = import["next_part"].as<int>();
+  *part_number = next_part;
   const int part_count = import["part_count"].as<int>();
   const auto text = tx.Exec("import_part", ReadUuid(import["upload_id"]), next_part);
   if (text.empty()) return Fail(tx, monitor_id, "the uploaded file is gone");
@@ -129,6 +135,31 @@ ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& 
   if (next_part + 1 == part_count) return Activate(tx, monitor_id);
   tx.Exec("import_advance", monitor_id);
   return ImportStep::kAdded;
+}
+
+// Counts that adding the part has failed, whatever the reason. True where that was the last try:
+// the monitor is `failed`.
+bool NoteFailure(Session& session, const base::Uuid& monitor_id, int part_number) {
+  return InTransaction(session, [&](Transaction& tx) {
+    if (!LockMonitor(tx, MonitorScope{}, monitor_id)) return false;
+    const auto failed = tx.Exec("import_failed", monitor_id, part_number);
+    if (failed.empty() || failed[0]["failures"].as<int>() < kPartTriesMax) return false;
+    const auto part = tx.Exec("import_part", ReadUuid(failed[0]["upload_id"]), part_number);
+    Fail(tx, monitor_id,
+         fmt::format("the rows from line {} on could not be added, in {} tries; make the monitor "
+                     "again later",
+                     part.empty() ? 0 : part[0]["first_line"].as<std::int64_t>(), kPartTriesMax));
+    return true;
+  });
+}
+
+// False, too, where the database is gone: the failure is the database's then.
+bool TryNoteFailure(Session& session, const base::Uuid& monitor_id, int part_number) {
+  try {
+    return NoteFailure(session, monitor_id, part_number);
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -145,7 +176,14 @@ ImportStep ImportBatch(Session& session, const base::Clock& clock) {
       },
       Durability::kAsync);
   if (!monitor_id) return ImportStep::kNothing;
-  return InTransaction(session, [&](Transaction& tx) { return AddPart(tx, clock, *monitor_id); });
+  std::optional<int> part;
+  try {
+    return InTransaction(session,
+                         [&](Transaction& tx) { return AddPart(tx, clock, *monitor_id, &part); });
+  } catch (const std::exception&) {
+    if (part && TryNoteFailure(session, *monitor_id, *part)) return ImportStep::kFailed;
+    throw;
+  }
 }
 
 }  // namespace vedette::store

@@ -215,7 +215,7 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
     if (monitor.idempotency) {
       if (auto known = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency)) return *known;
     }
-    if (monitor.upload_id && tx.Exec("upload_share", *monitor.upload_id, monitor.org_id).empty()) {
+    if (monitor.upload_id && tx.Exec("upload_use", *monitor.upload_id, monitor.org_id).empty()) {
       return {.kind = CreateOutcome::Kind::kUploadNotFound};
     }
     CreateOutcome created{

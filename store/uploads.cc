@@ -4,20 +4,29 @@
 
 namespace vedette::store {
 
-base::Uuid BeginUpload(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                       std::chrono::hours kept) {
+std::optional<base::Uuid> BeginUpload(Session& session, const base::Clock& clock,
+                                      const base::Uuid& org_id, const UploadLimits& limits) {
   const base::Uuid id = base::Uuid::V7(clock);
-  InTransaction(session,
-                [&](Transaction& tx) { tx.Exec("upload_insert", id, org_id, kept.count()); });
-  return id;
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const auto unused = tx.Exec("upload_unused", org_id)[0];
+    if (unused["files"].as<std::int64_t>() >= limits.unused_max ||
+        unused["bytes"].as<std::int64_t>() >= limits.unused_bytes_max) {
+      return std::nullopt;
+    }
+    tx.Exec("upload_insert", id, org_id, limits.kept.count());
+    return id;
+  });
 }
 
-void AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part) {
-  InTransaction(
+std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part) {
+  return InTransaction(
       session,
-      [&](Transaction& tx) {
+      [&](Transaction& tx) -> std::int64_t {
         tx.Exec("upload_part_insert", upload_id, part.part, part.first_line, part.row_count,
                 part.text);
+        const auto grown = tx.Exec("upload_grow", upload_id, part.text.size());
+        if (grown.empty()) return 0;
+        return tx.Exec("upload_unused", ReadUuid(grown[0][0]))[0]["bytes"].as<std::int64_t>();
       },
       Durability::kAsync);
 }

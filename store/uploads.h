@@ -15,9 +15,17 @@
 // (store/import.h).
 namespace vedette::store {
 
-// An upload is of use once FinishUpload has returned; one that is broken off expires.
-base::Uuid BeginUpload(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                       std::chrono::hours kept);
+struct UploadLimits {
+  std::chrono::hours kept;
+  // Of an organisation's files from which no monitor was made, unfinished ones included.
+  int unused_max;
+  std::int64_t unused_bytes_max;
+};
+// An upload is of use once FinishUpload has returned; one that is broken off expires. Empty where
+// the organisation has as many unused files, or bytes in them, as it may have. Calls at the same
+// moment may each find room for one.
+std::optional<base::Uuid> BeginUpload(Session& session, const base::Clock& clock,
+                                      const base::Uuid& org_id, const UploadLimits& limits);
 
 struct UploadPart {
   int part = 0;                 // 0, 1, 2, ...
@@ -25,8 +33,9 @@ struct UploadPart {
   int row_count = 0;
   std::string text;  // whole records
 };
-// Survives a crash of the database once FinishUpload has returned, not before.
-void AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part);
+// Survives a crash of the database once FinishUpload has returned, not before. Returns the bytes of
+// the organisation's unused files, with this part.
+std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part);
 
 // When it expires. Empty when there is no such upload any more.
 std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,

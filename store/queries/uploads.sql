@@ -3,6 +3,13 @@ insert into upload (id, org_id, columns, expires_at)
 values ($1, $2, '{}', now() + make_interval(hours => $3::int))
 returning expires_at
 
+-- name: upload_unused
+select count(*) as files, coalesce(sum(bytes), 0)::bigint as bytes from upload
+where org_id = $1 and used_at is null and expires_at > now()
+
+-- name: upload_grow
+update upload set bytes = bytes + $2 where id = $1 returning org_id
+
 -- name: upload_part_insert
 insert into upload_part (upload_id, part, first_line, row_count, text) values ($1, $2, $3, $4, $5)
 
@@ -18,10 +25,10 @@ delete from upload where id = $1
 select columns, row_count, expires_at from upload
 where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
 
--- name: upload_share
-select 1 from upload
+-- name: upload_use
+update upload set used_at = coalesce(used_at, now())
 where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
-for share
+returning 1
 
 -- name: upload_delete_expired
 delete from upload
@@ -38,7 +45,8 @@ insert into monitor_import (monitor_id, org_id, upload_id) values ($1, $2, $3)
 -- name: import_take
 update monitor_import
 set taken_at = clock_timestamp()
-where monitor_id = (select monitor_id from monitor_import order by taken_at limit 1 for update skip locked)
+where monitor_id = (select monitor_id from monitor_import where not_before <= now()
+                    order by taken_at limit 1 for update skip locked)
 returning monitor_id
 
 -- name: import_lock
@@ -52,7 +60,14 @@ for update of i
 select first_line, text from upload_part where upload_id = $1 and part = $2
 
 -- name: import_advance
-update monitor_import set next_part = next_part + 1 where monitor_id = $1
+update monitor_import set next_part = next_part + 1, failures = 0 where monitor_id = $1
+
+-- name: import_failed
+-- Tried again after 1, 2, 4, ... seconds, a minute at most.
+update monitor_import
+set failures = failures + 1, not_before = now() + make_interval(secs => least(60, power(2, failures)))
+where monitor_id = $1 and next_part = $2
+returning failures, upload_id
 
 -- name: import_delete
 delete from monitor_import where monitor_id = $1

@@ -1,6 +1,11 @@
 // Uploading a CSV file and making a monitor from it (interface 4.2, 3.4; decisions "Monitors").
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
 #include "store/import.h"
 #include "store/uploads.h"
 #include "tests/store/api_support.h"
@@ -143,9 +148,9 @@ TEST_F(ApiUpload, MissingExpiredForeignAndUnfinishedHandlesAre400) {
   }
   const Tenant other = NewTenant("other");
   EXPECT_EQ(Ask("POST", "/monitors", FromFile(handle), {{"x-api-key", other.key}}).status, 400);
-  const auto unfinished =
-      store::BeginUpload(session, clock, *base::Uuid::Parse(acme.org_id), std::chrono::hours(1));
-  EXPECT_EQ(Ask("POST", "/monitors", FromFile(unfinished.ToString())).status, 400);
+  const auto unfinished = store::BeginUpload(session, clock, *base::Uuid::Parse(acme.org_id),
+                                             {std::chrono::hours(1), 100, std::int64_t{1} << 30});
+  EXPECT_EQ(Ask("POST", "/monitors", FromFile(unfinished->ToString())).status, 400);
   const Headers key{{"idempotency-key", "k"}};
   const Reply first = Ask("POST", "/monitors", FromFile(handle), key);
   EXPECT_EQ(first.status, 200) << first.raw.body;
@@ -197,6 +202,163 @@ TEST_F(ApiUpload, HandlesExpireAfterADayAndAreKeptWhileNeeded) {
   EXPECT_EQ(ImportAll(), ImportStep::kActivated);
   EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 1);
   EXPECT_EQ(Sql("select count(*) from upload_part"), "0");
+}
+
+TEST_F(ApiUpload, APartThatCanNeverBeAddedFailsTheMonitor) {
+  const std::string id = Starting(Numbered(12000));
+  EXPECT_EQ(store::ImportBatch(session, clock), ImportStep::kAdded);
+  Sql("create function refuse() returns trigger language plpgsql as $$ begin "
+      "raise exception 'no'; end $$; "
+      "create trigger refuse before insert on monitor_row execute function refuse()");
+  for (int failures = 1; failures < 10; ++failures) {
+    EXPECT_ANY_THROW(store::ImportBatch(session, clock));
+    EXPECT_EQ(Sql("select failures from monitor_import"), std::to_string(failures));
+    // It waits for its next try, and stands before nobody else meanwhile.
+    EXPECT_EQ(store::ImportBatch(session, clock), ImportStep::kNothing);
+    Sql("update monitor_import set not_before = now()");
+  }
+  EXPECT_EQ(store::ImportBatch(session, clock), ImportStep::kFailed);
+  const Reply detail = Ask("GET", "/monitors/" + id);
+  EXPECT_EQ(detail.body["status"], "failed");
+  EXPECT_THAT(detail.body["disabled_reason"].get<std::string>(),
+              HasSubstr("the rows from line 10002 on could not be added, in 10 tries"));
+  EXPECT_EQ(Sql("select count(*) from monitor_import"), "0");
+}
+
+TEST_F(ApiUpload, APartThatIsAddedAtLastForgetsItsFailures) {
+  Starting(Numbered(12000));
+  Sql("update monitor_import set failures = 9");
+  EXPECT_EQ(store::ImportBatch(session, clock), ImportStep::kAdded);
+  EXPECT_EQ(Sql("select failures from monitor_import"), "0");
+}
+
+TEST_F(ApiUpload, RowBytesCountTheNamesOfColumnsAsInABody) {
+  // 330 columns with names of 194 bytes: a row of one letter a cell has 330 x 201 bytes.
+  std::string names = "domain";
+  std::string cells = "a.example";
+  base::Json row{{"domain", "a.example"}};
+  for (int i = 0; i < 330; ++i) {
+    const std::string name = std::to_string(1000 + i) + std::string(190, 'n');
+    names += "," + name;
+    cells += ",x";
+    row[name] = "x";
+  }
+  const Reply file = Upload(names + "\n" + cells + "\n");
+  EXPECT_EQ(file.status, 422) << file.raw.body;
+  EXPECT_EQ(file.loc(), R"(["body","line",2])");
+  Json body = GoodBody();
+  body["rows"] = Json::array({row});
+  EXPECT_EQ(Ask("POST", "/monitors", body).status, 422);
+  // Blank cells are no values.
+  EXPECT_EQ(Upload(names + "\nb.example" + std::string(330, ',') + "\n").status, 200);
+}
+
+class ApiUploadUnused : public ApiUpload {
+ public:
+  ApiUploadUnused()
+      : ApiUpload({{"VEDETTE_LIMITS_UPLOADS_UNUSED_MAX", "3"},
+                   {"VEDETTE_LIMITS_UPLOADS_UNUSED_BYTES_MAX", "1200000"}}) {}
+};
+
+TEST_F(ApiUploadUnused, G11_UnusedFilesOfAnOrganisationAreBoundedInNumber) {
+  std::string handle;
+  for (int i = 0; i < 3; ++i) handle = Upload(Numbered(2)).body["handle_id"];
+  const Reply fourth = Upload(Numbered(2));
+  EXPECT_EQ(fourth.status, 409);
+  EXPECT_EQ(fourth.error(), "too_many_unused_uploads");
+  EXPECT_THAT(fourth.message(), HasSubstr("3 files"));
+  // Another organisation has room, and so has this one once a file is used or has expired.
+  const Tenant other = NewTenant("other");
+  net::ServerRequest request = Request("POST", "/storage/csv/upload",
+                                       {{"content-type", "text/csv"}, {"x-api-key", other.key}});
+  request.body = Numbered(2);
+  EXPECT_EQ(AskRaw(std::move(request)).status, 200);
+  EXPECT_EQ(Ask("POST", "/monitors", FromFile(handle)).status, 200);
+  EXPECT_EQ(Upload(Numbered(2)).status, 200);
+  EXPECT_EQ(Upload(Numbered(2)).status, 409);
+  Sql("update upload set expires_at = now() where used_at is null");
+  EXPECT_EQ(Upload(Numbered(2)).status, 200);
+}
+
+TEST_F(ApiUploadUnused, G11_UnusedFilesOfAnOrganisationAreBoundedInBytes) {
+  const std::string csv = "domain,note\n" + [] {
+    std::string rows;
+    for (int i = 0; i < 700; ++i) rows += std::to_string(i) + "," + std::string(1000, 'x') + "\n";
+    return rows;
+  }();
+  EXPECT_EQ(Upload(csv).status, 200);
+  EXPECT_EQ(Sql("select bytes > 700000 and bytes < 710000 from upload"), "t");
+  const Reply second = Upload(csv);
+  EXPECT_EQ(second.status, 409);
+  EXPECT_EQ(second.error(), "too_many_unused_uploads");
+  EXPECT_EQ(Sql("select count(*) from upload"), "1") << "what is refused leaves nothing";
+}
+
+TEST_F(ApiUpload, G10_OneOrganisationsOpenUploadsLeaveRoomForOthers) {
+  // Their bodies never end.
+  class Dripping final : public net::Exchange {
+   public:
+    explicit Dripping(net::ServerRequest request) : request_(std::move(request)) {}
+    const net::ServerRequest& request() const override { return request_; }
+    void Read(std::function<void(net::BodyPiece)> then) override {
+      const std::lock_guard lock(mutex_);
+      then_ = std::move(then);
+    }
+    void Send(net::ServerResponse response) override { status_ = response.status; }
+    void Begin(int, std::vector<std::pair<std::string, std::string>>) override {}
+    void Write(std::string, std::function<void(bool)>) override {}
+    void End() override {}
+    int status() const { return status_; }
+    bool reads() const {
+      const std::lock_guard lock(mutex_);
+      return then_ != nullptr;
+    }
+    void Break() {
+      std::function<void(net::BodyPiece)> then;
+      {
+        const std::lock_guard lock(mutex_);
+        then.swap(then_);
+      }
+      if (then) then({net::BodyPiece::Kind::kBroken});
+    }
+
+   private:
+    net::ServerRequest request_;
+    mutable std::mutex mutex_;
+    std::function<void(net::BodyPiece)> then_;  // guarded by mutex_
+    std::atomic<int> status_{0};
+  };
+  const auto wait_until = [](const std::function<bool()>& reached) {
+    for (int i = 0; i < 6000 && !reached(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return reached();
+  };
+  std::vector<std::shared_ptr<Dripping>> open;
+  for (int i = 0; i < 32; ++i) {
+    open.push_back(std::make_shared<Dripping>(
+        Request("POST", "/storage/csv/upload", {{"content-type", "text/csv"}})));
+    api.Handle(open.back());
+  }
+  // Half of the 32 are taken, the rest is refused at once.
+  const auto refused = [&] {
+    return std::count_if(open.begin(), open.end(), [](auto& e) { return e->status() == 429; });
+  };
+  EXPECT_TRUE(wait_until([&] { return refused() == 16; })) << refused();
+  const auto reading = [&] {
+    return std::count_if(open.begin(), open.end(), [](auto& e) { return e->reads(); });
+  };
+  EXPECT_TRUE(wait_until([&] { return reading() == 16; })) << reading();
+  const Tenant other = NewTenant("other");
+  net::ServerRequest request = Request("POST", "/storage/csv/upload",
+                                       {{"content-type", "text/csv"}, {"x-api-key", other.key}});
+  request.body = Numbered(2);
+  EXPECT_EQ(AskRaw(std::move(request)).status, 200);
+  // Ended ones give their place back.
+  for (const auto& exchange : open) exchange->Break();
+  open.clear();
+  EXPECT_TRUE(wait_until([&] { return Sql("select count(*) from upload") == "1"; }));
+  EXPECT_EQ(Upload(Numbered(2)).status, 200);
 }
 
 class ApiUploadSmall : public ApiUpload {

@@ -319,20 +319,50 @@ TEST(UpdateBody, KnowsAbsentFromNull) {
   EXPECT_FALSE(body.has_research_plan);
 }
 
+// Stands still unless it is moved.
+class HandClock final : public base::Clock {
+ public:
+  base::Timestamp Now() const override { return {}; }
+  std::chrono::nanoseconds SinceBoot() const override { return at; }
+  std::chrono::nanoseconds at{0};
+};
+
+TEST(DescriptionWarnings, G10_SelectorsAreCheckedForABoundedTime) {
+  config::Config config{};
+  config.probes["low"].kind = "web";
+  HandClock clock;
+  Json watched = Json::object();
+  for (int i = 0; i < 64; ++i) watched["f" + std::to_string(i)] = "regex:(x{100}){10}";
+  int checked = 0;
+  const auto slow = [&](const std::string&, const std::string&) -> std::optional<std::string> {
+    ++checked;
+    clock.at += std::chrono::milliseconds(33);
+    return std::nullopt;
+  };
+  const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, slow, clock);
+  EXPECT_EQ(checked, 4);
+  ASSERT_TRUE(warnings);
+  EXPECT_EQ(base::ParseJsonOrThrow(*warnings).size(), 1U);
+  EXPECT_THAT(*warnings, HasSubstr("not checked"));
+  EXPECT_THAT(*warnings, HasSubstr("f63"));
+  EXPECT_THAT(*warnings, testing::Not(HasSubstr("f3\\\"")));
+}
+
 TEST(DescriptionWarnings, NameProseThatTheWebProbeCannotServe) {
   config::Config config{};
   config.probes["low"].kind = "web";
   config.probes["high"].kind = "http";
   const Json watched{{"a", "css:.a"}, {"b", "the name of the CEO"}};
   const auto sound = [](const std::string&, const std::string&) { return std::nullopt; };
-  const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, sound);
+  const auto warnings =
+      DescriptionWarnings(watched, domain::Tier::kLow, config, sound, HandClock());
   ASSERT_TRUE(warnings);
   EXPECT_EQ(base::ParseJsonOrThrow(*warnings).size(), 1U);
   EXPECT_THAT(*warnings, HasSubstr("struct.\\\"b\\\""));
-  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, sound));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, sound, HandClock()));
   config.probes["low"].url = "http://model.example";
   config.probes["low"].model = "m";
-  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kLow, config, sound));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kLow, config, sound, HandClock()));
 }
 
 TEST(DescriptionWarnings, NameSelectorsThatCannotBeRead) {
@@ -345,12 +375,13 @@ TEST(DescriptionWarnings, NameSelectorsThatCannotBeRead) {
   };
   for (const char* model : {"", "m"}) {
     config.probes["low"].url = config.probes["low"].model = model;
-    const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, fault);
+    const auto warnings =
+        DescriptionWarnings(watched, domain::Tier::kLow, config, fault, HandClock());
     ASSERT_TRUE(warnings);
     EXPECT_EQ(base::ParseJsonOrThrow(*warnings),
               Json({"struct.\"b\": It is wrong: b. Checks of this monitor will fail."}));
   }
-  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, fault));
+  EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, fault, HandClock()));
 }
 
 }  // namespace

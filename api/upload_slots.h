@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "base/uuid.h"
+
+namespace vedette::api {
+
+// The uploads under way in one process, kUploadsOpenMax at most. An organisation that is alone may
+// have half of them; n greedy ones have equal shares, and some stay free for the next (G10). Any
+// thread.
+class UploadSlots {
+ public:
+  enum class Taken {
+    kYes,    // to be given back
+    kShare,  // the organisation has its share
+    kFull,   // nothing is free
+  };
+  Taken Take(const base::Uuid& org_id);
+  void GiveBack(const base::Uuid& org_id);
+
+ private:
+  std::mutex mutex_;
+  std::map<base::Uuid, std::size_t> by_org_;  // guarded by mutex_, as is used_
+  std::size_t used_ = 0;
+};
+
+}  // namespace vedette::api
