@@ -211,16 +211,17 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
 }
 
 // A chunk whose workers died claims_max times is halved, until the row that kills is alone (design
-// 4). Its neighbours died with it, so being alone proves nothing yet: such rows have one last try,
-// one at a time. Who dies in that is a failed check. True when the chunk is not to be worked on
-// now.
+// 4). Its neighbours died with it, so being alone proves nothing yet: such rows have claims_max
+// last tries, one row at a time. Another organisation's row may end the process meanwhile, which is
+// why one death is not enough (G10). Who dies in each of them is a failed check. True when the
+// chunk is not to be worked on now.
 bool Worker::HandlePoison(const std::shared_ptr<ActiveChunk>& chunk) {
   if (chunk->claimed.claims <= config_.worker.claims_max || chunk->rows_open == 0) return false;
   log_.Warn("a chunk's workers died repeatedly", {{"chunk", chunk->claimed.id.ToString()},
                                                   {"claims", chunk->claimed.claims},
                                                   {"rows", chunk->rows_open}});
   if (chunk->rows_open == 1) {
-    if (chunk->claimed.claims > store::kLastTryClaims) {
+    if (chunk->claimed.claims >= store::kLastTryClaims + config_.worker.claims_max) {
       Condemn(chunk);
     } else {
       suspects_.push_back(chunk);

@@ -501,7 +501,8 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
 TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   const auto monitor = NewPriced(1, kHooks);
   Cut();
-  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
+  Sql(fmt::format("update chunk set claims = {}",
+                  store::kLastTryClaims + settings.worker.claims_max - 1));
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 0U);
@@ -552,3 +553,16 @@ TEST_F(WorkerTest, AChunkThatKeepsEndingItsProcessIsHalvedAndItsRowsAreCheckedOn
 
 }  // namespace
 }  // namespace vedette::test
+// A neighbour's row may have ended the process during a last try: the row is tried again.
+TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
+  const auto monitor = NewPriced(1, kHooks);
+  Cut();
+  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
+  Process process(*this);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(probe.starts(), 1U);
+  EXPECT_EQ(Outcomes(monitor), "02");
+  EXPECT_EQ(Balance(), 999'000);
+  ExpectMoneyAddsUp();
+}
+
