@@ -360,7 +360,11 @@ ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds wi
   return InTransaction(session, [&](Transaction& tx) {
     ControlChanges changes;
     for (const auto& row : tx.Exec("control_monitors", window.count())) {
-      changes.monitors.emplace_back(ReadUuid(row[0]), row[1].as<bool>());
+      if (row[2].is_null()) {
+        changes.monitors.emplace_back(ReadUuid(row[0]), row[1].as<bool>());
+      } else {
+        changes.rows.push_back({ReadUuid(row[0]), row[2].as<int>(), row[1].as<bool>()});
+      }
     }
     for (const auto& row : tx.Exec("control_organisations", window.count())) {
       changes.organisations.emplace_back(ReadUuid(row[0]), row[1].as<bool>());

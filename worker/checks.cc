@@ -128,6 +128,10 @@ bool Worker::StartNext(const std::shared_ptr<ActiveChunk>& chunk) {
   return false;
 }
 
+    if (!chunk->claimed.parts[ref.part].rows[ref.row].is_active) {
+      AddResult(chunk, ref, domain::Outcome::kInactive, nullptr);
+      continue;
+    }
 void Worker::StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref) {
   auto check = std::make_shared<Check>();
   check->chunk = chunk;

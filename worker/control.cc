@@ -137,7 +137,25 @@ void Worker::OnControl(const store::ControlChanges& changes, std::chrono::nanose
       }
     }
   }
+  if (!changes.rows.empty()) SwitchRows(changes.rows);
   Pump();
+}
+
+// What is held of the rows is started, or not, as they are switched now.
+void Worker::SwitchRows(const std::vector<store::RowSwitch>& rows) {
+  std::unordered_map<base::Uuid, std::vector<const store::RowSwitch*>> by_monitor;
+  for (const store::RowSwitch& row : rows) by_monitor[row.monitor_id].push_back(&row);
+  for (auto& [id, chunk] : chunks_) {
+    for (store::LoadedPart& part : chunk->claimed.parts) {
+      const auto switched = by_monitor.find(part.part.monitor_id);
+      if (switched == by_monitor.end()) continue;
+      for (const store::RowSwitch* row : switched->second) {
+        if (row->position < part.part.first || row->position >= part.part.end) continue;
+        part.rows[static_cast<std::size_t>(row->position - part.part.first)].is_active =
+            row->is_active;
+      }
+    }
+  }
 }
 
 bool Worker::ControlFresh(const ActiveChunk& chunk) const {

@@ -99,6 +99,7 @@ class Worker {
   void OnDrainTimeout();
   void DrainStep();
 
+  void SwitchRows(const std::vector<store::RowSwitch>& rows);
   base::EventLoop& loop_;
   store::Pool& pool_;
   store::Signals& signals_;

@@ -109,9 +109,13 @@ from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 where c.id = u.id and c.lease_token = u.token
 
 -- name: control_monitors
-select m.id, m.status = 2 from monitor m
+-- Monitors, and rows of monitors (position not null), whose switches changed within $1 ms.
+select m.id, m.status = 2, null::int from monitor m
 where m.control_changed_at > now() - $1 * interval '1 millisecond'
 
 -- name: control_organisations
+union all
+select s.monitor_id, s.is_active, s.position from row_switch s
+where s.switched_at > now() - $1 * interval '1 millisecond'
 select o.id, not o.locked and 'monitors' = any(o.features) from organisation o
 where o.control_changed_at > now() - $1 * interval '1 millisecond'

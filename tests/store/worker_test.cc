@@ -4,6 +4,7 @@
 
 #include "store/control.h"
 #include "store/poison.h"
+#include "store/rows.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
@@ -140,6 +141,25 @@ TEST_F(StoppedWorkerTest, G5_APauseHoldsForWhatWaitsAndItsMoneyReturns) {
   probe.Release(process.loop, kSame);
   ExpectTheRestSkipped();
 }
+TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
+  Process process(*this);
+  Until("two are in flight", [this] { return probe.held() == 2; });
+  const auto row = base::Uuid::Parse(Sql("select id from monitor_row where position = 5"));
+  const auto back = base::Uuid::Parse(Sql("select id from monitor_row where position = 7"));
+  store::SwitchRow(session, {}, monitor, *row, false, "why");
+  store::SwitchRow(session, {}, monitor, *back, false, "why");
+  store::SwitchRow(session, {}, monitor, *back, true, std::nullopt);
+  UntilControlIsRead();
+  probe.SetScript([](int, int) { return kSame; });
+  probe.Release(process.loop, kSame);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(probe.starts(), 9U);
+  EXPECT_EQ(Outcomes(monitor), "02020202020802020202") << "inactive, as if it had been off before";
+  EXPECT_EQ(Balance(), 991'000) << "what was reserved for it is back";
+  EXPECT_EQ(Sql("select count(*) from delivery"), "0");
+  ExpectMoneyAddsUp();
+}
+
 
 TEST_F(StoppedWorkerTest, G5_ALockOfTheOrganisationHoldsLikewise) {
   Process process(*this);
