@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/admission.h"
+#include "domain/turns.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -352,7 +353,8 @@ void ReleaseChunks(Session& session, const std::vector<LeaseRef>& leases) {
       ids.push_back(ref.chunk_id);
       tokens.push_back(ref.lease_token);
     }
-    tx.Exec("chunk_release", ids, tokens);
+    tx.Exec("chunk_release", ids, tokens,
+            std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
   });
 }
 

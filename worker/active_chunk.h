@@ -56,6 +56,15 @@ struct ActivePart {
   bool org_runs = true;
   std::string outcomes;  // one byte a row, 0 = none yet
 };
+  // Checks that were made, and how long they took, all together: its next tick is cut by that.
+  int checks = 0;
+  std::chrono::nanoseconds took{};
+
+  int CheckMs() const {
+    return checks == 0 ? 0
+                       : static_cast<int>(
+                             std::chrono::ceil<std::chrono::milliseconds>(took / checks).count());
+  }
 
 // What a worker holds of one organisation.
 struct OrgLoad {

@@ -247,6 +247,9 @@ void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& resu
       const Verdict verdict =
           Storable(result) ? check->Judged(result) : check->Judged(Unstorable());
       AddResult(chunk, check->ref, verdict.outcome, MakeEffects(*check, verdict));
+  ActivePart& part = chunk->parts[check->ref.part];
+  ++part.checks;
+  part.took += took;
     }
   }
   Pump();

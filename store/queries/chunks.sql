@@ -104,7 +104,8 @@ where c.id = u.id and c.lease_token = u.token
 returning c.id
 
 -- name: chunk_release
-update chunk c set available_at = now(), lease_token = null, claims = greatest(c.claims - 1, 0)
+-- It had its turn already: it comes before all that waits.
+update chunk c set available_at = now() - $3 * interval '1 second', lease_token = null, claims = greatest(c.claims - 1, 0)
 from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 where c.id = u.id and c.lease_token = u.token
 
