@@ -73,7 +73,7 @@ void LoadSpecs(Transaction& tx, Claim* claim) {
   }
   for (const auto& row :
        tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
-    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row));
+    auto spec = std::make_shared<MonitorSpec>(ReadSpec(row));
     claim->specs.emplace(spec->monitor_id, std::move(spec));
   }
 }
@@ -272,7 +272,8 @@ OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int org
     OrgWalk walk;
     const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
     for (const auto& row : rows) {
-      if (!row[1].is_null()) walk.due.push_back({ReadUuid(row[0]), row[1].as<int>()});
+      if (!row[1].is_null())
+        walk.due.push_back({ReadUuid(row[0]), row[1].as<int>(), ReadUuidOrNull(row[2])});
     }
     if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = ReadUuid(rows.back()[0]);
     return walk;

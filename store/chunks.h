@@ -85,7 +85,7 @@ struct Claim {
   // The claim's time by the database's clock: what its checks look at ends here (G6).
   base::Timestamp now{};
   std::vector<ClaimedChunk> chunks;
-  std::unordered_map<base::Uuid, std::shared_ptr<const MonitorSpec>> specs;
+  std::unordered_map<base::Uuid, std::shared_ptr<MonitorSpec>> specs;
 };
 
 // Organisations with due chunks, in the order of their ids, from behind `cursor` on; `next_cursor`
@@ -93,6 +93,8 @@ struct Claim {
 struct DueOrg {
   base::Uuid org_id;
   int rows = 0;  // of its first due chunk
+  // The monitor of that chunk, where it is a part of a large tick.
+  std::optional<base::Uuid> large_monitor_id;
 };
 struct OrgWalk {
   std::vector<DueOrg> due;
@@ -139,8 +141,8 @@ struct ControlChanges {
   // Changed within the last `window`, with whether they may run now.
   std::vector<std::pair<base::Uuid, bool>> monitors;
   std::vector<std::pair<base::Uuid, bool>> organisations;
+  std::vector<RowSwitch> rows;
 };
 ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window);
-  std::vector<RowSwitch> rows;
 
 }  // namespace vedette::store

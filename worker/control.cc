@@ -171,8 +171,14 @@ void Worker::Forget(const std::shared_ptr<ActiveChunk>& chunk) {
   std::size_t rows = 0;
   for (const auto& part : chunk->parts) rows += part.outcomes.size();
   rows_held_ -= rows;
-  chunk->org->rows_held -= rows;
-  if (chunk->org->rows_held == 0 && chunk->org->in_flight == 0) orgs_.erase(chunk->claimed.org_id);
+  rows_open_ -= chunk->rows_open;
+  OrgLoad& org = *chunk->org;
+  org.rows_open -= chunk->rows_open;
+  if (chunk->claimed.large) {
+    const auto large = org.large_chunks.find(chunk->flow());
+    if (--large->second == 0) org.large_chunks.erase(large);
+  }
+  if (--org.chunks == 0 && org.in_flight == 0) orgs_.erase(chunk->claimed.org_id);
   if (last_try_ == chunk) {
     last_try_.reset();
     TrySuspect();
@@ -197,7 +203,7 @@ void Worker::Drain(std::function<void()> done) {
 }
 
 void Worker::GiveAllBack() {
-  startable_.clear();
+  startable_.Clear();
   for (auto& [id, chunk] : chunks_) chunk->giving_back = true;
   // A check that waits for its next attempt is given back with the others.
   retry_timer_.Stop();

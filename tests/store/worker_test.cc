@@ -114,7 +114,6 @@ class StoppedWorkerTest : public WorkerTest {
  public:
   StoppedWorkerTest() {
     settings.worker.checks_in_flight_max = 2;
-    settings.worker.org_share = 1;
     monitor = NewPriced(10);
     Cut();
     probe.SetScript(Hold);
@@ -141,6 +140,7 @@ TEST_F(StoppedWorkerTest, G5_APauseHoldsForWhatWaitsAndItsMoneyReturns) {
   probe.Release(process.loop, kSame);
   ExpectTheRestSkipped();
 }
+
 TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
   Process process(*this);
   Until("two are in flight", [this] { return probe.held() == 2; });
@@ -159,7 +159,6 @@ TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
   ExpectMoneyAddsUp();
 }
-
 
 TEST_F(StoppedWorkerTest, G5_ALockOfTheOrganisationHoldsLikewise) {
   Process process(*this);
@@ -292,14 +291,14 @@ TEST_F(DrainedWorkerTest, ACheckThatWaitsForItsNextAttemptIsGivenBackNotFailed) 
 
 // A neighbour whose checks never end has its share of the slots, and no more.
 TEST_F(WorkerTest, G10_OneOrganisationsSlowChecksLeaveSlotsToOthers) {
-  settings.worker.checks_in_flight_max = 4;
+  settings.worker.checks_in_flight_max = 40;
   NewPriced(256);
   Cut();
   probe.SetScript(Hold);
   Process process(*this);
-  Until("its share is in flight", [this] { return probe.held() == 2; });
+  Until("its share is in flight", [this] { return probe.held() == 36; });
   process.Settle();
-  EXPECT_EQ(probe.starts(), 2U);
+  EXPECT_EQ(probe.starts(), 36U) << "nine tenths";
   const base::Uuid other = NewOrganisation(5000);
   probe.SetScript([](int, int) { return kSame; });
   NewMonitor({.rows = 3, .org = other});
@@ -309,7 +308,74 @@ TEST_F(WorkerTest, G10_OneOrganisationsSlowChecksLeaveSlotsToOthers) {
       "select count(*) from row_state s join monitor m on m.id = s.monitor_id where m.org_id = '" +
           other.ToString() + "' and s.last_tick_id > 0",
       "3");
-  EXPECT_EQ(probe.held(), 2U) << "the neighbour's are still under way";
+  EXPECT_EQ(probe.held(), 36U) << "the neighbour's are still under way";
+}
+
+// Two neighbours whose checks never end leave room, each what MayTakeMore says, and a third one's
+// check begins.
+TEST_F(WorkerTest, G10_TwoOrganisationsWithSlowChecksLeaveSlotsToAThird) {
+  settings.worker.checks_in_flight_max = 400;
+  probe.SetMonitorScript([this](const base::Uuid& monitor) {
+    const std::lock_guard lock(held_mutex);
+    ++held_of[monitor];
+    return std::nullopt;
+  });
+  const auto begun = [this](const base::Uuid& monitor) {
+    const std::lock_guard lock(held_mutex);
+    return held_of[monitor];
+  };
+  Process process(*this);
+  std::vector<base::Uuid> monitors;
+  for (const int share : {360, 36, 1}) {
+    monitors.push_back(
+        NewMonitor({.rows = share == 1 ? 1 : 600, .org = NewOrganisation(1'000'000)}));
+    Sql("update monitor_row set subject = json_build_object('n', position) returning 1");
+    Cut();
+    Until("it has its share", [&] { return begun(monitors.back()) == share; });
+  }
+  process.Settle();
+  EXPECT_EQ(begun(monitors[0]), 360);
+  EXPECT_EQ(begun(monitors[1]), 36) << "nine tenths of what the first one left";
+}
+
+// A large tick whose checks never end holds its organisation's share of slots and rows; a one-row
+// monitor of the same organisation begins all the same.
+TEST_F(WorkerTest, G10_AOneRowCheckBeginsBesideALargeTickOfItsOrganisation) {
+  settings.worker.checks_in_flight_max = 40;
+  settings.worker.chunk_rows_max = limits.chunk_rows_max = 16;
+  const auto large = NewPriced(2000);
+  Cut();
+  probe.SetMonitorScript([this](const base::Uuid& monitor) {
+    const std::lock_guard lock(held_mutex);
+    ++held_of[monitor];
+    return std::nullopt;
+  });
+  const auto begun = [this](const base::Uuid& monitor) {
+    const std::lock_guard lock(held_mutex);
+    return held_of[monitor];
+  };
+  Process process(*this);
+  Until("its share is in flight", [&] { return begun(large) == 36; });
+  process.Settle();
+  const auto one = NewPriced(1);
+  Cut();
+  Until("the one-row check begins", [&] { return begun(one) == 1; });
+  EXPECT_EQ(begun(large), 36);
+}
+
+TEST_F(WorkerTest, G10_AMonitorsChunksFollowFromItsOwnChecksDurations) {
+  const auto slow = NewPriced(2);
+  Cut();
+  probe.SetScript(Hold);
+  Process process(*this);
+  Until("they are held", [this] { return probe.held() == 2; });
+  const auto began = clock.SinceBoot();
+  Until("some time has passed", [&] { return clock.SinceBoot() - began > milliseconds(50); });
+  probe.Release(process.loop, kSame);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(Sql(fmt::format("select check_ms >= 50 from monitor_sched where monitor_id = '{}'",
+                            slow.ToString())),
+            "t");
 }
 
 TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
@@ -496,7 +562,6 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
   limits.chunk_rows_max = 2;
   settings.worker.chunk_rows_max = 2;
   settings.worker.checks_in_flight_max = 2;
-  settings.worker.org_share = 1;
   Process process(*this);
   for (int round = 1; round <= 3; ++round) {
     SCOPED_TRACE(round);
@@ -530,6 +595,19 @@ TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   EXPECT_EQ(Sql("select message like 'probe_crashed: %' from event"), "t");
   EXPECT_EQ(Sql(kFailuresNotified), "1") << "who waits for the check hears that it failed";
   EXPECT_EQ(Balance(), 1'000'000);
+  ExpectMoneyAddsUp();
+}
+
+// A neighbour's row may have ended the process during a last try: the row is tried again.
+TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
+  const auto monitor = NewPriced(1, kHooks);
+  Cut();
+  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
+  Process process(*this);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(probe.starts(), 1U);
+  EXPECT_EQ(Outcomes(monitor), "02");
+  EXPECT_EQ(Balance(), 999'000);
   ExpectMoneyAddsUp();
 }
 
@@ -573,16 +651,3 @@ TEST_F(WorkerTest, AChunkThatKeepsEndingItsProcessIsHalvedAndItsRowsAreCheckedOn
 
 }  // namespace
 }  // namespace vedette::test
-// A neighbour's row may have ended the process during a last try: the row is tried again.
-TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
-  const auto monitor = NewPriced(1, kHooks);
-  Cut();
-  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
-  Process process(*this);
-  UntilAllChunksAreDone();
-  EXPECT_EQ(probe.starts(), 1U);
-  EXPECT_EQ(Outcomes(monitor), "02");
-  EXPECT_EQ(Balance(), 999'000);
-  ExpectMoneyAddsUp();
-}
-
