@@ -76,10 +76,28 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The end of a sentence about something unknown: what was probably meant, if anything is so close
-// that it was. `what` is "key" or "one".
+// Keys of earlier versions that mean nothing any more, and what stands for them now.
+struct RetiredKey {
+  std::string_view section;
+  std::string_view name;
+  std::string_view instead;
+};
+constexpr RetiredKey kRetiredKeys[] = {
+    {"worker", "org_share",
+     "[worker] newcomer_share stands for it, the share that an organisation that is alone leaves "
+     "free: remove org_share, or set newcomer_share to 1 - org_share"},
+};
+
+// The end of a sentence about something unknown: what stands for it now, or else what was probably
+// meant, if anything is so close that it was. `what` is "key" or "one".
 std::string Hint(const std::string& unknown, const std::vector<std::string>& known,
                  std::string_view what) {
+  for (const RetiredKey& key : kRetiredKeys) {
+    if (unknown == fmt::format("[{}] {}", key.section, key.name) ||
+        unknown == EnvironmentName(key.section, key.name)) {
+      return fmt::format("; {}", key.instead);
+    }
+  }
   const auto distance = [&](const std::string& name) { return EditDistance(unknown, name); };
   const std::string& closest =
       *std::min_element(known.begin(), known.end(),

@@ -168,8 +168,8 @@ struct WorkerConfig {
   milliseconds control_read_ms;     // how often pauses are read
   milliseconds control_age_max_ms;  // older knowledge starts no check (G5)
   int checks_in_flight_max;
-  int rows_ahead_max;  // rows claimed beyond what can be in flight
-  double org_share;    // of both that one organisation may hold
+  int rows_ahead_max;     // rows claimed beyond what can be in flight
+  double newcomer_share;  // of both that an organisation that is alone leaves free
   int chunk_rows_max;
   milliseconds chunk_duration_target_ms;  // a chunk's size follows from it and the checks' duration
   int claims_max;                         // deaths before a chunk is halved

@@ -195,7 +195,7 @@ void AddWorker(std::vector<Key>* table) {
       .Time("control_age_max_ms", &C::control_age_max_ms, milliseconds(100), seconds(4))
       .Add("checks_in_flight_max", &C::checks_in_flight_max, Int(1, 1'000'000))
       .Add("rows_ahead_max", &C::rows_ahead_max, Int(0, 1'000'000))
-      .Add("org_share", &C::org_share, Real(0.01, 1))
+      .Add("newcomer_share", &C::newcomer_share, Real(0.01, 0.9))
       .Add("chunk_rows_max", &C::chunk_rows_max, Int(1, 65'536))
       .Time("chunk_duration_target_ms", &C::chunk_duration_target_ms)
       .Add("claims_max", &C::claims_max, Int(1, 100))

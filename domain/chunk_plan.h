@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -30,6 +29,10 @@ struct TickRows {
   base::Timestamp due_at;
   // The tick has further rows, in other chunks, now or later.
   bool large = false;
+  // Rows of its monitor that a chunk has at most; 0 = as many as any chunk. See ChunkRowsFor.
+  int chunk_rows = 0;
+  // The turn of the tick's chunk before these, if there was one. See turns.h.
+  std::optional<base::Timestamp> last_turn;
 };
 
 struct ChunkPlan {
@@ -41,17 +44,7 @@ struct ChunkPlan {
   std::vector<ChunkPart> parts;
   base::Timestamp due_at;  // the earliest of its ticks
   int row_count = 0;
-};
-
-// How many rows a chunk has at most, by tier.
-class ChunkSizes {
- public:
-  explicit(false) ChunkSizes(int rows) { rows_.fill(rows); }  // the same for every tier
-  int operator[](Tier tier) const { return rows_[static_cast<std::size_t>(tier)]; }
-  void Set(Tier tier, int rows) { rows_[static_cast<std::size_t>(tier)] = rows; }
-
- private:
-  std::array<int, kTierCount> rows_{};
+  std::optional<base::Timestamp> last_turn;  // of a large tick's, as in TickRows
 };
 
 // Rows of a chunk whose checks take `check` each: as many as would take `target` one after the
@@ -59,9 +52,10 @@ class ChunkSizes {
 // `rows_max`.
 int ChunkRowsFor(std::chrono::milliseconds check, std::chrono::milliseconds target, int rows_max);
 
-// A tick of up to its tier's chunk size goes whole into one chunk, together with others of the same
-// organisation, team and tier that fit, in the order given. A large tick's rows are cut so that a
-// chunk is whole blocks (kBlockRows) or a part of one. Requires sizes of at least 1.
-std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, const ChunkSizes& sizes);
+// A tick of up to its chunk_rows goes whole into one chunk, together with others of the same
+// organisation, team and tier that fit, in the order given: what fits is as many rows as
+// `rows_max`, and as much work as one tick's chunk_rows are. A large tick's rows are cut so that a
+// chunk is whole blocks (kBlockRows) or a part of one. Requires rows_max of at least 1.
+std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, int rows_max);
 
 }  // namespace vedette::domain

@@ -36,7 +36,8 @@ constexpr std::size_t kSeriesMax = 1024;
 // In seconds, but for the ratio. Probes: from a cached page to the longest deadline.
 const Buckets kCheckBuckets{.005, .01, .025, .05, .1, .25, .5,  1,
                             2.5,  5,   10,   30,  60, 120, 300, 600};
-const Buckets kLagBuckets{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
+const Buckets kLagBuckets{.001, .0025, .005, .01, .025, .05, .1,  .25, .5,
+                          1,    2.5,   5,    10,  30,   60,  300, 900, 3600};
 // 1 is a row checked exactly on time.
 const Buckets kFreshnessBuckets{.5, .9, 1, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10};
 const Buckets kAttemptBuckets{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/admission.h"
+#include "domain/turns.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -273,7 +274,8 @@ OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int org
     OrgWalk walk;
     const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
     for (const auto& row : rows) {
-      if (!row[1].is_null()) walk.due.push_back({ReadUuid(row[0]), row[1].as<int>()});
+      if (!row[1].is_null())
+        walk.due.push_back({ReadUuid(row[0]), row[1].as<int>(), ReadUuidOrNull(row[2])});
     }
     if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = ReadUuid(rows.back()[0]);
     return walk;
@@ -354,7 +356,8 @@ void ReleaseChunks(Session& session, const std::vector<LeaseRef>& leases) {
       ids.push_back(ref.chunk_id);
       tokens.push_back(ref.lease_token);
     }
-    tx.Exec("chunk_release", ids, tokens);
+    tx.Exec("chunk_release", ids, tokens,
+            std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
   });
 }
 
@@ -362,7 +365,11 @@ ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds wi
   return InTransaction(session, [&](Transaction& tx) {
     ControlChanges changes;
     for (const auto& row : tx.Exec("control_monitors", window.count())) {
-      changes.monitors.emplace_back(ReadUuid(row[0]), row[1].as<bool>());
+      if (row[2].is_null()) {
+        changes.monitors.emplace_back(ReadUuid(row[0]), row[1].as<bool>());
+      } else {
+        changes.rows.push_back({ReadUuid(row[0]), row[2].as<int>(), row[1].as<bool>()});
+      }
     }
     for (const auto& row : tx.Exec("control_organisations", window.count())) {
       changes.organisations.emplace_back(ReadUuid(row[0]), row[1].as<bool>());

@@ -95,6 +95,8 @@ struct Claim {
 struct DueOrg {
   base::Uuid org_id;
   int rows = 0;  // of its first due chunk
+  // The monitor of that chunk, where it is a part of a large tick.
+  std::optional<base::Uuid> large_monitor_id;
 };
 struct OrgWalk {
   std::vector<DueOrg> due;
@@ -129,11 +131,19 @@ std::vector<base::Uuid> RenewChunks(Session& session, const std::vector<LeaseRef
 // Gives chunks back at once: available to others, the claim not counted.
 void ReleaseChunks(Session& session, const std::vector<LeaseRef>& leases);
 
-// What changed among monitors and organisations that decides whether checks may run (G5).
+// A row that was switched on or off.
+struct RowSwitch {
+  base::Uuid monitor_id;
+  int position = 0;
+  bool is_active = true;
+};
+
+// What changed among monitors, rows and organisations that decides whether checks may run (G5).
 struct ControlChanges {
   // Changed within the last `window`, with whether they may run now.
   std::vector<std::pair<base::Uuid, bool>> monitors;
   std::vector<std::pair<base::Uuid, bool>> organisations;
+  std::vector<RowSwitch> rows;
 };
 ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window);
 

@@ -136,6 +136,7 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
     AuditIfGiven(tx, clock, *monitor, audit);
     NewTick tick;
     tick.sched = ReadSched(row);
+    tick.sched.check_ms = row[14].as<int>();
     if (tick.sched.open_tick_id) {
       outcome.joined = true;
       outcome.tick_id = *tick.sched.open_tick_id;

@@ -143,7 +143,7 @@ void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
 // Outcomes of parts of large ticks go to the log, block by block.
 void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   std::vector<base::Uuid> monitor_ids, org_ids;
-  std::vector<int> blocks, firsts;
+  std::vector<int> blocks, firsts, check_ms;
   std::vector<std::int64_t> tick_ids;
   std::vector<std::string> outcomes;
   for (const auto& chunk : chunks) {
@@ -155,6 +155,7 @@ void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
         org_ids.push_back(chunk.record->org_id);
         blocks.push_back(at / domain::kBlockRows);
         firsts.push_back(at % domain::kBlockRows);
+        check_ms.push_back(p.check_ms);
         tick_ids.push_back(p.part.tick_id);
         outcomes.push_back(Bytea(std::string_view(p.outcomes)
                                      .substr(static_cast<std::size_t>(at - p.part.first),
@@ -164,7 +165,7 @@ void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
     }
   }
   if (monitor_ids.empty()) return;
-  tx.Exec("record_log", monitor_ids, blocks, tick_ids, firsts, org_ids, outcomes);
+  tx.Exec("record_log", monitor_ids, blocks, tick_ids, firsts, org_ids, outcomes, check_ms);
 }
 
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
@@ -174,6 +175,7 @@ void CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   std::vector<domain::TickTrigger> triggers;
   std::vector<base::Timestamp> due_at, started_at;
   std::vector<std::string> outcomes;
+  std::vector<int> check_ms;
   for (const auto& chunk : chunks) {
     if (!chunk.record->finished || chunk.record->large) continue;
     for (const FinishedPart& p : chunk.record->parts) {
@@ -185,12 +187,13 @@ void CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
       due_at.push_back(p.spec->open_due_at);
       started_at.push_back(p.spec->open_started_at);
       outcomes.push_back(Bytea(p.outcomes));
+      check_ms.push_back(p.check_ms);
     }
   }
   if (monitor_ids.empty()) return;
   tx.Exec("record_ticks", monitor_ids, tick_ids, org_ids, triggers, due_at, started_at, slots,
           outcomes);
-  tx.Exec("record_close_ticks", monitor_ids, tick_ids);
+  tx.Exec("record_close_ticks", monitor_ids, tick_ids, check_ms);
 }
 
 // The charge leaves the reservation; what a finished chunk still holds returns.

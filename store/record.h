@@ -70,6 +70,7 @@ struct FinishedPart {
   domain::ChunkPart part;
   std::string outcomes;  // of all its rows, also those recorded earlier
   std::shared_ptr<const MonitorSpec> spec;
+  int check_ms = 0;  // how long a check of it took on average; 0 = none was made
 };
 
 struct ChunkRecord {

@@ -1,12 +1,16 @@
 #include "store/ticks.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "domain/limits.h"
 #include "domain/next_run_times.h"
 #include "domain/outcome.h"
+#include "domain/turns.h"
 #include "store/ticks_sql.h"
 
 namespace vedette::store {
@@ -78,14 +82,38 @@ base::Timestamp PortionTime(base::Timestamp started_at, bool spread, double shar
   return started_at + std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
 }
 
-domain::ChunkSizes ReadChunkSizes(Transaction& tx, const CutLimits& limits) {
-  domain::ChunkSizes sizes(limits.chunk_rows_max);
-  for (const auto& row : tx.Exec("tier_check_ms")) {
-    sizes.Set(static_cast<domain::Tier>(row[0].as<int>()),
-              domain::ChunkRowsFor(std::chrono::milliseconds(row[1].as<std::int64_t>()),
-                                   limits.chunk_duration_target, limits.chunk_rows_max));
+// Rows of a chunk of a monitor whose checks take `check_ms`.
+int ChunkRows(const CutLimits& limits, int check_ms) {
+  return domain::ChunkRowsFor(std::chrono::milliseconds(check_ms), limits.chunk_duration_target,
+                              limits.chunk_rows_max);
+}
+
+// The chunks' turns, in their order. A flow is a large tick, or the small ones of an organisation.
+std::vector<base::Timestamp> GiveTurns(Transaction& tx,
+                                       const std::vector<domain::ChunkPlan>& plans) {
+  std::set<base::Uuid> orgs;
+  for (const domain::ChunkPlan& plan : plans) orgs.insert(plan.org_id);
+  std::map<base::Uuid, base::Timestamp> first_turns;
+  base::Timestamp now{};
+  for (const auto& row :
+       tx.Exec("chunk_turns", std::vector<base::Uuid>(orgs.begin(), orgs.end()))) {
+    now = ReadTime(row[2]);
+    first_turns.emplace(ReadUuid(row[0]), domain::FirstTurn(ReadTimeOrNull(row[1]), now));
   }
-  return sizes;
+  std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
+  std::vector<base::Timestamp> turns;
+  turns.reserve(plans.size());
+  for (const domain::ChunkPlan& plan : plans) {
+    const base::Timestamp first = first_turns.at(plan.org_id);
+    const auto [it, begins] = last.try_emplace({plan.org_id, plan.large_monitor_id}, first);
+    if (!begins) {
+      it->second = domain::NextTurn(it->second, now);
+    } else if (plan.last_turn) {
+      it->second = std::max(first, domain::NextTurn(*plan.last_turn, now));
+    }
+    turns.push_back(it->second);
+  }
+  return turns;
 }
 
 }  // namespace
@@ -118,9 +146,11 @@ std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now) {
   return std::max<std::int64_t>(sched.last_tick_id + 1, now.time_since_epoch().count());
 }
 
-std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
-                          const std::vector<domain::ChunkPlan>& plans) {
-  if (plans.empty()) return 0;
+std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
+                                                   const std::vector<domain::ChunkPlan>& plans) {
+  if (plans.empty()) return {};
+  const std::vector<base::Timestamp> turns = GiveTurns(tx, plans);
+  std::map<base::Uuid, base::Timestamp> last_turns;
   std::vector<base::Uuid> ids;
   std::vector<base::Uuid> org_ids;
   std::vector<std::optional<base::Uuid>> team_ids;
@@ -132,7 +162,9 @@ std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
   std::vector<std::string> firsts;
   std::vector<std::string> ends;
   std::vector<int> row_counts;
-  for (const domain::ChunkPlan& plan : plans) {
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const domain::ChunkPlan& plan = plans[i];
+    if (plan.large_monitor_id) last_turns[*plan.large_monitor_id] = turns[i];
     ids.push_back(base::Uuid::V7(clock));
     org_ids.push_back(plan.org_id);
     team_ids.push_back(plan.team_id);
@@ -156,13 +188,12 @@ std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
     ends.push_back(*Param(part_ends).text());
   }
   tx.Exec("chunk_insert", ids, org_ids, team_ids, tiers, large_ids, due_at, monitor_ids, tick_ids,
-          firsts, ends, row_counts);
-  return static_cast<std::int64_t>(plans.size());
+          firsts, ends, row_counts, turns);
+  return last_turns;
 }
 
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
                        const CutLimits& limits) {
-  const domain::ChunkSizes sizes = ReadChunkSizes(tx, limits);
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   TickColumns opened;
@@ -175,7 +206,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
       continue;
     }
     opened.Add(tick);
-    is_large.push_back(tick.sched.row_count > sizes[tick.sched.tier]);
+    const int chunk_rows = ChunkRows(limits, tick.sched.check_ms);
+    is_large.push_back(tick.sched.row_count > chunk_rows);
     if (is_large.back()) large.Add(tick);
     // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
     // one that fits into a single portion need not wait for that.
@@ -189,6 +221,7 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     r.part = {tick.sched.monitor_id, tick.tick_id, 0, tick.sched.row_count};
     r.due_at = tick.due_at;
     r.large = is_large.back();
+    r.chunk_rows = chunk_rows;
     rows.push_back(r);
   }
   // The last tick is still open, or there are no rows.
@@ -200,7 +233,9 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     tx.Exec("tick_insert_open", large.monitor_ids, large.tick_ids, large.org_ids, large.triggers,
             large.due_at, large.slots, large.row_counts);
   }
-  return InsertChunks(tx, clock, domain::PlanChunks(rows, sizes));
+  const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
+  InsertChunks(tx, clock, plans);
+  return static_cast<std::int64_t>(plans.size());
 }
 
 NewTick DueTick(SchedRow sched, base::Timestamp now) {
@@ -233,7 +268,9 @@ CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimit
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
     for (const auto& row : due) {
-      NewTick tick = DueTick(ReadSched(row), result.now);
+      SchedRow sched = ReadSched(row);
+      sched.check_ms = row[11].as<int>();
+      NewTick tick = DueTick(std::move(sched), result.now);
       tick.spread =
           IsSpread(limits, tick.trigger, tick.due_at, tick.sched.anchor_at, tick.sched.row_count);
       if (tick.sched.open_tick_id) ++result.overlap_ticks;
@@ -269,6 +306,8 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
       r.due_at =
           PortionTime(due_at, spread, limits.spread, row[4].as<std::int64_t>(), first, open_rows);
       r.large = true;
+      r.last_turn = ReadTimeOrNull(row[13]);
+      r.chunk_rows = ChunkRows(limits, row[14].as<int>());
       rows.push_back(r);
       monitor_ids.push_back(r.part.monitor_id);
       if (end == open_rows) {
@@ -282,8 +321,12 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
       }
     }
     if (rows.empty()) return result;
-    result.chunks = InsertChunks(tx, clock, domain::PlanChunks(rows, ReadChunkSizes(tx, limits)));
-    tx.Exec("sched_set_portions", monitor_ids, portion_at, portion_positions);
+    const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
+    result.chunks = static_cast<std::int64_t>(plans.size());
+    const auto last_turns = InsertChunks(tx, clock, plans);
+    std::vector<std::optional<base::Timestamp>> turns;
+    for (const base::Uuid& id : monitor_ids) turns.emplace_back(last_turns.at(id));
+    tx.Exec("sched_set_portions", monitor_ids, portion_at, portion_positions, turns);
     return result;
   });
 }
@@ -306,13 +349,18 @@ int CloseLargeTicks(Session& session, int ticks_max) {
       const auto tick_id = row[1].as<std::int64_t>();
       const int rows = row[2].as<int>();
       domain::OutcomeCounts counts{};
+      std::int64_t check_ms_sum = 0;
+      std::int64_t timed = 0;  // blocks of which it is known how long their checks took
       for (const auto& log :
            tx.Exec("check_log_of_tick", monitor_id, tick_id, rows / domain::kBlockRows)) {
         domain::CountOutcomes(ReadBytea(log[0]), &counts);
+        if (log[1].is_null() || log[1].as<int>() == 0) continue;
+        check_ms_sum += log[1].as<std::int64_t>();
+        ++timed;
       }
       tx.Exec("tick_close_large", monitor_id, tick_id,
               std::vector<std::int64_t>(counts.begin(), counts.end()));
-      tx.Exec("sched_close_large", monitor_id, tick_id);
+      tx.Exec("sched_close_large", monitor_id, tick_id, timed == 0 ? 0 : check_ms_sum / timed);
     }
     return static_cast<int>(closable.size());
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -27,9 +28,10 @@ struct SchedRow {
   int row_count = 0;
   std::int64_t last_tick_id = 0;
   std::optional<std::int64_t> open_tick_id;
+  int check_ms = 0;  // how long a check of it took in its last tick; 0 = not known
 };
 
-// From the first ten columns of sched_due and sched_lock.
+// From the first ten columns of sched_due and sched_lock: without check_ms.
 SchedRow ReadSched(const pqxx::row& row);
 
 // A tick to be opened, or closed at once when the monitor's last one is still open.
@@ -58,7 +60,9 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
                        const CutLimits& limits);
 
-std::int64_t InsertChunks(Transaction& tx, const base::Clock& clock,
-                          const std::vector<domain::ChunkPlan>& plans);
+// Gives the chunks their turns (domain/turns.h) and writes them. Returns the last turn of each
+// large tick's monitor among them.
+std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
+                                                   const std::vector<domain::ChunkPlan>& plans);
 
 }  // namespace vedette::store

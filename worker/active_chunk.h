@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,12 +56,23 @@ struct ActivePart {
   bool monitor_active = true;
   bool org_runs = true;
   std::string outcomes;  // one byte a row, 0 = none yet
+  // Checks that were made, and how long they took, all together: its next tick is cut by that.
+  int checks = 0;
+  std::chrono::nanoseconds took{};
+
+  int CheckMs() const {
+    return checks == 0 ? 0
+                       : static_cast<int>(
+                             std::chrono::ceil<std::chrono::milliseconds>(took / checks).count());
+  }
 };
 
 // What a worker holds of one organisation.
 struct OrgLoad {
-  std::size_t rows_held = 0;
+  std::size_t chunks = 0;
+  std::size_t rows_open = 0;  // of these chunks, without an outcome
   std::size_t in_flight = 0;
+  std::map<base::Uuid, std::size_t> large_chunks;  // chunks of large ticks, by monitor
 };
 
 struct ActiveChunk {
@@ -82,8 +94,17 @@ struct ActiveChunk {
   bool giving_back = false;      // draining: no further row is started
   bool deaf = false;             // draining took too long: what is in flight is ignored
 
+  // Every row was started, or had an outcome before.
+  bool AllStarted() const {
+    return next.part >= parts.size() ||
+           (next.part + 1 == parts.size() && next.row >= parts.back().outcomes.size());
+  }
   bool Finished() const { return rows_open == 0 && in_flight == 0; }
   store::LeaseRef lease() const { return {claimed.id, claimed.lease_token}; }
+  // Whose turn its checks take among those of its organisation: a large tick's chunks share one.
+  const base::Uuid& flow() const {
+    return claimed.large ? claimed.parts.front().part.monitor_id : claimed.id;
+  }
 };
 
 // An event of the row's check, with what it is about.

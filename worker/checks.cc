@@ -81,31 +81,37 @@ Verdict Worker::Check::Judged(const ProbeResult& result) const {
   }
 }
 
-// Starts checks while there is room, one of each chunk in turn, so that no chunk stands before
-// another, and of each organisation up to its share of the slots (G10).
+void Worker::MakeStartable(const std::shared_ptr<ActiveChunk>& chunk) {
+  const auto& large = chunk->org->large_chunks;
+  const auto held = chunk->claimed.large ? large.find(chunk->flow()) : large.end();
+  const bool newcomer = held == large.end() || held->second == 1;
+  startable_.Push(chunk->claimed.org_id, chunk->flow(), newcomer, chunk);
+}
+
+// Starts checks while there is room, in turns (StartTurns), and of each organisation up to its
+// share of the slots (G10).
 void Worker::Pump() {
   if (pumping_) return;  // a probe that answers at once comes back here
   pumping_ = true;
-  const auto org_max = std::max<std::size_t>(
-      1, static_cast<std::size_t>(config_.worker.org_share *
-                                  static_cast<double>(config_.worker.checks_in_flight_max)));
-  std::size_t passed = 0;  // chunks in a row whose organisation has its share
-  while (FreeSlots() > 0 && passed < startable_.size()) {
-    auto chunk = std::move(startable_.front());
-    startable_.pop_front();
-    if (chunk->lost || chunk->giving_back) continue;
-    if (chunk->org->in_flight >= org_max) {
-      startable_.push_back(std::move(chunk));
-      ++passed;
+  const auto may = [this](const std::shared_ptr<ActiveChunk>& chunk, bool newcomer) {
+    if (chunk->lost || chunk->giving_back) return true;  // to be dropped; its load may be gone
+    return MayStart(chunk->org->in_flight, RoomNow(), newcomer);
+  };
+  while (FreeSlots() > 0) {
+    auto turn = startable_.Next(may);
+    if (!turn) break;
+    const auto chunk = turn->item();
+    if (chunk->lost || chunk->giving_back) {
+      startable_.Drop(*turn);
       continue;
     }
-    passed = 0;
     if (!ControlFresh(*chunk)) {
-      startable_.push_front(std::move(chunk));
       ReadControl();
       break;  // goes on with what the read brings
     }
-    if (StartNext(chunk)) startable_.push_back(std::move(chunk));
+    const bool started = StartNext(chunk);
+    if (started) startable_.Took(*turn);
+    if (!started || chunk->AllStarted()) startable_.Drop(*turn);
   }
   pumping_ = false;
   metrics_.SetChecksInFlight(static_cast<std::int64_t>(in_flight_));
@@ -124,6 +130,10 @@ bool Worker::StartNext(const std::shared_ptr<ActiveChunk>& chunk) {
     if (part.outcomes[ref.row] != 0) continue;
     if (!part.monitor_active || !part.org_runs) {
       AddResult(chunk, ref, domain::Outcome::kSkippedPaused, nullptr);
+      continue;
+    }
+    if (!chunk->claimed.parts[ref.part].rows[ref.row].is_active) {
+      AddResult(chunk, ref, domain::Outcome::kInactive, nullptr);
       continue;
     }
     StartCheck(chunk, ref);
@@ -273,7 +283,7 @@ void Worker::RunRetries() {
 
 void Worker::LeaveFlight(const ActiveChunk& chunk) {
   --in_flight_;
-  if (--chunk.org->in_flight == 0 && chunk.org->rows_held == 0) orgs_.erase(chunk.claimed.org_id);
+  if (--chunk.org->in_flight == 0 && chunk.org->chunks == 0) orgs_.erase(chunk.claimed.org_id);
 }
 
 void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
@@ -284,6 +294,9 @@ void Worker::Finish(const std::shared_ptr<Check>& check, const ProbeResult& resu
                                 std::chrono::duration_cast<std::chrono::microseconds>(took));
   auto& average = check_durations_[static_cast<std::size_t>(chunk->claimed.tier)];
   average = average.count() == 0 ? took : average + (took - average) / kDurationWeight;
+  ActivePart& part = chunk->parts[check->ref.part];
+  ++part.checks;
+  part.took += took;
   if (!chunk->deaf) {
     --chunk->in_flight;
     if (!chunk->lost) {
@@ -330,10 +343,16 @@ std::vector<std::int64_t> Worker::CheckDurationsMs() const {
   return out;
 }
 
+void Worker::CloseRow(ActiveChunk* chunk) {
+  --chunk->rows_open;
+  --chunk->org->rows_open;
+  --rows_open_;
+}
+
 void Worker::AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref,
                        domain::Outcome outcome, std::unique_ptr<CheckEffects> effects) {
   chunk->parts[ref.part].outcomes[ref.row] = static_cast<char>(outcome);
-  --chunk->rows_open;
+  CloseRow(chunk.get());
   if (chunk->unrecorded.empty()) chunk->unrecorded_since = clock_.SinceBoot();
   chunk->unrecorded.push_back({ref, outcome, std::move(effects)});
   recorder_.Add(chunk);

@@ -13,8 +13,9 @@ namespace {
 
 // The least by which claiming ahead grows.
 constexpr std::size_t kRowsAheadStep = 16;
-// Chunks of one organisation in one claim.
-constexpr std::size_t kChunksPerShareMax = 64;
+// Rows of held chunks for one that is without an outcome: chunks whose last checks take long do not
+// keep a worker from claiming more, up to this.
+constexpr std::size_t kHeldPerOpen = 4;
 
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
                                                const std::string& watched_text) {
@@ -32,8 +33,8 @@ std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
 
 }  // namespace
 
-// Rows that may be held: what is in flight, and what is claimed ahead.
-std::size_t Worker::HeldMax() const {
+// Rows that may be held without an outcome: what is in flight, and what is claimed ahead.
+std::size_t Worker::RowsMax() const {
   return static_cast<std::size_t>(config_.worker.checks_in_flight_max) + rows_ahead_;
 }
 
@@ -42,35 +43,35 @@ std::size_t Worker::FreeSlots() const {
   return slots - std::min(slots, in_flight_);
 }
 
-// What each due organisation may get: the free room shared among them, each up to its own share of
-// the whole, so that one that is overdue by millions does not stand before everybody (G10). Where
-// all room is taken but slots are free, others fill those: one that holds nothing gets a chunk.
+Room Worker::RoomNow() const {
+  const auto chunk_rows_max = static_cast<std::size_t>(config_.worker.chunk_rows_max);
+  Room room;
+  room.rows_max = RowsMax();
+  room.rows_open = rows_open_;
+  const std::size_t held_max = kHeldPerOpen * room.rows_max;
+  room.rows_left = held_max - std::min(held_max, rows_held_);
+  const std::size_t over_max = held_max + room.rows_max + chunk_rows_max;
+  room.rows_left_for_slots = over_max - std::min(over_max, rows_held_);
+  room.slots_max = static_cast<std::size_t>(config_.worker.checks_in_flight_max);
+  room.in_flight = in_flight_;
+  room.newcomer_share = config_.worker.newcomer_share;
+  return room;
+}
+
 std::vector<store::ClaimShare> Worker::Shares(const std::vector<store::DueOrg>& due) const {
-  if (due.empty()) return {};
-  const std::size_t held_max = HeldMax();
-  const auto org_max =
-      static_cast<std::size_t>(config_.worker.org_share * static_cast<double>(held_max));
-  std::size_t free = held_max - std::min(held_max, rows_held_);
-  const std::size_t over_max = held_max + static_cast<std::size_t>(config_.worker.chunk_rows_max) +
-                               static_cast<std::size_t>(config_.worker.checks_in_flight_max);
-  std::size_t slots = std::min(FreeSlots(), over_max - std::min(over_max, rows_held_));
-  const std::size_t each = (free + due.size() - 1) / due.size();
-  std::vector<store::ClaimShare> shares;
+  std::vector<Asking> asking;
+  asking.reserve(due.size());
   for (const store::DueOrg& org : due) {
-    if (free == 0 && slots == 0) break;
+    Asking& a = asking.emplace_back();
+    a.org_id = org.org_id;
+    a.first_rows = static_cast<std::size_t>(org.rows);
     const auto it = orgs_.find(org.org_id);
-    const std::size_t held = it == orgs_.end() ? 0 : it->second.rows_held;
-    if (held > 0 && (held >= org_max || free == 0)) continue;
-    const auto first = static_cast<std::size_t>(org.rows);
-    const std::size_t own = org_max - std::min(held, org_max);
-    const std::size_t rows = std::max<std::size_t>(1, std::min({own, each, free}));
-    const std::size_t chunks = std::min((rows + first - 1) / first, kChunksPerShareMax);
-    shares.push_back({org.org_id, static_cast<int>(chunks), static_cast<int>(rows)});
-    const std::size_t taken = std::max(rows, first);
-    free -= std::min(free, taken);
-    slots -= std::min(slots, taken);
+    if (it == orgs_.end()) continue;
+    a.rows_open = it->second.rows_open;
+    a.in_flight = it->second.in_flight;
+    a.newcomer = !org.large_monitor_id || !it->second.large_chunks.contains(*org.large_monitor_id);
   }
-  return shares;
+  return ShareOut(asking, RoomNow());
 }
 
 // How far to claim ahead follows from what claims find: a worker that ran out of rows while it
@@ -83,7 +84,9 @@ void Worker::AdjustRowsAhead(bool was_busy) {
     return;
   }
   std::size_t waiting = 0;
-  for (const auto& chunk : startable_) waiting += chunk->rows_open - chunk->in_flight;
+  startable_.ForEach([&waiting](const std::shared_ptr<ActiveChunk>& chunk) {
+    waiting += chunk->rows_open - chunk->in_flight;
+  });
   if (waiting > rows_ahead_ / 2) rows_ahead_ -= (rows_ahead_ + 7) / 8;
 }
 
@@ -113,7 +116,7 @@ void Worker::Claim() {
           DrainStep();
           return;
         }
-        if (rows_held_ >= HeldMax() && FreeSlots() == 0) return;  // goes on with what is recorded
+        if (rows_open_ >= RowsMax() && FreeSlots() == 0) return;  // goes on with what is recorded
         const auto shares = Shares(walk->due);
         // Whoever got nothing this time comes first the next time.
         walk_cursor_ = shares.size() < walk->due.size() && !shares.empty() ? shares.back().org_id
@@ -197,8 +200,11 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const Claimed& from,
   }
   chunk->rows_open = rows;
   rows_held_ += rows;
+  rows_open_ += rows;
   chunk->org = &orgs_[chunk->claimed.org_id];
-  chunk->org->rows_held += rows;
+  chunk->org->rows_open += rows;
+  ++chunk->org->chunks;
+  if (chunk->claimed.large) ++chunk->org->large_chunks[chunk->flow()];
   chunks_.emplace(chunk->claimed.id, chunk);
   for (std::size_t p = 0; p < chunk->parts.size(); ++p) {
     const store::LoadedPart& part = chunk->claimed.parts[p];
@@ -211,29 +217,30 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const Claimed& from,
       if (!part.decided[r]) continue;
       if (part.rows[r].done) {
         chunk->parts[p].outcomes[r] = static_cast<char>(*part.decided[r]);
-        --chunk->rows_open;
+        CloseRow(chunk.get());
       } else {
         AddResult(chunk, {p, r}, *part.decided[r], nullptr);
       }
     }
   }
   if (HandlePoison(chunk)) return;
-  if (chunk->rows_open > 0) startable_.push_back(chunk);
+  if (chunk->rows_open > 0) MakeStartable(chunk);
   // With nothing to check and nothing new there is still the chunk to close.
   if (chunk->Finished()) recorder_.Add(chunk);
 }
 
 // A chunk whose workers died claims_max times is halved, until the row that kills is alone (design
-// 4). Its neighbours died with it, so being alone proves nothing yet: such rows have one last try,
-// one at a time. Who dies in that is a failed check. True when the chunk is not to be worked on
-// now.
+// 4). Its neighbours died with it, so being alone proves nothing yet: such rows have claims_max
+// last tries, one row at a time. Another organisation's row may end the process meanwhile, which is
+// why one death is not enough (G10). Who dies in each of them is a failed check. True when the
+// chunk is not to be worked on now.
 bool Worker::HandlePoison(const std::shared_ptr<ActiveChunk>& chunk) {
   if (chunk->claimed.claims <= config_.worker.claims_max || chunk->rows_open == 0) return false;
   log_.Warn("a chunk's workers died repeatedly", {{"chunk", chunk->claimed.id.ToString()},
                                                   {"claims", chunk->claimed.claims},
                                                   {"rows", chunk->rows_open}});
   if (chunk->rows_open == 1) {
-    if (chunk->claimed.claims > store::kLastTryClaims) {
+    if (chunk->claimed.claims >= store::kLastTryClaims + config_.worker.claims_max) {
       Condemn(chunk);
     } else {
       suspects_.push_back(chunk);
@@ -289,7 +296,7 @@ void Worker::TrySuspect() {
           Forget(chunk);
           return;
         }
-        startable_.push_back(chunk);
+        MakeStartable(chunk);
         Pump();
       });
 }

@@ -137,7 +137,25 @@ void Worker::OnControl(const store::ControlChanges& changes, std::chrono::nanose
       }
     }
   }
+  if (!changes.rows.empty()) SwitchRows(changes.rows);
   Pump();
+}
+
+// What is held of the rows is started, or not, as they are switched now.
+void Worker::SwitchRows(const std::vector<store::RowSwitch>& rows) {
+  std::unordered_map<base::Uuid, std::vector<const store::RowSwitch*>> by_monitor;
+  for (const store::RowSwitch& row : rows) by_monitor[row.monitor_id].push_back(&row);
+  for (auto& [id, chunk] : chunks_) {
+    for (store::LoadedPart& part : chunk->claimed.parts) {
+      const auto switched = by_monitor.find(part.part.monitor_id);
+      if (switched == by_monitor.end()) continue;
+      for (const store::RowSwitch* row : switched->second) {
+        if (row->position < part.part.first || row->position >= part.part.end) continue;
+        part.rows[static_cast<std::size_t>(row->position - part.part.first)].is_active =
+            row->is_active;
+      }
+    }
+  }
 }
 
 bool Worker::ControlFresh(const ActiveChunk& chunk) const {
@@ -153,8 +171,14 @@ void Worker::Forget(const std::shared_ptr<ActiveChunk>& chunk) {
   std::size_t rows = 0;
   for (const auto& part : chunk->parts) rows += part.outcomes.size();
   rows_held_ -= rows;
-  chunk->org->rows_held -= rows;
-  if (chunk->org->rows_held == 0 && chunk->org->in_flight == 0) orgs_.erase(chunk->claimed.org_id);
+  rows_open_ -= chunk->rows_open;
+  OrgLoad& org = *chunk->org;
+  org.rows_open -= chunk->rows_open;
+  if (chunk->claimed.large) {
+    const auto large = org.large_chunks.find(chunk->flow());
+    if (--large->second == 0) org.large_chunks.erase(large);
+  }
+  if (--org.chunks == 0 && org.in_flight == 0) orgs_.erase(chunk->claimed.org_id);
   if (last_try_ == chunk) {
     last_try_.reset();
     TrySuspect();
@@ -179,7 +203,7 @@ void Worker::Drain(std::function<void()> done) {
 }
 
 void Worker::GiveAllBack() {
-  startable_.clear();
+  startable_.Clear();
   for (auto& [id, chunk] : chunks_) chunk->giving_back = true;
   // A check that waits for its next attempt is given back with the others.
   retry_timer_.Stop();

@@ -57,8 +57,8 @@ store::ChunkRecord MakeRecord(const ActiveChunk& chunk, const std::vector<CheckR
   record.finished = finished;
   if (finished) {
     for (std::size_t i = 0; i < chunk.parts.size(); ++i) {
-      record.parts.push_back(
-          {chunk.claimed.parts[i].part, chunk.parts[i].outcomes, chunk.parts[i].spec});
+      record.parts.push_back({chunk.claimed.parts[i].part, chunk.parts[i].outcomes,
+                              chunk.parts[i].spec, chunk.parts[i].CheckMs()});
     }
   }
   return record;

@@ -24,6 +24,8 @@
 #include "worker/notification_sink.h"
 #include "worker/probes/probe.h"
 #include "worker/recorder.h"
+#include "worker/share_out.h"
+#include "worker/start_turns.h"
 
 namespace vedette::worker {
 
@@ -55,7 +57,8 @@ class Worker {
   void Drain(std::function<void()> done);
 
   // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet. By it schedulers size chunks.
+  // none was made yet. Schedulers of version 0.1 size
+  // chunks by it; later ones go by each monitor's own.
   std::vector<std::int64_t> CheckDurationsMs() const;
 
  private:
@@ -75,12 +78,15 @@ class Worker {
   void TrySuspect();
   std::vector<store::ClaimShare> Shares(const std::vector<store::DueOrg>& due) const;
   void AdjustRowsAhead(bool was_busy);
-  std::size_t HeldMax() const;
+  Room RoomNow() const;
+  std::size_t RowsMax() const;
   std::size_t FreeSlots() const;
 
   // checks.cc: from a row to its result
   void Pump();
   bool StartNext(const std::shared_ptr<ActiveChunk>& chunk);
+  void MakeStartable(const std::shared_ptr<ActiveChunk>& chunk);
+  void CloseRow(ActiveChunk* chunk);
   void StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref);
   void Attempt(const std::shared_ptr<Check>& check);
   bool OnTurn(Check& check, std::chrono::milliseconds waited);
@@ -98,6 +104,7 @@ class Worker {
   void RenewLeases();
   void ReadControl();
   void OnControl(const store::ControlChanges& changes, std::chrono::nanoseconds began);
+  void SwitchRows(const std::vector<store::RowSwitch>& rows);
   bool ControlFresh(const ActiveChunk& chunk) const;
   void GiveBackIfIdle(const std::shared_ptr<ActiveChunk>& chunk);
   void Forget(const std::shared_ptr<ActiveChunk>& chunk);
@@ -125,10 +132,11 @@ class Worker {
   base::Timer drain_timer_;
 
   std::unordered_map<base::Uuid, std::shared_ptr<ActiveChunk>> chunks_;
-  std::deque<std::shared_ptr<ActiveChunk>> startable_;  // with rows that are not started
+  StartTurns<std::shared_ptr<ActiveChunk>> startable_;  // with rows that are not started
   std::deque<std::shared_ptr<ActiveChunk>> suspects_;   // of one row; tried one at a time
   std::shared_ptr<ActiveChunk> last_try_;
   std::size_t rows_held_ = 0;           // of all chunks
+  std::size_t rows_open_ = 0;           // of these, without an outcome
   std::size_t rows_ahead_;              // claimed beyond what can be in flight
   std::map<base::Uuid, OrgLoad> orgs_;  // those that something is held of
   std::size_t in_flight_ = 0;

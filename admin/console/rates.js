@@ -58,9 +58,10 @@ export class Rates {
     this.#members = seen;
     const rates = [...seen.values()].map(m => m.rate).filter(rate => rate !== null);
     if (rates.length === 0) return null;
-    const bounds = rates[0].bounds;
-    const counts = bounds.map((_, i) => i).concat(bounds.length)
-      .map(i => rates.reduce((sum, rate) => sum + (rate.lag[i] ?? 0), 0));
+    // During an upgrade members may have different bounds: what a member counted stays under its own.
+    const bounds = [...new Set(rates.flatMap(rate => rate.bounds))].sort((a, b) => a - b);
+    const counts = bounds.concat(Infinity).map(bound => rates.reduce(
+      (sum, rate) => sum + (rate.lag[bound === Infinity ? rate.bounds.length : rate.bounds.indexOf(bound)] ?? 0), 0));
     return {
       at: Date.parse(overview.at),
       checks: addUp(rates.map(rate => rate.checks)),

@@ -7,9 +7,10 @@ with recursive walk(org_id, n) as (
   from walk w
   where w.org_id is not null and w.n < $2
 )
-select w.org_id, (select c.row_count from chunk c
-                  where c.org_id = w.org_id and c.available_at <= now() order by c.available_at limit 1)
+select w.org_id, c.row_count, c.monitor_id
 from walk w
+left join lateral (select row_count, monitor_id from chunk
+                   where org_id = w.org_id and available_at <= now() order by available_at limit 1) c on true
 where w.org_id is not null
 order by w.org_id
 
@@ -104,13 +105,18 @@ where c.id = u.id and c.lease_token = u.token
 returning c.id
 
 -- name: chunk_release
-update chunk c set available_at = now(), lease_token = null, claims = greatest(c.claims - 1, 0)
+-- It had its turn already: it comes before all that waits.
+update chunk c set available_at = now() - $3 * interval '1 second', lease_token = null, claims = greatest(c.claims - 1, 0)
 from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 where c.id = u.id and c.lease_token = u.token
 
 -- name: control_monitors
-select m.id, m.status = 2 from monitor m
+-- Monitors, and rows of monitors (position not null), whose switches changed within $1 ms.
+select m.id, m.status = 2, null::int from monitor m
 where m.control_changed_at > now() - $1 * interval '1 millisecond'
+union all
+select s.monitor_id, s.is_active, s.position from row_switch s
+where s.switched_at > now() - $1 * interval '1 millisecond'
 
 -- name: control_organisations
 select o.id, not o.locked and 'monitors' = any(o.features) from organisation o

@@ -8,7 +8,7 @@ for no key update
 -- Who sets a stopped monitor going reckons from the clock, not from when the transaction began: until the monitor and
 -- its organisation were locked, slots came and were accounted for.
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
-       open_tick_id, now(), live, open_rows, clock_timestamp()
+       open_tick_id, now(), live, open_rows, clock_timestamp(), check_ms
 from monitor_sched
 where monitor_id = $1
 for update

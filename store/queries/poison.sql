@@ -6,7 +6,7 @@ where c.id = $1 and c.lease_token = $2
 for update
 
 -- name: chunk_last_try
-update chunk set claims = $3 where id = $1 and lease_token = $2
+update chunk set claims = greatest(claims, $3) where id = $1 and lease_token = $2
 returning id
 
 -- name: split_make_large

@@ -49,8 +49,8 @@ from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid
   as u(id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, lease_token)
 
 -- name: record_log
-insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes)
-select * from unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::uuid[], $6::bytea[])
+insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes, check_ms)
+select * from unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::uuid[], $6::bytea[], $7::int[])
 
 -- name: record_ticks
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, slots, row_count,
@@ -64,8 +64,8 @@ from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestampt
 -- name: record_close_ticks
 update monitor_sched s
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
-    open_trigger = null
-from unnest($1::uuid[], $2::bigint[]) as u(monitor_id, tick_id)
+    open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end
+from unnest($1::uuid[], $2::bigint[], $3::int[]) as u(monitor_id, tick_id, check_ms)
 where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
 
 -- name: record_charges

@@ -87,6 +87,18 @@ with old as (
   set is_active = $3, disabled_reason = $4, updated_at = now()
   from old
   where r.id = old.id
+  returning r.position
+), told as (
+  insert into row_switch (monitor_id, position, is_active)
+  select $1, position, $3 from switched
+  on conflict (monitor_id, position) do update set is_active = excluded.is_active, switched_at = now()
+), forgotten as (
+  delete from row_switch s
+  using (select monitor_id, position from row_switch
+         where switched_at < now() - interval '10 minutes' and (monitor_id, position) not in (
+           select $1, position from switched)
+         limit 1000 for update skip locked) old_ones
+  where s.monitor_id = old_ones.monitor_id and s.position = old_ones.position
 )
 select case when is_active = $3 then 0 when $3 then 1 else -1 end as moved from old
 

@@ -1,6 +1,6 @@
 -- name: sched_due
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
-       open_tick_id, now()
+       open_tick_id, now(), check_ms
 from monitor_sched
 where live and next_run_at <= now()
 order by next_run_at
@@ -19,7 +19,7 @@ set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
-    portion_position = u.portion_position
+    portion_position = u.portion_position, portion_turn = null
 from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::smallint[],
             $7::boolean[], $8::int[])
   as u(monitor_id, tick_id, next_run_at, due_at, slots, trigger, large, portion_position)
@@ -51,19 +51,26 @@ select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), u.slots, u
 from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count)
 
+-- name: chunk_turns
+-- The first turn among each organisation's due chunks, null without any.
+select o.id, (select available_at from chunk
+              where org_id = o.id and available_at <= now() order by available_at limit 1), now()
+from unnest($1::uuid[]) as o(id)
+
 -- name: chunk_insert
 -- Arrays of arrays do not exist with different lengths: $7 to $10 are each chunk's array in text form.
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
                    due_at, row_count)
-select u.id, u.org_id, u.team_id, u.tier, now(), u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
+select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
        u.firsts::int[], u.ends::int[], u.due_at, u.row_count
 from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::timestamptz[], $7::text[],
-            $8::text[], $9::text[], $10::text[], $11::int[])
-  as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count)
+            $8::text[], $9::text[], $10::text[], $11::int[], $12::timestamptz[])
+  as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
 
 -- name: sched_due_portions
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
-       open_started_at, open_rows, open_trigger, portion_position, now()
+       open_started_at, open_rows, open_trigger, portion_position, now(),
+       portion_turn, check_ms
 from monitor_sched
 where portion_at is not null and portion_at <= now()
 order by portion_at
@@ -72,8 +79,9 @@ for update skip locked
 
 -- name: sched_set_portions
 update monitor_sched s
-set portion_at = u.portion_at, portion_position = u.portion_position
-from unnest($1::uuid[], $2::timestamptz[], $3::int[]) as u(monitor_id, portion_at, portion_position)
+set portion_at = u.portion_at, portion_position = u.portion_position, portion_turn = u.portion_turn
+from unnest($1::uuid[], $2::timestamptz[], $3::int[], $4::timestamptz[])
+  as u(monitor_id, portion_at, portion_position, portion_turn)
 where s.monitor_id = u.monitor_id
 
 -- name: sched_closable
@@ -85,7 +93,7 @@ limit $1
 for update skip locked
 
 -- name: check_log_of_tick
-select l.outcomes
+select l.outcomes, l.check_ms
 from generate_series(0, $3::int) as b(block)
 join check_log l on l.monitor_id = $1 and l.block = b.block and l.tick_id = $2
 
@@ -96,12 +104,6 @@ where monitor_id = $1 and tick_id = $2 and finished_at is null
 -- name: sched_close_large
 update monitor_sched
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
-    open_trigger = null, open_large = false
+    open_trigger = null, open_large = false,
+    check_ms = case when $3::int > 0 then $3::int else check_ms end
 where monitor_id = $1 and open_tick_id = $2
-
--- name: tier_check_ms
--- How long a check of each tier takes, as the fleet's workers say.
-select u.n - 1, avg(u.ms)::bigint
-from member m, unnest(m.check_ms) with ordinality as u(ms, n)
-where m.heartbeat_at > now() - interval '1 minute' and u.ms > 0
-group by u.n

@@ -29,6 +29,14 @@ assert.equal(now.lag.p99, 10, 'beyond every bound is the last bound');
 const old = {id: 'o', heartbeat_at: new Date(40000).toISOString(), heartbeat_age_ms: 0, counters: {}};
 rates.add(overview(40000, old));
 assert.equal(rates.add(overview(45000, {...old, heartbeat_at: new Date(45000).toISOString()})), null);
+// Members of two versions with different bounds: each count stays under its own bound.
+const finer = (at, lag) => ({...member('f', at, 0, lag),
+  counters: {checks: {}, deliveries: {}, lag: {le_s: [0.1, 1, 10], counts: lag}}});
+const mixed = new Rates();
+mixed.add(overview(50000, member('m', 50000, 0, [0, 0, 0]), finer(50000, [0, 0, 0, 0])));
+now = mixed.add(overview(55000, member('m', 55000, 0, [0, 4, 0]), finer(55000, [4, 0, 0, 0])));
+assert.equal(now.lag.p50, 0.1);
+assert.equal(now.lag.p99, quantile(0.99, [0.1, 1, 10], [4, 0, 4, 0]));
 
 assert.equal(quantile(0.5, [1, 2, 4], [0, 4, 0, 0]), 1.5);
 assert.equal(quantile(0.5, [1], [0, 0]), null);

@@ -321,27 +321,64 @@ TEST_F(PipelineTest, G10_AClaimEndsWithTheChunkThatReachesItsRows) {
   EXPECT_EQ(take(1), 0U);
 }
 
-TEST_F(PipelineTest, ChunksShrinkWhereTheFleetsChecksAreSlow) {
-  const auto member = [this](const std::string& check_ms) {
-    Sql("insert into member (id, roles, version, host, pid, check_ms) "
-        "values (gen_random_uuid(), '{worker}', '1', 'h', 1, '" +
-        check_ms + "') returning 1");
-  };
+// A neighbour's slow checks change nothing; a monitor's own do, by what its last tick recorded.
+TEST_F(PipelineTest, G10_ChunksShrinkWhereTheMonitorsOwnChecksAreSlow) {
+  Sql("insert into member (id, roles, version, host, pid, check_ms) "
+      "values (gen_random_uuid(), '{worker}', '1', 'h', 1, '{0,60000,0,0}') returning 1");
   NewMonitor({.rows = 200});
+  const auto sizes = [this] {
+    Sql("update monitor_sched set next_run_at = now() returning 1");
+    Cut();
+    return Sql("select string_agg(row_count::text, ',' order by firsts[1]) from chunk");
+  };
+  const auto record = [this](int check_ms) {
+    auto records = FinishAll(ClaimAll(), Outcome::kUnchanged);
+    for (auto& r : records) r.parts.at(0).check_ms = check_ms;
+    Record(records);
+    store::CloseLargeTicks(session, 10);
+  };
+  EXPECT_EQ(sizes(), "200");
+  record(100);
+  EXPECT_EQ(sizes(), "64,64,64,8") << "100 rows in 10 s, so 64, a part of a block";
+  record(0);
+  EXPECT_EQ(sizes(), "64,64,64,8") << "where no check was made it stays as it was";
+  record(1);
+  EXPECT_EQ(sizes(), "200");
+}
+
+// Chunks that are claimed, of which monitor, in turn.
+TEST_F(PipelineTest, G10_ANewTickIsClaimedAheadOfALargeOneOfItsOrganisation) {
+  const auto large = NewMonitor({.rows = 2560});
   Cut();
-  EXPECT_EQ(Sql("select string_agg(row_count::text, ',') from chunk"), "200");
-  Sql("with gone as (delete from chunk) update monitor_sched set open_tick_id = null, "
-      "open_due_at = null, open_started_at = null, open_slots = null, open_rows = null, "
-      "open_trigger = null, next_run_at = now() returning 1");
-  member("{0,50,0,0}");
-  member("{0,150,0,0}");
-  Sql("insert into member (id, roles, version, host, pid, check_ms, heartbeat_at) values "
-      "(gen_random_uuid(), '{worker}', '1', 'gone', 1, '{0,60000,0,0}', now() - interval '1 hour') "
-      "returning 1");
+  EXPECT_EQ(ClaimAll(3).chunks.size(), 3U);
+  const auto one = NewMonitor({.rows = 1});
   Cut();
-  EXPECT_EQ(Sql("select string_agg(row_count::text, ',' order by firsts[1]) from chunk"),
-            "64,64,64,8")
-      << "100 ms each on average: 100 rows in 10 s, so 64, a part of a block";
+  const auto claim = ClaimAll(1);
+  ASSERT_EQ(claim.chunks.size(), 1U);
+  EXPECT_EQ(claim.chunks[0].parts[0].part.monitor_id, one);
+  EXPECT_EQ(ClaimAll(1).chunks.at(0).parts[0].part.monitor_id, large);
+}
+
+TEST_F(PipelineTest, G10_TwoLargeTicksOfOneOrganisationAreClaimedInTurns) {
+  limits.rows_per_cut_max = 1024;
+  const auto cut = [this] {
+    Cut();
+    while (store::CutPortions(session, clock, limits).more) {
+    }
+  };
+  NewMonitor({.rows = 5120});
+  cut();
+  ClaimAll(8);
+  const auto second = NewMonitor({.rows = 5120});
+  cut();
+  int of_second = 0;
+  for (int i = 0; i < 5; ++i) {
+    for (const auto& chunk : ClaimAll(2).chunks) {
+      if (chunk.parts[0].part.monitor_id == second) ++of_second;
+    }
+  }
+  EXPECT_GE(of_second, 4) << "of ten";
+  EXPECT_LE(of_second, 6) << "of ten";
 }
 
 TEST_F(PipelineTest, AChunkThatKeepsKillingItsWorkersIsHalvedDownToTheRow) {

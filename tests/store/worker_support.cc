@@ -21,6 +21,13 @@ worker::ProbeResult Price(base::Json value, std::string evidence) {
 void ScriptedProbe::SetScript(Script script) {
   const std::lock_guard lock(mutex_);
   script_ = std::move(script);
+  monitor_script_ = nullptr;
+}
+
+void ScriptedProbe::SetMonitorScript(
+    std::function<std::optional<worker::ProbeResult>(const base::Uuid&)> script) {
+  const std::lock_guard lock(mutex_);
+  monitor_script_ = std::move(script);
 }
 
 void ScriptedProbe::Start(worker::ProbeRequest request,
@@ -29,7 +36,9 @@ void ScriptedProbe::Start(worker::ProbeRequest request,
   {
     const std::lock_guard lock(mutex_);
     ++starts_;
-    result = script_(request.subject.Value()["n"].get<int>(), ++attempts_[request.check_id]);
+    const int attempt = ++attempts_[request.check_id];
+    result = monitor_script_ ? monitor_script_(request.spec->monitor_id)
+                             : script_(request.subject.Value()["n"].get<int>(), attempt);
     if (!result) {
       held_.push_back(std::move(done));
       return;

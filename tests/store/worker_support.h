@@ -33,6 +33,9 @@ class ScriptedProbe final : public worker::Probe {
   using Script = std::function<std::optional<worker::ProbeResult>(int n, int attempt)>;
 
   void SetScript(Script script);
+  // The same by the check's monitor.
+  void SetMonitorScript(
+      std::function<std::optional<worker::ProbeResult>(const base::Uuid& monitor)> script);
   void Start(worker::ProbeRequest request, std::function<void(worker::ProbeResult)> done) override;
 
   // Answers what is held, on the loop; returns when that has happened.
@@ -45,6 +48,7 @@ class ScriptedProbe final : public worker::Probe {
  private:
   mutable std::mutex mutex_;
   Script script_ = [](int, int) { return Price("1"); };
+  std::function<std::optional<worker::ProbeResult>(const base::Uuid&)> monitor_script_;
   std::vector<std::function<void(worker::ProbeResult)>> held_;
   std::map<base::Uuid, int> attempts_;
   std::size_t starts_ = 0;
@@ -105,6 +109,10 @@ class WorkerTest : public PipelineTest {
 
   std::string Outcomes(const base::Uuid& monitor);  // of row_state, in hex, by position
   std::int64_t Balance();
+
+  // Checks begun by monitor, for scripts by monitor.
+  std::mutex held_mutex;
+  std::map<base::Uuid, int> held_of;
 
   config::Config settings;
   store::Signals signals;

@@ -4,6 +4,7 @@
 
 #include "store/control.h"
 #include "store/poison.h"
+#include "store/rows.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
@@ -113,7 +114,6 @@ class StoppedWorkerTest : public WorkerTest {
  public:
   StoppedWorkerTest() {
     settings.worker.checks_in_flight_max = 2;
-    settings.worker.org_share = 1;
     monitor = NewPriced(10);
     Cut();
     probe.SetScript(Hold);
@@ -139,6 +139,25 @@ TEST_F(StoppedWorkerTest, G5_APauseHoldsForWhatWaitsAndItsMoneyReturns) {
   probe.SetScript([](int, int) { return kSame; });
   probe.Release(process.loop, kSame);
   ExpectTheRestSkipped();
+}
+
+TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
+  Process process(*this);
+  Until("two are in flight", [this] { return probe.held() == 2; });
+  const auto row = base::Uuid::Parse(Sql("select id from monitor_row where position = 5"));
+  const auto back = base::Uuid::Parse(Sql("select id from monitor_row where position = 7"));
+  store::SwitchRow(session, {}, monitor, *row, false, "why");
+  store::SwitchRow(session, {}, monitor, *back, false, "why");
+  store::SwitchRow(session, {}, monitor, *back, true, std::nullopt);
+  UntilControlIsRead();
+  probe.SetScript([](int, int) { return kSame; });
+  probe.Release(process.loop, kSame);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(probe.starts(), 9U);
+  EXPECT_EQ(Outcomes(monitor), "02020202020802020202") << "inactive, as if it had been off before";
+  EXPECT_EQ(Balance(), 991'000) << "what was reserved for it is back";
+  EXPECT_EQ(Sql("select count(*) from delivery"), "0");
+  ExpectMoneyAddsUp();
 }
 
 TEST_F(StoppedWorkerTest, G5_ALockOfTheOrganisationHoldsLikewise) {
@@ -272,14 +291,14 @@ TEST_F(DrainedWorkerTest, ACheckThatWaitsForItsNextAttemptIsGivenBackNotFailed) 
 
 // A neighbour whose checks never end has its share of the slots, and no more.
 TEST_F(WorkerTest, G10_OneOrganisationsSlowChecksLeaveSlotsToOthers) {
-  settings.worker.checks_in_flight_max = 4;
+  settings.worker.checks_in_flight_max = 40;
   NewPriced(256);
   Cut();
   probe.SetScript(Hold);
   Process process(*this);
-  Until("its share is in flight", [this] { return probe.held() == 2; });
+  Until("its share is in flight", [this] { return probe.held() == 36; });
   process.Settle();
-  EXPECT_EQ(probe.starts(), 2U);
+  EXPECT_EQ(probe.starts(), 36U) << "nine tenths";
   const base::Uuid other = NewOrganisation(5000);
   probe.SetScript([](int, int) { return kSame; });
   NewMonitor({.rows = 3, .org = other});
@@ -289,7 +308,7 @@ TEST_F(WorkerTest, G10_OneOrganisationsSlowChecksLeaveSlotsToOthers) {
       "select count(*) from row_state s join monitor m on m.id = s.monitor_id where m.org_id = '" +
           other.ToString() + "' and s.last_tick_id > 0",
       "3");
-  EXPECT_EQ(probe.held(), 2U) << "the neighbour's are still under way";
+  EXPECT_EQ(probe.held(), 36U) << "the neighbour's are still under way";
 }
 
 TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
@@ -476,7 +495,6 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
   limits.chunk_rows_max = 2;
   settings.worker.chunk_rows_max = 2;
   settings.worker.checks_in_flight_max = 2;
-  settings.worker.org_share = 1;
   Process process(*this);
   for (int round = 1; round <= 3; ++round) {
     SCOPED_TRACE(round);
@@ -501,7 +519,8 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
 TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   const auto monitor = NewPriced(1, kHooks);
   Cut();
-  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
+  Sql(fmt::format("update chunk set claims = {}",
+                  store::kLastTryClaims + settings.worker.claims_max - 1));
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 0U);
@@ -509,6 +528,19 @@ TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   EXPECT_EQ(Sql("select message like 'probe_crashed: %' from event"), "t");
   EXPECT_EQ(Sql(kFailuresNotified), "1") << "who waits for the check hears that it failed";
   EXPECT_EQ(Balance(), 1'000'000);
+  ExpectMoneyAddsUp();
+}
+
+// A neighbour's row may have ended the process during a last try: the row is tried again.
+TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
+  const auto monitor = NewPriced(1, kHooks);
+  Cut();
+  Sql(fmt::format("update chunk set claims = {}", store::kLastTryClaims));
+  Process process(*this);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(probe.starts(), 1U);
+  EXPECT_EQ(Outcomes(monitor), "02");
+  EXPECT_EQ(Balance(), 999'000);
   ExpectMoneyAddsUp();
 }
 

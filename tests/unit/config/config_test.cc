@@ -78,6 +78,8 @@ TEST(Defaults, AreThoseOfTheDesign) {
   EXPECT_EQ(c.delivery.backoff_window_ms, hours(72));
   EXPECT_EQ(c.delivery.answer_bytes_max, 4096U);
   EXPECT_EQ(c.scheduler.spread_rows_min, 10000);
+  EXPECT_EQ(c.worker.checks_in_flight_max, 4096);
+  EXPECT_EQ(c.worker.newcomer_share, 0.1);
   EXPECT_EQ(c.probes.size(), 4U);
   EXPECT_EQ(c.probes.at("medium").kind, "web");
   EXPECT_TRUE(c.admin_tokens.empty());
@@ -302,6 +304,14 @@ TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   EXPECT_THAT(ErrorOf("[probes.xhigh]\nkind = \"web\""), HasSubstr("unknown key [probes.xhigh]"));
   EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
   EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""), HasSubstr("unknown key"));
+}
+
+TEST(File, ARetiredKeyIsAnErrorThatNamesWhatStandsForIt) {
+  EXPECT_THAT(ErrorOf("[worker]\norg_share = 0.5\n"),
+              HasSubstr(":2: unknown key [worker] org_share; [worker] newcomer_share stands for "
+                        "it, the share that an organisation that is alone leaves free"));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_WORKER_ORG_SHARE", "0.5"),
+              HasSubstr("unknown variable VEDETTE_WORKER_ORG_SHARE; [worker] newcomer_share"));
 }
 
 TEST(File, ASyntaxErrorNamesItsPlace) {

@@ -53,7 +53,7 @@ std::vector<int> Ends(const std::vector<ChunkPlan>& plans) {
   return ends;
 }
 
-TEST(ChunkPlan, AChunkHasAsManyRowsAsItsTiersChecksTakeTheTargetFor) {
+TEST(ChunkPlan, AChunkHasAsManyRowsAsItsMonitorsChecksTakeTheTargetFor) {
   using std::chrono::milliseconds;
   const auto rows = [](int check_ms) {
     return ChunkRowsFor(milliseconds(check_ms), milliseconds(10'000), 256);
@@ -67,13 +67,25 @@ TEST(ChunkPlan, AChunkHasAsManyRowsAsItsTiersChecksTakeTheTargetFor) {
   EXPECT_EQ(rows(600'000), 1) << "a check of ten minutes is a chunk of its own";
 }
 
-TEST(ChunkPlan, EveryTierHasItsOwnSize) {
-  ChunkSizes sizes(256);
-  sizes.Set(Tier::kHigh, 2);
+TEST(ChunkPlan, G10_EveryMonitorHasItsOwnSizeWhateverItsNeighboursTake) {
   TickRows slow = LargePortion(11, 0, 5);
-  slow.tier = Tier::kHigh;
-  EXPECT_EQ(Ends(PlanChunks({slow}, sizes)), (std::vector<int>{2, 4, 5}));
-  EXPECT_EQ(Ends(PlanChunks({LargePortion(11, 0, 300)}, sizes)), (std::vector<int>{256, 300}));
+  slow.chunk_rows = 2;
+  EXPECT_EQ(Ends(PlanChunks({slow, LargePortion(12, 0, 300)}, 256)),
+            (std::vector<int>{2, 4, 5, 256, 300}));
+}
+
+TEST(ChunkPlan, SmallTicksShareAChunkUpToItsRowsAndItsWork) {
+  std::vector<TickRows> ticks;
+  for (int i = 0; i < 4; ++i) {
+    ticks.push_back(SmallTick(11 + i, 1));
+    ticks.back().chunk_rows = 3;
+  }
+  ticks.push_back(SmallTick(21, 100));  // fast: as much work as a row and a half of the others
+  ticks.push_back(SmallTick(22, 100));
+  const auto plans = PlanChunks(ticks, 256);
+  ASSERT_EQ(plans.size(), 3U);
+  EXPECT_EQ(plans[0].row_count, 3);
+  EXPECT_EQ(plans[1].row_count, 101) << "another 100 would be over the work of a chunk";
 }
 
 TEST(ChunkPlan, SmallTicksOfOneOrganisationShareAChunkInTheOrderGiven) {
