@@ -31,13 +31,18 @@ std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
                                                     const std::vector<base::Uuid>& org_ids,
                                                     const config::SecurityConfig& security);
 
+// Whoever signs goes by what it has read for at most that long, by CLOCK_BOOTTIME, counted from the
+// beginning of the reading; after that it reads again or sends nothing.
+inline constexpr std::chrono::milliseconds kSecretsKnownMax{1000};
+
 struct NewSigningSecret {
   base::Uuid id;
   std::string secret;  // "sk_whsec_" and 64 hexadecimal digits; readable only here
 };
 
 // Makes a new current secret. The former ones stay live for `overlap` (0: retired at once), unless
-// they retire earlier already; of more than `live_max` the oldest are retired at once. Empty when
+// they retire earlier already; of more than `live_max` the oldest are retired at once. Returns
+// kSecretsKnownMax after the commit, when nobody in the fleet goes by what was before. Empty when
 // there is no such organisation. Throws std::logic_error without an encryption key.
 std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base::Clock& clock,
                                                     const base::Uuid& org_id,
