@@ -101,8 +101,11 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
     return true;
   });
   if (!done) return std::nullopt;
-  std::this_thread::sleep_for(kSecretsKnownMax + kClocksDiffer);
   return made;
+}
+
+void AwaitSecretsInForce() {
+  std::this_thread::sleep_for(kSecretsKnownMax + kClocksDiffer);
 }
 
 }  // namespace vedette::store

@@ -41,14 +41,18 @@ struct NewSigningSecret {
 };
 
 // Makes a new current secret. The former ones stay live for `overlap` (0: retired at once), unless
-// they retire earlier already; of more than `live_max` the oldest are retired at once. Returns
-// kSecretsKnownMax after the commit, when nobody in the fleet goes by what was before. Empty when
-// there is no such organisation. Throws std::logic_error without an encryption key.
+// they retire earlier already; of more than `live_max` the oldest are retired at once. Empty when
+// there is no such organisation. Throws std::logic_error without an encryption key. Nobody is told
+// of the new one before AwaitSecretsInForce() has returned.
 std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base::Clock& clock,
                                                     const base::Uuid& org_id,
                                                     std::chrono::seconds overlap, int live_max,
                                                     const config::SecurityConfig& security,
                                                     AuditEntry audit);
+
+// Blocks for kSecretsKnownMax and a little: what was committed before is then in force everywhere,
+// since nobody in the fleet goes by what was before.
+void AwaitSecretsInForce();
 
 // Names an encryption key without telling it: the first 8 hexadecimal digits of its SHA-256.
 std::string EncryptionKeyId(std::string_view key);
