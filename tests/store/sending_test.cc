@@ -224,12 +224,12 @@ TEST_F(SendingTest, G10_WebhookTestsAreBoundedAndShared) {
   settings.delivery.tests_in_flight_max = 20;
   const auto neighbour = NewOrganisation(0);
   receiver.Hold();
+  std::atomic<int> refused{0};
+  std::atomic<int> sent{0};
   Running<app::WebhookTest> running(*this, [this](Running<app::WebhookTest>& in) {
     return std::make_unique<app::WebhookTest>(in.loop, in.pool, clock, settings);
   });
   using Refusal = api::WebhookTestOutcome::Refusal;
-  std::atomic<int> refused{0};
-  std::atomic<int> sent{0};
   const auto test = [&](const base::Uuid& of) {
     running.part->Test({of, base::Uuid::V4(), url, std::nullopt},
                        [&](const api::WebhookTestOutcome& outcome) {
