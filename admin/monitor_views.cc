@@ -23,6 +23,9 @@ const store::MonitorScope kEveryMonitor{};
 constexpr int kTicksShown = 50;
 // How many rows a call for stale ones looks at.
 constexpr int kStaleLookAtMax = 10000;
+// A page ends early, with a cursor, once it has so many bytes: what tenants have stored may be
+// large.
+constexpr std::size_t kPageBytesMax = std::size_t{2} << 20;
 
 Answer NoMonitor() {
   return NotFound("monitor");
@@ -65,12 +68,12 @@ Answer GetMonitors(const Parts&, store::Session& session, const Call& call) {
     filter.before_id = cursor->id;
   }
   filter.limit = limit + 1;
-  auto monitors = store::ListMonitors(session, filter);
+  filter.bytes_max = kPageBytesMax;
+  auto page = store::ListMonitors(session, filter);
+  auto& monitors = page.items;
+  if (monitors.size() > static_cast<std::size_t>(limit)) monitors.pop_back();
   std::optional<std::string> next;
-  if (monitors.size() > static_cast<std::size_t>(limit)) {
-    monitors.resize(static_cast<std::size_t>(limit));
-    next = MakeCursor('m', monitors.back().id);
-  }
+  if (page.more) next = MakeCursor('m', monitors.back().id);
   std::vector<std::string> items;
   items.reserve(monitors.size());
   for (const auto& monitor : monitors) items.push_back(domain::MonitorSummaryJson(monitor));
@@ -106,23 +109,32 @@ Answer GetMonitorRows(const Parts&, store::Session& session, const Call& call) {
     if (!cursor || cursor->id != monitor->id) return BadCursor();
     after = static_cast<int>(cursor->at.time_since_epoch().count());
   }
-  std::vector<domain::Row> rows;
+  store::Page<domain::Row> page;
+  // The last position that the page tells of.
   int looked_until = after;
   if (stale == "true") {
-    auto found = store::ListStaleRows(session, *monitor, after, kStaleLookAtMax, limit);
-    rows = std::move(found.rows);
-    looked_until = found.looked_until;
+    const auto last =
+        std::min<std::int64_t>(monitor->row_count - 1, std::int64_t{after} + kStaleLookAtMax);
+    page = store::ListStaleRows(session, monitor->id, monitor->frequency, after,
+                                static_cast<int>(last), limit, kPageBytesMax);
+    looked_until = page.more ? page.items.back().position : static_cast<int>(last);
   } else {
-    rows = store::ListRows(session, monitor->id, after, limit);
-    if (!rows.empty()) looked_until = rows.back().position;
+    page = store::ListRows(session, monitor->id, after, limit, kPageBytesMax);
+    if (!page.items.empty()) looked_until = page.items.back().position;
+  }
+  const domain::RowJson writer(*monitor, domain::RowJson::View::kPage);
+  std::vector<std::string> items;
+  std::size_t bytes = 0;
+  for (const auto& row : page.items) {
+    if (bytes >= kPageBytesMax) break;
+    writer.Append(row, &items.emplace_back());
+    bytes += items.back().size();
+    if (bytes >= kPageBytesMax) looked_until = row.position;
   }
   std::optional<std::string> next;
   if (looked_until > after && looked_until + 1 < monitor->row_count) {
     next = RowCursor(monitor->id, looked_until);
   }
-  const domain::RowJson writer(*monitor, domain::RowJson::View::kPage);
-  std::vector<std::string> items;
-  for (const auto& row : rows) writer.Append(row, &items.emplace_back());
   return JsonTextAnswer(200, ListText("rows", items, next));
 }
 
@@ -137,10 +149,12 @@ Answer GetRowEvents(const Parts&, store::Session& session, const Call& call) {
   }
   filter.include_completions = completions == "true";
   if (auto refusal = input.Refusal()) return *refusal;
+  // Events have no cursor: of very large ones the newest are shown.
+  filter.bytes_max = kPageBytesMax;
   const auto row = store::GetRow(session, call.ids[0], call.ids[1]);
   if (!row) return NotFound("row of this monitor");
   std::vector<std::string> items;
-  for (const auto& event : store::ListEvents(session, call.ids[0], *row, filter)) {
+  for (const auto& event : store::ListEvents(session, call.ids[0], *row, filter).items) {
     items.push_back(domain::EventJson(event));
   }
   return JsonTextAnswer(200, fmt::format("[{}]", fmt::join(items, ",")));

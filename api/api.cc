@@ -17,6 +17,8 @@ namespace {
 
 // What a request without a body may send all the same; it is not read.
 constexpr std::size_t kStrayBodyBytesMax = 65536;
+// The share of held_bytes_max that an organisation that is alone leaves free.
+constexpr double kHeldReserve = 0.1;
 
 Reply Document(std::string_view pattern) {
   if (pattern == "/openapi.json") return {200, std::string(OpenApiJson())};
@@ -77,14 +79,16 @@ std::optional<Reply> JudgeOrganisation(const store::Caller& caller) {
 
 struct Api::Impl {
   std::atomic<int> uploads_open{0};
+  base::ByteBudget held_bytes;
   Parts parts;
 
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
        WebhookTester& webhook_tester, SelectorFault selector_fault, base::Logger log)
-      : parts{config,  pool,        signals,        clock,
-              metrics, policy,      webhook_tester, std::move(selector_fault),
-              log,     uploads_open} {}
+      : held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
+        parts{config,  pool,         signals,        clock,
+              metrics, policy,       webhook_tester, std::move(selector_fault),
+              log,     uploads_open, held_bytes} {}
 
   // On a pool's thread.
   Handled Run(const Route& route, std::vector<std::string> params, store::Session& session,
@@ -94,6 +98,7 @@ struct Api::Impl {
     if (!found) return Unauthorized(answer->request());
     if (auto reply = JudgeRate(parts, *found, answer.get())) return reply;
     if (auto reply = JudgeOrganisation(found->caller)) return reply;
+    answer->exchange().held() = parts.held_bytes.Open(found->caller.org_id);
     Call call{parts, session, answer, std::move(params), found->caller};
     return route.handler(call);
   }
@@ -152,7 +157,7 @@ std::size_t Api::BodyBytesMax(std::string_view method, std::string_view path) co
   return impl_->parts.config.api.body_bytes_max;
 }
 
-bool Api::StreamsBody(std::string_view method, std::string_view path) const {
+bool Api::TakesBody(std::string_view method, std::string_view path) const {
   const auto match = FindRoute(method, path);
   return match && match->route->body == Body::kUpload;
 }

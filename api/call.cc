@@ -117,18 +117,22 @@ Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor) {
   return std::move(*row);
 }
 
-Judged<base::Json> ReadJsonObject(const Call& call) {
+Judged<JsonBody> ReadJsonObject(const Call& call) {
   const net::ServerRequest& request = call.request();
   if (request.body_too_large) return TooLarge(call);
   if (!IsJsonType(request.Header("content-type"))) return WrongType(call);
-  base::Json body;
-  if (const auto error = base::ParseJson(request.body, &body)) {
-    if (error->kind == base::JsonError::Kind::kTooManyMembers) {
-      return ValidationReply({{base::Json::array({"body"}), error->message, "too_many_members"}});
+  JsonBody body;
+  const int rows_max = call.parts.config.limits.rows_per_request_max;
+  if (const auto error = ParseBody(request.body, rows_max, &body)) {
+    using Kind = base::JsonError::Kind;
+    if (error->kind == Kind::kTooManyMembers || error->kind == Kind::kTooManyValues) {
+      const bool members = error->kind == Kind::kTooManyMembers;
+      return ValidationReply({{base::Json::array({"body"}), error->message,
+                               members ? "too_many_members" : "too_many_values"}});
     }
     return ErrorReply(400, "malformed_json", "the body is not valid JSON: " + error->message);
   }
-  if (!body.is_object()) {
+  if (!body.members.is_object()) {
     return ErrorReply(400, "malformed_json", "the body is not a JSON object");
   }
   return body;
@@ -137,10 +141,10 @@ Judged<base::Json> ReadJsonObject(const Call& call) {
 std::optional<Reply> CheckEmptyBody(const Call& call) {
   const net::ServerRequest& request = call.request();
   if (!request.body_too_large && request.body.empty()) return std::nullopt;
-  Judged<base::Json> body = ReadJsonObject(call);
+  Judged<JsonBody> body = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&body)) return std::move(*reply);
   Problems problems;
-  BodyReader(std::get<base::Json>(body), &problems).Finish();
+  BodyReader(std::get<JsonBody>(body).members, &problems).Finish();
   if (problems.any()) return ValidationReply(problems.items());
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include "api/reply.h"
 #include "api/selector_fault.h"
 #include "api/webhook_tester.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -38,6 +39,8 @@ struct Parts {
   SelectorFault selector_fault;
   base::Logger log;
   std::atomic<int>& uploads_open;
+  // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
+  base::ByteBudget& held_bytes;
 };
 
 // The answer to one request, given exactly once: adds the common headers, counts the request.
@@ -81,6 +84,9 @@ struct Call {
 
   const net::ServerRequest& request() const { return answer->request(); }
   store::MonitorScope scope() const { return caller.scope(); }
+  // What this request holds of Parts::held_bytes, on account of the caller's organisation; the body
+  // is in it. Handlers take more for what they make of it, and for their answers.
+  base::ByteBudget::Holding& held() const { return answer->exchange().held(); }
 };
 
 // Empty where the handler has taken the answer over.
@@ -93,7 +99,7 @@ Judged<domain::Monitor> FindMonitor(Call& call);
 Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 
 // The body as a JSON object: else 413, 415, 400, or 422 for what is over a limit of the parser.
-Judged<base::Json> ReadJsonObject(const Call& call);
+Judged<JsonBody> ReadJsonObject(const Call& call);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
 std::optional<Reply> CheckEmptyBody(const Call& call);
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "api/limits.h"
 #include "net/http_server.h"
 
 namespace vedette::api {
@@ -19,6 +20,15 @@ std::size_t CharCount(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
+}
+
+std::optional<base::JsonError> ParseBody(std::string_view text, int rows_max, JsonBody* out) {
+  return base::ParseJsonApart(text, "rows", static_cast<std::size_t>(rows_max), &out->members,
+                              &out->rows, {.values_max = kBodyValuesMax, .keep_numbers = true});
+}
+
+std::optional<base::JsonError> ParseRow(std::string_view text, base::Json* out) {
+  return base::ParseJson(text, out, {.values_max = kRowValuesMax, .keep_numbers = true});
 }
 
 void Problems::Add(base::Json loc, std::string_view type, std::string msg, const base::Json& input,

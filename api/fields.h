@@ -17,6 +17,18 @@ namespace vedette::api {
 // Characters, not bytes, of valid UTF-8.
 std::size_t CharCount(std::string_view text);
 
+// A body that is an object. Of `rows`, the one member that may be large, the elements stay text, so
+// that only one of them at a time takes the memory of a parsed value; they point into the body's
+// text. Numbers are as they were given (base::NumberText).
+struct JsonBody {
+  base::Json members;  // `rows` is [] here, if it is an array
+  std::optional<base::JsonElements> rows;
+};
+// `rows_max`: more rows are counted, but not kept.
+std::optional<base::JsonError> ParseBody(std::string_view text, int rows_max, JsonBody* out);
+// One of the rows.
+std::optional<base::JsonError> ParseRow(std::string_view text, base::Json* out);
+
 // What is wrong, up to a limit: a body of 100,000 bad rows is not answered by as many items.
 class Problems {
  public:

@@ -2,6 +2,7 @@
 
 #include "api/cursor.h"
 #include "api/handlers.h"
+#include "api/list_stream.h"
 #include "domain/limits.h"
 #include "domain/monitor_json.h"
 #include "store/events.h"
@@ -28,13 +29,22 @@ Handled ListEvents(Call& call) {
     }
   }
   if (problems.any()) return ValidationReply(problems.items());
-  std::string body = "[";
-  for (const domain::Event& event :
-       store::ListEvents(call.session, monitor.id, std::get<domain::Row>(row), filter)) {
-    if (body.size() > 1) body += ',';
-    body += domain::EventJson(event);
-  }
-  return Reply{200, body + ']'};
+  ListParts<domain::Event> list;
+  list.head = "[";
+  list.limit = filter.limit;
+  list.read = [id = monitor.id, row = std::move(std::get<domain::Row>(row)), filter](
+                  store::Session& session, const domain::Event* after, int items_max) {
+    store::EventFilter page = filter;
+    if (after != nullptr) page.after = *after;
+    page.limit = items_max;
+    page.bytes_max = kPageBytes;
+    return store::ListEvents(session, id, row, page);
+  };
+  list.write = [](const domain::Event& event, std::string* text) {
+    text->append(domain::EventJson(event));
+  };
+  list.tail = [](const domain::Event*) { return std::string("]"); };
+  return SendList(call, std::move(list));
 }
 
 Handled ListTicks(Call& call) {

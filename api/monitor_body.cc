@@ -50,6 +50,23 @@ void ReadKeyColumns(BodyReader* reader, Problems* problems, std::vector<std::str
   *out = std::move(*columns);
 }
 
+void CheckField(const std::string& name, const base::Json& description, Problems* problems) {
+  const base::Json item = base::Json::array({"body", "struct", Shortened(name)});
+  if (name.empty() || CharCount(name) > kColumnCharsMax) {
+    problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
+                  fmt::format("A field's name has 1 to {} characters", kColumnCharsMax), name);
+  } else if (!description.is_string()) {
+    problems->Add(item, "string_type", "Input should be a string: what to find", description);
+  } else if (!domain::NormaliseValue(description)) {
+    problems->Add(item, "string_too_short", "The description should not be empty", description);
+  } else if (CharCount(description.get_ref<const std::string&>()) > kDescriptionCharsMax) {
+    problems->Add(
+        item, "string_too_long",
+        fmt::format("The description should have at most {} characters", kDescriptionCharsMax),
+        description);
+  }
+}
+
 void ReadStruct(BodyReader* reader, const config::LimitsConfig& limits, Problems* problems,
                 base::Json* out) {
   const base::Json* value = reader->Member("struct", true);
@@ -66,23 +83,23 @@ void ReadStruct(BodyReader* reader, const config::LimitsConfig& limits, Problems
                   nullptr, {{"max_length", limits.struct_fields_max}});
     return;
   }
-  for (const auto& [name, description] : value->items()) {
-    const base::Json item = base::Json::array({"body", "struct", Shortened(name)});
-    if (name.empty() || CharCount(name) > kColumnCharsMax) {
-      problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
-                    fmt::format("A field's name has 1 to {} characters", kColumnCharsMax), name);
-    } else if (!description.is_string()) {
-      problems->Add(item, "string_type", "Input should be a string: what to find", description);
-    } else if (!domain::NormaliseValue(description)) {
-      problems->Add(item, "string_too_short", "The description should not be empty", description);
-    } else if (CharCount(description.get_ref<const std::string&>()) > kDescriptionCharsMax) {
-      problems->Add(
-          item, "string_too_long",
-          fmt::format("The description should have at most {} characters", kDescriptionCharsMax),
-          description);
-    }
+  for (const auto& [name, description] : value->items()) CheckField(name, description, problems);
+  if (const std::size_t bytes = base::DumpJson(*value).size(); bytes > limits.struct_bytes_max) {
+    problems->Add(loc, "too_long",
+                  fmt::format("Object should have at most {} bytes as JSON (struct_bytes_max), has "
+                              "{}",
+                              limits.struct_bytes_max, bytes),
+                  nullptr, {{"max_length", limits.struct_bytes_max}});
+    return;
   }
   *out = *value;
+}
+
+// Of a scalar's text; numbers that JSON holds count as the longest usual ones.
+std::size_t ValueBytes(const base::Json& value) {
+  constexpr std::size_t kNumberBytes = 8;
+  if (const auto number = base::NumberText(value)) return std::max(number->size(), kNumberBytes);
+  return value.is_string() ? value.get_ref<const std::string&>().size() : kNumberBytes;
 }
 
 void CheckRow(const base::Json& row, std::size_t index, const config::LimitsConfig& limits,
@@ -92,9 +109,9 @@ void CheckRow(const base::Json& row, std::size_t index, const config::LimitsConf
     problems->Add(loc, "dict_type", "Input should be an object of columns", row);
     return;
   }
-  std::size_t bytes = 2;
+  std::size_t bytes = domain::kRowBytes;
   for (const auto& [name, value] : row.items()) {
-    bytes += name.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 8) + 6;
+    bytes += domain::ColumnBytes(name, ValueBytes(value));
     if (value.is_structured()) {
       base::Json item = loc;
       item.push_back(Shortened(name));
@@ -114,26 +131,40 @@ void CheckRow(const base::Json& row, std::size_t index, const config::LimitsConf
   }
 }
 
-void CheckRows(const base::Json& rows, const config::LimitsConfig& limits, Problems* problems) {
+void CheckRowCount(std::size_t count, const config::LimitsConfig& limits, Problems* problems) {
   const base::Json loc = BodyReader::Loc("rows");
-  if (!rows.is_array()) {
-    problems->Add(loc, "list_type", "Input should be an array of objects", rows);
-    return;
-  }
-  if (rows.empty()) {
+  if (count == 0) {
     problems->Add(loc, "too_short", "Array should have at least 1 item", nullptr,
                   {{"min_length", 1}});
   }
-  if (rows.size() > static_cast<std::size_t>(limits.rows_per_request_max)) {
+  if (count > static_cast<std::size_t>(limits.rows_per_request_max)) {
     problems->Add(loc, "too_long",
                   fmt::format("Array should have at most {} items, has {}; upload a file for more",
-                              limits.rows_per_request_max, rows.size()),
+                              limits.rows_per_request_max, count),
                   nullptr, {{"max_length", limits.rows_per_request_max}});
-    return;
   }
-  for (std::size_t i = 0; i < rows.size() && !problems->full(); ++i) {
-    CheckRow(rows[i], i, limits, problems);
+}
+
+// The rows, parsed one at a time. After a problem the rest is only checked.
+std::vector<domain::RowValues> ReadRows(const base::JsonElements& elements,
+                                        const domain::ColumnRoles& roles,
+                                        const config::LimitsConfig& limits, Problems* problems) {
+  std::vector<domain::RowValues> rows;
+  CheckRowCount(elements.count, limits, problems);
+  if (elements.count > elements.texts.size()) return rows;
+  if (!problems->any()) rows.reserve(elements.count);
+  for (std::size_t i = 0; i < elements.texts.size() && !problems->full(); ++i) {
+    base::Json row;
+    if (const auto error = ParseRow(elements.texts[i], &row)) {
+      const bool members = error->kind == base::JsonError::Kind::kTooManyMembers;
+      problems->Add(base::Json::array({"body", "rows", i}),
+                    members ? "too_many_members" : "too_many_values", error->message);
+      continue;
+    }
+    CheckRow(row, i, limits, problems);
+    if (!problems->any()) rows.push_back(domain::SplitRow(row, roles));
   }
+  return rows;
 }
 
 std::optional<std::vector<domain::NotificationType>> ReadEventTypes(BodyReader* reader,
@@ -155,7 +186,18 @@ std::optional<std::vector<domain::NotificationType>> ReadEventTypes(BodyReader* 
   return types;
 }
 
-void ReadRowsOrHandle(BodyReader* reader, base::Json* body, const config::LimitsConfig& limits,
+// Where `value` is the member `rows`, which is no array.
+void RefuseRows(const base::Json& value, Problems* problems) {
+  problems->Add(BodyReader::Loc("rows"), "list_type", "Input should be an array of objects", value);
+}
+
+domain::ColumnRoles RolesOf(const CreateBody& body) {
+  domain::ColumnRoles roles{.key_columns = body.key_columns};
+  for (const auto& [name, description] : body.watched.items()) roles.watched.insert(name);
+  return roles;
+}
+
+void ReadRowsOrHandle(BodyReader* reader, const JsonBody& body, const config::LimitsConfig& limits,
                       Problems* problems, CreateBody* out) {
   const base::Json* rows = reader->Member("rows", false);
   out->resource_handle_id = reader->Text("resource_handle_id", false, 0, kWordCharsMax);
@@ -166,17 +208,18 @@ void ReadRowsOrHandle(BodyReader* reader, base::Json* body, const config::Limits
     return;
   }
   if (rows == nullptr) return;
-  CheckRows(*rows, limits, problems);
-  out->rows = std::move((*body)["rows"]);  // large: not copied
+  if (!body.rows) return RefuseRows(*rows, problems);
+  out->rows = ReadRows(*body.rows, RolesOf(*out), limits, problems);
 }
 
-std::string DescribeKey(const base::Json& row, const domain::ColumnRoles& roles) {
+std::string DescribeKey(const domain::RowValues& row) {
   std::string text;
-  for (const std::string& name : roles.key_columns) {
-    const auto it = row.find(name);
-    if (it == row.end() || it->is_null()) continue;
+  base::Json subject;
+  if (ParseRow(row.subject_json, &subject)) return text;
+  for (const auto& [name, value] : subject.items()) {
+    if (value.is_null()) continue;
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} = {}", name, base::DumpJson(Shortened(*it)));
+    text += fmt::format("{} = {}", name, base::DumpJson(Shortened(value)));
   }
   return text;
 }
@@ -189,9 +232,9 @@ std::string Joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
-CreateBody ReadCreateBody(base::Json body, const config::LimitsConfig& limits, Problems* problems) {
+CreateBody ReadCreateBody(JsonBody body, const config::LimitsConfig& limits, Problems* problems) {
   CreateBody out;
-  BodyReader reader(body, problems);
+  BodyReader reader(body.members, problems);
   const auto chars_max = static_cast<std::size_t>(limits.name_chars_max);
   out.name = reader.Text("name", true, 1, chars_max).value_or("");
   ReadKeyColumns(&reader, problems, &out.key_columns);
@@ -216,7 +259,7 @@ CreateBody ReadCreateBody(base::Json body, const config::LimitsConfig& limits, P
   out.confirm_after = reader.Integer("confirm_after", 1, kConfirmationsMax).value_or(1);
   out.missing_confirmations =
       reader.Integer("missing_confirmations", 1, kConfirmationsMax).value_or(2);
-  ReadRowsOrHandle(&reader, &body, limits, problems, &out);
+  ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
 }
@@ -253,16 +296,13 @@ Ruled<net::TenantUrl> JudgeWebhookUrl(const std::string& url, const net::Address
                     fmt::format("webhook_url {}: {}", Quoted(url), judged.error->message)};
 }
 
-Ruled<std::vector<domain::RowValues>> JudgeRows(const base::Json& rows,
-                                                const domain::ColumnRoles& roles) {
-  std::vector<domain::RowValues> values;
-  values.reserve(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    values.push_back(domain::SplitRow(rows[i], roles));
-    if (values.back().has_key) continue;
+std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& values,
+                                    const std::vector<std::string>& key_columns) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].has_key) continue;
     return RuleBreach{
         "missing_key_value",
-        fmt::format("rows[{}] has no value in any key column ({})", i, Joined(roles.key_columns))};
+        fmt::format("rows[{}] has no value in any key column ({})", i, Joined(key_columns))};
   }
   std::vector<std::size_t> by_key(values.size());
   for (std::size_t i = 0; i < by_key.size(); ++i) by_key[i] = i;
@@ -275,10 +315,10 @@ Ruled<std::vector<domain::RowValues>> JudgeRows(const base::Json& rows,
     if (values[by_key[i - 1]].key_hash != values[by_key[i]].key_hash) continue;
     if (!pair || by_key[i] < pair->second) pair = {by_key[i - 1], by_key[i]};
   }
-  if (!pair) return values;
+  if (!pair) return std::nullopt;
   return RuleBreach{"duplicate_key",
                     fmt::format("rows[{}] has the same key values as rows[{}] ({})", pair->second,
-                                pair->first, DescribeKey(rows[pair->second], roles))};
+                                pair->first, DescribeKey(values[pair->second]))};
 }
 
 namespace {
@@ -305,10 +345,8 @@ Ruled<JudgedCreate> JudgeDefinition(const CreateBody& body, const config::Limits
   if (body.watched.empty()) {
     return RuleBreach{"empty_struct", "struct names no field to watch"};
   }
-  judged.roles.key_columns = body.key_columns;
-  for (const auto& [name, description] : body.watched.items()) judged.roles.watched.insert(name);
   for (const std::string& column : body.key_columns) {
-    if (judged.roles.watched.contains(column)) {
+    if (body.watched.contains(column)) {
       return RuleBreach{
           "column_conflict",
           fmt::format("column {} is both a key column and a watched field", Quoted(column))};
@@ -319,30 +357,31 @@ Ruled<JudgedCreate> JudgeDefinition(const CreateBody& body, const config::Limits
 
 }  // namespace
 
-Ruled<JudgedCreate> JudgeCreate(const CreateBody& body, const config::LimitsConfig& limits,
+Ruled<JudgedCreate> JudgeCreate(CreateBody* body, const config::LimitsConfig& limits,
                                 const net::AddressPolicy& policy) {
-  auto definition = JudgeDefinition(body, limits);
+  auto definition = JudgeDefinition(*body, limits);
   if (std::holds_alternative<RuleBreach>(definition)) return definition;
   auto& judged = std::get<JudgedCreate>(definition);
-  if (body.rows.is_array()) {
-    auto rows = JudgeRows(body.rows, judged.roles);
-    if (auto* breach = std::get_if<RuleBreach>(&rows)) return std::move(*breach);
-    judged.rows = std::move(std::get<std::vector<domain::RowValues>>(rows));
-  }
-  if (body.webhook_url) {
-    auto url = JudgeWebhookUrl(*body.webhook_url, policy);
+  judged.rows = std::move(body->rows);
+  if (auto breach = JudgeRows(judged.rows, body->key_columns)) return std::move(*breach);
+  if (body->webhook_url) {
+    auto url = JudgeWebhookUrl(*body->webhook_url, policy);
     if (auto* breach = std::get_if<RuleBreach>(&url)) return std::move(*breach);
     judged.webhook = std::move(std::get<net::TenantUrl>(url));
   }
   return definition;
 }
 
-base::Json ReadRowsBody(base::Json body, const config::LimitsConfig& limits, Problems* problems) {
-  BodyReader reader(body, problems);
+std::vector<domain::RowValues> ReadRowsBody(const JsonBody& body, const domain::ColumnRoles& roles,
+                                            const config::LimitsConfig& limits,
+                                            Problems* problems) {
+  BodyReader reader(body.members, problems);
   const base::Json* rows = reader.Member("rows", true);
-  if (rows != nullptr) CheckRows(*rows, limits, problems);
   reader.Finish();
-  return rows == nullptr ? base::Json() : std::move(body["rows"]);
+  if (rows == nullptr) return {};
+  if (body.rows) return ReadRows(*body.rows, roles, limits, problems);
+  RefuseRows(*rows, problems);
+  return {};
 }
 
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,

@@ -32,7 +32,7 @@ using Ruled = std::variant<T, RuleBreach>;
 struct CreateBody {
   std::string name;
   std::vector<std::string> key_columns;
-  base::Json rows;  // an array of objects of scalars, or null where a file is named
+  std::vector<domain::RowValues> rows;  // none where a file is named
   std::optional<std::string> resource_handle_id;
   base::Json watched;  // `struct`: field name -> description
   std::string frequency = "1d";
@@ -47,8 +47,8 @@ struct CreateBody {
   int confirm_after = 1;
   int missing_confirmations = 2;
 };
-// Only valid without problems.
-CreateBody ReadCreateBody(base::Json body, const config::LimitsConfig& limits, Problems* problems);
+// Only valid without problems. Nothing in it points into the body's text.
+CreateBody ReadCreateBody(JsonBody body, const config::LimitsConfig& limits, Problems* problems);
 
 struct Frequency {
   std::chrono::seconds period{0};
@@ -63,20 +63,20 @@ struct JudgedCreate {
   Frequency frequency;
   domain::Tier tier;
   domain::SubjectType subject_type;
-  domain::ColumnRoles roles;
   std::vector<domain::RowValues> rows;
   std::optional<net::TenantUrl> webhook;
 };
-// Rules 1 to 8, the lowest broken one first.
-Ruled<JudgedCreate> JudgeCreate(const CreateBody& body, const config::LimitsConfig& limits,
+// Rules 1 to 8, the lowest broken one first. Moves the rows out of `body`.
+Ruled<JudgedCreate> JudgeCreate(CreateBody* body, const config::LimitsConfig& limits,
                                 const net::AddressPolicy& policy);
 
-// Rules 6 and 7 among `rows`.
-Ruled<std::vector<domain::RowValues>> JudgeRows(const base::Json& rows,
-                                                const domain::ColumnRoles& roles);
+// Rules 6 and 7 among `rows`; the first that is broken, or nothing.
+std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& rows,
+                                    const std::vector<std::string>& key_columns);
 
-// {"rows": [...]}: the array, or null with problems.
-base::Json ReadRowsBody(base::Json body, const config::LimitsConfig& limits, Problems* problems);
+// {"rows": [...]}. Only valid without problems.
+std::vector<domain::RowValues> ReadRowsBody(const JsonBody& body, const domain::ColumnRoles& roles,
+                                            const config::LimitsConfig& limits, Problems* problems);
 
 struct UpdateBody {
   std::optional<std::string> name;

@@ -8,8 +8,10 @@
 #include "api/cursor.h"
 #include "api/handlers.h"
 #include "api/limits.h"
+#include "api/list_stream.h"
 #include "api/monitor_body.h"
 #include "base/crypto.h"
+#include "domain/csv.h"
 #include "domain/limits.h"
 #include "domain/monitor_json.h"
 #include "store/uploads.h"
@@ -40,23 +42,30 @@ std::optional<Reply> CheckTier(const Call& call, domain::Tier tier) {
   return CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
 }
 
-// Empty for none; a 422 for one that is too long.
+// What is wrong with an idempotency key: the type and the sentence of a 422.
+std::optional<std::pair<std::string_view, std::string>> JudgeIdempotencyKey(std::string_view key) {
+  if (!domain::IsValidUtf8(key)) return {{"string_unicode", "Idempotency-Key should be UTF-8"}};
+  if (key.empty() || CharCount(key) > domain::kIdempotencyKeyCharsMax) {
+    return {{key.empty() ? "string_too_short" : "string_too_long",
+             fmt::format("Idempotency-Key should have 1 to {} characters",
+                         domain::kIdempotencyKeyCharsMax)}};
+  }
+  const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
+  if (!std::any_of(key.begin(), key.end(), is_control)) return std::nullopt;
+  return {{"string_pattern_mismatch", "Idempotency-Key should have no control characters"}};
+}
+
+// Empty for none; a 422 for one that cannot be kept.
 Judged<std::optional<store::Idempotency>> ReadIdempotency(const Call& call) {
   for (const auto& [name, value] : call.request().headers) {
     if (name != "idempotency-key") continue;
-    if (value.empty() || CharCount(value) > domain::kIdempotencyKeyCharsMax) {
+    if (auto problem = JudgeIdempotencyKey(value)) {
       return ValidationReply({{base::Json::array({"header", "Idempotency-Key"}),
-                               fmt::format("Idempotency-Key should have 1 to {} characters",
-                                           domain::kIdempotencyKeyCharsMax),
-                               value.empty() ? "string_too_short" : "string_too_long"}});
+                               std::move(problem->second), std::string(problem->first)}});
     }
-    // Header bytes are anything; the database wants UTF-8.
-    const bool printable =
-        std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
     // The same body from another team's key is another request (G8).
     const std::string team = call.caller.team_id ? call.caller.team_id->ToString() : "";
-    return std::optional(store::Idempotency{printable ? value : base::HexEncode(value),
-                                            base::Sha256(team + call.request().body),
+    return std::optional(store::Idempotency{value, base::Sha256(team, call.request().body),
                                             call.parts.config.retention.idempotency_keys});
   }
   return std::optional<store::Idempotency>();
@@ -136,15 +145,15 @@ Reply CreatedReply(const store::CreateOutcome& outcome) {
 
 // What is judged before the store is asked; the monitor to make otherwise.
 Judged<store::NewMonitor> JudgeBody(Call& call) {
-  Judged<base::Json> json = ReadJsonObject(call);
+  Judged<JsonBody> json = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
   Problems problems;
   const config::LimitsConfig& limits = call.parts.config.limits;
-  CreateBody body = ReadCreateBody(std::move(std::get<base::Json>(json)), limits, &problems);
+  CreateBody body = ReadCreateBody(std::move(std::get<JsonBody>(json)), limits, &problems);
   if (problems.any()) return ValidationReply(problems.items());
   auto idempotency = ReadIdempotency(call);
   if (auto* reply = std::get_if<Reply>(&idempotency)) return std::move(*reply);
-  Ruled<JudgedCreate> ruled = JudgeCreate(body, limits, call.parts.policy);
+  Ruled<JudgedCreate> ruled = JudgeCreate(&body, limits, call.parts.policy);
   if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
   auto& judged = std::get<JudgedCreate>(ruled);
   const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
@@ -213,13 +222,22 @@ std::vector<MonitorStatus> ReadStatuses(const QueryReader& query, Problems* prob
   return statuses;
 }
 
-std::string SummariesJson(const std::vector<domain::Monitor>& monitors, std::size_t count) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) out += ',';
-    out += domain::MonitorSummaryJson(monitors[i]);
-  }
-  return out + ']';
+// A list of summaries, newest first; the caller adds head and tail.
+ListParts<domain::Monitor> MonitorListParts(store::MonitorFilter filter, int limit) {
+  ListParts<domain::Monitor> list;
+  list.limit = limit;
+  list.read = [filter = std::move(filter)](store::Session& session, const domain::Monitor* after,
+                                           int items_max) {
+    store::MonitorFilter page = filter;
+    if (after != nullptr) page.before_id = after->id;
+    page.limit = items_max;
+    page.bytes_max = kPageBytes;
+    return store::ListMonitors(session, page);
+  };
+  list.write = [](const domain::Monitor& monitor, std::string* text) {
+    text->append(domain::MonitorSummaryJson(monitor));
+  };
+  return list;
 }
 
 Reply TestReply(const WebhookTestOutcome& outcome) {
@@ -285,15 +303,14 @@ Handled ListMonitors(Call& call) {
       return ErrorReply(400, "invalid_cursor", "cursor is not one of this list");
     }
   }
-  filter.limit = limit + 1;  // one more tells whether there is a next page
-  const auto monitors = store::ListMonitors(call.session, filter);
-  const std::size_t count = std::min(monitors.size(), static_cast<std::size_t>(limit));
-  std::string body = "{\"monitors\":" + SummariesJson(monitors, count);
-  if (count < monitors.size()) {
-    body += ",\"next_cursor\":\"" +
-            EncodeCursor(CursorKind::kMonitors, bound_to, monitors[count - 1].id) + '"';
-  }
-  return Reply{200, body + '}'};
+  auto list = MonitorListParts(std::move(filter), limit);
+  list.head = "{\"monitors\":[";
+  list.tail = [bound_to](const domain::Monitor* next_after) -> std::string {
+    if (next_after == nullptr) return "]}";
+    return "],\"next_cursor\":\"" + EncodeCursor(CursorKind::kMonitors, bound_to, next_after->id) +
+           "\"}";
+  };
+  return SendList(call, std::move(list));
 }
 
 Handled ListMonitorsForRun(Call& call) {
@@ -301,31 +318,24 @@ Handled ListMonitorsForRun(Call& call) {
   const QueryReader query(call.request().query, &problems);
   store::MonitorFilter filter{.scope = call.scope(),
                               .statuses = ReadStatuses(query, &problems),
-                              .run_id = call.path_params[0],
-                              .limit = domain::kRowPageMax};
+                              .run_id = call.path_params[0]};
   if (problems.any()) return ValidationReply(problems.items());
   if (CharCount(*filter.run_id) > domain::kRunIdCharsMax) return Reply{200, "[]"};
-  std::string body = "[";
-  for (int listed = 0; listed < kRunMonitorsMax; listed += filter.limit) {
-    const auto monitors = store::ListMonitors(call.session, filter);
-    for (const domain::Monitor& monitor : monitors) {
-      if (body.size() > 1) body += ',';
-      body += domain::MonitorSummaryJson(monitor);
-    }
-    if (monitors.size() < static_cast<std::size_t>(filter.limit)) break;
-    filter.before_id = monitors.back().id;
-  }
-  return Reply{200, body + ']'};
+  auto list = MonitorListParts(std::move(filter), kRunMonitorsMax);
+  list.head = "[";
+  list.tail = [](const domain::Monitor*) { return std::string("]"); };
+  return SendList(call, std::move(list));
 }
 
 Handled UpdateMonitor(Call& call) {
   Judged<domain::Monitor> monitor = FindMonitor(call);
   if (auto* reply = std::get_if<Reply>(&monitor)) return std::move(*reply);
   const base::Uuid id = std::get<domain::Monitor>(monitor).id;
-  Judged<base::Json> json = ReadJsonObject(call);
+  Judged<JsonBody> json = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
   Problems problems;
-  UpdateBody body = ReadUpdateBody(std::get<base::Json>(json), call.parts.config.limits, &problems);
+  UpdateBody body =
+      ReadUpdateBody(std::get<JsonBody>(json).members, call.parts.config.limits, &problems);
   if (problems.any()) return ValidationReply(problems.items());
   Judged<store::MonitorChange> change = JudgeChange(call, std::move(body));
   if (auto* reply = std::get_if<Reply>(&change)) return std::move(*reply);

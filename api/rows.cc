@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "api/cursor.h"
 #include "api/handlers.h"
 #include "api/monitor_body.h"
+#include "api/row_list.h"
 #include "domain/limits.h"
-#include "domain/monitor_json.h"
 
 namespace vedette::api {
 namespace {
@@ -40,19 +43,30 @@ Judged<PageQuery> ReadPageQuery(const Call& call, const base::Uuid& monitor_id) 
   return page;
 }
 
-std::string PageJson(const domain::Monitor& monitor, const std::vector<domain::Row>& rows,
-                     std::optional<int> next_after) {
-  const domain::RowJson writer(monitor, domain::RowJson::View::kPage);
-  std::string body = "{\"rows\":[";
-  for (const domain::Row& row : rows) {
-    if (body.back() != '[') body += ',';
-    writer.Append(row, &body);
-  }
-  body += ']';
-  if (next_after) {
-    body += ",\"next_cursor\":\"" + EncodeCursor(CursorKind::kRows, monitor.id, *next_after) + '"';
-  }
-  return body + '}';
+std::string RowListTail(const base::Uuid& monitor_id, std::optional<int> next_after) {
+  if (!next_after) return "]}";
+  return "],\"next_cursor\":\"" + EncodeCursor(CursorKind::kRows, monitor_id, *next_after) + "\"}";
+}
+
+// Makes a list of rows one of the stale ones among the next kStaleRowsLookedAtMax; the cursor
+// stands behind those that were looked at.
+void ListStaleOnly(const domain::Monitor& monitor, int after_position,
+                   ListParts<domain::Row>* list) {
+  const std::int64_t end = std::min<std::int64_t>(
+      monitor.row_count, std::int64_t{after_position} + 1 + kStaleRowsLookedAtMax);
+  const int last_position = static_cast<int>(end) - 1;
+  list->read = [id = monitor.id, frequency = monitor.frequency, after_position, last_position](
+                   store::Session& session, const domain::Row* after, int items_max) {
+    const int position = after == nullptr ? after_position : after->position;
+    return store::ListStaleRows(session, id, frequency, position, last_position, items_max,
+                                kPageBytes);
+  };
+  list->tail = [id = monitor.id, last_position,
+                count = monitor.row_count](const domain::Row* next_after) {
+    if (next_after != nullptr) return RowListTail(id, next_after->position);
+    const bool more = std::int64_t{last_position} + 1 < count;
+    return RowListTail(id, more ? std::optional<int>(last_position) : std::nullopt);
+  };
 }
 
 Reply AddedReply(const std::vector<base::Uuid>& ids) {
@@ -74,17 +88,16 @@ domain::ColumnRoles RolesOf(const domain::Monitor& monitor) {
 // The body's rows, judged; or what is wrong with it.
 Judged<std::vector<domain::RowValues>> JudgeRowsBody(const Call& call,
                                                      const domain::Monitor& monitor) {
-  Judged<base::Json> json = ReadJsonObject(call);
+  Judged<JsonBody> json = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
   Problems problems;
-  const base::Json rows =
-      ReadRowsBody(std::move(std::get<base::Json>(json)), call.parts.config.limits, &problems);
+  auto rows =
+      ReadRowsBody(std::get<JsonBody>(json), RolesOf(monitor), call.parts.config.limits, &problems);
   if (problems.any()) return ValidationReply(problems.items());
-  auto ruled = JudgeRows(rows, RolesOf(monitor));
-  if (const auto* breach = std::get_if<RuleBreach>(&ruled)) {
+  if (const auto breach = JudgeRows(rows, monitor.key_columns)) {
     return ErrorReply(400, breach->code, breach->message);
   }
-  return std::move(std::get<std::vector<domain::RowValues>>(ruled));
+  return rows;
 }
 
 std::string StatusMessage(domain::MonitorStatus status, std::string_view what) {
@@ -93,27 +106,36 @@ std::string StatusMessage(domain::MonitorStatus status, std::string_view what) {
 
 }  // namespace
 
+ListParts<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
+                                    domain::RowJson::View view, int after_position) {
+  ListParts<domain::Row> list;
+  list.read = [id = monitor->id, after_position](store::Session& session, const domain::Row* after,
+                                                 int items_max) {
+    const int position = after == nullptr ? after_position : after->position;
+    return store::ListRows(session, id, position, items_max, kPageBytes);
+  };
+  list.write = [writer = std::make_shared<domain::RowJson>(*monitor, view)](
+                   const domain::Row& row, std::string* text) { writer->Append(row, text); };
+  return list;
+}
+
 Handled ListRows(Call& call) {
   Judged<domain::Monitor> found = FindMonitor(call);
   if (auto* reply = std::get_if<Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  Judged<PageQuery> query = ReadPageQuery(call, monitor.id);
+  const auto monitor =
+      std::make_shared<const domain::Monitor>(std::move(std::get<domain::Monitor>(found)));
+  Judged<PageQuery> query = ReadPageQuery(call, monitor->id);
   if (auto* reply = std::get_if<Reply>(&query)) return std::move(*reply);
   const auto& page = std::get<PageQuery>(query);
-  if (page.stale) {
-    const auto stale = store::ListStaleRows(call.session, monitor, page.after_position,
-                                            kStaleRowsLookedAtMax, page.limit);
-    std::optional<int> next_after;
-    if (stale.looked_until + 1 < monitor.row_count) next_after = stale.looked_until;
-    return Reply{200, PageJson(monitor, stale.rows, next_after)};
-  }
-  auto rows = store::ListRows(call.session, monitor.id, page.after_position, page.limit + 1);
-  std::optional<int> next_after;
-  if (rows.size() > static_cast<std::size_t>(page.limit)) {
-    rows.pop_back();  // it only told that there is a next page
-    next_after = rows.back().position;
-  }
-  return Reply{200, PageJson(monitor, rows, next_after)};
+  auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
+  list.head = "{\"rows\":[";
+  list.limit = page.limit;
+  list.tail = [id = monitor->id](const domain::Row* next_after) {
+    return RowListTail(
+        id, next_after == nullptr ? std::nullopt : std::optional<int>(next_after->position));
+  };
+  if (page.stale) ListStaleOnly(*monitor, page.after_position, &list);
+  return SendList(call, std::move(list));
 }
 
 Handled AddRows(Call& call) {
@@ -154,10 +176,10 @@ Handled SwitchRow(Call& call) {
   const auto& monitor = std::get<domain::Monitor>(found);
   Judged<domain::Row> row = FindRow(call, monitor);
   if (auto* reply = std::get_if<Reply>(&row)) return std::move(*reply);
-  Judged<base::Json> json = ReadJsonObject(call);
+  Judged<JsonBody> json = ReadJsonObject(call);
   if (auto* reply = std::get_if<Reply>(&json)) return std::move(*reply);
   Problems problems;
-  const RowSwitchBody body = ReadRowSwitchBody(std::get<base::Json>(json), &problems);
+  const RowSwitchBody body = ReadRowSwitchBody(std::get<JsonBody>(json).members, &problems);
   if (problems.any()) return ValidationReply(problems.items());
   const base::Uuid row_id = std::get<domain::Row>(row).id;
   const auto outcome =

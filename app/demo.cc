@@ -154,8 +154,6 @@ int Demo::Run(const config::Environment& environment) {
   try {
     fs::create_directories(options_.dir);
     dir_ = fs::canonical(options_.dir);
-    std::error_code ignored;
-    fs::remove(dir_ / kDemoJson, ignored);  // left by a crash
     StartPostgres();
     StartService(environment);
     status = Tell();
@@ -185,7 +183,9 @@ void Demo::StartPostgres() {
   PrivatePostgresOptions options;
   options.say = [this](std::string_view sentence) { narrator_.Note(sentence); };
   postgres_ = std::make_unique<PrivatePostgres>(dir_, std::move(options));
-  postgres_->Start();
+  postgres_->Start();  // refuses a directory that another demo uses
+  std::error_code ignored;
+  fs::remove(dir_ / kDemoJson, ignored);  // a crash left it
   const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start);
   narrator_.Observed(fmt::format("a private PostgreSQL runs, its data in {} ({:.1f} s)",
                                  postgres_->data_dir().native(), took.count()));

@@ -35,8 +35,8 @@ class GatedService final : public net::HttpService {
     return inner_.BodyBytesMax(method, path);
   }
 
-  bool StreamsBody(std::string_view method, std::string_view path) const override {
-    return inner_.StreamsBody(method, path);
+  bool TakesBody(std::string_view method, std::string_view path) const override {
+    return inner_.TakesBody(method, path);
   }
 
  private:

@@ -40,6 +40,7 @@ worker::ProbeRequest RequestOf(const config::ProbeConfig& config, const ProbeOnc
   request.known = ObjectOf(options.known);
   request.until = clock.Now();
   request.timeout = config.timeout_ms;
+  request.deadline_left = config.deadline_ms;
   return request;
 }
 

@@ -11,8 +11,17 @@
 namespace vedette::app {
 namespace {
 
-// Pages waiting to be parsed; over it a check is told `overloaded` and tried again.
+// Pages of one organisation that wait to be parsed; over it a check is told `overloaded` and tried
+// again.
 constexpr std::size_t kParseQueueMax = 10000;
+// The share of the memory for pages that an organisation leaves to others, when it is alone.
+constexpr double kBudgetReserve = 0.1;
+
+// One organisation occupies up to probe_threads; one more is there for the others (G10).
+base::ThreadPool::Limits ParseLimits(const config::WorkerConfig& worker) {
+  const auto threads = static_cast<std::size_t>(worker.probe_threads);
+  return {threads + 1, threads, kParseQueueMax};
+}
 
 config::NetConfig WithPerHostMax(config::NetConfig net, int per_host_max) {
   net.connections_per_host_max = per_host_max;
@@ -28,11 +37,13 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       metrics_(metrics),
       policy_(policy),
       net_(config.net),
+      pages_budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
+      questions_budget_(config.worker.questions_held_bytes_max, kBudgetReserve),
       // Tenants' pages: polite. The operator's own services and models: as many as wanted.
       page_client_(loop, WithPerHostMax(config.net, config.worker.per_host_max),
                    config.worker.per_host_gap_ms),
       research_client_(loop, WithPerHostMax(config.net, config.net.connections_max)),
-      parse_pool_("parse", static_cast<std::size_t>(config.worker.probe_threads), kParseQueueMax),
+      parse_pool_("parse", ParseLimits(config.worker)),
       memory_(config.worker.pages_remembered_bytes_max) {
   for (const auto& [name, probe] : config.probes) {
     tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
@@ -49,13 +60,15 @@ Probe* ProbeSet::Own(Args&&... args) {
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
   const auto web = [&] {
-    return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, probe, net_);
+    return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_,
+                                 probe, net_);
   };
+  const worker::ServiceBudgets budgets{questions_budget_, pages_budget_};
   const auto model = [&](worker::WebProbe* pages) {
-    return Own<worker::LlmProbe>(research_client_, clock_, metrics_, probe, pages);
+    return Own<worker::LlmProbe>(loop_, research_client_, budgets, clock_, metrics_, probe, pages);
   };
   if (probe.kind == "http") {
-    return Own<worker::HttpProbe>(loop_, research_client_, clock_, probe);
+    return Own<worker::HttpProbe>(loop_, research_client_, budgets, clock_, probe);
   }
   if (probe.kind == "llm") return model(web());
   if (probe.kind == "web" && probe.model.empty()) return web();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
@@ -37,6 +38,10 @@ class ProbeSet {
   metrics::Metrics& metrics_;
   const net::AddressPolicy& policy_;
   const config::NetConfig net_;
+  // Of all pages and answers of the process, and of what it asks. Two, because a question is held
+  // while its answer waits for room: in one, questions could keep each other's answers out.
+  base::ByteBudget pages_budget_;
+  base::ByteBudget questions_budget_;
   net::HttpClient page_client_;
   net::HttpClient research_client_;
   base::ThreadPool parse_pool_;

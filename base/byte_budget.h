@@ -19,7 +19,8 @@ namespace vedette::base {
 // Any thread. The budget outlives every holding.
 class ByteBudget {
  public:
-  // `reserve`: the share of `total` that an organisation that is alone leaves free, 0 < reserve < 1.
+  // `reserve`: the share of `total` that an organisation that is alone leaves free, 0 < reserve
+  // < 1.
   ByteBudget(std::size_t total, double reserve);
   ~ByteBudget();
   ByteBudget(const ByteBudget&) = delete;
@@ -34,9 +35,9 @@ class ByteBudget {
     Holding& operator=(Holding&& other) noexcept;
     ~Holding();
 
-    // Takes `bytes` more. True: done, and `then` is dropped. False: `then` runs once they are taken,
-    // on the thread that gave bytes back, so it should only post. It may still begin while the
-    // holding is destroyed on another thread. One Take at a time.
+    // Takes `bytes` more. True: done, and `then` is dropped. False: `then` runs once they are
+    // taken, on the thread that gave bytes back, so it should only post. It may still begin while
+    // the holding is destroyed on another thread. One Take at a time.
     [[nodiscard]] bool Take(std::size_t bytes, std::function<void()> then);
 
     // Takes `bytes` more or nothing; never waits, and is never privileged.
@@ -46,6 +47,8 @@ class ByteBudget {
     void GiveBack(std::size_t bytes);
 
     std::size_t bytes() const;
+    // Whether it belongs to a budget, so that it may take.
+    explicit operator bool() const { return state_ != nullptr; }
 
    private:
     friend class ByteBudget;

@@ -55,13 +55,17 @@ int Length(std::string_view s) {
 
 // One context a thread, kept: a check's id is one SHA-1, and a fresh context with its implicit
 // fetch of the algorithm would cost several times the hash itself.
-std::string Digest(const EVP_MD* md, EVP_MD_CTX* ctx, std::string_view data) {
+std::string Digest(const EVP_MD* md, EVP_MD_CTX* ctx, std::string_view data,
+                   std::string_view rest = {}) {
   if (ctx == nullptr) Fail("cannot create a digest context");
   std::string out(static_cast<std::size_t>(EVP_MD_get_size(md)), '\0');
   // A context that has this algorithm already is reset without looking the algorithm up again.
   const EVP_MD* type = EVP_MD_CTX_get0_md(ctx) == nullptr ? md : nullptr;
   Check(EVP_DigestInit_ex2(ctx, type, nullptr), "cannot start a digest");
   Check(EVP_DigestUpdate(ctx, data.data(), data.size()), "cannot compute a digest");
+  if (!rest.empty()) {
+    Check(EVP_DigestUpdate(ctx, rest.data(), rest.size()), "cannot compute a digest");
+  }
   Check(EVP_DigestFinal_ex(ctx, Bytes(out), nullptr), "cannot finish a digest");
   return out;
 }
@@ -71,6 +75,11 @@ std::string Digest(const EVP_MD* md, EVP_MD_CTX* ctx, std::string_view data) {
 std::string Sha256(std::string_view data) {
   thread_local const DigestContext ctx(EVP_MD_CTX_new());
   return Digest(EVP_sha256(), ctx.get(), data);
+}
+
+std::string Sha256(std::string_view first, std::string_view second) {
+  thread_local const DigestContext ctx(EVP_MD_CTX_new());
+  return Digest(EVP_sha256(), ctx.get(), first, second);
 }
 
 std::string Sha1(std::string_view data) {

@@ -11,7 +11,9 @@
 // any thread. Byte strings are std::string.
 namespace vedette::base {
 
-std::string Sha256(std::string_view data);                            // 32 bytes
+std::string Sha256(std::string_view data);  // 32 bytes
+// Of the two, one behind the other.
+std::string Sha256(std::string_view first, std::string_view second);
 std::string Sha1(std::string_view data);                              // 20 bytes
 std::string HmacSha256(std::string_view key, std::string_view data);  // 32 bytes
 

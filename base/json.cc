@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace vedette::base {
 namespace {
 
@@ -27,33 +29,58 @@ std::string Reason(std::string_view what) {
 // that hostile input would cost the square of its members, or its size times its depth.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
-  Builder(Json* root, const JsonLimits& limits) : root_(root), limits_(limits) {}
+  // `apart`: the member whose array is passed over; null where there is none.
+  Builder(Json* root, const JsonLimits& limits, const std::string_view* apart)
+      : root_(root), limits_(limits), apart_(apart) {}
 
   std::optional<JsonError> error;
+  bool passed_over = false;  // the member apart is there, and an array
 
-  bool null() override { return Add(Json(nullptr)); }
-  bool boolean(bool value) override { return Add(Json(value)); }
-  bool number_integer(number_integer_t value) override { return Add(Json(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return Add(Json(value)); }
-  bool number_float(number_float_t value, const string_t&) override { return Add(Json(value)); }
-  bool string(string_t& value) override { return WithoutNul(value) && Add(Json(std::move(value))); }
+  bool null() override { return passing_ > 0 || Add(Json(nullptr)); }
+  bool boolean(bool value) override { return passing_ > 0 || Add(Json(value)); }
+  bool number_integer(number_integer_t value) override {
+    if (passing_ > 0) return true;
+    // Zero comes as a signed number when it is written as -0.
+    return Add(limits_.keep_numbers && value == 0 ? KeptNumber("-0") : Json(value));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return passing_ > 0 || Add(Json(value));
+  }
+  bool number_float(number_float_t value, const string_t& text) override {
+    if (passing_ > 0) return true;
+    Json number(value);
+    const bool changed = limits_.keep_numbers && number.dump() != text;
+    return Add(changed ? KeptNumber(text) : std::move(number));
+  }
+  bool string(string_t& value) override {
+    return WithoutNul(value) && (passing_ > 0 || Add(Json(std::move(value))));
+  }
   bool binary(binary_t&) override { return false; }  // not in JSON text
 
-  bool start_object(std::size_t) override { return Open(true); }
-  bool start_array(std::size_t) override { return Open(false); }
+  bool start_object(std::size_t) override { return passing_ > 0 ? PassInto() : Open(true); }
+  bool start_array(std::size_t) override {
+    if (passing_ > 0) return PassInto();
+    if (!IsApart()) return Open(false);
+    passed_over = true;
+    return PassInto();
+  }
   bool end_object() override {
+    if (passing_ > 0) return --passing_, true;
     Json object(Merged(std::move(open_.back().members)));
     open_.pop_back();
-    return Add(std::move(object));
+    return Place(std::move(object));
   }
   bool end_array() override {
+    if (passing_ > 0) return --passing_ > 0 || Add(Json::array());
     Json array(std::move(open_.back().items));
     open_.pop_back();
-    return Add(std::move(array));
+    return Place(std::move(array));
   }
 
   bool key(string_t& value) override {
     if (!WithoutNul(value)) return false;
+    if (passing_ > 0) return true;
+    if (apart_ != nullptr && open_.size() == 1 && value == *apart_) passed_over = false;
     auto& members = open_.back().members;
     if (members.size() >= static_cast<std::size_t>(limits_.members_max)) {
       return Fail(JsonError::Kind::kTooManyMembers,
@@ -90,7 +117,31 @@ class Builder final : public nlohmann::json_sax<Json> {
     return Fail(JsonError::Kind::kMalformed, "a string contains \\u0000");
   }
 
-  bool Add(Json value) {
+  static Json KeptNumber(const std::string& text) {
+    return Json::binary({text.begin(), text.end()});
+  }
+
+  // Whether the value that begins is the member apart of the outermost object.
+  bool IsApart() const {
+    return apart_ != nullptr && open_.size() == 1 && open_.back().is_object &&
+           open_.back().members.back().first == *apart_;
+  }
+
+  bool PassInto() {
+    if (TooDeep(open_.size() + passing_)) return false;
+    ++passing_;
+    return true;
+  }
+
+  bool Add(Json value) { return Counted() && Place(std::move(value)); }
+
+  bool Counted() {
+    if (values_++ < limits_.values_max) return true;
+    return Fail(JsonError::Kind::kTooManyValues,
+                "there are more than " + std::to_string(limits_.values_max) + " values");
+  }
+
+  bool Place(Json value) {
     if (open_.empty()) {
       *root_ = std::move(value);
     } else if (open_.back().is_object) {
@@ -102,12 +153,15 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool Open(bool is_object) {
-    if (open_.size() >= static_cast<std::size_t>(limits_.depth_max)) {
-      return Fail(JsonError::Kind::kTooDeep,
-                  "nested deeper than " + std::to_string(limits_.depth_max) + " levels");
-    }
+    if (TooDeep(open_.size()) || !Counted()) return false;
     open_.push_back({is_object, {}, {}});
     return true;
+  }
+
+  bool TooDeep(std::size_t depth) {
+    if (depth < static_cast<std::size_t>(limits_.depth_max)) return false;
+    return !Fail(JsonError::Kind::kTooDeep,
+                 "nested deeper than " + std::to_string(limits_.depth_max) + " levels");
   }
 
   // Of equal keys the last value, at the place of the first.
@@ -137,23 +191,165 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   Json* root_;
   const JsonLimits& limits_;
+  const std::string_view* apart_;
   std::vector<Container> open_;
+  std::size_t passing_ =
+      0;  // containers open inside the array that is passed over, itself included
+  std::size_t values_ = 0;
 };
 
-}  // namespace
+// Walks over a document that is known to be valid JSON, an object at the outside.
+class Walker {
+ public:
+  explicit Walker(std::string_view text) : text_(text) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // the parser passes over one, too
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  }
 
-std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits) {
+  // The elements of the array in member `name`, of which there is at least one.
+  JsonElements Elements(std::string_view name, std::size_t elements_max) {
+    JsonElements elements;
+    for (Enter(); !Leave();) {
+      const std::string_view key = Value();
+      Enter();  // the colon
+      if (IsKey(key, name) && text_[at_] == '[') {
+        elements = Array(elements_max);
+      } else {
+        Value();
+      }
+    }
+    return elements;
+  }
+
+ private:
+  void Space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+
+  // Over the next character and what is blank around it.
+  void Enter() {
+    Space();
+    ++at_;
+    Space();
+  }
+
+  // Behind a value or the beginning of a container: whether the container ends. Passes over a
+  // comma.
+  bool Leave() {
+    Space();
+    if (text_[at_] == ',') Enter();
+    return text_[at_] == ']' || text_[at_] == '}';
+  }
+
+  static bool IsKey(std::string_view quoted, std::string_view name) {
+    if (quoted.find('\\') != std::string_view::npos) return Json::parse(quoted) == Json(name);
+    return quoted.substr(1, quoted.size() - 2) == name;
+  }
+
+  JsonElements Array(std::size_t elements_max) {
+    JsonElements elements;
+    for (Enter(); !Leave(); ++elements.count) {
+      const std::string_view element = Value();
+      if (elements.count < elements_max) elements.texts.push_back(element);
+    }
+    ++at_;
+    return elements;
+  }
+
+  std::string_view Value() {
+    const std::size_t from = at_;
+    std::size_t depth = 0;
+    do {
+      const char c = text_[at_];
+      if (c == '"') {
+        String();
+        continue;
+      }
+      if (c == '[' || c == '{') ++depth;
+      if (c == ']' || c == '}') --depth;
+      ++at_;
+      if (depth == 0 && c != ']' && c != '}') {
+        at_ = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
+      }
+    } while (depth > 0);
+    return text_.substr(from, at_ - from);
+  }
+
+  void String() {
+    for (++at_; text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\') ++at_;
+    }
+    ++at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+bool HasKeptNumber(const Json& value) {
+  if (!value.is_structured()) return value.is_binary();
+  return std::any_of(value.begin(), value.end(), HasKeptNumber);
+}
+
+void AppendJson(const Json& value, std::string* out) {
+  if (const auto number = NumberText(value)) {
+    out->append(*number);
+  } else if (value.is_object()) {
+    out->push_back('{');
+    for (const auto& [key, member] : value.items()) {
+      if (out->back() != '{') out->push_back(',');
+      out->append(DumpJson(key)).push_back(':');
+      AppendJson(member, out);
+    }
+    out->push_back('}');
+  } else if (value.is_array()) {
+    out->push_back('[');
+    for (const Json& element : value) {
+      if (out->back() != '[') out->push_back(',');
+      AppendJson(element, out);
+    }
+    out->push_back(']');
+  } else {
+    out->append(DumpJson(value));
+  }
+}
+
+std::optional<JsonError> Parse(std::string_view text, const std::string_view* apart, Json* out,
+                               const JsonLimits& limits, bool* passed_over) {
   // The parser takes a NUL for the end of the input and would accept whatever stands behind.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return JsonError{JsonError::Kind::kMalformed, "at byte " + std::to_string(nul + 1) + ": NUL"};
   }
   Json root;
-  Builder builder(&root, limits);
+  Builder builder(&root, limits, apart);
   const bool complete = Json::sax_parse(text.begin(), text.end(), &builder);
   if (builder.error) return builder.error;
   if (!complete) return JsonError{JsonError::Kind::kMalformed, "not a JSON document"};
   *out = std::move(root);
+  *passed_over = builder.passed_over;
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits) {
+  bool passed_over = false;
+  return Parse(text, nullptr, out, limits, &passed_over);
+}
+
+std::optional<JsonError> ParseJsonApart(std::string_view text, std::string_view name,
+                                        std::size_t elements_max, Json* out,
+                                        std::optional<JsonElements>* elements,
+                                        const JsonLimits& limits) {
+  bool passed_over = false;
+  if (auto error = Parse(text, &name, out, limits, &passed_over)) return error;
+  elements->reset();
+  if (passed_over) *elements = Walker(text).Elements(name, elements_max);
+  return std::nullopt;
+}
+
+std::optional<std::string_view> NumberText(const Json& value) {
+  if (!value.is_binary()) return std::nullopt;
+  const auto& bytes = value.get_binary();
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 Json ParseJsonOrThrow(std::string_view text) {
@@ -165,6 +361,11 @@ Json ParseJsonOrThrow(std::string_view text) {
 }
 
 std::string DumpJson(const Json& value) {
+  if (HasKeptNumber(value)) {
+    std::string text;
+    AppendJson(value, &text);
+    return text;
+  }
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -2,10 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+// Instantiated once, in json.cc: otherwise every source that reads JSON compiles the class again.
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace vedette::base {
 
@@ -17,10 +23,16 @@ struct JsonLimits {
   int depth_max = 64;
   // More members in one object are refused: an ordered object is searched linearly.
   int members_max = 1024;
+  // More values, containers included, are refused: each takes up to about 100 bytes of memory,
+  // however short its text is.
+  std::size_t values_max = std::numeric_limits<std::size_t>::max();
+  // A number that would be written differently from how it was read is kept as its text: see
+  // NumberText.
+  bool keep_numbers = false;
 };
 
 struct JsonError {
-  enum class Kind { kMalformed, kTooDeep, kTooManyMembers };
+  enum class Kind { kMalformed, kTooDeep, kTooManyMembers, kTooManyValues };
   Kind kind;
   std::string message;  // one sentence, with the byte offset where there is one
 };
@@ -28,6 +40,26 @@ struct JsonError {
 // Parses one document, nothing after it. Of equal keys the last wins. Invalid UTF-8, a NUL escape
 // (\u0000: PostgreSQL cannot store it) and numbers out of range are malformed. Empty on success.
 std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits = {});
+
+// The elements of an array that stay text until each of them is wanted.
+struct JsonElements {
+  std::size_t count = 0;
+  std::vector<std::string_view> texts;  // of the first ones; they point into the document's text
+};
+
+// As ParseJson, for an object with one large array: the array in its member `name` is judged like
+// the rest, but not built. In `out` it is [], and `elements` has the texts of its first
+// `elements_max` elements; `elements` is empty where the member is missing or no array. So the
+// memory that a document takes is that of its other members. The elements count for no limit but
+// the depth: who parses one gives the limits of one.
+std::optional<JsonError> ParseJsonApart(std::string_view text, std::string_view name,
+                                        std::size_t elements_max, Json* out,
+                                        std::optional<JsonElements>* elements,
+                                        const JsonLimits& limits);
+
+// The text of a number that keep_numbers has kept, such as 12345678901234567890123 or 1E2. DumpJson
+// writes it as it is; for nlohmann it is a binary value, which JSON text never has.
+std::optional<std::string_view> NumberText(const Json& value);
 
 // As ParseJson; throws std::invalid_argument with the message. For text that we wrote ourselves.
 Json ParseJsonOrThrow(std::string_view text);

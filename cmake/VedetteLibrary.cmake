@@ -5,6 +5,7 @@ function(vedette_library name)
   add_library(vedette_${name} STATIC ${ARG_SOURCES})
   target_include_directories(vedette_${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
   target_link_libraries(vedette_${name} PUBLIC ${ARG_LINKS} Threads::Threads)
+  precompiled(vedette_${name})
 endfunction()
 
 # vedette_embed(NAME FILES ...): compiles files into the binary as string constants.

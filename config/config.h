@@ -54,6 +54,14 @@ struct HttpServerConfig {
   bool operator==(const HttpServerConfig&) const = default;
 };
 
+// What the public API keeps of its tenants' bytes in memory at once; keys of [api].
+struct ApiMemoryConfig {
+  std::size_t held_bytes_max;  // bodies, what is made of them, answers: of all requests together
+  milliseconds held_wait_ms;   // the longest that a request waits for a share of it
+
+  bool operator==(const ApiMemoryConfig&) const = default;
+};
+
 struct HealthConfig {
   std::string listen;  // host:port of health and metrics alone; empty: no such port
   milliseconds drain_delay_ms;
@@ -121,7 +129,11 @@ struct LimitsConfig {
   int struct_fields_max;
   int name_chars_max;
   std::size_t metadata_bytes_max;
-  std::size_t row_bytes_max;  // one row's columns as JSON
+  std::size_t struct_bytes_max;  // names and descriptions together, as JSON
+  std::size_t row_bytes_max;     // one row's columns as JSON
+  // Of one organisation: uploaded files that no monitor was made from, and their bytes.
+  int uploads_unused_max;
+  std::size_t uploads_unused_bytes_max;
   int signing_secrets_live_max;
 
   bool operator==(const LimitsConfig&) const = default;
@@ -166,10 +178,12 @@ struct WorkerConfig {
   milliseconds record_partial_delay_ms;  // and those of chunks that go on
   int record_checks_max;                 // results in one transaction
   milliseconds drain_timeout_ms;
-  int probe_threads;
+  int probe_threads;                       // that one organisation may occupy; one more for others
   int per_host_max;                        // pages being fetched from one host
   milliseconds per_host_gap_ms;            // between the starts of two of them
   std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
+  std::size_t pages_held_bytes_max;        // of pages and answers that are fetched or read now
+  std::size_t questions_held_bytes_max;    // of what services and models are asked now
 
   bool operator==(const WorkerConfig&) const = default;
 };
@@ -218,6 +232,7 @@ struct TestingConfig {
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
+  ApiMemoryConfig api_memory;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;

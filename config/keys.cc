@@ -81,6 +81,13 @@ void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig C
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
 }
 
+void AddApiMemory(std::vector<Key>* table) {
+  using C = ApiMemoryConfig;
+  Section<C>(table, "api", [](Config& c) -> C& { return c.api_memory; })
+      .Add("held_bytes_max", &C::held_bytes_max, Bytes(kMiB, 1024 * kGiB))
+      .Time("held_wait_ms", &C::held_wait_ms);
+}
+
 void AddHealth(std::vector<Key>* table) {
   using C = HealthConfig;
   Section<C>(table, "health", [](Config& c) -> C& { return c.health; })
@@ -150,7 +157,10 @@ void AddLimitsAndRetention(std::vector<Key>* table) {
       .Add("struct_fields_max", &L::struct_fields_max, Int(1, 1024))
       .Add("name_chars_max", &L::name_chars_max, Int(1, 10'000))
       .Add("metadata_bytes_max", &L::metadata_bytes_max, Bytes(2, kMiB))
+      .Add("struct_bytes_max", &L::struct_bytes_max, Bytes(2, 16 * kMiB))
       .Add("row_bytes_max", &L::row_bytes_max, Bytes(2, 16 * kMiB))
+      .Add("uploads_unused_max", &L::uploads_unused_max, Int(1, 1'000'000))
+      .Add("uploads_unused_bytes_max", &L::uploads_unused_bytes_max, Bytes(kKiB, 1024 * kGiB))
       .Add("signing_secrets_live_max", &L::signing_secrets_live_max, Int(1, 20));
 
   using R = RetentionConfig;
@@ -197,7 +207,9 @@ void AddWorker(std::vector<Key>* table) {
       .Add("probe_threads", &C::probe_threads, Int(1, 256))
       .Add("per_host_max", &C::per_host_max, Int(1, 100'000))
       .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
-      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB));
+      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB))
+      .Add("pages_held_bytes_max", &C::pages_held_bytes_max, Bytes(kMiB, 256 * kGiB))
+      .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB));
 }
 
 void AddDelivery(std::vector<Key>* table) {
@@ -238,6 +250,7 @@ std::vector<Key> KeyTable() {
   std::vector<Key> table;
   AddDatabase(&table);
   AddHttpServer(&table, "api", &Config::api);
+  AddApiMemory(&table);
   AddHttpServer(&table, "admin", &Config::admin);
   AddHealth(&table);
   AddSecurityNetLog(&table);

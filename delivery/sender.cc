@@ -145,7 +145,8 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets) {
   request.url = waiting.notification.url;
   request.body = domain::NotificationBody(waiting.notification);
   request.trust = net::Trust::kTenant;
-  request.timeout = config_.delivery.timeout_ms;
+  request.org = waiting.notification.org_id;
+  request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
   request.body_bytes_max = config_.delivery.answer_bytes_max;
   request.truncate_body = true;
   request.headers = {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "base/crypto.h"
+#include "domain/exact_number.h"
 
 namespace vedette::domain {
 namespace {
@@ -28,10 +30,29 @@ void AppendKeyPart(const std::optional<std::string>& value, std::string* text) {
   if (value) text->append(*value);
 }
 
+// As NormaliseValue has the number where a double holds it exactly, so that it does not matter how
+// it was written; its own digits otherwise.
+std::string NormaliseNumberText(std::string_view number) {
+  const std::string text(number);
+  const auto as_double = NormaliseValue(base::Json(std::strtod(text.c_str(), nullptr)));
+  if (as_double && IsSameNumber(*as_double, text)) return *as_double;
+  return PlainNumber(text);
+}
+
 }  // namespace
+
+std::size_t ColumnBytes(std::string_view name, std::size_t value_bytes) {
+  constexpr std::size_t kQuotesColonAndComma = 6;
+  return name.size() + value_bytes + kQuotesColonAndComma;
+}
+
+bool IsBlank(std::string_view text) {
+  return Trim(text).empty();
+}
 
 std::optional<std::string> NormaliseValue(const base::Json& scalar) {
   if (scalar.is_null()) return std::nullopt;
+  if (const auto number = base::NumberText(scalar)) return NormaliseNumberText(*number);
   if (scalar.is_string()) {
     const std::string_view text = Trim(scalar.get_ref<const std::string&>());
     if (text.empty()) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,16 @@ struct ColumnRoles {
 };
 
 // The value as compared: absent, null and blank are no value; strings trimmed; 1 equals "1".
+// Numbers compare by value: those kept as text (base::NumberText) exactly.
 std::optional<std::string> NormaliseValue(const base::Json& scalar);
+
+// Nothing but white space: no value.
+bool IsBlank(std::string_view text);
+
+// What a column adds to the size of its row as JSON, on which [limits] row_bytes_max stands; the
+// row itself begins with kRowBytes.
+inline constexpr std::size_t kRowBytes = 2;
+std::size_t ColumnBytes(std::string_view name, std::size_t value_bytes);
 
 struct RowValues {
   std::string subject_json;                 // the key columns, in the monitor's order

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <curl/curl.h>
-#include <uv.h>
 
 #include <functional>
-#include <vector>
 
 #include "base/event_loop.h"
+#include "net/poller.h"
 
 // curl's multi socket interface on the event loop. Internal to the client; loop thread only.
+// Several may share one loop: each has its own Poller, so they share no table of descriptors.
 namespace vedette::net {
 
 class CurlLoop {
@@ -23,29 +23,19 @@ class CurlLoop {
   void Add(CURL* easy);
   void Remove(CURL* easy);
 
-  // Set on every handle (with this object as data): a connection's poll handle lives as long as its
-  // socket, not only as long as a transfer, which saves three system calls a request.
-  static int CloseSocket(void* self, curl_socket_t fd);
-  // To be called with every socket that is opened for a connection: its number may have been
-  // another's.
-  void OpenedSocket(curl_socket_t fd) { Forget(fd); }
+  // To be called with every socket that is opened for a connection, before curl has it.
+  void OpenedSocket(curl_socket_t fd) { poller_.Opened(fd); }
 
  private:
-  struct Socket;  // deletes itself once its handle is closed
-
   static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*);
   static int OnTimer(CURLM*, long timeout_ms, void* self);
-  static void OnPoll(uv_poll_t* poll, int status, int events);
+  void OnReady(curl_socket_t fd, unsigned events);
   void Act(curl_socket_t fd, int events);
-  Socket*& At(curl_socket_t fd);
-  void Watch(curl_socket_t fd, int what);
-  void Forget(curl_socket_t fd);
 
-  base::EventLoop& loop_;
   std::function<void(CURL*, CURLcode)> done_;
+  Poller poller_;
   CURLM* multi_;
   base::Timer timer_;
-  std::vector<Socket*> sockets_;  // by descriptor
 };
 
 }  // namespace vedette::net

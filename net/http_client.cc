@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <deque>
-#include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "net/connection_queue.h"
 #include "net/curl_loop.h"
 #include "net/resolver.h"
 #include "net/transfer.h"
@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles
 constexpr std::size_t kAddressesPerNameMax = 16;
+// With less time left a request is not begun: it could only cost a connection.
+constexpr milliseconds kTimeLeftMin{50};
+// Addresses that are older when a connection becomes free are looked up again.
+constexpr std::chrono::seconds kAddressAgeMax{30};
 
 struct CurlGlobal {
   CurlGlobal() {
@@ -72,6 +76,8 @@ std::string_view HttpErrorClassName(HttpErrorClass error_class) {
       return "protocol";
     case HttpErrorClass::kShutdown:
       return "shutdown";
+    case HttpErrorClass::kBusy:
+      return "busy";
   }
   return "unknown";
 }
@@ -86,15 +92,6 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
 }
 
 struct HttpClient::Impl {
-  // What one host:port has under way and waiting.
-  struct Host {
-    int active = 0;
-    std::deque<RequestId> waiting;
-    bool ready = false;              // stands in ready_
-    bool resting = false;            // stands in resting_
-    Clock::time_point next_start{};  // not before; only with a gap
-  };
-
   Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
   ~Impl();
 
@@ -103,23 +100,24 @@ struct HttpClient::Impl {
   void Resolve(Transfer& transfer);
   void OnResolved(RequestId id, ResolveResult result);
   void Enqueue(Transfer& transfer);
-  void Settle(const std::string& key);
-  void ArmRest();
-  void WakeResting();
   void Pump();
+  void TakeTurn(Transfer& transfer, milliseconds waited);
+  void Begin(Transfer& transfer);
   void Start(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
+  void Withdraw(Transfer& transfer);
   void Release(Transfer& transfer);
   void Finish(Transfer& transfer, HttpResponse response);
   void FailLater(Transfer& transfer, HttpResponse response);
   void DeliverFailed();
+  void SetDeadline(Transfer& transfer, Clock::time_point deadline);
   void ExpireDeadlines();
   void ArmDeadline();
+  HttpResponse TimedOut(const Transfer& transfer) const;
   void CancelAll();
   Transfer* Find(RequestId id);
 
   const config::NetConfig config_;
-  const milliseconds per_host_gap_;
   const AddressPolicy tenant_policy_;
   const AddressPolicy open_policy_{{"0.0.0.0/0", "::/0"}};
   TenantUrl proxy_;  // where one is configured
@@ -140,25 +138,22 @@ struct HttpClient::Impl {
   std::set<std::pair<Clock::time_point, RequestId>> deadlines_;
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
-  std::unordered_map<std::string, Host> hosts_;
-  std::deque<std::string> ready_;  // hosts with something waiting and a connection to spare
-  std::multimap<Clock::time_point, std::string> resting_;  // hosts within their gap
+  ConnectionQueue queue_;
   // Names whose entry in curl's cache is not needed any more; removed with the next request.
   std::vector<std::string> stale_[2];  // tenants', operator's
-  int active_ = 0;
 };
 
 HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
                        milliseconds per_host_gap)
     : config_(net),
-      per_host_gap_(per_host_gap),
       tenant_policy_(net.allow),
       resolver_(loop, net.dns_servers, net.connect_timeout_ms),
       tenant_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       operator_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
       failed_timer_(loop, [this] { DeliverFailed(); }),
-      rest_timer_(loop, [this] { WakeResting(); }) {
+      rest_timer_(loop, [this] { Pump(); }),
+      queue_({net.connections_max, net.connections_per_host_max, per_host_gap}) {
   if (!config_.proxy.empty()) {
     UrlParts parts;
     std::string error;
@@ -239,10 +234,11 @@ void HttpClient::Impl::Resolve(Transfer& transfer) {
   const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
   if (peer.literal) {
     Enqueue(transfer);
-    Pump();
     return;
   }
-  transfer.phase = Transfer::Phase::kResolving;
+  if (transfer.phase != Transfer::Phase::kRenewing) {
+    transfer.phase = Transfer::Phase::kResolving;
+  }
   resolver_.Resolve(peer.host, [this, id = transfer.id](ResolveResult result) {
     OnResolved(id, std::move(result));
   });
@@ -254,101 +250,97 @@ void HttpClient::Impl::OnResolved(RequestId id, ResolveResult result) {
     return;  // timed out or cancelled
   }
   const TenantUrl& peer = config_.proxy.empty() ? transfer->route.url : proxy_;
+  HttpResponse failure;
   if (result.addresses.empty()) {
-    Finish(*transfer, Failure(HttpErrorClass::kDns,
-                              "the name " + peer.host + " cannot be resolved: " + result.error));
-    return;
+    failure = Failure(HttpErrorClass::kDns,
+                      "the name " + peer.host + " cannot be resolved: " + result.error);
+  } else {
+    const std::string first = result.addresses.front().ToString();
+    std::erase_if(result.addresses,
+                  [&](const IpAddress& ip) { return !transfer->route.policy->Allows(ip); });
+    if (result.addresses.empty()) {
+      failure =
+          Failure(HttpErrorClass::kRefusedAddress, "the name " + peer.host + " resolves to " +
+                                                       first + ", which is not a public address");
+    }
   }
-  const std::string first = result.addresses.front().ToString();
-  std::erase_if(result.addresses,
-                [&](const IpAddress& ip) { return !transfer->route.policy->Allows(ip); });
-  if (result.addresses.empty()) {
-    Finish(*transfer,
-           Failure(HttpErrorClass::kRefusedAddress, "the name " + peer.host + " resolves to " +
-                                                        first + ", which is not a public address"));
+  if (failure.error_class != HttpErrorClass::kNone) {
+    Withdraw(*transfer);
+    Finish(*transfer, std::move(failure));
+    Pump();
     return;
   }
   result.addresses.resize(std::min(result.addresses.size(), kAddressesPerNameMax));
   transfer->addresses = std::move(result.addresses);
-  Enqueue(*transfer);
-  Pump();
+  transfer->resolved = Clock::now();
+  if (transfer->phase == Transfer::Phase::kRenewing) {
+    Begin(*transfer);
+  } else {
+    Enqueue(*transfer);
+  }
 }
 
+// Goes on at once where a place is free. Otherwise it waits, on a clock of its own if it has one.
 void HttpClient::Impl::Enqueue(Transfer& transfer) {
-  transfer.phase = Transfer::Phase::kWaiting;
-  hosts_[transfer.host_key].waiting.push_back(transfer.id);
-  Settle(transfer.host_key);
-}
-
-// Puts a host where it belongs: among the ready ones, to rest until its gap has passed, or away.
-void HttpClient::Impl::Settle(const std::string& key) {
-  const auto found = hosts_.find(key);
-  if (found == hosts_.end() || found->second.ready || found->second.resting) {
-    return;
-  }
-  Host& host = found->second;
-  if (per_host_gap_ > milliseconds(0) && Clock::now() < host.next_start) {
-    host.resting = true;
-    resting_.emplace(host.next_start, key);
-    ArmRest();
-  } else if (!host.waiting.empty()) {
-    if (host.active < config_.connections_per_host_max) {
-      host.ready = true;
-      ready_.push_back(key);
-    }
-  } else if (host.active == 0) {
-    hosts_.erase(found);
-  }
-}
-
-void HttpClient::Impl::ArmRest() {
-  if (resting_.empty()) {
-    return;
-  }
-  const auto wait = std::chrono::ceil<milliseconds>(resting_.begin()->first - Clock::now());
-  rest_timer_.Start(std::max(wait, milliseconds(0)));
-}
-
-void HttpClient::Impl::WakeResting() {
   const auto now = Clock::now();
-  while (!resting_.empty() && resting_.begin()->first <= now) {
-    const std::string key = std::move(resting_.begin()->second);
-    resting_.erase(resting_.begin());
-    hosts_.at(key).resting = false;
-    Settle(key);
+  if (queue_.TryTake(transfer.host_key, transfer.request.org, now)) {
+    TakeTurn(transfer, milliseconds(0));
+    return;
   }
-  ArmRest();
+  transfer.phase = Transfer::Phase::kWaiting;
+  if (transfer.request.wait_max > milliseconds(0)) {
+    transfer.time_left = transfer.deadline - now;
+    SetDeadline(transfer, now + transfer.request.wait_max);
+  }
+  queue_.Push(transfer.host_key, transfer.request.org, transfer.id, now);
   Pump();
 }
 
-// Starts what may start; hosts take turns, so that a busy one does not stand before the others
-// (G10).
+// Starts what may start.
 void HttpClient::Impl::Pump() {
-  while (active_ < config_.connections_max && !ready_.empty()) {
-    const std::string key = std::move(ready_.front());
-    ready_.pop_front();
-    const auto found = hosts_.find(key);
-    if (found == hosts_.end()) {
-      continue;
+  while (const auto id = queue_.Pop(Clock::now())) {
+    Transfer& transfer = *Find(*id);
+    milliseconds waited(0);
+    if (transfer.request.wait_max > milliseconds(0)) {
+      const auto now = Clock::now();
+      const auto queued = transfer.deadline - transfer.request.wait_max;
+      transfer.started += now - queued;
+      waited = std::chrono::floor<milliseconds>(now - queued);
+      SetDeadline(transfer, now + transfer.time_left);
     }
-    Host& host = found->second;
-    host.ready = false;
-    Transfer* transfer = nullptr;
-    while (transfer == nullptr && !host.waiting.empty()) {
-      transfer = Find(host.waiting.front());  // none: it timed out while it waited
-      host.waiting.pop_front();
-    }
-    if (transfer == nullptr) {
-      Settle(key);
-      continue;
-    }
-    ++host.active;
-    ++active_;
-    if (per_host_gap_ > milliseconds(0)) {
-      host.next_start = Clock::now() + per_host_gap_;
-    }
-    Settle(key);
-    Start(*transfer);
+    TakeTurn(transfer, waited);
+  }
+  if (const auto wake = queue_.next_wake()) {
+    rest_timer_.Start(std::chrono::ceil<milliseconds>(*wake - Clock::now()));
+  }
+}
+
+// It has a place.
+// The transfer has its place.
+void HttpClient::Impl::TakeTurn(Transfer& transfer, milliseconds waited) {
+  if (transfer.request.on_turn && !transfer.request.on_turn(waited)) {
+    Release(transfer);
+    FailLater(transfer, Failure(HttpErrorClass::kBusy, "it was given up while it waited"));
+    return;
+  }
+  Begin(transfer);
+}
+
+void HttpClient::Impl::Begin(Transfer& transfer) {
+  const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
+  const auto now = Clock::now();
+  if (transfer.deadline - now < kTimeLeftMin) {
+    Release(transfer);
+    FailLater(transfer,
+              Failure(HttpErrorClass::kTimeout,
+                      transfer.host_key + " was not asked: less than " +
+                          std::to_string(kTimeLeftMin.count()) + " of " +
+                          std::to_string(transfer.request.timeout.count()) + " ms were left"));
+  } else if (!peer.literal && now - transfer.resolved > kAddressAgeMax) {
+    transfer.phase = Transfer::Phase::kRenewing;
+    Resolve(transfer);
+  } else {
+    Start(transfer);
   }
 }
 
@@ -369,7 +361,6 @@ void HttpClient::Impl::Start(Transfer& transfer) {
   transfer.phase = Transfer::Phase::kActive;
   const std::string problem = transfer.Prepare(entries);
   if (!problem.empty()) {
-    transfer.phase = Transfer::Phase::kFailed;
     Release(transfer);
     FailLater(transfer, Failure(HttpErrorClass::kProtocol, problem));
     return;
@@ -380,23 +371,30 @@ void HttpClient::Impl::Start(Transfer& transfer) {
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
   Transfer* transfer = Transfer::Of(easy);
   HttpResponse response = transfer->TakeResponse(result);
-  transfer->route.loop->Remove(easy);
-  Release(*transfer);
+  Withdraw(*transfer);
   Finish(*transfer, std::move(response));
   Pump();
 }
 
-// Gives the connection's place back. The transfer has left curl.
-void HttpClient::Impl::Release(Transfer& transfer) {
-  const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
-  if (!(peer.literal &&
-        peer.literal->v6)) {  // which curl's "-host:port" cannot name: those age out
-    stale_[transfer.route.loop == &operator_loop_].push_back(KeyOf(peer.host, peer.port));
+// Out of curl and out of its place, wherever it is. One that waits stays in the queue.
+void HttpClient::Impl::Withdraw(Transfer& transfer) {
+  if (transfer.phase == Transfer::Phase::kActive) {
+    transfer.route.loop->Remove(transfer.easy());
+    const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
+    if (!(peer.literal &&
+          peer.literal->v6)) {  // which curl's "-host:port" cannot name: those age out
+      stale_[transfer.route.loop == &operator_loop_].push_back(KeyOf(peer.host, peer.port));
+    }
+    Release(transfer);
+  } else if (transfer.phase == Transfer::Phase::kRenewing) {
+    Release(transfer);
   }
+}
+
+// Gives the place back.
+void HttpClient::Impl::Release(Transfer& transfer) {
   transfer.phase = Transfer::Phase::kFailed;
-  --active_;
-  --hosts_.at(transfer.host_key).active;
-  Settle(transfer.host_key);
+  queue_.Release(transfer.host_key, transfer.request.org, Clock::now());
 }
 
 // The callback is the last thing: it may send anew or cancel.
@@ -441,6 +439,27 @@ void HttpClient::Impl::ArmDeadline() {
   }
 }
 
+void HttpClient::Impl::SetDeadline(Transfer& transfer, Clock::time_point deadline) {
+  auto node = deadlines_.extract({transfer.deadline, transfer.id});
+  transfer.deadline = deadline;
+  if (node.empty()) {
+    deadlines_.emplace(deadline, transfer.id);
+  } else {
+    node.value() = {deadline, transfer.id};
+    deadlines_.insert(std::move(node));
+  }
+  ArmDeadline();
+}
+
+HttpResponse HttpClient::Impl::TimedOut(const Transfer& transfer) const {
+  const HttpRequest& request = transfer.request;
+  const bool waited = transfer.phase == Transfer::Phase::kWaiting;
+  const milliseconds limit =
+      waited && request.wait_max > milliseconds(0) ? request.wait_max : request.timeout;
+  return Failure(waited ? HttpErrorClass::kBusy : HttpErrorClass::kTimeout,
+                 transfer.Progress() + " within " + std::to_string(limit.count()) + " ms");
+}
+
 void HttpClient::Impl::ExpireDeadlines() {
   const auto now = Clock::now();
   std::vector<RequestId> expired;
@@ -450,19 +469,28 @@ void HttpClient::Impl::ExpireDeadlines() {
     }
     expired.push_back(id);
   }
+  std::set<std::string> left;  // hosts that somebody waited for
+  std::vector<std::pair<RequestId, HttpResponse>> ended;
   for (const RequestId id : expired) {
-    Transfer* transfer = Find(id);
-    if (transfer == nullptr || transfer->phase == Transfer::Phase::kFailed) {
-      continue;  // ended meanwhile, or about to be delivered
+    Transfer& transfer = *Find(id);
+    if (transfer.phase == Transfer::Phase::kFailed) {
+      continue;  // about to be delivered
     }
-    HttpResponse response = Failure(HttpErrorClass::kTimeout,
-                                    transfer->Progress() + " within " +
-                                        std::to_string(transfer->request.timeout.count()) + " ms");
-    if (transfer->phase == Transfer::Phase::kActive) {
-      transfer->route.loop->Remove(transfer->easy());
-      Release(*transfer);
+    ended.emplace_back(id, TimedOut(transfer));
+    if (transfer.phase == Transfer::Phase::kWaiting) {
+      left.insert(transfer.host_key);
     }
-    Finish(*transfer, std::move(response));
+    Withdraw(transfer);
+    transfer.phase = Transfer::Phase::kFailed;
+  }
+  for (const std::string& host : left) {
+    queue_.EraseIf(
+        host, [this](RequestId id) { return Find(id)->phase == Transfer::Phase::kFailed; }, now);
+  }
+  for (auto& [id, response] : ended) {
+    if (Transfer* transfer = Find(id)) {  // no callback has cancelled it
+      Finish(*transfer, std::move(response));
+    }
   }
   Pump();
   ArmDeadline();
@@ -474,16 +502,12 @@ void HttpClient::Impl::CancelAll() {
     ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end());
+  queue_.Clear(Clock::now());
   for (const RequestId id : ids) {
-    Transfer* transfer = Find(id);
-    if (transfer == nullptr) {
-      continue;
+    if (Transfer* transfer = Find(id)) {
+      Withdraw(*transfer);
+      Finish(*transfer, Failure(HttpErrorClass::kShutdown, "the client was stopped"));
     }
-    if (transfer->phase == Transfer::Phase::kActive) {
-      transfer->route.loop->Remove(transfer->easy());
-      Release(*transfer);
-    }
-    Finish(*transfer, Failure(HttpErrorClass::kShutdown, "the client was stopped"));
   }
   Pump();
 }

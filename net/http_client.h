@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/event_loop.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "net/public_address.h"
 
@@ -28,10 +30,21 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   Trust trust = Trust::kTenant;
-  std::chrono::milliseconds timeout{10000};  // everything: name, connection, answer's body
+  // Whose turn the request takes where several wait; nil: nobody's in particular.
+  base::Uuid org{};
+  std::chrono::milliseconds timeout{10000};  // name, connection, answer's body
+  // How long the request may wait for a connection, which then does not count as time of `timeout`.
+  // 0: the wait counts as part of `timeout`, so that `timeout` bounds everything.
+  std::chrono::milliseconds wait_max{0};
+  // Asked when the request has its turn, before anything is sent: whether it may still go.
+  // `waited`: for the turn. False ends it as kBusy, and the next one is asked. Called on the loop
+  // thread; it must not call the client.
+  std::function<bool(std::chrono::milliseconds waited)> on_turn{};
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;
+  // Where the answer's body is counted; nullptr: nowhere. It outlives the client and every answer.
+  base::ByteBudget* budget = nullptr;
 };
 
 enum class HttpErrorClass {
@@ -44,6 +57,7 @@ enum class HttpErrorClass {
   kBodyTooLarge,
   kProtocol,  // reset, bad answer, everything else
   kShutdown,  // the client was stopped
+  kBusy,      // no room in this process: the wait for a connection or for memory ran out
 };
 std::string_view HttpErrorClassName(HttpErrorClass error_class);  // "dns", "timeout", ...
 
@@ -54,15 +68,23 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;                                          // decoded (gzip, deflate)
   bool body_truncated = false;
-  std::chrono::microseconds duration{};
-  std::string remote_address;  // empty when none was reached
+  // What the body holds of the request's budget; null without one. The bytes are given back when
+  // the last copy goes.
+  std::shared_ptr<base::ByteBudget::Holding> held;
+  std::chrono::microseconds duration{};  // without the wait for a connection, where wait_max is set
+  std::string remote_address;            // empty when none was reached
 
   // The first header of that (lower-case) name.
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 
 // Outgoing HTTP: curl multi on the loop, names by Resolver, addresses checked before and at
-// connect. Loop thread only. Requests beyond connections_max wait inside, their timeout running.
+// connect. Loop thread only.
+//
+// Requests beyond the configured connections, of all hosts and of one, wait inside. A connection
+// that becomes free goes to the organisation that holds fewest, so that nobody waits behind a
+// neighbour's backlog (G10, connection_queue.h). One that has less than 50 ms of its timeout left
+// is not begun: it fails with kTimeout.
 class HttpClient {
  public:
   // `per_host_gap`: the least time between the starts of two requests to one host and port.

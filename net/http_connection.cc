@@ -14,8 +14,6 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;             // for headers
-constexpr std::size_t kBodyReadBytes = 64 * 1024;    // for bodies, and the longest chunk header
-constexpr std::size_t kPieceBytes = 256 * 1024;      // of a streamed body, about
 constexpr std::size_t kBufferKeptBytes = 16 * 1024;  // by an idle connection
 
 // A client that still sends when it has been answered is read on for this long, so that it comes to
@@ -24,10 +22,6 @@ constexpr std::size_t kLingerBytesMax = 256u << 20;
 constexpr milliseconds kLingerTimeMax{30000};
 constexpr milliseconds kLingerSilenceMax{2000};
 constexpr milliseconds kLingerDrainMax{1000};
-
-std::string_view Text(const boost::beast::flat_buffer& buffer) {
-  return {static_cast<const char*>(buffer.data().data()), buffer.size()};
-}
 
 bool EqualIgnoringCase(std::string_view a, std::string_view lower) {
   return a.size() == lower.size() &&
@@ -107,9 +101,7 @@ void HttpConnection::Close() {
   if (auto then = std::exchange(piece_then_, nullptr)) {
     then(false);
   }
-  if (auto then = std::exchange(read_then_, nullptr)) {
-    then({BodyPiece::Kind::kBroken});
-  }
+  EndBody();
 }
 
 void HttpConnection::Drain() {
@@ -124,7 +116,9 @@ void HttpConnection::Drain() {
 
 void HttpConnection::OnDeadline() {
   const bool waits_for_request = phase_ == Phase::kHeader || phase_ == Phase::kBody;
-  if (waits_for_request && !writing_) {
+  if (phase_ == Phase::kRoom) {
+    FinishGathering(Gathered::kNoRoom);
+  } else if (waits_for_request && !writing_) {
     Refuse({408, "request_timeout", "The request did not arrive in time."});
   } else {
     Close();
@@ -138,9 +132,11 @@ void HttpConnection::Read() {
     return;
   }
   reading_ = true;
-  const bool bulk = phase_ == Phase::kBody || phase_ == Phase::kLingering;
+  // What is only thrown away needs no memory of its own.
   socket_.async_read_some(
-      buffer_.prepare(bulk ? kBodyReadBytes : kReadBytes),
+      phase_ == Phase::kLingering ? host_.scratch()
+                                  : asio::mutable_buffer(buffer_.prepare(
+                                        phase_ == Phase::kBody ? kBodyReadBytes : kReadBytes)),
       [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
         self->reading_ = false;
         if (ec) {
@@ -166,6 +162,7 @@ void HttpConnection::OnRead(std::size_t n) {
     case Phase::kLingering:
       OnLingerRead(n);
       return;
+    case Phase::kRoom:
     case Phase::kHandling:
     case Phase::kWriting:  // refused while it was being read: the bytes do not matter any more
     case Phase::kClosed:
@@ -194,13 +191,13 @@ void HttpConnection::Advance() {
 // True when the header has been accepted and the body may be read.
 bool HttpConnection::AdvanceHeader() {
   const std::size_t limit = host_.config().header_bytes_max;
-  auto result = scanner_.Scan(Text(buffer_));
+  auto result = scanner_.Scan(buffered());
   if (result == HeaderScanner::Result::kEnd && scanner_.empty_line_only() && !skipped_empty_line_) {
     // RFC 9112 2.2: an empty line before a request is to be ignored.
     skipped_empty_line_ = true;
     buffer_.consume(scanner_.end());
     scanner_ = HeaderScanner();
-    result = scanner_.Scan(Text(buffer_));
+    result = scanner_.Scan(buffered());
   }
   if (result == HeaderScanner::Result::kBad) {
     Refuse({400, "bad_request", scanner_.problem()});
@@ -216,7 +213,7 @@ bool HttpConnection::AdvanceHeader() {
     Read();
     return false;
   }
-  return AcceptHeader(Text(buffer_).substr(0, scanner_.end()));
+  return AcceptHeader(buffered().substr(0, scanner_.end()));
 }
 
 bool HttpConnection::AcceptHeader(std::string_view header) {
@@ -240,113 +237,21 @@ bool HttpConnection::AcceptHeader(std::string_view header) {
     Dispatch();
     return false;
   }
-  if (parser_->has_body() && host_.service().StreamsBody(request.method, request.path)) {
+  // A body that has come with its header costs nobody anything more, and one hop less.
+  const bool here = parser_->BodyWithin(buffer_.size());
+  if (parser_->has_body() && !here && host_.service().TakesBody(request.method, request.path)) {
+    request.body_pending = true;
     body_streams_ = true;
     Dispatch();
     return false;
   }
+  parser_->ReserveBody();
   if (parser_->has_body() && parser_->expects_continue() && !http_1_0_ && buffer_.size() == 0) {
     out_head_ = "HTTP/1.1 100 Continue\r\n\r\n";
     WriteOut(&HttpConnection::AdvanceBody);
     return false;
   }
   return true;
-}
-
-void HttpConnection::ReadBody(std::uint64_t sequence, std::function<void(BodyPiece)> then) {
-  if (!Answers(sequence) || phase_ != Phase::kHandling || read_then_) {
-    then({BodyPiece::Kind::kBroken});
-    return;
-  }
-  if (!body_streams_ || body_done_) {
-    then({BodyPiece::Kind::kEnd});
-    return;
-  }
-  read_then_ = std::move(then);
-  phase_ = Phase::kBody;
-  SetDeadline(host_.config().body_timeout_ms);
-  // Only now, so that a request refused for its header is not sent in vain.
-  if (!continued_ && parser_->expects_continue() && !http_1_0_ && buffer_.size() == 0) {
-    continued_ = true;
-    out_head_ = "HTTP/1.1 100 Continue\r\n\r\n";
-    WriteOut(&HttpConnection::AdvanceBody);
-    return;
-  }
-  AdvanceStreamedBody();
-}
-
-void HttpConnection::AdvanceStreamedBody() {
-  std::size_t consumed = 0;
-  const auto result = parser_->FeedBody(Text(buffer_), body_bytes_max_, &consumed);
-  buffer_.consume(consumed);
-  std::string& kept = parser_->request().body;
-  switch (result) {
-    case RequestParser::Body::kNeedMore:
-      if (kept.size() >= kPieceBytes) {
-        body_bytes_max_ -= kept.size();
-        GivePiece({BodyPiece::Kind::kData, std::exchange(kept, {})});
-        return;
-      }
-      if (buffer_.size() >= kBodyReadBytes) {  // one chunk header or trailer fills it
-        Refuse({400, "bad_request", "A chunk's header or the trailer is too long."});
-        return;
-      }
-      Read();
-      return;
-    case RequestParser::Body::kDone:
-      body_done_ = true;
-      if (kept.empty()) {
-        GivePiece({BodyPiece::Kind::kEnd});
-      } else {
-        GivePiece({BodyPiece::Kind::kData, std::exchange(kept, {})});
-      }
-      return;
-    case RequestParser::Body::kTooLarge:
-      kept.clear();
-      close_after_ = true;
-      GivePiece({BodyPiece::Kind::kTooLarge});
-      return;
-    case RequestParser::Body::kBad:
-      Refuse({400, "bad_request", "The request's body is not validly chunked."});
-      return;
-  }
-}
-
-void HttpConnection::GivePiece(BodyPiece piece) {
-  phase_ = Phase::kHandling;
-  deadline_ = SteadyTime::max();
-  std::exchange(read_then_, nullptr)(std::move(piece));
-}
-
-void HttpConnection::AdvanceBody() {
-  if (body_streams_) {
-    AdvanceStreamedBody();
-    return;
-  }
-  std::size_t consumed = 0;
-  const auto result = parser_->FeedBody(Text(buffer_), body_bytes_max_, &consumed);
-  buffer_.consume(consumed);
-  switch (result) {
-    case RequestParser::Body::kNeedMore:
-      if (buffer_.size() >= kBodyReadBytes) {  // one chunk header or trailer fills it
-        Refuse({400, "bad_request", "A chunk's header or the trailer is too long."});
-        return;
-      }
-      Read();
-      return;
-    case RequestParser::Body::kDone:
-      Dispatch();
-      return;
-    case RequestParser::Body::kTooLarge:
-      parser_->request().body.clear();
-      parser_->request().body_too_large = true;
-      close_after_ = true;
-      Dispatch();
-      return;
-    case RequestParser::Body::kBad:
-      Refuse({400, "bad_request", "The request's body is not validly chunked."});
-      return;
-  }
 }
 
 void HttpConnection::Dispatch() {
@@ -386,11 +291,8 @@ void HttpConnection::Refuse(const RequestRefusal& refusal) {
                                         {"code", refusal.code},
                                         {"remote", std::string_view(remote_address_)}});
   ++sequence_;
-  const auto reader = std::exchange(read_then_, nullptr);
   WriteOut(&HttpConnection::AfterAnswer);
-  if (reader) {
-    reader({BodyPiece::Kind::kBroken});
-  }
+  EndBody();
 }
 
 bool HttpConnection::Answers(std::uint64_t sequence) const {
@@ -425,10 +327,12 @@ void HttpConnection::BeginHeader(int status,
   }
 }
 
-void HttpConnection::Answer(std::uint64_t sequence, ServerResponse response) {
+void HttpConnection::Answer(std::uint64_t sequence, ServerResponse response,
+                            base::ByteBudget::Holding held) {
   if (!Answers(sequence)) {
     return;
   }
+  out_held_ = std::move(held);
   BeginHeader(response.status, response.headers);
   if (!HasNoBody(response.status)) {
     out_head_ += "Content-Length: ";
@@ -507,9 +411,11 @@ void HttpConnection::Abandon(std::uint64_t sequence) {
     return;
   }
   host_.log().Error("a request was dropped without an answer");
-  Answer(sequence, {500,
-                    {{"Content-Type", "application/json"}},
-                    R"({"error":"internal_error","message":"The request was not answered."})"});
+  Answer(sequence,
+         {500,
+          {{"Content-Type", "application/json"}},
+          R"({"error":"internal_error","message":"The request was not answered."})"},
+         {});
 }
 
 // Writes out_head_, out_body_ and out_tail_; then runs `then`, unless the connection breaks.
@@ -535,6 +441,7 @@ void HttpConnection::WriteOut(Then then) {
                       self->out_head_.clear();
                       self->out_body_ = std::string();
                       self->out_tail_ = {};
+                      self->out_held_ = {};
                       if (self->phase_ == Phase::kClosed) {
                         return;
                       }
@@ -577,6 +484,7 @@ void HttpConnection::Linger() {
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
   if (!reading_) {  // else a read under way points into it
     buffer_.consume(buffer_.size());
+    buffer_.shrink_to_fit();
   }
   linger_until_ =
       std::chrono::steady_clock::now() + (host_.draining() ? kLingerDrainMax : kLingerTimeMax);

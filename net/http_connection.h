@@ -26,6 +26,8 @@
 namespace vedette::net {
 
 class HttpConnection;
+// How much of a body is read at once. A chunk header or trailer that is longer is refused.
+inline constexpr std::size_t kBodyReadBytes = 64 * 1024;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a connection needs of its server; outlives it.
@@ -38,6 +40,8 @@ class ConnectionHost {
   virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
   virtual std::string_view date() = 0;  // of now, as the Date header has it
   virtual bool draining() const = 0;
+  // Where any connection may read what nobody looks at.
+  virtual boost::asio::mutable_buffer scratch() = 0;
   // An idle connection waits for a request's first byte and may be closed for a new one.
   virtual void SetIdle(HttpConnection& connection, bool idle) = 0;
   virtual void Remove(HttpConnection& connection) = 0;
@@ -64,7 +68,11 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
 
   // Called by exchanges; `sequence` is the request they belong to.
   void ReadBody(std::uint64_t sequence, std::function<void(BodyPiece)> then);
-  void Answer(std::uint64_t sequence, ServerResponse response);
+  // `request` and `held` are those of the exchange, which `then` keeps alive.
+  void GatherBody(std::uint64_t sequence, ServerRequest* request, base::ByteBudget::Holding* held,
+                  std::chrono::milliseconds wait_max, std::function<void(Gathered)> then);
+  // `held`: of a budget, for the answer's body, until that is written.
+  void Answer(std::uint64_t sequence, ServerResponse response, base::ByteBudget::Holding held);
   void BeginStream(std::uint64_t sequence, int status,
                    const std::vector<std::pair<std::string, std::string>>& headers);
   void WritePiece(std::uint64_t sequence, std::string piece, std::function<void(bool)> then);
@@ -80,14 +88,31 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   Slot slot;
 
  private:
-  // A streamed body is read in kBody between two stays in kHandling.
+  // A body that the service takes itself is read in kBody between two stays in kHandling. Where it
+  // is gathered, kRoom is the wait for bytes of the budget, in which nothing is read.
   //            +------------------------------------------------------------+
   //            v                                                            |
   // accept -> kIdle -> kHeader -> kBody -> kHandling (<-> kWriting) -> kWriting -> kLingering ->
-  // kClosed
-  enum class Phase { kIdle, kHeader, kBody, kHandling, kWriting, kLingering, kClosed };
+  //                                 ^                                              kClosed
+  //                                 +--> kRoom
+  enum class Phase { kIdle, kHeader, kBody, kRoom, kHandling, kWriting, kLingering, kClosed };
   using Then = void (HttpConnection::*)();
 
+  // A body on its way into its exchange's request.
+  struct Gathering {
+    ServerRequest* request = nullptr;  // of the exchange, which `then` keeps alive
+    base::ByteBudget::Holding* held = nullptr;
+    std::function<void(Gathered)> then{};
+    std::size_t room = 0;    // bytes of body that may be kept: taken from the budget, and reserved
+    std::size_t wanted = 0;  // in kRoom: what `room` becomes
+    SteadyTime waits_since{};
+    std::chrono::nanoseconds wait_left{};  // in kRoom, in sum
+    std::chrono::nanoseconds body_left{};  // of body_timeout_ms, while it stands still
+  };
+
+  std::string_view buffered() const {
+    return {static_cast<const char*>(buffer_.data().data()), buffer_.size()};
+  }
   void SetDeadline(std::chrono::milliseconds from_now);
   void Read();
   void OnRead(std::size_t n);
@@ -95,8 +120,17 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   bool AdvanceHeader();
   bool AcceptHeader(std::string_view header);
   void AdvanceBody();
+  void ReadMoreBody();
+  bool SayContinue();
   void AdvanceStreamedBody();
   void GivePiece(BodyPiece piece);
+  void ContinueGathering();
+  void AdvanceGathering();
+  bool HasRoom(std::size_t bytes);
+  void WidenRoom();
+  void OnRoom(std::uint64_t sequence);
+  void FinishGathering(Gathered how);
+  void EndBody();
   void Dispatch();
   void Refuse(const RequestRefusal& refusal);
 
@@ -127,6 +161,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   bool body_done_ = false;  // of a streamed one: nothing more is to be read
   bool continued_ = false;  // 100 Continue has been sent
   std::function<void(BodyPiece)> read_then_;
+  std::optional<Gathering> gathering_;
   std::uint64_t sequence_ = 0;
 
   // Its answer.
@@ -139,6 +174,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   std::string out_head_;
   std::string out_body_;
   std::string_view out_tail_;
+  base::ByteBudget::Holding out_held_;
   std::function<void(bool)> piece_then_;
 
   std::size_t linger_bytes_ = 0;

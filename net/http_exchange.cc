@@ -43,16 +43,40 @@ void HttpExchange::Read(std::function<void(BodyPiece)> then) {
   }
 }
 
+void HttpExchange::Gather(std::chrono::milliseconds wait_max, std::function<void(Gathered)> then) {
+  if (!request_.body_pending) {
+    then(Gathered::kWhole);
+    return;
+  }
+  // Shared, because a mailbox that is closed drops the function with what it captured. It keeps
+  // this exchange alive.
+  const auto call = std::make_shared<std::function<void(Gathered)>>(std::move(then));
+  const bool posted = state_ == State::kOpen && mailbox_->Post([this, wait_max, call] {
+    if (const auto c = connection_.lock()) {
+      c->GatherBody(sequence_, &request_, &held(), wait_max, std::move(*call));
+    } else {
+      (*call)(Gathered::kBroken);
+    }
+  });
+  if (!posted) {
+    (*call)(Gathered::kBroken);
+  }
+}
+
 void HttpExchange::Send(ServerResponse response) {
   if (!Move(State::kOpen, State::kAnswered)) {
     return;
   }
-  mailbox_->Post(
-      [connection = connection_, sequence = sequence_, answer = std::move(response)]() mutable {
-        if (const auto c = connection.lock()) {
-          c->Answer(sequence, std::move(answer));
-        }
-      });
+  base::ByteBudget::Holding answers = std::move(held());
+  if (answers && answers.bytes() > response.body.size()) {
+    answers.GiveBack(answers.bytes() - response.body.size());
+  }
+  mailbox_->Post([connection = connection_, sequence = sequence_, answer = std::move(response),
+                  holding = std::move(answers)]() mutable {
+    if (const auto c = connection.lock()) {
+      c->Answer(sequence, std::move(answer), std::move(holding));
+    }
+  });
 }
 
 void HttpExchange::Begin(int status, std::vector<std::pair<std::string, std::string>> headers) {

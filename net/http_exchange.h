@@ -54,6 +54,7 @@ class HttpExchange final : public Exchange {
 
   const ServerRequest& request() const override { return request_; }
   void Read(std::function<void(BodyPiece)> then) override;
+  void Gather(std::chrono::milliseconds wait_max, std::function<void(Gathered)> then) override;
   void Send(ServerResponse response) override;
   void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
   void Write(std::string piece, std::function<void(bool)> then) override;
@@ -66,7 +67,7 @@ class HttpExchange final : public Exchange {
   const std::shared_ptr<Mailbox> mailbox_;
   const std::weak_ptr<HttpConnection> connection_;
   const std::uint64_t sequence_;
-  const ServerRequest request_;
+  ServerRequest request_;  // changed by the server's thread while a body is gathered
   std::atomic<State> state_{State::kOpen};
 };
 

@@ -1,6 +1,7 @@
 #include "net/http_server.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -73,6 +74,7 @@ struct HttpServer::Impl final : ConnectionHost {
   const base::Logger& log() const override { return log_; }
   const std::shared_ptr<Mailbox>& mailbox() const override { return mailbox_; }
   bool draining() const override { return draining_; }
+  asio::mutable_buffer scratch() override { return asio::buffer(scratch_); }
   std::string_view date() override;
   void SetIdle(HttpConnection& connection, bool idle) override;
   void Remove(HttpConnection& connection) override;
@@ -107,6 +109,7 @@ struct HttpServer::Impl final : ConnectionHost {
   // The server's thread only from here on.
   Connections busy_;
   Connections idle_;  // the longest idle first
+  std::array<char, kBodyReadBytes> scratch_;
   bool draining_ = false;
   bool stopped_ = false;
   std::time_t date_second_ = 0;

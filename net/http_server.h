@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/log.h"
 #include "config/config.h"
 
 namespace vedette::net {
 
-// A request whose header, and body up to the limit, has been read.
+// A request whose header has been read, and its body up to the limit unless it is pending.
 struct ServerRequest {
   std::string method;
   std::string target;  // as sent
@@ -25,6 +26,8 @@ struct ServerRequest {
   // The body was over the limit; it is not in `body`. The handler answers (413, or what it judges
   // first); the server reads on for a while so that a client still sending can read the answer.
   bool body_too_large = false;
+  // The body is still to be taken, by Exchange::Read or Gather; only where the service TakesBody.
+  bool body_pending = false;
   std::string remote_address;  // the peer's, without the port
 
   // The first header of that (lower-case) name, or empty.
@@ -49,6 +52,13 @@ struct BodyPiece {
   std::string data{};
 };
 
+// How the gathering of a body ended.
+enum class Gathered {
+  kWhole,   // it is in request().body; or it was over BodyBytesMax: body_too_large
+  kNoRoom,  // it waited for bytes of the budget for too long: to be answered (503)
+  kBroken,  // the client is gone, too slow or sent nonsense: an answer has no effect
+};
+
 // One request and the way to answer it. Movable into any thread; answered exactly once, by Send, or
 // by Begin, Write... and End. Dropped without an answer, the client gets a 500. All methods are
 // safe on any thread; answers go out on the server's own thread. If the client is gone they do
@@ -58,7 +68,22 @@ class Exchange {
   virtual ~Exchange() = default;
   virtual const ServerRequest& request() const = 0;
 
-  // Where the service streams the body (StreamsBody): the next piece of it, one at a time. `then`
+  // Where the service TakesBody: reads the whole body into request().body, up to BodyBytesMax,
+  // within body_timeout_ms. Bytes are taken from held() before they are read, if it may take; while
+  // it waits for them, in sum at most `wait_max`, nothing is read and body_timeout_ms stands still.
+  // `then` runs on the server's thread, or at once on the caller's where there is nothing to wait
+  // for. Until then nobody else touches request() and held(); `then` keeps the exchange alive.
+  virtual void Gather(std::chrono::milliseconds /*wait_max*/, std::function<void(Gathered)> then) {
+    then(Gathered::kWhole);
+  }
+
+  // What this request holds of a budget of bytes: nothing, and unable to take, until the service
+  // sets it. Whoever works on the request takes more for what it makes of it. Given back with the
+  // exchange; Send keeps as much as the answer's body until that is written, and leaves nothing
+  // here.
+  base::ByteBudget::Holding& held() { return held_; }
+
+  // Where the service TakesBody: the next piece of it, one at a time. `then`
   // runs on the server's thread, or at once on the caller's where there is nothing to wait for.
   // Whoever reads keeps the exchange alive. An answer before the end closes the connection.
   virtual void Read(std::function<void(BodyPiece)> then) { then({BodyPiece::Kind::kEnd}); }
@@ -72,6 +97,9 @@ class Exchange {
   virtual void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
   virtual void Write(std::string piece, std::function<void(bool)> then) = 0;
   virtual void End() = 0;
+
+ private:
+  base::ByteBudget::Holding held_;
 };
 
 // What a server serves. Handle is called on the server's thread and must not block: it hands the
@@ -82,9 +110,11 @@ class HttpService {
   virtual void Handle(std::shared_ptr<Exchange> exchange) = 0;
   // The body limit of a request, decided from method and path before the body is read.
   virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
-  // Whether Handle is called once the header is there, to take the body by Exchange::Read. Then
-  // body_timeout_ms is the longest wait for a piece, not for the whole.
-  virtual bool StreamsBody(std::string_view /*method*/, std::string_view /*path*/) const {
+  // Whether Handle is called once the header is there and takes the body itself, after it has
+  // judged the header: whole by Exchange::Gather, or in pieces by Read, for which body_timeout_ms
+  // is the longest wait for one. A body that has come with its header (a few KiB) is in the request
+  // already.
+  virtual bool TakesBody(std::string_view /*method*/, std::string_view /*path*/) const {
     return false;
   }
 };

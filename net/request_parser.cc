@@ -109,11 +109,7 @@ std::optional<RequestRefusal> RequestParser::ParseHeader(std::string_view header
   if (!SplitTarget()) {
     return BadRequest("The request's target is not a path.");
   }
-  auto refusal = JudgeFields();
-  if (!refusal && content_length()) {
-    request_.body.reserve(std::min<std::uint64_t>(*content_length(), kBodyReserveMax));
-  }
-  return refusal;
+  return JudgeFields();
 }
 
 std::optional<RequestRefusal> RequestParser::JudgeFields() const {
@@ -160,6 +156,24 @@ bool RequestParser::SplitTarget() {
     request_.query = rest.substr(mark + 1);
   }
   return true;
+}
+
+std::optional<std::uint64_t> RequestParser::DeclaredBytes() {
+  const auto length = content_length();
+  if (!length) {
+    return std::nullopt;
+  }
+  return *length;
+}
+
+bool RequestParser::BodyWithin(std::size_t bytes) {
+  return content_length() && *content_length() <= bytes;
+}
+
+void RequestParser::ReserveBody() {
+  if (content_length()) {
+    request_.body.reserve(std::min<std::uint64_t>(*content_length(), kBodyReserveMax));
+  }
 }
 
 bool RequestParser::DeclaredOver(std::size_t limit) {

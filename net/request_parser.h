@@ -59,6 +59,13 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   // Known before the body is read: its declared length is over the limit.
   bool DeclaredOver(std::size_t limit);
 
+  // Whether the whole body is among the next `bytes` bytes, as its declared length says.
+  bool BodyWithin(std::size_t bytes);
+  // Its declared length, if there is one.
+  std::optional<std::uint64_t> DeclaredBytes();
+  // Makes room for a body that is kept here, on the client's word, up to a limit.
+  void ReserveBody();
+
   bool has_body() const { return !is_done(); }
   bool keep_alive() const { return basic_parser::keep_alive(); }
   bool http_1_0() const { return http_1_0_; }

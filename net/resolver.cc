@@ -3,7 +3,6 @@
 #include <ares.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <uv.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,8 @@
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
+
+#include "net/poller.h"
 
 namespace vedette::net {
 
@@ -38,13 +39,6 @@ struct Cached {
 struct Lookup {
   std::vector<std::function<void(ResolveResult)>> waiters;
   std::uint64_t id;
-};
-
-// A socket of c-ares on the loop; deletes itself once its handle is closed.
-struct SocketPoll {
-  uv_poll_t poll;
-  void* owner;
-  ares_socket_t fd;
 };
 
 std::vector<IpAddress> Addresses(const ares_addrinfo* info, std::chrono::seconds* ttl) {
@@ -86,16 +80,14 @@ struct Resolver::Impl {
   void ExpireLookups();
   void Remember(const std::string& host, const std::vector<IpAddress>& addresses,
                 std::chrono::seconds ttl);
-  void WatchSocket(ares_socket_t fd, bool readable, bool writable);
   void Process(ares_socket_t readable, ares_socket_t writable);
   void ArmTimer();
 
-  base::EventLoop& loop_;
   const milliseconds timeout_;
+  Poller poller_;
   ares_channel channel_ = nullptr;
   base::Timer timer_;
   base::Timer deliver_timer_;
-  std::unordered_map<ares_socket_t, SocketPoll*> sockets_;
   std::unordered_map<std::string, Lookup> lookups_;
   // All lookups have the same timeout: the first one in is the first one due.
   std::deque<std::pair<Clock::time_point, std::pair<std::string, std::uint64_t>>> deadlines_;
@@ -107,8 +99,12 @@ struct Resolver::Impl {
 
 Resolver::Impl::Impl(base::EventLoop& event_loop, const std::vector<std::string>& servers,
                      milliseconds lookup_timeout)
-    : loop_(event_loop),
-      timeout_(lookup_timeout),
+    : timeout_(lookup_timeout),
+      poller_(event_loop,
+              [this](int fd, unsigned events) {
+                Process((events & Poller::kReadable) != 0 ? fd : ARES_SOCKET_BAD,
+                        (events & Poller::kWritable) != 0 ? fd : ARES_SOCKET_BAD);
+              }),
       timer_(event_loop,
              [this] {
                ExpireLookups();
@@ -123,11 +119,22 @@ Resolver::Impl::Impl(base::EventLoop& event_loop, const std::vector<std::string>
   options.lookups = lookups;
   options.sock_state_cb_data = this;
   options.sock_state_cb = [](void* self, ares_socket_t fd, int readable, int writable) {
-    static_cast<Impl*>(self)->WatchSocket(fd, readable != 0, writable != 0);
+    static_cast<Impl*>(self)->poller_.Want(fd,
+                                           (readable != 0 ? unsigned{Poller::kReadable} : 0U) |
+                                               (writable != 0 ? unsigned{Poller::kWritable} : 0U));
   };
   const int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB;
   ares_library_init(ARES_LIB_INIT_ALL);
   int status = ares_init_options(&channel_, &options, mask);
+  if (status == ARES_SUCCESS) {
+    ares_set_socket_configure_callback(
+        channel_,
+        [](ares_socket_t fd, int, void* self) {
+          static_cast<Impl*>(self)->poller_.Opened(fd);
+          return 0;
+        },
+        this);
+  }
   if (status == ARES_SUCCESS && !servers.empty()) {
     std::string csv;
     for (const std::string& server : servers) {
@@ -259,31 +266,6 @@ void Resolver::Impl::ExpireLookups() {
       Complete(host, {{}, ares_strerror(ARES_ETIMEOUT)});
     }
   }
-}
-
-void Resolver::Impl::WatchSocket(ares_socket_t fd, bool readable, bool writable) {
-  SocketPoll*& socket = sockets_[fd];
-  if (!readable && !writable) {
-    if (socket != nullptr) {
-      uv_close(reinterpret_cast<uv_handle_t*>(&socket->poll),
-               [](uv_handle_t* handle) { delete static_cast<SocketPoll*>(handle->data); });
-    }
-    sockets_.erase(fd);
-    return;
-  }
-  if (socket == nullptr) {
-    socket = new SocketPoll{{}, this, fd};
-    uv_poll_init_socket(loop_.raw(), &socket->poll, fd);
-    socket->poll.data = socket;
-  }
-  uv_poll_start(&socket->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0),
-                [](uv_poll_t* poll, int status, int events) {
-                  const auto* s = static_cast<SocketPoll*>(poll->data);
-                  const bool in = status < 0 || (events & UV_READABLE) != 0;
-                  const bool out = status < 0 || (events & UV_WRITABLE) != 0;
-                  static_cast<Impl*>(s->owner)->Process(in ? s->fd : ARES_SOCKET_BAD,
-                                                        out ? s->fd : ARES_SOCKET_BAD);
-                });
 }
 
 void Resolver::Impl::Process(ares_socket_t readable, ares_socket_t writable) {

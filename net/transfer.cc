@@ -151,7 +151,6 @@ void Transfer::SetConstantOptions(const config::NetConfig& config) {
   set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
   set(CURLOPT_PREREQFUNCTION, &Transfer::OnPrerequest);
   set(CURLOPT_PREREQDATA, static_cast<void*>(this));
-  set(CURLOPT_CLOSESOCKETFUNCTION, &CurlLoop::CloseSocket);
 }
 
 std::string Transfer::Prepare(const std::vector<std::string>& resolve) {
@@ -164,7 +163,6 @@ std::string Transfer::Prepare(const std::vector<std::string>& resolve) {
   }
   SetMethod();
   SetResolve(resolve);
-  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, static_cast<void*>(route.loop));
   curl_easy_setopt(easy_, CURLOPT_URL, UrlFor(route.url, route.target).c_str());
   return {};
 }
@@ -271,6 +269,7 @@ void Transfer::JudgeResult(CURLcode result) {
 std::string Transfer::Progress() const {
   switch (phase) {
     case Phase::kResolving:
+    case Phase::kRenewing:
       return "the name " + route.url.host + " was not resolved";
     case Phase::kWaiting:
       return "no connection to " + host_key + " was free";

@@ -20,7 +20,13 @@ namespace vedette::net {
 
 class Transfer {
  public:
-  enum class Phase { kResolving, kWaiting, kActive, kFailed };
+  //   Send ──▶ kResolving ──▶ kWaiting ──▶ kRenewing ──▶ kActive ──▶ answered
+  //   (a literal address is not resolved; who finds a place does not wait; only addresses that have
+  //   become old while it waited are looked up again)
+  //
+  // kRenewing and kActive hold a place of the ConnectionQueue. kFailed: the answer is about to be
+  // delivered. Every phase ends early at the deadline and when the client is stopped.
+  enum class Phase { kResolving, kWaiting, kRenewing, kActive, kFailed };
 
   explicit Transfer(const config::NetConfig& config);
   ~Transfer();
@@ -60,7 +66,10 @@ class Transfer {
   std::string host_key;              // host:port
   std::vector<IpAddress> addresses;  // of its name, judged
   std::chrono::steady_clock::time_point started;
+  std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;
+  // Of the request's timeout, while it waits on a clock of its own (wait_max).
+  std::chrono::steady_clock::duration time_left{};
   HttpResponse response;
 
  private:

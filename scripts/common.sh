@@ -152,13 +152,14 @@ build_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# Ninja's output: as it is on a terminal; otherwise a line every tenth of the way, and whatever is not
-# progress (warnings, errors).
+# Ninja's output where there is no terminal: a line a minute, and whatever is not progress (warnings,
+# errors). srand() returns the time of the call before, which every awk can tell.
 show_progress() {
   awk '
+    BEGIN { srand(); srand(); said = srand() }
     /^\[[0-9]+\/[0-9]+\]/ {
-      split(substr($1, 2), n, /[\/\]]/); p = int(10 * n[1] / n[2])
-      if (p != last) { printf "    %d of %d steps\n", n[1], n[2]; fflush(); last = p }
+      split(substr($1, 2), n, /[\/\]]/); now = srand(); now = srand()
+      if (now - said >= 60 || n[1] == n[2]) { printf "    %d of %d steps\n", n[1], n[2]; fflush(); said = now }
       next
     }
     /^ninja: (Entering|no work)/ { next }

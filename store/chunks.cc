@@ -34,7 +34,7 @@ std::vector<LoadedPart> ReadParts(const pqxx::row& row) {
   return parts;
 }
 
-MonitorSpec ReadSpec(const pqxx::row& row) {
+MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
   MonitorSpec spec;
   Columns in(row);
   spec.monitor_id = ReadUuid(in.Next());
@@ -43,7 +43,7 @@ MonitorSpec ReadSpec(const pqxx::row& row) {
   spec.subject_type = static_cast<domain::SubjectType>(in.Next().as<int>());
   spec.monitor_active = in.Next().as<bool>();
   spec.org_runs = in.Next().as<bool>();
-  spec.watched = in.Next().c_str();
+  *watched = in.Next().c_str();
   spec.research_plan = ReadTextOrNull(in.Next());
   spec.confirm_after = in.Next().as<int>();
   spec.missing_confirmations = in.Next().as<int>();
@@ -72,7 +72,9 @@ void LoadSpecs(Transaction& tx, Claim* claim) {
   }
   for (const auto& row :
        tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
-    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row));
+    std::string watched;
+    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row, &watched));
+    claim->watched.emplace(spec->monitor_id, std::move(watched));
     claim->specs.emplace(spec->monitor_id, std::move(spec));
   }
 }

@@ -28,7 +28,6 @@ struct MonitorSpec {
   domain::SubjectType subject_type = domain::SubjectType::kCompany;
   bool monitor_active = false;
   bool org_runs = false;  // not locked, and with the feature
-  std::string watched;    // JSON object: field -> description
   std::optional<std::string> research_plan;
   int confirm_after = 1;
   int missing_confirmations = 2;
@@ -86,6 +85,9 @@ struct Claim {
   base::Timestamp now{};
   std::vector<ClaimedChunk> chunks;
   std::unordered_map<base::Uuid, std::shared_ptr<const MonitorSpec>> specs;
+  // The monitors' watched fields, JSON objects: field -> description. Apart, as they may be large
+  // and whoever has read them needs the text no more.
+  std::unordered_map<base::Uuid, std::string> watched;
 };
 
 // Organisations with due chunks, in the order of their ids, from behind `cursor` on; `next_cursor`

@@ -113,6 +113,19 @@ bool ComesBefore(const Event& a, const Event& b) {
   return a.field < b.field;
 }
 
+// Stored events behind filter.after, newest first.
+pqxx::result ListStored(Transaction& tx, const base::Uuid& row_id, const TickRange& range,
+                        const EventFilter& filter) {
+  std::optional<int> after_rank;
+  std::optional<std::string> after_field;
+  if (filter.after) {
+    after_rank = Rank(filter.after->type);
+    after_field = filter.after->field;
+  }
+  return tx.Exec("event_list", row_id, range.first, range.last, filter.limit, filter.bytes_max,
+                 after_rank, after_field);
+}
+
 // The tick whose check of the row has this id. The id is a hash: what is not stored with an event
 // is found by computing the ids of the monitor's ticks.
 std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_id,
@@ -138,28 +151,39 @@ std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_
 
 }  // namespace
 
-std::vector<Event> ListEvents(Session& session, const base::Uuid& monitor_id,
-                              const domain::Row& row, const EventFilter& filter) {
+Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const domain::Row& row,
+                       const EventFilter& filter) {
   return InTransaction(session, [&](Transaction& tx) {
-    std::vector<Event> events;
+    Page<Event> page;
     TickRange range;
     if (filter.event_group_id) {
       const auto tick_id = FindTick(tx, monitor_id, row, *filter.event_group_id);
-      if (!tick_id) return events;
+      if (!tick_id) return page;
       range = {*tick_id, *tick_id};
     }
-    for (const auto& r : tx.Exec("event_list", row.id, range.first, range.last, filter.limit)) {
-      events.push_back(ReadEvent(r));
+    if (filter.after) range.last = filter.after->tick_id;
+    std::vector<Event>& events = page.items;
+    const auto stored = ListStored(tx, row.id, range, filter);
+    for (const auto& r : stored) events.push_back(ReadEvent(r));
+    // Nothing is told beyond the last stored event that was read: more of those may follow it.
+    std::optional<Event> last;
+    if (IsCutShort(stored, filter.limit, filter.bytes_max)) {
+      last = events.back();
+      range.first = std::max(range.first, last->tick_id);
     }
     for (const auto& [tick_id, outcome] :
          ReadDerived(tx, monitor_id, row.position, range, filter)) {
-      events.push_back(Derive(row.id, tick_id, outcome));
+      Event event = Derive(row.id, tick_id, outcome);
+      if (filter.after && !ComesBefore(*filter.after, event)) continue;
+      if (last && !ComesBefore(event, *last)) continue;
+      events.push_back(std::move(event));
     }
     std::sort(events.begin(), events.end(), ComesBefore);
+    page.more = last.has_value() || events.size() >= static_cast<std::size_t>(filter.limit);
     if (events.size() > static_cast<std::size_t>(filter.limit)) {
       events.resize(static_cast<std::size_t>(filter.limit));
     }
-    return events;
+    return page;
   });
 }
 

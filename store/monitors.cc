@@ -177,7 +177,7 @@ std::optional<domain::Monitor> GetMonitor(Session& session, const MonitorScope& 
   });
 }
 
-std::vector<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter) {
+Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter) {
   std::optional<std::vector<int>> statuses;
   if (!filter.statuses.empty()) {
     statuses.emplace();
@@ -191,16 +191,18 @@ std::vector<domain::Monitor> ListMonitors(Session& session, const MonitorFilter&
     pqxx::result result;
     if (org_id && filter.run_id) {
       result = tx.Exec("monitor_list_run", org_id, filter.run_id, before, team_id, statuses,
-                       filter.limit);
+                       filter.limit, filter.bytes_max);
     } else if (org_id) {
-      result =
-          tx.Exec("monitor_list_org", org_id, before, team_id, statuses, filter.text, filter.limit);
+      result = tx.Exec("monitor_list_org", org_id, before, team_id, statuses, filter.text,
+                       filter.limit, filter.bytes_max);
     } else {
-      result = tx.Exec("monitor_list_all", before, statuses, filter.text, filter.limit);
+      result = tx.Exec("monitor_list_all", before, statuses, filter.text, filter.limit,
+                       filter.bytes_max);
     }
-    std::vector<domain::Monitor> monitors;
-    for (const auto& row : result) monitors.push_back(ReadMonitor(row));
-    return monitors;
+    Page<domain::Monitor> page;
+    for (const auto& row : result) page.items.push_back(ReadMonitor(row));
+    page.more = IsCutShort(result, filter.limit, filter.bytes_max);
+    return page;
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "domain/names.h"
 #include "domain/row_values.h"
 #include "store/control.h"
+#include "store/page.h"
 #include "store/session.h"
 
 // Monitors: reading, creating, changing. Every function sees only what `scope` allows (G8) and
@@ -28,10 +30,12 @@ struct MonitorFilter {
   std::optional<std::string> text;      // part of the name, or an id
   std::optional<base::Uuid> before_id;  // older ones only
   int limit = 100;
+  // None behind the one with which names, structs, plans and metadata come to so many bytes.
+  std::size_t bytes_max = std::size_t{256} * 1024;
 };
 
 // Newest first.
-std::vector<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
+Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
 
 // The receiver that a webhook_url names; one row for each of an organisation.
 struct EndpointAddress {

@@ -30,11 +30,12 @@ domain::Row ReadRow(const pqxx::row& r) {
   return row;
 }
 
-std::vector<domain::Row> ReadRows(const pqxx::result& result) {
-  std::vector<domain::Row> rows;
-  rows.reserve(result.size());
-  for (const auto& r : result) rows.push_back(ReadRow(r));
-  return rows;
+Page<domain::Row> ReadPage(const pqxx::result& result, int limit, std::size_t bytes_max) {
+  Page<domain::Row> page;
+  page.items.reserve(result.size());
+  for (const auto& r : result) page.items.push_back(ReadRow(r));
+  page.more = IsCutShort(result, limit, bytes_max);
+  return page;
 }
 
 bool TakesRows(domain::MonitorStatus status) {
@@ -106,10 +107,11 @@ std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id
   return ids;
 }
 
-std::vector<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id,
-                                  int after_position, int limit) {
+Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int after_position,
+                           int limit, std::size_t bytes_max) {
   return Read(session, [&](Transaction& tx) {
-    return ReadRows(tx.Exec("row_list", monitor_id, after_position, limit));
+    return ReadPage(tx.Exec("row_list", monitor_id, after_position, limit, bytes_max), limit,
+                    bytes_max);
   });
 }
 
@@ -122,17 +124,13 @@ std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id
   });
 }
 
-StaleRows ListStaleRows(Session& session, const domain::Monitor& monitor, int after_position,
-                        int look_at_max, int limit) {
+Page<domain::Row> ListStaleRows(Session& session, const base::Uuid& monitor_id,
+                                std::chrono::seconds frequency, int after_position,
+                                int last_position, int limit, std::size_t bytes_max) {
   return Read(session, [&](Transaction& tx) {
-    const auto last = static_cast<int>(
-        std::min(monitor.row_count - 1, static_cast<std::int64_t>(after_position) + look_at_max));
-    StaleRows stale;
-    stale.rows = ReadRows(tx.Exec("row_list_stale", monitor.id, after_position, last,
-                                  monitor.frequency.count(), limit));
-    const bool full = stale.rows.size() == static_cast<std::size_t>(limit);
-    stale.looked_until = full ? stale.rows.back().position : last;
-    return stale;
+    return ReadPage(tx.Exec("row_list_stale", monitor_id, after_position, last_position,
+                            frequency.count(), limit, bytes_max),
+                    limit, bytes_max);
   });
 }
 

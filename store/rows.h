@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,28 +12,26 @@
 #include "domain/monitor.h"
 #include "domain/row_values.h"
 #include "store/control.h"
+#include "store/page.h"
 #include "store/session.h"
 
 // The rows of a monitor. Reading takes a monitor id that the caller has found in scope by
 // GetMonitor.
 namespace vedette::store {
 
-// Rows behind `after_position` (-1: from the start), in the order they were added.
-std::vector<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id,
-                                  int after_position, int limit);
+// Rows behind `after_position` (-1: from the start), in the order they were added: at most `limit`,
+// and none behind the one with which their JSON comes to `bytes_max`.
+Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int after_position,
+                           int limit, std::size_t bytes_max);
 
 std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
                                   const base::Uuid& row_id);
 
-struct StaleRows {
-  std::vector<domain::Row> rows;
-  int looked_until = -1;  // the last position judged
-};
-
-// Of the next `look_at_max` rows the active ones whose last completed check, or creation if there
-// was none, is older than the monitor's frequency; at most `limit`.
-StaleRows ListStaleRows(Session& session, const domain::Monitor& monitor, int after_position,
-                        int look_at_max, int limit);
+// Of the rows at (after_position, last_position] the active ones whose last completed check, or
+// creation if there was none, is older than `frequency`; bounded as ListRows.
+Page<domain::Row> ListStaleRows(Session& session, const base::Uuid& monitor_id,
+                                std::chrono::seconds frequency, int after_position,
+                                int last_position, int limit, std::size_t bytes_max);
 
 struct AddRowsOutcome {
   enum class Kind {

@@ -91,6 +91,12 @@ void Param::AppendElement(std::string* out, std::string_view text) {
   *out += '"';
 }
 
+bool IsCutShort(const pqxx::result& result, int limit, std::size_t bytes_max) {
+  if (result.empty()) return false;
+  if (result.size() >= limit) return true;
+  return result[result.size() - 1]["bytes_until"].as<std::size_t>() >= bytes_max;
+}
+
 std::string Bytea(std::string_view bytes) {
   return "\\x" + base::HexEncode(bytes);
 }

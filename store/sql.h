@@ -78,6 +78,11 @@ class Param {
   std::optional<std::string> text_;
 };
 
+// Whether a statement that has the columns `bytes` and `bytes_until` (the sum up to and with each
+// row), and gives no row behind the one that comes to `bytes_max`, was cut there or at `limit`
+// rows.
+bool IsCutShort(const pqxx::result& result, int limit, std::size_t bytes_max);
+
 // A row's fields one after the other. Indexing a row counts two references up and down each time,
 // which shows where there are thousands of rows.
 class Columns {

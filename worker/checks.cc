@@ -17,6 +17,8 @@ namespace {
 constexpr int kDurationWeight = 32;
 // The wait before the second attempt; doubles, plus up to half of it as jitter.
 constexpr std::chrono::milliseconds kRetryFirst{500};
+// The wait of a check whose turn came while it was not known whether its monitor is live.
+constexpr std::chrono::milliseconds kTurnAgain{500};
 
 std::optional<std::string> DumpIf(const std::optional<base::Json>& value) {
   if (!value) return std::nullopt;
@@ -55,8 +57,10 @@ struct Worker::Check {
   base::JsonText subject;
   base::JsonText context;
   int attempts = 0;
-  std::chrono::nanoseconds started{};
-  std::chrono::nanoseconds deadline{};
+  // A check that waits for its turn at a busy host has not begun: it may still be told not to.
+  enum class Stage { kWaits, kRefused, kBegun } stage = Stage::kWaits;
+  std::chrono::nanoseconds started{};   // or begun
+  std::chrono::nanoseconds deadline{};  // waits for turns excluded
 
   const store::LoadedPart& part() const { return chunk->claimed.parts[ref.part]; }
   const ActivePart& active() const { return chunk->parts[ref.part]; }
@@ -165,6 +169,7 @@ void Worker::Attempt(const std::shared_ptr<Check>& check) {
   const auto left =
       std::chrono::floor<std::chrono::milliseconds>(check->deadline - clock_.SinceBoot());
   ProbeRequest request;
+  request.org_id = check->chunk->claimed.org_id;
   request.check_id = check->id;
   request.row_id = check->row().row_id;
   request.spec = check->active().probe_spec;
@@ -174,12 +179,54 @@ void Worker::Attempt(const std::shared_ptr<Check>& check) {
   request.since = check->row().last_run_at;
   request.until = check->chunk->looked_until;
   request.timeout = std::max(std::chrono::milliseconds(1), std::min(probe.config.timeout_ms, left));
+  request.deadline_left = std::max(std::chrono::milliseconds(1), left);
+  request.on_turn = [this, check, alive = alive_](std::chrono::milliseconds waited) {
+    return *alive && OnTurn(*check, waited);
+  };
   probe.probe->Start(std::move(request), [this, check, alive = alive_](ProbeResult result) {
     if (*alive) OnProbed(check, std::move(result));
   });
 }
 
+// Waiting for a turn costs a check none of its time. Whether it may start is looked at again when
+// it has waited: a monitor that was paused meanwhile is asked nothing any more (G5).
+bool Worker::OnTurn(Check& check, std::chrono::milliseconds waited) {
+  check.deadline += waited;
+  if (check.stage == Check::Stage::kBegun) return true;
+  const ActiveChunk& chunk = *check.chunk;
+  const bool fresh = ControlFresh(chunk);
+  const bool live = check.active().monitor_active && check.active().org_runs;
+  const bool may = fresh && live && !chunk.lost && !chunk.giving_back && !chunk.deaf;
+  check.stage = may ? Check::Stage::kBegun : Check::Stage::kRefused;
+  if (may) check.started = clock_.SinceBoot();
+  if (!fresh) ReadControl();
+  return may;
+}
+
+// Of a check that has been refused its turn: it was not made.
+void Worker::Withdraw(const std::shared_ptr<Check>& check) {
+  const auto chunk = check->chunk;
+  const ActivePart& part = check->active();
+  if (!chunk->lost && !chunk->giving_back && part.monitor_active && part.org_runs) {
+    check->stage = Check::Stage::kWaits;
+    --check->attempts;
+    RetryLater(check, kTurnAgain);
+    return;
+  }
+  LeaveFlight(*chunk);
+  if (!chunk->deaf) {
+    --chunk->in_flight;
+    if (chunk->lost || chunk->giving_back) {
+      GiveBackIfIdle(chunk);
+    } else {
+      AddResult(chunk, check->ref, domain::Outcome::kSkippedPaused, nullptr);
+    }
+  }
+  Pump();
+}
+
 void Worker::OnProbed(const std::shared_ptr<Check>& check, ProbeResult result) {
+  if (check->stage == Check::Stage::kRefused) return Withdraw(check);
   const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
   const auto* failure = std::get_if<ProbeFailure>(&result);
   if (failure != nullptr) metrics_.AddProbeFailure(probe.kind, failure->error_class);

@@ -16,13 +16,14 @@ constexpr std::size_t kRowsAheadStep = 16;
 // Chunks of one organisation in one claim.
 constexpr std::size_t kChunksPerShareMax = 64;
 
-std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec) {
+std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
+                                               const std::string& watched_text) {
   auto probe_spec = std::make_shared<ProbeSpec>();
   probe_spec->monitor_id = spec.monitor_id;
   probe_spec->subject_type = spec.subject_type;
   probe_spec->tier = spec.tier;
   probe_spec->research_plan = spec.research_plan;
-  const base::Json watched = base::ParseJsonOrThrow(spec.watched);
+  const base::Json watched = base::ParseJsonOrThrow(watched_text);
   for (const auto& [name, description] : watched.items()) {
     probe_spec->watched.push_back({name, description.get<std::string>()});
   }
@@ -122,32 +123,43 @@ void Worker::Claim() {
           return;
         }
         claiming_ = true;
-        store::RunAsync<store::Claim>(
+        store::RunAsync<Claimed>(
             pool_, loop_,
             [shares, token = base::Uuid::V4(), lease = config_.worker.lease_ms,
              prices = prices_mc_](store::Session& session) {
-              return store::ClaimChunks(session, shares, token, lease, prices);
+              return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices));
             },
             [this, alive = alive_, began,
-             was_busy](std::variant<store::Claim, store::Failure> claimed) {
+             was_busy](std::variant<Claimed, store::Failure> result_of_claim) {
               if (!*alive) return;
               claiming_ = false;
-              if (auto* claim = std::get_if<store::Claim>(&claimed)) {
-                if (!claim->chunks.empty()) AdjustRowsAhead(was_busy);
-                OnClaimed(std::move(*claim), began);
+              if (auto* claimed = std::get_if<Claimed>(&result_of_claim)) {
+                if (!claimed->claim.chunks.empty()) AdjustRowsAhead(was_busy);
+                OnClaimed(std::move(*claimed), began);
               } else {
                 // A claim whose COMMIT is unknown is found when its lease ends.
                 log_.Warn("claiming failed",
-                          {{"error", std::get<store::Failure>(claimed).message}});
+                          {{"error", std::get<store::Failure>(result_of_claim).message}});
                 if (drained_) DrainStep();
               }
             });
       });
 }
 
-void Worker::OnClaimed(store::Claim claim, std::chrono::nanoseconds began) {
-  const bool got = !claim.chunks.empty();
-  for (auto& chunk : claim.chunks) Ingest(std::move(chunk), claim, began);
+// On the store's thread: reading large structs would hold up the loop. The text goes as it is read.
+Worker::Claimed Worker::ReadSpecs(store::Claim claim) {
+  Claimed out;
+  for (const auto& [id, spec] : claim.specs) {
+    const std::string watched = std::move(claim.watched.at(id));
+    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched));
+  }
+  out.claim = std::move(claim);
+  return out;
+}
+
+void Worker::OnClaimed(Claimed claimed, std::chrono::nanoseconds began) {
+  const bool got = !claimed.claim.chunks.empty();
+  for (auto& chunk : claimed.claim.chunks) Ingest(std::move(chunk), claimed, began);
   if (drained_) {
     GiveAllBack();
     return;
@@ -156,8 +168,9 @@ void Worker::OnClaimed(store::Claim claim, std::chrono::nanoseconds began) {
   if (got || claim_again_ || !walk_cursor_.is_nil()) Claim();
 }
 
-void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
+void Worker::Ingest(store::ClaimedChunk&& claimed, const Claimed& from,
                     std::chrono::nanoseconds began) {
+  const store::Claim& claim = from.claim;
   auto chunk = std::make_shared<ActiveChunk>();
   chunk->claimed = std::move(claimed);
   // Its lease here had ended (the database was away, the process stood still), and it came back.
@@ -176,7 +189,7 @@ void Worker::Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
   for (auto& part : chunk->claimed.parts) {
     ActivePart& active = chunk->parts.emplace_back();
     active.spec = claim.specs.at(part.part.monitor_id);
-    active.probe_spec = MakeProbeSpec(*active.spec);
+    active.probe_spec = from.probe_specs.at(part.part.monitor_id);
     active.monitor_active = active.spec->monitor_active;
     active.org_runs = active.spec->org_runs;
     active.outcomes.assign(part.rows.size(), 0);

@@ -63,9 +63,13 @@ class Worker {
 
   // claim.cc: claiming
   void Claim();
-  void OnClaimed(store::Claim claim, std::chrono::nanoseconds began);
-  void Ingest(store::ClaimedChunk&& claimed, const store::Claim& claim,
-              std::chrono::nanoseconds began);
+  struct Claimed {
+    store::Claim claim;
+    std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>> probe_specs;  // by monitor
+  };
+  static Claimed ReadSpecs(store::Claim claim);
+  void OnClaimed(Claimed claimed, std::chrono::nanoseconds began);
+  void Ingest(store::ClaimedChunk&& chunk, const Claimed& from, std::chrono::nanoseconds began);
   bool HandlePoison(const std::shared_ptr<ActiveChunk>& chunk);
   void Condemn(const std::shared_ptr<ActiveChunk>& chunk);
   void TrySuspect();
@@ -79,7 +83,9 @@ class Worker {
   bool StartNext(const std::shared_ptr<ActiveChunk>& chunk);
   void StartCheck(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref);
   void Attempt(const std::shared_ptr<Check>& check);
+  bool OnTurn(Check& check, std::chrono::milliseconds waited);
   void OnProbed(const std::shared_ptr<Check>& check, ProbeResult result);
+  void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
   std::unique_ptr<CheckEffects> MakeEffects(const Check& check, const struct Verdict& verdict);
   void AddResult(const std::shared_ptr<ActiveChunk>& chunk, RowRef ref, domain::Outcome outcome,

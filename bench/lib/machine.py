@@ -1,10 +1,6 @@
 """What a benchmark runs on: a private PostgreSQL with fsync on, vedette processes, and what each of them used."""
 
 import os
-import pwd
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -12,9 +8,16 @@ import time
 import urllib.request
 from pathlib import Path
 
-import psycopg2
+try:
+    import psycopg2  # noqa: F401
+except ImportError:
+    sys.exit("bench: python3-psycopg2 is not installed. Run: sudo apt-get install python3-psycopg2\n"
+             "(scripts/packages lists what benchmarks need under [bench])")
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
+import testbed  # noqa: E402
+from testbed import ROOT, clean_environment, free_port  # noqa: E402
+
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 ADMIN_TOKEN = "bench"
 
@@ -33,21 +36,8 @@ POSTGRES_SETTINGS = {
 }
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def wait_until(what, observe, limit_s=600):
-    deadline = time.monotonic() + limit_s
-    while True:
-        seen = observe()
-        if seen:
-            return seen
-        if time.monotonic() > deadline:
-            sys.exit(f"bench: waited {limit_s} s for {what}")
-        time.sleep(0.02)
+    return testbed.wait_until(what, observe, limit_s)
 
 
 def cpu_s(pid):
@@ -84,76 +74,16 @@ def rss_max_bytes(pid):
     return 0
 
 
-class Postgres:
-    """A cluster of its own, of an unprivileged user, listening on a Unix socket and on a port (for the peers)."""
+class Postgres(testbed.Postgres):
+    """A durable cluster that runs from the start on; on a disk, not in /tmp, which may be memory."""
 
     def __init__(self, directory=None, settings=None):
-        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-        if not versions:
-            sys.exit("bench: no PostgreSQL is installed; ./quickstart installs what is needed")
-        self.bin = versions[-1].parent
-        self.dir = Path(tempfile.mkdtemp(prefix="vedette-bench-", dir=directory or "/var/tmp"))
-        self.user = {}
-        if os.geteuid() == 0:
-            entry = pwd.getpwnam("postgres")
-            os.chown(self.dir, entry.pw_uid, entry.pw_gid)
-            self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-        self.data, self.port = self.dir / "data", free_port()
-        self.log = open(self.dir / "log", "wb")
-        subprocess.run([self.bin / "initdb", "-D", self.data, "-U", "vedette", "-A", "trust", "-E", "UTF8",
-                        "--locale=C.UTF-8"], check=True, stdout=self.log, stderr=self.log, cwd="/",
-                       env={"PATH": "/usr/bin"}, **self.user)
-        self.settings = {**POSTGRES_SETTINGS, **(settings or {})}
-        options = [f"-c{k}={v}" for k, v in self.settings.items()]
-        self.server = subprocess.Popen(
-            [self.bin / "postgres", "-D", self.data, "-k", self.dir, "-p", str(self.port),
-             "-clisten_addresses=127.0.0.1", *options],
-            stdout=self.log, stderr=self.log, cwd="/", start_new_session=True, env={"PATH": "/usr/bin"},
-            **self.user)
-        wait_until("PostgreSQL", self._ready, 60)
-
-    def _ready(self):
-        try:
-            self.connect("postgres").close()
-            return True
-        except psycopg2.OperationalError:
-            return False
-
-    def url(self, database):
-        return f"postgresql://vedette@/{database}?host={self.dir}&port={self.port}"
-
-    def tcp_url(self, database):
-        return f"postgresql://vedette@127.0.0.1:{self.port}/{database}"
-
-    def connect(self, database):
-        connection = psycopg2.connect(self.url(database))
-        connection.autocommit = True
-        return connection
-
-    def create(self, database):
-        connection = self.connect("postgres")
-        connection.cursor().execute(f"create database {database}")
-        connection.close()
-
-    def drop(self, database):
-        connection = self.connect("postgres")
-        connection.cursor().execute(f"drop database if exists {database} with (force)")
-        connection.close()
-
-    @property
-    def pid(self):
-        return self.server.pid
-
-    def close(self):
-        self.server.send_signal(signal.SIGINT)
-        self.server.wait(60)
-        self.log.close()
-        shutil.rmtree(self.dir, ignore_errors=True)
+        super().__init__(settings={**POSTGRES_SETTINGS, **(settings or {})}, under=directory or "/var/tmp")
+        self.start()
 
 
 def environment(database_url, extra=None):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VEDETTE_", "PG"))}
-    return {**kept, "VEDETTE_DATABASE_URL": database_url, "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32,
+    return {**clean_environment(), "VEDETTE_DATABASE_URL": database_url, "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32,
             "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN, "VEDETTE_LIMITS_FREQUENCY_MIN": "1s",
             "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0", "VEDETTE_NET_ALLOW": "127.0.0.0/8", **(extra or {})}
 

@@ -121,10 +121,11 @@ Cost MeasureWhole(double seconds, const std::string& url, const std::vector<Watc
   const config::Config config = Config();
   base::EventLoop loop;
   net::HttpClient client(loop, config.net);
-  base::ThreadPool pool("parse", 2, 1000);
+  base::ThreadPool pool("parse", {2, 2, 1000});
   const net::AddressPolicy policy(config.net.allow);
   PageMemory memory(memory_bytes);
-  WebProbe probe(loop, client, pool, policy, memory, config.probes.at("low"), config.net);
+  base::ByteBudget budget(config.worker.pages_held_bytes_max, 0.1);
+  WebProbe probe(loop, client, pool, policy, memory, budget, config.probes.at("low"), config.net);
   auto spec = std::make_shared<ProbeSpec>();
   spec->watched = watched;
   return MeasureOnLoop(loop, seconds, [&](std::function<void()> done) {
@@ -134,6 +135,7 @@ Cost MeasureWhole(double seconds, const std::string& url, const std::vector<Watc
     request.context = base::Json::object();
     request.known = base::Json::object();
     request.timeout = std::chrono::seconds(30);
+    request.deadline_left = std::chrono::seconds(120);
     probe.Start(std::move(request), [done = std::move(done)](const ProbeResult& result) {
       const auto* failure = std::get_if<ProbeFailure>(&result);
       if (failure != nullptr) Fail(failure->message);

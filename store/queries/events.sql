@@ -1,11 +1,28 @@
 -- name: event_list
--- Types: error (1) before change (0).
-select id, event_type, event_group_id, tick_id, field, previous_value, current_value, message, evidence, sources,
-       confidence, created_at
-from event
-where row_id = $1 and tick_id between $2 and $3
-order by tick_id desc, event_type desc, field
-limit $4
+-- Types: error (1) before change (0); 2 - event_type is the rank within a check. $6 and $7, if given: only what comes
+-- behind this rank and field in tick $3.
+select * from (
+  select e.*, b.bytes,
+         sum(b.bytes) over (order by tick_id desc, event_type desc, field collate "C" rows unbounded preceding)
+           as bytes_until
+  from (
+    select id, event_type, event_group_id, tick_id, field, previous_value, current_value, message, evidence, sources,
+           confidence, created_at
+    from event
+    where row_id = $1 and tick_id between $2 and $3
+      and ($6::int is null or tick_id < $3 or 2 - event_type > $6
+           or (2 - event_type = $6 and field collate "C" > $7::text))
+    order by tick_id desc, event_type desc, field collate "C"
+    limit $4
+  ) e
+  cross join lateral (
+    select coalesce(octet_length(previous_value::text), 0) + coalesce(octet_length(current_value::text), 0)
+           + coalesce(octet_length(message), 0) + coalesce(octet_length(evidence), 0)
+           + coalesce(octet_length(sources::text), 0) as bytes
+  ) b
+) page
+where bytes_until - bytes < $5
+order by tick_id desc, event_type desc, field collate "C"
 
 -- name: event_tick
 select tick_id from event where row_id = $1 and event_group_id = $2 limit 1

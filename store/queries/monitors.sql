@@ -3,29 +3,62 @@ select * from monitor_shown
 where id = $1 and ($2::uuid is null or org_id = $2) and ($3::uuid is null or team_id = $3)
 
 -- name: monitor_list_org
-select * from monitor_shown
-where org_id = $1 and id < $2
-  and ($3::uuid is null or team_id = $3)
-  and ($4::int[] is null or shown_status = any ($4))
-  and ($5::text is null or position(lower($5) in lower(name)) > 0 or id::text = lower($5))
+select * from (
+  select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
+  from (
+    select * from monitor_shown
+    where org_id = $1 and id < $2
+      and ($3::uuid is null or team_id = $3)
+      and ($4::int[] is null or shown_status = any ($4))
+      and ($5::text is null or position(lower($5) in lower(name)) > 0 or id::text = lower($5))
+    order by id desc
+    limit $6
+  ) m
+  cross join lateral (
+    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
+           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
+  ) b
+) page
+where bytes_until - bytes < $7
 order by id desc
-limit $6
 
 -- name: monitor_list_all
-select * from monitor_shown
-where id < $1
-  and ($2::int[] is null or shown_status = any ($2))
-  and ($3::text is null or position(lower($3) in lower(name)) > 0 or id::text = lower($3))
+select * from (
+  select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
+  from (
+    select * from monitor_shown
+    where id < $1
+      and ($2::int[] is null or shown_status = any ($2))
+      and ($3::text is null or position(lower($3) in lower(name)) > 0 or id::text = lower($3))
+    order by id desc
+    limit $4
+  ) m
+  cross join lateral (
+    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
+           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
+  ) b
+) page
+where bytes_until - bytes < $5
 order by id desc
-limit $4
 
 -- name: monitor_list_run
-select * from monitor_shown
-where org_id = $1 and run_id = $2 and id < $3
-  and ($4::uuid is null or team_id = $4)
-  and ($5::int[] is null or shown_status = any ($5))
+select * from (
+  select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
+  from (
+    select * from monitor_shown
+    where org_id = $1 and run_id = $2 and id < $3
+      and ($4::uuid is null or team_id = $4)
+      and ($5::int[] is null or shown_status = any ($5))
+    order by id desc
+    limit $6
+  ) m
+  cross join lateral (
+    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
+           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
+  ) b
+) page
+where bytes_until - bytes < $7
 order by id desc
-limit $6
 
 -- name: organisation_share
 -- For share: ChangeOrganisation must not miss a monitor that is being made, nor this one its change.

@@ -5,14 +5,23 @@ select id from monitor_row where monitor_id = $1 and position >= $2 and position
 -- Positions have no gaps. A range of keys with two ends, and a look at the index a row behind a fence, cost the
 -- same for every page under any plan; others read the rest of a monitor through, and look cheap while the table grows
 -- faster than it is analyzed.
-select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
-       r.updated_at, s.last_run_at
-from monitor_row r
-cross join lateral (
-  select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
-) s
-where r.monitor_id = $1 and r.position > $2 and r.position <= $2::bigint + $3
-order by r.position
+-- The rows' bytes are added up here, so that no more are sent than a page may hold ($4).
+select * from (
+  select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
+         r.updated_at, s.last_run_at, b.bytes,
+         sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
+  from monitor_row r
+  cross join lateral (
+    select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
+  ) s
+  cross join lateral (
+    select octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0)
+           + octet_length(r.baseline::text) + coalesce(octet_length(r.pending::text), 0) as bytes
+  ) b
+  where r.monitor_id = $1 and r.position > $2 and r.position <= $2::bigint + $3
+) page
+where bytes_until - bytes < $4
+order by position
 
 -- name: row_get
 select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
@@ -22,16 +31,27 @@ join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
 where r.id = $2 and r.monitor_id = $1
 
 -- name: row_list_stale
-select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
-       r.updated_at, s.last_run_at
-from monitor_row r
-cross join lateral (
-  select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
-) s
-where r.monitor_id = $1 and r.position > $2 and r.position <= $3
-  and r.is_active and coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4)
-order by r.position
-limit $5
+select * from (
+  select r.*, b.bytes, sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
+  from (
+    select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason,
+           r.created_at, r.updated_at, s.last_run_at
+    from monitor_row r
+    cross join lateral (
+      select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
+    ) s
+    where r.monitor_id = $1 and r.position > $2 and r.position <= $3
+      and r.is_active and coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4)
+    order by r.position
+    limit $5
+  ) r
+  cross join lateral (
+    select octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0)
+           + octet_length(r.baseline::text) + coalesce(octet_length(r.pending::text), 0) as bytes
+  ) b
+) page
+where bytes_until - bytes < $6
+order by position
 
 -- name: row_insert
 insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline)

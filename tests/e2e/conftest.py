@@ -5,12 +5,10 @@ Run by ctest, or by hand: python3 -m pytest tests/e2e --build build/release
 
 import http.server
 import json
-import os
-import pwd
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,40 +16,17 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-import psycopg2
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_MAX_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from testbed import ROOT, Postgres, clean_environment, free_port, wait_until  # noqa: E402
+
 ENCRYPTION_KEY = "5e" * 32
 ADMIN_TOKEN = "an-admin-token-of-the-tests"
 
 
 def pytest_addoption(parser):
     parser.addoption("--build", default=str(ROOT / "build" / "release"), help="the build directory")
-
-
-def wait_until(what, observe, limit_s=WAIT_MAX_S):
-    """Returns observe()'s first true value; fails, saying the last one, after limit_s."""
-    deadline = time.monotonic() + limit_s
-    while True:
-        seen = observe()
-        if seen:
-            return seen
-        assert time.monotonic() < deadline, f"waited {limit_s} s for {what}; last seen: {seen!r}"
-        time.sleep(0.02)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def clean_environment(extra=None):
-    """This process's environment without what would configure vedette."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VEDETTE_", "PG"))}
-    return {**kept, **(extra or {})}
 
 
 class Answer:
@@ -76,72 +51,6 @@ def call(method, url, body=None, headers=None, raw=None):
             return Answer(response.status, response.headers, response.read())
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.headers, error.read())
-
-
-class Postgres:
-    """A cluster in a temporary directory, of an unprivileged user, without fsync, on a Unix socket."""
-
-    def __init__(self):
-        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-        self.bin = versions[0].parent
-        self.dir = Path(tempfile.mkdtemp(prefix="vedette-e2e-pg-", dir="/tmp"))
-        self.user = {}
-        if os.geteuid() == 0:
-            entry = pwd.getpwnam("postgres")
-            os.chown(self.dir, entry.pw_uid, entry.pw_gid)
-            self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-        self.data = self.dir / "data"
-        self.log = open(self.dir / "log", "wb")
-        subprocess.run(
-            [self.bin / "initdb", "-D", self.data, "-U", "vedette", "-A", "trust", "-E", "UTF8",
-             "--locale=C.UTF-8", "--no-sync"],
-            check=True, stdout=self.log, stderr=self.log, cwd="/", env={"PATH": "/usr/bin"}, **self.user)
-        self.server = None
-        self.databases = 0
-
-    def start(self):
-        self.server = subprocess.Popen(
-            [self.bin / "postgres", "-D", self.data, "-k", self.dir, "-c", "listen_addresses=",
-             "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200"],
-            stdout=self.log, stderr=self.log, cwd="/", start_new_session=True, env={"PATH": "/usr/bin"},
-            **self.user)
-        wait_until("PostgreSQL", self._ready)
-
-    def _ready(self):
-        assert self.server.poll() is None, (self.dir / "log").read_text()
-        try:
-            self.execute("postgres", "SELECT 1")
-            return True
-        except psycopg2.OperationalError:
-            return False
-
-    def stop(self):
-        if self.server:
-            self.server.send_signal(signal.SIGINT)
-            self.server.wait(30)
-            self.server = None
-
-    def url(self, database):
-        return f"postgresql://vedette@/{database}?host={self.dir}"
-
-    def execute(self, database, statement, parameters=None):
-        connection = psycopg2.connect(self.url(database))
-        try:
-            connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute(statement, parameters)
-                return cursor.fetchall() if cursor.description else []
-        finally:
-            connection.close()
-
-    def new_name(self):
-        self.databases += 1
-        return f"test_{self.databases}"
-
-    def close(self):
-        self.stop()
-        self.log.close()
-        shutil.rmtree(self.dir, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -175,9 +84,9 @@ class Database:
 def database(postgres):
     """An empty database of the test's own."""
     name = postgres.new_name()
-    postgres.execute("postgres", f"CREATE DATABASE {name}")
+    postgres.create(name)
     yield Database(postgres, name)
-    postgres.execute("postgres", f"DROP DATABASE {name} WITH (FORCE)")
+    postgres.drop(name)
 
 
 class Vedette:

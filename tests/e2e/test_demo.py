@@ -171,11 +171,13 @@ def test_the_environment_is_honoured(binary, directory, receiver):
     assert f"127.0.0.1:{taken}" in done.stdout
 
 
-def test_a_second_demo_in_the_same_directory_is_refused(binary, directory):
+def test_a_second_demo_in_the_same_directory_is_refused_and_leaves_the_first_alone(binary, directory):
     process, _ = start(binary, directory)
+    before = (Path(directory) / "demo.json").read_text()
     done = run(binary, directory)
     assert done.returncode == 1
     assert f"in use by process {process.pid}" in done.stdout
+    assert (Path(directory) / "demo.json").read_text() == before
     stop(process)
     assert process.returncode == 0
 

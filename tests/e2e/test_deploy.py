@@ -63,6 +63,12 @@ def test_the_compose_file_starts_what_it_says(binary, database, tmp_path):
     serve_with(binary, database, tmp_path / "run", services["vedette"]["environment"], services["vedette"]["secrets"])
 
 
+def test_the_secrets_of_the_compose_file_reach_neither_git_nor_the_image():
+    assert "/deploy/secrets/" in (ROOT / ".gitignore").read_text().split()
+    assert "deploy/secrets" in (ROOT / ".dockerignore").read_text().split()
+    assert "{file: secrets/" in (ROOT / "deploy" / "compose.yaml").read_text()
+
+
 def test_the_systemd_unit_is_sound_and_starts_what_it_says(binary, database, tmp_path):
     text = (DEPLOY / "vedette.service").read_text()
     unit = tmp_path / "vedette.service"

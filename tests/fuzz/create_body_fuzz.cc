@@ -14,18 +14,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.name_chars_max = 200;
   limits.metadata_bytes_max = 16384;
   limits.row_bytes_max = 65536;
-  base::Json body;
+  limits.struct_bytes_max = 262144;
+  api::JsonBody body;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (base::ParseJson(text, &body) || !body.is_object()) return 0;
+  if (api::ParseBody(text, limits.rows_per_request_max, &body)) return 0;
+  if (!body.members.is_object()) return 0;
   api::Problems update_problems;
-  api::ReadUpdateBody(body, limits, &update_problems);
+  api::ReadUpdateBody(body.members, limits, &update_problems);
   api::Problems problems;
-  const api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
+  api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
   if (problems.any()) {
     api::ValidationReply(problems.items());
     return 0;
   }
-  const auto judged = api::JudgeCreate(create, limits, net::AddressPolicy({}));
+  const auto judged = api::JudgeCreate(&create, limits, net::AddressPolicy({}));
   if (const auto* accepted = std::get_if<api::JudgedCreate>(&judged)) {
     // What is stored is JSON, whatever came in.
     for (const domain::RowValues& row : accepted->rows) {

@@ -12,8 +12,8 @@ class EventsTest : public PipelineTest {
     const auto events = store::ListEvents(
         session, monitor, row,
         {.event_group_id = std::nullopt, .limit = 20, .include_completions = true});
-    EXPECT_EQ(events.size(), 1U);
-    return events.empty() ? base::Timestamp{} : events[0].created_at;
+    EXPECT_EQ(events.items.size(), 1U);
+    return events.items.empty() ? base::Timestamp{} : events.items[0].created_at;
   }
 };
 

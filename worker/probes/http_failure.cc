@@ -16,9 +16,15 @@ std::string Capitalised(std::string_view text) {
 
 }  // namespace
 
+ProbeFailure OverloadedFailure() {
+  return {
+      "overloaded", "Too many checks wait for the same as this one; it is tried again.", true, {}};
+}
+
 ProbeFailure TransportFailure(const net::HttpResponse& response, std::string_view whom) {
   using Class = net::HttpErrorClass;
   const Class error = response.error_class;
+  if (error == Class::kBusy) return OverloadedFailure();
   const bool retryable = error == Class::kDns || error == Class::kConnect ||
                          error == Class::kTimeout || error == Class::kProtocol ||
                          error == Class::kShutdown;

@@ -12,6 +12,10 @@
 // What an HTTP answer means for a check, the same for every probe. Pure.
 namespace vedette::worker {
 
+// The failure overloaded, of a check that found no room or thread of this process in its time;
+// retryable.
+ProbeFailure OverloadedFailure();
+
 // The failure of a request without an answer. `whom`: "the page", "the research service".
 ProbeFailure TransportFailure(const net::HttpResponse& response, std::string_view whom);
 

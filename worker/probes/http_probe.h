@@ -7,17 +7,19 @@
 #include "config/config.h"
 #include "net/http_client.h"
 #include "worker/probes/probe.h"
+#include "worker/probes/request_room.h"
 
 namespace vedette::worker {
 
 // Your own research service (design 6, docs/probes.md): POST of the check, 200 with values, or 202
 // with a Location of the same origin, polled until 200 within the timeout. The service's URL is the
-// operator's: exempt from G9, never redirected. Its failures:
-//   dns, connect, tls, timeout, http_status, protocol, invalid_answer, body_too_large
+// operator's: exempt from G9, never redirected. What is asked and what is answered count in
+// `budgets`. Its failures:
+//   dns, connect, tls, timeout, http_status, protocol, invalid_answer, body_too_large, overloaded
 class HttpProbe final : public Probe {
  public:
-  HttpProbe(base::EventLoop& loop, net::HttpClient& client, const base::Clock& clock,
-            const config::ProbeConfig& config);
+  HttpProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
+            const base::Clock& clock, const config::ProbeConfig& config);
   ~HttpProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
   bool ReadsSubject() const override { return false; }

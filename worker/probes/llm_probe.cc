@@ -8,6 +8,7 @@
 
 #include "worker/probes/chat.h"
 #include "worker/probes/http_failure.h"
+#include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
 namespace {
@@ -33,24 +34,38 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
     ProbeRequest request;
     std::function<void(ProbeResult)> done;
     std::optional<PageText> page;
-    std::chrono::nanoseconds deadline{};  // of the attempt, by Clock::SinceBoot
+    std::chrono::nanoseconds deadline{};  // of the attempt, by Clock::SinceBoot; waits excluded
+    std::unique_ptr<RequestRoom> room;    // of what is asked
+    milliseconds waited{};                // for it
+    std::string fault;                    // of the answer before
     int asks = 0;
 
     const PageText* PageOrNull() const { return page ? &*page : nullptr; }
   };
 
-  Impl(net::HttpClient& c, const base::Clock& k, metrics::Metrics& m, const config::ProbeConfig& p,
-       WebProbe* w)
-      : client(c), clock(k), metrics(m), config(p), url(CompletionsUrl(p.url)), pages(w) {}
+  Impl(base::EventLoop& l, net::HttpClient& c, const ServiceBudgets& b, const base::Clock& k,
+       metrics::Metrics& m, const config::ProbeConfig& p, WebProbe* w)
+      : loop(l),
+        client(c),
+        budgets(b),
+        clock(k),
+        metrics(m),
+        config(p),
+        url(CompletionsUrl(p.url)),
+        pages(w) {}
 
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
   void Ask(ProbeRequest request, std::optional<PageText> page,
            std::function<void(ProbeResult)> done);
-  void Send(CheckId id, std::string_view fault);
+  void Send(CheckId id);
+  void OnRoom(CheckId id, std::optional<milliseconds> waited);
+  bool OnTurn(CheckId id, milliseconds waited);
   void OnResponse(CheckId id, const net::HttpResponse& response);
   void Finish(CheckId id, ProbeResult result);
 
+  base::EventLoop& loop;
   net::HttpClient& client;
+  const ServiceBudgets budgets;
   const base::Clock& clock;
   metrics::Metrics& metrics;
   const config::ProbeConfig config;
@@ -71,12 +86,13 @@ void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)
   reading.spec = text_only;
   reading.timeout = std::max(request.timeout / 2, milliseconds(1));
   const auto deadline = clock.SinceBoot() + request.timeout;
+  auto waits = CountTurnWaits(&reading);
   pages->Read(std::move(reading), config.page_text_bytes_max,
-              [weak = weak_from_this(), deadline, asked = std::move(request),
-               done = std::move(done)](PageReading page) mutable {
+              [weak = weak_from_this(), deadline, waits = std::move(waits),
+               asked = std::move(request), done = std::move(done)](PageReading page) mutable {
                 const auto self = weak.lock();
                 if (self == nullptr) return;
-                const auto left = deadline - self->clock.SinceBoot();
+                const auto left = deadline + *waits - self->clock.SinceBoot();
                 asked.timeout = std::max(std::chrono::floor<milliseconds>(left), milliseconds(1));
                 self->Ask(std::move(asked), std::move(page.text), std::move(done));
               });
@@ -86,14 +102,38 @@ void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<PageText> page,
                          std::function<void(ProbeResult)> done) {
   const CheckId id = ++last_id;
   const auto deadline = clock.SinceBoot() + request.timeout;
-  checks.emplace(id, Check{std::move(request), std::move(done), std::move(page), deadline});
-  Send(id, "");
+  auto room = std::make_unique<RequestRoom>(loop, budgets.questions, request.org_id);
+  checks.emplace(
+      id, Check{std::move(request), std::move(done), std::move(page), deadline, std::move(room)});
+  Send(id);
 }
 
-void LlmProbe::Impl::Send(CheckId id, std::string_view fault) {
+void LlmProbe::Impl::OnRoom(CheckId id, std::optional<milliseconds> waited) {
+  if (!waited) return Finish(id, OverloadedFailure());
   Check& check = checks.at(id);
-  ++check.asks;
+  check.deadline += *waited;
+  check.waited += *waited;
+  Send(id);
+}
+
+bool LlmProbe::Impl::OnTurn(CheckId id, milliseconds waited) {
+  const auto it = checks.find(id);
+  if (it == checks.end()) return false;
+  Check& check = it->second;
+  check.deadline += waited;
+  waited += std::exchange(check.waited, milliseconds(0));
+  return !check.request.on_turn || check.request.on_turn(waited);
+}
+
+void LlmProbe::Impl::Send(CheckId id) {
+  Check& check = checks.at(id);
   net::HttpRequest post;
+  post.body = ChatRequestBody(config, check.request, check.PageOrNull(), check.fault);
+  if (!check.room->Take(post.body.size(), check.request.deadline_left,
+                        [this, id](std::optional<milliseconds> waited) { OnRoom(id, waited); })) {
+    return;
+  }
+  ++check.asks;
   post.method = "POST";
   post.url = url;
   post.headers = {{"Content-Type", "application/json"},
@@ -101,8 +141,14 @@ void LlmProbe::Impl::Send(CheckId id, std::string_view fault) {
   if (!config.api_key.empty()) {
     post.headers.emplace_back("Authorization", "Bearer " + config.api_key);
   }
-  post.body = ChatRequestBody(config, check.request, check.PageOrNull(), fault);
   post.trust = net::Trust::kOperator;
+  post.org = check.request.org_id;
+  post.wait_max = kTurnWaitMax;
+  post.on_turn = [id, weak = weak_from_this()](milliseconds waited) {
+    const auto self = weak.lock();
+    return self != nullptr && self->OnTurn(id, waited);
+  };
+  post.budget = &budgets.answers;
   const auto left = std::chrono::floor<milliseconds>(check.deadline - clock.SinceBoot());
   post.timeout = std::max(left, milliseconds(1));
   post.body_bytes_max = config.body_bytes_max;
@@ -129,8 +175,11 @@ void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
   if (auto* refusal = std::get_if<ProbeFailure>(&reading.result)) {
     return Finish(id, std::move(*refusal));
   }
-  const std::string what = std::get<ChatMisfit>(reading.result).what;
-  if (check.asks < kAsksMax) return Send(id, what);
+  std::string what = std::get<ChatMisfit>(reading.result).what;
+  if (check.asks < kAsksMax) {
+    check.fault = std::move(what);
+    return Send(id);
+  }
   Finish(id, ProbeFailure{"invalid_answer",
                           fmt::format("The model's answer does not fit the schema: {}.", what),
                           false,
@@ -145,9 +194,10 @@ void LlmProbe::Impl::Finish(CheckId id, ProbeResult result) {
   done(std::move(result));
 }
 
-LlmProbe::LlmProbe(net::HttpClient& client, const base::Clock& clock, metrics::Metrics& metrics,
+LlmProbe::LlmProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
+                   const base::Clock& clock, metrics::Metrics& metrics,
                    const config::ProbeConfig& config, WebProbe* pages)
-    : impl_(std::make_shared<Impl>(client, clock, metrics, config, pages)) {}
+    : impl_(std::make_shared<Impl>(loop, client, budgets, clock, metrics, config, pages)) {}
 
 LlmProbe::~LlmProbe() = default;
 

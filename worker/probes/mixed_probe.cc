@@ -8,14 +8,16 @@
 #include "domain/field_description.h"
 #include "worker/probes/page_address.h"
 #include "worker/probes/spec_cache.h"
+#include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Monitors whose fields are kept apart.
+// Monitors whose fields are kept apart, and of what length together.
 constexpr std::size_t kSplitsKeptMax = 256;
+constexpr std::size_t kSplitsKeptBytesMax = 8 << 20;
 
 // A monitor's fields by who observes them.
 struct Split {
@@ -52,14 +54,14 @@ struct MixedProbe::Impl : std::enable_shared_from_this<MixedProbe::Impl> {
   LlmProbe& model;
   const base::Clock& clock;
   const std::size_t page_text_bytes_max;
-  SpecCache<Split> splits{kSplitsKeptMax};
+  SpecCache<Split> splits{kSplitsKeptMax, kSplitsKeptBytesMax};
 };
 
 void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   auto split = splits.Find(request.spec);
   if (split == nullptr) {
     split = std::make_shared<const Split>(SplitFields(*request.spec));
-    splits.Keep(request.spec, split);
+    splits.Keep(request.spec, split, TextBytes(*split->selectors) + TextBytes(*split->prose));
   }
   if (split->prose->watched.empty()) return web.Start(std::move(request), std::move(done));
   ProbeRequest prose = request;
@@ -70,12 +72,14 @@ void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   }
   request.spec = split->selectors;
   const auto deadline = clock.SinceBoot() + request.timeout;
+  auto waits = CountTurnWaits(&request);
   web.Read(std::move(request), page_text_bytes_max,
-           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done),
-            deadline](PageReading page) mutable {
+           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done), deadline,
+            waits = std::move(waits)](PageReading page) mutable {
              const auto self = weak.lock();
              if (self == nullptr) return;
-             const auto left = std::chrono::floor<milliseconds>(deadline - self->clock.SinceBoot());
+             const auto left =
+                 std::chrono::floor<milliseconds>(deadline + *waits - self->clock.SinceBoot());
              prose.timeout = std::max(left, milliseconds(1));
              self->OnRead(std::move(prose), std::move(page), std::move(done));
            });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,8 +31,22 @@ struct ProbeSpec {
   std::optional<std::string> research_plan;
 };
 
+// What the texts of a spec take, about.
+inline std::size_t TextBytes(const ProbeSpec& spec) {
+  std::size_t bytes = sizeof(ProbeSpec) + (spec.research_plan ? spec.research_plan->size() : 0);
+  for (const WatchedField& field : spec.watched) {
+    bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
+  }
+  return bytes;
+}
+
+// How long a request of a check may wait for its turn, where its host or the process has as many
+// under way as it takes. It holds a slot of its own organisation meanwhile, and nothing else.
+inline constexpr std::chrono::milliseconds kTurnWaitMax = std::chrono::hours(1);
+
 // One check as a probe sees it.
 struct ProbeRequest {
+  base::Uuid org_id;    // who shares threads, connections and memory with others
   base::Uuid check_id;  // the event_group_id
   base::Uuid row_id;
   std::shared_ptr<const ProbeSpec> spec;
@@ -40,7 +55,15 @@ struct ProbeRequest {
   base::JsonText known;
   std::optional<base::Timestamp> since;  // the last completed check; empty before the first
   base::Timestamp until;
-  std::chrono::milliseconds timeout;  // bounds this attempt
+  // Bounds the requests of this attempt, from the time they have their turn on.
+  std::chrono::milliseconds timeout{};
+  // What is left of the check's time, retries included; bounds what waits behind its requests.
+  std::chrono::milliseconds deadline_left{};
+  // If set: called each time a request of the check has its turn, before anything is sent, and when
+  // a page that waited for a thread has been read; `waited`: for that. Such time counts for
+  // nothing. False before the first request: the check must not start any more, and the attempt
+  // ends. Loop thread.
+  std::function<bool(std::chrono::milliseconds waited)> on_turn{};
 };
 
 struct FieldObservation {

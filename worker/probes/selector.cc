@@ -24,6 +24,8 @@ using Kind = domain::FieldDescription::Kind;
 
 constexpr std::size_t kMetaNameBytesMax = 200;
 constexpr int kJsonMembersMax = 100'000;
+// What a selector that is no regex takes when compiled, about.
+constexpr std::size_t kSelectorBytesAbout = 2 * kXPathBytesMax;
 constexpr int kJsonDepthMax = 64;
 
 // What filters make of the matches.
@@ -442,6 +444,17 @@ FieldSet::FieldSet(std::vector<Field> fields) : fields_(std::move(fields)) {}
 FieldSet::FieldSet(FieldSet&&) noexcept = default;
 FieldSet& FieldSet::operator=(FieldSet&&) noexcept = default;
 FieldSet::~FieldSet() = default;
+
+std::size_t FieldSet::bytes_max() const {
+  std::size_t bytes = sizeof(FieldSet);
+  for (const Field& field : fields_) {
+    bytes += sizeof(Field) + field.name.size();
+    // Of the others the compiled form takes a few times their text.
+    bytes += std::holds_alternative<RegexSelector>(field.selector) ? kRegexMemoryBytesMax
+                                                                   : kSelectorBytesAbout;
+  }
+  return bytes;
+}
 
 std::optional<ProbeFailure> ProseFailure(const std::vector<WatchedField>& watched) {
   for (const WatchedField& field : watched) {

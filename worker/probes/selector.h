@@ -54,6 +54,9 @@ class FieldSet {
   FieldSet& operator=(FieldSet&&) noexcept;
   ~FieldSet();
 
+  // What it may come to take in memory, about: a regex grows as it is used.
+  std::size_t bytes_max() const;
+
   // Every field observed, or one failure: bad_selector where only the evaluation shows it;
   // bad_content for a page that cannot be read so, a value too long, an extraction too expensive or
   // stopped. The page is decoded and parsed once, whatever the number of fields.

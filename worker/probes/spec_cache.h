@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -10,11 +11,13 @@
 namespace vedette::worker {
 
 // What was derived from a ProbeSpec, for as long as the spec lives: a spec is immutable, and the
-// same address is the same spec until it dies. One thread.
+// same address is the same spec until it dies. Bounded in number and, by what whoever keeps a value
+// says of it, in bytes. One thread.
 template <typename Value>
 class SpecCache {
  public:
-  explicit SpecCache(std::size_t entries_max) : entries_max_(entries_max) {}
+  SpecCache(std::size_t entries_max, std::size_t bytes_max)
+      : entries_max_(entries_max), bytes_max_(bytes_max) {}
 
   // Null where there is nothing.
   std::shared_ptr<const Value> Find(const std::shared_ptr<const ProbeSpec>& spec) const {
@@ -22,21 +25,44 @@ class SpecCache {
     return it != entries_.end() && it->second.spec.lock() == spec ? it->second.value : nullptr;
   }
 
-  void Keep(const std::shared_ptr<const ProbeSpec>& spec, std::shared_ptr<const Value> value) {
-    if (entries_.size() >= entries_max_) {
-      std::erase_if(entries_, [](const auto& entry) { return entry.second.spec.expired(); });
+  // `bytes`: of the value. One that is larger than all that may be kept is not kept.
+  void Keep(const std::shared_ptr<const ProbeSpec>& spec, std::shared_ptr<const Value> value,
+            std::size_t bytes) {
+    if (bytes > bytes_max_) return;
+    Erase(entries_.find(spec.get()));
+    const auto full = [&] {
+      return entries_.size() >= entries_max_ || bytes_ + bytes > bytes_max_;
+    };
+    if (full()) {
+      for (auto it = entries_.begin(); it != entries_.end();) {
+        it = it->second.spec.expired() ? Erase(it) : std::next(it);
+      }
     }
-    if (entries_.size() >= entries_max_) entries_.clear();
-    entries_.insert_or_assign(spec.get(), Entry{spec, std::move(value)});
+    while (full()) Erase(entries_.begin());
+    bytes_ += bytes;
+    entries_.emplace(spec.get(), Entry{spec, std::move(value), bytes});
   }
+
+  std::size_t bytes() const { return bytes_; }
 
  private:
   struct Entry {
     std::weak_ptr<const ProbeSpec> spec;
     std::shared_ptr<const Value> value;
+    std::size_t bytes;
   };
-  std::size_t entries_max_;
-  std::unordered_map<const ProbeSpec*, Entry> entries_;
+  using Entries = std::unordered_map<const ProbeSpec*, Entry>;
+
+  typename Entries::iterator Erase(typename Entries::iterator it) {
+    if (it == entries_.end()) return it;
+    bytes_ -= it->second.bytes;
+    return entries_.erase(it);
+  }
+
+  const std::size_t entries_max_;
+  const std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
+  Entries entries_;
 };
 
 }  // namespace vedette::worker

@@ -25,17 +25,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kRedirectsMax = 5;
-// What extracting from one page may take. A pool has few threads, and they are everybody's.
+// What extracting from one page may take, from its beginning on. A pool has few threads, and they
+// are everybody's.
 constexpr milliseconds kExtractionMax{5000};
-// Monitors whose compiled fields are kept.
+// Monitors whose compiled fields are kept, and what they may take together. What is not kept is
+// compiled again for each page: a tenant's regexes may take 64 MiB a monitor.
 constexpr std::size_t kFieldSetsKeptMax = 256;
+constexpr std::size_t kFieldSetsKeptBytesMax = 64 << 20;
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
-ProbeFailure Overloaded() {
-  return {"overloaded", "Too many pages wait to be read; the check is tried again.", true, {}};
 }
 
 // Trying again at once would not help, unless the answer says that it would.
@@ -53,20 +52,9 @@ ProbeFailure Blocked(const net::HttpResponse& response, base::Timestamp now) {
 // What the loop and a pool thread share of one extraction.
 struct Extraction {
   ExtractionStop stop;
-  std::atomic<bool> begun = false;
+  // By Clock::SinceBoot, when a thread began with it; 0 = it waits for one.
+  std::atomic<std::chrono::nanoseconds::rep> begun = 0;
 };
-
-PageReading ReadGuarded(const FieldSet& fields, const FetchedPage& page, ExtractionStop& stop,
-                        std::size_t text_bytes_max) {
-  if (stop.stopped()) return {Overloaded(), {}};  // nobody waits for it any more
-  try {
-    return fields.Read(page, stop, text_bytes_max);
-  } catch (const std::exception& e) {
-    return {ProbeFailure{
-                "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}},
-            {}};
-  }
-}
 
 // The fields of a monitor, compiled, and what tells them from others'.
 struct CompiledFields {
@@ -83,33 +71,58 @@ std::string Fingerprint(const ProbeSpec& spec) {
   return base::Sha256(text);
 }
 
+// Compiles the fields where they are not kept any more; the page's time begins after that.
+PageReading ReadGuarded(const std::shared_ptr<const CompiledFields>& kept, const ProbeSpec& spec,
+                        const FetchedPage& page, Extraction& extraction,
+                        std::size_t text_bytes_max) {
+  if (extraction.stop.stopped()) return {OverloadedFailure(), {}};  // nobody waits for it any more
+  try {
+    if (kept != nullptr) return kept->fields.Read(page, extraction.stop, text_bytes_max);
+    const auto compiled = FieldSet::Compile(spec.watched);
+    if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return {*failure, {}};
+    extraction.begun = base::SystemClock().SinceBoot().count();
+    return std::get<FieldSet>(compiled).Read(page, extraction.stop, text_bytes_max);
+  } catch (const std::exception& e) {
+    return {ProbeFailure{
+                "bad_content", fmt::format("The page cannot be read: {}.", e.what()), false, {}},
+            {}};
+  }
+}
+
 }  // namespace
 
 struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   using CheckId = std::uint64_t;
   using SharedFields = std::shared_ptr<const CompiledFields>;
+  using WeakFields = std::weak_ptr<const CompiledFields>;
 
   struct Check {
     ProbeRequest request;
     std::function<void(PageReading)> done;
     std::size_t text_bytes_max = 0;
     std::string url;
-    SharedFields fields;
+    WeakFields fields;                                    // as long as they are kept
+    std::string fingerprint;                              // of them
     std::shared_ptr<const PageMemory::Entry> remembered;  // of `url`
     PageVersion version;                                  // of what is being extracted
-    milliseconds left{};                                  // of the attempt's time
+    milliseconds left{};                                  // of the time for requests
+    milliseconds wait_left{};                             // of the time for the pool's threads
+    milliseconds waited{};                                // for one, before the next request
     int redirects = 0;
+    std::chrono::nanoseconds posted{};  // since boot, to the pool
     std::shared_ptr<Extraction> extraction;
     std::unique_ptr<base::Timer> timer;
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, base::ThreadPool& p, const net::AddressPolicy& a,
-       PageMemory& m, const config::ProbeConfig& probe_config, const config::NetConfig& net_config)
+       PageMemory& m, base::ByteBudget& b, const config::ProbeConfig& probe_config,
+       const config::NetConfig& net_config)
       : loop(l),
         client(c),
         pool(p),
         policy(a),
         memory(m),
+        budget(b),
         body_bytes_max(probe_config.body_bytes_max),
         user_agent(net_config.user_agent) {}
 
@@ -122,18 +135,20 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void Read(ProbeRequest request, std::size_t text_bytes_max,
             std::function<void(PageReading)> done);
   void Compile(CheckId id);
-  void OnCompiled(CheckId id, std::variant<SharedFields, ProbeFailure> compiled);
+  void OnCompiled(CheckId id, std::chrono::nanoseconds began,
+                  std::variant<SharedFields, ProbeFailure> compiled);
+  static milliseconds WaitEnded(Check& check, std::chrono::nanoseconds began);
   void Fetch(CheckId id);
   void OnResponse(CheckId id, net::HttpResponse response);
   void Redirect(CheckId id, Check& check, const net::HttpResponse& response);
   void Extract(CheckId id, Check& check, net::HttpResponse response);
   void OnExtracted(CheckId id, PageReading reading, std::string body_hash);
-  void OnExtractionOverdue(CheckId id);
+  void OnExtractionTimer(CheckId id);
   void Fail(CheckId id, ProbeFailure failure) { Finish(id, {std::move(failure), {}}); }
   void Finish(CheckId id, PageReading reading);
 
   static std::string MemoryKey(const Check& check) {
-    return check.fields->fingerprint + std::to_string(check.text_bytes_max) + " " + check.url;
+    return check.fingerprint + std::to_string(check.text_bytes_max) + " " + check.url;
   }
 
   Check* Find(CheckId id) {
@@ -146,14 +161,15 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   base::ThreadPool& pool;
   const net::AddressPolicy& policy;
   PageMemory& memory;
+  base::ByteBudget& budget;
   const std::size_t body_bytes_max;
   const std::string user_agent;
-  const base::SystemClock clock;  // for dates in Retry-After where the answer has none of its own
+  const base::SystemClock clock;  // durations; and Retry-After where the answer has no date
 
   std::unordered_map<CheckId, Check> checks;
   CheckId last_id = 0;
 
-  SpecCache<CompiledFields> kept{kFieldSetsKeptMax};
+  SpecCache<CompiledFields> kept{kFieldSetsKeptMax, kFieldSetsKeptBytesMax};
 };
 
 void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
@@ -172,19 +188,28 @@ void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max,
   const CheckId id = ++last_id;
   Check check;
   check.left = request.timeout;
+  check.wait_left = request.deadline_left;
   check.text_bytes_max = text_bytes_max;
-  check.fields = kept.Find(request.spec);
+  const SharedFields compiled = kept.Find(request.spec);
+  if (compiled != nullptr) {
+    check.fields = compiled;
+    check.fingerprint = compiled->fingerprint;
+  }
   check.request = std::move(request);
   check.done = std::move(done);
   check.url = *address;
-  const bool compiled = check.fields != nullptr;
   checks.emplace(id, std::move(check));
-  return compiled ? Fetch(id) : Compile(id);
+  return compiled != nullptr ? Fetch(id) : Compile(id);
 }
 
 void WebProbe::Impl::Compile(CheckId id) {
-  const bool posted =
-      pool.Post([id, spec = checks.at(id).request.spec, weak = weak_from_this(), &to = loop] {
+  Check& check = checks.at(id);
+  check.timer = std::make_unique<base::Timer>(loop, [this, id] { Fail(id, OverloadedFailure()); });
+  check.timer->Start(std::max(check.wait_left, milliseconds(1)));
+  check.posted = clock.SinceBoot();
+  const bool posted = pool.Post(
+      check.request.org_id, [id, spec = check.request.spec, weak = weak_from_this(), &to = loop] {
+        const auto began = base::SystemClock().SinceBoot();
         auto result = FieldSet::Compile(spec->watched);
         std::variant<SharedFields, ProbeFailure> compiled;
         if (auto* fields = std::get_if<FieldSet>(&result)) {
@@ -193,22 +218,34 @@ void WebProbe::Impl::Compile(CheckId id) {
         } else {
           compiled = std::move(std::get<ProbeFailure>(result));
         }
-        to.Post([id, weak, compiled = std::move(compiled)]() mutable {
-          if (const auto self = weak.lock()) self->OnCompiled(id, std::move(compiled));
+        to.Post([id, weak, began, compiled = std::move(compiled)]() mutable {
+          if (const auto self = weak.lock()) self->OnCompiled(id, began, std::move(compiled));
         });
       });
-  if (!posted) Fail(id, Overloaded());
+  if (!posted) Fail(id, OverloadedFailure());
 }
 
-void WebProbe::Impl::OnCompiled(CheckId id, std::variant<SharedFields, ProbeFailure> compiled) {
+void WebProbe::Impl::OnCompiled(CheckId id, std::chrono::nanoseconds began,
+                                std::variant<SharedFields, ProbeFailure> compiled) {
   Check* check = Find(id);
   if (check == nullptr) return;
   if (auto* failure = std::get_if<ProbeFailure>(&compiled)) {
     return Fail(id, std::move(*failure));
   }
-  check->fields = std::get<SharedFields>(compiled);
-  kept.Keep(check->request.spec, check->fields);
+  check->waited = WaitEnded(*check, began);
+  check->timer.reset();
+  const SharedFields fields = std::get<SharedFields>(compiled);
+  check->fields = fields;
+  check->fingerprint = fields->fingerprint;
+  kept.Keep(check->request.spec, fields, fields->fields.bytes_max());
   Fetch(id);
+}
+
+// How long what was posted for the check waited for a thread.
+milliseconds WebProbe::Impl::WaitEnded(Check& check, std::chrono::nanoseconds began) {
+  const auto waited = std::chrono::floor<milliseconds>(began - check.posted);
+  check.wait_left -= waited;
+  return waited;
 }
 
 void WebProbe::Impl::Fetch(CheckId id) {
@@ -225,7 +262,16 @@ void WebProbe::Impl::Fetch(CheckId id) {
     }
   }
   request.trust = net::Trust::kTenant;
+  request.org = check.request.org_id;
   request.timeout = check.left;
+  request.wait_max = kTurnWaitMax;
+  if (check.request.on_turn) {
+    request.on_turn = [before = std::exchange(check.waited, milliseconds(0)),
+                       ask = check.request.on_turn](milliseconds waited) {
+      return ask(before + waited);
+    };
+  }
+  request.budget = &budget;
   request.body_bytes_max = body_bytes_max;
   client.Send(std::move(request), [id, weak = weak_from_this()](net::HttpResponse response) {
     if (const auto self = weak.lock()) self->OnResponse(id, std::move(response));
@@ -238,8 +284,9 @@ void WebProbe::Impl::OnResponse(CheckId id, net::HttpResponse response) {
   if (response.error_class != net::HttpErrorClass::kNone) {
     return Fail(id, TransportFailure(response, "the page"));
   }
-  check->left -= std::chrono::ceil<milliseconds>(response.duration);
-  check->left = std::max(check->left, milliseconds(1));
+  const auto took = std::chrono::ceil<milliseconds>(response.duration);
+  check->left = std::max(check->left - took, milliseconds(1));
+  check->wait_left -= took;
   if (IsRedirect(response.status) && response.Header("location")) {
     return Redirect(id, *check, response);
   }
@@ -285,18 +332,22 @@ void WebProbe::Impl::Extract(CheckId id, Check& check, net::HttpResponse respons
                    std::string(response.Header("content-type").value_or("")), check.url};
   check.version = VersionOf(response).value_or(PageVersion{});
   check.extraction = std::make_shared<Extraction>();
-  check.timer = std::make_unique<base::Timer>(loop, [this, id] { OnExtractionOverdue(id); });
-  check.timer->Start(std::min(check.left, kExtractionMax));
-  const bool posted =
-      pool.Post([id, weak = weak_from_this(), &to = loop, fields = check.fields,
-                 text_bytes_max = check.text_bytes_max, extraction = check.extraction,
-                 remembered = check.remembered, page = std::move(page)] {
-        extraction->begun = true;
+  check.timer = std::make_unique<base::Timer>(loop, [this, id] { OnExtractionTimer(id); });
+  check.timer->Start(std::clamp(check.wait_left, milliseconds(1), kExtractionMax));
+  check.posted = clock.SinceBoot();
+  const bool posted = pool.Post(
+      check.request.org_id, [id, weak = weak_from_this(), &to = loop, fields = check.fields,
+                             spec = check.request.spec, text_bytes_max = check.text_bytes_max,
+                             extraction = check.extraction, remembered = check.remembered,
+                             page = std::move(page), held = std::move(response.held)]() mutable {
+        extraction->begun = base::SystemClock().SinceBoot().count();
         std::string hash = HashOfBody(page.content_type, page.body);
         const bool same = remembered != nullptr && remembered->body_hash == hash;
         PageReading reading =
             same ? remembered->reading
-                 : ReadGuarded(fields->fields, page, extraction->stop, text_bytes_max);
+                 : ReadGuarded(fields.lock(), *spec, page, *extraction, text_bytes_max);
+        page = {};
+        held.reset();
         to.Post([id, weak, same, reading = std::move(reading), hash = std::move(hash)]() mutable {
           const auto self = weak.lock();
           if (self == nullptr) return;
@@ -304,12 +355,14 @@ void WebProbe::Impl::Extract(CheckId id, Check& check, net::HttpResponse respons
           self->OnExtracted(id, std::move(reading), std::move(hash));
         });
       });
-  if (!posted) Fail(id, Overloaded());
+  if (!posted) Fail(id, OverloadedFailure());
 }
 
 void WebProbe::Impl::OnExtracted(CheckId id, PageReading reading, std::string body_hash) {
   Check* check = Find(id);
   if (check == nullptr) return;
+  const auto waited = WaitEnded(*check, std::chrono::nanoseconds(check->extraction->begun));
+  if (check->request.on_turn) check->request.on_turn(waited);
   if (std::holds_alternative<Observation>(reading.result)) {
     memory.Keep(MemoryKey(*check), std::make_shared<const PageMemory::Entry>(PageMemory::Entry{
                                        std::move(check->version), reading, std::move(body_hash)}));
@@ -319,11 +372,18 @@ void WebProbe::Impl::OnExtracted(CheckId id, PageReading reading, std::string bo
   Finish(id, std::move(reading));
 }
 
-void WebProbe::Impl::OnExtractionOverdue(CheckId id) {
+// An extraction has its time from its beginning on; until then the check's deadline bounds the
+// wait.
+void WebProbe::Impl::OnExtractionTimer(CheckId id) {
   Check* check = Find(id);
   if (check == nullptr) return;
+  const std::chrono::nanoseconds begun(check->extraction->begun);
+  const bool waits = begun.count() == 0;
+  const auto end = waits ? check->posted + check->wait_left : begun + kExtractionMax;
+  const auto left = std::chrono::ceil<milliseconds>(end - clock.SinceBoot());
+  if (left > milliseconds(0)) return check->timer->Start(std::min(left, kExtractionMax));
   check->extraction->stop.Stop();
-  if (!check->extraction->begun) return Fail(id, Overloaded());
+  if (waits) return Fail(id, OverloadedFailure());
   Fail(id,
        ProbeFailure{
            "bad_content", "Reading the page takes too long; simpler selectors may do.", false, {}});
@@ -338,9 +398,9 @@ void WebProbe::Impl::Finish(CheckId id, PageReading reading) {
 }
 
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-                   const net::AddressPolicy& policy, PageMemory& memory,
+                   const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
                    const config::ProbeConfig& probe, const config::NetConfig& net)
-    : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, probe, net)) {}
+    : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net)) {}
 
 WebProbe::~WebProbe() = default;
 

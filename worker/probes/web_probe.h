@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/byte_budget.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
 #include "config/config.h"
@@ -16,15 +17,19 @@ namespace vedette::worker {
 // The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from
 // the subject, then the context) and extracts each field by its description
 // (domain/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5 redirects,
-// each hop judged (G9). Asks only for another version of pages that `memory` holds. Its failures:
+// each hop judged (G9). Asks only for another version of pages that `memory` holds.
+//
+// A page counts in `budget` from its first byte until it has been read. Threads of `pool` are taken
+// in turns by organisation; neither the wait for one nor that for a connection counts as time of
+// the page. Its failures:
 //   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
 //   blocked, body_too_large, protocol, bad_selector, bad_content, overloaded
 // `pool` ends before `loop` does: its jobs post to the loop.
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-           const net::AddressPolicy& policy, PageMemory& memory, const config::ProbeConfig& probe,
-           const config::NetConfig& net);
+           const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
+           const config::ProbeConfig& probe, const config::NetConfig& net);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 

@@ -19,8 +19,21 @@ config::LimitsConfig Limits() {
   limits.struct_fields_max = 64;
   limits.name_chars_max = 200;
   limits.metadata_bytes_max = 16384;
+  limits.struct_bytes_max = 8192;
   limits.row_bytes_max = 65536;
   return limits;
+}
+
+// As it comes in a request. `text` outlives what is made of it.
+JsonBody BodyOf(const std::string& text) {
+  JsonBody body;
+  const auto error = ParseBody(text, Limits().rows_per_request_max, &body);
+  EXPECT_FALSE(error) << error->message;
+  return body;
+}
+
+CreateBody Read(const Json& body, Problems* problems) {
+  return ReadCreateBody(BodyOf(base::DumpJson(body)), Limits(), problems);
 }
 
 Json Good() {
@@ -80,6 +93,8 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
       {"struct of a wrong type", With("struct", Json::array()), R"(["body","struct"])",
        "dict_type"},
       {"65 fields", With("struct", RepeatedStruct(65)), R"(["body","struct"])", "too_long"},
+      {"large struct", With("struct", Json{{"f", std::string(9000, 'x')}}), R"(["body","struct"])",
+       "too_long"},
       {"empty description", With("struct", Json{{"f", " "}}), R"(["body","struct","f"])",
        "string_too_short"},
       {"description of a wrong type", With("struct", Json{{"f", 1}}), R"(["body","struct","f"])",
@@ -118,7 +133,7 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
   };
   for (const Invalid& c : cases) {
     Problems problems;
-    ReadCreateBody(c.body, Limits(), &problems);
+    Read(c.body, &problems);
     ASSERT_TRUE(problems.any()) << c.what;
     EXPECT_EQ(problems.items()[0].loc.dump(), c.loc) << c.what;
     EXPECT_EQ(problems.items()[0].type, c.type) << c.what;
@@ -133,21 +148,68 @@ TEST(CreateBody, LimitsThemselvesAreAccepted) {
         With("metadata", Json::object()), With("webhook_event_types", Json::array()),
         With("tier", nullptr), With("webhook_url", nullptr)}) {
     Problems problems;
-    ReadCreateBody(body, Limits(), &problems);
+    Read(body, &problems);
     EXPECT_FALSE(problems.any()) << problems.items()[0].loc.dump();
   }
 }
 
+TEST(CreateBody, G11_HostileBodiesAreRefusedByTheLimitTheyBreak) {
+  const auto many = [](const std::string& what, int n) {
+    std::string text = "[" + what;
+    for (int i = 1; i < n; ++i) text += "," + what;
+    return text + "]";
+  };
+  JsonBody body;
+  // Outside of rows: the parser stops.
+  const std::string metadata = R"({"metadata":{"a":)" + many("[]", 100'000) + "}}";
+  const auto error = ParseBody(metadata, 100, &body);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, base::JsonError::Kind::kTooManyValues);
+  EXPECT_THAT(error->message, HasSubstr("65536"));
+  // As rows: they are counted, but never built.
+  const std::string rows = R"({"rows":)" + many("[]", 200'000) + "}";
+  ASSERT_FALSE(ParseBody(rows, 100, &body));
+  EXPECT_EQ(body.rows->count, 200'000U);
+  EXPECT_EQ(body.rows->texts.size(), 100U);
+  Problems too_many;
+  ReadRowsBody(body, {{"domain"}, {}}, Limits(), &too_many);
+  ASSERT_TRUE(too_many.any());
+  EXPECT_THAT(too_many.items()[0].msg, HasSubstr("has 200000"));
+  // Inside one row.
+  const std::string row = R"({"rows":[{"domain":"a"},{"domain":)" + many("[]", 10'000) + "}]}";
+  ASSERT_FALSE(ParseBody(row, 100, &body));
+  Problems nested;
+  ReadRowsBody(body, {{"domain"}, {}}, Limits(), &nested);
+  ASSERT_TRUE(nested.any());
+  EXPECT_EQ(nested.items()[0].loc.dump(), R"(["body","rows",1])");
+  EXPECT_EQ(nested.items()[0].type, "too_many_values");
+}
+
+TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
+  const std::string text =
+      R"({"name":"n","key_columns":["domain"],"struct":{"price":"css:.p"},)"
+      R"("metadata":{"id":12345678901234567890123,"x":[1E2]},)"
+      R"("rows":[{"domain":100000000000000000001},{"domain":100000000000000000002}]})";
+  Problems problems;
+  CreateBody body = ReadCreateBody(BodyOf(text), Limits(), &problems);
+  ASSERT_FALSE(problems.any());
+  EXPECT_EQ(body.metadata_json, R"({"id":12345678901234567890123,"x":[1E2]})");
+  auto judged = JudgeCreate(&body, Limits(), net::AddressPolicy({}));
+  ASSERT_TRUE(std::holds_alternative<JudgedCreate>(judged));
+  EXPECT_EQ(std::get<JudgedCreate>(judged).rows[0].subject_json,
+            R"({"domain":100000000000000000001})");
+}
+
 TEST(CreateBody, Defaults) {
   Problems problems;
-  CreateBody body = ReadCreateBody(Good(), Limits(), &problems);
+  CreateBody body = Read(Good(), &problems);
   EXPECT_EQ(body.frequency, "1d");
   EXPECT_EQ(body.tier, "low");
   EXPECT_EQ(body.subject_type, "company");
   EXPECT_EQ(body.confirm_after, 1);
   EXPECT_EQ(body.missing_confirmations, 2);
   EXPECT_TRUE(body.webhook_event_types.empty());
-  body = ReadCreateBody(With("webhook_url", "https://x.example"), Limits(), &problems);
+  body = Read(With("webhook_url", "https://x.example"), &problems);
   EXPECT_EQ(body.webhook_event_types.size(), 3U);
 }
 
@@ -160,9 +222,9 @@ struct Broken {
 
 std::optional<RuleBreach> Judge(const Json& json) {
   Problems problems;
-  const CreateBody body = ReadCreateBody(json, Limits(), &problems);
+  CreateBody body = Read(json, &problems);
   EXPECT_FALSE(problems.any()) << problems.items()[0].msg;
-  auto judged = JudgeCreate(body, Limits(), net::AddressPolicy({}));
+  auto judged = JudgeCreate(&body, Limits(), net::AddressPolicy({}));
   if (auto* breach = std::get_if<RuleBreach>(&judged)) return *breach;
   return std::nullopt;
 }

@@ -129,6 +129,74 @@ TEST(ParseJson, KeepsEveryMemberOfALargeObject) {
   }
 }
 
+TEST(ParseJson, BoundsTheValues) {
+  EXPECT_EQ(KindOf("[[],[],{}]", {.values_max = 4}), std::nullopt);
+  EXPECT_EQ(KindOf("[[],[],{}]", {.values_max = 3}), Kind::kTooManyValues);
+  EXPECT_EQ(KindOf(R"({"a":1,"b":[2]})", {.values_max = 3}), Kind::kTooManyValues);
+}
+
+TEST(ParseJson, KeepsNumbersAsTheyWereGivenWhereItIsAsked) {
+  const std::string text =
+      R"({"a":12345678901234567890123,"b":[1E2,-0,0.10,1.5,-7,1e-7],"c":{"d":100000000000000000001}})";
+  Json value;
+  ASSERT_FALSE(ParseJson(text, &value, {.keep_numbers = true}));
+  EXPECT_EQ(DumpJson(value), text);
+  EXPECT_EQ(NumberText(value["a"]), "12345678901234567890123");
+  EXPECT_TRUE(value["b"][3].is_number_float()) << "a usual number stays one";
+  EXPECT_TRUE(value["b"][4].is_number_integer());
+  EXPECT_NE(DumpJson(Parsed(text)), text);
+}
+
+TEST(ParseJsonApart, LeavesTheElementsOfOneArrayAsText) {
+  Json value;
+  std::optional<JsonElements> rows;
+  const std::string text =
+      "{ \"a\" : [ 1 , {\"rows\":[0]} ] , \"ro\\u0077s\" : [ {\"x\":\"]\\\"}\"} ,\n-1.5e3,[[],{}] "
+      ", null\t,\"s\" ]"
+      " , \"z\":1}";
+  ASSERT_FALSE(ParseJsonApart(text, "rows", 4, &value, &rows, {}));
+  EXPECT_EQ(DumpJson(value), R"({"a":[1,{"rows":[0]}],"rows":[],"z":1})");
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->count, 5U);
+  EXPECT_EQ(rows->texts,
+            (std::vector<std::string_view>{R"({"x":"]\"}"})", "-1.5e3", "[[],{}]", "null"}));
+}
+
+TEST(ParseJsonApart, TheLastOfEqualKeysWinsHereToo) {
+  Json value;
+  std::optional<JsonElements> rows;
+  ASSERT_FALSE(ParseJsonApart(R"({"rows":[1,2],"rows":[3]})", "rows", 9, &value, &rows, {}));
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->texts, std::vector<std::string_view>{"3"});
+  ASSERT_FALSE(ParseJsonApart(R"({"rows":[1,2],"rows":7})", "rows", 9, &value, &rows, {}));
+  EXPECT_FALSE(rows);
+  EXPECT_EQ(value["rows"], Json(7));
+  ASSERT_FALSE(ParseJsonApart(R"([{"rows":[1]}])", "rows", 9, &value, &rows, {}));
+  EXPECT_FALSE(rows);
+  ASSERT_FALSE(ParseJsonApart(" {\"rows\":[]}", "rows", 9, &value, &rows, {}));
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->count, 0U);
+}
+
+TEST(ParseJsonApart, JudgesWhatItDoesNotBuild) {
+  Json value;
+  std::optional<JsonElements> rows;
+  for (const char* text : {R"({"rows":[1,]})", R"({"rows":[1 2]})", R"({"rows":[{"a"}]})",
+                           R"({"rows":["\ud800"]})", R"({"rows":["\u0000"]})", R"({"rows":[01]})",
+                           R"({"rows":[1}})", R"({"rows":[1]]})", R"({"rows":[1e999]})"}) {
+    EXPECT_TRUE(ParseJsonApart(text, "rows", 9, &value, &rows, {})) << text;
+  }
+  const auto deep = ParseJsonApart("{\"rows\":" + Nested(64) + "}", "rows", 9, &value, &rows, {});
+  ASSERT_TRUE(deep);
+  EXPECT_EQ(deep->kind, Kind::kTooDeep);
+  // Its values count for nothing: they take no memory.
+  std::string many = "{\"rows\":[[]";
+  for (int i = 0; i < 1000; ++i) many += ",[]";
+  EXPECT_FALSE(ParseJsonApart(many + "]}", "rows", 9, &value, &rows, {.values_max = 2}));
+  EXPECT_EQ(rows->count, 1001U);
+  EXPECT_EQ(rows->texts.size(), 9U);
+}
+
 TEST(ParseJsonOrThrow, ThrowsWithTheReason) {
   EXPECT_EQ(ParseJsonOrThrow("[1]"), Json::array({1}));
   EXPECT_THROW(ParseJsonOrThrow("[1"), std::invalid_argument);

@@ -316,7 +316,7 @@ TEST(HttpClientBounds, SilenceAndDrippingEndAtTheDeadline) {
   done.set_value();
 }
 
-TEST(HttpClientBounds, ARequestThatWaitsForAConnectionTimesOutToo) {
+TEST(HttpClientBounds, ARequestThatWaitsTooLongForAConnectionIsBusy) {
   std::promise<void> done;
   const auto future = done.get_future().share();
   RawServer server(After([future](Socket& socket) {
@@ -330,7 +330,7 @@ TEST(HttpClientBounds, ARequestThatWaitsForAConnectionTimesOutToo) {
   HttpRequest second = Small(server.port(), true);
   second.timeout = milliseconds(50);
   const HttpResponse waited = client.Fetch(second);
-  EXPECT_EQ(waited.error_class, HttpErrorClass::kTimeout);
+  EXPECT_EQ(waited.error_class, HttpErrorClass::kBusy);
   EXPECT_THAT(waited.error, StartsWith("no connection to 127.0.0.1:"));
   auto third = client.Begin(Small(server.port(), true));
   done.set_value();
@@ -381,7 +381,7 @@ TEST(HttpClientBounds, AHostIsLeftAloneForTheGap) {
   EXPECT_EQ(client.Get(Local(polite.port())).body, "ok");
   HttpRequest early = Small(polite.port(), true);
   early.timeout = milliseconds(200);
-  EXPECT_EQ(client.Fetch(early).error_class, HttpErrorClass::kTimeout);
+  EXPECT_EQ(client.Fetch(early).error_class, HttpErrorClass::kBusy);
   EXPECT_EQ(client.Get(Local(other.port())).body, "ok");
   EXPECT_EQ(polite.accepted(), 1);
 

@@ -13,12 +13,17 @@ namespace {
 using namespace std::chrono_literals;
 using net::ServerRequest;
 using net::ServerResponse;
+using std::chrono::milliseconds;
 using test::FailureClass;
 using test::Request;
 using test::Site;
 using test::Spec;
 
 constexpr const char* kAnswer = R"({"values": {"city": {"value": "Oslo", "confidence": 9}}})";
+
+// Of all tests here, one after the other.
+base::ByteBudget questions(1 << 20, 0.1);
+base::ByteBudget answers(1 << 20, 0.1);
 
 std::unique_ptr<test::Rig> Rig(const std::string& url, const std::string& api_key = "",
                                const std::string& secret = "") {
@@ -28,7 +33,8 @@ std::unique_ptr<test::Rig> Rig(const std::string& url, const std::string& api_ke
     config.url = url;
     config.api_key = api_key;
     config.signing_secret = secret;
-    return std::make_unique<HttpProbe>(loop, client, clock, config);
+    return std::make_unique<HttpProbe>(loop, client, ServiceBudgets{questions, answers}, clock,
+                                       config);
   });
 }
 
@@ -38,6 +44,74 @@ ProbeRequest CityRequest() {
 
 ServerResponse Accepted(const std::string& location, const std::string& retry_after = "0") {
   return {202, {{"Location", location}, {"Retry-After", retry_after}}, ""};
+}
+
+TEST(HttpProbe, G11WhatIsAskedHasRoomOrWaitsAndIsNotKept) {
+  test::Gate gate;
+  Site site([&](const ServerRequest&) {
+    gate.Wait();
+    return ServerResponse{200, {}, kAnswer};
+  });
+  const auto rig = Rig(site.Url());
+  auto request = Request(Spec({{"city", std::string(400'000, 'x')}}), {{"name", "x"}});
+  std::vector<std::future<ProbeResult>> checks;
+  for (int i = 0; i < 8; ++i) checks.push_back(rig->Begin(request));
+  EXPECT_LE(questions.usage().used, questions.total() + 500'000);
+  EXPECT_GT(questions.usage().waiting, 0U);
+  gate.Open();
+  for (auto& check : checks) {
+    EXPECT_TRUE(std::holds_alternative<Observation>(check.get()));
+  }
+  EXPECT_EQ(questions.usage().used, 0U);
+  EXPECT_EQ(answers.usage().used, 0U);
+}
+
+TEST(HttpProbe, G11AWaitForRoomEndsWithTheCheckAndCostsTheOthersNothing) {
+  auto all = questions.Open(base::Uuid::V4());
+  ASSERT_TRUE(all.Take(2 * questions.total(), [] {}));  // as the privileged one
+  Site site([](const ServerRequest&) { return ServerResponse{200, {}, kAnswer}; });
+  const auto rig = Rig(site.Url());
+  auto short_of_time = CityRequest();
+  short_of_time.deadline_left = 200ms;
+  auto patient = CityRequest();
+  patient.timeout = 1000ms;
+  milliseconds waited{};
+  patient.on_turn = [&](milliseconds w) {
+    waited += w;
+    return true;
+  };
+  auto waits = rig->Begin(patient);
+  const auto failed = rig->Check(short_of_time);
+  EXPECT_EQ(FailureClass(failed), "overloaded");
+  EXPECT_TRUE(std::get<ProbeFailure>(failed).retryable);
+  EXPECT_EQ(waits.wait_for(1200ms), std::future_status::timeout);
+  all = {};
+  EXPECT_TRUE(std::holds_alternative<Observation>(waits.get())) << "its time began with its turn";
+  EXPECT_GE(waited, 1000ms);
+  EXPECT_EQ(questions.usage().used, 0U);
+}
+
+TEST(HttpProbe, G11WhatWasAskedIsGivenBackWhereTheAnswerIsPolled) {
+  Site site([&](const ServerRequest& request) {
+    if (request.method == "POST") return Accepted("/later");
+    EXPECT_EQ(questions.usage().used, 0U);
+    return ServerResponse{200, {}, kAnswer};
+  });
+  EXPECT_TRUE(std::holds_alternative<Observation>(Rig(site.Url())->Check(CityRequest())));
+}
+
+TEST(HttpProbe, G11WhatWaitsForRoomGoesWithTheProbe) {
+  auto all = questions.Open(base::Uuid::V4());
+  ASSERT_TRUE(all.Take(2 * questions.total(), [] {}));
+  Site site([](const ServerRequest&) { return ServerResponse{200, {}, kAnswer}; });
+  const auto rig = Rig(site.Url());
+  auto waits = rig->Begin(CityRequest());
+  EXPECT_EQ(questions.usage().waiting, 1U);
+  rig->DestroyProbe();
+  EXPECT_THROW(waits.get(), std::future_error);
+  EXPECT_EQ(questions.usage().waiting, 0U);
+  all = {};
+  EXPECT_EQ(questions.usage().used, 0U);
 }
 
 TEST(HttpProbe, AsksAsTheProtocolSays) {

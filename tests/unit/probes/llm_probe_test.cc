@@ -64,9 +64,10 @@ class LlmProbeTest : public ::testing::Test {
     return std::make_unique<test::Rig>(
         [this, config, kind](base::EventLoop& loop,
                              net::HttpClient& client) -> std::unique_ptr<Probe> {
-          web_ = std::make_unique<WebProbe>(loop, client, *pool_, policy_, memory_, config,
+          web_ = std::make_unique<WebProbe>(loop, client, *pool_, policy_, memory_, budget_, config,
                                             test::NetConfig());
-          auto model = std::make_unique<LlmProbe>(client, clock_, metrics_, config, web_.get());
+          auto model = std::make_unique<LlmProbe>(loop, client, ServiceBudgets{questions_, budget_},
+                                                  clock_, metrics_, config, web_.get());
           if (kind == Kind::kModel) return model;
           model_ = std::move(model);
           return std::make_unique<MixedProbe>(*web_, *model_, clock_, config);
@@ -75,7 +76,10 @@ class LlmProbeTest : public ::testing::Test {
 
   const base::SystemClock clock_;
   metrics::Metrics metrics_{"test"};
-  std::unique_ptr<base::ThreadPool> pool_ = std::make_unique<base::ThreadPool>("probe", 2, 16);
+  base::ByteBudget questions_{1 << 20, 0.1};
+  base::ByteBudget budget_{1 << 20, 0.1};
+  std::unique_ptr<base::ThreadPool> pool_ =
+      std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   const net::AddressPolicy policy_{{"127.0.0.0/8"}};
   PageMemory memory_{1 << 20};
   std::unique_ptr<WebProbe> web_;

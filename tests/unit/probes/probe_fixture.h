@@ -90,7 +90,9 @@ inline ProbeRequest Request(std::shared_ptr<const ProbeSpec> spec, base::Json su
   request.context = base::Json::object();
   request.known = base::Json::object();
   request.until = base::SystemClock().Now();
+  request.org_id = base::Uuid::V4();
   request.timeout = milliseconds(20000);
+  request.deadline_left = milliseconds(60000);
   return request;
 }
 
@@ -99,9 +101,9 @@ class Rig {
  public:
   using Make = std::function<std::unique_ptr<Probe>(base::EventLoop&, net::HttpClient&)>;
 
-  explicit Rig(const Make& make) {
+  explicit Rig(const Make& make, const config::NetConfig& net = NetConfig()) {
     loop_.Run([&] {
-      client_ = std::make_unique<net::HttpClient>(loop_.loop, NetConfig());
+      client_ = std::make_unique<net::HttpClient>(loop_.loop, net);
       probe_ = make(loop_.loop, *client_);
     });
   }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <thread>
 
 #include "tests/unit/probes/probe_fixture.h"
 
@@ -12,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using net::ServerRequest;
 using net::ServerResponse;
+using std::chrono::milliseconds;
 using test::FailureClass;
 using test::Request;
 using test::Site;
@@ -23,13 +27,21 @@ class WebProbeTest : public ::testing::Test {
   std::unique_ptr<test::Rig> Rig(bool allow_local = true) {
     policy_ = std::make_unique<net::AddressPolicy>(
         allow_local ? std::vector<std::string>{"127.0.0.0/8"} : std::vector<std::string>{});
-    return std::make_unique<test::Rig>([this](base::EventLoop& loop, net::HttpClient& client) {
-      return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_,
-                                        test::ProbeConfig(), test::NetConfig());
-    });
+    return std::make_unique<test::Rig>(
+        [this](base::EventLoop& loop, net::HttpClient& client) {
+          return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_, *budget_,
+                                            test::ProbeConfig(), net_config_);
+        },
+        net_config_);
+  }
+  void MakePool(base::ThreadPool::Limits limits) {
+    pool_ = std::make_unique<base::ThreadPool>("probe", limits);
   }
 
-  std::unique_ptr<base::ThreadPool> pool_ = std::make_unique<base::ThreadPool>("probe", 2, 16);
+  std::unique_ptr<base::ByteBudget> budget_ = std::make_unique<base::ByteBudget>(64 << 20, 0.1);
+  config::NetConfig net_config_ = test::NetConfig();
+  std::unique_ptr<base::ThreadPool> pool_ =
+      std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   std::unique_ptr<net::AddressPolicy> policy_;
   std::unique_ptr<PageMemory> memory_ = std::make_unique<PageMemory>(1 << 20);
 };
@@ -166,23 +178,27 @@ TEST_F(WebProbeTest, AnUnreachableSiteIsARetryableFailure) {
   EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
 }
 
-TEST_F(WebProbeTest, G11AFullPoolIsARetryableFailure) {
+TEST_F(WebProbeTest, G11AFullQueueIsARetryableFailureOfTheOrganisationWhoseItIs) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
-  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 1);
+  MakePool({1, 1, 1});
   test::Gate gate;
   const auto rig = Rig();
-  // One job runs, one waits: there is room for no more.
+  const auto mine = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  const auto neighbours = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  // One job of mine runs, one waits: there is room for no more of mine.
   test::Gate running;
-  ASSERT_TRUE(pool_->Post([&] {
+  ASSERT_TRUE(pool_->Post(mine.org_id, [&] {
     running.Open();
     gate.Wait();
   }));
   running.Wait();
-  ASSERT_TRUE(pool_->Post([] {}));
-  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  ASSERT_TRUE(pool_->Post(mine.org_id, [] {}));
+  const auto result = rig->Check(mine);
   EXPECT_EQ(FailureClass(result), "overloaded");
   EXPECT_TRUE(std::get<ProbeFailure>(result).retryable);
+  auto other = rig->Begin(neighbours);
   gate.Open();
+  EXPECT_TRUE(std::holds_alternative<Observation>(other.get()));
 }
 
 TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
@@ -194,6 +210,161 @@ TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
   request.timeout = 1000ms;
   EXPECT_EQ(FailureClass(rig->Check(request)), "bad_content");
   pool_.reset();  // waits for the extraction that was told to stop
+}
+
+// Keeps a thread of a pool busy from its start until it is opened.
+class Busy {
+ public:
+  Busy(base::ThreadPool& pool, const base::Uuid& org) {
+    EXPECT_TRUE(pool.Post(org, [this] {
+      running_.Open();
+      gate_.Wait();
+    }));
+    running_.Wait();
+  }
+  void End() { gate_.Open(); }
+
+ private:
+  test::Gate running_;
+  test::Gate gate_;
+};
+
+TEST_F(WebProbeTest, G10ASmallPageIsReadBesideANeighboursHeavyOnes) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  MakePool({2, 1, 16});
+  const auto rig = Rig();
+  const auto neighbour = base::Uuid::V4();
+  Busy heavy(*pool_, neighbour);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(pool_->Post(neighbour, [] {}));
+  const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
+  EXPECT_TRUE(std::holds_alternative<Observation>(result));
+  heavy.End();
+}
+
+TEST_F(WebProbeTest, G10WaitingForAThreadIsNoTimeOfThePage) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  MakePool({1, 1, 16});
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  rig->Check(request);  // compiles the fields
+  request.timeout = 1000ms;
+  milliseconds waited{};
+  request.on_turn = [&](milliseconds w) {
+    waited += w;
+    return true;
+  };
+  Busy neighbour(*pool_, base::Uuid::V4());
+  auto reading = rig->Begin(request);
+  EXPECT_EQ(reading.wait_for(2 * request.timeout), std::future_status::timeout);
+  neighbour.End();
+  EXPECT_TRUE(std::holds_alternative<Observation>(reading.get()));
+  EXPECT_GE(waited, request.timeout / 2) << "the check is told, and does not count it either";
+}
+
+TEST_F(WebProbeTest, G11AWaitForAThreadEndsWithTheCheck) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  MakePool({1, 1, 16});
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  rig->Check(request);
+  Busy neighbour(*pool_, base::Uuid::V4());
+  request.deadline_left = 300ms;
+  const auto read = rig->Check(request);
+  EXPECT_EQ(FailureClass(read), "overloaded");
+  EXPECT_TRUE(std::get<ProbeFailure>(read).retryable);
+  request.spec = Spec({{"q", "css:q"}});
+  EXPECT_EQ(FailureClass(rig->Check(request)), "overloaded") << "also to compile the fields";
+  neighbour.End();
+}
+
+TEST_F(WebProbeTest, G10TheQueueOfAHostIsNoTimeOfItsPages) {
+  Site site([](const ServerRequest&) {
+    std::this_thread::sleep_for(200ms);  // a slow host
+    return Html("<p>x</p>");
+  });
+  net_config_.connections_per_host_max = 1;
+  const auto rig = Rig();
+  std::atomic<int> turns = 0;
+  std::atomic<std::int64_t> waited_max = 0;
+  auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  request.timeout = 2000ms;
+  request.deadline_left = 4000ms;
+  request.on_turn = [&](milliseconds waited) {
+    ++turns;
+    waited_max = std::max<std::int64_t>(waited_max, waited.count());
+    return true;
+  };
+  std::vector<std::future<ProbeResult>> checks;
+  for (int i = 0; i < 30; ++i) checks.push_back(rig->Begin(request));
+  for (auto& check : checks) {
+    const ProbeResult result = check.get();
+    EXPECT_TRUE(std::holds_alternative<Observation>(result)) << FailureClass(result);
+  }
+  EXPECT_GE(turns, 30);
+  EXPECT_GE(waited_max, request.deadline_left.count());
+}
+
+TEST_F(WebProbeTest, G5WhoeverIsRefusedItsTurnAsksNothing) {
+  Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  request.on_turn = [](milliseconds) { return false; };
+  EXPECT_EQ(FailureClass(rig->Check(request)), "overloaded");
+  EXPECT_TRUE(site.requests().empty());
+}
+
+// Pages of half of the budget, whose readers wait for a thread: no more of them are fetched than
+// there is room for, and all are read in the end.
+TEST_F(WebProbeTest, G11PagesThatWaitHaveRoomInTheBudgetOrAreNotFetched) {
+  const std::string page = "<p>x</p>" + std::string(500'000, ' ');
+  Site site([&](const ServerRequest&) { return Html(page); });
+  MakePool({1, 1, 16});
+  budget_ = std::make_unique<base::ByteBudget>(1 << 20, 0.1);
+  const auto rig = Rig();
+  auto request = Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}});
+  rig->Check(request);
+  EXPECT_EQ(budget_->usage().used, 0U);
+  Busy neighbour(*pool_, base::Uuid::V4());
+  std::vector<std::future<ProbeResult>> checks;
+  for (int i = 0; i < 10; ++i) checks.push_back(rig->Begin(request));
+  std::size_t most = 0;
+  while (budget_->usage().waiting == 0) {
+    most = std::max(most, budget_->usage().used);
+    std::this_thread::yield();
+  }
+  EXPECT_LE(most, budget_->total() + 2 * page.size());
+  neighbour.End();
+  for (auto& check : checks) {
+    const ProbeResult result = check.get();
+    EXPECT_TRUE(std::holds_alternative<Observation>(result)) << FailureClass(result);
+  }
+  EXPECT_EQ(budget_->usage().used, 0U);
+}
+
+TEST_F(WebProbeTest, G11EveryPathGivesItsBytesBack) {
+  const std::string page = "<p>x</p>" + std::string(200'000, ' ');
+  std::string slow;
+  for (int i = 0; i < 15000; ++i) slow += "<a>bbbbbbbbb</a>";
+  Site site([&](const ServerRequest& request) -> ServerResponse {
+    if (request.path == "/moved") {
+      ServerResponse answer = To("/page");
+      answer.body = page;
+      return answer;
+    }
+    if (request.path == "/missing") return {404, {}, page};
+    if (request.path == "/slow") return Html(slow);
+    if (request.path == "/long") return Html(std::string((1 << 20) + 1, 'x'));
+    return Html(page);
+  });
+  const auto rig = Rig();
+  const std::string slow_path = "/slow";
+  for (const std::string path : {"/page", "/moved", "/missing", "/long", "/slow"}) {
+    const auto spec = Spec({{"p", "xpath://a[contains(/, 'zz')]"}});
+    rig->Check(Request(spec, {{"url", site.Url(path)}}));
+    // What was told to stop ends a little later.
+    while (path == slow_path && budget_->usage().used > 0) std::this_thread::yield();
+    EXPECT_EQ(budget_->usage().used, 0U) << path;
+  }
 }
 
 // A page with a version; 304 to whoever has it.
@@ -347,10 +518,10 @@ TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbe) {
 
 TEST_F(WebProbeTest, CallbacksAreDroppedWithTheProbeWhileAPageIsRead) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
-  pool_ = std::make_unique<base::ThreadPool>("probe", 1, 16);
+  MakePool({1, 1, 16});
   const auto rig = Rig();
   test::Gate gate;
-  ASSERT_TRUE(pool_->Post([&] { gate.Wait(); }));
+  ASSERT_TRUE(pool_->Post({}, [&] { gate.Wait(); }));
   auto compiling = rig->Begin(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));
   rig->DestroyProbe();
   gate.Open();

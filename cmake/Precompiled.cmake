@@ -1,0 +1,32 @@
+# Headers that most sources read, parsed once: half of what a sanitizer's build costs is reading them
+# again for every source (docs/decisions/0012-build-time.md). Off where a build checks that every file
+# includes what it uses, as the release build does, and where ccache is to share objects.
+#
+# precompiled(TARGET) and precompiled_test(TARGET) let a target use them.
+set(VEDETTE_PCH_HEADERS
+    <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstdlib> <deque> <functional>
+    <map> <memory> <mutex> <optional> <random> <set> <stdexcept> <string> <string_view> <thread>
+    <unordered_map> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+
+function(precompiled target)
+  if(VEDETTE_PCH)
+    if(NOT TARGET vedette_pch)
+      add_library(vedette_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/pch/pch.cc")
+      target_link_libraries(vedette_pch PRIVATE fmt::fmt Threads::Threads)
+      target_precompile_headers(vedette_pch PRIVATE ${VEDETTE_PCH_HEADERS})
+    endif()
+    target_precompile_headers(${target} REUSE_FROM vedette_pch)
+  endif()
+endfunction()
+
+function(precompiled_test target)
+  if(VEDETTE_PCH)
+    if(NOT TARGET vedette_test_pch)
+      add_library(vedette_test_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/pch/test_pch.cc")
+      target_link_libraries(vedette_test_pch PRIVATE fmt::fmt Threads::Threads GTest::gmock)
+      target_precompile_headers(vedette_test_pch PRIVATE ${VEDETTE_PCH_HEADERS} <gmock/gmock.h>
+                                <gtest/gtest.h>)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM vedette_test_pch)
+  endif()
+endfunction()

@@ -1,0 +1,1 @@
+// Owns the precompiled header of the tests (cmake/Precompiled.cmake).

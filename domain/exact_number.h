@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Numbers of JSON by their exact decimal value, whatever their length and notation. Pure.
+namespace vedette::domain {
+
+// Whether two numbers, written as JSON has them, are the same: 1E2, 100 and 100.0 are.
+bool IsSameNumber(std::string_view a, std::string_view b);
+
+// One text for every notation of the number: plain digits (100, -0.5) where those are few, else
+// digits and an exponent (1e400).
+std::string PlainNumber(std::string_view number);
+
+}  // namespace vedette::domain

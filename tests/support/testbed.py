@@ -1,0 +1,145 @@
+"""What tests and benchmarks run on: a private PostgreSQL, free ports, waiting, an environment without settings.
+
+tests/e2e, tests/fleet and bench/ use it, so that a server is started, waited for and removed in one way."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg2
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_MAX_S = 60
+
+# Nothing that a test writes outlives it, so it need not reach the disk.
+FLEETING = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
+
+
+def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02):
+    """Returns observe()'s first true value; fails, saying the last one, after limit_s."""
+    deadline = time.monotonic() + limit_s
+    while True:
+        seen = observe()
+        if seen:
+            return seen
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {limit_s} s for {what}; last seen: {seen!r}")
+        time.sleep(every_s)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def clean_environment(extra=None):
+    """This process's environment without what would configure vedette or libpq."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VEDETTE_", "PG"))}
+    return {**kept, **(extra or {})}
+
+
+class Postgres:
+    """A cluster in a directory of its own, of an unprivileged user, on a Unix socket and a free port."""
+
+    ENVIRONMENT = {"PATH": "/usr/bin", "LC_ALL": "C.UTF-8"}
+
+    def __init__(self, directory=None, settings=None, under="/tmp"):
+        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        assert versions, "no PostgreSQL is installed; ./quickstart installs what is needed"
+        self.bin = versions[-1].parent
+        self.dir = Path(directory or tempfile.mkdtemp(prefix="vedette-pg-", dir=under))
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.user = {}
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            entry = pwd.getpwnam("postgres")
+            os.chown(self.dir, entry.pw_uid, entry.pw_gid)
+            self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+        self.data, self.port = self.dir / "data", free_port()
+        self.settings = {**FLEETING, **(settings or {})}
+        self.log = open(self.dir / "log", "ab")
+        self.server = None
+        self.databases = 0
+
+    def run(self, program, *arguments, check=True):
+        """One of PostgreSQL's own programs, as the cluster's user."""
+        return subprocess.run([self.bin / program, *map(str, arguments)], check=check, stdout=self.log,
+                              stderr=self.log, cwd="/", env=self.ENVIRONMENT, **self.user)
+
+    def initialise(self):
+        self.run("initdb", "-D", self.data, "-U", "vedette", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                 "--no-sync")
+        with open(self.data / "pg_hba.conf", "a") as hba:
+            hba.write("host replication all 127.0.0.1/32 trust\n")
+
+    def start(self):
+        if not self.data.exists():
+            self.initialise()
+        options = [f"-c{key}={value}" for key, value in self.settings.items()]
+        self.server = subprocess.Popen(
+            [self.bin / "postgres", "-D", self.data, "-k", self.dir, "-p", str(self.port),
+             "-clisten_addresses=127.0.0.1", *options],
+            stdout=self.log, stderr=self.log, cwd="/", start_new_session=True, env=self.ENVIRONMENT, **self.user)
+        wait_until("PostgreSQL", self._answers)
+        return self
+
+    def _answers(self):
+        assert self.server.poll() is None, (self.dir / "log").read_text(errors="replace")[-3000:]
+        try:
+            self.connect("postgres").close()
+            return True
+        except psycopg2.OperationalError:
+            return False
+
+    def stop(self, how=signal.SIGINT):
+        if self.server and self.server.poll() is None:
+            self.server.send_signal(how)
+            self.server.wait(60)
+        self.server = None
+
+    def close(self):
+        self.stop()
+        self.log.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    @property
+    def pid(self):
+        return self.server.pid
+
+    def url(self, database):
+        return f"postgresql://vedette@/{database}?host={self.dir}&port={self.port}"
+
+    def tcp_url(self, database):
+        return f"postgresql://vedette@127.0.0.1:{self.port}/{database}"
+
+    def connect(self, database, role="vedette", **more):
+        """By TCP, as processes on other machines do."""
+        connection = psycopg2.connect(host="127.0.0.1", port=self.port, dbname=database, user=role,
+                                      connect_timeout=5, **more)
+        connection.autocommit = True
+        return connection
+
+    def execute(self, database, statement, parameters=None):
+        connection = self.connect(database)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement, parameters)
+                return cursor.fetchall() if cursor.description else []
+        finally:
+            connection.close()
+
+    def create(self, database):
+        self.execute("postgres", f"CREATE DATABASE {database}")
+
+    def drop(self, database):
+        self.execute("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+
+    def new_name(self):
+        self.databases += 1
+        return f"test_{self.databases}"
