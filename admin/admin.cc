@@ -79,13 +79,16 @@ struct Admin::Impl {
     const Route* route = nullptr;
     Call call;
     std::chrono::nanoseconds started;
+    store::ReplayProgress progress{};  // of a portioned one
   };
 
   void Send(const Request& request, Answer answer);
   std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
   bool ReadPath(const RouteMatch& match, Request* request, Answer* refusal) const;
   void Run(const std::shared_ptr<Request>& request);
+  std::optional<Answer> RunOnce(store::Session& session, Request* request) const;
   void LogFailure(const Request& request, const store::Failure& failure) const;
+  static Answer FailedAnswer(const Request& request, const store::Failure& failure);
 };
 
 void Admin::Impl::Send(const Request& request, Answer answer) {
@@ -145,19 +148,37 @@ void Admin::Impl::Run(const std::shared_ptr<Request>& request) {
     return;
   }
   const bool queued = pool.Post([this, request](store::Session& session) {
-    Answer answer;
-    try {
-      answer = request->route->stored(parts, session, request->call);
-    } catch (...) {
-      const store::Failure failure = store::CurrentFailure();
-      answer = AnswerOf(failure);
-      LogFailure(*request, failure);
+    if (auto answer = RunOnce(session, request.get())) {
+      Send(*request, std::move(*answer));
+    } else {
+      Run(request);  // the rest, when it is its turn again
     }
-    Send(*request, std::move(answer));
   });
   if (!queued) {
-    Send(*request, AnswerOf({store::Failure::Kind::kOverloaded, {}}));
+    Send(*request, FailedAnswer(*request, {store::Failure::Kind::kOverloaded, {}}));
   }
+}
+
+// Empty: there is more to do.
+std::optional<Answer> Admin::Impl::RunOnce(store::Session& session, Request* request) const {
+  try {
+    if (request->route->stored != nullptr) {
+      return request->route->stored(parts, session, request->call);
+    }
+    return request->route->portioned(parts, session, request->call, &request->progress);
+  } catch (...) {
+    const store::Failure failure = store::CurrentFailure();
+    LogFailure(*request, failure);
+    return FailedAnswer(*request, failure);
+  }
+}
+
+// What was done in portions before stays done, and the answer says so.
+Answer Admin::Impl::FailedAnswer(const Request& request, const store::Failure& failure) {
+  if (request.progress.replayed == 0) return AnswerOf(failure);
+  return TryLater("incomplete", fmt::format("{} deliveries were replayed before the database could "
+                                            "not go on; repeat the request for the rest",
+                                            request.progress.replayed));
 }
 
 // A fault is ours to mend; the rest is the database's state, which readiness tells as well.

@@ -71,7 +71,8 @@ Answer PostReplay(const Parts& parts, store::Session& session, const Call& call)
   return JsonAnswer(200, {{"replayed", 1}});
 }
 
-Answer PostReplayMany(const Parts& parts, store::Session& session, const Call& call) {
+std::optional<Answer> PostReplayMany(const Parts& parts, store::Session& session, const Call& call,
+                                     store::ReplayProgress* progress) {
   BodyReader body(call.request);
   store::ReplayFilter filter;
   filter.org_id = body.Id("org_id", Presence::kOptional);
@@ -80,10 +81,12 @@ Answer PostReplayMany(const Parts& parts, store::Session& session, const Call& c
   filter.until = body.Time("until", Presence::kOptional);
   const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
   if (auto refusal = body.Refusal()) return *refusal;
-  const std::int64_t replayed = store::ReplayDeliveries(
-      session, parts.clock, filter, AuditOf(call, "delivery.replay_many", reason));
-  if (replayed > 0) parts.signals.Raise(store::Signal::kDelivery);
-  return JsonAnswer(200, {{"replayed", replayed}});
+  const std::int64_t before = progress->replayed;
+  store::ReplayDeliveries(session, parts.clock, filter,
+                          AuditOf(call, "delivery.replay_many", reason), progress);
+  if (progress->replayed > before) parts.signals.Raise(store::Signal::kDelivery);
+  if (!progress->done) return std::nullopt;
+  return JsonAnswer(200, {{"replayed", progress->replayed}});
 }
 
 }  // namespace vedette::admin

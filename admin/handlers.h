@@ -12,11 +12,13 @@
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "store/audit.h"
+#include "store/delivery_admin.h"
 #include "store/session.h"
 #include "store/signals.h"
 
 // One function a route. Those with a Session run on the pool and throw what the store throws; the
-// others run on the server's thread and do not block.
+// others run on the server's thread and do not block. One with a progress is called again, each
+// time as a job of its own, until it has an answer: between its portions others get the connection.
 namespace vedette::admin {
 
 // The parts of the process that handlers use. Immutable references, each safe on any thread.
@@ -79,6 +81,7 @@ Answer PostTrigger(const Parts&, store::Session&, const Call&);
 Answer GetDeliveries(const Parts&, store::Session&, const Call&);
 Answer GetDelivery(const Parts&, store::Session&, const Call&);
 Answer PostReplay(const Parts&, store::Session&, const Call&);
-Answer PostReplayMany(const Parts&, store::Session&, const Call&);
+std::optional<Answer> PostReplayMany(const Parts&, store::Session&, const Call&,
+                                     store::ReplayProgress*);
 
 }  // namespace vedette::admin

@@ -218,6 +218,7 @@ Answer PostRotation(const Parts& parts, store::Session& session, const Call& cal
       session, parts.clock, call.ids[0], overlap, parts.config.limits.signing_secrets_live_max,
       parts.config.security, AuditOf(call, "signing_secret.rotate", reason));
   if (!made) return NoOrganisation();
+  store::AwaitSecretsInForce();
   return JsonAnswer(200, {{"id", made->id.ToString()}, {"secret", made->secret}});
 }
 

@@ -32,7 +32,7 @@ constexpr auto kRoutes = std::to_array<Route>({
     {"POST", "/admin/v1/monitors/{id}/trigger", kToken, nullptr, PostTrigger},
 
     // Before {id}, which would stand for "replay" too.
-    {"POST", "/admin/v1/deliveries/replay", kToken, nullptr, PostReplayMany},
+    {"POST", "/admin/v1/deliveries/replay", kToken, nullptr, nullptr, PostReplayMany},
     {"GET", "/admin/v1/deliveries", kToken, nullptr, GetDeliveries},
     {"GET", "/admin/v1/deliveries/{id}", kToken, nullptr, GetDelivery},
     {"POST", "/admin/v1/deliveries/{id}/replay", kToken, nullptr, PostReplay},

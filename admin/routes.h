@@ -19,6 +19,8 @@ struct Route {
   Access access;
   Answer (*immediate)(const Parts&, const Call&) = nullptr;
   Answer (*stored)(const Parts&, store::Session&, const Call&) = nullptr;
+  std::optional<Answer> (*portioned)(const Parts&, store::Session&, const Call&,
+                                     store::ReplayProgress*) = nullptr;
 };
 
 std::span<const Route> Routes();

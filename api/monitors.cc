@@ -241,14 +241,24 @@ ListParts<domain::Monitor> MonitorListParts(store::MonitorFilter filter, int lim
   return list;
 }
 
-std::string TestOutcomeJson(const WebhookTestOutcome& outcome) {
+Reply TestReply(const WebhookTestOutcome& outcome) {
+  using Refusal = WebhookTestOutcome::Refusal;
+  if (outcome.refusal == Refusal::kAll) {
+    return Unavailable("too many webhook tests are under way");
+  }
+  if (outcome.refusal == Refusal::kOrganisation) {
+    Reply reply = ErrorReply(429, "rate_limited",
+                             "too many webhook tests of your organisation are under way");
+    reply.headers.emplace_back("Retry-After", "1");
+    return reply;
+  }
   base::Json json{{"delivered", outcome.delivered},
                   {"status_code", nullptr},
                   {"error", nullptr},
                   {"duration_ms", outcome.duration_ms}};
   if (outcome.status_code) json["status_code"] = *outcome.status_code;
   if (outcome.error) json["error"] = *outcome.error;
-  return base::DumpJson(json);
+  return {200, base::DumpJson(json)};
 }
 
 }  // namespace
@@ -385,7 +395,7 @@ Handled TestWebhook(Call& call) {
   call.parts.webhook_tester.Test(
       {monitor.org_id, monitor.id, *monitor.webhook_url, monitor.metadata_json},
       [answer = call.answer](const WebhookTestOutcome& outcome) {
-        answer->Send({200, TestOutcomeJson(outcome)});
+        answer->Send(TestReply(outcome));
       });
   return std::nullopt;
 }

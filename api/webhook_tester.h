@@ -11,6 +11,9 @@ namespace vedette::api {
 
 // How one test notification went.
 struct WebhookTestOutcome {
+  // Not sent, because too many are under way: of this organisation, or of all together.
+  enum class Refusal { kNone, kOrganisation, kAll };
+  Refusal refusal = Refusal::kNone;
   bool delivered = false;
   std::optional<int> status_code;    // empty where no answer came
   std::optional<std::string> error;  // one sentence; empty when delivered

@@ -32,6 +32,7 @@
 #include "scheduler/maintenance.h"
 #include "scheduler/scheduler.h"
 #include "store/async.h"
+#include "store/database_clock.h"
 #include "store/fleet.h"
 #include "store/migrate.h"
 #include "store/session.h"
@@ -107,7 +108,7 @@ struct Service::Impl final : public admin::ServiceState {
   Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l)
       : config(std::move(c)),
         roles(std::move(r)),
-        clock(k),
+        clock(k),  // the database's, from the first look at it on, which precedes every part
         log(l),
         metrics(VEDETTE_VERSION),
         policy(config.net.allow),
@@ -138,7 +139,7 @@ struct Service::Impl final : public admin::ServiceState {
 
   const config::Config config;
   const std::set<Role> roles;
-  const base::Clock& clock;
+  store::DatabaseClock clock;
   const base::Logger log;
   metrics::Metrics metrics;
   const net::AddressPolicy policy;
@@ -223,10 +224,11 @@ void Service::Impl::BuildPools() {
 }
 
 void Service::Impl::BuildParts() {
-  config::NetConfig delivery_net = config.net;  // as many as the deliverer may have under way
-  delivery_net.connections_max = config.delivery.in_flight_max + config.delivery.slow_in_flight_max;
-  delivery_client = std::make_unique<net::HttpClient>(loop, delivery_net);
   if (Has(Role::kDelivery)) {
+    config::NetConfig delivery_net = config.net;  // as many as the deliverer may have under way
+    delivery_net.connections_max =
+        config.delivery.in_flight_max + config.delivery.slow_in_flight_max;
+    delivery_client = std::make_unique<net::HttpClient>(loop, delivery_net);
     deliverer = std::make_unique<delivery::Deliverer>(loop, *delivery_pool, *delivery_client, clock,
                                                       metrics, config, log.For("delivery"));
     sink = std::make_unique<DelivererSink>(*deliverer);
@@ -257,7 +259,7 @@ void Service::Impl::BuildParts() {
 
 void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
-    webhook_test = std::make_unique<WebhookTest>(loop, *api_pool, *delivery_client, clock, config);
+    webhook_test = std::make_unique<WebhookTest>(loop, *api_pool, clock, config);
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
                                      *webhook_test, worker::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
@@ -317,7 +319,8 @@ void Service::Impl::CheckHealth() {
   if (beat) heartbeat_at = clock.SinceBoot();
   store::RunAsync<store::SchemaState>(
       *fleet_pool, loop,
-      [beat, self = Self(false)](store::Session& session) {
+      [this, beat, self = Self(false)](store::Session& session) {
+        store::MeasureDatabaseClock(session, &clock);
         const auto state = store::CheckSchema(session);
         if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, self);
         return state;

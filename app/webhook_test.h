@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "api/webhook_tester.h"
@@ -12,42 +13,31 @@
 
 namespace vedette::app {
 
-// The API's way to the sender of deliveries. Built while the loop does not run; Test on any thread.
+// The API's way to the sender of notifications, on connections of its own, so that tests and
+// deliveries do not wait for each other. [delivery] tests_in_flight_max are under way at once;
+// organisations share them (base/fair_share.h), and what is over a share is refused. Built while
+// the loop does not run; Test on any thread.
 class WebhookTest final : public api::WebhookTester {
  public:
-  WebhookTest(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
-              const base::Clock& clock, const config::Config& config)
-      : loop_(loop), clock_(clock), sender_(loop, pool, client, clock, config) {}
+  WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+              const config::Config& config);
 
   void Test(api::WebhookTestTarget target,
-            std::function<void(api::WebhookTestOutcome)> done) override {
-    domain::Notification n;
-    n.delivery_id = base::Uuid::V4();
-    n.org_id = target.org_id;
-    n.monitor_id = target.monitor_id;
-    n.row_id = target.monitor_id;  // the test notification is about the monitor itself
-    n.event_group_id = base::Uuid::V4();
-    n.type = domain::NotificationType::kTest;
-    n.created_at = clock_.Now();
-    n.url = std::move(target.url);
-    n.metadata = std::move(target.metadata_json);
-    loop_.Post([this, n = std::move(n), done = std::move(done)] {
-      sender_.Send(n, 1, [done](delivery::SendResult result) {
-        api::WebhookTestOutcome outcome;
-        outcome.delivered = !result.error;
-        outcome.status_code = result.status_code;
-        outcome.error = std::move(result.error);
-        outcome.duration_ms =
-            std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
-        done(std::move(outcome));
-      });
-    });
-  }
+            std::function<void(api::WebhookTestOutcome)> done) override;
 
  private:
+  using Done = std::function<void(api::WebhookTestOutcome)>;
+  void Start(const domain::Notification& notification, const Done& done);
+  void End(const base::Uuid& org_id);
+
   base::EventLoop& loop_;
   const base::Clock& clock_;
+  const config::DeliveryConfig& config_;
+  net::HttpClient client_;
   delivery::Sender sender_;
+  // Under way; loop thread.
+  std::map<base::Uuid, std::size_t> held_;  // by organisation
+  std::size_t in_flight_ = 0;
 };
 
 }  // namespace vedette::app

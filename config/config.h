@@ -200,6 +200,7 @@ struct DeliveryConfig {
   int in_flight_max;
   int in_flight_per_endpoint_max;
   int slow_in_flight_max;
+  int tests_in_flight_max;     // webhook tests under way in one process
   milliseconds slow_after_ms;  // an attempt under way for longer makes its receiver slow
   int breaker_failures;        // in a row, until it opens
   milliseconds breaker_interval_ms;

@@ -226,6 +226,7 @@ void AddDelivery(std::vector<Key>* table) {
       .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
       .Add("in_flight_per_endpoint_max", &C::in_flight_per_endpoint_max, Int(1, 1'000'000))
       .Add("slow_in_flight_max", &C::slow_in_flight_max, Int(1, 1'000'000))
+      .Add("tests_in_flight_max", &C::tests_in_flight_max, Int(1, 100'000))
       .Time("slow_after_ms", &C::slow_after_ms, milliseconds(1), minutes(10))
       .Add("breaker_failures", &C::breaker_failures, Int(1, 1'000'000))
       .Time("breaker_interval_ms", &C::breaker_interval_ms, milliseconds(1), days(1))

@@ -185,8 +185,15 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
                        SendResult result) {
   const auto it = held_.find(delivery_id);
   if (it == held_.end()) return;  // given back meanwhile
-  const store::LeasedDelivery delivery = std::move(it->second.delivery);
   const bool overdue = it->second.overdue;
+  if (result.moved) {  // whoever claims it next finds out where it goes
+    const base::Uuid endpoint_id = it->second.delivery.notification.endpoint_id;
+    Release({delivery_id});
+    Release(lanes_.Ended(endpoint_id, Lanes::End::kNotTried, overdue));
+    Pump();
+    return;
+  }
+  const store::LeasedDelivery delivery = std::move(it->second.delivery);
   held_.erase(it);
   metrics_.ObserveDeliveryAttempt(result.duration);
   AttemptContext context{};

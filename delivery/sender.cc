@@ -10,9 +10,11 @@
 namespace vedette::delivery {
 namespace {
 
-// A retired secret signs at most so long after its retirement.
-constexpr std::chrono::milliseconds kSecretAgeMax{1000};
+// Readings for one attempt, where the database answers too late for the answer to be of use.
+constexpr int kReadsMax = 3;
 
+constexpr const char* kNotReadNow =
+    "signing: the signing secret and the monitor could not be read now";
 constexpr const char* kUserAgent = "vedette/" VEDETTE_VERSION;
 
 std::string StatusError(int status) {
@@ -38,59 +40,104 @@ Sender::~Sender() {
   *alive_ = false;
 }
 
+bool Sender::IsFresh(std::chrono::nanoseconds read_at) const {
+  return clock_.SinceBoot() - read_at < store::kSecretsKnownMax;
+}
+
 void Sender::Send(const domain::Notification& notification, int attempt,
                   std::function<void(SendResult)> done) {
   Waiting waiting{notification, attempt, std::move(done)};
   const auto it = secrets_.find(notification.org_id);
-  if (it != secrets_.end() && clock_.SinceBoot() - it->second.read_at < kSecretAgeMax) {
+  const bool signable = it != secrets_.end() && IsFresh(it->second.read_at);
+  if (signable && (notification.endpoint_id.is_nil() || IsFresh(notification.read_at))) {
     Post(waiting, it->second.secrets);
     return;
   }
   waiting_.push_back(std::move(waiting));
-  ReadSecrets();
+  Read();
 }
 
-// One read for everybody who waits by then.
-void Sender::ReadSecrets() {
+// One reading for everybody who waits by then.
+void Sender::Read() {
   if (reading_ || waiting_.empty()) return;
   reading_ = true;
-  auto waiting = std::make_shared<std::vector<Waiting>>(std::exchange(waiting_, {}));
-  std::set<base::Uuid> org_ids;
-  for (const Waiting& w : *waiting) org_ids.insert(w.notification.org_id);
-  using Secrets = std::map<base::Uuid, store::OrgSecrets>;
-  store::RunAsync<Secrets>(
+  auto waiting = std::make_shared<WaitingList>(std::exchange(waiting_, {}));
+  std::set<base::Uuid> orgs;
+  std::set<base::Uuid> monitors;
+  for (const Waiting& w : *waiting) {
+    const domain::Notification& n = w.notification;
+    orgs.insert(n.org_id);
+    if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) monitors.insert(n.monitor_id);
+  }
+  store::RunAsync<Reading>(
       pool_, loop_,
-      [ids = std::vector<base::Uuid>(org_ids.begin(), org_ids.end()), &security = config_.security](
-          store::Session& session) { return store::ReadSigningSecrets(session, ids, security); },
-      [this, waiting, began = clock_.SinceBoot(),
-       alive = alive_](std::variant<Secrets, store::Failure> result) {
+      [org_ids = std::vector<base::Uuid>(orgs.begin(), orgs.end()),
+       monitor_ids = std::vector<base::Uuid>(monitors.begin(), monitors.end()), &clock = clock_,
+       &security = config_.security](store::Session& session) {
+        Reading reading;
+        reading.began = clock.SinceBoot();
+        reading.secrets = store::ReadSigningSecrets(session, org_ids, security);
+        if (!monitor_ids.empty()) {
+          reading.targets = store::ReadDeliveryTargets(session, monitor_ids);
+        }
+        return reading;
+      },
+      [this, waiting, alive = alive_](std::variant<Reading, store::Failure> result) {
         if (!*alive) return;
         reading_ = false;
-        if (auto* secrets = std::get_if<Secrets>(&result)) {
-          for (auto& [org_id, s] : *secrets) secrets_[org_id] = {s, began};
-          for (const Waiting& w : *waiting) Post(w, secrets->at(w.notification.org_id));
+        if (const auto* reading = std::get_if<Reading>(&result)) {
+          OnRead(std::move(*waiting), *reading);
         } else {
-          for (const Waiting& w : *waiting) {
-            SendResult failed;
-            failed.tried = false;
-            failed.error = "signing: the signing secret could not be read now";
-            w.done(std::move(failed));
-          }
+          for (const Waiting& w : *waiting) Fail(w, kNotReadNow);
         }
-        ReadSecrets();
+        Read();
       });
+}
+
+void Sender::OnRead(WaitingList waiting, const Reading& reading) {
+  std::erase_if(secrets_, [this](const auto& known) { return !IsFresh(known.second.read_at); });
+  for (const auto& [org_id, secrets] : reading.secrets) {
+    secrets_[org_id] = {secrets, reading.began};
+  }
+  for (Waiting& w : waiting) {
+    domain::Notification& n = w.notification;
+    if (!IsFresh(reading.began)) {
+      if (++w.reads < kReadsMax) {
+        waiting_.push_back(std::move(w));
+      } else {
+        Fail(w, kNotReadNow);
+      }
+      continue;
+    }
+    if (const auto it = reading.targets.find(n.monitor_id); it != reading.targets.end()) {
+      const store::DeliveryTarget& target = it->second;
+      if (!target.url || target.endpoint_id != n.endpoint_id) {
+        SendResult moved;
+        moved.tried = false;
+        moved.moved = true;
+        w.done(std::move(moved));
+        continue;
+      }
+      n.url = *target.url;
+      n.metadata = target.metadata;
+    }
+    Post(w, reading.secrets.at(n.org_id));
+  }
+}
+
+void Sender::Fail(const Waiting& waiting, std::string error) {
+  SendResult failed;
+  failed.tried = false;
+  failed.error = std::move(error);
+  loop_.Post(
+      [done = waiting.done, failed = std::move(failed)]() mutable { done(std::move(failed)); });
 }
 
 void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets) {
   if (secrets.configured && (!secrets.readable || secrets.secrets.empty())) {
-    loop_.Post([done = waiting.done] {
-      SendResult refused;
-      refused.tried = false;
-      refused.error =
-          "signing: the signing secret cannot be read; nothing is sent unsigned. Configure the "
-          "encryption key it was sealed with, or rotate it";
-      done(std::move(refused));
-    });
+    Fail(waiting,
+         "signing: the signing secret cannot be read; nothing is sent unsigned. Configure the "
+         "encryption key it was sealed with, or rotate it");
     return;
   }
   net::HttpRequest request;

@@ -14,6 +14,7 @@
 #include "domain/notification.h"
 #include "net/http_client.h"
 #include "store/async.h"
+#include "store/deliveries.h"
 #include "store/session.h"
 #include "store/signing_secrets.h"
 
@@ -26,19 +27,23 @@ struct SendResult {
   std::string answer;                // the first bytes of the body
   std::optional<std::chrono::milliseconds> retry_after;
   std::chrono::microseconds duration{};
-  bool tried = true;  // false: it never came to a request, which is not the receiver's failure
+  bool tried = true;   // false: it never came to a request, which is not the receiver's failure
+  bool moved = false;  // not tried because its monitor now sends to another receiver, or to none
 };
 
-// Signs and posts one notification, anew at every attempt. Secrets are read from the database and
-// kept for a second, so that a rotation reaches every process soon. An organisation whose secret
-// cannot be read sends nothing (fail closed). Loop thread only.
+// Signs and posts one notification, anew at every attempt. What it goes by is never older than a
+// second when the request is made: the organisation's secrets, which are kept for that long
+// (store/signing_secrets.h), and the monitor's webhook_url and metadata, which are read again for a
+// notification that has waited for longer. An organisation whose secret cannot be read sends
+// nothing (fail closed). Loop thread only.
 class Sender {
  public:
   Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
          const base::Clock& clock, const config::Config& config);
   ~Sender();
 
-  // `attempt` counts from 1. `done` exactly once, later.
+  // `attempt` counts from 1. `done` exactly once, later. One without an endpoint_id, a test, goes
+  // to the url it has.
   void Send(const domain::Notification& notification, int attempt,
             std::function<void(SendResult)> done);
 
@@ -51,8 +56,19 @@ class Sender {
     domain::Notification notification;
     int attempt;
     std::function<void(SendResult)> done;
+    int reads = 0;  // made for it that took too long to be of use
   };
-  void ReadSecrets();
+  using WaitingList = std::vector<Waiting>;
+  // What one reading of the database gave.
+  struct Reading {
+    std::chrono::nanoseconds began{};  // since boot
+    std::map<base::Uuid, store::OrgSecrets> secrets;
+    store::DeliveryTargets targets;
+  };
+  bool IsFresh(std::chrono::nanoseconds read_at) const;
+  void Read();
+  void OnRead(WaitingList waiting, const Reading& reading);
+  void Fail(const Waiting& waiting, std::string error);
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets);
 
   base::EventLoop& loop_;
@@ -61,7 +77,7 @@ class Sender {
   const base::Clock& clock_;
   const config::Config& config_;
   std::map<base::Uuid, Cached> secrets_;
-  std::vector<Waiting> waiting_;  // for secrets
+  WaitingList waiting_;  // for the next reading
   bool reading_ = false;
   std::shared_ptr<bool> alive_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,8 @@ struct Notification {
   NotificationType type = NotificationType::kChanged;
   base::Timestamp created_at;           // by the database's clock
   std::string url;                      // the monitor's webhook_url when this was read
-  std::optional<std::string> metadata;  // JSON text, as the client gave it
+  std::optional<std::string> metadata;  // JSON text, as the client gave it, read with the url
+  std::chrono::nanoseconds read_at{};   // since this machine's boot: when that reading began
 };
 
 // The body that is signed and sent: compact JSON

@@ -170,6 +170,9 @@ struct Metrics::Impl {
       {"outcome"}};
   Series<Gauge> chunks{&Gauges("vedette_chunks", "Chunks in the database."), {"state"}};
   Series<Gauge> deliveries{&Gauges("vedette_deliveries", "Deliveries in the database."), {"state"}};
+  Series<Counter> maintenance_failures{
+      &Counters("vedette_maintenance_failures_total", "Runs of a maintenance task that failed."),
+      {"task"}};
   Series<Counter> http_requests{&Counters("vedette_http_requests_total", "Requests answered."),
                                 {"route", "code"}};
   Series<Histogram> http_duration{
@@ -286,6 +289,10 @@ void Metrics::SetDeliveryOldestPending(std::chrono::microseconds age) {
 
 void Metrics::SetReceiversFailing(std::int64_t n) {
   impl_->receivers_failing.Set(static_cast<double>(n));
+}
+
+void Metrics::AddMaintenanceFailures(std::string_view task, std::int64_t n) {
+  impl_->maintenance_failures.Get(task).Increment(static_cast<double>(n));
 }
 
 void Metrics::ObserveHttpRequest(std::string_view route, int code,

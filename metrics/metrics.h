@@ -59,6 +59,9 @@ class Metrics {
   void SetDeliveryOldestPending(std::chrono::microseconds age);
   void SetReceiversFailing(std::int64_t n);
 
+  // vedette_maintenance_failures_total{task}: runs of a task of store/maintenance.h that failed
+  void AddMaintenanceFailures(std::string_view task, std::int64_t n);
+
   // vedette_http_requests_total{route,code}, vedette_http_request_seconds{route}. `route` is the
   // route's pattern with its port before it ("api /monitors/{monitor_id}"), never the path.
   void ObserveHttpRequest(std::string_view route, int code, std::chrono::microseconds duration);

@@ -2,14 +2,10 @@
 
 #include <utility>
 
-#include "store/uploads.h"
-
 namespace vedette::scheduler {
 namespace {
 
 constexpr std::chrono::milliseconds kGaugesEvery{5000};
-// Expired files deleted in one run; the rest waits for the next.
-constexpr int kUploadsPerRunMax = 100;
 
 }  // namespace
 
@@ -22,7 +18,13 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
       log_(log),
       timer_(loop, [this] { Run(); }),
       gauge_timer_(loop, [this] { ReadGauges(); }),
-      alive_(std::make_shared<bool>(true)) {}
+      state_(std::make_shared<store::MaintenanceState>()),
+      alive_(std::make_shared<bool>(true)) {
+  // So that each series stands at 0 before its first count.
+  for (const std::string_view task : store::MaintenanceTasks()) {
+    metrics_.AddMaintenanceFailures(task, 0);
+  }
+}
 
 Maintenance::~Maintenance() {
   *alive_ = false;
@@ -33,20 +35,24 @@ void Maintenance::Start() {
   gauge_timer_.Start(std::chrono::milliseconds(0), kGaugesEvery);
 }
 
+// One run at a time: one that takes longer than the interval is waited for.
 void Maintenance::Run() {
+  if (maintaining_) return;
+  maintaining_ = true;
   ++running_;
-  store::RunAsync<bool>(
+  store::RunAsync<store::MaintenanceRun>(
       pool_, loop_,
-      [&retention = config_.retention](store::Session& session) {
-        const bool mine = store::Maintain(session, retention);
-        if (mine) store::DeleteExpiredUploads(session, kUploadsPerRunMax);
-        return mine;
+      [&retention = config_.retention, state = state_](store::Session& session) {
+        return store::Maintain(session, retention, state.get());
       },
-      [this, alive = alive_](std::variant<bool, store::Failure> result) {
+      [this, alive = alive_](std::variant<store::MaintenanceRun, store::Failure> result) {
         if (!*alive) return;
-        const auto* failure = std::get_if<store::Failure>(&result);
-        if (failure != nullptr && failure->kind == store::Failure::Kind::kFault) {
-          log_.Error("maintenance failed", {{"error", failure->message}});
+        maintaining_ = false;
+        if (const auto* run = std::get_if<store::MaintenanceRun>(&result)) {
+          for (const store::MaintenanceFailure& failure : run->failures) {
+            metrics_.AddMaintenanceFailures(failure.task, 1);
+            log_.Error("maintenance failed", {{"task", failure.task}, {"error", failure.message}});
+          }
         }
         if (--running_ == 0 && drained_) loop_.Post(std::exchange(drained_, nullptr));
       });

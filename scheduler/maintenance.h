@@ -9,12 +9,14 @@
 #include "metrics/metrics.h"
 #include "store/async.h"
 #include "store/fleet.h"
+#include "store/maintenance.h"
 #include "store/session.h"
 
 namespace vedette::scheduler {
 
-// Partitions and retention, one process of the fleet at a time, and the gauges that every process
-// shows. Loop thread only; outlived by everything handed in.
+// Partitions and retention (store/maintenance.h), one process of the fleet at a time, and the
+// gauges that every process shows. A task that fails is logged and counted. Loop thread only;
+// outlived by everything handed in.
 class Maintenance {
  public:
   Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
@@ -35,8 +37,10 @@ class Maintenance {
   base::Logger log_;
   base::Timer timer_;
   base::Timer gauge_timer_;
+  bool maintaining_ = false;
   int running_ = 0;
   std::function<void()> drained_;
+  std::shared_ptr<store::MaintenanceState> state_;  // of the run that is under way
   std::shared_ptr<bool> alive_;
 };
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "store/deliveries_sql.h"
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -84,6 +86,7 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
                               const std::vector<base::Uuid>& busy,
                               const std::vector<base::Uuid>& prompt) {
   return InTransaction(session, [&](Transaction& tx) {
+    const auto read_at = session.impl().clock.SinceBoot();
     DeliveryClaim claim;
     const Shares shares = WalkEndpoints(tx, cursor, limits, busy, prompt, &claim.next_cursor);
     claim.more = shares.more || !claim.next_cursor.is_nil();
@@ -117,6 +120,7 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
       n.created_at = ReadTime(row[7]);
       n.url = row[10].c_str();
       n.metadata = ReadTextOrNull(row[12]);
+      n.read_at = read_at;
       d.lease_token = token;
       d.attempts = row[8].as<int>();
       d.schedule_attempts = d.attempts - row[14].as<int>();
@@ -128,6 +132,22 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
     if (!moved.empty()) tx.Exec("delivery_move", moved, moved_to);
     claim.more = claim.more || !moved.empty();
     return claim;
+  });
+}
+
+void ReadTargets(const pqxx::result& rows, DeliveryTargets* targets) {
+  for (const auto& row : rows) {
+    (*targets)[ReadUuid(row[0])] = {ReadUuidOrNull(row[2]), ReadTextOrNull(row[1]),
+                                    ReadTextOrNull(row[3])};
+  }
+}
+
+DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uuid>& monitor_ids) {
+  return Read(session, [&](Transaction& tx) {
+    DeliveryTargets targets;
+    for (const base::Uuid& id : monitor_ids) targets[id];
+    ReadTargets(tx.Exec("delivery_targets", monitor_ids), &targets);
+    return targets;
   });
 }
 

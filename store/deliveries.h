@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,14 @@
 
 // Leasing due deliveries, settling attempts (design 4 and 7). All functions throw as InTransaction.
 namespace vedette::store {
+
+// Where a monitor's notifications go now.
+struct DeliveryTarget {
+  std::optional<base::Uuid> endpoint_id;  // empty, like the url: nowhere
+  std::optional<std::string> url;
+  std::optional<std::string> metadata;  // JSON
+};
+using DeliveryTargets = std::map<base::Uuid, DeliveryTarget>;  // by monitor
 
 // A delivery leased to this process.
 struct LeasedDelivery {
@@ -50,6 +59,9 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& busy,
                               const std::vector<base::Uuid>& prompt);
+
+// Where the monitors send now; every id has an entry in the answer.
+DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uuid>& monitor_ids);
 
 // How one attempt ended.
 struct AttemptRecord {

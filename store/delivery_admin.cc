@@ -100,31 +100,27 @@ ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
   });
 }
 
-std::int64_t ReplayDeliveries(Session& session, const base::Clock& clock,
-                              const ReplayFilter& filter, const AuditEntry& audit) {
-  std::int64_t total = 0;
-  std::optional<base::Uuid> after;
-  for (;;) {
-    const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
-      std::vector<base::Uuid> batch;
-      for (const auto& row : tx.Exec("delivery_admin_dead_batch", filter.org_id, filter.monitor_id,
-                                     filter.since, filter.until, after, kReplayBatch)) {
-        batch.push_back(ReadUuid(row["id"]));
-      }
-      if (batch.empty()) return batch;
-      tx.Exec("delivery_admin_replay", batch);
-      AuditEntry entry = audit;
-      entry.target = FilterTarget(filter);
-      entry.org_id = filter.org_id;
-      entry.detail = FilterJson(filter);
-      (*entry.detail)["replayed"] = batch.size();
-      InsertAudit(tx, clock, entry);
-      return batch;
-    });
-    total += static_cast<std::int64_t>(ids.size());
-    if (ids.size() < static_cast<std::size_t>(kReplayBatch)) return total;
-    after = ids.back();
-  }
+void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
+                      const AuditEntry& audit, ReplayProgress* progress) {
+  const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
+    std::vector<base::Uuid> batch;
+    for (const auto& row : tx.Exec("delivery_admin_dead_batch", filter.org_id, filter.monitor_id,
+                                   filter.since, filter.until, progress->after, kReplayBatch)) {
+      batch.push_back(ReadUuid(row["id"]));
+    }
+    if (batch.empty()) return batch;
+    tx.Exec("delivery_admin_replay", batch);
+    AuditEntry entry = audit;
+    entry.target = FilterTarget(filter);
+    entry.org_id = filter.org_id;
+    entry.detail = FilterJson(filter);
+    (*entry.detail)["replayed"] = batch.size();
+    InsertAudit(tx, clock, entry);
+    return batch;
+  });
+  progress->replayed += static_cast<std::int64_t>(ids.size());
+  progress->done = ids.size() < static_cast<std::size_t>(kReplayBatch);
+  if (!ids.empty()) progress->after = ids.back();
 }
 
 }  // namespace vedette::store

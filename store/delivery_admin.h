@@ -71,11 +71,17 @@ struct ReplayFilter {
   std::optional<base::Timestamp> since;  // made at or after
   std::optional<base::Timestamp> until;  // made before
 };
-// Replays every dead delivery that the filter lets through, up to kReplayBatch in a transaction,
-// each with an audit entry of its own. Returns their number. When it throws, batches may be done;
-// to repeat it is safe.
+// How far a replay of many has come.
+struct ReplayProgress {
+  std::int64_t replayed = 0;
+  std::optional<base::Uuid> after;  // the last id that was looked at
+  bool done = false;
+};
+// Replays the next dead deliveries that the filter lets through, up to kReplayBatch, in one
+// transaction with an audit entry of its own. To repeat it from the start is safe. Deliveries that
+// die meanwhile behind the last id are replayed too.
 inline constexpr int kReplayBatch = 5000;
-std::int64_t ReplayDeliveries(Session& session, const base::Clock& clock,
-                              const ReplayFilter& filter, const AuditEntry& audit);
+void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
+                      const AuditEntry& audit, ReplayProgress* progress);
 
 }  // namespace vedette::store

@@ -32,11 +32,7 @@ struct TickRange {
   std::int64_t last = kTickIdMax;
 };
 
-struct DerivedCheck {
-  Outcome outcome;
-  base::Timestamp at;
-};
-using DerivedChecks = std::map<std::int64_t, DerivedCheck, std::greater<>>;
+using DerivedChecks = std::map<std::int64_t, Outcome, std::greater<>>;  // by tick
 
 Event ReadEvent(const pqxx::row& r) {
   Event event;
@@ -73,8 +69,8 @@ DerivedChecks ReadDerived(Transaction& tx, const base::Uuid& monitor_id, int pos
   DerivedChecks checks;
   const auto add = [&checks](const pqxx::result& result) {
     for (const auto& r : result) {
-      const auto outcome = static_cast<Outcome>(r["outcome"].as<int>());
-      checks.try_emplace(r["tick_id"].as<std::int64_t>(), DerivedCheck{outcome, ReadTime(r["at"])});
+      checks.try_emplace(r["tick_id"].as<std::int64_t>(),
+                         static_cast<Outcome>(r["outcome"].as<int>()));
     }
   };
   add(tx.Exec("outcome_list_ticks", monitor_id, position, range.first, range.last, outcomes,
@@ -85,14 +81,16 @@ DerivedChecks ReadDerived(Transaction& tx, const base::Uuid& monitor_id, int pos
   return checks;
 }
 
-Event Derive(const base::Uuid& row_id, std::int64_t tick_id, const DerivedCheck& check) {
+// Its time is the beginning of its tick, which is what the tick's id says: the same wherever the
+// outcome stands, and at every reading.
+Event Derive(const base::Uuid& row_id, std::int64_t tick_id, Outcome outcome) {
   Event event;
-  event.type = domain::IsCompleted(check.outcome) ? EventType::kCompletion : EventType::kError;
+  event.type = domain::IsCompleted(outcome) ? EventType::kCompletion : EventType::kError;
   event.tick_id = tick_id;
   event.event_group_id = domain::EventGroupId(row_id, tick_id);
   event.id = domain::EventId(event.event_group_id, event.type);
   if (event.type == EventType::kError) event.message = kInsufficientBalance;
-  event.created_at = check.at;
+  event.created_at = base::Timestamp(std::chrono::microseconds(tick_id));
   return event;
 }
 
@@ -173,8 +171,9 @@ Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const dom
       last = events.back();
       range.first = std::max(range.first, last->tick_id);
     }
-    for (const auto& [tick_id, check] : ReadDerived(tx, monitor_id, row.position, range, filter)) {
-      Event event = Derive(row.id, tick_id, check);
+    for (const auto& [tick_id, outcome] :
+         ReadDerived(tx, monitor_id, row.position, range, filter)) {
+      Event event = Derive(row.id, tick_id, outcome);
       if (filter.after && !ComesBefore(*filter.after, event)) continue;
       if (last && !ComesBefore(event, *last)) continue;
       events.push_back(std::move(event));

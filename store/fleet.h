@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "config/config.h"
 #include "store/session.h"
 
-// The fleet's own affairs: members and their heartbeat, partitions, retention, gauges.
+// The fleet's own affairs: members and their heartbeat, gauges.
 namespace vedette::store {
 
 struct Member {
@@ -28,19 +27,17 @@ struct Member {
 void Heartbeat(Session& session, const Member& member);
 void Leave(Session& session, const base::Uuid& member_id);
 
-// Makes partitions four weeks ahead, drops those wholly older than their retention, deletes what
-// else has outlived it, in batches. One process at a time: false when another one is at it.
-bool Maintain(Session& session, const config::RetentionConfig& retention);
-
 struct Gauges {
   std::int64_t chunks_due = 0;
   std::int64_t chunks_leased = 0;
   std::int64_t chunks_waiting = 0;
-  std::chrono::microseconds oldest_due{};  // since it was due; 0 without one
-  std::int64_t deliveries_pending = 0;
-  std::int64_t deliveries_dead = 0;
-  std::chrono::microseconds oldest_pending{};  // since its creation
+  std::chrono::microseconds oldest_due{};      // since it was due; 0 without one
+  std::int64_t deliveries_pending = 0;         // counted up to kDeliveriesCountedMax
+  std::int64_t deliveries_dead = 0;            // likewise
+  std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
   std::int64_t receivers_failing = 0;          // for 48 hours on end
+
+  static constexpr int kDeliveriesCountedMax = 100'000;
 };
 Gauges ReadGauges(Session& session);
 

@@ -7,6 +7,8 @@
 
 #include "domain/ids.h"
 #include "domain/limits.h"
+#include "store/deliveries_sql.h"
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -119,7 +121,8 @@ void WriteRows(Transaction& tx, const std::vector<LockedChunk>& chunks) {
 }
 
 void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
-                     std::chrono::milliseconds lease) {
+                     std::chrono::milliseconds lease, DeliveryTargets* targets) {
+  targets->clear();
   std::vector<base::Uuid> ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups;
   std::vector<domain::NotificationType> types;
   std::vector<std::optional<base::Uuid>> tokens;
@@ -133,11 +136,15 @@ void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
       groups.push_back(d.event_group_id);
       types.push_back(d.type);
       tokens.push_back(d.lease_token);
+      targets->try_emplace(d.monitor_id);
     }
   }
   if (ids.empty()) return;
-  tx.Exec("record_deliveries", ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups, types,
-          tokens, lease.count());
+  std::vector<base::Uuid> monitors;
+  for (const auto& [monitor_id, target] : *targets) monitors.push_back(monitor_id);
+  ReadTargets(tx.Exec("record_deliveries", ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups,
+                      types, tokens, lease.count(), monitors),
+              targets);
 }
 
 // Outcomes of parts of large ticks go to the log, block by block.
@@ -261,12 +268,13 @@ RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chun
                           std::chrono::milliseconds delivery_lease) {
   return InTransaction(session, [&](Transaction& tx) {
     RecordResult result;
+    result.read_at = session.impl().clock.SinceBoot();
     const auto locked = LockChunks(tx, chunks, &result);
     if (locked.empty()) return result;
     WriteRowStates(tx, locked);
     WriteEvents(tx, locked);
     WriteRows(tx, locked);
-    WriteDeliveries(tx, locked, delivery_lease);
+    WriteDeliveries(tx, locked, delivery_lease, &result.targets);
     WriteLog(tx, locked);
     CloseSmallTicks(tx, locked);
     SettleMoney(tx, locked);

@@ -10,6 +10,7 @@
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "store/chunks.h"
+#include "store/deliveries.h"
 #include "store/session.h"
 
 // The one transaction in which finished checks take effect: row state, events, charge, deliveries,
@@ -93,7 +94,12 @@ struct ChunkRecord {
 };
 
 struct RecordResult {
-  base::Timestamp recorded_at{};    // created_at of the deliveries and events
+  base::Timestamp recorded_at{};       // created_at of the deliveries and events
+  std::chrono::nanoseconds read_at{};  // since boot: before `targets` were read
+  // Of every monitor with deliveries, as the transaction saw it: it may have changed since the
+  // claim. Without a url nothing was written for it; a delivery whose endpoint is another one by
+  // now was written for that one, without its lease.
+  DeliveryTargets targets;
   std::vector<base::Uuid> dropped;  // chunks whose lease was lost: nothing of them took effect
 };
 

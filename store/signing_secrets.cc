@@ -1,6 +1,7 @@
 #include "store/signing_secrets.h"
 
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "base/crypto.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::string_view kSecretPrefix = "sk_whsec_";
 constexpr std::size_t kSecretBytes = 32;
+// By how much the clocks of two machines may differ within kSecretsKnownMax, generously.
+constexpr std::chrono::milliseconds kClocksDiffer{50};
 
 struct NamedKey {
   std::string id;
@@ -99,6 +102,10 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
   });
   if (!done) return std::nullopt;
   return made;
+}
+
+void AwaitSecretsInForce() {
+  std::this_thread::sleep_for(kSecretsKnownMax + kClocksDiffer);
 }
 
 }  // namespace vedette::store

@@ -222,7 +222,7 @@ void Recorder::OnRecorded(const std::shared_ptr<Batch>& batch, const store::Reco
     if (completed > 0) {
       metrics_.AddCreditsCharged(chunk->claimed.tier, completed * chunk->claimed.price_mc);
     }
-    Deliver(batch, i, result.recorded_at);
+    Deliver(batch, i, result);
     if (item.finished) {
       done_(chunk);
     } else if (!chunk->unrecorded.empty() || chunk->Finished()) {
@@ -235,7 +235,7 @@ void Recorder::OnRecorded(const std::shared_ptr<Batch>& batch, const store::Reco
 }
 
 void Recorder::Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
-                       base::Timestamp recorded_at) {
+                       const store::RecordResult& result) {
   bool unleased = false;
   for (const CheckResult& r : batch->items[i].results) {
     if (!r.effects || !r.effects->delivery) continue;
@@ -244,7 +244,12 @@ void Recorder::Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
       unleased = true;
       continue;
     }
-    const store::MonitorSpec& spec = *batch->items[i].chunk->parts[r.ref.part].spec;
+    const store::DeliveryTarget& target = result.targets.at(d.monitor_id);
+    if (target.endpoint_id != d.endpoint_id) {  // cleared or changed since the claim
+      sink_->Cancel(d.endpoint_id);
+      unleased = true;
+      continue;
+    }
     domain::Notification n;
     n.delivery_id = d.id;
     n.org_id = d.org_id;
@@ -253,9 +258,10 @@ void Recorder::Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
     n.row_id = d.row_id;
     n.event_group_id = d.event_group_id;
     n.type = d.type;
-    n.created_at = recorded_at;
-    n.url = *spec.webhook_url;
-    n.metadata = spec.metadata;
+    n.created_at = result.recorded_at;
+    n.url = *target.url;
+    n.metadata = target.metadata;
+    n.read_at = result.read_at;
     sink_->Take(std::move(n), *d.lease_token);
   }
   if (unleased) signals_.Raise(store::Signal::kDelivery);

@@ -59,7 +59,8 @@ class Recorder {
   void OnRecorded(const std::shared_ptr<Batch>& batch, const store::RecordResult& result);
   void OnFailed(const std::shared_ptr<Batch>& batch, const store::Failure& failure);
   void OnFault(const std::shared_ptr<Batch>& batch, const store::Failure& failure);
-  void Deliver(const std::shared_ptr<Batch>& batch, std::size_t i, base::Timestamp recorded_at);
+  void Deliver(const std::shared_ptr<Batch>& batch, std::size_t i,
+               const store::RecordResult& result);
   void CancelReserved(const std::vector<CheckResult>& results);
   void CancelReserved(const Batch& batch, std::size_t i);
 

@@ -144,6 +144,7 @@ domain::Notification Make(Bench* bench, const Target& target) {
   n.row_id = target.row_id;
   n.event_group_id = base::Uuid::V4();
   n.created_at = bench->clock.Now();
+  n.read_at = bench->clock.SinceBoot();
   n.url = target.url;
   n.metadata = R"({"team":"sales"})";
   return n;
@@ -155,7 +156,9 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
   std::vector<base::Uuid> ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups;
   std::vector<domain::NotificationType> types;
   std::vector<std::optional<base::Uuid>> tokens;
+  std::set<base::Uuid> monitors;
   for (const auto& n : batch) {
+    monitors.insert(n.monitor_id);
     ids.push_back(n.delivery_id);
     org_ids.push_back(n.org_id);
     endpoint_ids.push_back(n.endpoint_id);
@@ -167,7 +170,7 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
   }
   store::InTransaction(session, [&](store::Transaction& tx) {
     tx.Exec("record_deliveries", ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups, types,
-            tokens, lease.count());
+            tokens, lease.count(), std::vector<base::Uuid>(monitors.begin(), monitors.end()));
     return 0;
   });
 }

@@ -1,5 +1,6 @@
 -- name: delivery_walk
--- Endpoints that have pending deliveries, from behind $1 on, at most $2; n counts them.
+-- Endpoints that have pending deliveries, from behind $1 on, at most $2; n counts them. One that maintenance has
+-- forgotten counts as available: its deliveries move to their monitor's present one when they are claimed.
 with recursive walk(endpoint_id, n) as (
   (select endpoint_id, 1 from delivery where state = 0 and endpoint_id > $1 order by endpoint_id limit 1)
   union all
@@ -9,11 +10,12 @@ with recursive walk(endpoint_id, n) as (
   where w.endpoint_id is not null and w.n < $2
 )
 select w.endpoint_id,
-       e.available_at <= now()
+       coalesce(e.available_at <= now(), true)
          and exists (select from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id
                      and d.available_at <= now()),
-       e.failures
-from walk w join endpoint e on e.id = w.endpoint_id
+       coalesce(e.failures, 0)
+from walk w left join endpoint e on e.id = w.endpoint_id
+where w.endpoint_id is not null
 order by w.endpoint_id
 
 -- name: endpoint_try
@@ -42,6 +44,9 @@ where d.id = p.id and m.id = d.monitor_id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id, d.type, d.created_at,
           d.attempts, coalesce(d.replayed_at, d.created_at), m.webhook_url, m.endpoint_id, m.metadata, now(),
           d.replayed_attempts
+
+-- name: delivery_targets
+select id, webhook_url, endpoint_id, metadata from monitor where id = any($1::uuid[])
 
 -- name: delivery_die
 update delivery set state = 1, lease_token = null, last_error = $2

@@ -29,7 +29,7 @@ select tick_id from event where row_id = $1 and event_group_id = $2 limit 1
 
 -- name: outcome_list_ticks
 -- `case`, because get_byte fails beyond the end.
-select tick_id, get_byte(outcomes, $2::int) as outcome, finished_at as at
+select tick_id, get_byte(outcomes, $2::int) as outcome
 from tick
 where monitor_id = $1 and tick_id between $3 and $4 and outcomes is not null
   and case when length(outcomes) > $2::int then get_byte(outcomes, $2::int) end = any ($5::int[])
@@ -37,7 +37,7 @@ order by tick_id desc
 limit $6
 
 -- name: outcome_list_log
-select tick_id, get_byte(outcomes, $3::int - first) as outcome, recorded_at as at
+select tick_id, get_byte(outcomes, $3::int - first) as outcome
 from check_log
 where monitor_id = $1 and block = $2 and tick_id between $4 and $5
   and case when $3::int >= first and $3::int < first + length(outcomes)
@@ -46,7 +46,7 @@ order by tick_id desc
 limit $7
 
 -- name: outcome_last
-select last_tick_id as tick_id, outcome, coalesce(last_run_at, now()) as at
+select last_tick_id as tick_id, outcome
 from row_state
 where monitor_id = $1 and position = $2 and last_tick_id between $3 and $4 and outcome = any ($5::int[])
 

@@ -83,7 +83,8 @@ insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_c
 values ($1, $2, $3, $4, $5::json, $6)
 
 -- name: endpoint_find
-select id from endpoint where org_id = $1 and scheme = $2 and host = $3 and port = $4
+-- For key share: maintenance must not forget it meanwhile.
+select id from endpoint where org_id = $1 and scheme = $2 and host = $3 and port = $4 for key share
 
 -- name: endpoint_insert
 insert into endpoint (id, org_id, scheme, host, port) values ($1, $2, $3, $4, $5)

@@ -39,14 +39,22 @@ from unnest($1::uuid[], $2::int[], $3::json[], $4::json[], $5::json[])
 where r.monitor_id = u.monitor_id and r.position = u.position
 
 -- name: record_deliveries
-insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at,
-                      lease_token)
-select u.id, u.org_id, u.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type,
-       case when u.lease_token is null then now() else now() + $9 * interval '1 millisecond' end,
-       u.lease_token
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
-            $8::uuid[])
-  as u(id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, lease_token)
+-- To where the monitor sends now, which may have changed since the claim. One whose receiver is another one by now is
+-- left to whoever claims it. Tells of the monitors $10 where they send.
+with written as (
+  insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at,
+                        lease_token)
+  select u.id, u.org_id, m.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type,
+         case when u.lease_token is null or m.endpoint_id <> u.endpoint_id then now()
+              else now() + $9 * interval '1 millisecond' end,
+         case when m.endpoint_id = u.endpoint_id then u.lease_token end
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
+              $8::uuid[])
+    as u(id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, lease_token)
+  join monitor m on m.id = u.monitor_id
+  where m.webhook_url is not null
+)
+select id, webhook_url, endpoint_id, metadata from monitor where id = any($10::uuid[])
 
 -- name: record_log
 insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes, check_ms)

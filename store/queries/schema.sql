@@ -3,3 +3,6 @@ select to_regclass('schema_migration') is not null
 
 -- name: schema_version
 select coalesce(max(version), 0) from schema_migration
+
+-- name: database_clock
+select clock_timestamp()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "domain/ids.h"
 #include "store/deliveries.h"
@@ -191,6 +192,50 @@ TEST_F(DeliveryTest, G10_ADeadReceiverIsTriedOnceAnIntervalAndDelaysNobody) {
   Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
   EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "0");
   EXPECT_EQ(Claim().deliveries.size(), 3U) << "and its backlog follows";
+}
+
+// Its backlog is bounded by time alone (72 h, behind an open breaker 7 days), so it may be long.
+TEST_F(DeliveryTest, G10_AClaimReadsNoMoreBesideTheBacklogOfADeadReceiver) {
+  Commit("dead.example");
+  Commit("well.example");
+  Sql("update endpoint set failures = 9, available_at = now() + interval '1 hour' where host = "
+      "'dead.example'");
+  const auto entries_read = [this] {
+    const std::string read =
+        "select sum(idx_tup_read) from pg_stat_user_indexes where relname in ('delivery', "
+        "'endpoint')";
+    const double before = std::stod(Sql(read));
+    {
+      store::Session own(config, {.name = "claim", .keyed_plans = true}, clock, metrics,
+                         base::Logger(base::LogLevel::kError, base::LogFormat::kText));
+      const auto claim = store::ClaimDeliveries(
+          own, {}, base::Uuid::V4(), {200, 10, 100, 10, 100, 3, std::chrono::seconds(30), lease},
+          {}, {});
+      EXPECT_EQ(claim.deliveries.size(), 1U);
+    }
+    Sql("update delivery set available_at = now(), lease_token = null where lease_token is not "
+        "null");
+    for (int i = 0; i < 1000 && std::stod(Sql(read)) == before; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // statistics come a little later
+    }
+    return std::stod(Sql(read)) - before;
+  };
+  const double alone = entries_read();
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, monitor_id, row_id, "
+      "event_group_id, type, now() from delivery, generate_series(1, 100000) where endpoint_id = "
+      "(select id from endpoint where host = 'dead.example')");
+  Sql("analyze delivery");
+  const double beside = entries_read();
+  EXPECT_LT(beside, alone + 100);
+  EXPECT_EQ(store::ReadGauges(session).deliveries_pending, 100'000) << "counted up to that";
+}
+
+TEST_F(DeliveryTest, G2_ADeliveryWhoseReceiverWasForgottenGoesToTheMonitorsPresentOne) {
+  Commit("a.example");
+  Sql("update delivery set endpoint_id = gen_random_uuid()");
+  EXPECT_TRUE(Claim().deliveries.empty()) << "it moves first";
+  EXPECT_EQ(Claim().deliveries.size(), 1U);
 }
 
 TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {

@@ -4,14 +4,104 @@
 
 #include "base/event_loop.h"
 #include "scheduler/scheduler.h"
-#include "store/fleet.h"
+#include "store/maintenance.h"
 #include "tests/store/worker_support.h"
 
 // What a fleet does for itself: retention, and schedulers that nobody wakes.
 namespace vedette::test {
 namespace {
 
-class MaintenanceTest : public WorkerTest {};
+class MaintenanceTest : public WorkerTest {
+ public:
+  store::MaintenanceRun Maintain() { return store::Maintain(session, settings.retention, &state); }
+
+  // As after a restore of an old backup, or a jump of the database's clock: time has come to weeks
+  // that have no partitions.
+  void LosePartitions() {
+    for (const std::string& table : Partitions()) Sql("drop table " + table);
+  }
+  std::vector<std::string> Partitions() {
+    pqxx::connection connection(database.url());
+    pqxx::nontransaction look(connection);
+    std::vector<std::string> names;
+    for (const auto& row :
+         look.exec("select relname from pg_class where relkind = 'r' and relname ~ "
+                   "'^(tick|check_log|event|delivery_attempt)_[0-9]{8}$' order by 1")) {
+      names.emplace_back(row[0].c_str());
+    }
+    return names;
+  }
+  // A finished tick of one row.
+  void InsertTick(const std::string& at) {
+    Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
+        "slots, row_count, outcomes) select '" +
+        base::Uuid::V4().ToString() + "', (extract(epoch from at) * 1000000)::bigint, '" +
+        org.ToString() + "', 0, at, at, at, 1, 1, '\\x02' from (select " + at + " as at) t");
+  }
+
+  store::MaintenanceState state;
+};
+
+TEST_F(MaintenanceTest, HistoryOfAWeekWithoutAPartitionMovesIntoItWhenItIsMade) {
+  const auto before = Partitions();
+  LosePartitions();
+  InsertTick("now()");
+  InsertTick("now() + interval '15 days'");
+  Sql("insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, "
+      "event_group_id, type, created_at, attempted_at, delivered, duration_us) select "
+      "gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), "
+      "gen_random_uuid(), 0, now(), now(), true, 1 from generate_series(1, 1000)");
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), "2");
+  const auto run = Maintain();
+  EXPECT_TRUE(run.failures.empty()) << run.failures[0].task << ": " << run.failures[0].message;
+  EXPECT_GE(Partitions().size(), before.size());
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), "0");
+  EXPECT_EQ(Sql("select count(*) from tick"), "2");
+  EXPECT_EQ(Sql("select count(*) from only delivery_attempt_default"), "0");
+  EXPECT_EQ(Sql("select count(*) from delivery_attempt"), "1000");
+}
+
+TEST_F(MaintenanceTest, ATaskThatFailsStopsNoOtherAndIsNamed) {
+  LosePartitions();
+  Sql("drop function ensure_partition cascade");
+  Sql("insert into audit (id, at, actor, action, target, remote_address) values "
+      "(gen_random_uuid(), now() - interval '10 years', 'a', 'b', 'c', 'd')");
+  Sql("insert into rate_window select gen_random_uuid(), now() - interval '1 day', 1");
+  const auto run = Maintain();
+  ASSERT_EQ(run.failures.size(), 1U);
+  EXPECT_EQ(run.failures[0].task, "partitions");
+  EXPECT_EQ(Sql("select count(*) from audit"), "0");
+  EXPECT_EQ(Sql("select count(*) from rate_window"), "0");
+}
+
+TEST_F(MaintenanceTest, MoreHistoryThanMayMoveAtOnceStaysAndItsRetentionHolds) {
+  LosePartitions();
+  Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
+      "slots, row_count, outcomes) select gen_random_uuid(), "
+      "(extract(epoch from now()) * 1000000)::bigint + n, gen_random_uuid(), 0, now(), now(), "
+      "now(), 1, 1, '\\x02' from generate_series(1, " +
+      std::to_string(store::kMovedRowsMax + 1) + ") n");
+  InsertTick("now() - interval '400 days'");
+  const auto run = Maintain();
+  EXPECT_TRUE(run.failures.empty());
+  EXPECT_EQ(state.weeks_left.size(), 1U) << "the coming weeks have their partitions";
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), std::to_string(store::kMovedRowsMax + 1))
+      << "what is too old was deleted there";
+}
+
+TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
+  NewMonitor({.rows = 1, .webhook_url = "http://used.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://left.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://pending.example"});
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, id, id, id, 0, now() from "
+      "monitor where webhook_url = 'http://pending.example'");
+  Sql("update monitor set webhook_url = null, endpoint_id = null where webhook_url <> "
+      "'http://used.example'");
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select string_agg(host, ' ' order by host) from endpoint"),
+            "pending.example used.example");
+}
 
 TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   const auto monitor = NewMonitor({}).ToString();
@@ -31,9 +121,9 @@ TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   {
     pqxx::work busy(neighbour);
     busy.exec("select pg_advisory_xact_lock(8386094145001)");
-    EXPECT_FALSE(store::Maintain(session, settings.retention)) << "one at a time";
+    EXPECT_FALSE(Maintain().mine) << "one at a time";
   }
-  EXPECT_TRUE(store::Maintain(session, settings.retention));
+  EXPECT_TRUE(Maintain().mine);
   EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
   EXPECT_EQ(Sql(old_ones), "0");
 }

@@ -23,7 +23,52 @@ class NotificationTest : public WorkerTest {
     Process process(*this);
     UntilAllChunksAreDone();
   }
+
+  // Changes the monitor while its one check is under way.
+  void ChangeUnderWay(const std::string& statement) {
+    NewPriced(1, kHooks);
+    Sql("update monitor set metadata = '{\"of\": \"before\"}'");
+    probe.SetScript([](int, int) { return std::nullopt; });
+    Cut();
+    Process process(*this);
+    Until("the check is under way", [this] { return probe.held() == 1; });
+    Sql(statement);
+    probe.Release(process.loop, Price("2"));
+    UntilAllChunksAreDone();
+    process.Settle();
+    Until("the sink has its answer", [this] { return sink.open() == 0; });
+  }
 };
+
+TEST_F(NotificationTest, G2_AUrlAndMetadataThatChangeUnderWayHoldForTheFirstAttempt) {
+  ChangeUnderWay(
+      "update monitor set webhook_url = 'http://hooks.example/new', metadata = '{\"of\": "
+      "\"now\"}'");
+  ASSERT_EQ(sink.taken, 1);
+  EXPECT_EQ(sink.notifications()[0].url, "http://hooks.example/new");
+  EXPECT_EQ(sink.notifications()[0].metadata, "{\"of\": \"now\"}");
+}
+
+TEST_F(NotificationTest, G2_AReceiverThatChangesUnderWayIsTheOneThatIsTold) {
+  const std::string other = base::Uuid::V4().ToString();
+  ChangeUnderWay(
+      fmt::format("insert into endpoint (id, org_id, scheme, host, port) values ('{0}', "
+                  "'{1}', 'http', 'other.example', 80); update monitor set webhook_url "
+                  "= 'http://other.example', endpoint_id = '{0}'",
+                  other, org.ToString()));
+  EXPECT_EQ(sink.taken, 0) << "it was reserved for the former one";
+  EXPECT_EQ(sink.cancelled, 1);
+  EXPECT_EQ(Sql("select endpoint_id || ' ' || (lease_token is null) || ' ' || (available_at <= "
+                "now()) from delivery"),
+            other + " true true");
+}
+
+TEST_F(NotificationTest, AUrlThatIsClearedUnderWayGetsNothing) {
+  ChangeUnderWay("update monitor set webhook_url = null, endpoint_id = null");
+  EXPECT_EQ(sink.taken, 0);
+  EXPECT_EQ(sink.cancelled, 1);
+  EXPECT_EQ(Sql(kTypes), "");
+}
 
 TEST_F(NotificationTest, EveryOutcomeHasItsTypeOneARowAndCheck) {
   const auto monitor = NewPriced(3, kHooks);

@@ -81,9 +81,18 @@ std::optional<base::Uuid> CountingSink::Reserve(const base::Uuid&) {
   return token_;
 }
 
-void CountingSink::Take(domain::Notification, const base::Uuid& lease_token) {
+void CountingSink::Take(domain::Notification notification, const base::Uuid& lease_token) {
   EXPECT_EQ(lease_token, token_);
+  {
+    const std::lock_guard lock(mutex_);
+    notifications_.push_back(std::move(notification));
+  }
   ++taken;
+}
+
+std::vector<domain::Notification> CountingSink::notifications() const {
+  const std::lock_guard lock(mutex_);
+  return notifications_;
 }
 
 void CountingSink::Cancel(const base::Uuid&) {

@@ -65,8 +65,11 @@ class CountingSink final : public worker::NotificationSink {
   std::atomic<int> taken{0};
   std::atomic<int> cancelled{0};
   int open() const { return reserved - taken - cancelled; }
+  std::vector<domain::Notification> notifications() const;  // those taken
 
  private:
+  mutable std::mutex mutex_;
+  std::vector<domain::Notification> notifications_;
   const base::Uuid token_ = base::Uuid::V4();
 };
 

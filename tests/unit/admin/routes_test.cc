@@ -10,7 +10,9 @@ namespace {
 
 TEST(Routes, EachHasExactlyOneHandlerAndIsTheOneItsPathFinds) {
   for (const Route& route : Routes()) {
-    EXPECT_NE(route.immediate == nullptr, route.stored == nullptr) << route.pattern;
+    EXPECT_EQ(
+        (route.immediate != nullptr) + (route.stored != nullptr) + (route.portioned != nullptr), 1)
+        << route.pattern;
     const RouteMatch match = FindRoute(route.method, route.pattern);
     EXPECT_EQ(match.route, &route) << route.method << route.pattern;
   }
@@ -56,7 +58,7 @@ TEST(Routes, KnowNoOtherPath) {
 }
 
 TEST(Routes, TakeReplayForAWordNotAnId) {
-  EXPECT_EQ(FindRoute("POST", "/admin/v1/deliveries/replay").route->stored, PostReplayMany);
+  EXPECT_EQ(FindRoute("POST", "/admin/v1/deliveries/replay").route->portioned, PostReplayMany);
 }
 
 }  // namespace

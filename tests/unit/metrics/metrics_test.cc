@@ -34,6 +34,7 @@ void UseEverything(Metrics* m) {
   m->SetChecksInFlight(7);
   m->AddCreditsCharged(domain::Tier::kMicro, 1500);
   m->AddLeaseLost(2);
+  m->AddMaintenanceFailures("partitions", 1);
   m->AddTicks(domain::TickTrigger::kManual, 4);
   m->AddDeliveries("delivered", 5);
   m->ObserveDeliveryAttempt(milliseconds(30));
@@ -80,6 +81,7 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_checks_in_flight 7\n",
         "vedette_credits_charged_total{tier=\"micro\"} 1.5\n",
         "vedette_lease_lost_total 2\n",
+        "vedette_maintenance_failures_total{task=\"partitions\"} 1\n",
         "vedette_ticks_total{trigger=\"manual\"} 4\n",
         "vedette_deliveries_total{outcome=\"delivered\"} 5\n",
         "vedette_delivery_attempt_seconds_count 1\n",

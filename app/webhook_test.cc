@@ -1,0 +1,74 @@
+#include "app/webhook_test.h"
+
+#include <utility>
+
+#include "base/fair_share.h"
+
+namespace vedette::app {
+namespace {
+
+// What an organisation that is alone leaves free for others.
+constexpr double kReserve = 0.1;
+
+config::NetConfig OwnConnections(const config::Config& config) {
+  config::NetConfig net = config.net;
+  net.connections_max = config.delivery.tests_in_flight_max;
+  return net;
+}
+
+}  // namespace
+
+WebhookTest::WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+                         const config::Config& config)
+    : loop_(loop),
+      clock_(clock),
+      config_(config.delivery),
+      client_(loop, OwnConnections(config)),
+      sender_(loop, pool, client_, clock, config) {}
+
+void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
+  domain::Notification n;
+  n.delivery_id = base::Uuid::V4();
+  n.org_id = target.org_id;
+  n.monitor_id = target.monitor_id;
+  n.row_id = target.monitor_id;  // the test notification is about the monitor itself
+  n.event_group_id = base::Uuid::V4();
+  n.type = domain::NotificationType::kTest;
+  n.created_at = clock_.Now();
+  n.url = std::move(target.url);
+  n.metadata = std::move(target.metadata_json);
+  loop_.Post([this, n = std::move(n), done = std::move(done)] { Start(n, done); });
+}
+
+void WebhookTest::Start(const domain::Notification& n, const Done& done) {
+  const auto total = static_cast<std::size_t>(config_.tests_in_flight_max);
+  const auto found = held_.find(n.org_id);
+  const std::size_t held = found == held_.end() ? 0 : found->second;
+  if (!base::MayTakeMore(held, in_flight_, total, kReserve)) {
+    using Refusal = api::WebhookTestOutcome::Refusal;
+    api::WebhookTestOutcome refused;
+    refused.refusal = held == 0 ? Refusal::kAll : Refusal::kOrganisation;
+    done(std::move(refused));
+    return;
+  }
+  ++held_[n.org_id];
+  ++in_flight_;
+  sender_.Send(n, 1, [this, done, org_id = n.org_id](delivery::SendResult result) {
+    End(org_id);
+    api::WebhookTestOutcome outcome;
+    outcome.delivered = !result.error;
+    outcome.status_code = result.status_code;
+    outcome.error = std::move(result.error);
+    outcome.duration_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
+    done(std::move(outcome));
+  });
+}
+
+void WebhookTest::End(const base::Uuid& org_id) {
+  --in_flight_;
+  const auto it = held_.find(org_id);
+  if (--it->second == 0) held_.erase(it);
+}
+
+}  // namespace vedette::app
