@@ -84,7 +84,7 @@ void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig C
 void AddApiMemory(std::vector<Key>* table) {
   using C = ApiMemoryConfig;
   Section<C>(table, "api", [](Config& c) -> C& { return c.api_memory; })
-      .Add("held_bytes_max", &C::held_bytes_max, Bytes(kMiB, 1024 * kGiB))
+      .Add("held_bytes_max", &C::held_bytes_max, Bytes(kKiB, 1024 * kGiB))
       .Time("held_wait_ms", &C::held_wait_ms);
 }
 

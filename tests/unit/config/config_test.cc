@@ -125,7 +125,7 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   std::map<std::string, std::size_t> keys;
   for (const ConfigKey& key : ConfigKeys()) ++keys[key.section];
   EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
-  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>());
+  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>());
   EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
   EXPECT_EQ(keys["health"], MembersOf<HealthConfig>());
   EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
@@ -141,9 +141,9 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // Two servers in two sections; probes and prices in sections of their own; the tokens' names are
+  // The memory of the API is in its section; probes and prices in sections of their own; the tokens' names are
   // free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 1 + 3);
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 2 + 3);
 }
 
 // Values one of which every key takes and none of which is a default.

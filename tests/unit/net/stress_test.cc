@@ -51,6 +51,11 @@ std::string Gzip(std::size_t bytes) {
   return out;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr long kSecondsMax = 8;
+#else
+constexpr long kSecondsMax = 20;
+#endif
 constexpr std::size_t kClients = 4;
 constexpr int kAtOnce = 40;  // requests of one client
 constexpr std::size_t kBodyBytesMax = 300000;
@@ -210,7 +215,7 @@ TEST(HttpClientStress, G11_NoHostEndsTheProcessOrLeavesAnythingBehind) {
   const auto seed = static_cast<unsigned>(Setting("VEDETTE_STRESS_SEED", 1));
   Stress stress(seed);
   stress.Run(Setting("VEDETTE_STRESS_COUNT", 6000),
-             std::chrono::seconds(Setting("VEDETTE_STRESS_SECONDS", 20)));
+             std::chrono::seconds(Setting("VEDETTE_STRESS_SECONDS", kSecondsMax)));
   std::string classes;
   for (const auto& [name, n] : stress.classes()) classes += name + " " + std::to_string(n) + ", ";
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + classes);
