@@ -103,20 +103,27 @@ void Poller::Unregister(int fd, Entry& entry) {
   epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
 }
 
+// What nobody waits for is taken out before anything is called: at that point each descriptor of
+// the round is surely open and surely the one that was meant. What becomes unwanted by a call may
+// be closed, so it is left alone; if it is not closed, the next round tells of it again.
 void Poller::Collect() {
   std::array<epoll_event, kEventsPerRound> events;
   const int n = epoll_wait(epoll_, events.data(), kEventsPerRound, 0);
+  const auto number = [](const epoll_event& event) {
+    return static_cast<std::size_t>(event.data.u64 & 0xffffffffU);
+  };
+  for (int k = 0; k < n; ++k) {
+    const std::size_t fd = number(events[static_cast<std::size_t>(k)]);
+    if (entries_[fd].wanted == 0) {
+      Unregister(static_cast<int>(fd), entries_[fd]);
+    }
+  }
   for (int k = 0; k < n; ++k) {
     const epoll_event& event = events[static_cast<std::size_t>(k)];
-    const auto fd = static_cast<int>(event.data.u64 & 0xffffffffU);
-    Entry& entry = entries_[static_cast<std::size_t>(fd)];
-    if (entry.generation != static_cast<std::uint32_t>(event.data.u64 >> 32)) {
-      continue;  // of a socket that another one has replaced within this round
-    }
-    if (entry.wanted == 0) {
-      Unregister(fd, entry);
-    } else {
-      ready_(fd, FromEpoll(event.events));
+    const Entry& entry = entries_[number(event)];
+    // Of another generation: the socket was replaced within this round.
+    if (entry.wanted != 0 && entry.generation == static_cast<std::uint32_t>(event.data.u64 >> 32)) {
+      ready_(static_cast<int>(number(event)), FromEpoll(event.events));
     }
   }
 }
