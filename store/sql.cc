@@ -93,7 +93,7 @@ void Param::AppendElement(std::string* out, std::string_view text) {
 
 bool IsCutShort(const pqxx::result& result, int limit, std::size_t bytes_max) {
   if (result.empty()) return false;
-  if (result.size() >= limit) return true;
+  if (static_cast<std::int64_t>(result.size()) >= limit) return true;
   return result[result.size() - 1]["bytes_until"].as<std::size_t>() >= bytes_max;
 }
 
