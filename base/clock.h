@@ -14,8 +14,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Wall clock; in a service that of the database (store/database_clock.h). For ids, for what people
-  // read and for signatures; never for leases, which the database itself decides.
+  // Wall clock; in a service that of the database (store/database_clock.h). For ids, for what
+  // people read and for signatures; never for leases, which the database itself decides.
   virtual Timestamp Now() const = 0;
 
   // Time since boot, suspended time included (CLOCK_BOOTTIME), so that a machine that slept knows

@@ -49,13 +49,21 @@ void Maintenance::Run() {
         if (!*alive) return;
         maintaining_ = false;
         if (const auto* run = std::get_if<store::MaintenanceRun>(&result)) {
-          for (const store::MaintenanceFailure& failure : run->failures) {
-            metrics_.AddMaintenanceFailures(failure.task, 1);
-            log_.Error("maintenance failed", {{"task", failure.task}, {"error", failure.message}});
-          }
+          for (const auto& [task, failure] : run->failures) Tell(task, failure);
         }
         if (--running_ == 0 && drained_) loop_.Post(std::exchange(drained_, nullptr));
       });
+}
+
+// What gave way to others, or found the database short of something, is tried again soon.
+void Maintenance::Tell(std::string_view task, const store::Failure& failure) {
+  metrics_.AddMaintenanceFailures(task, 1);
+  const base::Logger::Fields what{{"task", task}, {"error", failure.message}};
+  if (failure.kind == store::Failure::Kind::kFault) {
+    log_.Error("maintenance failed", what);
+  } else {
+    log_.Warn("maintenance failed", what);
+  }
 }
 
 void Maintenance::ReadGauges() {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "base/event_loop.h"
 #include "base/log.h"
@@ -28,6 +29,7 @@ class Maintenance {
 
  private:
   void Run();
+  void Tell(std::string_view task, const store::Failure& failure);
   void ReadGauges();
 
   base::EventLoop& loop_;

@@ -9,8 +9,8 @@ enum class ImportStep {
   kNothing,    // no monitor is starting
   kAdded,      // a part's rows were added; more follow
   kActivated,  // the last ones were: the monitor's first tick is due, raise Signal::kDue
-  kFailed,     // a row broke a rule, or its part could not be added, in ten tries with growing waits
-               // between them: the monitor is `failed`, its disabled_reason names the line
+  kFailed,  // a row broke a rule, or its part could not be added, in ten tries with growing waits
+            // between them: the monitor is `failed`, its disabled_reason names the line
 };
 
 // Adds the rows of one part of an uploaded file to the starting monitor whose turn it is: one

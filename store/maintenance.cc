@@ -182,8 +182,9 @@ MaintenanceRun Maintain(Session& session, const config::RetentionConfig& retenti
     try {
       task.run(run);
       if (task.every.count() > 0 && run.mine) state->ran_at[task.name] = now;
-    } catch (const std::exception& e) {
-      result.failures.push_back({task.name, e.what()});
+    } catch (const std::exception&) {
+      if (session.impl().connection == nullptr) throw;
+      result.failures.push_back({task.name, CurrentFailure()});
     }
     result.mine = result.mine && run.mine;
   }

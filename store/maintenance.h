@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "store/async.h"
 #include "store/session.h"
 
 // Partitions of the history, retention, and what nobody refers to any more.
@@ -24,7 +25,7 @@ struct MaintenanceState {
 
 struct MaintenanceFailure {
   std::string_view task;  // one of MaintenanceTasks()
-  std::string message;
+  Failure failure;
 };
 
 struct MaintenanceRun {
@@ -34,15 +35,15 @@ struct MaintenanceRun {
 
 // Runs every task whose time has come:
 //   partitions  makes those of this week and four more; rows of such a week in the default
-//   partition
-//               move into it, unless there are more than kMovedRowsMax: they stay
+//               partition move into it, unless there are more than kMovedRowsMax: they stay
 //   retention   drops partitions wholly older than their retention
 //   default_partitions, idempotency_keys, rate_windows, dead_deliveries, audit, uploads
 //               delete what has outlived its retention
 //   endpoints   deletes receivers that no monitor and no pending delivery names
 // Tasks do not depend on each other: each works in small transactions of its own, and one that
-// fails (for whatever reason; then this says so) stops none of the others. An advisory lock lets
-// one process of the fleet at each transaction. Throws nothing of the database's.
+// fails stops none of the others, and this says so. An advisory lock lets one process of the fleet
+// at each transaction. Throws Unavailable or CommitUnknown where the connection is lost: then no
+// task can run.
 MaintenanceRun Maintain(Session& session, const config::RetentionConfig& retention,
                         MaintenanceState* state);
 

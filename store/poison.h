@@ -11,8 +11,8 @@ namespace vedette::store {
 // all it has.
 bool SplitChunk(Session& session, const base::Clock& clock, const LeaseRef& lease);
 
-// What `claims` is raised to when a chunk of one row has its first last try: whoever claims it after
-// that knows that `claims` - kLastTryClaims last tries ended with their process.
+// What `claims` is raised to when a chunk of one row has its first last try: whoever claims it
+// after that knows that `claims` - kLastTryClaims last tries ended with their process.
 inline constexpr int kLastTryClaims = 1'000'000;
 
 // Sets it. False when the lease was lost.

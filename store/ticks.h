@@ -18,8 +18,8 @@ struct CutLimits {
   int chunk_rows_max;
   int spread_rows_min;  // scheduled ticks of larger monitors, but the first, are spread ...
   double spread;        // ... over this share of their period
-  // Chunks are smaller where a monitor's checks took so long in its last tick that chunk_rows_max of
-  // them would take more than this, one after the other.
+  // Chunks are smaller where a monitor's checks took so long in its last tick that chunk_rows_max
+  // of them would take more than this, one after the other.
   std::chrono::milliseconds chunk_duration_target{10000};
 };
 CutLimits CutLimitsOf(const config::Config& config);

@@ -53,7 +53,8 @@ TEST_F(MaintenanceTest, HistoryOfAWeekWithoutAPartitionMovesIntoItWhenItIsMade) 
       "gen_random_uuid(), 0, now(), now(), true, 1 from generate_series(1, 1000)");
   EXPECT_EQ(Sql("select count(*) from only tick_default"), "2");
   const auto run = Maintain();
-  EXPECT_TRUE(run.failures.empty()) << run.failures[0].task << ": " << run.failures[0].message;
+  EXPECT_TRUE(run.failures.empty())
+      << run.failures[0].task << ": " << run.failures[0].failure.message;
   EXPECT_GE(Partitions().size(), before.size());
   EXPECT_EQ(Sql("select count(*) from only tick_default"), "0");
   EXPECT_EQ(Sql("select count(*) from tick"), "2");

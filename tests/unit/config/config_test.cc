@@ -141,8 +141,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // The memory of the API is in its section; probes and prices in sections of their own; the tokens' names are
-  // free.
+  // The memory of the API is in its section; probes and prices in sections of their own; the
+  // tokens' names are free.
   EXPECT_EQ(keys.size(), MembersOf<Config>() - 2 + 3);
 }
 
