@@ -244,12 +244,22 @@ class Errors:
     def s409(self, operation, method, path):
         if operation == "createMonitor":
             return self.idempotency_key_in_use()
+        if operation == "uploadCsv":
+            return self.too_many_unused_files(method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
         if operation in ("cancelMonitor", "addRows", "switchRow"):  # of a monitor that failed to start
             self.service.sql("update monitor set status = 1 where id = %s", [self.paused["id"]])
         answer = self.ask(method, path, cancelled, body=body)
         self.service.sql("update monitor set status = 4 where id = %s", [self.paused["id"]])
+        return answer
+
+    def too_many_unused_files(self, method, path):
+        for _ in range(200):
+            answer = self.ask(method, path, body=b"a\n1\n", content_type="text/csv")
+            if answer.status != 200:
+                break
+        self.service.sql("update upload set used_at = now()")
         return answer
 
     def idempotency_key_in_use(self):
