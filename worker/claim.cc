@@ -122,7 +122,8 @@ void Worker::Claim() {
         walk_cursor_ = shares.size() < walk->due.size() && !shares.empty() ? shares.back().org_id
                                                                            : walk->next_cursor;
         if (shares.empty()) {
-          if (more_orgs || (claim_again_ && walk->due.empty())) Claim();
+          // A newcomer may have become due after the walk looked, and nobody wakes us again for it.
+          if (more_orgs || claim_again_) Claim();
           return;
         }
         claiming_ = true;

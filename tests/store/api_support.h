@@ -61,7 +61,8 @@ class FakeWebhookTester final : public api::WebhookTester {
     done(outcome);
   }
   std::optional<api::WebhookTestTarget> tested;
-  api::WebhookTestOutcome outcome{true, 204, std::nullopt, 12};
+  api::WebhookTestOutcome outcome{
+      .delivered = true, .status_code = 204, .error = std::nullopt, .duration_ms = 12};
 };
 
 // The public API over a database of the test's own, without the sockets. The organisation "acme"

@@ -201,7 +201,7 @@ TEST_F(SendingTest, ANotificationThatWaitedGoesWhereItsMonitorSendsNow) {
 // The database's clock decides when a notification is given up and where its history belongs.
 TEST_F(SendingTest, G2_AProcessWhoseClockIsFortyDaysAheadKeepsTheSchedule) {
   receiver.status = 500;
-  const auto monitor = NewMonitor({.rows = 1, .webhook_url = "http://a.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://a.example"});
   Sql(fmt::format("update monitor set webhook_url = '{}'", url));
   Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
       "available_at) select gen_random_uuid(), org_id, endpoint_id, id, id, id, 0, now() from "
