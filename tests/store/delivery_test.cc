@@ -243,10 +243,11 @@ TEST_F(DeliveryTest, G10_AClaimBesideHundredsOfAnothersHangingReceiversTakesANei
   Sql("insert into monitor select (jsonb_populate_record(m, jsonb_build_object('id', "
       "gen_random_uuid(), 'endpoint_id', e.id))).* from monitor m join endpoint e using (org_id) "
       "where e.host like '_%hangs.example' and e.id <> m.endpoint_id");
-  Sql("update monitor set endpoint_id = null where webhook_url = 'http://new.example'");
-  Sql("update endpoint set id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' where host = 'new.example'");
-  Sql("update monitor m set endpoint_id = e.id from endpoint e where m.endpoint_id is null and "
-      "m.org_id = e.org_id");
+  Sql("with e as (insert into endpoint (id, org_id, scheme, host, port) select "
+      "'ffffffff-ffff-ffff-ffff-ffffffffffff', org_id, scheme, 'newest.example', port from "
+      "endpoint "
+      "where host = 'new.example' returning id, org_id) update monitor m set endpoint_id = e.id "
+      "from e where m.org_id = e.org_id");
   Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
       "available_at) select gen_random_uuid(), org_id, endpoint_id, id, gen_random_uuid(), "
       "gen_random_uuid(), 0, now() from monitor");
