@@ -57,8 +57,9 @@ constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
 class DelivererSink final : public worker::NotificationSink {
  public:
   explicit DelivererSink(delivery::Deliverer& deliverer) : deliverer_(deliverer) {}
-  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id) override {
-    return deliverer_.Reserve(endpoint_id);
+  std::optional<base::Uuid> Reserve(const base::Uuid& org_id,
+                                    const base::Uuid& endpoint_id) override {
+    return deliverer_.Reserve(org_id, endpoint_id);
   }
   void Take(domain::Notification notification, const base::Uuid& lease_token) override {
     deliverer_.Take(std::move(notification), lease_token);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 
 namespace vedette::base {
 
@@ -19,5 +20,42 @@ inline bool MayTakeMore(std::size_t held, std::size_t used, std::size_t total, d
   const auto free = static_cast<double>(total - used);
   return static_cast<double>(held) < (1.0 - reserve) / reserve * free;
 }
+
+// What each of several keys holds of `total` units, by MayTakeMore. A plain container: no lock; a
+// copy is a snapshot that another thread may go on with. Every call costs O(log keys).
+template <typename Key>
+class FairShares {
+ public:
+  FairShares(std::size_t total, double reserve) : total_(total), reserve_(reserve) {}
+
+  bool MayTake(const Key& key) const { return MayTakeMore(held_by(key), used_, total_, reserve_); }
+  // Counts `n` more, also where they are over the key's share or over the total.
+  void Take(const Key& key, std::size_t n = 1) {
+    if (n == 0) return;
+    held_[key] += n;
+    used_ += n;
+  }
+  // `n` of those that the key holds.
+  void GiveBack(const Key& key, std::size_t n = 1) {
+    if (n == 0) return;
+    const auto it = held_.find(key);
+    used_ -= n;
+    if ((it->second -= n) == 0) held_.erase(it);
+  }
+
+  std::size_t held_by(const Key& key) const {
+    const auto it = held_.find(key);
+    return it == held_.end() ? 0 : it->second;
+  }
+  std::size_t used() const { return used_; }
+  bool full() const { return used_ >= total_; }
+  std::size_t keys() const { return held_.size(); }  // that hold something
+
+ private:
+  std::size_t total_;
+  double reserve_;
+  std::size_t used_ = 0;
+  std::map<Key, std::size_t> held_;
+};
 
 }  // namespace vedette::base

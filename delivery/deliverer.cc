@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kSettleRetryFirst{100};
 constexpr std::chrono::milliseconds kSettleRetryMax{5000};
 // How long a drain that is out of time still waits for the database.
 constexpr std::chrono::milliseconds kDrainSettleMax{2000};
-// What is known of a receiver's pace is forgotten when nothing was sent to it for so long.
+// What is known of a receiver's pace is forgotten when nothing was sent to it for this long.
 constexpr std::chrono::minutes kForgetAfter{30};
 
 }  // namespace
@@ -58,8 +58,9 @@ void Deliverer::Wake() {
   Claim();
 }
 
-std::optional<base::Uuid> Deliverer::Reserve(const base::Uuid& endpoint_id) {
-  if (drained_ || !lanes_.Reserve(endpoint_id)) return std::nullopt;
+std::optional<base::Uuid> Deliverer::Reserve(const base::Uuid& org_id,
+                                             const base::Uuid& endpoint_id) {
+  if (drained_ || !lanes_.Reserve(org_id, endpoint_id)) return std::nullopt;
   ++reserved_;
   return lease_token_;
 }
@@ -87,26 +88,26 @@ void Deliverer::Claim() {
     return;
   }
   const Lanes::Room room = lanes_.RoomForClaims();
-  if (room.prompt == 0 && room.slow == 0) {
+  if (room.prompt.full() && (room.slow.full() || room.slow_in_flight.full())) {
     more_ = true;
     return;
   }
   claiming_ = true;
   claim_again_ = false;
-  store::DeliveryClaimLimits limits{};
-  limits.endpoints_max = kEndpointsPerWalkMax;
-  limits.per_endpoint_max = room.per_prompt_max;
-  limits.deliveries_max = static_cast<int>(room.prompt);
-  limits.per_slow_max = room.per_slow_max;
-  limits.slow_deliveries_max = static_cast<int>(room.slow);
-  limits.breaker_failures = config_.delivery.breaker_failures;
-  limits.breaker_interval = config_.delivery.breaker_interval_ms;
-  limits.lease = config_.delivery.lease_ms;
+  const store::DeliveryClaimLimits limits{.endpoints_max = kEndpointsPerWalkMax,
+                                          .per_endpoint_max = room.per_prompt_max,
+                                          .per_slow_max = room.per_slow_max,
+                                          .held = room.prompt,
+                                          .slow_held = room.slow,
+                                          .slow_in_flight = room.slow_in_flight,
+                                          .breaker_failures = config_.delivery.breaker_failures,
+                                          .breaker_interval = config_.delivery.breaker_interval_ms,
+                                          .lease = config_.delivery.lease_ms};
   store::RunAsync<store::DeliveryClaim>(
       pool_, loop_,
-      [limits, cursor = walk_cursor_, room](store::Session& session) {
-        return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, room.full,
-                                      *room.prompt_ids);
+      [limits, cursor = sweep_.cursor(), full = room.full,
+       prompt_ids = room.prompt_ids](store::Session& session) {
+        return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt_ids);
       },
       [this, alive = alive_](std::variant<store::DeliveryClaim, store::Failure> result) {
         if (!*alive) return;
@@ -120,21 +121,22 @@ void Deliverer::Claim() {
 }
 
 void Deliverer::OnClaimed(store::DeliveryClaim claim) {
-  walk_cursor_ = claim.next_cursor;
-  more_ = claim.more;
+  const bool sweep_goes_on = sweep_.Walked(claim.next_cursor, claim.passed_over, random_);
+  more_ = claim.more || sweep_.passed_some_over();
   const bool got = !claim.deliveries.empty();
   for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
   Pump();
   if (drained_) {
     ReleaseWaiting();
     DrainStep();
-  } else if (!walk_cursor_.is_nil() || (more_ && got) || claim_again_) {
+  } else if (sweep_goes_on || (more_ && got) || claim_again_) {
     Claim();
   }
 }
 
 void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {
   const base::Uuid id = delivery.notification.delivery_id;
+  const base::Uuid org_id = delivery.notification.org_id;
   const base::Uuid endpoint_id = delivery.notification.endpoint_id;
   // Its lease ended and it was claimed again here: the attempt under way goes on under the new
   // lease.
@@ -143,7 +145,7 @@ void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {
     return;
   }
   held_.emplace(id, Held{std::move(delivery)});
-  lanes_.Add(endpoint_id, id, reserved);
+  lanes_.Add(org_id, endpoint_id, id, reserved);
 }
 
 void Deliverer::Pump() {

@@ -16,6 +16,7 @@
 #include "delivery/lanes.h"
 #include "delivery/retry_policy.h"
 #include "delivery/sender.h"
+#include "delivery/sweep.h"
 #include "domain/notification.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
@@ -41,8 +42,9 @@ class Deliverer {
   void Wake();
 
   // For the worker of this process (worker/notification_sink.h, which app puts between the two):
-  // room for one notification and the token to lease it under; then it comes, or it does not.
-  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id);
+  // room for one notification to the organisation's receiver and the token to lease it under; then
+  // it comes, or it does not.
+  std::optional<base::Uuid> Reserve(const base::Uuid& org_id, const base::Uuid& endpoint_id);
   void Take(domain::Notification notification, const base::Uuid& lease_token);
   void CancelReserved(const base::Uuid& endpoint_id);
 
@@ -83,7 +85,7 @@ class Deliverer {
   base::Logger log_;
   Sender sender_;
   RetryRules rules_;
-  std::mt19937_64 random_;  // jitter only
+  std::mt19937_64 random_;  // jitter, and where sweeps begin
   base::Uuid lease_token_;  // of what this process's worker commits
 
   base::Timer poll_timer_;
@@ -100,10 +102,10 @@ class Deliverer {
   std::size_t reserved_ = 0;
   std::vector<store::AttemptRecord> settled_;
   int settling_ = 0;
-  base::Uuid walk_cursor_;
+  Sweep sweep_;
   bool claiming_ = false;
   bool claim_again_ = false;
-  bool more_ = false;              // the last claim stopped at a limit
+  bool more_ = false;              // claims left something that was due
   std::function<void()> drained_;  // set while draining
   bool drain_overdue_ = false;
   bool drain_done_ = false;

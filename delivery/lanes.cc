@@ -6,7 +6,7 @@
 namespace vedette::delivery {
 namespace {
 
-// A lane holds what is on its way and so many times as much that waits.
+// A lane holds this many times what it may have under way: that, and what waits.
 constexpr std::size_t kHeldPerInFlight = 4;
 // Of a prompt receiver, held for each attempt it may have under way.
 constexpr int kHeldPerReceiverInFlight = 16;
@@ -15,18 +15,28 @@ constexpr int kNewReceiverMax = 2;
 // Receivers that are remembered; above it, idle ones are forgotten at once.
 constexpr std::size_t kReceiversKnownMax = 100000;
 
+// The part of a lane that an organisation leaves free when it is alone there.
+constexpr double kReserve = 0.1;
+
+void OneLess(const base::Uuid& org_id, std::map<base::Uuid, std::size_t>* receivers) {
+  const auto it = receivers->find(org_id);
+  if (--it->second == 0) receivers->erase(it);
+}
+
 }  // namespace
 
-Lanes::Lanes(const LaneLimits& limits) : limits_(limits) {
-  prompt_.in_flight_max = limits.in_flight_max;
-  slow_.in_flight_max = limits.slow_in_flight_max;
-}
+Lanes::Lane::Lane(int in_flight_max)
+    : in_flight(static_cast<std::size_t>(in_flight_max), kReserve),
+      held(static_cast<std::size_t>(in_flight_max) * kHeldPerInFlight, kReserve) {}
+
+Lanes::Lanes(const LaneLimits& limits)
+    : limits_(limits), prompt_(limits.in_flight_max), slow_(limits.slow_in_flight_max) {}
 
 Lanes::Lane& Lanes::LaneOf(const Receiver& receiver) {
   return receiver.pace == Pace::kPrompt ? prompt_ : slow_;
 }
 
-// Slow receivers share their lane equally.
+// Organisations share the slow lane equally, and the slow receivers of one share its part equally.
 int Lanes::CapOf(const Receiver& receiver) const {
   switch (receiver.pace) {
     case Pace::kPrompt:
@@ -36,12 +46,11 @@ int Lanes::CapOf(const Receiver& receiver) const {
     case Pace::kSlow:
       break;
   }
-  const auto receivers = static_cast<int>(std::max<std::size_t>(slow_.receivers, 1));
-  return std::clamp(slow_.in_flight_max / receivers, 1, limits_.per_receiver_max);
-}
-
-std::size_t Lanes::HeldMax(const Lane& lane) const {
-  return static_cast<std::size_t>(lane.in_flight_max) * kHeldPerInFlight;
+  const auto found = slow_.receivers.find(receiver.org_id);
+  const std::size_t receivers = found == slow_.receivers.end() ? 1 : found->second;
+  const std::size_t orgs = std::max<std::size_t>(slow_.receivers.size(), 1);
+  return std::clamp(limits_.slow_in_flight_max / static_cast<int>(orgs * receivers), 1,
+                    limits_.per_receiver_max);
 }
 
 Lanes::ReceiverMap::value_type& Lanes::Use(const base::Uuid& receiver_id) {
@@ -50,27 +59,34 @@ Lanes::ReceiverMap::value_type& Lanes::Use(const base::Uuid& receiver_id) {
   return entry;
 }
 
+Lanes::ReceiverMap::value_type& Lanes::Use(const base::Uuid& org_id,
+                                           const base::Uuid& receiver_id) {
+  auto& entry = Use(receiver_id);
+  if (entry.second.held() == 0) entry.second.org_id = org_id;
+  return entry;
+}
+
 // Before a receiver holds one more, and after it holds one less.
 void Lanes::Enter(const Receiver& receiver) {
   Lane& lane = LaneOf(receiver);
-  ++lane.held;
-  if (receiver.held() == 0) ++lane.receivers;
+  lane.held.Take(receiver.org_id);
+  if (receiver.held() == 0) ++lane.receivers[receiver.org_id];
 }
 
 void Lanes::Leave(const Receiver& receiver) {
   Lane& lane = LaneOf(receiver);
-  --lane.held;
-  if (receiver.held() == 0) --lane.receivers;
+  lane.held.GiveBack(receiver.org_id);
+  if (receiver.held() == 0) OneLess(receiver.org_id, &lane.receivers);
 }
 
-bool Lanes::Reserve(const base::Uuid& receiver_id) {
-  auto& [id, receiver] = Use(receiver_id);
+bool Lanes::Reserve(const base::Uuid& org_id, const base::Uuid& receiver_id) {
+  auto& [id, receiver] = Use(org_id, receiver_id);
   const Lane& lane = LaneOf(receiver);
   const bool prompt = receiver.pace == Pace::kPrompt;
   const auto most =
       static_cast<std::size_t>(CapOf(receiver) * (prompt ? kHeldPerReceiverInFlight : 2));
   if (receiver.failures >= limits_.failures_max || receiver.held() >= most ||
-      lane.held >= HeldMax(lane)) {
+      !lane.held.MayTake(org_id)) {
     return false;
   }
   Enter(receiver);
@@ -84,8 +100,9 @@ void Lanes::Cancel(const base::Uuid& receiver_id) {
   Leave(receiver);
 }
 
-void Lanes::Add(const base::Uuid& receiver_id, const base::Uuid& delivery_id, bool reserved) {
-  auto& entry = Use(receiver_id);
+void Lanes::Add(const base::Uuid& org_id, const base::Uuid& receiver_id,
+                const base::Uuid& delivery_id, bool reserved) {
+  auto& entry = Use(org_id, receiver_id);
   Receiver& receiver = entry.second;
   if (reserved) {
     --receiver.reserved;
@@ -111,14 +128,18 @@ void Lanes::Queue(ReceiverMap::value_type& entry) {
   auto& [id, receiver] = entry;
   if (receiver.queued || receiver.waiting.empty() || receiver.in_flight >= CapOf(receiver)) return;
   receiver.queued = true;
-  LaneOf(receiver).queue.push_back(id);
+  LaneOf(receiver).queue.Push(receiver.org_id, id);
 }
 
 std::optional<base::Uuid> Lanes::Next() {
   for (Lane* lane : {&prompt_, &slow_}) {
-    while (lane->in_flight < lane->in_flight_max && !lane->queue.empty()) {
-      const auto found = receivers_.find(lane->queue.front());
-      lane->queue.pop_front();
+    const auto may = [lane](const base::Uuid& org_id, const base::Uuid&) {
+      return lane->in_flight.MayTake(org_id);
+    };
+    while (!lane->in_flight.full()) {
+      const auto receiver_id = lane->queue.PopIf(may);
+      if (!receiver_id) break;
+      const auto found = receivers_.find(*receiver_id);
       if (found == receivers_.end() || &LaneOf(found->second) != lane) continue;  // it moved
       Receiver& receiver = found->second;
       receiver.queued = false;
@@ -127,7 +148,7 @@ std::optional<base::Uuid> Lanes::Next() {
       receiver.waiting.pop_front();
       NoteCrowd(*found);
       ++receiver.in_flight;
-      ++lane->in_flight;
+      lane->in_flight.Take(receiver.org_id);
       Queue(*found);
       return delivery_id;
     }
@@ -143,13 +164,15 @@ void Lanes::SetPace(ReceiverMap::value_type& entry, Pace pace) {
   receiver.pace = pace;
   Lane& to = LaneOf(receiver);
   if (&from != &to) {
-    from.in_flight -= receiver.in_flight;
-    to.in_flight += receiver.in_flight;
-    from.held -= receiver.held();
-    to.held += receiver.held();
+    const base::Uuid& org_id = receiver.org_id;
+    const auto in_flight = static_cast<std::size_t>(receiver.in_flight);
+    from.in_flight.GiveBack(org_id, in_flight);
+    to.in_flight.Take(org_id, in_flight);
+    from.held.GiveBack(org_id, receiver.held());
+    to.held.Take(org_id, receiver.held());
     if (receiver.held() > 0) {
-      --from.receivers;
-      ++to.receivers;
+      OneLess(org_id, &from.receivers);
+      ++to.receivers[org_id];
     }
     receiver.queued = false;
   }
@@ -166,7 +189,7 @@ void Lanes::Overdue(const base::Uuid& receiver_id) {
 std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, End end, bool was_overdue) {
   auto& entry = Use(receiver_id);
   Receiver& receiver = entry.second;
-  --LaneOf(receiver).in_flight;
+  LaneOf(receiver).in_flight.GiveBack(receiver.org_id);
   --receiver.in_flight;
   if (was_overdue) --receiver.overdue;
   Leave(receiver);
@@ -213,11 +236,7 @@ Lanes::Room Lanes::RoomForClaims() {
     }
     prompt_ids_ = std::move(ids);
   }
-  Room room;
-  room.prompt = HeldMax(prompt_) - std::min(HeldMax(prompt_), prompt_.held);
-  // A lane whose attempts all hang has no use for more.
-  const bool stuck = slow_.in_flight >= slow_.in_flight_max;
-  room.slow = stuck ? 0 : HeldMax(slow_) - std::min(HeldMax(slow_), slow_.held);
+  Room room{prompt_.held, slow_.held, slow_.in_flight};
   room.per_prompt_max = limits_.per_receiver_max * kHeldPerReceiverInFlight;
   room.per_slow_max = kNewReceiverMax;
   room.full.assign(crowded_.begin(), crowded_.end());

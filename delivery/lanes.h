@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "base/fair_queue.h"
+#include "base/fair_share.h"
 #include "base/uuid.h"
 
 namespace vedette::delivery {
@@ -21,17 +23,23 @@ struct LaneLimits {
 
 // Which delivery is attempted next (G10). Receivers that answer promptly have one lane; those that
 // do not, or that nobody knows yet, have another. However many receivers hang, they fill only their
-// own lane, and within a lane receivers take turns. No clock, no I/O; one thread.
+// own lane. Within a lane organisations take turns, and within an organisation its receivers. Of a
+// lane's attempts under way, and of what it holds, an organisation gets only its share
+// (base/fair_share.h): nine tenths when it is alone. So the next organisation's receiver finds room
+// at once, however many of a neighbour's receivers hang. No clock, no I/O; one thread.
+//
+// A receiver belongs to one organisation, always the same.
 class Lanes {
  public:
   explicit Lanes(const LaneLimits& limits);
 
   // Room for one more of this receiver, kept until Add or Cancel.
-  bool Reserve(const base::Uuid& receiver_id);
+  bool Reserve(const base::Uuid& org_id, const base::Uuid& receiver_id);
   void Cancel(const base::Uuid& receiver_id);
 
   // Something waits to be sent.
-  void Add(const base::Uuid& receiver_id, const base::Uuid& delivery_id, bool reserved);
+  void Add(const base::Uuid& org_id, const base::Uuid& receiver_id, const base::Uuid& delivery_id,
+           bool reserved);
   // The next to attempt, which is then under way until Ended.
   std::optional<base::Uuid> Next();
 
@@ -44,10 +52,11 @@ class Lanes {
   // Everything that waits, to be given back.
   std::vector<base::Uuid> TakeWaiting();
 
-  // How much more may be claimed, and of whom.
+  // How much more may be claimed, and of whom: a snapshot.
   struct Room {
-    std::size_t prompt = 0;
-    std::size_t slow = 0;
+    base::FairShares<base::Uuid> prompt;          // what organisations hold of prompt receivers,
+    base::FairShares<base::Uuid> slow;            // of all others,
+    base::FairShares<base::Uuid> slow_in_flight;  // and have under way to those
     int per_prompt_max = 0;
     int per_slow_max = 0;
     std::vector<base::Uuid> full;                               // of these none
@@ -62,6 +71,7 @@ class Lanes {
  private:
   enum class Pace { kNew, kPrompt, kSlow };
   struct Receiver {
+    base::Uuid org_id;
     std::deque<base::Uuid> waiting;
     int in_flight = 0;
     int reserved = 0;
@@ -75,18 +85,18 @@ class Lanes {
     }
   };
   struct Lane {
-    int in_flight_max = 0;
-    int in_flight = 0;
-    std::size_t held = 0;
-    std::size_t receivers = 0;  // that hold something
-    std::deque<base::Uuid> queue;
+    explicit Lane(int in_flight_max);
+    base::FairShares<base::Uuid> in_flight;         // attempts, by organisation
+    base::FairShares<base::Uuid> held;              // the same with what waits or is reserved
+    std::map<base::Uuid, std::size_t> receivers;    // of each organisation, that hold something
+    base::FairQueue<base::Uuid, base::Uuid> queue;  // receivers by organisation
   };
   using ReceiverMap = std::map<base::Uuid, Receiver>;
 
   Lane& LaneOf(const Receiver& receiver);
   int CapOf(const Receiver& receiver) const;
-  std::size_t HeldMax(const Lane& lane) const;
   ReceiverMap::value_type& Use(const base::Uuid& receiver_id);
+  ReceiverMap::value_type& Use(const base::Uuid& org_id, const base::Uuid& receiver_id);
   void Enter(const Receiver& receiver);
   void Leave(const Receiver& receiver);
   void Queue(ReceiverMap::value_type& entry);
@@ -98,7 +108,7 @@ class Lanes {
   Lane slow_;
   ReceiverMap receivers_;
   std::set<base::Uuid> crowded_;                               // receivers of which enough waits
-  std::shared_ptr<const std::vector<base::Uuid>> prompt_ids_;  // null: to be made anew
+  std::shared_ptr<const std::vector<base::Uuid>> prompt_ids_;  // null: has to be made again
 };
 
 }  // namespace vedette::delivery

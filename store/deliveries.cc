@@ -19,51 +19,57 @@ struct Shares {
   std::vector<base::Uuid> endpoint_ids;
   std::vector<int> deliveries_max;
   std::set<base::Uuid> failing;
-  bool more = false;  // some were passed over, busy or for lack of room
+  std::vector<base::Uuid> passed_over;  // for lack of room
+  bool busy = false;                    // some were passed over because they have enough
 
-  // At most `n` of this endpoint, as far as there is room.
-  void Take(const base::Uuid& endpoint_id, int n, int* room) {
-    n = std::min(n, *room);
-    if (n <= 0) {
-      more = true;
-      return;
-    }
-    *room -= n;
+  void Add(const base::Uuid& endpoint_id, int n) {
     endpoint_ids.push_back(endpoint_id);
     deliveries_max.push_back(n);
   }
 };
 
-Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, const DeliveryClaimLimits& limits,
+// At most `n`, as far as the organisation's share goes; they are counted as held.
+int TakeShare(const base::Uuid& org_id, int n, base::FairShares<base::Uuid>* held) {
+  int taken = 0;
+  for (; taken < n && held->MayTake(org_id); ++taken) held->Take(org_id);
+  return taken;
+}
+
+Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLimits limits,
                      const std::vector<base::Uuid>& busy, const std::vector<base::Uuid>& prompt,
                      base::Uuid* next_cursor) {
   const auto rows = tx.Exec("delivery_walk", cursor, limits.endpoints_max);
   if (static_cast<int>(rows.size()) == limits.endpoints_max)
     *next_cursor = ReadUuid(rows.back()[0]);
   Shares shares;
-  int prompt_room = limits.deliveries_max;
-  int slow_room = limits.slow_deliveries_max;
   std::vector<base::Uuid> to_try;
   for (const auto& row : rows) {
     const base::Uuid id = ReadUuid(row[0]);
     if (!row[1].as<bool>()) continue;
     if (std::binary_search(busy.begin(), busy.end(), id)) {
-      shares.more = true;
+      shares.busy = true;
       continue;
     }
-    if (row[2].as<int>() >= limits.breaker_failures) {
-      if (static_cast<int>(to_try.size()) < slow_room) to_try.push_back(id);
-    } else if (std::binary_search(prompt.begin(), prompt.end(), id)) {
-      shares.Take(id, limits.per_endpoint_max, &prompt_room);
+    const base::Uuid org_id = ReadUuid(row[3]);
+    const bool failing = row[2].as<int>() >= limits.breaker_failures;
+    int n = 0;
+    if (!failing && std::binary_search(prompt.begin(), prompt.end(), id)) {
+      n = TakeShare(org_id, limits.per_endpoint_max, &limits.held);
+    } else if (limits.slow_in_flight.MayTake(org_id)) {
+      n = TakeShare(org_id, failing ? 1 : limits.per_slow_max, &limits.slow_held);
+    }
+    if (n == 0) {
+      shares.passed_over.push_back(id);
+    } else if (failing) {
+      to_try.push_back(id);
     } else {
-      shares.Take(id, limits.per_slow_max, &slow_room);
+      shares.Add(id, n);
     }
   }
   if (to_try.empty()) return shares;
   for (const auto& row : tx.Exec("endpoint_try", to_try, limits.breaker_interval.count())) {
     shares.failing.insert(ReadUuid(row[0]));
-    shares.endpoint_ids.push_back(ReadUuid(row[0]));
-    shares.deliveries_max.push_back(1);
+    shares.Add(ReadUuid(row[0]), 1);
   }
   return shares;
 }
@@ -88,8 +94,9 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
   return InTransaction(session, [&](Transaction& tx) {
     const auto read_at = session.impl().clock.SinceBoot();
     DeliveryClaim claim;
-    const Shares shares = WalkEndpoints(tx, cursor, limits, busy, prompt, &claim.next_cursor);
-    claim.more = shares.more || !claim.next_cursor.is_nil();
+    Shares shares = WalkEndpoints(tx, cursor, limits, busy, prompt, &claim.next_cursor);
+    claim.more = shares.busy || !shares.passed_over.empty() || !claim.next_cursor.is_nil();
+    claim.passed_over = std::move(shares.passed_over);
     if (shares.endpoint_ids.empty()) return claim;
     const auto rows = tx.Exec("delivery_claim", shares.endpoint_ids, shares.deliveries_max, token,
                               limits.lease.count());

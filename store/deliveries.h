@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fair_share.h"
 #include "base/uuid.h"
 #include "domain/notification.h"
 #include "store/session.h"
@@ -36,25 +37,33 @@ struct LeasedDelivery {
 struct DeliveryClaim {
   base::Timestamp now{};
   std::vector<LeasedDelivery> deliveries;
-  base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: from the start)
-  bool more = false;       // something due was left: a limit, a busy endpoint
+  base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: this was the end)
+  // Due endpoints that got nothing for lack of room, in order.
+  std::vector<base::Uuid> passed_over;
+  bool more = false;  // something due was left: a limit, a busy endpoint
 };
 
 struct DeliveryClaimLimits {
-  int endpoints_max;        // visited in one walk
-  int per_endpoint_max;     // taken of one that answers promptly
-  int deliveries_max;       // taken of all those
-  int per_slow_max;         // taken of one that does not, or is not known yet
-  int slow_deliveries_max;  // taken of all those
-  int breaker_failures;     // an endpoint with so many in a row gets one attempt ...
+  int endpoints_max;     // visited in one walk
+  int per_endpoint_max;  // taken of one that answers promptly
+  int per_slow_max;      // taken of one that does not, or is not known yet
+  // By organisation, what this process holds of the first kind and of the second; one that may not
+  // take more of it gets none.
+  base::FairShares<base::Uuid> held;
+  base::FairShares<base::Uuid> slow_held;
+  // Of the second kind, what is under way. An organisation that may have no more attempts under way
+  // has no use for more deliveries, and gets none.
+  base::FairShares<base::Uuid> slow_in_flight;
+  int breaker_failures;  // an endpoint with so many in a row gets one attempt ...
   std::chrono::milliseconds breaker_interval;  // ... an interval
   std::chrono::milliseconds lease;
 };
 
 // Due endpoints from behind `cursor` on, none of the `busy` ones, and their oldest due deliveries.
-// `prompt` are those that answer promptly; both are sorted. Deliveries whose monitor has no
-// webhook_url any more die here (webhook_cleared); those whose URL moved to another endpoint move
-// along.
+// `prompt` are those that answer promptly; both are sorted. What organisations hold is shared out
+// as they are met (base/fair_share.h), so that endpoints of one leave room for those of the next
+// (G10). Deliveries whose monitor has no webhook_url any more die here (webhook_cleared); those
+// whose URL moved to another endpoint move along.
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& busy,

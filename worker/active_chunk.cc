@@ -53,7 +53,8 @@ std::optional<store::DeliveryRecord> NotificationOf(const ActiveChunk& chunk, Ro
   d.event_group_id = domain::EventGroupId(d.row_id, part.part.tick_id);
   d.type = *type;
   // A receiver that is known to be down is left to the claims, which try it once an interval.
-  if (sink != nullptr && !spec.endpoint_open) d.lease_token = sink->Reserve(d.endpoint_id);
+  if (sink != nullptr && !spec.endpoint_open)
+    d.lease_token = sink->Reserve(d.org_id, d.endpoint_id);
   return d;
 }
 

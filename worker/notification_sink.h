@@ -13,9 +13,11 @@ class NotificationSink {
  public:
   virtual ~NotificationSink() = default;
 
-  // Reserves room for one notification to this receiver and gives the lease token under which it is
-  // to be committed; empty when there is no room: then it is left to whoever claims it.
-  virtual std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id) = 0;
+  // Reserves room for one notification to this organisation's receiver and gives the lease token
+  // under which it is to be committed; empty when there is no room: then it is left to whoever
+  // claims it.
+  virtual std::optional<base::Uuid> Reserve(const base::Uuid& org_id,
+                                            const base::Uuid& endpoint_id) = 0;
 
   // A reserved one was committed: send it.
   virtual void Take(domain::Notification notification, const base::Uuid& lease_token) = 0;

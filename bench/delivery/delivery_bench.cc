@@ -215,7 +215,7 @@ class Committer {
     for (std::size_t tried = 0;
          tried < targets_.size() + batch_ && batch->size() < batch_ && left_ > 0; ++tried) {
       const Target& target = targets_[next_++ % targets_.size()];
-      const auto reserved = bench_->deliverer->Reserve(target.endpoint_id);
+      const auto reserved = bench_->deliverer->Reserve(target.org_id, target.endpoint_id);
       if (!reserved) continue;
       token = *reserved;
       batch->push_back(Make(bench_, target));
@@ -327,7 +327,9 @@ int Idle(Bench* bench, const std::string& targets_path, int count, int port, boo
     std::vector<domain::Notification> batch{Make(bench, targets[0])};
     const std::string event_id = batch[0].event_group_id.ToString();
     std::optional<base::Uuid> token;
-    if (own) bench->OnLoop([&] { token = bench->deliverer->Reserve(targets[0].endpoint_id); });
+    if (own)
+      bench->OnLoop(
+          [&] { token = bench->deliverer->Reserve(targets[0].org_id, targets[0].endpoint_id); });
     bench->InStore([&](store::Session& session) {
       Insert(session, batch, token, bench->config.delivery.lease_ms);
       return 0;

@@ -13,7 +13,8 @@ select w.endpoint_id,
        coalesce(e.available_at <= now(), true)
          and exists (select from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id
                      and d.available_at <= now()),
-       coalesce(e.failures, 0)
+       coalesce(e.failures, 0),
+       coalesce(e.org_id, (select d.org_id from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id limit 1))
 from walk w left join endpoint e on e.id = w.endpoint_id
 where w.endpoint_id is not null
 order by w.endpoint_id

@@ -36,9 +36,12 @@ class DeliveryTest : public PipelineTest {
   }
 
   store::DeliveryClaim Claim(int per_endpoint = 10) {
-    return store::ClaimDeliveries(
-        session, {}, base::Uuid::V4(),
-        {200, per_endpoint, 100, per_endpoint, 100, 3, std::chrono::seconds(30), lease}, {}, {});
+    return store::ClaimDeliveries(session, {}, base::Uuid::V4(), Limits(per_endpoint), {}, {});
+  }
+
+  store::DeliveryClaimLimits Limits(int per_endpoint) const {
+    const base::FairShares<base::Uuid> room(100, 0.1);
+    return {200, per_endpoint, per_endpoint, room, room, room, 3, std::chrono::seconds(30), lease};
   }
 
   store::AttemptRecord Attempt(const store::LeasedDelivery& d, Kind kind) {
@@ -208,9 +211,7 @@ TEST_F(DeliveryTest, G10_AClaimReadsNoMoreBesideTheBacklogOfADeadReceiver) {
     {
       store::Session own(config, {.name = "claim", .keyed_plans = true}, clock, metrics,
                          base::Logger(base::LogLevel::kError, base::LogFormat::kText));
-      const auto claim = store::ClaimDeliveries(
-          own, {}, base::Uuid::V4(), {200, 10, 100, 10, 100, 3, std::chrono::seconds(30), lease},
-          {}, {});
+      const auto claim = store::ClaimDeliveries(own, {}, base::Uuid::V4(), Limits(10), {}, {});
       EXPECT_EQ(claim.deliveries.size(), 1U);
     }
     Sql("update delivery set available_at = now(), lease_token = null where lease_token is not "
@@ -229,6 +230,55 @@ TEST_F(DeliveryTest, G10_AClaimReadsNoMoreBesideTheBacklogOfADeadReceiver) {
   const double beside = entries_read();
   EXPECT_LT(beside, alone + 100);
   EXPECT_EQ(store::ReadGauges(session).deliveries_pending, 100'000) << "counted up to that";
+}
+
+// The neighbour's receiver is the newest, and ids go by time.
+TEST_F(DeliveryTest, G10_AClaimBesideHundredsOfAnothersHangingReceiversTakesANeighboursDelivery) {
+  const auto neighbour = NewOrganisation(0);
+  NewMonitor({.webhook_url = "http://hangs.example"});
+  NewMonitor({.org = neighbour, .webhook_url = "http://new.example"});
+  Sql("insert into endpoint (id, org_id, scheme, host, port) select gen_random_uuid(), org_id, "
+      "scheme, n || host, port from endpoint, generate_series(2, 320) n where host = "
+      "'hangs.example'");
+  Sql("insert into monitor select (jsonb_populate_record(m, jsonb_build_object('id', "
+      "gen_random_uuid(), 'endpoint_id', e.id))).* from monitor m join endpoint e using (org_id) "
+      "where e.host like '_%hangs.example' and e.id <> m.endpoint_id");
+  Sql("with e as (insert into endpoint (id, org_id, scheme, host, port) select "
+      "'ffffffff-ffff-ffff-ffff-ffffffffffff', org_id, scheme, 'newest.example', port from "
+      "endpoint "
+      "where host = 'new.example' returning id, org_id) update monitor m set endpoint_id = e.id "
+      "from e where m.org_id = e.org_id");
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, id, gen_random_uuid(), "
+      "gen_random_uuid(), 0, now() from monitor");
+  ASSERT_EQ(Sql("select count(*) from delivery"), "321");
+
+  auto limits = Limits(2);
+  limits.slow_held = base::FairShares<base::Uuid>(256, 0.1);
+  const auto claim = [&](const base::Uuid& cursor) {
+    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, {}, {});
+  };
+  const auto of_neighbour = [&](const store::DeliveryClaim& c) {
+    return std::count_if(
+        c.deliveries.begin(), c.deliveries.end(),
+        [&](const store::LeasedDelivery& d) { return d.notification.org_id == neighbour; });
+  };
+
+  limits.endpoints_max = 400;
+  const auto first = claim({});
+  EXPECT_EQ(of_neighbour(first), 1) << "in the first claim that meets it";
+  EXPECT_GT(first.deliveries.size(), 100U);
+  EXPECT_GT(first.passed_over.size(), 100U) << "the other's share is used up";
+
+  Sql("update delivery set available_at = now(), lease_token = null");
+  limits.endpoints_max = 200;
+  // What it holds already, all of it hanging.
+  limits.slow_held.Take(org, 230);
+  limits.slow_in_flight.Take(org, 90);
+  const auto second = claim(claim({}).next_cursor);
+  EXPECT_EQ(of_neighbour(second), 1) << "and where endpoints are visited by halves, in the second";
+  EXPECT_EQ(second.deliveries.size(), 1U);
+  EXPECT_TRUE(second.next_cursor.is_nil());
 }
 
 TEST_F(DeliveryTest, G2_ADeliveryWhoseReceiverWasForgottenGoesToTheMonitorsPresentOne) {

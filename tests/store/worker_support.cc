@@ -76,7 +76,7 @@ std::size_t ScriptedProbe::checks() const {
   return attempts_.size();
 }
 
-std::optional<base::Uuid> CountingSink::Reserve(const base::Uuid&) {
+std::optional<base::Uuid> CountingSink::Reserve(const base::Uuid&, const base::Uuid&) {
   ++reserved;
   return token_;
 }

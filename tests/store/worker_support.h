@@ -57,7 +57,8 @@ class ScriptedProbe final : public worker::Probe {
 // A deliverer that has room for everything and keeps count.
 class CountingSink final : public worker::NotificationSink {
  public:
-  std::optional<base::Uuid> Reserve(const base::Uuid& endpoint_id) override;
+  std::optional<base::Uuid> Reserve(const base::Uuid& org_id,
+                                    const base::Uuid& endpoint_id) override;
   void Take(domain::Notification notification, const base::Uuid& lease_token) override;
   void Cancel(const base::Uuid& endpoint_id) override;
 

@@ -18,6 +18,11 @@ base::Uuid Id(int n) {
   return id;
 }
 
+// The organisation of a receiver by its number: 1 to 999 are of one, 1000 to 1999 of the next.
+base::Uuid Org(int receiver) {
+  return Id(20000 + receiver / 1000);
+}
+
 // Receivers by number; remembers whose each delivery is and what is under way.
 struct World {
   explicit World(const LaneLimits& limits) : lanes(limits) {}
@@ -25,7 +30,7 @@ struct World {
   void Add(int receiver, int n = 1) {
     for (int i = 0; i < n; ++i) {
       owner[Id(++last)] = receiver;
-      lanes.Add(Id(receiver), Id(last), false);
+      lanes.Add(Org(receiver), Id(receiver), Id(last), false);
     }
   }
   // Starts what may start; the receivers of it, in order.
@@ -40,6 +45,13 @@ struct World {
   std::vector<base::Uuid> EndOne(int receiver, End end = End::kDelivered, bool overdue = false) {
     --under_way[receiver];
     return lanes.Ended(Id(receiver), end, overdue);
+  }
+  bool Reserve(int receiver) { return lanes.Reserve(Org(receiver), Id(receiver)); }
+  // Attempts under way to the receivers of the organisation that this one is of.
+  int UnderWayOf(int receiver) const {
+    int n = 0;
+    for (const auto& [other, attempts] : under_way) n += Org(other) == Org(receiver) ? attempts : 0;
+    return n;
   }
   void MakePrompt(int receiver) {
     Add(receiver);
@@ -86,6 +98,81 @@ TEST(Lanes, G10_HoweverManyHangThePromptKeepTheirLane) {
   EXPECT_TRUE(w.Start().empty());
   w.Add(1, 4);
   EXPECT_EQ(w.Start(), (std::vector<int>{1, 1, 1, 1}));
+}
+
+constexpr LaneLimits kWide{100, 100, 4, 5};
+
+TEST(Lanes, G10_ANewReceiverGoesAtOnceBesideHundredsOfAnotherOrganisationThatHang) {
+  World w(kWide);
+  int held = 0;
+  for (int r = 1; r <= 900; ++r) {
+    if (!w.Reserve(r)) continue;
+    ++held;
+    w.lanes.Cancel(Id(r));
+    w.Add(r);
+    w.Start();
+    w.Hang(r);
+  }
+  EXPECT_EQ(held, 360) << "nine tenths of four times what is under way";
+  EXPECT_EQ(w.UnderWayOf(1), 90);
+  const Lanes::Room room = w.lanes.RoomForClaims();
+  EXPECT_FALSE(room.slow_in_flight.MayTake(Org(1)));
+  EXPECT_FALSE(room.slow.MayTake(Org(1)));
+  EXPECT_TRUE(room.slow_in_flight.MayTake(Org(1000)));
+  EXPECT_TRUE(room.slow.MayTake(Org(1000)));
+  ASSERT_TRUE(w.Reserve(1000));
+  w.lanes.Cancel(Id(1000));
+  w.Add(1000);
+  EXPECT_EQ(w.Start(), std::vector<int>{1000});
+  w.EndOne(1000);
+  EXPECT_TRUE(w.lanes.IsPrompt(Id(1000)));
+}
+
+TEST(Lanes, G10_OrganisationsTakeTurnsHoweverManyReceiversEachHas) {
+  World w(kWide);
+  for (int r = 1; r <= 4; ++r) w.MakePrompt(r);
+  w.MakePrompt(1000);
+  for (int r = 1; r <= 4; ++r) w.Add(r, 2);
+  w.Add(1000, 3);
+  EXPECT_EQ(w.Start(), (std::vector<int>{1, 1000, 2, 1000, 3, 1000, 4, 1, 2, 3, 4}));
+}
+
+// Attempts of both end all the time, and both have more receivers than places.
+TEST(Lanes, G10_TwoOrganisationsWhoseReceiversHangHaveEqualShares) {
+  World w({100, 100, 4, 1'000'000});
+  const auto fill = [&w](int first) {
+    for (int r = first; r < first + 100; ++r) w.Add(r, 50);
+    for (const int started : w.Start()) w.lanes.Overdue(Id(started));
+  };
+  fill(1);
+  EXPECT_EQ(w.UnderWayOf(1), 90);
+  fill(1000);
+  for (int round = 0; round < 200; ++round) {
+    for (const int first : {1, 1000}) {
+      for (int r = first; r < first + 100; ++r) {
+        if (w.under_way[r] == 0) continue;
+        w.EndOne(r, End::kFailed, true);
+        for (const int started : w.Start()) w.lanes.Overdue(Id(started));
+        break;
+      }
+    }
+  }
+  EXPECT_NEAR(w.UnderWayOf(1), w.UnderWayOf(1000), 9) << "a place that is free makes nine";
+  EXPECT_GE(w.UnderWayOf(1) + w.UnderWayOf(1000), 90) << "nothing is left idle but the reserve";
+  w.Add(2000);
+  EXPECT_EQ(w.Start(), std::vector<int>{2000}) << "and there is room for a third one's";
+}
+
+// The share of a receiver in its lane is that of its organisation's, not of all receivers.
+TEST(Lanes, G10_ASlowReceiverDoesNotShareItsAttemptsWithAnothersHundreds) {
+  World w(kWide);
+  w.Add(1000);
+  w.Start();
+  w.Hang(1000);
+  for (int r = 1; r <= 300; ++r) w.Add(r);
+  w.Start();
+  w.Add(1000, 5);
+  EXPECT_EQ(w.Start(), (std::vector<int>{1000, 1000, 1000}));
 }
 
 TEST(Lanes, G10_APromptReceiverThatBeginsToHangGivesItsPlacesBack) {
@@ -142,9 +229,9 @@ TEST(Lanes, WhatWaitsForAFailingReceiverIsGivenBackToItsBreaker) {
     given_back = w.EndOne(1, End::kFailed);
   }
   EXPECT_EQ(given_back.size(), 12U - 5U - static_cast<std::size_t>(w.under_way[1]));
-  EXPECT_FALSE(w.lanes.Reserve(Id(1))) << "left to the claims";
+  EXPECT_FALSE(w.Reserve(1)) << "left to the claims";
   w.EndOne(1);
-  EXPECT_TRUE(w.lanes.Reserve(Id(1)));
+  EXPECT_TRUE(w.Reserve(1));
 }
 
 TEST(Lanes, AnAttemptThatWasNotMadeSaysNothing) {
@@ -158,20 +245,26 @@ TEST(Lanes, AnAttemptThatWasNotMadeSaysNothing) {
     w.Start();
     w.EndOne(1, End::kNotTried);
   }
-  EXPECT_TRUE(w.lanes.Reserve(Id(1)));
+  EXPECT_TRUE(w.Reserve(1));
 }
 
 TEST(Lanes, G11_ALaneHoldsFourTimesWhatItSends) {
   World w(kLimits);
-  int reserved = 0;
-  for (int r = 1; r < 100; ++r) {
-    while (w.lanes.Reserve(Id(r))) ++reserved;
-  }
-  EXPECT_EQ(reserved, 32);
-  EXPECT_EQ(w.lanes.RoomForClaims().slow, 0U);
-  EXPECT_EQ(w.lanes.RoomForClaims().prompt, 32U) << "the other lane is nobody's yet";
+  const auto reserve = [&](int first, int last) {
+    int reserved = 0;
+    for (int r = first; r <= last; ++r) {
+      while (w.Reserve(r)) ++reserved;
+    }
+    return reserved;
+  };
+  EXPECT_EQ(reserve(1, 99), 29) << "nine tenths, to one organisation alone";
+  int others = 0;
+  for (int org = 1; org < 10; ++org) others += reserve(org * 1000, org * 1000 + 99);
+  EXPECT_EQ(others, 3);
+  EXPECT_TRUE(w.lanes.RoomForClaims().slow.full());
+  EXPECT_EQ(w.lanes.RoomForClaims().prompt.used(), 0U) << "the other lane is nobody's yet";
   w.lanes.Cancel(Id(1));
-  EXPECT_EQ(w.lanes.RoomForClaims().slow, 1U);
+  EXPECT_EQ(w.lanes.RoomForClaims().slow.used(), 31U);
 }
 
 TEST(Lanes, ClaimsAreToldWhoIsPromptAndWhoHasEnough) {
@@ -197,8 +290,9 @@ TEST(Lanes, TheWaitingAreTakenAtOnceAndPlacesAreFree) {
   EXPECT_EQ(w.lanes.TakeWaiting().size(), 6U);
   for (int r : {1, 1, 2, 2}) w.EndOne(r);
   EXPECT_TRUE(w.Start().empty());
-  EXPECT_EQ(w.lanes.RoomForClaims().slow, 32U);
-  EXPECT_EQ(w.lanes.RoomForClaims().prompt, 32U);
+  EXPECT_EQ(w.lanes.RoomForClaims().slow.used(), 0U);
+  EXPECT_EQ(w.lanes.RoomForClaims().slow_in_flight.used(), 0U);
+  EXPECT_EQ(w.lanes.RoomForClaims().prompt.used(), 0U);
 }
 
 TEST(Lanes, IdleReceiversAreForgottenOnTheSecondLook) {
