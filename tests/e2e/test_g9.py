@@ -28,13 +28,24 @@ class World:
 
     def __init__(self):
         self.redirects = {}  # path -> location
-        self.outside = Scripted(self._outside, address=OUTSIDE)
-        self.port = self.outside.port
         leak = lambda receiver, connection, _: connection.sendall(reply(200, body=b"<title>secret</title>"))
-        self.inside = [Scripted(leak, address=a, port=self.port) for a in
-                       ([INSIDE, INSIDE6] if has_ipv6() else [INSIDE])]
+        self._listen(leak)
         self.proxy = Scripted(leak)  # what the environment names
         self.dns = DnsServer()
+
+    def _listen(self, leak, tries=20):
+        """One port outside and inside; what is free outside may be taken inside."""
+        self.outside, self.inside = Scripted(self._outside, address=OUTSIDE), []
+        self.port = self.outside.port
+        try:
+            for address in [INSIDE, INSIDE6] if has_ipv6() else [INSIDE]:
+                self.inside.append(Scripted(leak, address=address, port=self.port))
+        except OSError:
+            for listener in [self.outside, *self.inside]:
+                listener.close()
+            if tries == 1:
+                raise
+            self._listen(leak, tries - 1)
 
     def _outside(self, _, connection, request):
         path = request["line"].split()[1]
