@@ -3,6 +3,11 @@
 # includes what it uses, as the release build does, and where ccache is to share objects.
 #
 # precompiled(TARGET) and precompiled_test(TARGET) let a target use them.
+if(VEDETTE_PCH)
+  # Some libraries' flags define it and others' do not; a header that was precompiled without is not
+  # used with it.
+  add_compile_definitions(_REENTRANT)
+endif()
 set(VEDETTE_PCH_HEADERS
     <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstdlib> <deque> <functional>
     <map> <memory> <mutex> <optional> <random> <set> <stdexcept> <string> <string_view> <thread>
