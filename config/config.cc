@@ -76,28 +76,10 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Keys of earlier versions that mean nothing any more, and what stands for them now.
-struct RetiredKey {
-  std::string_view section;
-  std::string_view name;
-  std::string_view instead;
-};
-constexpr RetiredKey kRetiredKeys[] = {
-    {"worker", "org_share",
-     "[worker] newcomer_share stands for it, the share that an organisation that is alone leaves "
-     "free: remove org_share, or set newcomer_share to 1 - org_share"},
-};
-
-// The end of a sentence about something unknown: what stands for it now, or else what was probably
-// meant, if anything is so close that it was. `what` is "key" or "one".
+// The end of a sentence about something unknown: what was probably meant, if anything is so close
+// that it was. `what` is "key" or "one".
 std::string Hint(const std::string& unknown, const std::vector<std::string>& known,
                  std::string_view what) {
-  for (const RetiredKey& key : kRetiredKeys) {
-    if (unknown == fmt::format("[{}] {}", key.section, key.name) ||
-        unknown == EnvironmentName(key.section, key.name)) {
-      return fmt::format("; {}", key.instead);
-    }
-  }
   const auto distance = [&](const std::string& name) { return EditDistance(unknown, name); };
   const std::string& closest =
       *std::min_element(known.begin(), known.end(),
@@ -143,11 +125,17 @@ class Index {
       if (key.name == name) return Found{key, false};
       if (key.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
     }
+    for (const Key& key : former_) {
+      if (key.section == section && key.name == name) return Found{key, false};
+    }
     return std::nullopt;
   }
 
   std::optional<Found> InEnvironment(const std::string& variable) const {
     if (const auto it = variables_.find(variable); it != variables_.end()) return it->second;
+    for (const Key& key : former_) {
+      if (EnvironmentName(key.section, key.name) == variable) return Found{key, false};
+    }
     const std::string tokens = EnvironmentName(kTokensSection, "");
     if (!variable.starts_with(tokens)) return std::nullopt;
     std::string name = variable.substr(tokens.size());
@@ -184,6 +172,7 @@ class Index {
   }
 
   std::vector<Key> table_;
+  const std::vector<Key> former_ = FormerKeys();  // read, but never suggested or listed
   std::set<std::string> sections_;
   std::map<std::string, Found> variables_;
 };

@@ -14,6 +14,8 @@ using std::chrono::seconds;
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kGiB = 1024 * kMiB;
+constexpr double kNewcomerShareMin = 0.0001;  // of ten thousand slots not one is left free
+constexpr double kNewcomerShareMax = 0.9;
 
 // Adds the keys of one section; `at` finds the section's struct.
 template <typename Struct>
@@ -195,7 +197,7 @@ void AddWorker(std::vector<Key>* table) {
       .Time("control_age_max_ms", &C::control_age_max_ms, milliseconds(100), seconds(4))
       .Add("checks_in_flight_max", &C::checks_in_flight_max, Int(1, 1'000'000))
       .Add("rows_ahead_max", &C::rows_ahead_max, Int(0, 1'000'000))
-      .Add("newcomer_share", &C::newcomer_share, Real(0.01, 0.9))
+      .Add("newcomer_share", &C::newcomer_share, Real(kNewcomerShareMin, kNewcomerShareMax))
       .Add("chunk_rows_max", &C::chunk_rows_max, Int(1, 65'536))
       .Time("chunk_duration_target_ms", &C::chunk_duration_target_ms)
       .Add("claims_max", &C::claims_max, Int(1, 100))
@@ -261,6 +263,19 @@ std::vector<Key> KeyTable() {
   AddDelivery(&table);
   AddTesting(&table);
   return table;
+}
+
+std::vector<Key> FormerKeys() {
+  // Version 0.1 named the share that one organisation might hold, not the one that it leaves free.
+  const ValueReader<double> share = Real(0.01, 1);
+  return {{"worker", "org_share", share.allowed, false,
+           [read = share.read](const RawValue& raw, Config* config) {
+             const auto value = read(raw);
+             if (!value) return false;
+             config->worker.newcomer_share =
+                 std::clamp(1 - *value, kNewcomerShareMin, kNewcomerShareMax);
+             return true;
+           }}};
 }
 
 std::optional<Key> TokenKey(std::string_view name) {

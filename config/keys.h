@@ -27,6 +27,9 @@ struct Key {
 // Every key but those of [admin.tokens], whose names are free.
 std::vector<Key> KeyTable();
 
+// Keys of earlier versions that are still read: each sets the field that stands for it now.
+std::vector<Key> FormerKeys();
+
 inline constexpr std::string_view kTokensSection = "admin.tokens";
 // The key of one token. Its name is lower-case letters, digits, '_' and '-'.
 std::optional<Key> TokenKey(std::string_view name);

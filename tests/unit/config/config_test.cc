@@ -307,12 +307,11 @@ TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""), HasSubstr("unknown key"));
 }
 
-TEST(File, ARetiredKeyIsAnErrorThatNamesWhatStandsForIt) {
-  EXPECT_THAT(ErrorOf("[worker]\norg_share = 0.5\n"),
-              HasSubstr(":2: unknown key [worker] org_share; [worker] newcomer_share stands for "
-                        "it, the share that an organisation that is alone leaves free"));
-  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_WORKER_ORG_SHARE", "0.5"),
-              HasSubstr("unknown variable VEDETTE_WORKER_ORG_SHARE; [worker] newcomer_share"));
+TEST(File, AKeyOfAnEarlierVersionSetsWhatStandsForItNow) {
+  EXPECT_DOUBLE_EQ(Load("[worker]\norg_share = 0.75\n").worker.newcomer_share, 0.25);
+  EXPECT_DOUBLE_EQ(Load("", {{"VEDETTE_WORKER_ORG_SHARE", "0.5"}}).worker.newcomer_share, 0.5);
+  EXPECT_DOUBLE_EQ(Load("", {{"VEDETTE_WORKER_ORG_SHARE", "1"}}).worker.newcomer_share, 0.0001);
+  EXPECT_THAT(ErrorOf("[worker]\norg_share = 2.0\n"), HasSubstr("[worker] org_share"));
 }
 
 TEST(File, ASyntaxErrorNamesItsPlace) {
