@@ -19,6 +19,7 @@ from conftest import ROOT, Vedette, wait_until
 ROWS = int(os.environ.get("VEDETTE_TEST_SIZE_ROWS", "1000000"))
 RSS_MIB_MAX = 256
 PAGE_ROWS = 1000
+PAGE_BYTES_MAX = 1 << 30  # no page is cut for its bytes here: the plan of the longest is judged
 STALLED_READERS = 30
 
 
@@ -90,7 +91,7 @@ def explain(database, name, types, parameters):
 
 def buffers_of_page(database, monitor, after):
     """Buffers hit or read."""
-    plan = explain(database, "row_list", "uuid, int, int", (monitor, after, 101))
+    plan = explain(database, "row_list", "uuid, int, int, bigint", (monitor, after, 101, PAGE_BYTES_MAX))
     assert plan["Actual Rows"] >= 100
     return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
@@ -170,9 +171,9 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
         # A range of rows, and the way down an index a state.
         assert abs(last - first) <= 20 and max(first, last) < 700, (first, last)
         looked_at = {
-            "row_list": explain(database, "row_list", "uuid, int, int", (monitor, ROWS // 2, 1000)),
-            "row_list_stale": explain(database, "row_list_stale", "uuid, int, int, int, int",
-                                      (monitor, ROWS // 2, ROWS // 2 + 1000, 86400, 100)),
+            "row_list": explain(database, "row_list", "uuid, int, int, bigint", (monitor, ROWS // 2, 1000, PAGE_BYTES_MAX)),
+            "row_list_stale": explain(database, "row_list_stale", "uuid, int, int, int, int, bigint",
+                                      (monitor, ROWS // 2, ROWS // 2 + 1000, 86400, 100, PAGE_BYTES_MAX)),
             # Whether a part's keys are new.
             "row_find_keys": explain(database, "row_find_keys", "uuid, bytea[]",
                                      (monitor, [os.urandom(16) for _ in range(1000)])),
