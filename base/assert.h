@@ -1,6 +1,5 @@
 #pragma once
 
-#include <source_location>
 #include <string_view>
 
 namespace vedette::base {
@@ -10,12 +9,13 @@ namespace vedette::base {
 // only, a function of the loop runs on the loop's thread. Never for input, and never for what the
 // database or a peer may say. A process that dies costs its leases, which others take over; a wrong
 // counter costs fairness or money, and nobody sees it.
-[[noreturn]] void AssertFailed(std::string_view sentence, const std::source_location& where);
+[[noreturn]] void AssertFailed(std::string_view sentence, const char* file, int line);
 
-inline void Assert(bool condition, std::string_view sentence,
-                   const std::source_location& where = std::source_location::current()) {
+// `file` and `line` are the caller's. (clang-tidy 14 does not know std::source_location.)
+inline void Assert(bool condition, std::string_view sentence, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE()) {
   if (!condition) [[unlikely]] {
-    AssertFailed(sentence, where);
+    AssertFailed(sentence, file, line);
   }
 }
 

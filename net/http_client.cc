@@ -95,7 +95,7 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
 
 struct HttpClient::Impl final : Transfer::Pauser {
   Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
-  ~Impl();
+  ~Impl() override;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 

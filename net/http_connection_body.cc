@@ -148,11 +148,7 @@ void HttpConnection::GatherBody(std::uint64_t sequence, ServerRequest* request,
     then(Gathered::kBroken);
     return;
   }
-  gathering_.emplace();
-  gathering_->request = request;
-  gathering_->held = held;
-  gathering_->then = std::move(then);
-  gathering_->wait_left = wait_max;
+  gathering_ = Gathering{request, held, std::move(then), 0, 0, {}, wait_max, {}};
   phase_ = Phase::kBody;
   SetDeadline(host_.config().body_timeout_ms);
   if (HasRoom(std::min<std::size_t>(parser_->DeclaredBytes().value_or(kBodyReadBytes),

@@ -36,13 +36,11 @@ class Transfer {
   // Whom a transfer with a budget tells that its answer waits.
   class Pauser {
    public:
+    virtual ~Pauser() = default;
     // What runs, on any thread, once the bytes are there; it leads to Resume.
     virtual std::function<void()> WhenGranted(const Transfer& transfer) = 0;
     // The phase is now kPaused. Called by curl.
     virtual void Paused(Transfer& transfer) = 0;
-
-   protected:
-    ~Pauser() = default;
   };
 
   explicit Transfer(const config::NetConfig& config);

@@ -325,6 +325,7 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
     result.chunks = static_cast<std::int64_t>(plans.size());
     const auto last_turns = InsertChunks(tx, clock, plans);
     std::vector<std::optional<base::Timestamp>> turns;
+    turns.reserve(monitor_ids.size());
     for (const base::Uuid& id : monitor_ids) turns.emplace_back(last_turns.at(id));
     tx.Exec("sched_set_portions", monitor_ids, portion_at, portion_positions, turns);
     return result;

@@ -253,10 +253,10 @@ TEST_F(DeliveryTest, G10_AClaimBesideHundredsOfAnothersHangingReceiversTakesANei
       "gen_random_uuid(), 0, now() from monitor");
   ASSERT_EQ(Sql("select count(*) from delivery"), "321");
 
-  auto limits = Limits(2);
-  limits.slow_held = base::FairShares<base::Uuid>(256, 0.1);
+  auto room = Limits(2);
+  room.slow_held = base::FairShares<base::Uuid>(256, 0.1);
   const auto claim = [&](const base::Uuid& cursor) {
-    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, {}, {});
+    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), room, {}, {});
   };
   const auto of_neighbour = [&](const store::DeliveryClaim& c) {
     return std::count_if(
@@ -264,17 +264,17 @@ TEST_F(DeliveryTest, G10_AClaimBesideHundredsOfAnothersHangingReceiversTakesANei
         [&](const store::LeasedDelivery& d) { return d.notification.org_id == neighbour; });
   };
 
-  limits.endpoints_max = 400;
+  room.endpoints_max = 400;
   const auto first = claim({});
   EXPECT_EQ(of_neighbour(first), 1) << "in the first claim that meets it";
   EXPECT_GT(first.deliveries.size(), 100U);
   EXPECT_GT(first.passed_over.size(), 100U) << "the other's share is used up";
 
   Sql("update delivery set available_at = now(), lease_token = null");
-  limits.endpoints_max = 200;
+  room.endpoints_max = 200;
   // What it holds already, all of it hanging.
-  limits.slow_held.Take(org, 230);
-  limits.slow_in_flight.Take(org, 90);
+  room.slow_held.Take(org, 230);
+  room.slow_in_flight.Take(org, 90);
   const auto second = claim(claim({}).next_cursor);
   EXPECT_EQ(of_neighbour(second), 1) << "and where endpoints are visited by halves, in the second";
   EXPECT_EQ(second.deliveries.size(), 1U);
