@@ -60,7 +60,7 @@ struct ByteBudget::Impl {
     if (it->second == 0) used_by.erase(it);
   }
 
-  // Whoever waits and may go now. The callbacks run without the lock.
+  // Those who wait and may go now. The callbacks run without the lock.
   std::vector<std::function<void()>> Admit() {
     std::vector<std::function<void()>> ready;
     for (;;) {

@@ -8,9 +8,9 @@
 
 namespace vedette::base {
 
-// The bytes that a process holds for others at once: request bodies, answers, pages (G11). Whoever
-// is about to read on takes first and waits where nothing is free; those who wait take turns by
-// organisation, and one organisation may hold what MayTakeMore (fair_share.h) leaves it.
+// The bytes that a process holds for others at once: request bodies, answers, pages (G11). A holder
+// that is about to read on takes first and waits where nothing is free; those who wait take turns
+// by organisation, and one organisation may hold what MayTakeMore (fair_share.h) leaves it.
 //
 // Holders grow while others grow, so all of them could wait for each other. One of them at a time
 // may therefore always go on: it is the privileged one until it lets go. So the process holds at

@@ -13,7 +13,7 @@ namespace vedette::base {
 // Keys take turns; within a key the order is that of arrival. So nobody waits behind a neighbour's
 // backlog, only behind one turn of each key that waits (G10).
 //
-// A plain container: no clock, no limit, no lock. Whoever owns it bounds what it pushes and guards
+// A plain container: no clock, no limit, no lock. Its owner bounds what it pushes and guards
 // it. A push, a pop and a visit of one key cost O(log keys).
 template <typename Key, typename Item>
 class FairQueue {

@@ -66,7 +66,7 @@ bool HttpConnection::SayContinue() {
   return true;
 }
 
-// Whoever waits for the body learns that it does not come.
+// Tells the one who waits for the body that it does not come.
 void HttpConnection::EndBody() {
   if (parser_) {
     parser_->request().body = std::string();
