@@ -28,7 +28,7 @@ namespace vedette::delivery {
 
 // Attempts leased notifications until they are delivered or given up: those that this process's
 // worker has just recorded, from memory, and those that are due in the database. Outcomes are
-// settled in batches. Loop thread only; outlived by everything handed in.
+// settled in batches. Loop thread only; what is handed in outlives it.
 class Deliverer {
  public:
   Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,

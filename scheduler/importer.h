@@ -15,7 +15,7 @@ namespace vedette::scheduler {
 
 // Adds the rows of monitors that were made from uploaded files, a batch at a time. Any process may
 // take the next batch; one that dies leaves its batch undone, never half done. Loop thread only;
-// outlived by everything handed in.
+// what is handed in outlives it.
 class Importer {
  public:
   Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,

@@ -17,7 +17,7 @@ namespace vedette::scheduler {
 
 // Partitions and retention (store/maintenance.h), one process of the fleet at a time, and the
 // gauges that every process shows. A task that fails is logged and counted. Loop thread only;
-// outlived by everything handed in.
+// what is handed in outlives it.
 class Maintenance {
  public:
   Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,

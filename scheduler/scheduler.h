@@ -17,7 +17,7 @@ namespace vedette::scheduler {
 
 // Turns due monitors into ticks and chunks, cuts the portions of large ticks and closes them.
 // Sleeps until the earliest next_run_at; several share the work, without a leader. Loop thread
-// only; outlived by everything handed in.
+// only; what is handed in outlives it.
 class Scheduler {
  public:
   Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,

@@ -38,7 +38,7 @@ struct TierProbe {
 
 // The pipeline of checks: claim -> (admit, load) -> probe -> verdict -> record. Holds leases on
 // chunks, renews them, and starts no check whose monitor is not known to be live as of a moment ago
-// (G5). Loop thread only; outlived by everything handed in.
+// (G5). Loop thread only; what is handed in outlives it.
 class Worker {
  public:
   Worker(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -57,8 +57,8 @@ class Worker {
   void Drain(std::function<void()> done);
 
   // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet. Schedulers of version 0.1 size
-  // chunks by it; later ones go by each monitor's own.
+  // none was made yet. Schedulers of version 0.1 size chunks by it; later ones go by each monitor's
+  // own.
   std::vector<std::int64_t> CheckDurationsMs() const;
 
  private:
