@@ -2,63 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <exception>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "admin/routes.h"
 #include "base/crypto.h"
-#include "store/async.h"
+#include "base/text.h"
+#include "domain/limits.h"
+#include "rest/failure_reply.h"
+#include "rest/serve.h"
 
 namespace vedette::admin {
 namespace {
-
-constexpr std::size_t kRequestIdCharsMax = 128;
-constexpr std::string_view kUnmatchedRoute = "admin (none)";
 
 // What came with "Authorization: Bearer <token>"; empty without.
 std::string_view BearerToken(const net::ServerRequest& request) {
   constexpr std::string_view kScheme = "bearer ";
   std::string_view header = request.Header("authorization");
   if (header.size() <= kScheme.size()) return {};
-  for (std::size_t i = 0; i < kScheme.size(); ++i) {
-    const char c = header[i];
-    if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != kScheme[i]) return {};
-  }
+  if (!base::EqualsIgnoringAsciiCase(header.substr(0, kScheme.size()), kScheme)) return {};
   header.remove_prefix(kScheme.size());
   while (header.starts_with(' ')) header.remove_prefix(1);
   return header;
 }
 
-bool IsSaneRequestId(std::string_view id) {
-  return !id.empty() && id.size() <= kRequestIdCharsMax &&
-         std::all_of(id.begin(), id.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
-}
-
-Answer AnswerOf(const store::Failure& failure) {
-  using Kind = store::Failure::Kind;
-  switch (failure.kind) {
-    case Kind::kUnavailable:
-      return TryLater("unavailable", "the database cannot be reached; nothing was changed");
-    case Kind::kContention:
-      return TryLater("contention", "the database is busy with the same rows; nothing was changed");
-    case Kind::kOverloaded:
-      return TryLater("overloaded", "too many requests are waiting; nothing was changed");
-    case Kind::kCommitUnknown:
-      return ErrorAnswer(500, "commit_unknown",
-                         "the connection to the database broke while the change was being "
-                         "committed: look whether it happened before repeating it");
-    case Kind::kFault:
-      break;
-  }
-  return ErrorAnswer(500, "internal_error", "an unexpected failure; the log has more");
+// Of every answer: what the port tells is the operator's, and is never to be kept or guessed at.
+std::vector<rest::Header> PortHeaders() {
+  return {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
 }
 
 }  // namespace
@@ -69,42 +40,23 @@ struct Admin::Impl {
     std::string sha256;
   };
 
+  const rest::Port port;
   Parts parts;
   store::Pool& pool;
   std::vector<Token> tokens;
 
   // One request on its way: everything that the answer needs when it is there.
   struct Request {
-    std::shared_ptr<net::Exchange> exchange;
+    std::shared_ptr<rest::Answer> answer;
     const Route* route = nullptr;
     Call call;
-    std::chrono::nanoseconds started;
     store::ReplayProgress progress{};  // of a portioned one
   };
 
-  void Send(const Request& request, Answer answer);
   std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
-  bool ReadPath(const RouteMatch& match, Request* request, Answer* refusal) const;
   void Run(const std::shared_ptr<Request>& request);
-  std::optional<Answer> RunOnce(store::Session& session, Request* request) const;
-  void LogFailure(const Request& request, const store::Failure& failure) const;
-  static Answer FailedAnswer(const Request& request, const store::Failure& failure);
+  rest::Handled RunStored(store::Session& session, const std::shared_ptr<Request>& request);
 };
-
-void Admin::Impl::Send(const Request& request, Answer answer) {
-  const auto& given = request.exchange->request();
-  const std::string_view id = given.Header("x-request-id");
-  answer.headers.emplace_back("X-Request-Id",
-                              IsSaneRequestId(id) ? std::string(id) : base::Uuid::V4().ToString());
-  answer.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  const std::string label = request.route == nullptr
-                                ? std::string(kUnmatchedRoute)
-                                : fmt::format("admin {}", request.route->pattern);
-  const auto took = parts.clock.SinceBoot() - request.started;
-  parts.metrics.ObserveHttpRequest(label, answer.status,
-                                   std::chrono::duration_cast<std::chrono::microseconds>(took));
-  request.exchange->Send(std::move(answer));
-}
 
 // Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
 // length does not either.
@@ -119,84 +71,71 @@ std::optional<std::string> Admin::Impl::ActorOf(const net::ServerRequest& reques
   return actor;
 }
 
-bool Admin::Impl::ReadPath(const RouteMatch& match, Request* request, Answer* refusal) const {
-  for (const std::string& value : match.values) {
-    std::string text;
-    try {
-      text = net::PercentDecode(value, false);
-    } catch (const std::invalid_argument&) {
-      *refusal = NotFound("route");
-      return false;
-    }
-    if (match.route->access == Route::Access::kOpen) {
-      request->call.asset = text;
+namespace {
+
+rest::Reply Unauthorized() {
+  rest::Reply reply = rest::ErrorReply(401, "unauthorized",
+                                       "send Authorization: Bearer with one of the admin tokens");
+  reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vedette admin\"");
+  return reply;
+}
+
+// Takes the path's parameters over into the call. False for an id that is none.
+bool ReadPath(const rest::Match<Route>& match, Call* call) {
+  for (const std::string& value : match.params) {
+    const bool names_user =
+        &value == &match.params.back() && match.route->pattern.ends_with("/{user}");
+    if (names_user || match.route->access == Route::Access::kOpen) {
+      call->name = value;
       continue;
     }
-    const auto id = base::Uuid::Parse(text);
-    if (!id) {
-      *refusal = ErrorAnswer(404, "not_found", "nothing has an id that is not a UUID");
-      return false;
-    }
-    request->call.ids.push_back(*id);
+    const auto id = base::Uuid::Parse(value);
+    if (!id) return false;
+    call->ids.push_back(*id);
   }
   return true;
 }
 
+}  // namespace
+
 void Admin::Impl::Run(const std::shared_ptr<Request>& request) {
   if (request->route->immediate != nullptr) {
-    Send(*request, request->route->immediate(parts, request->call));
+    request->answer->Send(request->route->immediate(parts, request->call));
     return;
   }
-  const bool queued = pool.Post([this, request](store::Session& session) {
-    if (auto answer = RunOnce(session, request.get())) {
-      Send(*request, std::move(*answer));
-    } else {
-      Run(request);  // the rest, when it is its turn again
+  // What was done in portions before stays done, and the answer says so.
+  const auto failed = [request](const store::Failure& failure) {
+    if (request->progress.replayed == 0) {
+      return rest::FailureReply(failure, request->answer->request_id());
     }
-  });
-  if (!queued) {
-    Send(*request, FailedAnswer(*request, {store::Failure::Kind::kOverloaded, {}}));
-  }
+    return rest::Unavailable(
+        "incomplete", fmt::format("{} deliveries were replayed before the database could not go "
+                                  "on; repeat the request for the rest",
+                                  request->progress.replayed));
+  };
+  rest::Serve(
+      pool, std::nullopt, request->answer,
+      [this, request](store::Session& session) { return RunStored(session, request); }, failed);
 }
 
-// Empty: there is more to do.
-std::optional<Answer> Admin::Impl::RunOnce(store::Session& session, Request* request) const {
-  try {
-    if (request->route->stored != nullptr) {
-      return request->route->stored(parts, session, request->call);
-    }
-    return request->route->portioned(parts, session, request->call, &request->progress);
-  } catch (...) {
-    const store::Failure failure = store::CurrentFailure();
-    LogFailure(*request, failure);
-    return FailedAnswer(*request, failure);
+rest::Handled Admin::Impl::RunStored(store::Session& session,
+                                     const std::shared_ptr<Request>& request) {
+  const Route& route = *request->route;
+  if (route.stored != nullptr) return route.stored(parts, session, request->call);
+  if (auto reply = route.portioned(parts, session, request->call, &request->progress)) {
+    return std::move(*reply);
   }
-}
-
-// What was done in portions before stays done, and the answer says so.
-Answer Admin::Impl::FailedAnswer(const Request& request, const store::Failure& failure) {
-  if (request.progress.replayed == 0) return AnswerOf(failure);
-  return TryLater("incomplete", fmt::format("{} deliveries were replayed before the database could "
-                                            "not go on; repeat the request for the rest",
-                                            request.progress.replayed));
-}
-
-// A fault is ours to mend; the rest is the database's state, which readiness tells as well.
-void Admin::Impl::LogFailure(const Request& request, const store::Failure& failure) const {
-  const base::Logger::Fields fields = {{"route", request.route->pattern},
-                                       {"method", request.route->method},
-                                       {"error", failure.message}};
-  if (failure.kind == store::Failure::Kind::kFault) {
-    parts.log.Error("a request failed", fields);
-  } else {
-    parts.log.Warn("a request could not be served", fields);
-  }
+  Run(request);  // the rest, when it is its turn again
+  return rest::Parked{};
 }
 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
              const base::Logger& log)
-    : impl_(new Impl{{config, signals, clock, metrics, state, log}, pool, {}}) {
+    : impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
+                     {config, signals, clock, metrics, state, log},
+                     pool,
+                     {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     impl_->tokens.push_back({name, base::Sha256(token)});
   }
@@ -206,46 +145,43 @@ Admin::~Admin() = default;
 
 void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   const net::ServerRequest& given = exchange->request();
-  auto request = std::make_shared<Impl::Request>(
-      Impl::Request{exchange, nullptr, {given, {}, {}, {}}, impl_->parts.clock.SinceBoot()});
-  const RouteMatch match = FindRoute(given.method, given.path);
-  if (match.route == nullptr) {
-    if (match.allowed.empty()) return impl_->Send(*request, NotFound("route"));
-    Answer answer = ErrorAnswer(405, "method_not_allowed",
-                                fmt::format("this path takes {}", fmt::join(match.allowed, ", ")));
-    answer.headers.emplace_back("Allow", fmt::format("{}", fmt::join(match.allowed, ", ")));
-    return impl_->Send(*request, std::move(answer));
-  }
-  request->route = match.route;
-  if (match.route->access == Route::Access::kToken) {
+  const auto match = Router().Find(given.method, given.path);
+  auto answer = std::make_shared<rest::Answer>(impl_->port, std::move(exchange),
+                                               match ? match->route->pattern : std::string_view());
+  if (!match) return answer->Send(Router().Refusal(given.method, given.path));
+  auto request =
+      std::make_shared<Impl::Request>(Impl::Request{answer, match->route, {given, {}, {}, {}}});
+  const bool takes_token = match->route->access == Route::Access::kToken;
+  if (takes_token) {
     std::optional<std::string> actor = impl_->ActorOf(given);
-    if (!actor) {
-      Answer answer = ErrorAnswer(401, "unauthorized",
-                                  "send Authorization: Bearer with one of the admin tokens");
-      answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vedette admin\"");
-      return impl_->Send(*request, std::move(answer));
-    }
+    if (!actor) return answer->Send(Unauthorized());
     request->call.actor = std::move(*actor);
   }
-  Answer refusal;
-  if (!impl_->ReadPath(match, request.get(), &refusal)) {
-    return impl_->Send(*request, std::move(refusal));
-  }
-  if (given.body_pending && match.route->access == Route::Access::kToken) {
-    exchange->Gather({}, [impl = impl_.get(), request](net::Gathered how) {
-      if (how == net::Gathered::kWhole) impl->Run(request);
-    });
+  if (!ReadPath(*match, &request->call)) {
+    answer->Send(rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID"));
     return;
   }
-  impl_->Run(request);
+  if (!takes_token) return impl_->Run(request);
+  rest::GatherBody(answer, {}, [impl = impl_.get(), request] { impl->Run(request); });
 }
 
-bool Admin::TakesBody(std::string_view, std::string_view) const {
-  return true;
+std::size_t Admin::BodyBytesMax(std::string_view method, std::string_view path) const {
+  return Router().BodyBytesMax(method, path, impl_->parts.config.admin.body_bytes_max);
 }
 
-std::size_t Admin::BodyBytesMax(std::string_view, std::string_view) const {
-  return impl_->parts.config.admin.body_bytes_max;
+CallBody::CallBody(const Parts& parts, const Call& call)
+    : BodyReader(call.request,
+                 {.bytes_max = parts.config.admin.body_bytes_max,
+                  .absent = rest::BodyRules::Absent::kEmptyObject},
+                 rest::Nulls::kWrong) {}
+
+std::optional<std::string> CallBody::Reason(rest::Presence presence) {
+  return FilledText("reason", presence, kReasonCharsMax);
+}
+
+ListQuery ReadListQuery(rest::QueryReader* input) {
+  return {input->Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax),
+          input->Text("cursor")};
 }
 
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason) {

@@ -31,7 +31,6 @@ class Admin final : public net::HttpService {
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
-  bool TakesBody(std::string_view method, std::string_view path) const override;
 
  private:
   struct Impl;

@@ -26,28 +26,28 @@ std::string_view ContentType(std::string_view file) {
   return "text/plain; charset=utf-8";
 }
 
-Answer Serve(std::string_view file) {
+rest::Reply Serve(std::string_view file) {
   for (const auto& [name, text] : kFiles) {
     if (name != file) continue;
     return {200,
+            std::string(text),
             {{"Content-Type", std::string(ContentType(file))},
              {"Content-Security-Policy", std::string(kPolicy)},
              {"Referrer-Policy", "no-referrer"},
              {"X-Frame-Options", "DENY"},
-             {"Cache-Control", "no-cache"}},
-            std::string(text)};
+             {"Cache-Control", "no-cache"}}};
   }
-  return NotFound("file");
+  return rest::NotFound("file");
 }
 
 }  // namespace
 
-Answer GetConsole(const Parts&, const Call&) {
+rest::Reply GetConsole(const Parts&, const Call&) {
   return Serve(kIndex);
 }
 
-Answer GetConsoleAsset(const Parts&, const Call& call) {
-  return Serve(call.asset);
+rest::Reply GetConsoleAsset(const Parts&, const Call& call) {
+  return Serve(call.name);
 }
 
 }  // namespace vedette::admin

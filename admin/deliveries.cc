@@ -1,15 +1,17 @@
 #include <utility>
 
 #include "admin/handlers.h"
-#include "admin/input.h"
 #include "admin/shapes.h"
 #include "domain/names.h"
-#include "store/delivery_admin.h"
+#include "rest/cursor.h"
+#include "store/deliveries/delivery_admin.h"
 
 namespace vedette::admin {
 namespace {
 
-std::optional<domain::DeliveryState> ReadState(QueryReader* input) {
+constexpr rest::CursorOf kDeliveryList{'d'};
+
+std::optional<domain::DeliveryState> ReadState(rest::QueryReader* input) {
   const auto text = input->Text("state");
   if (!text) return std::nullopt;
   for (const auto state : {domain::DeliveryState::kPending, domain::DeliveryState::kDead,
@@ -22,71 +24,67 @@ std::optional<domain::DeliveryState> ReadState(QueryReader* input) {
 
 }  // namespace
 
-Answer GetDeliveries(const Parts&, store::Session& session, const Call& call) {
-  QueryReader input(call.request);
+rest::Reply GetDeliveries(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
   store::DeliveryQuery query;
   query.state = ReadState(&input);
   query.org_id = input.Id("org_id");
   query.monitor_id = input.Id("monitor_id");
-  const int limit = input.Limit();
-  const auto cursor_text = input.Text("cursor");
-  if (auto refusal = input.Refusal()) return *refusal;
-  if (cursor_text) {
-    const auto cursor = ReadCursor('d', *cursor_text);
-    if (!cursor) return BadCursor();
-    query.before = cursor->id;
+  query.job_id = input.Id("job_id");
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  if (list.cursor) {
+    query.before = rest::DecodeIdCursor(kDeliveryList, *list.cursor);
+    if (!query.before) return rest::InvalidCursor();
   }
-  query.limit = limit + 1;
-  auto deliveries = store::ListDeliveries(session, query);
-  std::optional<std::string> next;
-  if (deliveries.size() > static_cast<std::size_t>(limit)) {
-    deliveries.resize(static_cast<std::size_t>(limit));
-    next = MakeCursor('d', deliveries.back().id);
-  }
-  base::Json items = base::Json::array();
-  for (const auto& delivery : deliveries) items.push_back(DeliveryJson(delivery));
-  return JsonAnswer(200, ListJson(std::move(items), next));
+  query.limit = list.limit + 1;
+  const auto page = rest::CutPage(store::ListDeliveries(session, query), list.limit,
+                                  [](const store::DeliveryView& delivery) {
+                                    return rest::EncodeCursor(kDeliveryList, delivery.id);
+                                  });
+  return ListReply(page, DeliveryJson);
 }
 
-Answer GetDelivery(const Parts&, store::Session& session, const Call& call) {
+rest::Reply GetDelivery(const Parts&, store::Session& session, const Call& call) {
   const auto detail = store::ReadDelivery(session, call.ids[0]);
-  if (!detail) return NotFound("delivery");
-  return JsonAnswer(200, DeliveryDetailJson(*detail));
+  if (!detail) return rest::NotFound("delivery");
+  return rest::JsonReply(200, DeliveryDetailJson(*detail));
 }
 
-Answer PostReplay(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+rest::Reply PostReplay(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   switch (store::ReplayDelivery(session, parts.clock, call.ids[0],
                                 AuditOf(call, "delivery.replay", reason))) {
     case store::ReplayOutcome::kNotFound:
-      return NotFound("delivery");
+      return rest::NotFound("delivery");
     case store::ReplayOutcome::kNotDead:
-      return Conflict("not_dead", "only a dead delivery can be replayed");
+      return rest::ErrorReply(409, "not_dead", "only a dead delivery can be replayed");
     case store::ReplayOutcome::kDone:
       break;
   }
   parts.signals.Raise(store::Signal::kDelivery);
-  return JsonAnswer(200, {{"replayed", 1}});
+  return rest::JsonReply(200, {{"replayed", 1}});
 }
 
-std::optional<Answer> PostReplayMany(const Parts& parts, store::Session& session, const Call& call,
-                                     store::ReplayProgress* progress) {
-  BodyReader body(call.request);
+std::optional<rest::Reply> PostReplayMany(const Parts& parts, store::Session& session,
+                                          const Call& call, store::ReplayProgress* progress) {
+  CallBody body(parts, call);
   store::ReplayFilter filter;
-  filter.org_id = body.Id("org_id", Presence::kOptional);
-  filter.monitor_id = body.Id("monitor_id", Presence::kOptional);
-  filter.since = body.Time("since", Presence::kOptional);
-  filter.until = body.Time("until", Presence::kOptional);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+  filter.org_id = body.Id("org_id", rest::Presence::kOptional);
+  filter.monitor_id = body.Id("monitor_id", rest::Presence::kOptional);
+  filter.since = body.Time("since", rest::Presence::kOptional);
+  filter.until = body.Time("until", rest::Presence::kOptional);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const std::int64_t before = progress->replayed;
   store::ReplayDeliveries(session, parts.clock, filter,
                           AuditOf(call, "delivery.replay_many", reason), progress);
   if (progress->replayed > before) parts.signals.Raise(store::Signal::kDelivery);
   if (!progress->done) return std::nullopt;
-  return JsonAnswer(200, {{"replayed", progress->replayed}});
+  return rest::JsonReply(200, {{"replayed", progress->replayed}});
 }
 
 }  // namespace vedette::admin

@@ -4,15 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "admin/answer.h"
 #include "admin/service_state.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
+#include "rest/body_reader.h"
+#include "rest/page.h"
+#include "rest/query_reader.h"
+#include "rest/reply.h"
 #include "store/audit.h"
-#include "store/delivery_admin.h"
+#include "store/deliveries/delivery_admin.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -34,54 +37,96 @@ struct Parts {
 struct Call {
   const net::ServerRequest& request;
   std::vector<base::Uuid> ids;  // of the path, in order
-  std::string asset;            // of the path: the console's file
+  std::string name;             // of the path: the console's file, or a user
   std::string actor;            // the token's name; empty on a route that needs none
 };
+
+inline constexpr int kReasonCharsMax = 500;
+inline constexpr int kNameCharsMax = 200;
+
+// The body of a call: none at all is {}, and null is a wrong value unless the handler asks for it.
+class CallBody : public rest::BodyReader {
+ public:
+  CallBody(const Parts& parts, const Call& call);
+  // `reason`, which most changes have.
+  std::optional<std::string> Reason(rest::Presence presence = rest::Presence::kOptional);
+};
+
+// What lists read of a query: `limit` (1 to 1000, 100 by default) and the text of `cursor`.
+struct ListQuery {
+  int limit = 0;
+  std::optional<std::string> cursor;
+};
+ListQuery ReadListQuery(rest::QueryReader* input);
+
+// {"items": [...], "next_cursor"?}
+template <typename T>
+rest::Reply ListReply(const rest::Page<T>& page, base::Json (*to_json)(const T&)) {
+  return {200, rest::PageText("items", page, [&](const T& item, std::string* text) {
+            text->append(base::DumpJson(to_json(item)));
+          })};
+}
 
 // What the audit gets of a call. The target is the last id of the path; a creation fills in its
 // own.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
 
 // operations.cc
-Answer GetHealth(const Parts&, const Call&);
-Answer GetReadiness(const Parts&, const Call&);
-Answer GetMetrics(const Parts&, const Call&);
-Answer GetOverview(const Parts&, store::Session&, const Call&);
-Answer GetAudit(const Parts&, store::Session&, const Call&);
-Answer PostDrain(const Parts&, store::Session&, const Call&);
+rest::Reply GetHealth(const Parts&, const Call&);
+rest::Reply GetReadiness(const Parts&, const Call&);
+rest::Reply GetMetrics(const Parts&, const Call&);
+rest::Reply GetOverview(const Parts&, store::Session&, const Call&);
+rest::Reply GetAudit(const Parts&, store::Session&, const Call&);
+rest::Reply PostDrain(const Parts&, store::Session&, const Call&);
+
+// suppressions.cc
+rest::Reply PostSuppression(const Parts&, store::Session&, const Call&);
+rest::Reply PostUnsuppression(const Parts&, store::Session&, const Call&);
 
 // console.cc
-Answer GetConsole(const Parts&, const Call&);
-Answer GetConsoleAsset(const Parts&, const Call&);
+rest::Reply GetConsole(const Parts&, const Call&);
+rest::Reply GetConsoleAsset(const Parts&, const Call&);
 
 // organisations.cc
-Answer PostOrganisation(const Parts&, store::Session&, const Call&);
-Answer GetOrganisations(const Parts&, store::Session&, const Call&);
-Answer GetOrganisation(const Parts&, store::Session&, const Call&);
-Answer PatchOrganisation(const Parts&, store::Session&, const Call&);
-Answer PostCredits(const Parts&, store::Session&, const Call&);
-Answer PostTeam(const Parts&, store::Session&, const Call&);
-Answer PatchTeam(const Parts&, store::Session&, const Call&);
-Answer GetApiKeys(const Parts&, store::Session&, const Call&);
-Answer PostApiKey(const Parts&, store::Session&, const Call&);
-Answer DeleteApiKey(const Parts&, store::Session&, const Call&);
-Answer PostRotation(const Parts&, store::Session&, const Call&);
+rest::Reply PostOrganisation(const Parts&, store::Session&, const Call&);
+rest::Reply GetOrganisations(const Parts&, store::Session&, const Call&);
+rest::Reply GetOrganisation(const Parts&, store::Session&, const Call&);
+rest::Reply PatchOrganisation(const Parts&, store::Session&, const Call&);
+rest::Reply PostCredits(const Parts&, store::Session&, const Call&);
+rest::Reply PostTeam(const Parts&, store::Session&, const Call&);
+rest::Reply PatchTeam(const Parts&, store::Session&, const Call&);
+rest::Reply GetApiKeys(const Parts&, store::Session&, const Call&);
+rest::Reply PostApiKey(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteApiKey(const Parts&, store::Session&, const Call&);
+rest::Reply PostRotation(const Parts&, store::Session&, const Call&);
+
+// sessions.cc
+rest::Reply PostSession(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteSession(const Parts&, store::Session&, const Call&);
+rest::Reply GetUsers(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteUser(const Parts&, store::Session&, const Call&);
 
 // monitors.cc
-Answer GetMonitors(const Parts&, store::Session&, const Call&);
-Answer GetMonitor(const Parts&, store::Session&, const Call&);
-Answer GetMonitorRows(const Parts&, store::Session&, const Call&);
-Answer GetRowEvents(const Parts&, store::Session&, const Call&);
-Answer PostPause(const Parts&, store::Session&, const Call&);
-Answer PostResume(const Parts&, store::Session&, const Call&);
-Answer PostCancel(const Parts&, store::Session&, const Call&);
-Answer PostTrigger(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitors(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitor(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitorRows(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitorRow(const Parts&, store::Session&, const Call&);
+rest::Reply GetRowEvents(const Parts&, store::Session&, const Call&);
+rest::Reply PostPause(const Parts&, store::Session&, const Call&);
+rest::Reply PostResume(const Parts&, store::Session&, const Call&);
+rest::Reply PostCancel(const Parts&, store::Session&, const Call&);
+rest::Reply PostTrigger(const Parts&, store::Session&, const Call&);
+
+// jobs.cc
+rest::Reply GetJobs(const Parts&, store::Session&, const Call&);
+rest::Reply GetJob(const Parts&, store::Session&, const Call&);
+rest::Reply PostTerminate(const Parts&, store::Session&, const Call&);
 
 // deliveries.cc
-Answer GetDeliveries(const Parts&, store::Session&, const Call&);
-Answer GetDelivery(const Parts&, store::Session&, const Call&);
-Answer PostReplay(const Parts&, store::Session&, const Call&);
-std::optional<Answer> PostReplayMany(const Parts&, store::Session&, const Call&,
-                                     store::ReplayProgress*);
+rest::Reply GetDeliveries(const Parts&, store::Session&, const Call&);
+rest::Reply GetDelivery(const Parts&, store::Session&, const Call&);
+rest::Reply PostReplay(const Parts&, store::Session&, const Call&);
+std::optional<rest::Reply> PostReplayMany(const Parts&, store::Session&, const Call&,
+                                          store::ReplayProgress*);
 
 }  // namespace vedette::admin

@@ -2,63 +2,68 @@
 #include <utility>
 
 #include "admin/handlers.h"
-#include "admin/input.h"
 #include "admin/shapes.h"
-#include "store/audit_list.h"
-#include "store/overview.h"
+#include "rest/cursor.h"
+#include "store/accounts/audit_list.h"
+#include "store/fleet/overview.h"
+#include "store/jobs/gauges.h"
 
 namespace vedette::admin {
+namespace {
 
-Answer GetHealth(const Parts&, const Call&) {
-  return JsonAnswer(200, {{"alive", true}});
+constexpr rest::CursorOf kAuditList{'a'};
+
+}  // namespace
+
+rest::Reply GetHealth(const Parts&, const Call&) {
+  return rest::JsonReply(200, {{"alive", true}});
 }
 
-Answer GetReadiness(const Parts& parts, const Call&) {
+rest::Reply GetReadiness(const Parts& parts, const Call&) {
   std::vector<std::string> reasons;
   const bool ready = parts.state.Ready(&reasons);
   base::Json body = base::Json::object();
   body["ready"] = ready;
   body["reasons"] = reasons;
-  return JsonAnswer(ready ? 200 : 503, body);
+  return rest::JsonReply(ready ? 200 : 503, body);
 }
 
-Answer GetMetrics(const Parts& parts, const Call&) {
+rest::Reply GetMetrics(const Parts& parts, const Call&) {
   return {
-      200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, parts.metrics.Expose()};
+      200, parts.metrics.Expose(), {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}};
 }
 
-Answer GetOverview(const Parts& parts, store::Session& session, const Call&) {
-  return JsonAnswer(200, OverviewJson(store::ReadOverview(session), parts.state.member_id()));
+rest::Reply GetOverview(const Parts& parts, store::Session& session, const Call&) {
+  return rest::JsonReply(200,
+                         OverviewJson(store::ReadOverview(session), store::ReadJobOverview(session),
+                                      parts.state.member_id()));
 }
 
-Answer GetAudit(const Parts&, store::Session& session, const Call& call) {
-  QueryReader input(call.request);
-  const int limit = input.Limit();
-  const auto cursor_text = input.Text("cursor");
-  if (auto refusal = input.Refusal()) return *refusal;
+rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
   std::optional<store::AuditPlace> before;
-  if (cursor_text) {
-    const auto cursor = ReadCursor('a', *cursor_text);
-    if (!cursor) return BadCursor();
-    before = store::AuditPlace{cursor->at, cursor->id};
+  if (list.cursor) {
+    const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);
+    if (!place) return rest::InvalidCursor();
+    before = store::AuditPlace{place->at, place->id};
   }
-  auto records = store::ListAudit(session, before, limit + 1);
-  std::optional<std::string> next;
-  if (records.size() > static_cast<std::size_t>(limit)) {
-    records.resize(static_cast<std::size_t>(limit));
-    next = MakeCursor('a', records.back().at, records.back().id);
-  }
-  base::Json items = base::Json::array();
-  for (const auto& record : records) items.push_back(AuditJson(record));
-  return JsonAnswer(200, ListJson(std::move(items), next));
+  const auto page =
+      rest::CutPage(store::ListAudit(session, before, list.limit + 1), list.limit,
+                    [](const store::AuditRecord& record) {
+                      return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
+                    });
+  return ListReply(page, AuditJson);
 }
 
 // An operator drains a process also while the database is away: the log is told either way, the
 // audit where it can be.
-Answer PostDrain(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+rest::Reply PostDrain(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   store::AuditEntry audit = AuditOf(call, "member.drain", reason);
   audit.target = parts.state.member_id().ToString();
   parts.log.Info("drain ordered through the admin port",
@@ -72,7 +77,8 @@ Answer PostDrain(const Parts& parts, store::Session& session, const Call& call) 
                    {{"actor", audit.actor}, {"error", e.what()}});
   }
   parts.state.Drain();
-  return JsonAnswer(202, {{"draining", true}, {"member_id", audit.target}, {"audited", audited}});
+  return rest::JsonReply(202,
+                         {{"draining", true}, {"member_id", audit.target}, {"audited", audited}});
 }
 
 }  // namespace vedette::admin

@@ -4,16 +4,18 @@
 #include <utility>
 
 #include "admin/handlers.h"
-#include "admin/input.h"
 #include "admin/shapes.h"
 #include "domain/money.h"
 #include "domain/names.h"
-#include "store/accounts.h"
-#include "store/control.h"
-#include "store/signing_secrets.h"
+#include "rest/cursor.h"
+#include "store/accounts/accounts.h"
+#include "store/accounts/signing_secrets.h"
+#include "store/monitors/control.h"
 
 namespace vedette::admin {
 namespace {
+
+constexpr rest::CursorOf kOrganisationList{'o'};
 
 // A year; longer than that is no rotation.
 constexpr double kOverlapHoursMax = 8760;
@@ -24,72 +26,66 @@ const std::vector<std::string_view>& Features() {
   return kFeatures;
 }
 
-Answer NoOrganisation() {
-  return NotFound("organisation");
+rest::Reply NoOrganisation() {
+  return rest::NotFound("organisation");
 }
 
 // Reads "spend_limit", where null says "none". False where it is negative or no number.
-std::optional<std::int64_t> ReadSpendLimit(BodyReader* body) {
+std::optional<std::int64_t> ReadSpendLimit(rest::BodyReader* body) {
   if (body->IsNull("spend_limit")) return std::nullopt;
-  const auto limit_mc = body->Credits("spend_limit", Presence::kOptional);
+  const auto limit_mc = body->Credits("spend_limit", rest::Presence::kOptional);
   if (limit_mc && *limit_mc < 0) body->Refuse("spend_limit", "Input should not be negative");
   return limit_mc;
 }
 
 }  // namespace
 
-Answer PostOrganisation(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto name = body.Text("name", Presence::kRequired, kNameCharsMax);
-  const auto features = body.Names("features", Presence::kOptional, Features());
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+rest::Reply PostOrganisation(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
+  const auto features = body.Names("features", rest::Presence::kOptional, Features());
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const base::Uuid id = store::CreateOrganisation(session, parts.clock, *name,
                                                   features.value_or(std::vector<std::string>{}),
                                                   AuditOf(call, "org.create", reason));
-  return JsonAnswer(201, {{"id", id.ToString()}});
+  return rest::JsonReply(201, {{"id", id.ToString()}});
 }
 
-Answer GetOrganisations(const Parts&, store::Session& session, const Call& call) {
-  QueryReader input(call.request);
+rest::Reply GetOrganisations(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
   store::OrganisationQuery query;
   query.q = input.Text("q").value_or("");
-  const int limit = input.Limit();
-  const auto cursor_text = input.Text("cursor");
-  if (auto refusal = input.Refusal()) return *refusal;
-  if (cursor_text) {
-    const auto cursor = ReadCursor('o', *cursor_text);
-    if (!cursor) return BadCursor();
-    query.before = cursor->id;
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  if (list.cursor) {
+    query.before = rest::DecodeIdCursor(kOrganisationList, *list.cursor);
+    if (!query.before) return rest::InvalidCursor();
   }
-  query.limit = limit + 1;
-  auto orgs = store::ListOrganisations(session, query);
-  std::optional<std::string> next;
-  if (orgs.size() > static_cast<std::size_t>(limit)) {
-    orgs.resize(static_cast<std::size_t>(limit));
-    next = MakeCursor('o', orgs.back().id);
-  }
-  base::Json items = base::Json::array();
-  for (const auto& org : orgs) items.push_back(OrganisationJson(org));
-  return JsonAnswer(200, ListJson(std::move(items), next));
+  query.limit = list.limit + 1;
+  const auto page = rest::CutPage(
+      store::ListOrganisations(session, query), list.limit,
+      [](const store::Organisation& org) { return rest::EncodeCursor(kOrganisationList, org.id); });
+  return ListReply(page, OrganisationJson);
 }
 
-Answer GetOrganisation(const Parts&, store::Session& session, const Call& call) {
+rest::Reply GetOrganisation(const Parts&, store::Session& session, const Call& call) {
   const auto org = store::ReadOrganisation(session, call.ids[0]);
   if (!org) return NoOrganisation();
-  return JsonAnswer(200, OrganisationJson(*org));
+  return rest::JsonReply(200, OrganisationJson(*org));
 }
 
-Answer PatchOrganisation(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
+rest::Reply PatchOrganisation(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
   store::OrganisationChange change;
-  change.locked = body.Bool("locked", Presence::kOptional);
-  change.features = body.Names("features", Presence::kOptional, Features());
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
+  change.locked = body.Boolean("locked", rest::Presence::kOptional);
+  change.features = body.Names("features", rest::Presence::kOptional, Features());
+  const auto reason = body.Reason();
   if (!body.Has("locked") && !body.Has("features")) {
     body.Refuse("locked", "Give locked, features, or both");
   }
-  if (auto refusal = body.Refusal()) return *refusal;
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   store::AuditEntry audit = AuditOf(call, "org.change", reason);
   audit.org_id = call.ids[0];
   audit.detail = base::Json::object();
@@ -102,12 +98,12 @@ Answer PatchOrganisation(const Parts& parts, store::Session& session, const Call
   return GetOrganisation(parts, session, call);
 }
 
-Answer PostCredits(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto amount_mc = body.Credits("amount", Presence::kRequired);
+rest::Reply PostCredits(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto amount_mc = body.Credits("amount", rest::Presence::kRequired);
   if (amount_mc == 0) body.Refuse("amount", "Input should not be 0");
-  const auto reason = body.Text("reason", Presence::kRequired, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+  const auto reason = body.Reason(rest::Presence::kRequired);
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const store::CreditOutcome outcome = store::AddCredits(
       session, parts.clock, call.ids[0], *amount_mc, *reason, AuditOf(call, "org.credits", reason));
   using Kind = store::CreditOutcome::Kind;
@@ -116,110 +112,106 @@ Answer PostCredits(const Parts& parts, store::Session& session, const Call& call
     case Kind::kNotFound:
       return NoOrganisation();
     case Kind::kWouldBeNegative:
-      return Conflict("insufficient_balance",
-                      fmt::format("the balance is {} and cannot become negative", balance));
+      return rest::ErrorReply(409, "insufficient_balance",
+                              fmt::format("the balance is {} and cannot become negative", balance));
     case Kind::kWouldBeTooLarge:
-      return Conflict("balance_too_large",
-                      fmt::format("the balance is {} and cannot exceed {}", balance,
-                                  domain::FormatCredits(store::kBalanceMcMax)));
+      return rest::ErrorReply(409, "balance_too_large",
+                              fmt::format("the balance is {} and cannot exceed {}", balance,
+                                          domain::FormatCredits(store::kBalanceMcMax)));
     case Kind::kDone:
       break;
   }
-  // Credits may be what skipped checks waited for; the next tick asks anew, nothing is woken.
-  return JsonAnswer(200, {{"balance", domain::CreditsToJson(outcome.balance_mc)}});
+  // Credits may be what skipped checks waited for; the next tick asks again, nothing is woken.
+  return rest::JsonReply(200, {{"balance", domain::CreditsToJson(outcome.balance_mc)}});
 }
 
-Answer PostTeam(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto name = body.Text("name", Presence::kRequired, kNameCharsMax);
+rest::Reply PostTeam(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
   const auto limit_mc = ReadSpendLimit(&body);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const auto id = store::CreateTeam(session, parts.clock, call.ids[0], *name, limit_mc,
                                     AuditOf(call, "team.create", reason));
   if (!id) return NoOrganisation();
-  return JsonAnswer(201, {{"id", id->ToString()}});
+  return rest::JsonReply(201, {{"id", id->ToString()}});
 }
 
-Answer PatchTeam(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
+rest::Reply PatchTeam(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
   store::TeamChange change;
-  change.name = body.Text("name", Presence::kOptional, kNameCharsMax);
+  change.name = body.FilledText("name", rest::Presence::kOptional, kNameCharsMax);
   change.set_spend_limit = body.Has("spend_limit");
   change.spend_limit_mc = ReadSpendLimit(&body);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
+  const auto reason = body.Reason();
   if (!body.Has("name") && !body.Has("spend_limit")) {
     body.Refuse("spend_limit", "Give name, spend_limit, or both");
   }
-  if (auto refusal = body.Refusal()) return *refusal;
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const auto team = store::ChangeTeam(session, parts.clock, call.ids[0], call.ids[1], change,
                                       AuditOf(call, "team.change", reason));
-  if (!team) return NotFound("team of this organisation");
-  return JsonAnswer(200, TeamJson(*team));
+  if (!team) return rest::NotFound("team of this organisation");
+  return rest::JsonReply(200, TeamJson(*team));
 }
 
-Answer GetApiKeys(const Parts&, store::Session& session, const Call& call) {
-  QueryReader input(call.request);
-  const int limit = input.Limit();
-  const auto cursor_text = input.Text("cursor");
-  if (auto refusal = input.Refusal()) return *refusal;
+rest::Reply GetApiKeys(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const rest::CursorOf keys_of{'k', call.ids[0]};
   store::ApiKeyQuery query;
-  if (cursor_text) {
-    const auto cursor = ReadCursor('k', *cursor_text);
-    if (!cursor) return BadCursor();
-    query.before = cursor->id;
+  if (list.cursor) {
+    query.before = rest::DecodeIdCursor(keys_of, *list.cursor);
+    if (!query.before) return rest::InvalidCursor();
   }
-  query.limit = limit + 1;
+  query.limit = list.limit + 1;
   auto keys = store::ListApiKeys(session, call.ids[0], query);
   if (!keys) return NoOrganisation();
-  std::optional<std::string> next;
-  if (keys->size() > static_cast<std::size_t>(limit)) {
-    keys->resize(static_cast<std::size_t>(limit));
-    next = MakeCursor('k', keys->back().id);
-  }
-  base::Json items = base::Json::array();
-  for (const auto& key : *keys) items.push_back(ApiKeyJson(key));
-  return JsonAnswer(200, ListJson(std::move(items), next));
+  const auto page = rest::CutPage(std::move(*keys), list.limit, [&](const store::ApiKey& key) {
+    return rest::EncodeCursor(keys_of, key.id);
+  });
+  return ListReply(page, ApiKeyJson);
 }
 
-Answer PostApiKey(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto name = body.Text("name", Presence::kRequired, kNameCharsMax);
+rest::Reply PostApiKey(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
   std::optional<base::Uuid> team_id;
-  if (!body.IsNull("team_id")) team_id = body.Id("team_id", Presence::kOptional);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+  if (!body.IsNull("team_id")) team_id = body.Id("team_id", rest::Presence::kOptional);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const store::ApiKeyOutcome made = store::CreateApiKey(
       session, parts.clock, call.ids[0], *name, team_id, AuditOf(call, "api_key.create", reason));
   using Kind = store::ApiKeyOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return NoOrganisation();
-  if (made.kind == Kind::kNoTeam) return NotFound("team of this organisation");
-  return JsonAnswer(201, {{"id", made.id.ToString()}, {"key", made.key}});
+  if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
+  return rest::JsonReply(201, {{"id", made.id.ToString()}, {"key", made.key}});
 }
 
-Answer DeleteApiKey(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+rest::Reply DeleteApiKey(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   if (!store::RevokeApiKey(session, parts.clock, call.ids[0], call.ids[1],
                            AuditOf(call, "api_key.revoke", reason))) {
-    return NotFound("API key of this organisation");
+    return rest::NotFound("API key of this organisation");
   }
-  return Answer{204, {}, {}};
+  return {204, {}};
 }
 
-Answer PostRotation(const Parts& parts, store::Session& session, const Call& call) {
-  BodyReader body(call.request);
-  const auto hours = body.Number("overlap_hours", Presence::kRequired, 0, kOverlapHoursMax);
-  const auto reason = body.Text("reason", Presence::kOptional, kReasonCharsMax);
-  if (auto refusal = body.Refusal()) return *refusal;
+rest::Reply PostRotation(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto hours = body.Number("overlap_hours", rest::Presence::kRequired, 0, kOverlapHoursMax);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
   const std::chrono::seconds overlap(std::llround(*hours * 3600));
   const auto made = store::RotateSigningSecret(
       session, parts.clock, call.ids[0], overlap, parts.config.limits.signing_secrets_live_max,
       parts.config.security, AuditOf(call, "signing_secret.rotate", reason));
   if (!made) return NoOrganisation();
   store::AwaitSecretsInForce();
-  return JsonAnswer(200, {{"id", made->id.ToString()}, {"secret", made->secret}});
+  return rest::JsonReply(200, {{"id", made->id.ToString()}, {"secret", made->secret}});
 }
 
 }  // namespace vedette::admin

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "admin/job_shapes.h"
 #include "domain/money.h"
 #include "domain/names.h"
 
@@ -45,6 +46,7 @@ base::Json MemberJson(const store::MemberView& member, const base::Uuid& this_me
       {"heartbeat_age_ms", member.heartbeat_age.count()},
       {"draining", member.draining},
       {"counters", base::ParseJsonOrThrow(member.counters)},
+      {"jobs", MemberJobsJson(member)},
       {"answering", member.id == this_member},
   };
 }
@@ -137,8 +139,9 @@ base::Json DeliveryJson(const store::DeliveryView& delivery) {
       {"state", domain::DeliveryStateName(delivery.state)},
       {"type", domain::NotificationTypeName(delivery.type)},
       {"org_id", delivery.org_id.ToString()},
-      {"monitor_id", delivery.monitor_id.ToString()},
-      {"row_id", delivery.row_id.ToString()},
+      {"monitor_id", IdJson(delivery.monitor_id)},
+      {"row_id", IdJson(delivery.row_id)},
+      {"job_id", IdJson(delivery.job_id)},
       {"event_group_id", delivery.event_group_id.ToString()},
       {"attempts", delivery.attempts},
       {"next_attempt_at", TimeJson(delivery.next_attempt_at)},
@@ -169,7 +172,8 @@ base::Json AuditJson(const store::AuditRecord& record) {
   };
 }
 
-base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_member) {
+base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,
+                        const base::Uuid& this_member) {
   base::Json members = base::Json::array();
   for (const auto& member : overview.members) members.push_back(MemberJson(member, this_member));
   base::Json backlog = base::Json::array();
@@ -197,14 +201,9 @@ base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_
         {"late", overview.monitors_late},
         {"stalest", std::move(late)}}},
       {"backlog", std::move(backlog)},
+      {"jobs", JobsOverviewJson(jobs, overview.members)},
+      {"waits", WaitsOverviewJson(jobs, overview.members)},
   };
-}
-
-base::Json ListJson(base::Json items, const std::optional<std::string>& next_cursor) {
-  base::Json json = base::Json::object();
-  json["items"] = std::move(items);
-  if (next_cursor) json["next_cursor"] = *next_cursor;
-  return json;
 }
 
 }  // namespace vedette::admin

@@ -6,10 +6,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/uuid.h"
-#include "store/accounts.h"
-#include "store/audit_list.h"
-#include "store/delivery_admin.h"
-#include "store/overview.h"
+#include "store/accounts/accounts.h"
+#include "store/accounts/audit_list.h"
+#include "store/deliveries/delivery_admin.h"
+#include "store/fleet/overview.h"
+#include "store/jobs/gauges.h"
 
 // The JSON shapes of the admin port (design 8). Pure.
 namespace vedette::admin {
@@ -25,9 +26,7 @@ base::Json DeliveryJson(const store::DeliveryView& delivery);
 // With its attempts. What receivers answered is shown as text, invalid UTF-8 replaced.
 base::Json DeliveryDetailJson(const store::DeliveryDetail& detail);
 base::Json AuditJson(const store::AuditRecord& record);
-base::Json OverviewJson(const store::Overview& overview, const base::Uuid& this_member);
-
-// {"items": [...], "next_cursor"?}
-base::Json ListJson(base::Json items, const std::optional<std::string>& next_cursor);
+base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,
+                        const base::Uuid& this_member);
 
 }  // namespace vedette::admin

@@ -3,8 +3,9 @@
 #include <memory>
 #include <string_view>
 
-#include "api/selector_fault.h"
-#include "api/webhook_tester.h"
+#include "api/jobs/waits.h"
+#include "api/monitors/selector_fault.h"
+#include "api/monitors/webhook_tester.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -18,18 +19,17 @@ namespace vedette::api {
 
 // The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each
 // request, as plain blocking code, to the pool, in the turn of its organisation. Route, key, rate
-// and organisation are judged before a body is taken. Everything handed in outlives it; stop the
-// server before the pool, and the pool before destroying the API.
+// and organisation are judged before a body is taken. Everything handed in must outlive this
+// object; stop the server before the pool, and the pool before destroying the API.
 class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-      WebhookTester& webhook_tester, SelectorFault selector_fault, base::Logger log);
+      WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log);
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
-  bool TakesBody(std::string_view method, std::string_view path) const override;
 
  private:
   struct Impl;

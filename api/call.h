@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/fields.h"
-#include "api/reply.h"
-#include "api/selector_fault.h"
-#include "api/upload_slots.h"
-#include "api/webhook_tester.h"
+#include "api/jobs/waits.h"
+#include "api/monitors/selector_fault.h"
+#include "api/monitors/upload_slots.h"
+#include "api/monitors/webhook_tester.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -20,14 +19,17 @@
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "net/public_address.h"
-#include "store/auth.h"
+#include "rest/answer.h"
+#include "rest/body.h"
+#include "rest/list_stream.h"
+#include "store/accounts/auth.h"
 #include "store/session.h"
 #include "store/signals.h"
 
 // What a handler has at hand.
 namespace vedette::api {
 
-// The parts of the process that the API uses; all outlive every request.
+// The parts of the process that the API uses. They must outlive every request.
 struct Parts {
   const config::Config& config;
   store::Pool& pool;
@@ -38,81 +40,56 @@ struct Parts {
   WebhookTester& webhook_tester;
   SelectorFault selector_fault;
   base::Logger log;
+  Waits& waits;
   UploadSlots& upload_slots;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;
-};
-
-// The answer to one request, given exactly once: adds the common headers, counts the request.
-// Passed from thread to thread, used by one at a time.
-class Answer {
- public:
-  Answer(const Parts& parts, std::shared_ptr<net::Exchange> exchange, std::string route);
-  ~Answer();
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
-
-  const net::ServerRequest& request() const { return exchange_->request(); }
-  // To read a streamed body from; answers go through Send and Begin.
-  net::Exchange& exchange() { return *exchange_; }
-  const std::string& request_id() const { return request_id_; }
-  // Lets go of the request's body, and of what was held for it.
-  void DropBody();
-  void AddHeader(std::string name, std::string value);
-
-  void Send(Reply reply);
-  // Begins a streamed 200 of JSON.
-  net::Exchange& Begin();
-
- private:
-  void Count(int status);
-
-  const Parts& parts_;
-  std::shared_ptr<net::Exchange> exchange_;
-  std::string route_;
-  std::string request_id_;
-  std::chrono::nanoseconds began_at_;
-  std::vector<std::pair<std::string, std::string>> headers_;
-  bool counted_ = false;
 };
 
 // One authenticated request on a pool's thread.
 struct Call {
   const Parts& parts;
   store::Session& session;
-  std::shared_ptr<Answer> answer;
+  std::shared_ptr<rest::Answer> answer;
   std::vector<std::string> path_params;  // decoded, in the order of the pattern
+  std::size_t body_bytes_max = 0;        // of the route
   store::Caller caller;
 
   const net::ServerRequest& request() const { return answer->request(); }
-  store::MonitorScope scope() const { return caller.scope(); }
+  store::Scope scope() const { return caller.scope(); }
   // What this request holds of Parts::held_bytes, on account of the caller's organisation; the body
   // is in it. Handlers take more for what they make of it, and for their answers.
   base::ByteBudget::Holding& held() const { return answer->exchange().held(); }
 };
 
-// Empty where the handler has taken the answer over.
-using Handled = std::optional<Reply>;
-using Handler = Handled (*)(Call& call);
+// Replies, or parks the answer (rest/answer.h). Throws what the store throws.
+using Handler = rest::Handled (*)(Call& call);
 
 // The monitor that the path's first parameter names, or a 404.
-Judged<domain::Monitor> FindMonitor(Call& call);
+rest::Judged<domain::Monitor> FindMonitor(Call& call);
 // The row of it that the second one names, or a 404.
-Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
+rest::Judged<domain::Row> FindRow(Call& call, const domain::Monitor& monitor);
 
-// The body as a JSON object: else 413, 415, 400, or 422 for what is over a limit of the parser.
-Judged<JsonBody> ReadJsonObject(Call& call);
+// The body of this request as a JSON object: else 413, 415, 400, or 422 for what is over a limit of
+// the parser, or a 503 where there is no room for it (TakeBytes).
+rest::Judged<rest::JsonBody> ReadJsonObject(Call& call, const rest::BodyRules& rules);
+// The rules of a body without anything that is large.
+rest::BodyRules BodyRulesOf(const Call& call);
 // Takes `bytes` of the process's budget for what is made of the body, waiting a few seconds on
 // this pool's thread; a 503 where there is no room. Not inside a transaction.
-std::optional<Reply> TakeBytes(Call& call, std::size_t bytes);
+std::optional<rest::Reply> TakeBytes(Call& call, std::size_t bytes);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
-std::optional<Reply> CheckEmptyBody(Call& call);
-
-// The answer that stands for the exception being handled; logged. Call inside a catch block.
-Reply FailureReply(const base::Logger& log, const Answer& answer);
+std::optional<rest::Reply> CheckEmptyBody(Call& call);
 
 // Whether the organisation may use what is asked for: a 403, or nothing.
-std::optional<Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,
-                                  std::string_view what);
+std::optional<rest::Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,
+                                        std::string_view what);
+
+// Answers with a list in pieces, which take the caller's turns.
+template <typename Item>
+rest::Handled SendList(Call& call, rest::ListParts<Item> parts) {
+  return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session,
+                          rest::ListSource<Item>(std::move(parts)));
+}
 
 }  // namespace vedette::api

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// The documents that are served to everybody, made from openapi.yaml when the binary is built.
+// The documents that are served to everybody, made from openapi/ when the binary is built.
 namespace vedette::api {
 
 std::string_view OpenApiJson();

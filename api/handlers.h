@@ -6,27 +6,69 @@
 namespace vedette::api {
 
 // monitors.cc
-Handled CreateMonitor(Call& call);
-Handled ListMonitors(Call& call);
-Handled ListMonitorsForRun(Call& call);
-Handled UpdateMonitor(Call& call);
-Handled CancelMonitor(Call& call);
-Handled TriggerMonitor(Call& call);
-Handled TestWebhook(Call& call);
+rest::Handled CreateMonitor(Call& call);
+rest::Handled ListMonitors(Call& call);
+rest::Handled ListMonitorsForRun(Call& call);
+rest::Handled UpdateMonitor(Call& call);
+rest::Handled CancelMonitor(Call& call);
+rest::Handled ArchiveMonitor(Call& call);
+rest::Handled TriggerMonitor(Call& call);
+rest::Handled TestWebhook(Call& call);
 
 // detail.cc
-Handled ShowMonitor(Call& call);
+rest::Handled ShowMonitor(Call& call);
 
 // rows.cc
-Handled ListRows(Call& call);
-Handled AddRows(Call& call);
-Handled SwitchRow(Call& call);
+rest::Handled ListRows(Call& call);
+rest::Handled AddRows(Call& call);
+rest::Handled ShowRow(Call& call);
+rest::Handled ChangeRow(Call& call);
+rest::Handled RemoveRow(Call& call);
 
 // uploads.cc
-Handled UploadCsv(Call& call);
+rest::Handled UploadCsv(Call& call);
+
+// email/find_email.cc
+rest::Handled FindEmail(Call& call);
+rest::Handled FindEmailAsync(Call& call);
+rest::Handled FindEmailBulk(Call& call);
+rest::Handled FindEmailBulkAsync(Call& call);
+
+// people/reverse_email.cc
+rest::Handled ReverseEmail(Call& call);
+rest::Handled ReverseEmailAsync(Call& call);
+rest::Handled ReverseEmailBulk(Call& call);
+rest::Handled ReverseEmailBulkAsync(Call& call);
+
+// people/verify_age.cc
+rest::Handled VerifyAge(Call& call);
+
+// jobs/jobs.cc
+rest::Handled ShowAgeStatus(Call& call);
+rest::Handled ShowJobStatus(Call& call);
+rest::Handled CancelJob(Call& call);
+
+// credits.cc
+rest::Handled ShowCredits(Call& call);
+
+// oauth/clients.cc
+rest::Handled CreateOauthClient(Call& call);
+rest::Handled ListOauthClients(Call& call);
+rest::Handled ShowOauthClient(Call& call);
+rest::Handled ChangeOauthClient(Call& call);
+rest::Handled DeleteOauthClient(Call& call);
+rest::Handled VoidOauthTokens(Call& call);
+rest::Handled ListOauthClientKeys(Call& call);
+rest::Handled AddOauthClientKey(Call& call);
+rest::Handled RevokeOauthClientKey(Call& call);
 
 // history.cc
-Handled ListEvents(Call& call);
-Handled ListTicks(Call& call);
+rest::Handled ListEvents(Call& call);
+rest::Handled ListTicks(Call& call);
+rest::Handled ListMonitorEvents(Call& call);
+rest::Handled ListAllEvents(Call& call);
+
+// deliveries.cc
+rest::Handled ListDeliveries(Call& call);
 
 }  // namespace vedette::api

@@ -14,6 +14,12 @@ inline constexpr std::size_t kBodyValuesMax = 65'536;
 // Values in one row of a body: one for each column, of which there may be as many as members.
 inline constexpr std::size_t kRowValuesMax = 2'048;
 
+// The body of a route that takes leads, of which there are at most kLeadsMax.
+inline constexpr std::size_t kLeadsBodyBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kLeadsMax = 100;
+inline constexpr std::size_t kProvidersMax = 16;  // that a request names
+inline constexpr int kStatusWaitSecondsMax = 60;  // wait_s of GET /job-status
+
 inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
 // Uploads under way in one process, and what each of them holds of its memory, about.
 inline constexpr std::size_t kUploadsOpenMax = 32;

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Makes openapi.json and docs.html from openapi.yaml: render_openapi.py YAML JSON HTML."""
+"""Puts the parts of the API's description together: render_openapi.py FOLDER JSON HTML.
+
+FOLDER/common.yaml has what all resources share and names the other parts, a file a resource, in their order (x-parts).
+A part has tags, paths and components. Nothing may stand in two parts.
+"""
 
 import html
 import json
 import sys
+from pathlib import Path
 
 import yaml
 
@@ -146,10 +151,36 @@ def page(document):
             f'{"".join(body)}</body></html>\n')
 
 
+def add(members, into, part):
+    for name, value in members.items():
+        if name in into:
+            sys.exit(f"{part}: {name} stands in another part, too")
+        into[name] = value
+
+
+def read(folder):
+    """The whole document."""
+    common = yaml.safe_load((folder / "common.yaml").read_text(encoding="utf-8"))
+    names = common.pop("x-parts")
+    strangers = {path.stem for path in folder.glob("*.yaml")} - {"common", *names}
+    if strangers:
+        sys.exit(f"common.yaml does not name these parts: {', '.join(sorted(strangers))}")
+    components = common.pop("components")
+    tags, paths = common.pop("tags", []), common.pop("paths", {})
+    for name in names:
+        part = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+        tags += part.pop("tags", [])
+        add(part.pop("paths", {}), paths, name)
+        for kind, members in part.pop("components", {}).items():
+            add(members, components.setdefault(kind, {}), name)
+        if part:
+            sys.exit(f"{name}: only common.yaml has {', '.join(part)}")
+    return {**common, "tags": tags, "paths": paths, "components": components}
+
+
 def main():
-    source, json_path, html_path = sys.argv[1:]
-    with open(source, encoding="utf-8") as f:
-        document = yaml.safe_load(f)
+    folder, json_path, html_path = sys.argv[1:]
+    document = read(Path(folder))
     with open(json_path, "w", encoding="utf-8") as f:
         json.dump(document, f, ensure_ascii=False, separators=(",", ":"), default=str)
     with open(html_path, "w", encoding="utf-8") as f:

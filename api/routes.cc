@@ -1,63 +1,89 @@
 #include "api/routes.h"
 
 #include <array>
-#include <stdexcept>
 
 #include "api/handlers.h"
+#include "api/limits.h"
+#include "api/oauth/issuer.h"
+#include "api/oauth/protocol.h"
 
 namespace vedette::api {
 namespace {
 
+constexpr auto kJson = rest::Body::kJson;
+constexpr auto kForm = rest::Body::kForm;
+constexpr auto kManagement = Access::kManagement;
+constexpr auto kAssertion = Access::kAssertion;
+constexpr std::string_view kNoFeature;
+
 // Literal segments before parameters: the first match counts.
 constexpr std::array kRoutes{
-    Route{"GET", "/openapi.json"},
-    Route{"GET", "/docs"},
-    Route{"POST", "/storage/csv/upload", Body::kUpload, UploadCsv},
-    Route{"POST", "/monitors", Body::kJson, CreateMonitor},
-    Route{"GET", "/monitors", Body::kNone, ListMonitors},
-    Route{"GET", "/monitors/for-run/{run_id}", Body::kNone, ListMonitorsForRun},
-    Route{"GET", "/monitors/{monitor_id}", Body::kNone, ShowMonitor},
-    Route{"POST", "/monitors/{monitor_id}/update", Body::kJson, UpdateMonitor},
-    Route{"POST", "/monitors/{monitor_id}/cancel", Body::kJson, CancelMonitor},
-    Route{"POST", "/monitors/{monitor_id}/trigger", Body::kJson, TriggerMonitor},
-    Route{"GET", "/monitors/{monitor_id}/rows", Body::kNone, ListRows},
-    Route{"POST", "/monitors/{monitor_id}/rows", Body::kJson, AddRows},
-    Route{"POST", "/monitors/{monitor_id}/rows/{row_id}/update", Body::kJson, SwitchRow},
-    Route{"GET", "/monitors/{monitor_id}/rows/{row_id}/events", Body::kNone, ListEvents},
-    Route{"GET", "/monitors/{monitor_id}/ticks", Body::kNone, ListTicks},
-    Route{"POST", "/monitors/{monitor_id}/webhook/test", Body::kJson, TestWebhook},
+    Route{{"GET", "/openapi.json"}},
+    Route{{"GET", "/docs"}},
+    Route{{"GET", kOauthMetadataPath}},
+    Route{{"POST", "/storage/csv/upload", rest::Body::kUpload, kUploadBytesMax}, UploadCsv},
+    Route{{"POST", "/monitors", kJson}, CreateMonitor},
+    Route{{"GET", "/monitors"}, ListMonitors},
+    Route{{"GET", "/monitors/for-run/{run_id}"}, ListMonitorsForRun},
+    Route{{"GET", "/monitors/{monitor_id}"}, ShowMonitor},
+    Route{{"POST", "/monitors/{monitor_id}/update", kJson}, UpdateMonitor},
+    Route{{"POST", "/monitors/{monitor_id}/cancel", kJson}, CancelMonitor},
+    Route{{"POST", "/monitors/{monitor_id}/trigger", kJson}, TriggerMonitor},
+    Route{{"GET", "/monitors/{monitor_id}/rows"}, ListRows},
+    Route{{"POST", "/monitors/{monitor_id}/rows", kJson}, AddRows},
+    Route{{"GET", "/monitors/{monitor_id}/rows/{row_id}"}, ShowRow},
+    Route{{"POST", "/monitors/{monitor_id}/rows/{row_id}/update", kJson}, ChangeRow},
+    Route{{"GET", "/monitors/{monitor_id}/rows/{row_id}/events"}, ListEvents},
+    Route{{"GET", "/monitors/{monitor_id}/ticks"}, ListTicks},
+    Route{{"GET", "/monitors/{monitor_id}/events"}, ListMonitorEvents},
+    Route{{"GET", "/monitors/{monitor_id}/deliveries"}, ListDeliveries},
+    Route{{"POST", "/monitors/{monitor_id}/rows/{row_id}/remove", kJson}, RemoveRow},
+    Route{{"POST", "/monitors/{monitor_id}/archive", kJson}, ArchiveMonitor},
+    Route{{"GET", "/events"}, ListAllEvents},
+    Route{{"POST", "/monitors/{monitor_id}/webhook/test", kJson}, TestWebhook},
+    Route{{"POST", "/find-email", kJson, kLeadsBodyBytesMax}, FindEmail, kNoFeature},
+    Route{{"POST", "/find-email-async", kJson, kLeadsBodyBytesMax}, FindEmailAsync, kNoFeature},
+    Route{{"POST", "/find-email-bulk", kJson, kLeadsBodyBytesMax}, FindEmailBulk, kNoFeature},
+    Route{{"POST", "/find-email-bulk-async", kJson, kLeadsBodyBytesMax},
+          FindEmailBulkAsync,
+          kNoFeature},
+    Route{{"POST", "/reverse-email", kJson, kLeadsBodyBytesMax}, ReverseEmail, kNoFeature},
+    Route{
+        {"POST", "/reverse-email-async", kJson, kLeadsBodyBytesMax}, ReverseEmailAsync, kNoFeature},
+    Route{{"POST", "/reverse-email-bulk", kJson, kLeadsBodyBytesMax}, ReverseEmailBulk, kNoFeature},
+    Route{{"POST", "/reverse-email-bulk-async", kJson, kLeadsBodyBytesMax},
+          ReverseEmailBulkAsync,
+          kNoFeature},
+    Route{{"POST", "/verify-age", kJson, kLeadsBodyBytesMax}, VerifyAge, kNoFeature},
+    Route{{"GET", "/verify-age/{task_id}"}, ShowAgeStatus, kNoFeature},
+    Route{{"GET", "/job-status/{task_id}"}, ShowJobStatus, kNoFeature},
+    Route{{"POST", "/job-status/{task_id}/cancel", kJson}, CancelJob, kNoFeature},
+    Route{{"GET", "/credits"}, ShowCredits, kNoFeature},
+    Route{{"POST", kTokenPath, kForm, kFormBytesMax}, IssueToken, kNoFeature, kAssertion},
+    Route{{"POST", kRevokePath, kForm, kFormBytesMax}, RevokeToken, kNoFeature, kAssertion},
+    Route{{"POST", kIntrospectPath, kForm, kFormBytesMax}, IntrospectToken, kNoFeature, kAssertion},
+    Route{{"POST", "/oauth/clients", kJson}, CreateOauthClient, kNoFeature, kManagement},
+    Route{{"GET", "/oauth/clients"}, ListOauthClients, kNoFeature, kManagement},
+    Route{{"GET", "/oauth/clients/{client_id}"}, ShowOauthClient, kNoFeature, kManagement},
+    Route{
+        {"PATCH", "/oauth/clients/{client_id}", kJson}, ChangeOauthClient, kNoFeature, kManagement},
+    Route{{"DELETE", "/oauth/clients/{client_id}"}, DeleteOauthClient, kNoFeature, kManagement},
+    Route{{"GET", "/oauth/clients/{client_id}/keys"}, ListOauthClientKeys, kNoFeature, kManagement},
+    Route{{"POST", "/oauth/clients/{client_id}/keys", kJson},
+          AddOauthClientKey,
+          kNoFeature,
+          kManagement},
+    Route{{"DELETE", "/oauth/clients/{client_id}/keys/{kid}"},
+          RevokeOauthClientKey,
+          kNoFeature,
+          kManagement},
+    Route{{"POST", "/oauth/clients/{client_id}/revoke-tokens", kJson},
+          VoidOauthTokens,
+          kNoFeature,
+          kManagement},
 };
 
-std::vector<std::string_view> Segments(std::string_view path) {
-  std::vector<std::string_view> segments;
-  if (path.starts_with('/')) path.remove_prefix(1);
-  for (;;) {
-    const std::size_t slash = path.find('/');
-    segments.push_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) return segments;
-    path.remove_prefix(slash + 1);
-  }
-}
-
-std::optional<std::vector<std::string>> MatchPattern(
-    std::string_view pattern, const std::vector<std::string_view>& segments) {
-  const std::vector<std::string_view> wanted = Segments(pattern);
-  if (wanted.size() != segments.size()) return std::nullopt;
-  std::vector<std::string> params;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i].starts_with('{')) {
-      if (wanted[i] != segments[i]) return std::nullopt;
-      continue;
-    }
-    if (segments[i].empty()) return std::nullopt;
-    try {
-      params.push_back(net::PercentDecode(segments[i], false));
-    } catch (const std::invalid_argument&) {
-      return std::nullopt;
-    }
-  }
-  return params;
-}
+constexpr rest::Router<Route> kRouter{kRoutes};
 
 }  // namespace
 
@@ -65,26 +91,8 @@ std::span<const Route> Routes() {
   return kRoutes;
 }
 
-std::optional<Match> FindRoute(std::string_view method, std::string_view path) {
-  const std::vector<std::string_view> segments = Segments(path);
-  for (const Route& route : kRoutes) {
-    if (route.method != method) continue;
-    if (auto params = MatchPattern(route.pattern, segments)) {
-      return Match{&route, std::move(*params)};
-    }
-  }
-  return std::nullopt;
-}
-
-std::string AllowedMethods(std::string_view path) {
-  const std::vector<std::string_view> segments = Segments(path);
-  std::string methods;
-  for (const Route& route : kRoutes) {
-    if (!MatchPattern(route.pattern, segments)) continue;
-    if (!methods.empty()) methods += ", ";
-    methods += route.method;
-  }
-  return methods;
+const rest::Router<Route>& Router() {
+  return kRouter;
 }
 
 }  // namespace vedette::api

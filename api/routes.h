@@ -1,38 +1,32 @@
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/call.h"
+#include "domain/names.h"
+#include "rest/router.h"
 
 // The one table of routes: it serves dispatch, 404 and 405, body limits, metric labels and the test
-// that holds it against openapi.yaml.
+// that holds it against the document (openapi/).
 namespace vedette::api {
 
-enum class Body { kNone, kJson, kUpload };
+// What a request must show.
+enum class Access {
+  kCredential,  // an API key or a token
+  kManagement,  // one of the whole organisation that may manage OAuth clients
+  kAssertion,   // a client's assertion, in its body: the handler judges it, and has no caller
+};
 
-struct Route {
-  std::string_view method;
-  std::string_view pattern;  // "{name}" stands for one segment
-  Body body = Body::kNone;
+struct Route : rest::RouteHead {
   // Null for a document that is served to everybody.
   Handler handler = nullptr;
+  // What the organisation must have, or none.
+  std::string_view feature = domain::kFeatureMonitors;
+  Access access = Access::kCredential;
 };
 
 std::span<const Route> Routes();
-
-struct Match {
-  const Route* route = nullptr;
-  std::vector<std::string> params;
-};
-
-// The route, if one has this method and path; the path is still percent-encoded.
-std::optional<Match> FindRoute(std::string_view method, std::string_view path);
-
-// The methods that the path has, as an Allow header has them; empty for an unknown path.
-std::string AllowedMethods(std::string_view path);
+const rest::Router<Route>& Router();
 
 }  // namespace vedette::api

@@ -35,10 +35,6 @@ class GatedService final : public net::HttpService {
     return inner_.BodyBytesMax(method, path);
   }
 
-  bool TakesBody(std::string_view method, std::string_view path) const override {
-    return inner_.TakesBody(method, path);
-  }
-
  private:
   net::HttpService& inner_;
   Ready ready_;

@@ -14,9 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "app/ctl.h"
-#include "app/demo.h"
+#include "app/assertion.h"
+#include "app/command_hint.h"
+#include "app/ctl/ctl.h"
+#include "app/demo/demo.h"
 #include "app/descriptors.h"
+#include "app/email_doctor.h"
 #include "app/probe_once.h"
 #include "app/service.h"
 #include "app/signals.h"
@@ -130,6 +133,157 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
   return ProbeOnce(common.Load(), std::move(options));
 }
 
+// What `vedette config` is given.
+struct ConfigOptions {
+  bool check = false;
+};
+
+int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
+  if (options.check) {
+    common.Load();
+    fmt::print("The configuration is sound.\n");
+  } else {
+    fmt::print("{}", config::DefaultConfigText());
+  }
+  return kDone;
+}
+
+// What `vedette verify` is given.
+struct VerifyOptions {
+  std::string secret;
+  std::string header;
+  std::optional<std::int64_t> now;
+};
+
+// What the command line is parsed into.
+struct CommandLine {
+  CommonOptions common;
+  std::string roles;
+  DemoOptions demo;
+  ProbeOptions probe;
+  VerifyOptions verify;
+  EmailDoctorOptions doctor;
+  AssertionOptions assertion;
+  ConfigOptions config;
+  int status = kDone;  // what the command that ran returned
+};
+
+void AddConfig(CLI::App* command, CommonOptions* common) {
+  command->add_option("--config", common->config_path, "TOML file; the environment overrides it");
+}
+
+void AddServe(CLI::App& app, CommandLine* line) {
+  CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
+  AddConfig(serve, &line->common);
+  serve->add_option("--roles", line->roles,
+                    "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->callback([line] { line->status = Serve(line->common, line->roles); });
+}
+
+void AddMigrate(CLI::App& app, CommandLine* line) {
+  CLI::App* migrate = app.add_subcommand("migrate", "Bring the database's schema up to date");
+  AddConfig(migrate, &line->common);
+  migrate->callback([line] { line->status = RunMigrate(line->common); });
+}
+
+void AddDemo(CLI::App& app, CommandLine* line) {
+  CLI::App* demo = app.add_subcommand(
+      "demo", "Show everything at work, on a private PostgreSQL; needs no configuration");
+  DemoOptions& options = line->demo;
+  demo->add_flag("--once", options.once, "End after the story; 0 only if every step was seen");
+  demo->add_option("--dir", options.dir, "Where the data is kept")
+      ->take_last()
+      ->capture_default_str();
+  demo->add_option("--api-port", options.api_port, "Default 8080; 0: any free one")
+      ->take_last()
+      ->check(CLI::Range(0, 65535));
+  demo->add_option("--admin-port", options.admin_port, "Default 9464; 0: any free one")
+      ->take_last()
+      ->check(CLI::Range(0, 65535));
+  const std::map<std::string, ReceiverMode> modes = {{"honest", ReceiverMode::kHonest},
+                                                     {"refuse", ReceiverMode::kRefuse},
+                                                     {"wrong-key", ReceiverMode::kWrongKey}};
+  demo->add_option("--receiver", options.receiver,
+                   "How the receiver behaves: honest; refuse or wrong-key make the story fail")
+      ->transform(CLI::CheckedTransformer(modes));
+  demo->callback([line] {
+    const StopSignals signals;
+    line->status = RunDemo(line->demo, config::ProcessEnvironment(), signals);
+  });
+}
+
+void AddProbe(CLI::App& app, CommandLine* line) {
+  CLI::App* probe = app.add_subcommand("probe", "Try a probe on one row and print what it sees");
+  AddConfig(probe, &line->common);
+  ProbeOptions& options = line->probe;
+  const auto pairs = [probe](const char* name, std::vector<std::string>* to, const char* help) {
+    return probe->add_option(name, *to, help)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  probe->add_option("--url", options.url, "The row's page");
+  pairs("--watch", &options.watches, "name=description, for example 'title=css:h1'; repeatable")
+      ->required();
+  pairs("--subject", &options.subject, "name=value, a column of the row; repeatable");
+  pairs("--known", &options.known,
+        "name=value, what is known of a field, to compare with; repeatable");
+  probe->add_option("--tier", options.tier, "Whose probe: micro, low, medium or high")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"micro", "low", "medium", "high"}));
+  probe->callback([line] { line->status = Probe(line->common, line->probe); });
+}
+
+void AddVerify(CLI::App& app, CommandLine* line) {
+  CLI::App* verify =
+      app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");
+  VerifyOptions& options = line->verify;
+  verify->add_option("--secret", options.secret, "The signing secret, whole")->required();
+  verify->add_option("--header", options.header, "The value of Service-Signature")->required();
+  verify->add_option("--now", options.now, "The receiver's clock, in Unix seconds; default: now");
+  verify->callback([line] {
+    line->status = Verify(line->verify.secret, line->verify.header, line->verify.now);
+  });
+}
+
+// `ctl email doctor`, the one command of `ctl` that asks no admin port: what it examines is the
+// machine on which it runs.
+void AddEmailDoctor(CLI::App& app, CommandLine* line) {
+  CLI::App* email =
+      app.get_subcommand("ctl")->add_subcommand("email", "What vedette does with mail servers");
+  email->require_subcommand(1);
+  CLI::App* doctor = email->add_subcommand(
+      "doctor", "Say whether mail servers will talk to this machine, and what to do");
+  AddConfig(doctor, &line->common);
+  doctor->add_option("--to", line->doctor.to, "Verify this address; may be given several times");
+  doctor->add_flag_callback(
+      "--json", [line] { line->doctor.print = EmailDoctorOptions::Print::kJson; }, "Print JSON");
+  doctor->callback([line] { line->status = EmailDoctor(line->common.Load(), line->doctor); });
+}
+
+void AddAssertion(CLI::App& app, CommandLine* line) {
+  CLI::App* assertion =
+      app.add_subcommand("assertion", "Print an assertion of an OAuth client, good for a minute");
+  AssertionOptions& options = line->assertion;
+  assertion->add_option("--client-id", options.client_id, "The client's id")->required();
+  assertion->add_option("--key", options.key_file, "The file of its private key, PEM")->required();
+  assertion->add_option("--aud", options.audience, "The URL of the API, or of the endpoint")
+      ->required();
+  assertion->add_option("--kid", options.kid, "The key's id; without it each key is tried");
+  assertion->callback([line] {
+    fmt::print("{}\n", MakeAssertion(line->assertion));
+    line->status = kDone;
+  });
+}
+
+void AddConfigCommand(CLI::App& app, CommandLine* line) {
+  CLI::App* command =
+      app.add_subcommand("config", "Print every key of the configuration with its default value");
+  AddConfig(command, &line->common);
+  command->add_flag("--check", line->config.check,
+                    "Judge the file of --config and the environment instead, as serve would");
+  command->callback([line] { line->status = ShowConfig(line->common, line->config); });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "vedette watches rows: it checks them on a schedule, records what changed and sends signed "
@@ -137,85 +291,28 @@ int Main(int argc, char** argv) {
   app.name("vedette");
   app.set_version_flag("--version", "vedette " VEDETTE_VERSION);
   app.require_subcommand(1);
-  int status = kDone;
-  CommonOptions common;
-  const auto with_config = [&common](CLI::App* command) {
-    command->add_option("--config", common.config_path, "TOML file; the environment overrides it");
-  };
-
-  CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
-  with_config(serve);
-  std::string roles;
-  serve->add_option("--roles", roles, "Some of api,admin,scheduler,worker,delivery; default: all");
-  serve->callback([&] { status = Serve(common, roles); });
-
-  CLI::App* migrate = app.add_subcommand("migrate", "Bring the database's schema up to date");
-  with_config(migrate);
-  migrate->callback([&] { status = RunMigrate(common); });
-
-  CLI::App* demo = app.add_subcommand(
-      "demo", "Show everything at work, on a private PostgreSQL; needs no configuration");
-  DemoOptions demo_options;
-  demo->add_flag("--once", demo_options.once, "End after the story; 0 only if every step was seen");
-  demo->add_option("--dir", demo_options.dir, "Where the data is kept")
-      ->take_last()
-      ->capture_default_str();
-  demo->add_option("--api-port", demo_options.api_port, "Default 8080; 0: any free one")
-      ->take_last()
-      ->check(CLI::Range(0, 65535));
-  demo->add_option("--admin-port", demo_options.admin_port, "Default 9464; 0: any free one")
-      ->take_last()
-      ->check(CLI::Range(0, 65535));
-  const std::map<std::string, ReceiverMode> modes = {{"honest", ReceiverMode::kHonest},
-                                                     {"refuse", ReceiverMode::kRefuse},
-                                                     {"wrong-key", ReceiverMode::kWrongKey}};
-  demo->add_option("--receiver", demo_options.receiver,
-                   "How the receiver behaves: honest; refuse or wrong-key make the story fail")
-      ->transform(CLI::CheckedTransformer(modes));
-  demo->callback([&] {
-    const StopSignals signals;
-    status = RunDemo(demo_options, config::ProcessEnvironment(), signals);
-  });
-
+  CommandLine line;
+  AddServe(app, &line);
+  AddMigrate(app, &line);
+  AddDemo(app, &line);
   Ctl ctl;
-  ctl.AddTo(app, &status);
-
-  CLI::App* probe = app.add_subcommand("probe", "Try a probe on one row and print what it sees");
-  with_config(probe);
-  ProbeOptions probe_options;
-  const auto pairs = [probe](const char* name, std::vector<std::string>* to, const char* help) {
-    return probe->add_option(name, *to, help)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  probe->add_option("--url", probe_options.url, "The row's page");
-  pairs("--watch", &probe_options.watches,
-        "name=description, for example 'title=css:h1'; repeatable")
-      ->required();
-  pairs("--subject", &probe_options.subject, "name=value, a column of the row; repeatable");
-  pairs("--known", &probe_options.known,
-        "name=value, what is known of a field, to compare with; repeatable");
-  probe->add_option("--tier", probe_options.tier, "Whose probe: micro, low, medium or high")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"micro", "low", "medium", "high"}));
-  probe->callback([&] { status = Probe(common, probe_options); });
-
-  CLI::App* verify =
-      app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");
-  std::string secret;
-  std::string header;
-  std::optional<std::int64_t> now;
-  verify->add_option("--secret", secret, "The signing secret, whole")->required();
-  verify->add_option("--header", header, "The value of Service-Signature")->required();
-  verify->add_option("--now", now, "The receiver's clock, in Unix seconds; default: now");
-  verify->callback([&] { status = Verify(secret, header, now); });
-
+  ctl.AddTo(app, &line.status);
+  AddEmailDoctor(app, &line);
+  AddProbe(app, &line);
+  AddVerify(app, &line);
+  AddAssertion(app, &line);
+  AddConfigCommand(app, &line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::string unknown = error.get_exit_code() == 0 ? "" : UnknownWord(app, argc, argv);
+    if (!unknown.empty()) {
+      fmt::print(stderr, "vedette: {}\nRun with --help for more information.\n", unknown);
+      return kWrongUse;
+    }
     return app.exit(error) == 0 ? kDone : kWrongUse;
   }
-  return status;
+  return line.status;
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr std::chrono::milliseconds kPoll{10};
 constexpr std::chrono::seconds kFastShutdownMax{30};
 constexpr std::chrono::seconds kImmediateShutdownMax{10};
 constexpr std::chrono::seconds kKillMax{5};
-constexpr std::uintmax_t kLogBytesMax = 10 << 20;  // a longer log starts anew
+constexpr std::uintmax_t kLogBytesMax = 10 << 20;  // a longer log is emptied at the start
 constexpr int kLogTailLines = 8;
 constexpr const char* kSocketDirPrefix = "/tmp/vedette-pg-";
 constexpr const char* kStandInRoot = "/var/lib/vedette";
@@ -152,6 +152,8 @@ void PrivatePostgres::Start() {
       set("fsync", "off");
       set("full_page_writes", "off");
     }
+    // Not through pg_ctl: its server is nobody's child, and only a child is stopped by the kernel
+    // when we die, and waited for by its process id, which then cannot be a stranger's.
     pid_ = Spawn({.arguments = std::move(arguments), .input = {}, .server = true});
     WaitReady();
   } catch (const fs::filesystem_error& error) {
@@ -300,7 +302,7 @@ void PrivatePostgres::FindBinaries() {
     if (match == found.end()) {
       throw std::runtime_error(fmt::format(
           "the cluster in {} was made by PostgreSQL {}, which is not installed; install "
-          "it, or move that directory away to begin anew",
+          "it, or move that directory away to start from nothing",
           data_dir_.native(), made_by));
     }
     bin_ = match->second;
@@ -336,12 +338,13 @@ void PrivatePostgres::StopLeftOver() {
   }
 }
 
-// Whoever removes DIR means to begin anew, so a stand-in does not outlive it: DIR holds a mark.
+// A user who removes DIR means to start from nothing, so the data that stands in for it must go
+// too. A mark in DIR tells that.
 void PrivatePostgres::ForgetRemoved() {
   if (home_ == fs::canonical(dir_)) return;
   const fs::path mark = dir_ / "postgres.location";
   if (!fs::exists(mark) && fs::exists(data_dir_)) {
-    Say(fmt::format("{} was made anew, so the former data in {} is removed", dir_.native(),
+    Say(fmt::format("{} is a new directory, so the former data in {} is removed", dir_.native(),
                     home_.native()));
     fs::remove_all(data_dir_);
   }

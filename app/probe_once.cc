@@ -12,7 +12,7 @@
 #include "base/event_loop.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
-#include "worker/verdict.h"
+#include "worker/checks/verdict.h"
 
 namespace vedette::app {
 namespace {

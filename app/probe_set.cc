@@ -44,7 +44,9 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
                    config.worker.per_host_gap_ms),
       research_client_(loop, WithPerHostMax(config.net, config.net.connections_max)),
       parse_pool_("parse", ParseLimits(config.worker)),
-      memory_(config.worker.pages_remembered_bytes_max) {
+      memory_(config.worker.pages_remembered_bytes_max),
+      sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,
+             config.net.user_agent) {
   for (const auto& [name, probe] : config.probes) {
     tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
   }
@@ -63,7 +65,7 @@ worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
     return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_,
                                  probe, net_);
   };
-  const worker::ServiceBudgets budgets{questions_budget_, pages_budget_};
+  const worker::ServiceBudgets budgets = service_budgets();
   const auto model = [&](worker::WebProbe* pages) {
     return Own<worker::LlmProbe>(loop_, research_client_, budgets, clock_, metrics_, probe, pages);
   };

@@ -13,9 +13,11 @@
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
-#include "worker/probes/page_memory.h"
+#include "pages/fetch.h"
+#include "pages/page_memory.h"
+#include "worker/checks/check_runner.h"
 #include "worker/probes/probe.h"
-#include "worker/worker.h"
+#include "worker/services/request_room.h"
 
 namespace vedette::app {
 
@@ -27,6 +29,13 @@ class ProbeSet {
            const net::AddressPolicy& policy, const config::Config& config);
 
   const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
+
+  // How the process asks the operator's own services, and the memory that this may take.
+  net::HttpClient& service_client() { return research_client_; }
+  worker::ServiceBudgets service_budgets() { return {questions_budget_, pages_budget_}; }
+
+  // How the process reads pages that are no monitor's: with the same clients, threads and memory.
+  pages::Fetcher& sites() { return sites_; }
 
  private:
   worker::Probe* Build(const config::ProbeConfig& probe);
@@ -45,7 +54,8 @@ class ProbeSet {
   net::HttpClient page_client_;
   net::HttpClient research_client_;
   base::ThreadPool parse_pool_;
-  worker::PageMemory memory_;
+  pages::PageMemory memory_;
+  pages::Fetcher sites_;
   std::vector<std::unique_ptr<worker::Probe>> owned_;
   std::map<domain::Tier, worker::TierProbe> tiers_;
 };

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -19,8 +20,10 @@
 #include "admin/health_port.h"
 #include "admin/service_state.h"
 #include "api/api.h"
+#include "api/jobs/waits.h"
 #include "app/gated_service.h"
 #include "app/probe_set.h"
+#include "app/row_block_set.h"
 #include "app/webhook_test.h"
 #include "base/event_loop.h"
 #include "delivery/deliverer.h"
@@ -28,17 +31,20 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/public_address.h"
+#include "pages/selector.h"
 #include "scheduler/importer.h"
+#include "scheduler/job_keeper.h"
 #include "scheduler/maintenance.h"
 #include "scheduler/scheduler.h"
 #include "store/async.h"
 #include "store/database_clock.h"
-#include "store/fleet.h"
+#include "store/fleet/fleet.h"
 #include "store/migrate.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "worker/probes/selector.h"
-#include "worker/worker.h"
+#include "worker/checks/check_pipeline.h"
+#include "worker/jobs/job_pipeline.h"
+#include "worker/suspect_slot.h"
 
 namespace vedette::app {
 namespace {
@@ -49,7 +55,7 @@ constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "a
                                                                  {Role::kWorker, "worker"},
                                                                  {Role::kDelivery, "delivery"}}};
 
-// The database is looked at so often; with it goes the heartbeat.
+// How often the database is looked at, and how often the member of the fleet says that it lives.
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
 
@@ -116,6 +122,15 @@ struct Service::Impl final : public admin::ServiceState {
         id(base::Uuid::V7(clock)) {}
 
   bool Has(Role role) const { return roles.contains(role); }
+  // Whether this process makes the checks of monitors.
+  bool MakesChecks() const {
+    const auto& lanes = config.worker.lanes;
+    return Has(Role::kWorker) && std::find(lanes.begin(), lanes.end(), "checks") != lanes.end();
+  }
+  // The lanes of jobs that this process serves.
+  std::set<domain::Lane> JobLanes() const {
+    return Has(Role::kWorker) ? worker::ServedLanes(config) : std::set<domain::Lane>();
+  }
 
   // admin::ServiceState
   bool Ready(std::vector<std::string>* reasons) const override {
@@ -130,12 +145,14 @@ struct Service::Impl final : public admin::ServiceState {
   void CheckConfig() const;
   void BuildPools();
   void BuildParts();
+  void BuildWorker();
+  void BuildScheduler();
   void BuildServers();
   void CheckHealth();
   void StartParts();
   void SetNotReady(std::string reason);
-  template <typename Part>
-  void DrainPart(Part* part);
+  template <typename... Parts>
+  void DrainParts(Parts*... parts);
   store::Member Self(bool leaving) const;
 
   const config::Config config;
@@ -159,6 +176,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Pool> admin_pool;
   std::unique_ptr<store::Pool> scheduler_pool;
   std::unique_ptr<store::Pool> worker_pool;
+  std::unique_ptr<store::Pool> jobs_pool;
   std::unique_ptr<store::Pool> delivery_pool;
 
   // Everything from here to the servers lives on the loop.
@@ -166,10 +184,14 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<ProbeSet> probes;
   std::unique_ptr<delivery::Deliverer> deliverer;
   std::unique_ptr<DelivererSink> sink;
-  std::unique_ptr<worker::Worker> checker;
+  worker::SuspectSlot suspect_slot;  // the one of the process
+  std::unique_ptr<worker::CheckPipeline> check_pipeline;
+  std::unique_ptr<RowBlockSet> row_blocks;
+  std::unique_ptr<worker::JobPipeline> job_pipeline;
   std::unique_ptr<scheduler::Scheduler> ticker;
   std::unique_ptr<scheduler::Importer> importer;
   std::unique_ptr<scheduler::Maintenance> maintenance;
+  std::unique_ptr<scheduler::JobKeeper> job_keeper;
   std::unique_ptr<WebhookTest> webhook_test;
   std::unique_ptr<base::Timer> health_timer;
   bool checking_health = false;
@@ -177,6 +199,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::chrono::nanoseconds heartbeat_at{0};
 
   std::unique_ptr<api::Api> api;
+  std::unique_ptr<api::Waits> waits;  // destroyed before the API, whose answers it may hold
   std::unique_ptr<GatedService> gated_api;
   std::unique_ptr<admin::Admin> admin;
   std::unique_ptr<net::HttpServer> api_server;
@@ -220,7 +243,8 @@ void Service::Impl::BuildPools() {
   if (Has(Role::kApi)) api_pool = pool("api", db.api_connections, false);
   if (Has(Role::kAdmin)) admin_pool = pool("admin", db.admin_connections, false);
   if (Has(Role::kScheduler)) scheduler_pool = pool("scheduler", db.scheduler_connections, true);
-  if (Has(Role::kWorker)) worker_pool = pool("worker", db.worker_connections, true);
+  if (MakesChecks()) worker_pool = pool("worker", db.worker_connections, true);
+  if (!JobLanes().empty()) jobs_pool = pool("jobs", db.jobs_connections, true);
   if (Has(Role::kDelivery)) delivery_pool = pool("delivery", db.delivery_connections, true);
 }
 
@@ -235,34 +259,58 @@ void Service::Impl::BuildParts() {
     sink = std::make_unique<DelivererSink>(*deliverer);
     signals->Listen(store::Signal::kDelivery, [this] { loop.Post([this] { deliverer->Wake(); }); });
   }
-  if (Has(Role::kWorker)) {
-    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
-    checker = std::make_unique<worker::Worker>(loop, *worker_pool, *signals, clock, metrics, config,
-                                               probes->tiers(), sink.get(), log.For("worker"));
-    signals->Listen(store::Signal::kChunk, [this] { loop.Post([this] { checker->Wake(); }); });
-  }
-  if (Has(Role::kScheduler)) {
-    ticker = std::make_unique<scheduler::Scheduler>(loop, *scheduler_pool, *signals, clock, metrics,
-                                                    config, log.For("scheduler"));
-    maintenance = std::make_unique<scheduler::Maintenance>(loop, *scheduler_pool, metrics, config,
-                                                           log.For("maintenance"));
-    importer = std::make_unique<scheduler::Importer>(loop, *scheduler_pool, *signals, clock, config,
-                                                     log.For("importer"));
-    signals->Listen(store::Signal::kDue, [this] {
-      loop.Post([this] {
-        ticker->Wake();
-        importer->Wake();
-      });
-    });
-  }
+  if (Has(Role::kWorker)) BuildWorker();
+  if (Has(Role::kScheduler)) BuildScheduler();
   health_timer = std::make_unique<base::Timer>(loop, [this] { CheckHealth(); });
+}
+
+void Service::Impl::BuildWorker() {
+  // Jobs ask services as probes do, within the same memory.
+  probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
+  if (MakesChecks()) {
+    check_pipeline = std::make_unique<worker::CheckPipeline>(
+        loop, *worker_pool, *signals, clock, metrics, config, probes->tiers(), suspect_slot,
+        sink.get(), log.For("worker"));
+    signals->Listen(store::Signal::kChunk,
+                    [this] { loop.Post([this] { check_pipeline->Wake(); }); });
+  }
+  if (!JobLanes().empty()) {
+    row_blocks = std::make_unique<RowBlockSet>(loop, clock, metrics, probes->service_client(),
+                                               probes->service_budgets(), probes->sites(),
+                                               *jobs_pool, policy, config, log.For("lookups"));
+    job_pipeline =
+        std::make_unique<worker::JobPipeline>(loop, *jobs_pool, *signals, clock, metrics, config,
+                                              row_blocks->all(), suspect_slot, log.For("jobs"));
+    signals->Listen(store::Signal::kJobChunk,
+                    [this] { loop.Post([this] { job_pipeline->Wake(); }); });
+  }
+}
+
+void Service::Impl::BuildScheduler() {
+  ticker = std::make_unique<scheduler::Scheduler>(loop, *scheduler_pool, *signals, clock, metrics,
+                                                  config, log.For("scheduler"));
+  maintenance = std::make_unique<scheduler::Maintenance>(loop, *scheduler_pool, metrics, config,
+                                                         log.For("maintenance"));
+  importer = std::make_unique<scheduler::Importer>(loop, *scheduler_pool, *signals, clock, config,
+                                                   log.For("importer"));
+  job_keeper = std::make_unique<scheduler::JobKeeper>(loop, *scheduler_pool, *signals, clock,
+                                                      metrics, config, log.For("jobs"));
+  signals->Listen(store::Signal::kDue, [this] {
+    loop.Post([this] {
+      ticker->Wake();
+      importer->Wake();
+    });
+  });
 }
 
 void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
-    webhook_test = std::make_unique<WebhookTest>(loop, *api_pool, clock, config);
+    webhook_test =
+        std::make_unique<WebhookTest>(loop, *api_pool, clock, config, log.For("delivery"));
+    waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
+    signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
-                                     *webhook_test, worker::SelectorFault, log.For("api"));
+                                     *webhook_test, *waits, pages::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
       std::lock_guard lock(mutex);
       // A database that went away later is the API's own matter, request by request.
@@ -307,7 +355,8 @@ store::Member Service::Impl::Self(bool leaving) const {
   member.pid = getpid();
   member.draining = leaving;
   member.counters = metrics.Summary();
-  if (checker) member.check_ms = checker->CheckDurationsMs();
+  if (check_pipeline) member.check_ms = check_pipeline->CheckDurationsMs();
+  for (const domain::Lane lane : JobLanes()) member.lanes.emplace_back(domain::LaneName(lane));
   return member;
 }
 
@@ -357,28 +406,36 @@ void Service::Impl::StartParts() {
   }
   signals->Start();
   if (deliverer) deliverer->Start();
-  if (checker) checker->Start();
+  if (check_pipeline) check_pipeline->Start();
+  if (job_pipeline) job_pipeline->Start();
   if (ticker) ticker->Start();
   if (importer) importer->Start();
   if (maintenance) maintenance->Start();
+  if (job_keeper) job_keeper->Start();
 }
 
-// Drains one part and waits for it. Not on the loop thread.
-template <typename Part>
-void Service::Impl::DrainPart(Part* part) {
-  if (part == nullptr) return;
-  std::mutex done_mutex;
-  std::condition_variable changed;
-  bool done = false;
-  loop.Post([&] {
-    part->Drain([&] {
-      std::lock_guard lock(done_mutex);
-      done = true;
-      changed.notify_one();
+// Drains parts at the same time and waits for all of them; those that are null are not there. Not
+// on the loop thread.
+template <typename... Parts>
+void Service::Impl::DrainParts(Parts*... parts) {
+  struct Left {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int parts = 0;  // guarded by mutex
+  };
+  auto left = std::make_shared<Left>();
+  left->parts = ((parts != nullptr ? 1 : 0) + ...);
+  const auto drain = [left](auto* part) {
+    if (part == nullptr) return;
+    part->Drain([left] {
+      std::lock_guard lock(left->mutex);
+      --left->parts;
+      left->changed.notify_one();
     });
-  });
-  std::unique_lock lock(done_mutex);
-  changed.wait(lock, [&] { return done; });
+  };
+  loop.Post([drain, parts...] { (drain(parts), ...); });
+  std::unique_lock lock(left->mutex);
+  left->changed.wait(lock, [&] { return left->parts == 0; });
 }
 
 Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
@@ -421,6 +478,7 @@ void Service::Stop() {
   }
   s.log.Info("draining", {});
   std::this_thread::sleep_for(s.config.health.drain_delay_ms);
+  if (s.waits) s.waits->Drain();
   if (s.api_server) s.api_server->Stop();
   bool started = false;
   {
@@ -428,12 +486,10 @@ void Service::Stop() {
     started = s.parts_started;
   }
   if (started) {
-    s.DrainPart(s.ticker.get());
-    s.DrainPart(s.importer.get());
-    s.DrainPart(s.maintenance.get());
-    s.DrainPart(s.checker.get());
-    // After the worker, whose last records still hand notifications over.
-    s.DrainPart(s.deliverer.get());
+    s.DrainParts(s.ticker.get(), s.importer.get(), s.maintenance.get(), s.job_keeper.get());
+    s.DrainParts(s.check_pipeline.get(), s.job_pipeline.get());
+    // After the checks, whose last records still hand notifications over.
+    s.DrainParts(s.deliverer.get());
     (void)s.fleet_pool->Post([&s](store::Session& session) { store::Leave(session, s.id); });
   }
   if (s.admin_server) s.admin_server->Stop();
@@ -441,7 +497,7 @@ void Service::Stop() {
   s.loop.Stop();
   s.loop_thread.join();
   s.signals->Stop();
-  for (auto* pool : {&s.api_pool, &s.admin_pool, &s.scheduler_pool, &s.worker_pool,
+  for (auto* pool : {&s.api_pool, &s.admin_pool, &s.scheduler_pool, &s.worker_pool, &s.jobs_pool,
                      &s.delivery_pool, &s.fleet_pool}) {
     if (*pool) (*pool)->Stop();
   }

@@ -19,24 +19,24 @@ config::NetConfig OwnConnections(const config::Config& config) {
 }  // namespace
 
 WebhookTest::WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
-                         const config::Config& config)
+                         const config::Config& config, base::Logger log)
     : loop_(loop),
       clock_(clock),
       config_(config.delivery),
       client_(loop, OwnConnections(config)),
-      sender_(loop, pool, client_, clock, config) {}
+      sender_(loop, pool, client_, clock, config, log) {}
 
 void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
   domain::Notification n;
   n.delivery_id = base::Uuid::V4();
   n.org_id = target.org_id;
-  n.monitor_id = target.monitor_id;
-  n.row_id = target.monitor_id;  // the test notification is about the monitor itself
   n.event_group_id = base::Uuid::V4();
   n.type = domain::NotificationType::kTest;
   n.created_at = clock_.Now();
   n.url = std::move(target.url);
-  n.metadata = std::move(target.metadata_json);
+  // The test notification is about the monitor itself.
+  n.about =
+      domain::CheckNotice{target.monitor_id, target.monitor_id, std::move(target.metadata_json)};
   loop_.Post([this, n = std::move(n), done = std::move(done)] { Start(n, done); });
 }
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include "api/webhook_tester.h"
+#include "api/monitors/webhook_tester.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "config/config.h"
@@ -20,7 +20,7 @@ namespace vedette::app {
 class WebhookTest final : public api::WebhookTester {
  public:
   WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
-              const config::Config& config);
+              const config::Config& config, base::Logger log);
 
   void Test(api::WebhookTestTarget target,
             std::function<void(api::WebhookTestOutcome)> done) override;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/fair_queue.h"
 #include "base/fair_share.h"
 
@@ -32,19 +33,27 @@ struct ByteBudget::Impl {
   std::size_t used = 0;
   std::size_t waiting = 0;
   const State* privileged = nullptr;
+  // Of `used`: what the privileged holder has taken where it did not fit. It does not count for the
+  // others, because it would eat up the room that is kept for the next organisation (G10).
+  std::size_t beyond = 0;
 
   Impl(std::size_t t, double r) : total(t), reserve(r) {}
 
-  bool Fits(const State& state, std::size_t bytes) const {
-    if (&state == privileged) return true;
-    if (bytes > total || used > total - bytes) return false;
-    const auto it = used_by.find(state.org);
+  bool FitsShare(const Uuid& org, std::size_t bytes) const {
+    const std::size_t counted = used - beyond;
+    if (bytes > total || counted > total - bytes) return false;
+    const auto it = used_by.find(org);
     const std::size_t held = it == used_by.end() ? 0 : it->second;
-    return held == 0 || MayTakeMore(held + bytes, used + bytes, total, reserve);
+    return held == 0 || MayTakeMore(held + bytes, counted + bytes, total, reserve);
+  }
+
+  bool Fits(const State& state, std::size_t bytes) const {
+    return &state == privileged || FitsShare(state.org, bytes);
   }
 
   void Add(State& state, std::size_t bytes) {
     if (bytes == 0) return;
+    if (&state == privileged && !FitsShare(state.org, bytes)) beyond += bytes;
     state.bytes += bytes;
     used += bytes;
     used_by[state.org] += bytes;
@@ -53,11 +62,14 @@ struct ByteBudget::Impl {
   void Subtract(State& state, std::size_t bytes) {
     bytes = std::min(bytes, state.bytes);
     if (bytes == 0) return;
+    const auto it = used_by.find(state.org);
+    Assert(used >= bytes && it != used_by.end() && it->second >= bytes,
+           "a holding gives back no more than its organisation holds");
     state.bytes -= bytes;
     used -= bytes;
-    const auto it = used_by.find(state.org);
     it->second -= bytes;
     if (it->second == 0) used_by.erase(it);
+    if (&state == privileged) beyond = std::min(beyond, state.bytes);
   }
 
   // Those who wait and may go now. The callbacks run without the lock.
@@ -76,6 +88,7 @@ struct ByteBudget::Impl {
       State& s = **state;
       if (s.wanted == 0) continue;
       Add(s, std::exchange(s.wanted, 0));
+      Assert(waiting > 0, "a Take that waited was counted as waiting");
       --waiting;
       ready.push_back(std::exchange(s.then, nullptr));
     }
@@ -132,6 +145,7 @@ bool ByteBudget::Holding::Take(std::size_t bytes, std::function<void()> then) {
     budget.Add(*state_, bytes);
     return true;
   }
+  Assert(state_->wanted == 0, "a holding waits for one Take at a time");
   state_->wanted = bytes;
   state_->then = std::move(then);
   budget.queue.Push(state_->org, state_);
@@ -170,10 +184,13 @@ void ByteBudget::Holding::Release() {
   std::vector<std::function<void()>> ready;
   {
     const std::lock_guard lock(state->budget->mutex);
-    if (std::exchange(state->wanted, 0) > 0) --state->budget->waiting;
+    if (std::exchange(state->wanted, 0) > 0) {
+      Assert(state->budget->waiting > 0, "a Take that waits is counted as waiting");
+      --state->budget->waiting;
+    }
     dropped = std::exchange(state->then, nullptr);
-    if (state->budget->privileged == state.get()) state->budget->privileged = nullptr;
     state->budget->Subtract(*state, state->bytes);
+    if (state->budget->privileged == state.get()) state->budget->privileged = nullptr;
     ready = state->budget->Admit();
   }
   for (const auto& then : ready) then();

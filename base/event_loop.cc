@@ -85,7 +85,7 @@ void EventLoop::Post(std::function<void()> f) {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->closed) return;
   impl_->posted.push_back(std::move(f));
-  // Whoever found the list empty has woken the loop, or the loop is about to take the list.
+  // The thread that found the list empty has woken the loop, or the loop is about to take the list.
   if (impl_->posted.size() == 1) uv_async_send(&impl_->wake);
 }
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <map>
 
+#include "base/assert.h"
+
 namespace vedette::base {
 
 // How much one of several keys (organisations) may hold of `total` units of a shared resource:
@@ -39,6 +41,7 @@ class FairShares {
   void GiveBack(const Key& key, std::size_t n = 1) {
     if (n == 0) return;
     const auto it = held_.find(key);
+    Assert(it != held_.end() && it->second >= n && used_ >= n, "a key gives back what it holds");
     used_ -= n;
     if ((it->second -= n) == 0) held_.erase(it);
   }

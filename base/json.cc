@@ -66,8 +66,12 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
   bool end_object() override {
     if (passing_ > 0) return --passing_, true;
+    const std::size_t given = open_.back().members.size();
     Json object(Merged(std::move(open_.back().members)));
     open_.pop_back();
+    if (limits_.unique_members && object.size() != given) {
+      return Fail(JsonError::Kind::kMalformed, "an object has a member twice");
+    }
     return Place(std::move(object));
   }
   bool end_array() override {

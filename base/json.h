@@ -29,6 +29,8 @@ struct JsonLimits {
   // A number that would be written differently from how it was read is kept as its text: see
   // NumberText.
   bool keep_numbers = false;
+  // An object that has a member twice is malformed; otherwise of equal keys the last wins.
+  bool unique_members = false;
 };
 
 struct JsonError {
@@ -37,7 +39,7 @@ struct JsonError {
   std::string message;  // one sentence, with the byte offset where there is one
 };
 
-// Parses one document, nothing after it. Of equal keys the last wins. Invalid UTF-8, a NUL escape
+// Parses one document, nothing after it. Invalid UTF-8, a NUL escape
 // (\u0000: PostgreSQL cannot store it) and numbers out of range are malformed. Empty on success.
 std::optional<JsonError> ParseJson(std::string_view text, Json* out, const JsonLimits& limits = {});
 
@@ -68,7 +70,8 @@ Json ParseJsonOrThrow(std::string_view text);
 std::string DumpJson(const Json& value);
 
 // A document as text, as a value, or both: made from one, it becomes the other at the first look.
-// Most of what a row holds is handed on unread. Copies share what they found: one thread at a time.
+// Most of what a row holds is passed through without being read. Copies share what they found: one
+// thread at a time.
 class JsonText {
  public:
   JsonText() = default;  // {}

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 namespace vedette::base {
 namespace {
@@ -29,27 +30,6 @@ std::string_view LevelName(LogLevel level) {
   return "off";
 }
 
-// The length of the well-formed UTF-8 sequence at the start of `text` and its code point; 0 where
-// there is none.
-std::size_t DecodeUtf8(std::string_view text, std::uint32_t* code) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) {
-    *code = first;
-    return 1;
-  }
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  *code = first & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    *code = (*code << 6) | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000);
-  const bool surrogate = *code >= 0xD800 && *code <= 0xDFFF;
-  return overlong || surrogate || *code > 0x10FFFF ? 0 : length;
-}
-
 // Control characters, line separators, and what reorders or hides text on a terminal.
 bool IsUnsafe(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
@@ -63,7 +43,7 @@ void AppendEscaped(std::string* out, std::string_view text, bool quoted) {
     std::uint32_t code = 0;
     const std::size_t length = DecodeUtf8(text, &code);
     if (length == 0) {
-      out->append("\xEF\xBF\xBD");  // U+FFFD, the replacement character
+      out->append(kReplacementCharacter);
       text.remove_prefix(1);
       continue;
     }

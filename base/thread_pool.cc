@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/fair_queue.h"
 
 namespace vedette::base {
@@ -58,6 +59,7 @@ struct ThreadPool::Impl {
       job.reset();  // what it holds goes before the next one begins
       lock.lock();
       const auto it = running.find(key);
+      Assert(it != running.end() && it->second > 0, "a job that ends was counted as running");
       if (--it->second == 0) running.erase(it);
     }
   }

@@ -10,13 +10,16 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
 
+#include "base/closest_word.h"
+#include "base/text.h"
 #include "config/keys.h"
 #include "config/values.h"
+#include "domain/email/address.h"
+#include "domain/email/provider_ids.h"
 
 namespace vedette::config {
 namespace {
@@ -24,6 +27,7 @@ namespace {
 constexpr std::size_t kFileBytesMax = 1024 * 1024;
 constexpr std::string_view kPrefix = "VEDETTE_";
 constexpr std::string_view kFileSuffix = "_file";
+const std::string kProvidersPrefix = std::string(kHttpProvidersSection) + ".";
 
 constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
 #include "config_default.inc"
@@ -60,34 +64,15 @@ std::string ReadFile(const std::string& path, const std::string& context) {
 // A name that is further off was not meant.
 constexpr std::size_t kTyposMax = 4;
 
-// How many insertions, deletions and replacements lie between two words.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 // The end of a sentence about something unknown: what was probably meant, if anything is so close
 // that it was. `what` is "key" or "one".
 std::string Hint(const std::string& unknown, const std::vector<std::string>& known,
                  std::string_view what) {
-  const auto distance = [&](const std::string& name) { return EditDistance(unknown, name); };
-  const std::string& closest =
-      *std::min_element(known.begin(), known.end(),
-                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  if (distance(closest) > kTyposMax) {
-    return fmt::format("; no known {} is close, config.default.toml has them all", what);
+  const auto closest = base::ClosestWord(unknown, known, kTyposMax);
+  if (!closest) {
+    return fmt::format("; no known {} is close, `vedette config` prints them all", what);
   }
-  return fmt::format("; the closest known {} is {}", what, closest);
+  return fmt::format("; the closest known {} is {}", what, *closest);
 }
 
 // A key and whether the name asked for is its <key>_file form.
@@ -105,6 +90,7 @@ class Index {
       AddNames(key, EnvironmentName(key.section, key.name));
     }
     sections_.insert(std::string(kTokensSection));
+    sections_.insert(std::string(kHttpProvidersSection));
     // The short form for the usual case of one operator.
     AddNames(*TokenKey("default"), "VEDETTE_ADMIN_TOKEN");
   }
@@ -113,17 +99,18 @@ class Index {
 
   // Whether `path` is a section, or a table around sections ("probes").
   bool IsSection(const std::string& path) const {
-    return std::any_of(sections_.begin(), sections_.end(), [&](const std::string& section) {
-      return section == path || section.starts_with(path + ".");
-    });
+    return std::any_of(sections_.begin(), sections_.end(),
+                       [&](const std::string& section) {
+                         return section == path || section.starts_with(path + ".");
+                       }) ||
+           path.starts_with(kProvidersPrefix);
   }
 
   std::optional<Found> InFile(const std::string& section, std::string_view name) const {
     if (section == kTokensSection) return Token(name);
-    for (const Key& key : table_) {
-      if (key.section != section) continue;
-      if (key.name == name) return Found{key, false};
-      if (key.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
+    if (auto found = Among(table_, section, name)) return found;
+    if (section.starts_with(kProvidersPrefix)) {
+      return Among(HttpProviderKeys(section.substr(kProvidersPrefix.size())), section, name);
     }
     for (const Key& key : former_) {
       if (key.section == section && key.name == name) return Found{key, false};
@@ -136,13 +123,12 @@ class Index {
     for (const Key& key : former_) {
       if (EnvironmentName(key.section, key.name) == variable) return Found{key, false};
     }
+    const std::string providers = EnvironmentName(kHttpProvidersSection, "");
+    if (variable.starts_with(providers))
+      return Provider(base::AsciiLower(variable.substr(providers.size())));
     const std::string tokens = EnvironmentName(kTokensSection, "");
     if (!variable.starts_with(tokens)) return std::nullopt;
-    std::string name = variable.substr(tokens.size());
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return Token(name);
+    return Token(base::AsciiLower(variable.substr(tokens.size())));
   }
 
   std::string HintInFile(const std::string& written) const {
@@ -161,6 +147,27 @@ class Index {
   void AddNames(const Key& key, const std::string& variable) {
     variables_.emplace(variable, Found{key, false});
     if (key.secret) variables_.emplace(variable + "_FILE", Found{key, true});
+  }
+
+  static std::optional<Found> Among(const std::vector<Key>& keys, std::string_view section,
+                                    std::string_view name) {
+    for (const Key& key : keys) {
+      if (key.section != section) continue;
+      if (key.name == name) return Found{key, false};
+      if (key.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
+    }
+    return std::nullopt;
+  }
+
+  // "<id>_<key>": both may have underscores, so that the key with the longest name that fits wins.
+  static std::optional<Found> Provider(const std::string& name) {
+    for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
+      const std::string id = name.substr(0, end);
+      auto found = Among(HttpProviderKeys(id), std::string(kProvidersPrefix) + id,
+                         std::string_view(name).substr(end + 1));
+      if (found) return found;
+    }
+    return std::nullopt;
   }
 
   static std::optional<Found> Token(std::string_view name) {
@@ -188,6 +195,9 @@ RawValue FromToml(const toml::node& node) {
   } else if (const auto* real = node.as_floating_point()) {
     raw.kind = RawValue::Kind::kReal;
     raw.real = real->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    raw.kind = RawValue::Kind::kBoolean;
+    raw.boolean = boolean->get();
   } else if (const auto* array = node.as_array()) {
     raw.kind = RawValue::Kind::kList;
     for (const toml::node& item : *array) {
@@ -277,10 +287,13 @@ RawValue SecretOfFile(const Setting& setting) {
   return RawValue::Plain(std::move(text));
 }
 
-// Applies a layer; notes in `set` which keys it touched.
-void Apply(const std::vector<Setting>& settings, Config* config, std::set<std::string>* set) {
+// Applies those settings of a layer whose values come from `source`; notes in `set` which keys it
+// touched.
+void Apply(const std::vector<Setting>& settings, Key::Source source, Config* config,
+           std::set<std::string>* set) {
   std::map<std::string, std::string> written;
   for (const Setting& setting : settings) {
+    if (setting.key.source != source) continue;
     const std::string key = setting.key.Written();
     const auto [earlier, is_new] = written.emplace(key, setting.written);
     if (!is_new) {
@@ -296,12 +309,78 @@ void Apply(const std::vector<Setting>& settings, Config* config, std::set<std::s
   }
 }
 
+// A provider that is asked is known: one that every process has, or one of [providers.http.<id>],
+// which has a url and an id of its own.
+void ValidateProviders(const Config& config) {
+  for (const auto& [id, provider] : config.providers.http) {
+    if (provider.url.empty()) {
+      Fail(fmt::format("[providers.http.{}] url = \"\": a provider needs a url", id));
+    }
+    if (domain::IsOwnFinder(id) || id == domain::kOwnVerifier || id == "local_part") {
+      Fail(fmt::format("[providers.http.{}]: the id \"{}\" is taken", id, id));
+    }
+  }
+  const auto check = [&](std::string_view key, const std::vector<std::string>& ids) {
+    for (const std::string& id : ids) {
+      const bool finds = key == "find_email" || key == "find_email_personal";
+      const bool is_own = finds ? domain::IsOwnFinder(id)
+                                : id == "null" || (id == "local_part" && key == "reverse_email");
+      if (is_own || config.providers.http.contains(id)) continue;
+      Fail(fmt::format("[lookups] {} = [..., \"{}\"]: there is no [providers.http.{}]", key, id,
+                       id));
+    }
+  };
+  check("find_email", config.lookups.find_email);
+  check("find_email_personal", config.lookups.find_email_personal);
+  check("reverse_email", config.lookups.reverse_email);
+  check("verify_age", config.lookups.verify_age);
+}
+
+void ValidateSmtp(const Config& config) {
+  const SmtpConfig& smtp = config.smtp;
+  const std::string& verifier = config.lookups.verifier;
+  if (verifier != "smtp" && verifier != "none" && !config.providers.http.contains(verifier)) {
+    Fail(fmt::format("[lookups] verifier = \"{}\": must be smtp, none, or the id of a provider",
+                     verifier));
+  }
+  if (!smtp.proxy.empty() && !smtp.proxy.starts_with("socks5://")) {
+    Fail(fmt::format("[email.smtp] proxy = \"{}\": must be socks5://host:port", smtp.proxy));
+  }
+  if (!smtp.mail_from.empty() && !domain::ParseAddress(smtp.mail_from)) {
+    Fail(fmt::format("[email.smtp] mail_from = \"{}\": must be an address", smtp.mail_from));
+  }
+  if (!smtp.hello_name.empty() && !domain::ParseDomain(smtp.hello_name)) {
+    Fail(
+        fmt::format("[email.smtp] hello_name = \"{}\": must be a full name, such as "
+                    "verify.example.org",
+                    smtp.hello_name));
+  }
+}
+
+void ValidateJobs(const Config& config) {
+  ValidateProviders(config);
+  ValidateSmtp(config);
+  const int waits_max = config.api.connections_max / 2;
+  if (config.waits.waits_max > waits_max) {
+    Fail(fmt::format("[api] waits_max = {}: must be at most half of connections_max ({})",
+                     config.waits.waits_max, config.api.connections_max));
+  }
+  if (config.worker.lanes.empty()) Fail("[worker] lanes = []: must name at least one lane");
+}
+
 // What no key can judge alone.
 void Validate(const Config& config) {
   const WorkerConfig& worker = config.worker;
   if (worker.control_read_ms >= worker.control_age_max_ms) {
     Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",
                      worker.control_read_ms.count(), worker.control_age_max_ms.count()));
+  }
+  ValidateJobs(config);
+  if (worker.rows_held_bytes_max < config.limits.row_bytes_max) {
+    Fail(fmt::format(
+        "[worker] rows_held_bytes_max = {}: must be at least [limits] row_bytes_max ({}), because "
+        "no row could be claimed",
+        worker.rows_held_bytes_max, config.limits.row_bytes_max));
   }
   for (const auto& [tier, probe] : config.probes) {
     const bool needs_url = probe.kind == "http" || probe.kind == "llm";
@@ -341,12 +420,28 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   const Index index;
   Config config{};
   std::set<std::string> set;
-  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), &config, &set);
+  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), Key::Source::kDefaults,
+        &config, &set);
   for (const Key& key : index.table()) {
-    if (!set.contains(key.Written())) Fail("config.default.toml lacks " + key.Written());
+    const bool inherited = key.source == Key::Source::kInherited;
+    if (!inherited && !set.contains(key.Written())) {
+      Fail("config.default.toml lacks " + key.Written());
+    }
   }
-  if (path) Apply(TomlLayer(ReadFile(*path, ""), *path, index), &config, &set);
-  Apply(EnvironmentLayer(environment, index), &config, &set);
+  set.clear();
+  std::vector<std::vector<Setting>> layers;
+  if (path) layers.push_back(TomlLayer(ReadFile(*path, ""), *path, index));
+  layers.push_back(EnvironmentLayer(environment, index));
+  for (const auto& layer : layers) Apply(layer, Key::Source::kDefaults, &config, &set);
+  // A file that lowers connections_max and was written before there were waits means no error.
+  if (!set.contains("[api] waits_max")) {
+    config.waits.waits_max = std::min(config.waits.waits_max, config.api.connections_max / 2);
+  }
+  // A tier begins as [probes.default] is in all layers together. What any layer says of the tier
+  // itself comes on top, so that a file's [probes.low] stands against a variable of the defaults.
+  const ProbeConfig probe = config.probes.extract(std::string(kProbeDefaults)).mapped();
+  for (const std::string_view tier : kTiers) config.probes.emplace(tier, probe);
+  for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, &config, &set);
   Validate(config);
   return config;
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/email/find_prices.h"
+
 // The typed configuration. Every limit, timeout and size of the system has its name here; the
 // defaults and their explanation stand in config.default.toml, which is compiled in. A value type:
 // built once by LoadConfig, then passed down by const reference.
@@ -34,6 +36,7 @@ struct DatabaseConfig {
   int scheduler_connections;
   int worker_connections;
   int delivery_connections;
+  int jobs_connections;
   // Jobs that may wait for a connection, per role; over it the caller is refused.
   int queue_max;
 
@@ -60,6 +63,14 @@ struct ApiMemoryConfig {
   milliseconds held_wait_ms;   // the longest that a request waits for a share of it
 
   bool operator==(const ApiMemoryConfig&) const = default;
+};
+
+// Requests that wait for the end of a job; keys of [api].
+struct WaitsConfig {
+  int waits_max;       // of the process
+  double waits_share;  // of these that one organisation may have
+
+  bool operator==(const WaitsConfig&) const = default;
 };
 
 struct HealthConfig {
@@ -121,8 +132,28 @@ struct ProbeConfig {
   bool operator==(const ProbeConfig&) const = default;
 };
 
+// OAuth clients and their tokens: docs/authentication.md.
+struct OauthConfig {
+  bool enabled;
+  std::chrono::seconds token_ttl_s;
+  std::chrono::seconds assertion_lifetime_max_s;
+  std::chrono::seconds clock_skew_s;
+  int clients_per_org_max;
+  int keys_per_client_max;
+  int tokens_per_client_max;
+
+  bool operator==(const OauthConfig&) const = default;
+};
+
+// Sessions of the users of the operator's dashboard.
+struct SessionsConfig {
+  std::chrono::seconds ttl_max_s;
+
+  bool operator==(const SessionsConfig&) const = default;
+};
+
 struct LimitsConfig {
-  int requests_per_minute;                            // per API key, over the whole fleet; 0 = off
+  int requests_per_minute;  // of one principal, over the whole fleet; 0 = off
   std::optional<std::chrono::seconds> frequency_min;  // replaces the lower bound for everyone
   int rows_per_request_max;
   std::int64_t rows_per_monitor_max;
@@ -147,6 +178,8 @@ struct RetentionConfig {
   std::chrono::hours audit;
   std::chrono::hours idempotency_keys;
   std::chrono::hours uploads;
+  std::chrono::hours jobs;
+  std::chrono::hours run_data;  // the rows of blocks, by the day that their job was made
 
   bool operator==(const RetentionConfig&) const = default;
 };
@@ -184,6 +217,8 @@ struct WorkerConfig {
   std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
   std::size_t pages_held_bytes_max;        // of pages and answers that are fetched or read now
   std::size_t questions_held_bytes_max;    // of what services and models are asked now
+  std::size_t rows_held_bytes_max;         // of the rows that are claimed
+  std::vector<std::string> lanes;          // checks, transform, lookup, smtp, research
 
   bool operator==(const WorkerConfig&) const = default;
 };
@@ -205,11 +240,117 @@ struct DeliveryConfig {
   int breaker_failures;        // in a row, until it opens
   milliseconds breaker_interval_ms;
   std::size_t answer_bytes_max;
+  std::size_t body_bytes_max;         // of a job's callback; over it the result is left out
+  std::size_t bodies_held_bytes_max;  // of callbacks that the process sends now
   milliseconds settle_delay_ms;
   int settle_max;
   milliseconds drain_timeout_ms;
 
   bool operator==(const DeliveryConfig&) const = default;
+};
+
+// The engine of jobs. Slots are rows in flight in one process, but those of `transform`, which are
+// parts that are being computed.
+struct JobsConfig {
+  int slots_transform;
+  int slots_lookup;
+  int slots_smtp;
+  int slots_research;
+  int parts_held_max;     // of transform, claimed ahead
+  double newcomer_share;  // of a lane that an organisation that is alone leaves free
+  double waited_share;    // of a lane that is kept for jobs that a client waits for
+  int record_chunks_max;  // of one job in one transaction
+  milliseconds record_delay_ms;
+  milliseconds record_partial_delay_ms;
+  std::size_t part_bytes_max;
+  int attempts_max;           // at one row, within its time
+  milliseconds wait_lane_ms;  // how long a job waits for a lane that nobody serves
+  milliseconds keeper_ms;
+  int open_per_org_max;
+
+  bool operator==(const JobsConfig&) const = default;
+};
+
+// Lookups: the providers that are asked, in order, and how long.
+struct LookupsConfig {
+  std::vector<std::string> find_email;           // ids of providers, for mode PROFESSIONAL
+  std::vector<std::string> find_email_personal;  // and for mode PERSONAL
+  std::vector<std::string> reverse_email;        // whom lookups of an address ask
+  std::vector<std::string> verify_age;           // and lookups of an age
+  int candidates_max;                            // addresses of one answer that are looked at
+  int guesses_max;                               // addresses that are guessed for one lead
+  milliseconds row_timeout_ms;
+  milliseconds wait_single_ms;  // how long a client that waits is kept
+  milliseconds wait_bulk_ms;
+  milliseconds find_deadline_ms;  // of jobs that nobody waits for
+  milliseconds bulk_deadline_ms;
+  milliseconds reverse_deadline_ms;
+  milliseconds age_deadline_ms;
+  int minimum_result_age;  // a younger person has no result; 0: off
+  std::string verifier;    // who verifies addresses: smtp, none, or a provider's id
+
+  bool operator==(const LookupsConfig&) const = default;
+};
+
+// What is read of a company's site when an address is looked for there.
+struct EmailConfig {
+  int pages_max;                 // of one site, robots.txt not counted
+  milliseconds site_timeout_ms;  // all pages of one site together
+  std::int64_t page_bytes_max;
+
+  bool operator==(const EmailConfig&) const = default;
+};
+
+// How this process asks mail servers about addresses (docs/email.md).
+struct SmtpConfig {
+  std::string hello_name;  // of EHLO; empty: this process verifies nothing
+  std::string mail_from;   // empty: postmaster@hello_name
+  int port;
+  std::string ip;              // 4, 46
+  std::string proxy;           // socks5://host:port; empty: none
+  std::string public_address;  // behind NAT; empty: the one that the system leaves by
+  // RCPT commands of the whole fleet.
+  int per_domain_hour;
+  int per_class_minute;
+  int per_day;
+  int connections_per_class;  // of one process
+  int recipients_max;         // of a connection to a host of no known class
+  int refusals_max;           // of a connection, until it ends
+  milliseconds linger_ms;     // how long a connection stays for further recipients
+  milliseconds connect_timeout_ms;
+  milliseconds banner_timeout_ms;
+  milliseconds reply_timeout_ms;
+  milliseconds connection_timeout_ms;
+  std::vector<std::string> doctor_domains;
+  std::vector<std::string> doctor_lists;
+
+  bool operator==(const SmtpConfig&) const = default;
+};
+
+using domain::ChargeRule;
+using domain::FindEmailPrices;
+using domain::PeoplePrice;
+
+// A service of the operator's that answers lookups: [providers.http.<id>]. What the file does not
+// say is as it stands here.
+struct HttpProviderConfig {
+  std::string url;
+  std::string api_key;         // from api_key or api_key_file; sent as bearer token
+  std::string signing_secret;  // from signing_secret or signing_secret_file
+  milliseconds timeout_ms{20'000};
+  std::size_t body_bytes_max = 1024 * 1024;
+  int in_flight_max = 64;  // of one process
+  bool trust = true;       // an OK that it states is taken; otherwise it is UNKNOWN
+
+  bool operator==(const HttpProviderConfig&) const = default;
+};
+
+struct ProvidersConfig {
+  int breaker_failures;  // in a row, until a provider is left out for a while
+  milliseconds breaker_ms;
+  std::map<std::string, HttpProviderConfig> http;  // by id
+
+  bool operator==(const ProvidersConfig&) const = default;
 };
 
 // For the project's own tests: faults that a process does to itself, and safeties switched off.
@@ -223,9 +364,12 @@ struct TestingConfig {
   };
   std::vector<FaultPoint> fault_points;
   std::int64_t fault_seed;
-  std::vector<std::string> disable;  // lease_fence, row_fence, reservation, lease_renewal
+  std::vector<std::string> disable;  // names of safeties (config/values.cc lists them)
+  milliseconds mail_window_ms;       // of mail budgets, breakers and greylists; 0: as they are
 
-  bool any() const { return !fault_points.empty() || !disable.empty(); }
+  bool any() const {
+    return !fault_points.empty() || !disable.empty() || mail_window_ms.count() != 0;
+  }
   bool operator==(const TestingConfig&) const = default;
 };
 
@@ -233,6 +377,10 @@ struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
   ApiMemoryConfig api_memory;
+  WaitsConfig waits;
+  std::string public_url;  // [api] public_url: the issuer of tokens; may be empty
+  OauthConfig oauth;
+  SessionsConfig sessions;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;
@@ -241,11 +389,20 @@ struct Config {
   LogConfig log;
   std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high: always all four
   std::map<std::string, std::int64_t> prices_mc;  // the same names; millicredits per check
+  EmailConfig email;
+  FindEmailPrices find_email_prices;
+  PeoplePrice reverse_email_price;
+  PeoplePrice age_price;
+  double cents_per_credit;
   LimitsConfig limits;
   RetentionConfig retention;
   SchedulerConfig scheduler;
   WorkerConfig worker;
   DeliveryConfig delivery;
+  JobsConfig jobs;
+  LookupsConfig lookups;
+  ProvidersConfig providers;
+  SmtpConfig smtp;
   TestingConfig testing;
 
   bool operator==(const Config&) const = default;

@@ -50,6 +50,16 @@ class Section {
   std::function<Struct&(Config&)> at_;
 };
 
+ValueReader<ChargeRule> Charge() {
+  const ValueReader<std::string> choice = Choice({"always", "found", "ok"});
+  return {choice.allowed, [read = choice.read](const RawValue& raw) -> std::optional<ChargeRule> {
+            const auto text = read(raw);
+            if (!text) return std::nullopt;
+            if (*text == "always") return ChargeRule::kAlways;
+            return *text == "found" ? ChargeRule::kFound : ChargeRule::kOk;
+          }};
+}
+
 void AddDatabase(std::vector<Key>* table) {
   using C = DatabaseConfig;
   Section<C>(table, "database", [](Config& c) -> C& { return c.database; })
@@ -66,6 +76,7 @@ void AddDatabase(std::vector<Key>* table) {
       .Add("scheduler_connections", &C::scheduler_connections, Int(1, 1000))
       .Add("worker_connections", &C::worker_connections, Int(1, 1000))
       .Add("delivery_connections", &C::delivery_connections, Int(1, 1000))
+      .Add("jobs_connections", &C::jobs_connections, Int(1, 1000))
       .Add("queue_max", &C::queue_max, Int(1, 1'000'000));
 }
 
@@ -88,6 +99,32 @@ void AddApiMemory(std::vector<Key>* table) {
   Section<C>(table, "api", [](Config& c) -> C& { return c.api_memory; })
       .Add("held_bytes_max", &C::held_bytes_max, Bytes(kKiB, 1024 * kGiB))
       .Time("held_wait_ms", &C::held_wait_ms);
+
+  using W = WaitsConfig;
+  Section<W>(table, "api", [](Config& c) -> W& { return c.waits; })
+      .Add("waits_max", &W::waits_max, Int(1, 1'000'000))
+      .Add("waits_share", &W::waits_share, Real(0.001, 1));
+}
+
+void AddCredentials(std::vector<Key>* table) {
+  Section<Config>(table, "api", [](Config& c) -> Config& {
+    return c;
+  }).Add("public_url", &Config::public_url, OptionalIssuer());
+
+  using C = OauthConfig;
+  Section<C>(table, "oauth", [](Config& c) -> C& { return c.oauth; })
+      .Add("enabled", &C::enabled, Flag())
+      .Add("token_ttl_s", &C::token_ttl_s, Seconds(minutes(1), days(1)))
+      .Add("assertion_lifetime_max_s", &C::assertion_lifetime_max_s, Seconds(minutes(1), days(1)))
+      .Add("clock_skew_s", &C::clock_skew_s, Seconds(seconds(0), minutes(10)))
+      .Add("clients_per_org_max", &C::clients_per_org_max, Int(1, 100'000))
+      .Add("keys_per_client_max", &C::keys_per_client_max, Int(1, 1000))
+      .Add("tokens_per_client_max", &C::tokens_per_client_max, Int(1, 10'000'000));
+
+  using S = SessionsConfig;
+  Section<S>(table, "sessions", [](Config& c) -> S& {
+    return c.sessions;
+  }).Add("ttl_max_s", &S::ttl_max_s, Seconds(minutes(1), days(30)));
 }
 
 void AddHealth(std::vector<Key>* table) {
@@ -120,9 +157,11 @@ void AddSecurityNetLog(std::vector<Key>* table) {
       .Add("format", &L::format, Choice({"text", "json"}));
 }
 
-void AddTier(std::vector<Key>* table, const std::string& tier) {
+// `name`: a tier, or kProbeDefaults.
+void AddProbe(std::vector<Key>* table, const std::string& name) {
   using C = ProbeConfig;
-  Section<C>(table, "probes." + tier, [tier](Config& c) -> C& { return c.probes[tier]; })
+  const std::size_t first = table->size();
+  Section<C>(table, "probes." + name, [name](Config& c) -> C& { return c.probes[name]; })
       .Add("kind", &C::kind, Choice({"web", "http", "llm", "null"}))
       .Add("url", &C::url, OptionalUrl())
       .Add("model", &C::model, Text())
@@ -139,7 +178,13 @@ void AddTier(std::vector<Key>* table, const std::string& tier) {
       .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
       .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, 10 * kMiB))
       .Add("change_share", &C::change_share, Real(0, 1));
+  if (name == kProbeDefaults) return;
+  for (std::size_t i = first; i < table->size(); ++i) {
+    (*table)[i].source = Key::Source::kInherited;
+  }
+}
 
+void AddPrice(std::vector<Key>* table, const std::string& tier) {
   const ValueReader<std::int64_t> price = Credits(1'000'000);
   table->push_back({"prices", tier, price.allowed, false,
                     [tier, read = price.read](const RawValue& raw, Config* config) {
@@ -173,7 +218,9 @@ void AddLimitsAndRetention(std::vector<Key>* table) {
       .Add("dead", &R::dead, Hours())
       .Add("audit", &R::audit, Hours())
       .Add("idempotency_keys", &R::idempotency_keys, Hours())
-      .Add("uploads", &R::uploads, Hours());
+      .Add("uploads", &R::uploads, Hours())
+      .Add("jobs", &R::jobs, Hours())
+      .Add("run_data", &R::run_data, Hours());
 }
 
 void AddScheduler(std::vector<Key>* table) {
@@ -211,7 +258,9 @@ void AddWorker(std::vector<Key>* table) {
       .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
       .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB))
       .Add("pages_held_bytes_max", &C::pages_held_bytes_max, Bytes(kMiB, 256 * kGiB))
-      .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB));
+      .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB))
+      .Add("rows_held_bytes_max", &C::rows_held_bytes_max, Bytes(kMiB, 256 * kGiB))
+      .Add("lanes", &C::lanes, ChoiceList({"checks", "transform", "lookup", "smtp", "research"}));
 }
 
 void AddDelivery(std::vector<Key>* table) {
@@ -233,9 +282,106 @@ void AddDelivery(std::vector<Key>* table) {
       .Add("breaker_failures", &C::breaker_failures, Int(1, 1'000'000))
       .Time("breaker_interval_ms", &C::breaker_interval_ms, milliseconds(1), days(1))
       .Add("answer_bytes_max", &C::answer_bytes_max, Bytes(0, kMiB))
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 64 * kMiB))
+      .Add("bodies_held_bytes_max", &C::bodies_held_bytes_max, Bytes(kMiB, 16 * kGiB))
       .Time("settle_delay_ms", &C::settle_delay_ms, milliseconds(0), seconds(10))
       .Add("settle_max", &C::settle_max, Int(1, 100'000))
       .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
+}
+
+void AddJobs(std::vector<Key>* table) {
+  using C = JobsConfig;
+  constexpr int kSlotsMax = 1'000'000;
+  Section<C>(table, "jobs", [](Config& c) -> C& { return c.jobs; })
+      .Add("slots_transform", &C::slots_transform, Int(1, 256))
+      .Add("slots_lookup", &C::slots_lookup, Int(1, kSlotsMax))
+      .Add("slots_smtp", &C::slots_smtp, Int(1, kSlotsMax))
+      .Add("slots_research", &C::slots_research, Int(1, kSlotsMax))
+      .Add("parts_held_max", &C::parts_held_max, Int(1, 1024))
+      .Add("newcomer_share", &C::newcomer_share, Real(kNewcomerShareMin, kNewcomerShareMax))
+      .Add("waited_share", &C::waited_share, Real(0, 0.9))
+      .Add("record_chunks_max", &C::record_chunks_max, Int(1, 64))
+      .Time("record_delay_ms", &C::record_delay_ms, milliseconds(0), seconds(10))
+      .Time("record_partial_delay_ms", &C::record_partial_delay_ms, milliseconds(0), seconds(60))
+      .Add("part_bytes_max", &C::part_bytes_max, Bytes(64 * kKiB, 64 * kMiB))
+      .Add("attempts_max", &C::attempts_max, Int(1, 10))
+      .Time("wait_lane_ms", &C::wait_lane_ms, milliseconds(100))
+      .Time("keeper_ms", &C::keeper_ms, milliseconds(100))
+      .Add("open_per_org_max", &C::open_per_org_max, Int(1, 10'000'000));
+}
+
+void AddLookups(std::vector<Key>* table) {
+  using C = LookupsConfig;
+  Section<C>(table, "lookups", [](Config& c) -> C& { return c.lookups; })
+      .Add("find_email", &C::find_email, ProviderIds())
+      .Add("find_email_personal", &C::find_email_personal, ProviderIds())
+      .Add("reverse_email", &C::reverse_email, ProviderIds())
+      .Add("verify_age", &C::verify_age, ProviderIds())
+      .Add("candidates_max", &C::candidates_max, Int(1, 16))
+      .Add("guesses_max", &C::guesses_max, Int(1, 30))
+      .Time("row_timeout_ms", &C::row_timeout_ms, milliseconds(100))
+      .Time("wait_single_ms", &C::wait_single_ms, milliseconds(100), minutes(10))
+      .Time("wait_bulk_ms", &C::wait_bulk_ms, milliseconds(100), minutes(10))
+      .Time("find_deadline_ms", &C::find_deadline_ms, seconds(1), days(1))
+      .Time("bulk_deadline_ms", &C::bulk_deadline_ms, seconds(1), days(1))
+      .Time("reverse_deadline_ms", &C::reverse_deadline_ms, seconds(1), days(1))
+      .Time("age_deadline_ms", &C::age_deadline_ms, seconds(1), days(1))
+      .Add("verifier", &C::verifier, NonEmptyText());
+  Section<C>(table, "age", [](Config& c) -> C& {
+    return c.lookups;
+  }).Add("minimum_result_age", &C::minimum_result_age, Int(0, 120));
+
+  using E = EmailConfig;
+  Section<E>(table, "email", [](Config& c) -> E& { return c.email; })
+      .Add("pages_max", &E::pages_max, Int(1, 32))
+      .Time("site_timeout_ms", &E::site_timeout_ms, milliseconds(100), minutes(5))
+      .Add("page_bytes_max", &E::page_bytes_max, Int64(1024, 64 << 20));
+
+  using F = FindEmailPrices;
+  Section<F>(table, "prices.find_email", [](Config& c) -> F& { return c.find_email_prices; })
+      .Add("professional", &F::professional_mc, Credits(1'000'000))
+      .Add("personal", &F::personal_mc, Credits(1'000'000))
+      .Add("verify", &F::verify_mc, Credits(1'000'000))
+      .Add("charge", &F::charge, Charge());
+  using L = PeoplePrice;
+  Section<L>(table, "prices.reverse_email", [](Config& c) -> L& { return c.reverse_email_price; })
+      .Add("lookup", &L::row_mc, Credits(1'000'000))
+      .Add("charge", &L::charge, Charge());
+  Section<L>(table, "prices.people_intelligence", [](Config& c) -> L& { return c.age_price; })
+      .Add("high", &L::row_mc, Credits(1'000'000))
+      .Add("charge", &L::charge, Charge());
+  Section<Config>(table, "prices", [](Config& c) -> Config& {
+    return c;
+  }).Add("cents_per_credit", &Config::cents_per_credit, Real(0, 1'000'000));
+
+  using P = ProvidersConfig;
+  Section<P>(table, "providers", [](Config& c) -> P& { return c.providers; })
+      .Add("breaker_failures", &P::breaker_failures, Int(1, 1'000'000))
+      .Time("breaker_ms", &P::breaker_ms, milliseconds(1), days(1));
+}
+
+void AddSmtp(std::vector<Key>* table) {
+  using C = SmtpConfig;
+  Section<C>(table, "email.smtp", [](Config& c) -> C& { return c.smtp; })
+      .Add("hello_name", &C::hello_name, Text())
+      .Add("mail_from", &C::mail_from, Text())
+      .Add("port", &C::port, Int(1, 65535))
+      .Add("ip", &C::ip, Choice({"4", "46"}))
+      .Add("proxy", &C::proxy, Text())
+      .Add("public_address", &C::public_address, Text())
+      .Add("per_domain_hour", &C::per_domain_hour, Int(1, 1'000'000'000))
+      .Add("per_class_minute", &C::per_class_minute, Int(1, 1'000'000'000))
+      .Add("per_day", &C::per_day, Int(1, 1'000'000'000))
+      .Add("connections_per_class", &C::connections_per_class, Int(1, 1000))
+      .Add("recipients_max", &C::recipients_max, Int(1, 100))
+      .Add("refusals_max", &C::refusals_max, Int(1, 100))
+      .Time("linger_ms", &C::linger_ms, milliseconds(0), seconds(30))
+      .Time("connect_timeout_ms", &C::connect_timeout_ms)
+      .Time("banner_timeout_ms", &C::banner_timeout_ms)
+      .Time("reply_timeout_ms", &C::reply_timeout_ms)
+      .Time("connection_timeout_ms", &C::connection_timeout_ms)
+      .Add("doctor_domains", &C::doctor_domains, NameList())
+      .Add("doctor_lists", &C::doctor_lists, NameList());
 }
 
 void AddTesting(std::vector<Key>* table) {
@@ -243,7 +389,8 @@ void AddTesting(std::vector<Key>* table) {
   Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
       .Add("fault_points", &C::fault_points, FaultPoints())
       .Add("fault_seed", &C::fault_seed, Int64(0, INT64_MAX))
-      .Add("disable", &C::disable, Safeties());
+      .Add("disable", &C::disable, Safeties())
+      .Time("mail_window_ms", &C::mail_window_ms, milliseconds(0));
 }
 
 }  // namespace
@@ -253,14 +400,20 @@ std::vector<Key> KeyTable() {
   AddDatabase(&table);
   AddHttpServer(&table, "api", &Config::api);
   AddApiMemory(&table);
+  AddCredentials(&table);
   AddHttpServer(&table, "admin", &Config::admin);
   AddHealth(&table);
   AddSecurityNetLog(&table);
-  for (const char* tier : {"micro", "low", "medium", "high"}) AddTier(&table, tier);
+  AddProbe(&table, std::string(kProbeDefaults));
+  for (const std::string_view tier : kTiers) AddProbe(&table, std::string(tier));
+  for (const std::string_view tier : kTiers) AddPrice(&table, std::string(tier));
   AddLimitsAndRetention(&table);
   AddScheduler(&table);
   AddWorker(&table);
   AddDelivery(&table);
+  AddJobs(&table);
+  AddLookups(&table);
+  AddSmtp(&table);
   AddTesting(&table);
   return table;
 }
@@ -291,6 +444,22 @@ std::optional<Key> TokenKey(std::string_view name) {
                config->admin_tokens[name] = std::move(*value);
                return true;
              }};
+}
+
+std::vector<Key> HttpProviderKeys(std::string_view id) {
+  using C = HttpProviderConfig;
+  std::vector<Key> keys;
+  if (!IsProviderId(id)) return keys;
+  Section<C>(&keys, std::string(kHttpProvidersSection) + "." + std::string(id),
+             [id = std::string(id)](Config& c) -> C& { return c.providers.http[id]; })
+      .Add("url", &C::url, OptionalUrl())
+      .Add("api_key", &C::api_key, Secret(Text()))
+      .Add("signing_secret", &C::signing_secret, Secret(Text()))
+      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
+      .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
+      .Add("trust", &C::trust, Flag());
+  return keys;
 }
 
 std::string EnvironmentName(std::string_view section, std::string_view name) {

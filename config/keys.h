@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,11 +21,18 @@ struct Key {
   bool secret = false;  // never shown; <name>_file is known too
   // Sets the field; false where the value is not allowed.
   std::function<bool(const RawValue&, Config*)> set;
+  // Of a tier's probe: what is not set, anywhere, is that of [probes.default].
+  enum class Source { kDefaults, kInherited } source = Source::kDefaults;
 
   std::string Written() const { return "[" + section + "] " + name; }
 };
 
-// Every key but those of [admin.tokens], whose names are free.
+// The tiers, and the section whose values their probes inherit. While a configuration is read,
+// Config::probes holds that section under this name.
+inline constexpr std::array<std::string_view, 4> kTiers{"micro", "low", "medium", "high"};
+inline constexpr std::string_view kProbeDefaults = "default";
+
+// Every key but those of [admin.tokens] and [providers.http.<id>], whose names are free.
 std::vector<Key> KeyTable();
 
 // Keys of earlier versions that are still read: each sets the field that stands for it now.
@@ -33,6 +41,10 @@ std::vector<Key> FormerKeys();
 inline constexpr std::string_view kTokensSection = "admin.tokens";
 // The key of one token. Its name is lower-case letters, digits, '_' and '-'.
 std::optional<Key> TokenKey(std::string_view name);
+
+// [providers.http.<id>]: the keys of the one whose id this is. Empty where the id is none.
+inline constexpr std::string_view kHttpProvidersSection = "providers.http";
+std::vector<Key> HttpProviderKeys(std::string_view id);
 
 // "VEDETTE_" section "_" name, in upper case, '.' and '-' as '_'.
 std::string EnvironmentName(std::string_view section, std::string_view name);

@@ -10,18 +10,23 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/text.h"
 #include "domain/duration.h"
+#include "domain/email/address.h"
 
 namespace vedette::config {
 namespace {
 
 using Kind = RawValue::Kind;
 
-constexpr std::array<std::string_view, 8> kFaultPoints = {
-    "after_cut",           "after_claim", "after_reserve", "after_probe", "before_record_commit",
-    "after_record_commit", "after_send",  "before_settle"};
-constexpr std::array<std::string_view, 4> kSafeties = {"lease_fence", "row_fence", "reservation",
-                                                       "lease_renewal"};
+constexpr auto kFaultPoints = std::to_array<std::string_view>(
+    {"after_cut", "after_claim", "after_reserve", "after_probe", "before_record_commit",
+     "after_record_commit", "after_send", "before_settle", "after_job_start", "after_job_claim",
+     "after_row", "before_job_record_commit", "after_job_record_commit", "before_job_end_commit",
+     "after_job_end_commit"});
+constexpr auto kSafeties = std::to_array<std::string_view>(
+    {"lease_fence", "row_fence", "reservation", "lease_renewal", "job_lease_fence",
+     "job_progress_fence", "job_reservation", "job_held", "job_end_lock", "open_later"});
 
 template <std::size_t N>
 bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -54,13 +59,6 @@ std::optional<std::string> ReadText(const RawValue& raw) {
   return raw.text;
 }
 
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 std::optional<std::vector<std::string>> ReadList(const RawValue& raw) {
   if (raw.kind == Kind::kList) return raw.list;
   if (raw.kind != Kind::kPlain) return std::nullopt;
@@ -68,7 +66,7 @@ std::optional<std::vector<std::string>> ReadList(const RawValue& raw) {
   std::string_view rest = raw.text;
   while (!rest.empty()) {
     const std::size_t end = rest.find_first_of(",\n");
-    const std::string_view item = Trim(rest.substr(0, end));
+    const std::string_view item = base::Trim(rest.substr(0, end), base::kLineSpace);
     if (!item.empty()) items.emplace_back(item);
     rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
   }
@@ -161,6 +159,8 @@ std::string RawValue::Show() const {
       return std::to_string(integer);
     case Kind::kReal:
       return fmt::format("{}", real);
+    case Kind::kBoolean:
+      return boolean ? "true" : "false";
     case Kind::kList:
       return fmt::format("[\"{}\"]", fmt::join(list, "\", \""));
     case Kind::kOther:
@@ -185,6 +185,10 @@ ValueReader<std::size_t> Bytes(std::size_t min, std::size_t max) {
 ValueReader<std::chrono::milliseconds> Milliseconds(std::chrono::milliseconds min,
                                                     std::chrono::milliseconds max) {
   return Whole<std::chrono::milliseconds>(min.count(), max.count(), " of milliseconds");
+}
+
+ValueReader<std::chrono::seconds> Seconds(std::chrono::seconds min, std::chrono::seconds max) {
+  return Whole<std::chrono::seconds>(min.count(), max.count(), " of seconds");
 }
 
 ValueReader<double> Real(double min, double max) {
@@ -279,6 +283,14 @@ ValueReader<std::string> OptionalUrl() {
   });
 }
 
+ValueReader<std::string> OptionalIssuer() {
+  const ValueReader<std::string> url = OptionalUrl();
+  return TextThat("an http or https URL without a slash at its end, or empty",
+                  [url](const std::string& text) {
+                    return url.read(RawValue::Plain(text)) && !text.ends_with('/');
+                  });
+}
+
 ValueReader<std::string> OptionalKey() {
   ValueReader<std::string> hex = TextThat("64 hexadecimal digits, or empty", IsKeyOrEmpty);
   return {hex.allowed, [hex](const RawValue& raw) -> std::optional<std::string> {
@@ -301,6 +313,41 @@ ValueReader<std::vector<std::string>> KeyList() {
             }
             return items;
           }};
+}
+
+ValueReader<std::vector<std::string>> ChoiceList(std::vector<std::string> choices) {
+  std::string allowed = fmt::format("a list of some of {}", fmt::join(choices, ", "));
+  return ListThat(std::move(allowed), [choices = std::move(choices)](const std::string& item) {
+    return std::find(choices.begin(), choices.end(), item) != choices.end();
+  });
+}
+
+ValueReader<std::vector<std::string>> ProviderIds() {
+  return ListThat(
+      "a list of ids of providers, such as mine: a lower-case letter, then letters, digits or _",
+      [](const std::string& item) { return IsProviderId(item); });
+}
+
+ValueReader<std::vector<std::string>> NameList() {
+  return ListThat("a list of domains, such as example.org",
+                  [](const std::string& item) { return domain::ParseDomain(item).has_value(); });
+}
+
+ValueReader<bool> Flag() {
+  return {"true or false", [](const RawValue& raw) -> std::optional<bool> {
+            if (raw.kind == Kind::kBoolean) return raw.boolean;
+            if (raw.kind != Kind::kPlain) return std::nullopt;
+            if (raw.text == "true") return true;
+            if (raw.text == "false") return false;
+            return std::nullopt;
+          }};
+}
+
+bool IsProviderId(std::string_view text) {
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return text.size() >= 2 && text.size() <= 32 && lower(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return lower(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 ValueReader<std::vector<std::string>> CidrList() {
@@ -339,8 +386,7 @@ ValueReader<std::vector<TestingConfig::FaultPoint>> FaultPoints() {
 }
 
 ValueReader<std::vector<std::string>> Safeties() {
-  return ListThat(fmt::format("a list of some of {}", fmt::join(kSafeties, ", ")),
-                  [](const std::string& item) { return Contains(kSafeties, item); });
+  return ChoiceList({kSafeties.begin(), kSafeties.end()});
 }
 
 }  // namespace vedette::config

@@ -110,17 +110,17 @@ void Lanes::Add(const base::Uuid& org_id, const base::Uuid& receiver_id,
     Enter(receiver);
   }
   receiver.waiting.push_back(delivery_id);
-  NoteCrowd(entry);
+  NoteFull(entry);
   Queue(entry);
 }
 
-void Lanes::NoteCrowd(const ReceiverMap::value_type& entry) {
+void Lanes::NoteFull(const ReceiverMap::value_type& entry) {
   const auto& [id, receiver] = entry;
   const int enough = receiver.pace == Pace::kPrompt ? limits_.per_receiver_max : 1;
   if (static_cast<int>(receiver.waiting.size()) >= enough) {
-    crowded_.insert(id);
+    full_.insert(id);
   } else {
-    crowded_.erase(id);
+    full_.erase(id);
   }
 }
 
@@ -146,7 +146,7 @@ std::optional<base::Uuid> Lanes::Next() {
       if (receiver.waiting.empty() || receiver.in_flight >= CapOf(receiver)) continue;
       const base::Uuid delivery_id = receiver.waiting.front();
       receiver.waiting.pop_front();
-      NoteCrowd(*found);
+      NoteFull(*found);
       ++receiver.in_flight;
       lane->in_flight.Take(receiver.org_id);
       Queue(*found);
@@ -176,7 +176,7 @@ void Lanes::SetPace(ReceiverMap::value_type& entry, Pace pace) {
     }
     receiver.queued = false;
   }
-  NoteCrowd(entry);
+  NoteFull(entry);
   Queue(entry);
 }
 
@@ -205,7 +205,7 @@ std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, End end, boo
       receiver.waiting.pop_back();
       Leave(receiver);
     }
-    NoteCrowd(entry);
+    NoteFull(entry);
   }
   Queue(entry);
   if (receiver.held() == 0 && receivers_.size() > kReceiversKnownMax) {
@@ -224,7 +224,7 @@ std::vector<base::Uuid> Lanes::TakeWaiting() {
       Leave(receiver);
     }
   }
-  crowded_.clear();
+  full_.clear();
   return taken;
 }
 
@@ -239,7 +239,7 @@ Lanes::Room Lanes::RoomForClaims() {
   Room room{prompt_.held, slow_.held, slow_.in_flight};
   room.per_prompt_max = limits_.per_receiver_max * kHeldPerReceiverInFlight;
   room.per_slow_max = kNewReceiverMax;
-  room.full.assign(crowded_.begin(), crowded_.end());
+  room.full.assign(full_.begin(), full_.end());
   room.prompt_ids = prompt_ids_;
   return room;
 }

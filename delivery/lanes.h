@@ -46,7 +46,7 @@ class Lanes {
   // An attempt has been under way for too long to be called prompt. At most once an attempt.
   void Overdue(const base::Uuid& receiver_id);
   enum class End { kDelivered, kFailed, kNotTried };
-  // What is returned waits no more and is to be given back: the receiver fails.
+  // The result waits no more and is to be given back: the receiver fails.
   std::vector<base::Uuid> Ended(const base::Uuid& receiver_id, End end, bool was_overdue);
 
   // Everything that waits, to be given back.
@@ -100,14 +100,14 @@ class Lanes {
   void Enter(const Receiver& receiver);
   void Leave(const Receiver& receiver);
   void Queue(ReceiverMap::value_type& entry);
-  void NoteCrowd(const ReceiverMap::value_type& entry);
+  void NoteFull(const ReceiverMap::value_type& entry);
   void SetPace(ReceiverMap::value_type& entry, Pace pace);
 
   const LaneLimits limits_;
   Lane prompt_;
   Lane slow_;
   ReceiverMap receivers_;
-  std::set<base::Uuid> crowded_;                               // receivers of which enough waits
+  std::set<base::Uuid> full_;                                  // receivers of which enough waits
   std::shared_ptr<const std::vector<base::Uuid>> prompt_ids_;  // null: has to be made again
 };
 

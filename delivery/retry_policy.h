@@ -3,15 +3,16 @@
 #include <chrono>
 #include <optional>
 
+#include "base/backoff.h"
+#include "domain/notification.h"
+
 // When a notification is tried again, and when it is given up (design 7). Pure: the one place that
 // knows.
 namespace vedette::delivery {
 
 struct RetryRules {
-  std::chrono::milliseconds first;   // after the first failure
-  std::chrono::milliseconds max;     // the longest wait: doubling stops here
+  base::Backoff backoff;             // waits between attempts
   std::chrono::milliseconds window;  // since the schedule began: a failure after it is the last
-  double jitter;                     // +- share of the wait
   std::chrono::milliseconds breaker_age_max;  // the window while the receiver's breaker is open
 };
 
@@ -28,13 +29,12 @@ struct AttemptContext {
 };
 
 struct NextStep {
-  enum class Kind { kDelivered, kRetry, kDead };
-  Kind kind;
+  domain::AttemptEnd end;
   std::chrono::milliseconds wait{};  // kRetry
 };
 
 // 2xx is success; 410 ends it at once; Retry-After of a 429 or 503 is a minimum wait, capped at
-// `max`; everything else, no answer included, is tried again.
+// the longest wait; everything else, no answer included, is tried again.
 NextStep NextAttempt(const RetryRules& rules, const AttemptContext& context,
                      const AttemptResult& result);
 

@@ -1,17 +1,23 @@
 #include "delivery/sender.h"
 
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/json.h"
+#include "domain/job_result.h"
 #include "domain/signature.h"
 #include "net/retry_after.h"
+#include "store/jobs/read.h"
 
 namespace vedette::delivery {
 namespace {
 
 // Readings for one attempt, where the database answers too late for the answer to be of use.
 constexpr int kReadsMax = 3;
+
+// The share of the bodies' room that an organisation that is alone leaves free.
+constexpr double kBodiesReserve = 0.25;
 
 constexpr const char* kNotReadNow =
     "signing: the signing secret and the monitor could not be read now";
@@ -25,20 +31,39 @@ std::string StatusError(int status) {
   return "http_status: the receiver answered " + std::to_string(status);
 }
 
+// Not on the loop, as rows may be large. A job whose rows cannot be read has no body.
+std::map<base::Uuid, std::string> CallbackBodies(
+    const std::map<base::Uuid, domain::EndedLookup>& lookups, const config::Config& config) {
+  std::map<base::Uuid, std::string> bodies;
+  for (const auto& [job_id, lookup] : lookups) {
+    try {
+      bodies.emplace(job_id, domain::LookupCallbackBody(lookup, config.cents_per_credit,
+                                                        config.delivery.body_bytes_max));
+    } catch (const std::invalid_argument&) {
+      continue;  // the attempt fails, which the operator sees
+    }
+  }
+  return bodies;
+}
+
 }  // namespace
 
 Sender::Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
-               const base::Clock& clock, const config::Config& config)
+               const base::Clock& clock, const config::Config& config, base::Logger log)
     : loop_(loop),
-      pool_(pool),
       client_(client),
       clock_(clock),
       config_(config),
-      alive_(std::make_shared<bool>(true)) {}
-
-Sender::~Sender() {
-  *alive_ = false;
-}
+      bodies_(std::make_shared<base::ByteBudget>(config.delivery.bodies_held_bytes_max,
+                                                 kBodiesReserve)),
+      read_(loop, pool, log, {.failed = "reading secrets and targets failed"},
+            {.begin = [this] { return Read(); },
+             .finish =
+                 [this](const Reading& reading) {
+                   OnRead(std::exchange(reading_for_, {}), reading);
+                   return waiting_.empty() ? work::kAtPoll : work::kAtOnce;
+                 },
+             .failed = [this](const store::Failure& /*failure*/) { OnNotRead(); }}) {}
 
 bool Sender::IsFresh(std::chrono::nanoseconds read_at) const {
   return clock_.SinceBoot() - read_at < store::kSecretsKnownMax;
@@ -47,51 +72,70 @@ bool Sender::IsFresh(std::chrono::nanoseconds read_at) const {
 void Sender::Send(const domain::Notification& notification, int attempt,
                   std::function<void(SendResult)> done) {
   Waiting waiting{notification, attempt, std::move(done)};
+  if (std::holds_alternative<domain::JobNotice>(notification.about)) {
+    SendCallback(std::move(waiting));
+    return;
+  }
   const auto it = secrets_.find(notification.org_id);
   const bool signable = it != secrets_.end() && IsFresh(it->second.read_at);
   if (signable && (notification.endpoint_id.is_nil() || IsFresh(notification.read_at))) {
-    Post(waiting, it->second.secrets);
+    Post(waiting, it->second.secrets, domain::NotificationBody(notification));
     return;
   }
   waiting_.push_back(std::move(waiting));
-  Read();
+  read_.Wake();
+}
+
+// A callback takes room for the largest body before its job is read.
+void Sender::SendCallback(Waiting waiting) {
+  const auto room =
+      std::make_shared<Room>(Room{bodies_, bodies_->Open(waiting.notification.org_id)});
+  waiting.room = room;
+  const auto at = for_room_.insert(for_room_.end(), std::move(waiting));
+  auto go_on = live_.Guard([this, at] {
+    waiting_.push_back(std::move(*at));
+    for_room_.erase(at);
+    read_.Wake();
+  });
+  const auto later = [go_on, &loop = loop_] { loop.Post(go_on); };
+  if (room->holding.Take(config_.delivery.body_bytes_max, later)) go_on();
 }
 
 // One reading for everybody who waits by then.
-void Sender::Read() {
-  if (reading_ || waiting_.empty()) return;
-  reading_ = true;
-  auto waiting = std::make_shared<WaitingList>(std::exchange(waiting_, {}));
+work::Step<Sender::Reading>::Job Sender::Read() {
+  if (waiting_.empty()) return nullptr;
+  reading_for_ = std::exchange(waiting_, {});
   std::set<base::Uuid> orgs;
   std::set<base::Uuid> monitors;
-  for (const Waiting& w : *waiting) {
+  std::set<base::Uuid> jobs;
+  for (const Waiting& w : reading_for_) {
     const domain::Notification& n = w.notification;
     orgs.insert(n.org_id);
-    if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) monitors.insert(n.monitor_id);
+    if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
+      jobs.insert(job->job_id);
+    } else if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) {
+      monitors.insert(std::get<domain::CheckNotice>(n.about).monitor_id);
+    }
   }
-  store::RunAsync<Reading>(
-      pool_, loop_,
-      [org_ids = std::vector<base::Uuid>(orgs.begin(), orgs.end()),
-       monitor_ids = std::vector<base::Uuid>(monitors.begin(), monitors.end()), &clock = clock_,
-       &security = config_.security](store::Session& session) {
-        Reading reading;
-        reading.began = clock.SinceBoot();
-        reading.secrets = store::ReadSigningSecrets(session, org_ids, security);
-        if (!monitor_ids.empty()) {
-          reading.targets = store::ReadDeliveryTargets(session, monitor_ids);
-        }
-        return reading;
-      },
-      [this, waiting, alive = alive_](std::variant<Reading, store::Failure> result) {
-        if (!*alive) return;
-        reading_ = false;
-        if (const auto* reading = std::get_if<Reading>(&result)) {
-          OnRead(std::move(*waiting), *reading);
-        } else {
-          for (const Waiting& w : *waiting) Fail(w, kNotReadNow);
-        }
-        Read();
-      });
+  return [org_ids = std::vector<base::Uuid>(orgs.begin(), orgs.end()),
+          monitor_ids = std::vector<base::Uuid>(monitors.begin(), monitors.end()),
+          job_ids = std::vector<base::Uuid>(jobs.begin(), jobs.end()), &clock = clock_,
+          &config = config_](store::Session& session) {
+    Reading reading;
+    reading.began = clock.SinceBoot();
+    reading.secrets = store::ReadSigningSecrets(session, org_ids, config.security);
+    if (!monitor_ids.empty()) {
+      reading.targets = store::ReadDeliveryTargets(session, monitor_ids);
+    }
+    if (!job_ids.empty()) {
+      reading.bodies = CallbackBodies(store::ReadEndedLookups(session, job_ids), config);
+    }
+    return reading;
+  };
+}
+
+void Sender::OnNotRead() {
+  for (const Waiting& w : std::exchange(reading_for_, {})) Fail(w, kNotReadNow);
 }
 
 void Sender::OnRead(WaitingList waiting, const Reading& reading) {
@@ -100,7 +144,6 @@ void Sender::OnRead(WaitingList waiting, const Reading& reading) {
     secrets_[org_id] = {secrets, reading.began};
   }
   for (Waiting& w : waiting) {
-    domain::Notification& n = w.notification;
     if (!IsFresh(reading.began)) {
       if (++w.reads < kReadsMax) {
         waiting_.push_back(std::move(w));
@@ -109,31 +152,47 @@ void Sender::OnRead(WaitingList waiting, const Reading& reading) {
       }
       continue;
     }
-    if (const auto it = reading.targets.find(n.monitor_id); it != reading.targets.end()) {
-      const store::DeliveryTarget& target = it->second;
-      if (!target.url || target.endpoint_id != n.endpoint_id) {
-        SendResult moved;
-        moved.tried = false;
-        moved.moved = true;
-        w.done(std::move(moved));
-        continue;
-      }
-      n.url = *target.url;
-      n.metadata = target.metadata;
-    }
-    Post(w, reading.secrets.at(n.org_id));
+    PostAsRead(std::move(w), reading);
   }
+}
+
+void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
+  domain::Notification& n = waiting.notification;
+  const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
+  if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
+    const auto body = reading.bodies.find(job->job_id);
+    if (body == reading.bodies.end()) {
+      Fail(waiting, "job: the job that the callback tells of cannot be read");
+      return;
+    }
+    Post(waiting, secrets, body->second);
+    return;
+  }
+  auto& check = std::get<domain::CheckNotice>(n.about);
+  if (const auto it = reading.targets.find(check.monitor_id); it != reading.targets.end()) {
+    const store::DeliveryTarget& target = it->second;
+    if (!target.url || target.endpoint_id != n.endpoint_id) {
+      SendResult moved;
+      moved.tried = false;
+      moved.moved = true;
+      waiting.done(std::move(moved));
+      return;
+    }
+    n.url = *target.url;
+    check.metadata = target.metadata;
+  }
+  Post(waiting, secrets, domain::NotificationBody(n));
 }
 
 void Sender::Fail(const Waiting& waiting, std::string error) {
   SendResult failed;
   failed.tried = false;
   failed.error = std::move(error);
-  loop_.Post(
-      [done = waiting.done, failed = std::move(failed)]() mutable { done(std::move(failed)); });
+  loop_.Post(live_.Guard(
+      [done = waiting.done, failed = std::move(failed)]() mutable { done(std::move(failed)); }));
 }
 
-void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets) {
+void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body) {
   if (secrets.configured && (!secrets.readable || secrets.secrets.empty())) {
     Fail(waiting,
          "signing: the signing secret cannot be read; nothing is sent unsigned. Configure the "
@@ -143,41 +202,43 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets) {
   net::HttpRequest request;
   request.method = "POST";
   request.url = waiting.notification.url;
-  request.body = domain::NotificationBody(waiting.notification);
+  request.body = std::move(body);
   request.trust = net::Trust::kTenant;
   request.org = waiting.notification.org_id;
   request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
   request.body_bytes_max = config_.delivery.answer_bytes_max;
   request.truncate_body = true;
-  request.headers = {
-      {"Content-Type", "application/json"},
-      {"User-Agent", kUserAgent},
-      {"Service-Event-Type", std::string(domain::NotificationTypeName(waiting.notification.type))},
-      {"Service-Event-Id", waiting.notification.event_group_id.ToString()},
-      {"Service-Delivery-Attempt", std::to_string(waiting.attempt)}};
+  request.headers = {{"Content-Type", "application/json"},
+                     {"User-Agent", kUserAgent},
+                     {"Service-Event-Type", domain::EventTypeHeader(waiting.notification)},
+                     {"Service-Event-Id", waiting.notification.event_group_id.ToString()},
+                     {"Service-Delivery-Attempt", std::to_string(waiting.attempt)}};
+  // The body names the row alone; a receiver of several monitors needs this one to read the events.
+  if (const auto* check = std::get_if<domain::CheckNotice>(&waiting.notification.about)) {
+    request.headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
+  }
   if (secrets.configured) {
     const auto unix_seconds =
         std::chrono::floor<std::chrono::seconds>(clock_.Now()).time_since_epoch().count();
     request.headers.emplace_back(
         "Service-Signature", domain::SignatureHeader(secrets.secrets, unix_seconds, request.body));
   }
-  client_.Send(
-      std::move(request), [this, done = waiting.done, alive = alive_](net::HttpResponse response) {
-        if (!*alive) return;
-        SendResult result;
-        result.duration = response.duration;
-        if (response.error_class == net::HttpErrorClass::kNone) {
-          result.status_code = response.status;
-          result.answer = std::move(response.body);
-          result.retry_after = net::RetryAfter(response, clock_.Now());
-          if (response.status < 200 || response.status > 299)
-            result.error = StatusError(response.status);
-        } else {
-          result.error =
-              std::string(net::HttpErrorClassName(response.error_class)) + ": " + response.error;
-        }
-        done(std::move(result));
-      });
+  client_.Send(std::move(request), live_.Guard([this, done = waiting.done,
+                                                room = waiting.room](net::HttpResponse response) {
+    SendResult result;
+    result.duration = response.duration;
+    if (response.error_class == net::HttpErrorClass::kNone) {
+      result.status_code = response.status;
+      result.answer = std::move(response.body);
+      result.retry_after = net::RetryAfter(response, clock_.Now());
+      if (response.status < 200 || response.status > 299)
+        result.error = StatusError(response.status);
+    } else {
+      result.error =
+          std::string(net::HttpErrorClassName(response.error_class)) + ": " + response.error;
+    }
+    done(std::move(result));
+  }));
 }
 
 }  // namespace vedette::delivery

@@ -2,21 +2,25 @@
 
 #include <chrono>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "domain/notification.h"
 #include "net/http_client.h"
-#include "store/async.h"
-#include "store/deliveries.h"
+#include "store/accounts/signing_secrets.h"
+#include "store/deliveries/deliveries.h"
 #include "store/session.h"
-#include "store/signing_secrets.h"
+#include "work/live.h"
+#include "work/step.h"
 
 namespace vedette::delivery {
 
@@ -31,19 +35,21 @@ struct SendResult {
   bool moved = false;  // not tried because its monitor now sends to another receiver, or to none
 };
 
-// Signs and posts one notification, anew at every attempt. What it goes by is never older than a
-// second when the request is made: the organisation's secrets, which are kept for that long
-// (store/signing_secrets.h), and the monitor's webhook_url and metadata, which are read again for a
-// notification that has waited for longer. An organisation whose secret cannot be read sends
-// nothing (fail closed). Loop thread only.
+// Signs and posts one notification; each attempt is signed again. What it goes by is never older
+// than a second when the request is made: the organisation's secrets, which are kept for that long
+// (store/accounts/signing_secrets.h), and the monitor's webhook_url and metadata, which are read
+// again for a notification that has waited for longer. The body of a job's callback is made of the
+// ended job, which is read with the secrets at every attempt; the process holds at most [delivery]
+// bodies_held_bytes_max of such bodies, and further callbacks wait, by turns of organisations. An
+// organisation whose secret cannot be read sends nothing (fail closed). Loop thread only;
+// everything handed in must outlive this object.
 class Sender {
  public:
   Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
-         const base::Clock& clock, const config::Config& config);
-  ~Sender();
+         const base::Clock& clock, const config::Config& config, base::Logger log);
 
-  // `attempt` counts from 1. `done` exactly once, later. One without an endpoint_id, a test, goes
-  // to the url it has.
+  // `attempt` counts from 1. `done` is called exactly once, later, unless this object ends before.
+  // One without an endpoint_id, a test, goes to the url it has.
   void Send(const domain::Notification& notification, int attempt,
             std::function<void(SendResult)> done);
 
@@ -52,11 +58,17 @@ class Sender {
     store::OrgSecrets secrets;
     std::chrono::nanoseconds read_at{};  // since boot, when the read began
   };
+  // Room for the body of a callback, until its attempt has ended.
+  struct Room {
+    std::shared_ptr<base::ByteBudget> budget;  // which every holding needs
+    base::ByteBudget::Holding holding;
+  };
   struct Waiting {
     domain::Notification notification;
     int attempt;
     std::function<void(SendResult)> done;
-    int reads = 0;  // made for it that took too long to be of use
+    int reads = 0;                 // made for it that took too long to be of use
+    std::shared_ptr<Room> room{};  // of a callback
   };
   using WaitingList = std::vector<Waiting>;
   // What one reading of the database gave.
@@ -64,22 +76,28 @@ class Sender {
     std::chrono::nanoseconds began{};  // since boot
     std::map<base::Uuid, store::OrgSecrets> secrets;
     store::DeliveryTargets targets;
+    std::map<base::Uuid, std::string> bodies;  // of callbacks, by job
   };
   bool IsFresh(std::chrono::nanoseconds read_at) const;
-  void Read();
+  void SendCallback(Waiting waiting);
+  work::Step<Reading>::Job Read();
   void OnRead(WaitingList waiting, const Reading& reading);
+  void OnNotRead();
   void Fail(const Waiting& waiting, std::string error);
-  void Post(const Waiting& waiting, const store::OrgSecrets& secrets);
+  void PostAsRead(Waiting waiting, const Reading& reading);
+  void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
 
   base::EventLoop& loop_;
-  store::Pool& pool_;
   net::HttpClient& client_;
   const base::Clock& clock_;
   const config::Config& config_;
   std::map<base::Uuid, Cached> secrets_;
-  WaitingList waiting_;  // for the next reading
-  bool reading_ = false;
-  std::shared_ptr<bool> alive_;
+  WaitingList waiting_;      // for the next reading
+  WaitingList reading_for_;  // for the one that is under way
+  std::shared_ptr<base::ByteBudget> bodies_;
+  std::list<Waiting> for_room_;  // callbacks
+  work::Step<Reading> read_;
+  work::Live live_;
 };
 
 }  // namespace vedette::delivery

@@ -8,17 +8,17 @@
 
 namespace vedette::delivery {
 
-// In which order claims visit endpoints: in sweeps over all of them, one walk of bounded length
-// after the other, by id. An organisation's share may be used up before its last endpoint is
+// In which order claims visit receivers: in sweeps over all of them, one walk of bounded length
+// after the other, by id. An organisation's share may be used up before its last receiver is
 // reached. The next sweep therefore begins behind one of those that got nothing, taken at random,
-// so that no endpoint is always the last of its organisation (G10). No clock, no I/O; one thread.
+// so that no receiver is always the last of its organisation (G10). No clock, no I/O; one thread.
 //
 //   kToTheEnd ---- the last id, not begun in the middle -----------> kToTheEnd, the next sweep
 //        \-------- the last id, begun in the middle --> kToTheStart
 //   kToTheStart -- where the sweep began, or the last id ----------> kToTheEnd, the next sweep
 class Sweep {
  public:
-  // The next walk visits endpoints behind this one; nil: from the first.
+  // The next walk visits receivers behind this one; nil: from the first.
   const base::Uuid& cursor() const { return cursor_; }
 
   // A walk from cursor() got as far as `next` (nil: the last id) and gave these nothing for lack of
@@ -26,7 +26,7 @@ class Sweep {
   bool Walked(const base::Uuid& next, const std::vector<base::Uuid>& passed_over,
               std::mt19937_64& random);
 
-  // Whether the present sweep has given some endpoint nothing; after its end, whether it had.
+  // Whether the present sweep has given some receiver nothing; after its end, whether it had.
   bool passed_some_over() const { return passed_some_over_; }
 
  private:

@@ -2,42 +2,14 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace vedette::domain {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The length of the character that begins with `lead` and the lowest one of that length; 0 for a
-// byte that begins none.
-int CharBytes(unsigned char lead, char32_t* lowest) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return *lowest = 0x80, 2;
-  if (lead >= 0xE0 && lead < 0xF0) return *lowest = 0x800, 3;
-  if (lead >= 0xF0 && lead < 0xF5) return *lowest = 0x10000, 4;
-  return 0;
-}
-
 }  // namespace
-
-bool IsValidUtf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    char32_t lowest = 0;
-    const int bytes = CharBytes(lead, &lowest);
-    if (bytes == 0 || i + static_cast<std::size_t>(bytes) > text.size()) return false;
-    if (bytes > 1) {
-      char32_t c = lead & (0xFF >> (bytes + 1));
-      for (int k = 1; k < bytes; ++k) {
-        const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-        if ((next & 0xC0) != 0x80) return false;
-        c = (c << 6) | (next & 0x3F);
-      }
-      if (c < lowest || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return false;
-    }
-    i += static_cast<std::size_t>(bytes);
-  }
-  return true;
-}
 
 CsvReader::CsvReader(std::int64_t first_line, std::size_t record_bytes_max)
     : record_bytes_max_(record_bytes_max), line_(first_line) {
@@ -133,7 +105,7 @@ std::optional<CsvProblem> CsvReader::EndRecord(const Take& take) {
   std::optional<CsvProblem> problem;
   if (!empty_line) {
     for (const std::string& field : record_.fields) {
-      if (!IsValidUtf8(field)) return Problem("the record is not valid UTF-8");
+      if (!base::IsValidUtf8(field)) return Problem("the record is not valid UTF-8");
     }
     problem = take(record_);
   }

@@ -59,6 +59,4 @@ class CsvReader {
   std::int64_t line_;
 };
 
-bool IsValidUtf8(std::string_view text);
-
 }  // namespace vedette::domain

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
+
 namespace vedette::domain {
 namespace {
 
@@ -17,19 +19,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 5> kPrefixes{{
     {"meta:", Kind::kMeta},
 }};
 
-bool IsSpace(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool IsAttributeChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == ':' || c == '.';
+  return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || c == '-' || c == '_' || c == ':' ||
+         c == '.';
 }
 
 // The last word is the attribute where it is "@" and a name; an "@" elsewhere, such as inside
@@ -37,32 +29,59 @@ bool IsAttributeChar(char c) {
 void SplitAttribute(std::string_view text, FieldDescription* out) {
   const std::size_t at = text.rfind('@');
   const bool splits =
-      at != std::string_view::npos && at + 1 < text.size() && (at == 0 || IsSpace(text[at - 1])) &&
+      at != std::string_view::npos && at + 1 < text.size() &&
+      (at == 0 || base::IsSpace(text[at - 1])) &&
       std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at) + 1, text.end(), IsAttributeChar);
   if (splits) {
     out->attribute = text.substr(at + 1);
-    text = Trim(text.substr(0, at));
+    text = base::Trim(text.substr(0, at));
   }
   out->selector = text;
 }
 
+constexpr std::array<std::string_view, 6> kFilters{"first", "all",    "count",
+                                                   "text",  "number", "hash"};
+
+// A word of lower-case letters, perhaps with a language in parentheses: "number(de-CH)".
 bool IsFilterWord(std::string_view word) {
+  if (word.ends_with(')')) {
+    const std::size_t open = word.find('(');
+    if (open == std::string_view::npos) return false;
+    const std::string_view inside = word.substr(open + 1, word.size() - open - 2);
+    const bool language = std::all_of(inside.begin(), inside.end(),
+                                      [](char c) { return base::IsAsciiLetter(c) || c == '-'; });
+    if (!language) return false;
+    word = word.substr(0, open);
+  }
   return !word.empty() &&
          std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+bool IsKnownFilter(std::string_view word) {
+  return std::find(kFilters.begin(), kFilters.end(), word.substr(0, word.find('('))) !=
+         kFilters.end();
+}
+
+// Whether `word` behind the bar at `bar` is a filter of a selector of this kind.
+bool IsFilter(Kind kind, std::string_view text, std::size_t bar, std::string_view word) {
+  if (!IsFilterWord(word)) return false;
+  const bool apart = bar == 0 || base::IsSpace(text[bar - 1]);
+  if (kind == Kind::kCss && apart) return true;
+  if (kind == Kind::kRegex && !apart) return false;
+  return IsKnownFilter(word);
+}
+
 // Takes the words behind "|" off the end of `text`. Nothing inside brackets or quotes ends in a
-// bare word, so what is found there is outside; "ns|name", without a space, is CSS of its own.
-std::vector<std::string> TakeFilters(std::string_view* text) {
+// bare word, so what is found there is outside.
+std::vector<std::string> TakeFilters(Kind kind, std::string_view* text) {
   std::vector<std::string> filters;
   for (;;) {
     const std::size_t bar = text->rfind('|');
     if (bar == std::string_view::npos) break;
-    const std::string_view word = Trim(text->substr(bar + 1));
-    const bool apart = bar == 0 || IsSpace((*text)[bar - 1]);
-    if (!apart || !IsFilterWord(word)) break;
+    const std::string_view word = base::Trim(text->substr(bar + 1));
+    if (!IsFilter(kind, *text, bar, word)) break;
     filters.emplace(filters.begin(), word);
-    *text = Trim(text->substr(0, bar));
+    *text = base::Trim(text->substr(0, bar));
   }
   return filters;
 }
@@ -70,20 +89,20 @@ std::vector<std::string> TakeFilters(std::string_view* text) {
 }  // namespace
 
 FieldDescription ParseFieldDescription(std::string_view description) {
-  const std::string_view text = Trim(description);
+  const std::string_view text = base::Trim(description);
   if (text == "text") return {Kind::kText, "", ""};
   if (std::string_view rest = text; rest.starts_with("text")) {
-    auto filters = TakeFilters(&rest);
-    if (rest == "text" && filters.size() == 1 && filters[0] == "hash") {
+    auto filters = TakeFilters(Kind::kText, &rest);
+    if (rest == "text" && !filters.empty()) {
       return {Kind::kText, "", "", std::move(filters)};
     }
   }
   for (const auto& [prefix, kind] : kPrefixes) {
     if (!text.starts_with(prefix)) continue;
     FieldDescription parsed{kind, "", ""};
-    std::string_view selector = Trim(text.substr(prefix.size()));
+    std::string_view selector = base::Trim(text.substr(prefix.size()));
+    parsed.filters = TakeFilters(kind, &selector);
     if (kind == Kind::kCss) {
-      parsed.filters = TakeFilters(&selector);
       SplitAttribute(selector, &parsed);
     } else {
       parsed.selector = selector;

@@ -15,12 +15,15 @@ struct FieldDescription {
   std::string
       selector;  // what stands behind the prefix, trimmed; for css without the " @attr" and filters
   std::string attribute;               // css only: the attribute's name; empty = the element's text
-  std::vector<std::string> filters{};  // of css and text: the words behind "|", in order
+  std::vector<std::string> filters{};  // the words behind "|", in order, as in "number(de)"
 };
 
-// "css:.price @data-amount | number", "xpath://h1", "json:$.price", "regex:v([0-9.]+)",
-// "meta:og:title", "text", "text | hash". Prefixes are lower case; white space around is ignored.
-// Never fails: whatever has no known prefix is prose.
+// "css:.price @data-amount | number(de)", "xpath://h1", "json:$.price", "regex:v([0-9.]+)",
+// "meta:og:title", "text", "text|hash". Prefixes are lower case; white space around is ignored.
+// Filters stand behind every selector, and the known ones need no white space before the bar but
+// behind a regex, where a bar without it is an alternative. A word that is no known filter is one
+// behind css alone, where nothing else can be meant. Never fails: whatever has no known prefix is
+// prose.
 FieldDescription ParseFieldDescription(std::string_view description);
 
 }  // namespace vedette::domain

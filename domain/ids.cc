@@ -14,4 +14,13 @@ base::Uuid EventId(const base::Uuid& event_group_id, EventType type, std::string
   return base::Uuid::V5(event_group_id, name);
 }
 
+base::Uuid JobRowId(const base::Uuid& job_id, int block, std::int64_t part, int index) {
+  const std::int64_t row = part * kPartRowsMax + index;
+  return base::Uuid::V5(job_id, std::to_string(block) + "/" + std::to_string(row));
+}
+
+base::Uuid JobEventId(const base::Uuid& job_id, JobKind kind) {
+  return base::Uuid::V5(job_id, JobKindName(kind));
+}
+
 }  // namespace vedette::domain

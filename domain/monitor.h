@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "domain/current_values.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
 
@@ -43,8 +44,14 @@ struct Monitor {
   std::int64_t active_row_count = 0;
   // The organisation is locked or lacks the feature `monitors`.
   bool organisation_stopped = false;
-  // The last attempts to reach the webhook's endpoint failed.
+  // The last attempts to reach the webhook's receiver failed.
   bool webhook_failing = false;
+  int struct_version = 0;
+  FieldVersions field_versions;
+  std::optional<base::Timestamp> archived_at;
+  // Every check of the last ticks failed: the start of the first of them.
+  std::optional<base::Timestamp> failing_since;
+  std::int64_t removed_row_count = 0;  // of row_count
 };
 
 struct ShownStatus {
@@ -66,17 +73,28 @@ struct Row {
   std::optional<std::string> context_json;
   std::string baseline_json;
   std::optional<std::string> pending_json;  // {field: {"value", "seen"}}
+  std::optional<std::string> known_json;    // what was last observed; empty: as the baseline
+  std::optional<std::string> seen_json;     // domain/current_values.h
+  int struct_version = 0;
   bool is_active = true;
   std::optional<std::string> disabled_reason;
   std::optional<base::Timestamp> last_run_at;
   base::Timestamp created_at;
   base::Timestamp updated_at;
+  // Whether the last check failed; and, where that was read too, since when checks fail and what
+  // the last one said.
+  bool failing = false;
+  std::optional<base::Timestamp> failing_since;
+  std::optional<std::string> failure_message;
 };
 
 struct Event {
   base::Uuid id;
   EventType type = EventType::kChange;
   base::Uuid event_group_id;
+  // Where events of many rows are listed: whose it is.
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> row_id;
   std::int64_t tick_id = 0;
   std::optional<std::string> field;
   std::optional<std::string> previous_value_json;

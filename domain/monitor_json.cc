@@ -91,8 +91,14 @@ void AppendSwitch(const ShownStatus& shown, Members* m) {
 void AppendSchedule(const Monitor& monitor, Members* m) {
   m->TimeOrNull("last_run_at", monitor.last_run_at);
   m->Raw("next_run_times", RunTimesJson(monitor));
-  m->Number("row_count", monitor.row_count);
+  m->Number("row_count", monitor.row_count - monitor.removed_row_count);
   m->Number("active_row_count", monitor.active_row_count);
+}
+
+// Whether it does what it is for.
+void AppendHealth(const Monitor& monitor, Members* m) {
+  m->TimeOrNull("failing_since", monitor.failing_since);
+  m->TimeOrNull("archived_at", monitor.archived_at);
 }
 
 void AppendTimes(const Monitor& monitor, Members* m) {
@@ -119,6 +125,7 @@ std::string OpenDetail(const Monitor& monitor) {
   m.Number("confirm_after", monitor.confirm_after);
   m.Number("missing_confirmations", monitor.missing_confirmations);
   m.TextOrNull("run_id", monitor.run_id);
+  AppendHealth(monitor, &m);
   AppendTimes(monitor, &m);
   return out;
 }
@@ -163,11 +170,14 @@ std::string MonitorSummaryJson(const Monitor& monitor) {
   m.RawOrNull("metadata", monitor.metadata_json);
   AppendSchedule(monitor, &m);
   m.Text("status", MonitorStatusName(shown.status));
+  AppendHealth(monitor, &m);
   AppendTimes(monitor, &m);
   return out + '}';
 }
 
-RowJson::RowJson(const Monitor& monitor, View view) {
+RowJson::RowJson(const Monitor& monitor, View view)
+    : watched_(base::ParseJsonOrThrow(monitor.struct_json)),
+      field_versions_(monitor.field_versions) {
   Members identity(&before_subject_);
   AppendIdentity(monitor, &identity);
 
@@ -192,11 +202,25 @@ void RowJson::Append(const Row& row, std::string* out) const {
   m.Raw("subject", row.subject_json);
   m.RawOrNull("context", row.context_json);
   m.Raw("baseline", row.baseline_json);
+  const CurrentValues current =
+      CurrentValuesOf(watched_, field_versions_,
+                      {row.baseline_json, row.known_json, row.seen_json, row.struct_version});
+  m.Raw("current", base::DumpJson(current.values));
+  // A row that no check has looked at has not been missed by one.
+  m.Raw("never_observed", row.last_run_at ? TextsJson(current.never_observed) : "[]");
   text.append(",").append(before_active_);
   m.Bool("is_active", row.is_active);
   m.TextOrNull("disabled_reason", row.disabled_reason);
   text.append(",").append(before_last_run_);
   m.TimeOrNull("last_run_at", row.last_run_at);
+  m.Bool("is_failing", row.failing);
+  if (row.failing_since) {
+    std::string failure = "{";
+    Members f(&failure);
+    f.Time("since", *row.failing_since);
+    f.TextOrNull("message", row.failure_message);
+    m.Raw("failure", failure + '}');
+  }
   text.append(",").append(before_created_);
   m.Raw("pending_confirmations", row.pending_json ? std::string_view(*row.pending_json) : "{}");
   m.Time("created_at", row.created_at);
@@ -211,6 +235,8 @@ std::string EventJson(const Event& event) {
   m.Id("id", event.id);
   m.Text("event_type", EventTypeName(event.type));
   m.Id("event_group_id", event.event_group_id);
+  if (event.monitor_id) m.Id("monitor_id", *event.monitor_id);
+  if (event.row_id) m.Id("row_id", *event.row_id);
   m.TextOrNull("field", event.field);
   m.RawOrNull("previous_value", event.previous_value_json);
   m.RawOrNull("current_value", event.current_value_json);

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "domain/monitor.h"
 
 // The JSON shapes of monitors, rows, events and ticks (interface 2.1 to 2.4, design 8), as compact
@@ -15,14 +16,15 @@ std::string JsonText(std::string_view text);
 // The detail view without `rows`, a complete object.
 std::string MonitorDetailJson(const Monitor& monitor);
 
-// The detail view up to and including `"rows":[`; whoever streams it closes with
+// The detail view up to and including `"rows":[`; the code that streams it closes with
 // kMonitorDetailTail.
 std::string MonitorDetailHead(const Monitor& monitor);
 inline constexpr std::string_view kMonitorDetailTail = "]}";
 
 std::string MonitorSummaryJson(const Monitor& monitor);
 
-// Writes rows of one monitor. What they share is written once, at construction.
+// Writes rows of one monitor. What they share is written once, at construction. Append throws
+// std::invalid_argument where a text of the row is no JSON.
 class RowJson {
  public:
   enum class View {
@@ -37,6 +39,8 @@ class RowJson {
   std::string before_active_;
   std::string before_last_run_;
   std::string before_created_;
+  base::Json watched_;
+  FieldVersions field_versions_;
 };
 
 std::string EventJson(const Event& event);

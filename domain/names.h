@@ -30,14 +30,30 @@ std::optional<MonitorStatus> ParseMonitorStatus(std::string_view name);
 enum class TickTrigger : std::uint8_t { kSchedule = 0, kManual = 1 };
 std::string_view TickTriggerName(TickTrigger trigger);
 
-// Types of records in the row-events endpoint.
+// Types of records in the answers to row-events.
 enum class EventType : std::uint8_t { kChange = 0, kError = 1, kCompletion = 2 };
 std::string_view EventTypeName(EventType type);
 
-// Types of notifications (interface 6.1), and the test notification.
-enum class NotificationType : std::uint8_t { kChanged = 0, kCompleted = 1, kFailed = 2, kTest = 3 };
+// Types of notifications (interface 6.1), the test notification, and the callbacks of jobs.
+enum class NotificationType : std::uint8_t {
+  kChanged = 0,
+  kCompleted = 1,
+  kFailed = 2,
+  kTest = 3,
+  kFindEmail = 4,
+  kFindEmailBulk = 5,
+  kReverseEmail = 6,
+  kVerifyAge = 7,
+  kOutgoingWebhook = 8,
+  kReverseEmailBulk = 9,
+};
 std::string_view NotificationTypeName(NotificationType type);  // "monitor.field.changed", ...
-std::optional<NotificationType> ParseNotificationType(std::string_view name);  // not the test
+// Of what a monitor can subscribe to: not the test, and no callback of a job.
+std::optional<NotificationType> ParseNotificationType(std::string_view name);
+// Whether it tells of a check, to which a monitor can subscribe.
+constexpr bool IsCheckNotice(NotificationType type) {
+  return type < NotificationType::kTest;
+}
 
 enum class DeliveryState : std::uint8_t { kPending = 0, kDead = 1, kDelivered = 2 };
 std::string_view DeliveryStateName(DeliveryState state);

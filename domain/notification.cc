@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/assert.h"
+
 namespace vedette::domain {
 namespace {
 
@@ -24,21 +26,30 @@ void AppendCompact(std::string_view json, std::string* out) {
 
 // Names, ids and times need no escaping.
 std::string NotificationBody(const Notification& notification) {
+  const auto* check = std::get_if<CheckNotice>(&notification.about);
+  base::Assert(check != nullptr, "the body of a callback is made of its job");
   constexpr std::size_t kRest = 256;  // more than everything but the metadata takes
   std::string body;
-  body.reserve(kRest + (notification.metadata ? notification.metadata->size() : 0));
+  body.reserve(kRest + (check->metadata ? check->metadata->size() : 0));
   body += R"({"type":")";
   body += NotificationTypeName(notification.type);
   body += R"(","monitor_id":")";
-  body += notification.row_id.ToString();
+  body += check->row_id.ToString();
   body += R"(","event_group_id":")";
   body += notification.event_group_id.ToString();
   body += R"(","metadata":)";
-  AppendCompact(notification.metadata ? *notification.metadata : "null", &body);
+  AppendCompact(check->metadata ? *check->metadata : "null", &body);
   body += R"(,"created_at":")";
   body += base::FormatTimestamp(notification.created_at);
   body += R"("})";
   return body;
+}
+
+std::string EventTypeHeader(const Notification& notification) {
+  std::string name(NotificationTypeName(notification.type));
+  const auto* job = std::get_if<JobNotice>(&notification.about);
+  if (job != nullptr && job->block) name.append(".").append(JobStatusName(job->status));
+  return name;
 }
 
 }  // namespace vedette::domain

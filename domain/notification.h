@@ -3,32 +3,58 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "domain/job.h"
 #include "domain/names.h"
 
 namespace vedette::domain {
 
-// What a receiver is told about one check.
+// What a notification of a check tells of.
+struct CheckNotice {
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+  std::optional<std::string> metadata;  // JSON text, as the client gave it, read with the url
+};
+
+// What a callback tells of: the end of a job, or of one of its blocks. Its body is a function of
+// the ended job (domain/job_result.h), read at every attempt.
+struct JobNotice {
+  base::Uuid job_id;
+  std::optional<int> block;
+  JobStatus status = JobStatus::kCompleted;
+};
+
+// What a receiver is told.
 struct Notification {
   base::Uuid delivery_id;
   base::Uuid org_id;
   base::Uuid endpoint_id;
-  base::Uuid monitor_id;
-  base::Uuid row_id;
   base::Uuid event_group_id;
   NotificationType type = NotificationType::kChanged;
-  base::Timestamp created_at;           // by the database's clock
-  std::string url;                      // the monitor's webhook_url when this was read
-  std::optional<std::string> metadata;  // JSON text, as the client gave it, read with the url
-  std::chrono::nanoseconds read_at{};   // since this machine's boot: when that reading began
+  base::Timestamp created_at;          // by the database's clock
+  std::string url;                     // the monitor's or the job's webhook_url when this was read
+  std::chrono::nanoseconds read_at{};  // since this machine's boot: when that reading began
+  std::variant<CheckNotice, JobNotice> about;
 };
 
-// The body that is signed and sent: compact JSON
+// What became of one attempt to deliver a notification.
+enum class AttemptEnd {
+  kDelivered,  // the receiver has it
+  kRetry,      // another attempt follows
+  kDead,       // none does
+};
+
+// The body of a notification of a check that is signed and sent: compact JSON
 //   {"type","monitor_id","event_group_id","metadata","created_at"}
 // whose monitor_id is the ROW's id (interface 6.1; for the test notification the caller puts the
 // monitor's id into row_id). Nothing else in the system knows this.
 std::string NotificationBody(const Notification& notification);
+
+// What Service-Event-Type says: the type's name; of a block's callback with the end of its run, as
+// in "outgoing_webhook.completed".
+std::string EventTypeHeader(const Notification& notification);
 
 }  // namespace vedette::domain

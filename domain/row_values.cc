@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/crypto.h"
+#include "base/text.h"
 #include "domain/exact_number.h"
 
 namespace vedette::domain {
@@ -14,13 +15,6 @@ namespace {
 constexpr std::size_t kKeyHashBytes = 16;
 // Beyond it a double no longer holds every integer.
 constexpr double kExactIntegerMax = 9007199254740992.0;
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\f\v";
-  const std::size_t from = text.find_first_not_of(kBlank);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kBlank) - from + 1);
-}
 
 // Presence and length go before the bytes, so that no two different keys have the same text.
 void AppendKeyPart(const std::optional<std::string>& value, std::string* text) {
@@ -47,14 +41,14 @@ std::size_t ColumnBytes(std::string_view name, std::size_t value_bytes) {
 }
 
 bool IsBlank(std::string_view text) {
-  return Trim(text).empty();
+  return base::Trim(text).empty();
 }
 
 std::optional<std::string> NormaliseValue(const base::Json& scalar) {
   if (scalar.is_null()) return std::nullopt;
   if (const auto number = base::NumberText(scalar)) return NormaliseNumberText(*number);
   if (scalar.is_string()) {
-    const std::string_view text = Trim(scalar.get_ref<const std::string&>());
+    const std::string_view text = base::Trim(scalar.get_ref<const std::string&>());
     if (text.empty()) return std::nullopt;
     return std::string(text);
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/crypto.h"
+#include "base/text.h"
 
 namespace vedette::domain {
 namespace {
@@ -14,19 +15,6 @@ std::string Mac(std::string_view secret, std::string_view seconds, std::string_v
   std::string text(seconds);
   text.append(".").append(body);
   return base::HexEncode(base::HmacSha256(secret, text));
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
-  return lower;
 }
 
 struct Segments {
@@ -41,10 +29,10 @@ std::optional<Segments> ParseHeader(std::string_view header) {
   bool has_time = false;
   while (!header.empty()) {
     const std::size_t comma = header.find(',');
-    const std::string_view segment = Trim(header.substr(0, comma));
+    const std::string_view segment = base::Trim(header.substr(0, comma), base::kBlankSpace);
     header = comma == std::string_view::npos ? std::string_view{} : header.substr(comma + 1);
     if (segment.starts_with("v1=")) {
-      segments.v1.push_back(LowerCase(segment.substr(3)));
+      segments.v1.push_back(base::AsciiLower(segment.substr(3)));
     } else if (segment.starts_with("t=")) {
       const std::string_view text = segment.substr(2);
       const auto [end, error] =

@@ -55,33 +55,38 @@ def signature_is_valid(secret, header, body, now):
 
 
 class Answers:
-    """Answers by check id, the oldest forgotten. Any thread."""
+    """Answers by the id of their question, the oldest forgotten. Any thread."""
 
-    def __init__(self, options):
-        self.options = options
+    def __init__(self, delay):
+        self.delay = delay
         self.lock = threading.Lock()
-        self.kept = OrderedDict()  # check id -> (ready at, answer)
+        self.kept = OrderedDict()  # id -> (ready at, answer)
 
-    def begin(self, check):
+    def begin(self, question_id, make_answer):
         now = time.time()
         with self.lock:
-            if check["check_id"] not in self.kept:
-                values = research(check, self.options.change_every, now)
-                self.kept[check["check_id"]] = (now + self.options.delay, {"values": values})
+            if question_id not in self.kept:
+                self.kept[question_id] = (now + self.delay, make_answer(now))
                 if len(self.kept) > ANSWERS_KEPT_MAX:
                     self.kept.popitem(last=False)
-        return self.get(check["check_id"])
+        return self.get(question_id)
 
-    def get(self, check_id):
-        """(seconds to wait, answer), or None for a check that nobody asked for."""
+    def get(self, question_id):
+        """(seconds to wait, answer), or None for what nobody asked."""
         with self.lock:
-            if check_id not in self.kept:
+            if question_id not in self.kept:
                 return None
-            ready_at, answer = self.kept[check_id]
+            ready_at, answer = self.kept[question_id]
             return max(0.0, ready_at - time.time()), answer
 
 
-class Handler(BaseHTTPRequestHandler):
+class Service(BaseHTTPRequestHandler):
+    """The protocol of a service that is asked by POST: token, signature, Idempotency-Key, 202 and polling.
+
+    A service of its own says what a question is called (`what`), which member of it is its id
+    (`id_member`), which other members it needs and of which types (`members`), and its answer (`answer_to`).
+    """
+
     protocol_version = "HTTP/1.1"
     timeout = 30
 
@@ -90,30 +95,32 @@ class Handler(BaseHTTPRequestHandler):
         if body is None or not self.authorised(body):
             return
         try:
-            check = json.loads(body)
-            well_formed = (isinstance(check["check_id"], str) and isinstance(check["watched"], dict)
-                           and isinstance(check["subject"], dict))
+            question = json.loads(body)
+            members = {self.id_member: str, **self.members}
+            well_formed = all(isinstance(question[name], kind) for name, kind in members.items())
         except (ValueError, KeyError, TypeError, RecursionError):
             well_formed = False
         if not well_formed:
-            return self.answer(400, {"error": "the body is not a check"})
-        if self.headers.get("Idempotency-Key", check["check_id"]) != check["check_id"]:
-            return self.answer(400, {"error": "the Idempotency-Key is not the check_id"})
-        self.answer_check(check["check_id"], self.server.answers.begin(check))
+            return self.answer(400, {"error": f"the body is not a {self.what}"})
+        question_id = question[self.id_member]
+        if self.headers.get("Idempotency-Key", question_id) != question_id:
+            return self.answer(400, {"error": f"the Idempotency-Key is not the {self.id_member}"})
+        found = self.server.answers.begin(question_id, lambda now: self.answer_to(question, now))
+        self.answer_found(question_id, found)
 
     def do_GET(self):
         if not self.authorised(b""):
             return
-        check_id = self.path.removeprefix("/checks/")
-        found = self.server.answers.get(check_id)
+        question_id = self.path.removeprefix(f"/{self.what}s/")
+        found = self.server.answers.get(question_id)
         if found is None:
-            return self.answer(404, {"error": "no such check"})
-        self.answer_check(check_id, found)
+            return self.answer(404, {"error": f"no such {self.what}"})
+        self.answer_found(question_id, found)
 
-    def answer_check(self, check_id, found):
+    def answer_found(self, question_id, found):
         wait, answer = found
         if wait > 0:
-            headers = {"Location": f"/checks/{check_id}", "Retry-After": str(int(wait) + 1)}
+            headers = {"Location": f"/{self.what}s/{question_id}", "Retry-After": str(int(wait) + 1)}
             return self.answer(202, {"status": "running"}, headers)
         self.answer(200, answer)
 
@@ -154,6 +161,15 @@ class Handler(BaseHTTPRequestHandler):
             super().log_message(format, *args)
 
 
+class ResearchService(Service):
+    what = "check"
+    id_member = "check_id"
+    members = {"watched": dict, "subject": dict}
+
+    def answer_to(self, question, now):
+        return {"values": research(question, self.server.options.change_every, now)}
+
+
 def read_secret(path):
     if not path:
         return ""
@@ -161,33 +177,47 @@ def read_secret(path):
         return f.read().strip()
 
 
-def make_server(options):
-    server = ThreadingHTTPServer((options.host, options.port), Handler)
+class Server(ThreadingHTTPServer):
+    # Connections that wait to be accepted. The default of 5 drops some of those that a worker opens at once.
+    request_queue_size = 1024
+
+
+def make_server(options, service=ResearchService):
+    server = Server((options.host, options.port), service)
     server.options = options
-    server.answers = Answers(options)
+    server.answers = Answers(options.delay)
     return server
 
 
-def main():
-    parser = argparse.ArgumentParser(description="A research service with made-up answers.")
+def make_parser(description, port):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8090, help="0 picks a free one")
-    parser.add_argument("--token-file", help="the bearer token to demand (the probe's api_key)")
+    parser.add_argument("--port", type=int, default=port, help="0 picks a free one")
+    parser.add_argument("--token-file", help="the bearer token to demand (api_key in vedette's configuration)")
     parser.add_argument("--signing-secret-file", help="the secret to verify Service-Signature with")
-    parser.add_argument("--change-every", type=float, default=0, metavar="SECONDS",
-                        help="values change with every period; 0: never")
     parser.add_argument("--delay", type=float, default=0, metavar="SECONDS",
                         help="answer 202 until so much later")
     parser.add_argument("--quiet", action="store_true", help="no line for each request")
+    return parser
+
+
+def serve(parser, name, service):
     options = parser.parse_args()
     options.token = read_secret(options.token_file)
     options.signing_secret = read_secret(options.signing_secret_file)
-    server = make_server(options)
-    print(f"research service on http://{options.host}:{server.server_address[1]}/", flush=True)
+    server = make_server(options, service)
+    print(f"{name} on http://{options.host}:{server.server_address[1]}/", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
         pass
+
+
+def main():
+    parser = make_parser("A research service with made-up answers.", port=8090)
+    parser.add_argument("--change-every", type=float, default=0, metavar="SECONDS",
+                        help="values change with every period; 0: never")
+    serve(parser, "research service", ResearchService)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -36,6 +37,9 @@ constexpr std::size_t kSeriesMax = 1024;
 // In seconds, but for the ratio. Probes: from a cached page to the longest deadline.
 const Buckets kCheckBuckets{.005, .01, .025, .05, .1, .25, .5,  1,
                             2.5,  5,   10,   30,  60, 120, 300, 600};
+// Jobs: from a lookup that is answered from what is known to the longest run.
+const Buckets kJobBuckets{.01, .025, .05, .1,  .25, .5,   1,    2.5,   5,
+                          10,  30,   60,  300, 900, 3600, 7200, 21600, 86400};
 const Buckets kLagBuckets{.001, .0025, .005, .01, .025, .05, .1,  .25, .5,
                           1,    2.5,   5,    10,  30,   60,  300, 900, 3600};
 // 1 is a row checked exactly on time.
@@ -53,34 +57,39 @@ auto& Register(Registry* registry, Build build, const char* name, const char* he
   return build().Name(name).Help(help).Register(*registry);
 }
 
-// The series of a family with one or two labels that are known by text, resolved once each.
+// The series of a family with one to three labels that are known by text, resolved once each.
 template <typename Metric>
 class Series {
  public:
   Series(Family<Metric>* family, std::vector<std::string> labels, Buckets buckets = {})
       : family_(family), labels_(std::move(labels)), buckets_(std::move(buckets)) {}
 
-  Metric& Get(std::string_view first, std::string_view second = {}) {
+  Metric& Get(std::string_view first, std::string_view second = {}, std::string_view third = {}) {
     const std::lock_guard lock(mutex_);
-    if (const auto it = series_.find(View{first, second}); it != series_.end()) return *it->second;
-    return series_.size() < kSeriesMax ? Add(first, second) : Add("other", "other");
+    const View values{first, second, third};
+    if (const auto it = series_.find(values); it != series_.end()) return *it->second;
+    return Add(series_.size() < kSeriesMax ? values : View{"other", "other", "other"});
   }
 
  private:
-  using Values = std::pair<std::string, std::string>;
-  using View = std::pair<std::string_view, std::string_view>;
+  using Values = std::array<std::string, 3>;
+  using View = std::array<std::string_view, 3>;
 
   // Lets a series be found without building strings.
   struct Less {
     using is_transparent = void;
-    bool operator()(const View& a, const View& b) const { return a < b; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
   };
 
-  Metric& Add(std::string_view first, std::string_view second) {
-    Metric*& metric = series_[Values(first, second)];
+  Metric& Add(const View& values) {
+    Metric*& metric =
+        series_[Values{std::string(values[0]), std::string(values[1]), std::string(values[2])}];
     if (metric == nullptr) {
-      Labels labels{{labels_[0], std::string(first)}};
-      if (labels_.size() > 1) labels[labels_[1]] = second;
+      Labels labels;
+      for (std::size_t i = 0; i < labels_.size(); ++i) labels[labels_[i]] = values[i];
       if constexpr (std::is_same_v<Metric, Histogram>) {
         metric = &family_->Add(labels, buckets_);
       } else {
@@ -99,6 +108,18 @@ class Series {
 
 constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium,
                             domain::Tier::kHigh};
+
+constexpr std::array kLanes{domain::Lane::kTransform, domain::Lane::kLookup, domain::Lane::kSmtp,
+                            domain::Lane::kResearch};
+static_assert(kLanes.size() == domain::kLaneCount);
+
+constexpr std::array kJobKinds{domain::JobKind::kFindEmail,       domain::JobKind::kFindEmailBulk,
+                               domain::JobKind::kReverseEmail,    domain::JobKind::kVerifyAge,
+                               domain::JobKind::kInvestigation,   domain::JobKind::kWorkflow,
+                               domain::JobKind::kReverseEmailBulk};
+static_assert(kJobKinds.size() == domain::kJobKindCount);
+
+constexpr std::array kChunkStates{"due", "leased", "waiting"};
 
 constexpr std::array kDeliveryOutcomes{"delivered", "retried", "dead"};
 
@@ -173,6 +194,35 @@ struct Metrics::Impl {
   Series<Counter> maintenance_failures{
       &Counters("vedette_maintenance_failures_total", "Runs of a maintenance task that failed."),
       {"task"}};
+  Series<Counter> jobs_ended{&Counters("vedette_jobs_total", "Jobs ended by this process."),
+                             {"kind", "outcome"}};
+  Series<Histogram> job_duration{
+      &Histograms("vedette_job_seconds", "Time from a job's start to its end."),
+      {"kind"},
+      kJobBuckets};
+  Series<Counter> job_rows{&Counters("vedette_job_rows_total", "Rows of jobs recorded."),
+                           {"kind", "outcome"}};
+  Series<Histogram> job_row_duration{
+      &Histograms("vedette_job_row_seconds", "Duration of a row of a job, attempts included."),
+      {"lane"},
+      kCheckBuckets};
+  Series<Gauge> job_rows_in_flight{
+      &Gauges("vedette_job_rows_in_flight", "Rows of jobs that this process works on right now."),
+      {"lane"}};
+  Series<Counter> job_credits_charged{
+      &Counters("vedette_job_credits_charged_total", "Credits charged for rows of jobs."),
+      {"kind"}};
+  Series<Gauge> job_chunks{&Gauges("vedette_job_chunks", "Chunks of jobs in the database."),
+                           {"lane", "state"}};
+  Series<Gauge> job_chunk_oldest_due{
+      &Gauges("vedette_job_chunk_oldest_due_seconds",
+              "How long the oldest chunk of a job has been due without being claimed."),
+      {"lane"}};
+  Series<Gauge> jobs_open{&Gauges("vedette_jobs", "Jobs in the database that have not ended."),
+                          {"kind", "status"}};
+  Gauge& job_overdue = Gauges("vedette_job_overdue_seconds",
+                              "How long the deadline of the most overdue open job has passed.")
+                           .Add({});
   Series<Counter> http_requests{&Counters("vedette_http_requests_total", "Requests answered."),
                                 {"route", "code"}};
   Series<Histogram> http_duration{
@@ -185,6 +235,49 @@ struct Metrics::Impl {
       kQueryBuckets};
   Series<Counter> query_errors{
       &Counters("vedette_db_errors_total", "Database statements that failed, by name."), {"query"}};
+  Gauge& waits =
+      Gauges("vedette_waits", "Requests that wait for the end of a job right now.").Add({});
+  Gauge& waits_max =
+      Gauges("vedette_waits_max", "Requests that may wait for the end of a job at once.").Add({});
+  Series<Counter> waits_ended{
+      &Counters("vedette_waits_total", "Requests that waited for the end of a job."), {"outcome"}};
+  Series<Counter> lookups{&Counters("vedette_lookups_total", "Rows that were looked up."),
+                          {"kind", "outcome"}};
+  Series<Histogram> lookup_duration{
+      &Histograms("vedette_lookup_seconds", "Duration of a row's lookup, all providers included."),
+      {"kind"},
+      kCheckBuckets};
+  Series<Counter> suppressed{
+      &Counters("vedette_suppressed_total",
+                "Leads and addresses that are on the list of those whom nobody looks up."),
+      {"kind"}};
+  Series<Counter> provider_calls{
+      &Counters("vedette_provider_calls_total", "Questions to providers of lookups."),
+      {"provider", "lookup", "outcome"}};
+  Series<Counter> smtp_connections{
+      &Counters("vedette_smtp_connections_total", "Connections to mail servers that have ended."),
+      {"class", "outcome"}};
+  Series<Counter> smtp_recipients{
+      &Counters("vedette_smtp_recipients_total", "Replies of mail servers to a recipient."),
+      {"class", "verdict"}};
+  Series<Gauge> smtp_blocked{
+      &Gauges("vedette_smtp_blocked", "Mail hosts that are left out, as they refuse this sender."),
+      {"class"}};
+  Series<Gauge> smtp_waiting{&Gauges("vedette_smtp_waiting", "Addresses that wait to be verified."),
+                             {"reason"}};
+  Series<Gauge> email_doctor{
+      &Gauges("vedette_email_doctor", "Checks of the mail doctor: 1 ok, 0.5 a warning, 0 failed."),
+      {"check"}};
+  Series<Counter> auth{
+      &Counters("vedette_auth_total", "Requests of the API by credential and what was made of it."),
+      {"credential", "outcome"}};
+  Series<Counter> oauth_requests{
+      &Counters("vedette_oauth_requests_total", "Requests to the protocol routes of OAuth."),
+      {"endpoint", "outcome"}};
+  Series<Histogram> provider_duration{
+      &Histograms("vedette_provider_seconds", "Time from a question to a provider to its answer."),
+      {"provider"},
+      kCheckBuckets};
 };
 
 Metrics::Impl::Impl(std::string_view version) {
@@ -212,8 +305,19 @@ Metrics::Impl::Impl(std::string_view version) {
     for (const char* kind : {"prompt", "completion"}) llm_tokens.Get(kind, domain::TierName(tier));
   }
   for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
-  for (const char* state : {"due", "leased", "waiting"}) chunks.Get(state);
+  for (const char* state : kChunkStates) chunks.Get(state);
   for (const char* state : {"pending", "dead"}) deliveries.Get(state);
+  for (const domain::Lane lane : kLanes) {
+    const std::string_view name = domain::LaneName(lane);
+    job_rows_in_flight.Get(name);
+    job_chunk_oldest_due.Get(name);
+    for (const char* state : kChunkStates) job_chunks.Get(name, state);
+  }
+  for (const domain::JobKind kind : kJobKinds) {
+    for (const auto status : {domain::JobStatus::kQueued, domain::JobStatus::kRunning}) {
+      jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status));
+    }
+  }
 }
 
 Metrics::Metrics(std::string_view version) : impl_(std::make_unique<Impl>(version)) {}
@@ -291,6 +395,49 @@ void Metrics::SetReceiversFailing(std::int64_t n) {
   impl_->receivers_failing.Set(static_cast<double>(n));
 }
 
+void Metrics::AddJobEnded(domain::JobKind kind, domain::JobStatus end,
+                          std::chrono::microseconds took) {
+  const std::string_view name = domain::JobKindName(kind);
+  impl_->jobs_ended.Get(name, domain::JobStatusName(end)).Increment();
+  impl_->job_duration.Get(name).Observe(Seconds(took));
+}
+
+void Metrics::AddJobRows(domain::JobKind kind, std::int64_t done, std::int64_t failed) {
+  const std::string_view name = domain::JobKindName(kind);
+  impl_->job_rows.Get(name, "done").Increment(static_cast<double>(done));
+  impl_->job_rows.Get(name, "failed").Increment(static_cast<double>(failed));
+}
+
+void Metrics::ObserveJobRow(domain::Lane lane, std::chrono::microseconds duration) {
+  impl_->job_row_duration.Get(domain::LaneName(lane)).Observe(Seconds(duration));
+}
+
+void Metrics::SetJobRowsInFlight(domain::Lane lane, std::int64_t n) {
+  impl_->job_rows_in_flight.Get(domain::LaneName(lane)).Set(static_cast<double>(n));
+}
+
+void Metrics::AddJobCreditsCharged(domain::JobKind kind, std::int64_t mc) {
+  impl_->job_credits_charged.Get(domain::JobKindName(kind))
+      .Increment(static_cast<double>(mc) / 1000);
+}
+
+void Metrics::SetJobChunks(domain::Lane lane, std::string_view state, std::int64_t n) {
+  impl_->job_chunks.Get(domain::LaneName(lane), state).Set(static_cast<double>(n));
+}
+
+void Metrics::SetJobChunkOldestDue(domain::Lane lane, std::chrono::microseconds age) {
+  impl_->job_chunk_oldest_due.Get(domain::LaneName(lane)).Set(Seconds(age));
+}
+
+void Metrics::SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::int64_t n) {
+  impl_->jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status))
+      .Set(static_cast<double>(n));
+}
+
+void Metrics::SetJobOverdue(std::chrono::microseconds age) {
+  impl_->job_overdue.Set(Seconds(age));
+}
+
 void Metrics::AddMaintenanceFailures(std::string_view task, std::int64_t n) {
   impl_->maintenance_failures.Get(task).Increment(static_cast<double>(n));
 }
@@ -305,6 +452,65 @@ void Metrics::ObserveQuery(std::string_view query, std::chrono::microseconds dur
   impl_->query_duration.Get(query).Observe(Seconds(duration));
   Counter& errors = impl_->query_errors.Get(query);
   if (!ok) errors.Increment();
+}
+
+void Metrics::ObserveLookup(std::string_view kind, std::string_view outcome,
+                            std::chrono::microseconds duration) {
+  impl_->lookups.Get(kind, outcome).Increment();
+  impl_->lookup_duration.Get(kind).Observe(Seconds(duration));
+}
+
+void Metrics::SetWaits(std::int64_t n) {
+  impl_->waits.Set(static_cast<double>(n));
+}
+
+void Metrics::SetWaitsMax(std::int64_t n) {
+  impl_->waits_max.Set(static_cast<double>(n));
+}
+
+void Metrics::AddWait(std::string_view outcome) {
+  impl_->waits_ended.Get(outcome).Increment();
+}
+
+void Metrics::AddSuppressed(std::string_view kind) {
+  impl_->suppressed.Get(kind).Increment();
+}
+
+void Metrics::AddProviderCall(std::string_view provider, std::string_view lookup,
+                              std::string_view outcome) {
+  impl_->provider_calls.Get(provider, lookup, outcome).Increment();
+}
+
+void Metrics::AddSmtpConnection(std::string_view mail_class, std::string_view outcome) {
+  impl_->smtp_connections.Get(mail_class, outcome).Increment();
+}
+
+void Metrics::AddSmtpRecipient(std::string_view mail_class, std::string_view verdict) {
+  impl_->smtp_recipients.Get(mail_class, verdict).Increment();
+}
+
+void Metrics::SetSmtpBlocked(std::string_view mail_class, std::int64_t n) {
+  impl_->smtp_blocked.Get(mail_class).Set(static_cast<double>(n));
+}
+
+void Metrics::SetSmtpWaiting(std::string_view reason, std::int64_t n) {
+  impl_->smtp_waiting.Get(reason).Set(static_cast<double>(n));
+}
+
+void Metrics::SetEmailDoctor(std::string_view check, double value) {
+  impl_->email_doctor.Get(check).Set(value);
+}
+
+void Metrics::ObserveProviderCall(std::string_view provider, std::chrono::microseconds duration) {
+  impl_->provider_duration.Get(provider).Observe(Seconds(duration));
+}
+
+void Metrics::AddAuth(std::string_view credential, std::string_view outcome) {
+  impl_->auth.Get(credential, outcome).Increment();
+}
+
+void Metrics::AddOauthRequest(std::string_view endpoint, std::string_view outcome) {
+  impl_->oauth_requests.Get(endpoint, outcome).Increment();
 }
 
 std::string Metrics::Expose() const {
@@ -331,6 +537,7 @@ std::string Metrics::Summary() const {
     json["lag"]["counts"].push_back(bucket.cumulative_count - below);
     below = bucket.cumulative_count;
   }
+  json["waits"] = {{"used", count(impl_->waits.Value())}, {"max", count(impl_->waits_max.Value())}};
   return base::DumpJson(json);
 }
 

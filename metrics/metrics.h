@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "domain/job.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
 
@@ -59,7 +60,30 @@ class Metrics {
   void SetDeliveryOldestPending(std::chrono::microseconds age);
   void SetReceiversFailing(std::int64_t n);
 
-  // vedette_maintenance_failures_total{task}: runs of a task of store/maintenance.h that failed
+  // vedette_jobs_total{kind,outcome}: jobs that this process has ended, whatever led to it, by the
+  // end's name; vedette_job_seconds{kind}: from the job's start to its end
+  void AddJobEnded(domain::JobKind kind, domain::JobStatus end, std::chrono::microseconds took);
+  // vedette_job_rows_total{kind,outcome}: rows recorded; done, or failed where the row has an error
+  void AddJobRows(domain::JobKind kind, std::int64_t done, std::int64_t failed);
+  // vedette_job_row_seconds{lane}: from a row's start to its end, attempts included
+  void ObserveJobRow(domain::Lane lane, std::chrono::microseconds duration);
+  // vedette_job_rows_in_flight{lane}
+  void SetJobRowsInFlight(domain::Lane lane, std::int64_t n);
+  // vedette_job_credits_charged_total{kind}
+  void AddJobCreditsCharged(domain::JobKind kind, std::int64_t mc);
+  // vedette_job_chunks{lane,state}: due, leased, waiting;
+  // vedette_job_chunk_oldest_due_seconds{lane}. Set by the keeper of jobs, from the database; a
+  // process without the role scheduler leaves them at 0.
+  void SetJobChunks(domain::Lane lane, std::string_view state, std::int64_t n);
+  void SetJobChunkOldestDue(domain::Lane lane, std::chrono::microseconds age);
+  // vedette_jobs{kind,status}: open jobs, so that the status is queued or running;
+  // vedette_job_overdue_seconds: how long the deadline of the most overdue open job has passed, 0
+  // without one. Set as the chunks are.
+  void SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::int64_t n);
+  void SetJobOverdue(std::chrono::microseconds age);
+
+  // vedette_maintenance_failures_total{task}: runs of a task of store/fleet/maintenance.h that
+  // failed
   void AddMaintenanceFailures(std::string_view task, std::int64_t n);
 
   // vedette_http_requests_total{route,code}, vedette_http_request_seconds{route}. `route` is the
@@ -69,12 +93,49 @@ class Metrics {
   // vedette_db_query_seconds{query}: the query's name; vedette_db_errors_total{query}
   void ObserveQuery(std::string_view query, std::chrono::microseconds duration, bool ok);
 
+  // vedette_lookups_total{kind,outcome}, vedette_lookup_seconds{kind}: rows that were looked up,
+  // copies apart. `outcome`: ok, unknown, not_found, or the code of the row's error.
+  void ObserveLookup(std::string_view kind, std::string_view outcome,
+                     std::chrono::microseconds duration);
+  // vedette_suppressed_total{kind}: "address", "domain", "profile", "person"
+  void AddSuppressed(std::string_view kind);
+  // vedette_provider_calls_total{provider,lookup,outcome}: found, nothing, skipped, failed
+  void AddProviderCall(std::string_view provider, std::string_view lookup,
+                       std::string_view outcome);
+  // vedette_smtp_connections_total{class,outcome}: done, closed, timeout, tls, connect, protocol,
+  // refused; vedette_smtp_recipients_total{class,verdict}: what replies to RCPT say, controls and
+  // witnesses included; vedette_smtp_blocked{class}: hosts that are left out right now;
+  // vedette_smtp_waiting{reason}: addresses that wait (dns, room, answer)
+  void AddSmtpConnection(std::string_view mail_class, std::string_view outcome);
+  void AddSmtpRecipient(std::string_view mail_class, std::string_view verdict);
+  void SetSmtpBlocked(std::string_view mail_class, std::int64_t n);
+  void SetSmtpWaiting(std::string_view reason, std::int64_t n);
+  // vedette_email_doctor{check}: 1 ok, 0.5 a warning, 0 a failure
+  void SetEmailDoctor(std::string_view check, double value);
+
+  // vedette_provider_seconds{provider}: of calls that were not skipped
+  void ObserveProviderCall(std::string_view provider, std::chrono::microseconds duration);
+
+  // vedette_waits: places of requests that wait for a job's end, and vedette_waits_max: how many
+  // the process has, 0 without the role api; vedette_waits_total{outcome}: ended, deadline,
+  // client_gone, shutdown
+  void SetWaits(std::int64_t n);
+  void SetWaitsMax(std::int64_t n);
+  void AddWait(std::string_view outcome);
+
+  // vedette_auth_total{credential,outcome}: requests judged by their credential (none, api_key,
+  // token); outcome: ok, missing, ambiguous, invalid
+  void AddAuth(std::string_view credential, std::string_view outcome);
+  // vedette_oauth_requests_total{endpoint,outcome}: of token, revoke and introspect, "ok" or the
+  // answer's status; {assertion,replay} counts assertions that were sent again
+  void AddOauthRequest(std::string_view endpoint, std::string_view outcome);
+
   // The text exposition format.
   std::string Expose() const;
 
   // What the console draws, counted since the start, as JSON: {"checks": {outcome: n},
   // "deliveries": {outcome: n}, "lag": {"le_s": [bound], "counts": [ticks in that bucket, the last
-  // beyond every bound]}}.
+  // beyond every bound]}, "waits": {"used": n, "max": n}}; the last as it is now.
   std::string Summary() const;
 
  private:

@@ -17,7 +17,7 @@ void AnswerBody::Begin(const Limits& limits, const Facts& facts, std::function<v
   Reset();
   limits_ = limits;
   granted_ = std::move(granted);
-  begun_ = true;
+  state_ = State::kReading;
   if (facts.coding.empty() || facts.coding == "identity") {
     length_ = facts.length;
   } else if (facts.coding == "gzip" || facts.coding == "x-gzip") {
@@ -77,7 +77,7 @@ AnswerBody::State AnswerBody::Inflate(std::string_view data) {
   z.avail_in = static_cast<uInt>(data.size() - from);
   std::array<char, kInflateBytes> buffer;
   for (;;) {
-    if (ended_) {
+    if (coding_ == Coding::kEnded) {
       return z.avail_in == 0 ? AtLimit() : State::kBroken;  // something follows the end
     }
     const bool full = text_.size() == limits_.bytes_max;
@@ -98,8 +98,8 @@ AnswerBody::State AnswerBody::Inflate(std::string_view data) {
       return State::kTooLong;
     }
     text_.append(buffer.data(), n);
-    if (result == Z_DATA_ERROR && coding_ == Coding::kDeflate && first && !raw_ && text_.empty()) {
-      raw_ = true;
+    if (result == Z_DATA_ERROR && coding_ == Coding::kDeflate && first && text_.empty()) {
+      coding_ = Coding::kRaw;
       if (inflateReset2(inflater_.get(), -MAX_WBITS) != Z_OK) {
         return State::kBroken;
       }
@@ -107,11 +107,11 @@ AnswerBody::State AnswerBody::Inflate(std::string_view data) {
       z.avail_in = static_cast<uInt>(data.size());
       continue;
     }
-    ended_ = result == Z_STREAM_END;
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+    if (result == Z_STREAM_END) {
+      coding_ = Coding::kEnded;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
       return State::kBroken;
-    }
-    if (!ended_ && z.avail_in == 0 && z.avail_out > 0) {
+    } else if (z.avail_in == 0 && z.avail_out > 0) {
       return AtLimit();  // it needs more to go on
     }
   }
@@ -171,11 +171,10 @@ void AnswerBody::Reset() {
   text_ = {};
   held_.reset();
   granted_ = nullptr;
-  state_ = State::kReading;
+  state_ = State::kUnbegun;
   coding_ = Coding::kIdentity;
   length_ = -1;
   taken_ = wanted_ = skip_ = 0;
-  begun_ = raw_ = ended_ = false;
 }
 
 }  // namespace vedette::net

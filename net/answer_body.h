@@ -33,13 +33,14 @@ class AnswerBody {
     std::int64_t length = -1;  // as declared, before decoding; -1: not declared
   };
 
-  //             Feed, bytes are free
-  //            ┌──────┐
-  //            ▼      │   Feed, none are free
-  //        kReading ──┴───────────────────────▶ kWaiting ── Granted ──▶ kReading
-  //            │
-  //            └── Feed ──▶ kCut, kTooLong, kBroken: nothing more is read
-  enum class State { kReading, kWaiting, kCut, kTooLong, kBroken };
+  //                         Feed, bytes are free
+  //                         ┌──────┐
+  //                         ▼      │   Feed, none are free
+  //  kUnbegun ─ Begin ─▶ kReading ─┴──────────────────────▶ kWaiting ─ Granted ─▶ kReading
+  //      ▲                  │
+  //      │                  └─ Feed (a coding that is not known: Begin) ─▶ kCut, kTooLong, kBroken:
+  //      └─ Reset, from any                                                nothing more is read
+  enum class State { kUnbegun, kReading, kWaiting, kCut, kTooLong, kBroken };
 
   AnswerBody() = default;
   ~AnswerBody() { Reset(); }
@@ -49,7 +50,7 @@ class AnswerBody {
   // Before the first Feed. `granted` runs where bytes that it waited for are there: on any thread,
   // so it should only see to it that Granted() is called.
   void Begin(const Limits& limits, const Facts& facts, std::function<void()> granted);
-  bool begun() const { return begun_; }
+  bool begun() const { return state_ != State::kUnbegun; }
 
   // Reads `data`. After kWaiting the same bytes must come again, once it was granted; what follows
   // them may come with them.
@@ -63,7 +64,13 @@ class AnswerBody {
   void Reset();
 
  private:
-  enum class Coding { kIdentity, kGzip, kDeflate };
+  // How the bytes that come are decoded.
+  //
+  //   kIdentity
+  //   kGzip ─────── end of the data ──────▶ kEnded: nothing may follow
+  //   kDeflate ──── end of the data ──────▶ kEnded
+  //       └─ no zlib header ─▶ kRaw ─ end ▶ kEnded      (as some servers send it)
+  enum class Coding { kIdentity, kGzip, kDeflate, kRaw, kEnded };
 
   State Copy(std::string_view data);
   State Inflate(std::string_view data);
@@ -74,18 +81,15 @@ class AnswerBody {
 
   Limits limits_;
   std::function<void()> granted_;
-  State state_ = State::kReading;
+  State state_ = State::kUnbegun;
   Coding coding_ = Coding::kIdentity;
   std::int64_t length_ = -1;
-  bool begun_ = false;
   std::string text_;
   std::shared_ptr<base::ByteBudget::Holding> held_;
   std::size_t taken_ = 0;   // what text_ may grow to
   std::size_t wanted_ = 0;  // what it may grow to once it is granted
   std::size_t skip_ = 0;    // of the bytes that come again, those already read
   std::unique_ptr<z_stream> inflater_;
-  bool raw_ = false;    // deflate without zlib's header, as some servers send it
-  bool ended_ = false;  // the compressed data has
 };
 
 }  // namespace vedette::net

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace vedette::net {
 
 ConnectionQueue::Host& ConnectionQueue::At(const std::string& host) {
@@ -60,10 +62,12 @@ std::optional<ConnectionQueue::Id> ConnectionQueue::Pop(TimePoint now) {
 
 void ConnectionQueue::Release(const std::string& key, const base::Uuid& org, TimePoint now) {
   Host& host = hosts_.at(key);
-  --host.active;
-  --active_;
   const auto it = std::find_if(host.active_by.begin(), host.active_by.end(),
                                [&](const auto& entry) { return entry.first == org; });
+  base::Assert(it != host.active_by.end() && host.active > 0 && active_ > 0,
+               "a place is given back by the organisation that has it");
+  --host.active;
+  --active_;
   if (--it->second == 0) {
     *it = host.active_by.back();
     host.active_by.pop_back();
@@ -128,6 +132,7 @@ void ConnectionQueue::Count(const base::Uuid& id, int places) {
   const bool stands = !org.ready.empty();
   if (stands) order_.erase(OrderOf(id, org));
   org.active += places;
+  base::Assert(org.active >= 0, "an organisation gives back no more places than it has");
   if (places > 0) org.turn = ++turns_;
   if (stands) order_.insert(OrderOf(id, org));
   Forget(id);

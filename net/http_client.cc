@@ -93,7 +93,7 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
   return std::nullopt;
 }
 
-struct HttpClient::Impl final : Transfer::Pauser {
+struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<HttpClient::Impl> {
   Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
   ~Impl() override;
   Impl(const Impl&) = delete;
@@ -147,7 +147,6 @@ struct HttpClient::Impl final : Transfer::Pauser {
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
   ConnectionQueue queue_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
   // Names whose entry in curl's cache is not needed any more; removed with the next request.
   std::vector<std::string> stale_[2];  // tenants', operator's
 };
@@ -179,7 +178,6 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
 }
 
 HttpClient::Impl::~Impl() {
-  *alive_ = false;
   for (auto& [id, transfer] : transfers_) {
     if (transfer->with_curl()) {
       transfer->route.loop->Remove(transfer->easy());
@@ -408,7 +406,7 @@ void HttpClient::Impl::Release(Transfer& transfer) {
   queue_.Release(transfer.host_key, transfer.request.org, Clock::now());
 }
 
-// The callback is the last thing: it may send anew or cancel.
+// The callback is the last thing: it may send another request or cancel one.
 void HttpClient::Impl::Finish(Transfer& transfer, HttpResponse response) {
   response.duration =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - transfer.started);
@@ -451,10 +449,10 @@ void HttpClient::Impl::ArmDeadline() {
 }
 
 std::function<void()> HttpClient::Impl::WhenGranted(const Transfer& transfer) {
-  return [this, &loop = loop_, id = transfer.id, alive = alive_] {
-    loop.Post([this, id, alive] {
-      if (*alive) {
-        Resume(id);
+  return [&loop = loop_, id = transfer.id, weak = weak_from_this()] {
+    loop.Post([id, weak] {
+      if (const auto self = weak.lock()) {
+        self->Resume(id);
       }
     });
   };
@@ -561,7 +559,7 @@ void HttpClient::Impl::CancelAll() {
 
 HttpClient::HttpClient(base::EventLoop& loop, const config::NetConfig& config,
                        milliseconds per_host_gap)
-    : impl_(std::make_unique<Impl>(loop, config, per_host_gap)) {}
+    : impl_(std::make_shared<Impl>(loop, config, per_host_gap)) {}
 
 HttpClient::~HttpClient() = default;
 

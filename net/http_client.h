@@ -108,7 +108,7 @@ class HttpClient {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // by itself alone; what is posted to the loop only looks at it
 };
 
 }  // namespace vedette::net

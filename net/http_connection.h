@@ -30,7 +30,7 @@ class HttpConnection;
 inline constexpr std::size_t kBodyReadBytes = 64 * 1024;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What a connection needs of its server; outlives it.
+// What a connection needs of its server, which must outlive it.
 class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;
@@ -78,6 +78,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void WritePiece(std::uint64_t sequence, std::string piece, std::function<void(bool)> then);
   void EndStream(std::uint64_t sequence);
   void Abandon(std::uint64_t sequence);
+  // Exchange::WhenGone.
+  void Watch(std::uint64_t sequence, std::function<void()> then);
 
   // Where the server keeps it; the server's alone.
   struct Slot {
@@ -88,14 +90,30 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   Slot slot;
 
  private:
-  // A body that the service takes itself is read in kBody between two stays in kHandling. Where it
-  // is gathered, kRoom is the wait for bytes of the budget, in which nothing is read.
-  //            +------------------------------------------------------------+
-  //            v                                                            |
-  // accept -> kIdle -> kHeader -> kBody -> kHandling (<-> kWriting) -> kWriting -> kLingering ->
-  //                                 ^                                              kClosed
-  //                                 +--> kRoom
+  // The service takes the body: it is read in kBody between two stays in kHandling. Where it is
+  // gathered, kRoom is the wait for bytes of the budget, in which nothing is read. A streamed
+  // answer goes through kWriting for each of its pieces.
+  //            +-----------------------------------------------------------+
+  //            v                                                           |
+  // accept -> kIdle -> kHeader -> kHandling <-> kWriting --------------> kWriting -> kLingering
+  //                                  ^                                                   |
+  //                                  +--> kBody <--> kRoom                               v
+  //                                                                   (from any) --> kClosed
   enum class Phase { kIdle, kHeader, kBody, kRoom, kHandling, kWriting, kLingering, kClosed };
+
+  // The request's body:
+  //   kNone: there is none, or it came with the header
+  //   kUnasked -- the service asks, 100 Continue is said --> kTaken -- its last byte --> kDone
+  enum class BodyState { kNone, kUnasked, kTaken, kDone };
+
+  // The answer: whole, or streamed. kEnding: its end was asked for while a piece is being written.
+  //   kWhole -- Begin --> kStreaming -- End while a piece is written --> kEnding
+  enum class AnswerState { kWhole, kStreaming, kEnding };
+
+  // What of an answer's body goes out: its bytes, its bytes in chunks, or nothing (HEAD, 204).
+  enum class Framing { kPlain, kChunked, kHeaderOnly };
+  enum class Version { kHttp11, kHttp10 };
+  enum class AfterAnswering { kNextRequest, kClose };
   using Then = void (HttpConnection::*)();
 
   // A body on its way into its exchange's request.
@@ -117,8 +135,9 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void Read();
   void OnRead(std::size_t n);
   void Advance();
-  bool AdvanceHeader();
-  bool AcceptHeader(std::string_view header);
+  void AdvanceHeader();
+  void AcceptHeader(std::string_view header);
+  void TakeBodyThatIsHere();
   void AdvanceBody();
   void ReadMoreBody();
   bool SayContinue();
@@ -139,6 +158,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void WriteOut(Then then);
   void AfterPiece();
   void AfterAnswer();
+  void OnReadError();
+  bool closes() const { return after_ == AfterAnswering::kClose; }
   void NextRequest();
   void Linger();
   void OnLingerRead(std::size_t n);
@@ -156,21 +177,17 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   HeaderScanner scanner_;
   std::optional<RequestParser> parser_;
   std::size_t body_bytes_max_ = 0;
-  bool skipped_empty_line_ = false;
-  bool body_streams_ = false;
-  bool body_done_ = false;  // of a streamed one: nothing more is to be read
-  bool continued_ = false;  // 100 Continue has been sent
+  BodyState body_ = BodyState::kNone;
   std::function<void(BodyPiece)> read_then_;
   std::optional<Gathering> gathering_;
   std::uint64_t sequence_ = 0;
+  std::function<void()> gone_then_;  // while the client is watched
 
   // Its answer.
-  bool head_ = false;
-  bool http_1_0_ = false;
-  bool close_after_ = false;
-  bool streaming_ = false;
-  bool chunked_ = false;
-  bool end_pending_ = false;
+  Version version_ = Version::kHttp11;
+  AnswerState answer_ = AnswerState::kWhole;
+  Framing framing_ = Framing::kPlain;
+  AfterAnswering after_ = AfterAnswering::kNextRequest;
   std::string out_head_;
   std::string out_body_;
   std::string_view out_tail_;

@@ -1,8 +1,9 @@
-// How a connection takes a request's body: whole before the service is called, in pieces, or
-// gathered into room that was taken from a budget of bytes.
+// How a connection takes a request's body: in pieces, or gathered into room that was taken from a
+// budget of bytes.
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {
@@ -15,34 +16,20 @@ constexpr const char* kLongChunkHeader = "A chunk's header or the trailer is too
 
 }  // namespace
 
-void HttpConnection::AdvanceBody() {
-  if (gathering_) {
-    AdvanceGathering();
-    return;
-  }
-  if (body_streams_) {
-    AdvanceStreamedBody();
-    return;
-  }
+// A body that has come with its header costs nobody anything more, and one hop less.
+void HttpConnection::TakeBodyThatIsHere() {
   std::size_t consumed = 0;
   const auto result = parser_->FeedBody(buffered(), body_bytes_max_, &consumed);
   buffer_.consume(consumed);
-  switch (result) {
-    case RequestParser::Body::kNeedMore:
-      ReadMoreBody();
-      return;
-    case RequestParser::Body::kDone:
-      Dispatch();
-      return;
-    case RequestParser::Body::kTooLarge:
-      parser_->request().body = std::string();
-      parser_->request().body_too_large = true;
-      close_after_ = true;
-      Dispatch();
-      return;
-    case RequestParser::Body::kBad:
-      Refuse({400, "bad_request", kBadChunks});
-      return;
+  base::Assert(result == RequestParser::Body::kDone,
+               "a body of a declared length within the limit is whole once its bytes are there");
+}
+
+void HttpConnection::AdvanceBody() {
+  if (gathering_) {
+    AdvanceGathering();
+  } else {
+    AdvanceStreamedBody();
   }
 }
 
@@ -57,10 +44,11 @@ void HttpConnection::ReadMoreBody() {
 // True where 100 Continue is being written, after which the body goes on. Only once the body is
 // asked for, so that one refused for its header is not sent in vain.
 bool HttpConnection::SayContinue() {
-  if (continued_ || !parser_->expects_continue() || http_1_0_ || buffer_.size() > 0) {
+  const bool first = std::exchange(body_, BodyState::kTaken) == BodyState::kUnasked;
+  if (!first || !parser_->expects_continue() || version_ == Version::kHttp10 ||
+      buffer_.size() > 0) {
     return false;
   }
-  continued_ = true;
   out_head_ = "HTTP/1.1 100 Continue\r\n\r\n";
   WriteOut(&HttpConnection::AdvanceBody);
   return true;
@@ -88,7 +76,7 @@ void HttpConnection::ReadBody(std::uint64_t sequence, std::function<void(BodyPie
     then({BodyPiece::Kind::kBroken});
     return;
   }
-  if (!body_streams_ || body_done_) {
+  if (body_ == BodyState::kNone || body_ == BodyState::kDone) {
     then({BodyPiece::Kind::kEnd});
     return;
   }
@@ -115,7 +103,7 @@ void HttpConnection::AdvanceStreamedBody() {
       ReadMoreBody();
       return;
     case RequestParser::Body::kDone:
-      body_done_ = true;
+      body_ = BodyState::kDone;
       if (kept.empty()) {
         GivePiece({BodyPiece::Kind::kEnd});
       } else {
@@ -124,7 +112,7 @@ void HttpConnection::AdvanceStreamedBody() {
       return;
     case RequestParser::Body::kTooLarge:
       kept = std::string();
-      close_after_ = true;
+      after_ = AfterAnswering::kClose;
       GivePiece({BodyPiece::Kind::kTooLarge});
       return;
     case RequestParser::Body::kBad:
@@ -144,7 +132,7 @@ void HttpConnection::GivePiece(BodyPiece piece) {
 void HttpConnection::GatherBody(std::uint64_t sequence, ServerRequest* request,
                                 base::ByteBudget::Holding* held, std::chrono::milliseconds wait_max,
                                 std::function<void(Gathered)> then) {
-  if (!Answers(sequence) || phase_ != Phase::kHandling || !body_streams_ || body_done_) {
+  if (!Answers(sequence) || phase_ != Phase::kHandling || body_ != BodyState::kUnasked) {
     then(Gathered::kBroken);
     return;
   }
@@ -180,12 +168,12 @@ void HttpConnection::AdvanceGathering() {
       ReadMoreBody();
       return;
     case RequestParser::Body::kDone:
-      body_done_ = true;
+      body_ = BodyState::kDone;
       FinishGathering(Gathered::kWhole);
       return;
     case RequestParser::Body::kTooLarge:
       gathering_->request->body_too_large = true;
-      close_after_ = true;
+      after_ = AfterAnswering::kClose;
       FinishGathering(Gathered::kWhole);
       return;
     case RequestParser::Body::kBad:
@@ -250,7 +238,7 @@ void HttpConnection::FinishGathering(Gathered how) {
   phase_ = Phase::kHandling;
   deadline_ = SteadyTime::max();
   std::string body = std::exchange(parser_->request().body, {});
-  if (body_done_) {
+  if (body_ == BodyState::kDone) {
     done.request->body = std::move(body);
     if (*done.held) {
       done.held->GiveBack(kBodyReadBytes);

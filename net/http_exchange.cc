@@ -4,6 +4,15 @@
 
 namespace vedette::net {
 
+void WholeBodyService::Handle(std::shared_ptr<Exchange> exchange) {
+  Exchange& from = *exchange;
+  from.Gather({}, [this, exchange = std::move(exchange)](Gathered how) mutable {
+    if (how == Gathered::kWhole) {
+      HandleWhole(std::move(exchange));
+    }
+  });
+}
+
 HttpExchange::HttpExchange(std::shared_ptr<Mailbox> mailbox,
                            std::weak_ptr<HttpConnection> connection, std::uint64_t sequence,
                            ServerRequest request)
@@ -61,6 +70,20 @@ void HttpExchange::Gather(std::chrono::milliseconds wait_max, std::function<void
   if (!posted) {
     (*call)(Gathered::kBroken);
   }
+}
+
+void HttpExchange::WhenGone(std::function<void()> then) {
+  if (state_ != State::kOpen) {
+    return;
+  }
+  mailbox_->Post([mailbox = mailbox_, connection = connection_, sequence = sequence_,
+                  call = std::move(then)]() mutable {
+    if (const auto c = connection.lock()) {
+      c->Watch(sequence, std::move(call));
+    } else if (!mailbox->closed()) {  // else it was the server that closed the connection
+      call();
+    }
+  });
 }
 
 void HttpExchange::Send(ServerResponse response) {

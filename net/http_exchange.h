@@ -39,6 +39,11 @@ class Mailbox {
     io_ = nullptr;
   }
 
+  bool closed() {
+    const std::lock_guard lock(mutex_);
+    return io_ == nullptr;
+  }
+
  private:
   std::mutex mutex_;
   boost::asio::io_context* io_;
@@ -56,6 +61,7 @@ class HttpExchange final : public Exchange {
   void Read(std::function<void(BodyPiece)> then) override;
   void Gather(std::chrono::milliseconds wait_max, std::function<void(Gathered)> then) override;
   void DropBody() override { request_.body = std::string(); }
+  void WhenGone(std::function<void()> then) override;
   void Send(ServerResponse response) override;
   void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
   void Write(std::string piece, std::function<void(bool)> then) override;

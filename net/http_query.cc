@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "domain/csv.h"
+#include "base/text.h"
 #include "net/http_server.h"
 
 namespace vedette::net {
@@ -44,7 +44,7 @@ std::string PercentDecode(std::string_view text, bool plus_is_space) {
     }
     out.push_back(c);
   }
-  if (!domain::IsValidUtf8(out)) throw std::invalid_argument("the text is not UTF-8");
+  if (!base::IsValidUtf8(out)) throw std::invalid_argument("the text is not UTF-8");
   return out;
 }
 

@@ -15,7 +15,7 @@
 
 namespace vedette::net {
 
-// A request whose header has been read, and its body up to the limit unless it is pending.
+// A request whose header has been read, and its body where that came with it.
 struct ServerRequest {
   std::string method;
   std::string target;  // as sent
@@ -26,7 +26,7 @@ struct ServerRequest {
   // The body was over the limit; it is not in `body`. The handler answers (413, or what it judges
   // first); the server reads on for a while so that a client still sending can read the answer.
   bool body_too_large = false;
-  // The body is still to be taken, by Exchange::Read or Gather; only where the service TakesBody.
+  // The body is still to be taken, by Exchange::Gather or Read.
   bool body_pending = false;
   std::string remote_address;  // the peer's, without the port
 
@@ -68,34 +68,41 @@ class Exchange {
   virtual ~Exchange() = default;
   virtual const ServerRequest& request() const = 0;
 
-  // Where the service TakesBody: reads the whole body into request().body, up to BodyBytesMax,
-  // within body_timeout_ms. Bytes are taken from held() before they are read, if it may take; while
-  // it waits for them, in sum at most `wait_max`, nothing is read and body_timeout_ms stands still.
-  // `then` runs on the server's thread, or at once on the caller's where there is nothing to wait
-  // for. Until then nobody else touches request() and held(); `then` keeps the exchange alive.
+  // Reads the whole body into request().body, up to BodyBytesMax, within body_timeout_ms. Bytes are
+  // taken from held() before they are read, if it may take; while it waits for them, in sum at most
+  // `wait_max`, nothing is read and body_timeout_ms stands still. `then` runs on the server's
+  // thread, or at once on the caller's where there is nothing to wait for. Until then nobody else
+  // touches request() and held(); `then` keeps the exchange alive.
   virtual void Gather(std::chrono::milliseconds /*wait_max*/, std::function<void(Gathered)> then) {
     then(Gathered::kWhole);
   }
 
   // What this request holds of a budget of bytes: nothing, and unable to take, until the service
-  // sets it. Whoever works on the request takes more for what it makes of it. Given back with the
-  // exchange; Send keeps as much as the answer's body until that is written, and leaves nothing
+  // sets it. The code that works on the request takes more for what it makes of it. Given back with
+  // the exchange; Send keeps as much as the answer's body until that is written, and leaves nothing
   // here.
   base::ByteBudget::Holding& held() { return held_; }
 
   // Lets go of request().body, once what is needed of it has been made.
   virtual void DropBody() {}
 
-  // Where the service TakesBody: the next piece of it, one at a time. `then`
-  // runs on the server's thread, or at once on the caller's where there is nothing to wait for.
-  // Whoever reads keeps the exchange alive. An answer before the end closes the connection.
+  // The next piece of a pending body, one at a time; body_timeout_ms is the longest wait for one.
+  // `then` runs on the server's thread, or at once on the caller's where there is nothing to wait
+  // for. The reader keeps the exchange alive. An answer before the end closes the connection.
   virtual void Read(std::function<void(BodyPiece)> then) { then({BodyPiece::Kind::kEnd}); }
+
+  // While an answer is awaited and nothing of the body is still to be taken: `then` runs on the
+  // server's thread, at most once, when the client closes or resets the connection, and the
+  // connection is closed. It also runs where the client has left before. A client that sends
+  // further bytes is pipelining and there; it is watched no more. The watch ends with the answer,
+  // and a server that stops says nothing. `then` must not keep the exchange.
+  virtual void WhenGone(std::function<void()> /*then*/) {}
 
   virtual void Send(ServerResponse response) = 0;
 
   // A long answer in pieces (chunked). After Begin, one Write at a time: `then` runs on the
   // server's thread when the piece is on its way (true), or when the client is gone or too slow
-  // (false: stop). Whoever writes keeps the exchange alive. Once the server has stopped, `then`
+  // (false: stop). The writer keeps the exchange alive. Once the server has stopped, `then`
   // runs with false inside Write, on the caller's thread.
   virtual void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
   virtual void Write(std::string piece, std::function<void(bool)> then) = 0;
@@ -105,21 +112,24 @@ class Exchange {
   base::ByteBudget::Holding held_;
 };
 
-// What a server serves. Handle is called on the server's thread and must not block: it hands the
-// exchange to a pool.
+// What a server serves. Handle is called on the server's thread once the header is there, and must
+// not block: it hands the exchange to a pool. It judges the header and then takes the body, by
+// Exchange::Gather or Read. A body that has come with its header (a few KiB) is in the request
+// already.
 class HttpService {
  public:
   virtual ~HttpService() = default;
   virtual void Handle(std::shared_ptr<Exchange> exchange) = 0;
   // The body limit of a request, decided from method and path before the body is read.
   virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
-  // Whether Handle is called once the header is there and takes the body itself, after it has
-  // judged the header: whole by Exchange::Gather, or in pieces by Read, for which body_timeout_ms
-  // is the longest wait for one. A body that has come with its header (a few KiB) is in the request
-  // already.
-  virtual bool TakesBody(std::string_view /*method*/, std::string_view /*path*/) const {
-    return false;
-  }
+};
+
+// A service that judges nothing before the body is there: HandleWhole gets requests whose body is
+// whole, or over the limit. Without a budget; so its BodyBytesMax is small.
+class WholeBodyService : public HttpService {
+ public:
+  void Handle(std::shared_ptr<Exchange> exchange) final;
+  virtual void HandleWhole(std::shared_ptr<Exchange> exchange) = 0;
 };
 
 // HTTP/1.1 on Boost.Beast, with one thread of its own. Refuses what is ambiguous (Content-Length

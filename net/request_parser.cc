@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 
+#include "base/text.h"
+
 namespace vedette::net {
 
 namespace http = boost::beast::http;
@@ -11,17 +13,9 @@ namespace {
 
 // More fields than any client sends; the bytes are bounded by header_bytes_max.
 constexpr std::size_t kHeaderFieldsMax = 128;
-// The body is reserved on a client's word only this far.
-constexpr std::size_t kBodyReserveMax = 1 << 20;
 
 std::string Lower(boost::beast::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') {
-      c = static_cast<char>(c - 'A' + 'a');
-    }
-  }
-  return out;
+  return base::AsciiLower({text.data(), text.size()});
 }
 
 RequestRefusal BadRequest(std::string message) {
@@ -32,9 +26,13 @@ RequestRefusal BadRequest(std::string message) {
 // "a.example/x" or "user@b" be read as another authority.
 bool IsPlainHost(boost::beast::string_view value) {
   return std::all_of(value.begin(), value.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
            std::string_view("-._~:[]%!$&'()*+;=").find(c) != std::string_view::npos;
   });
+}
+
+bool IsPlainNumber(boost::beast::string_view value) {
+  return !value.empty() && std::all_of(value.begin(), value.end(), base::IsAsciiDigit);
 }
 
 std::string Sentence(const boost::beast::error_code& ec) {
@@ -68,7 +66,9 @@ HeaderScanner::Result HeaderScanner::Scan(std::string_view buffer) {
       if (previous_ != '\r') {
         return Bad("A line of the header ends in a bare LF.");
       }
-      if (line_empty_) {
+      if (line_empty_ && position_ == 1) {
+        begin_ = 2;
+      } else if (line_empty_) {
         ++position_;
         return Result::kEnd;
       }
@@ -97,7 +97,7 @@ std::optional<RequestRefusal> RequestParser::ParseHeader(std::string_view header
   error_code ec;
   put(boost::asio::const_buffer(header.data(), header.size()), ec);
   header_parsed_ = true;
-  if (too_many_fields_) {
+  if (excess_ == Excess::kFields) {
     return RequestRefusal{431, "header_too_large", "The request has too many header fields."};
   }
   if (ec) {
@@ -113,19 +113,19 @@ std::optional<RequestRefusal> RequestParser::ParseHeader(std::string_view header
 }
 
 std::optional<RequestRefusal> RequestParser::JudgeFields() const {
-  if (hosts_ > 1 || !host_plain_) {
+  if (hosts_ >= kAmbiguous) {
     return BadRequest("The request has an ambiguous Host.");
   }
   if (hosts_ == 0 && !http_1_0_) {
     return BadRequest("The request has no Host.");
   }
-  if (lengths_ > 1 || !length_plain_ || (lengths_ > 0 && encodings_ > 0)) {
+  if (lengths_ >= kAmbiguous || (lengths_ > 0 && encodings_ > 0)) {
     return BadRequest("The request's length is ambiguous.");
   }
-  if (encodings_ > 1 || !encoding_plain_ || (encodings_ > 0 && http_1_0_)) {
+  if (encodings_ >= kAmbiguous || (encodings_ > 0 && http_1_0_)) {
     return BadRequest("The only Transfer-Encoding understood is chunked, once, in HTTP/1.1.");
   }
-  if (expects_other_) {
+  if (expect_ == Expect::kOther) {
     return RequestRefusal{417, "expectation_failed", "The only Expect understood is 100-continue."};
   }
   return std::nullopt;
@@ -170,12 +170,6 @@ bool RequestParser::BodyWithin(std::size_t bytes) {
   return content_length() && *content_length() <= bytes;
 }
 
-void RequestParser::ReserveBody() {
-  if (content_length()) {
-    request_.body.reserve(std::min<std::uint64_t>(*content_length(), kBodyReserveMax));
-  }
-}
-
 bool RequestParser::DeclaredOver(std::size_t limit) {
   return content_length() && *content_length() > limit;
 }
@@ -191,7 +185,7 @@ RequestParser::Body RequestParser::FeedBody(std::string_view data, std::size_t l
       return Body::kNeedMore;
     }
     *consumed += put(boost::asio::const_buffer(rest.data(), rest.size()), ec);
-    if (too_large_) {
+    if (excess_ == Excess::kBody) {
       return Body::kTooLarge;
     }
     if (ec == http::error::need_more) {
@@ -217,27 +211,26 @@ void RequestParser::on_field_impl(field name, string_view name_string, string_vi
     return;  // trailers say nothing to us
   }
   if (request_.headers.size() >= kHeaderFieldsMax) {
-    too_many_fields_ = true;
+    excess_ = Excess::kFields;
     ec = http::error::header_limit;
     return;
   }
   switch (name) {
     case field::host:
-      ++hosts_;
-      host_plain_ = host_plain_ && IsPlainHost(value);
+      hosts_ += IsPlainHost(value) ? 1 : kAmbiguous;
       break;
     case field::content_length:
-      ++lengths_;
-      length_plain_ =
-          length_plain_ && !value.empty() &&
-          std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+      lengths_ += IsPlainNumber(value) ? 1 : kAmbiguous;
       break;
     case field::transfer_encoding:
-      ++encodings_;
-      encoding_plain_ = encoding_plain_ && Lower(value) == "chunked";
+      encodings_ += Lower(value) == "chunked" ? 1 : kAmbiguous;
       break;
     case field::expect:
-      (Lower(value) == "100-continue" ? expects_continue_ : expects_other_) = true;
+      if (Lower(value) != "100-continue") {
+        expect_ = Expect::kOther;
+      } else if (expect_ == Expect::kNothing) {
+        expect_ = Expect::kContinue;
+      }
       break;
     default:
       break;
@@ -247,7 +240,7 @@ void RequestParser::on_field_impl(field name, string_view name_string, string_vi
 
 std::size_t RequestParser::on_body_impl(string_view body, error_code& ec) {
   if (body.size() > body_limit_bytes_ - request_.body.size()) {
-    too_large_ = true;
+    excess_ = Excess::kBody;
     ec = http::error::body_limit;
     return 0;
   }

@@ -25,18 +25,19 @@ class HeaderScanner {
  public:
   enum class Result { kNeedMore, kEnd, kBad };
 
+  // One empty line before the header is passed over (RFC 9112 2.2).
   // `buffer` starts where it started last time and only grew.
   Result Scan(std::string_view buffer);
 
-  std::size_t end() const {
-    return position_;
-  }  // after kEnd: the header's length with its empty line
-  bool empty_line_only() const { return position_ == 2; }
+  // After kEnd: where the header begins, and where it ends with its empty line.
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return position_; }
   const char* problem() const { return problem_; }
 
  private:
   Result Bad(const char* problem);
 
+  std::size_t begin_ = 0;  // 2 where an empty line was passed over
   std::size_t position_ = 0;
   char previous_ = '\0';
   bool line_empty_ = true;
@@ -63,13 +64,11 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   bool BodyWithin(std::size_t bytes);
   // Its declared length, if there is one.
   std::optional<std::uint64_t> DeclaredBytes();
-  // Makes room for a body that is kept here, on the client's word, up to a limit.
-  void ReserveBody();
 
   bool has_body() const { return !is_done(); }
   bool keep_alive() const { return basic_parser::keep_alive(); }
   bool http_1_0() const { return http_1_0_; }
-  bool expects_continue() const { return expects_continue_; }
+  bool expects_continue() const { return expect_ == Expect::kContinue; }
 
   ServerRequest& request() { return request_; }
 
@@ -96,18 +95,19 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
 
   ServerRequest request_;
   std::size_t body_limit_bytes_ = 0;
+  // How many there are of a field that may be there once. One that two readers could read two ways
+  // counts as kAmbiguous of them.
+  static constexpr int kAmbiguous = 2;
   int hosts_ = 0;
   int lengths_ = 0;
   int encodings_ = 0;
+  enum class Expect { kNothing, kContinue, kOther };
+  Expect expect_ = Expect::kNothing;
+  // What there is too much of, for which Beast's parser was stopped.
+  enum class Excess { kNone, kFields, kBody };
+  Excess excess_ = Excess::kNone;
   bool http_1_0_ = false;
-  bool expects_continue_ = false;
-  bool expects_other_ = false;
   bool header_parsed_ = false;
-  bool length_plain_ = true;    // digits only
-  bool encoding_plain_ = true;  // "chunked" and nothing else
-  bool host_plain_ = true;
-  bool too_large_ = false;
-  bool too_many_fields_ = false;
 };
 
 }  // namespace vedette::net

@@ -69,8 +69,11 @@ std::vector<IpAddress> Addresses(const ares_addrinfo* info, std::chrono::seconds
 
 struct Resolver::Impl {
   Impl(base::EventLoop& event_loop, const std::vector<std::string>& servers,
-       milliseconds lookup_timeout);
+       milliseconds lookup_timeout, NameSources sources);
   ~Impl();
+
+  template <typename Record>
+  void Query(const std::string& name, DnsType type, std::function<void(DnsRecords<Record>)> done);
 
   void Resolve(const std::string& host, std::function<void(ResolveResult)> done);
   void Begin(const std::string& host);
@@ -92,13 +95,13 @@ struct Resolver::Impl {
   // All lookups have the same timeout: the first one in is the first one due.
   std::deque<std::pair<Clock::time_point, std::pair<std::string, std::uint64_t>>> deadlines_;
   std::unordered_map<std::string, Cached> cache_;
-  std::vector<std::pair<std::function<void(ResolveResult)>, ResolveResult>> ready_;
+  std::vector<std::function<void()>> ready_;
   std::uint64_t next_id_ = 0;
   bool closing_ = false;
 };
 
 Resolver::Impl::Impl(base::EventLoop& event_loop, const std::vector<std::string>& servers,
-                     milliseconds lookup_timeout)
+                     milliseconds lookup_timeout, NameSources sources)
     : timeout_(lookup_timeout),
       poller_(event_loop,
               [this](int fd, unsigned events) {
@@ -115,15 +118,19 @@ Resolver::Impl::Impl(base::EventLoop& event_loop, const std::vector<std::string>
   // c-ares doubles the wait with each try: 1 + 2 + 4 of these make up the timeout.
   options.timeout = std::max(1, static_cast<int>(timeout_.count() / ((1 << kTries) - 1)));
   options.tries = kTries;
-  char lookups[] = "fb";  // the hosts file, then DNS
-  options.lookups = lookups;
+  const bool dns_only = sources == NameSources::kDnsOnly;
+  char system_lookups[] = "fb";  // the hosts file, then DNS
+  char dns_lookups[] = "b";
+  options.lookups = dns_only ? dns_lookups : system_lookups;
   options.sock_state_cb_data = this;
   options.sock_state_cb = [](void* self, ares_socket_t fd, int readable, int writable) {
     static_cast<Impl*>(self)->poller_.Want(fd,
                                            (readable != 0 ? unsigned{Poller::kReadable} : 0U) |
                                                (writable != 0 ? unsigned{Poller::kWritable} : 0U));
   };
-  const int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB;
+  const int domains = dns_only ? ARES_OPT_DOMAINS : 0;  // none: an empty search list
+  const int mask =
+      domains | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB;
   ares_library_init(ARES_LIB_INIT_ALL);
   int status = ares_init_options(&channel_, &options, mask);
   if (status == ARES_SUCCESS) {
@@ -163,7 +170,9 @@ Resolver::Impl::~Impl() {
 void Resolver::Impl::Resolve(const std::string& host, std::function<void(ResolveResult)> done) {
   if (const auto cached = cache_.find(host); cached != cache_.end()) {
     if (cached->second.until > Clock::now()) {
-      ready_.emplace_back(std::move(done), ResolveResult{cached->second.addresses, ""});
+      ready_.emplace_back([done = std::move(done), addresses = cached->second.addresses] {
+        done(ResolveResult{addresses, "", false});
+      });
       deliver_timer_.Start(milliseconds(0));
       return;
     }
@@ -174,7 +183,9 @@ void Resolver::Impl::Resolve(const std::string& host, std::function<void(Resolve
     return;
   }
   if (lookups_.size() >= kLookupsMax) {
-    ready_.emplace_back(std::move(done), ResolveResult{{}, "too many names are being looked up"});
+    ready_.emplace_back([done = std::move(done)] {
+      done(ResolveResult{{}, "too many names are being looked up", false});
+    });
     deliver_timer_.Start(milliseconds(0));
     return;
   }
@@ -221,6 +232,7 @@ void Resolver::Impl::OnAnswer(const std::string& host, std::uint64_t id, int sta
   }
   if (result.addresses.empty()) {
     result.error = ares_strerror(status == ARES_SUCCESS ? ARES_ENODATA : status);
+    result.missing = status == ARES_SUCCESS || status == ARES_ENODATA || status == ARES_ENOTFOUND;
   }
   Complete(host, std::move(result));
 }
@@ -229,16 +241,14 @@ void Resolver::Impl::OnAnswer(const std::string& host, std::uint64_t id, int sta
 void Resolver::Impl::Complete(const std::string& host, ResolveResult result) {
   auto node = lookups_.extract(host);
   for (auto& waiter : node.mapped().waiters) {
-    ready_.emplace_back(std::move(waiter), result);
+    ready_.emplace_back([waiter = std::move(waiter), result] { waiter(result); });
   }
   deliver_timer_.Start(milliseconds(0));
 }
 
 void Resolver::Impl::Deliver() {
   auto ready = std::exchange(ready_, {});
-  for (auto& [done, result] : ready) {
-    done(std::move(result));
-  }
+  for (const auto& deliver : ready) deliver();
 }
 
 void Resolver::Impl::Remember(const std::string& host, const std::vector<IpAddress>& addresses,
@@ -263,7 +273,7 @@ void Resolver::Impl::ExpireLookups() {
     deadlines_.pop_front();
     const auto found = lookups_.find(host);
     if (found != lookups_.end() && found->second.id == id) {
-      Complete(host, {{}, ares_strerror(ARES_ETIMEOUT)});
+      Complete(host, {{}, ares_strerror(ARES_ETIMEOUT), false});
     }
   }
 }
@@ -291,9 +301,46 @@ void Resolver::Impl::ArmTimer() {
   timer_.Start(milliseconds(next->tv_sec * 1000 + next->tv_usec / 1000 + 1));
 }
 
+// c-ares bounds the time of these itself: it gives up after its tries.
+template <typename Record>
+void Resolver::Impl::Query(const std::string& name, DnsType type,
+                           std::function<void(DnsRecords<Record>)> done) {
+  struct Asked {
+    Impl* impl;
+    std::function<void(DnsRecords<Record>)> done;
+  };
+  ares_query(
+      channel_, name.c_str(), kDnsClassInternet, static_cast<int>(type),
+      [](void* arg, int status, int, unsigned char* answer, int size) {
+        const std::unique_ptr<Asked> asked(static_cast<Asked*>(arg));
+        if (asked->impl->closing_) return;
+        DnsRecords<Record> records;
+        ReadDnsAnswer(status, answer, size, &records);
+        // As for addresses: never from inside c-ares.
+        asked->impl->ready_.emplace_back(
+            [done = std::move(asked->done), records = std::move(records)] { done(records); });
+        asked->impl->deliver_timer_.Start(milliseconds(0));
+      },
+      new Asked{this, std::move(done)});
+  ArmTimer();
+}
+
 Resolver::Resolver(base::EventLoop& loop, const std::vector<std::string>& servers,
-                   milliseconds timeout)
-    : impl_(std::make_unique<Impl>(loop, servers, timeout)) {}
+                   milliseconds timeout, NameSources sources)
+    : impl_(std::make_unique<Impl>(loop, servers, timeout, sources)) {}
+
+void Resolver::QueryMx(const std::string& name, std::function<void(DnsRecords<MxRecord>)> done) {
+  impl_->Query(name, DnsType::kMx, std::move(done));
+}
+
+void Resolver::QueryTxt(const std::string& name,
+                        std::function<void(DnsRecords<std::string>)> done) {
+  impl_->Query(name, DnsType::kTxt, std::move(done));
+}
+
+void Resolver::QueryPtr(const IpAddress& ip, std::function<void(DnsRecords<std::string>)> done) {
+  impl_->Query(ReverseName(ip), DnsType::kPtr, std::move(done));
+}
 
 Resolver::~Resolver() = default;
 

@@ -4,15 +4,10 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace vedette::net {
 namespace {
-
-std::string_view TrimAscii(std::string_view text) {
-  constexpr std::string_view kSpace = " \t";
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 std::optional<int> Digits(std::string_view text) {
   int value = 0;
@@ -26,7 +21,7 @@ std::optional<int> Digits(std::string_view text) {
 std::optional<base::Timestamp> ParseHttpDate(std::string_view text) {
   constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  text = TrimAscii(text);
+  text = base::Trim(text, base::kBlankSpace);
   if (text.size() != 29 || !text.ends_with(" GMT") || text[3] != ',') return std::nullopt;
   const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
   const auto day = Digits(text.substr(5, 2));
@@ -48,7 +43,7 @@ std::optional<std::chrono::milliseconds> RetryAfter(const HttpResponse& response
                                                     base::Timestamp now) {
   const auto header = response.Header("retry-after");
   if (!header) return std::nullopt;
-  const std::string_view text = TrimAscii(*header);
+  const std::string_view text = base::Trim(*header, base::kBlankSpace);
   std::chrono::milliseconds wait{};
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   if (number) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.h"
 #include "net/public_address.h"
 #include "net/url.h"
 
@@ -12,10 +13,6 @@ namespace {
 constexpr std::size_t kUrlCharsMax = 2083;
 constexpr std::size_t kHostCharsMax = 253;
 constexpr std::size_t kLabelCharsMax = 63;
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 TenantUrlResult Refuse(std::string message) {
   return {std::nullopt, UrlError{std::move(message)}};
@@ -47,7 +44,7 @@ std::optional<std::uint64_t> ParseAddressPart(std::string_view digits) {
   }
   std::uint64_t value = 0;
   for (const char c : digits) {
-    const unsigned digit = IsDigit(c)               ? static_cast<unsigned>(c - '0')
+    const unsigned digit = base::IsAsciiDigit(c)    ? static_cast<unsigned>(c - '0')
                            : (c >= 'a' && c <= 'f') ? static_cast<unsigned>(c - 'a' + 10)
                                                     : 16u;
     if (digit >= base) {
@@ -67,9 +64,9 @@ bool EndsInNumber(const std::vector<std::string_view>& labels) {
   const std::string_view last = labels.back();
   if (last.starts_with("0x")) {
     return std::all_of(last.begin() + 2, last.end(),
-                       [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
+                       [](char c) { return base::IsAsciiDigit(c) || (c >= 'a' && c <= 'f'); });
   }
-  return !last.empty() && std::all_of(last.begin(), last.end(), IsDigit);
+  return !last.empty() && std::all_of(last.begin(), last.end(), base::IsAsciiDigit);
 }
 
 // One to four parts; the last one fills the bytes that are left ("127.1", "2130706433").
@@ -97,7 +94,7 @@ std::optional<IpAddress> ParseAnyV4(const std::vector<std::string_view>& labels)
 bool IsNameLabel(std::string_view label) {
   return !label.empty() && label.size() <= kLabelCharsMax &&
          std::all_of(label.begin(), label.end(), [](char c) {
-           return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+           return base::IsAsciiDigit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
          });
 }
 
@@ -119,7 +116,7 @@ Host ParseHost(std::string_view given) {
       host.error = "the URL's host must not contain a percent sign (encoding or IPv6 zone)";
       return host;
     }
-    host.name.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    host.name.push_back(base::AsciiLower(c));
   }
   if (host.name.starts_with('[')) {
     const std::string_view inner = std::string_view(host.name).substr(1, host.name.size() - 2);

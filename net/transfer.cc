@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text.h"
+
 namespace vedette::net {
 
 namespace {
@@ -23,25 +25,9 @@ constexpr long kConnectionIdleMaxSeconds = 60;
 // connection attempt. Not 0: curl would throw them away and ask the system's resolver.
 constexpr long kDnsCacheSeconds = 10;
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
-
-std::string_view Trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 bool IsToken(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
            std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
 }
@@ -194,7 +180,7 @@ std::string Transfer::SetHeaders() {
     if (!IsToken(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       return "the header \"" + name + "\" cannot be sent";
     }
-    const std::string lower = Lower(name);
+    const std::string lower = base::AsciiLower(name);
     has_content_type = has_content_type || lower == "content-type";
     has_accept_encoding = has_accept_encoding || lower == "accept-encoding";
     headers_ = curl_slist_append(headers_, (name + (value.empty() ? ";" : ": " + value)).c_str());
@@ -326,12 +312,12 @@ bool Transfer::AcceptHeaderLine(std::string_view line) {
   if (colon == std::string_view::npos) {
     return true;
   }
-  std::string name = Lower(Trim(line.substr(0, colon)));
-  const std::string_view value = Trim(line.substr(colon + 1));
+  std::string name = base::AsciiLower(base::Trim(line.substr(0, colon), base::kLineSpace));
+  const std::string_view value = base::Trim(line.substr(colon + 1), base::kLineSpace);
   // One layer of compression only: layers multiply, and the body's limit sees just the outermost.
   const bool layered = name == "content-encoding" && (value.find(',') != std::string_view::npos ||
                                                       response.Header(name).has_value());
-  if (layered || (name == "transfer-encoding" && Lower(value) != "chunked")) {
+  if (layered || (name == "transfer-encoding" && base::AsciiLower(value) != "chunked")) {
     protocol_error_ = "the answer is encoded in more than one layer";
     return false;
   }
@@ -346,7 +332,7 @@ std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t n, void* 
 void Transfer::BeginBody() {
   curl_off_t length = -1;
   curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  const std::string coding = Lower(response.Header("content-encoding").value_or(""));
+  const std::string coding = base::AsciiLower(response.Header("content-encoding").value_or(""));
   body_.Begin({request.body_bytes_max, request.truncate_body,
                pauser == nullptr ? nullptr : request.budget, request.org},
               {coding, length},

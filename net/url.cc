@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace vedette::net {
 
 namespace {
-
-bool IsAlpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 bool SplitPort(std::string_view text, UrlParts* parts) {
   if (text.empty()) {
@@ -70,14 +68,14 @@ bool SplitUrl(std::string_view text, UrlParts* parts, std::string* error) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0 ||
       !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
-        return IsAlpha(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+        return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || c == '+' || c == '-' || c == '.';
       })) {
     *error = "the URL must start with http:// or https://";
     return false;
   }
   *parts = UrlParts{};
   for (const char c : text.substr(0, colon)) {
-    parts->scheme.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    parts->scheme.push_back(base::AsciiLower(c));
   }
   parts->port = parts->scheme == "http" ? 80 : (parts->scheme == "https" ? 443 : 0);
   std::string_view rest = text.substr(colon + 3);

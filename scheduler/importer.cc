@@ -2,66 +2,36 @@
 
 #include <utility>
 
-#include "store/async.h"
-
 namespace vedette::scheduler {
 
 Importer::Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                    const base::Clock& clock, const config::Config& config, base::Logger log)
-    : loop_(loop),
-      pool_(pool),
-      signals_(signals),
-      clock_(clock),
-      config_(config),
-      log_(log),
-      timer_(loop, [this] { Run(); }),
-      alive_(std::make_shared<bool>(true)) {}
-
-Importer::~Importer() {
-  *alive_ = false;
-}
+    : signals_(signals),
+      step_(loop, pool, log,
+            {.failed = "adding rows of a file failed", .poll = config.scheduler.poll_ms},
+            {.begin =
+                 [&clock] {
+                   return [&clock](store::Session& session) {
+                     return store::ImportBatch(session, clock);
+                   };
+                 },
+             .finish = [this](store::ImportStep batch) { return OnBatch(batch); }}) {}
 
 void Importer::Start() {
-  timer_.Start(std::chrono::milliseconds(0));
+  step_.Start();
 }
 
 void Importer::Wake() {
-  Run();
+  step_.Wake();
 }
 
-void Importer::Run() {
-  if (running_ || draining_) return;
-  running_ = true;
-  store::RunAsync<store::ImportStep>(
-      pool_, loop_,
-      [&clock = clock_](store::Session& session) { return store::ImportBatch(session, clock); },
-      [this, alive = alive_](std::variant<store::ImportStep, store::Failure> result) {
-        if (!*alive) return;
-        running_ = false;
-        auto wait = config_.scheduler.poll_ms;
-        if (const auto* step = std::get_if<store::ImportStep>(&result)) {
-          if (*step == store::ImportStep::kActivated) signals_.Raise(store::Signal::kDue);
-          if (*step != store::ImportStep::kNothing) wait = std::chrono::milliseconds(0);
-        } else if (const auto& failure = std::get<store::Failure>(result);
-                   failure.kind == store::Failure::Kind::kFault) {
-          log_.Error("adding rows of a file failed", {{"error", failure.message}});
-        }
-        if (drained_) {
-          loop_.Post(std::exchange(drained_, nullptr));
-        } else {
-          timer_.Start(wait);
-        }
-      });
+work::NextRun Importer::OnBatch(store::ImportStep batch) {
+  if (batch == store::ImportStep::kActivated) signals_.Raise(store::Signal::kDue);
+  return batch == store::ImportStep::kNothing ? work::kAtPoll : work::kAtOnce;
 }
 
 void Importer::Drain(std::function<void()> done) {
-  draining_ = true;
-  timer_.Stop();
-  if (running_) {
-    drained_ = std::move(done);
-  } else {
-    loop_.Post(std::move(done));
-  }
+  step_.Drain(std::move(done));
 }
 
 }  // namespace vedette::scheduler

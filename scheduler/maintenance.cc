@@ -11,48 +11,46 @@ constexpr std::chrono::milliseconds kGaugesEvery{5000};
 
 Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
                          const config::Config& config, base::Logger log)
-    : loop_(loop),
-      pool_(pool),
-      metrics_(metrics),
+    : metrics_(metrics),
       config_(config),
       log_(log),
-      timer_(loop, [this] { Run(); }),
-      gauge_timer_(loop, [this] { ReadGauges(); }),
       state_(std::make_shared<store::MaintenanceState>()),
-      alive_(std::make_shared<bool>(true)) {
+      maintain_(loop, pool, log,
+                {.failed = "maintenance failed", .poll = config.scheduler.maintenance_ms},
+                {.begin = [this] { return Maintain(); },
+                 .finish =
+                     [this](const store::MaintenanceRun& run) {
+                       OnMaintained(run);
+                       return work::kAtPoll;
+                     }}),
+      read_gauges_(
+          loop, pool, log, {.failed = "reading gauges failed", .poll = kGaugesEvery},
+          {.begin =
+               [] { return [](store::Session& session) { return store::ReadGauges(session); }; },
+           .finish =
+               [this](const store::Gauges& gauges) {
+                 Show(gauges);
+                 return work::kAtPoll;
+               }}) {
   // So that each series stands at 0 before its first count.
   for (const std::string_view task : store::MaintenanceTasks()) {
     metrics_.AddMaintenanceFailures(task, 0);
   }
 }
 
-Maintenance::~Maintenance() {
-  *alive_ = false;
-}
-
 void Maintenance::Start() {
-  timer_.Start(std::chrono::milliseconds(0), config_.scheduler.maintenance_ms);
-  gauge_timer_.Start(std::chrono::milliseconds(0), kGaugesEvery);
+  maintain_.Start();
+  read_gauges_.Start();
 }
 
-// One run at a time: one that takes longer than the interval is waited for.
-void Maintenance::Run() {
-  if (maintaining_) return;
-  maintaining_ = true;
-  ++running_;
-  store::RunAsync<store::MaintenanceRun>(
-      pool_, loop_,
-      [&retention = config_.retention, state = state_](store::Session& session) {
-        return store::Maintain(session, retention, state.get());
-      },
-      [this, alive = alive_](std::variant<store::MaintenanceRun, store::Failure> result) {
-        if (!*alive) return;
-        maintaining_ = false;
-        if (const auto* run = std::get_if<store::MaintenanceRun>(&result)) {
-          for (const auto& [task, failure] : run->failures) Tell(task, failure);
-        }
-        if (--running_ == 0 && drained_) loop_.Post(std::exchange(drained_, nullptr));
-      });
+work::Step<store::MaintenanceRun>::Job Maintenance::Maintain() {
+  return [&retention = config_.retention, state = state_](store::Session& session) {
+    return store::Maintain(session, retention, state.get());
+  };
+}
+
+void Maintenance::OnMaintained(const store::MaintenanceRun& run) {
+  for (const auto& [task, failure] : run.failures) Tell(task, failure);
 }
 
 // What gave way to others, or found the database short of something, is tried again soon.
@@ -66,34 +64,23 @@ void Maintenance::Tell(std::string_view task, const store::Failure& failure) {
   }
 }
 
-void Maintenance::ReadGauges() {
-  ++running_;
-  store::RunAsync<store::Gauges>(
-      pool_, loop_, [](store::Session& session) { return store::ReadGauges(session); },
-      [this, alive = alive_](std::variant<store::Gauges, store::Failure> result) {
-        if (!*alive) return;
-        if (const auto* g = std::get_if<store::Gauges>(&result)) {
-          metrics_.SetChunks("due", g->chunks_due);
-          metrics_.SetChunks("leased", g->chunks_leased);
-          metrics_.SetChunks("waiting", g->chunks_waiting);
-          metrics_.SetChunkOldestDue(g->oldest_due);
-          metrics_.SetDeliveries("pending", g->deliveries_pending);
-          metrics_.SetDeliveries("dead", g->deliveries_dead);
-          metrics_.SetDeliveryOldestPending(g->oldest_pending);
-          metrics_.SetReceiversFailing(g->receivers_failing);
-        }
-        if (--running_ == 0 && drained_) loop_.Post(std::exchange(drained_, nullptr));
-      });
+void Maintenance::Show(const store::Gauges& gauges) {
+  metrics_.SetChunks("due", gauges.chunks_due);
+  metrics_.SetChunks("leased", gauges.chunks_leased);
+  metrics_.SetChunks("waiting", gauges.chunks_waiting);
+  metrics_.SetChunkOldestDue(gauges.oldest_due);
+  metrics_.SetDeliveries("pending", gauges.deliveries_pending);
+  metrics_.SetDeliveries("dead", gauges.deliveries_dead);
+  metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
+  metrics_.SetReceiversFailing(gauges.receivers_failing);
 }
 
 void Maintenance::Drain(std::function<void()> done) {
-  timer_.Stop();
-  gauge_timer_.Stop();
-  if (running_ == 0) {
-    loop_.Post(std::move(done));
-  } else {
-    drained_ = std::move(done);
-  }
+  const auto ended = [left = std::make_shared<int>(2), done = std::move(done)] {
+    if (--*left == 0) done();
+  };
+  maintain_.Drain(ended);
+  read_gauges_.Drain(ended);
 }
 
 }  // namespace vedette::scheduler

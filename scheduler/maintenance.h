@@ -9,41 +9,36 @@
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "store/async.h"
-#include "store/fleet.h"
-#include "store/maintenance.h"
+#include "store/fleet/fleet.h"
+#include "store/fleet/maintenance.h"
 #include "store/session.h"
+#include "work/step.h"
 
 namespace vedette::scheduler {
 
-// Partitions and retention (store/maintenance.h), one process of the fleet at a time, and the
+// Partitions and retention (store/fleet/maintenance.h), one process of the fleet at a time, and the
 // gauges that every process shows. A task that fails is logged and counted. Loop thread only;
-// what is handed in outlives it.
+// everything handed in must outlive this object.
 class Maintenance {
  public:
   Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
               const config::Config& config, base::Logger log);
-  ~Maintenance();
 
   void Start();
   void Drain(std::function<void()> done);
 
  private:
-  void Run();
+  work::Step<store::MaintenanceRun>::Job Maintain();
+  void OnMaintained(const store::MaintenanceRun& run);
   void Tell(std::string_view task, const store::Failure& failure);
-  void ReadGauges();
+  void Show(const store::Gauges& gauges);
 
-  base::EventLoop& loop_;
-  store::Pool& pool_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
-  base::Timer timer_;
-  base::Timer gauge_timer_;
-  bool maintaining_ = false;
-  int running_ = 0;
-  std::function<void()> drained_;
   std::shared_ptr<store::MaintenanceState> state_;  // of the run that is under way
-  std::shared_ptr<bool> alive_;
+  work::Step<store::MaintenanceRun> maintain_;
+  work::Step<store::Gauges> read_gauges_;
 };
 
 }  // namespace vedette::scheduler

@@ -7,95 +7,65 @@ namespace vedette::scheduler {
 namespace {
 
 // Large ticks closed in one transaction.
-constexpr int kClosedPerStepMax = 100;
+constexpr int kClosedPerRoundMax = 100;
 
 }  // namespace
 
 Scheduler::Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                      const base::Clock& clock, metrics::Metrics& metrics,
                      const config::Config& config, base::Logger log)
-    : loop_(loop),
-      pool_(pool),
-      signals_(signals),
+    : signals_(signals),
       clock_(clock),
       metrics_(metrics),
       config_(config),
       log_(log),
-      timer_(loop, [this] { Run(); }),
-      alive_(std::make_shared<bool>(true)) {}
-
-Scheduler::~Scheduler() {
-  *alive_ = false;
-}
+      step_(loop, pool, log, {.failed = "cutting ticks failed", .poll = config.scheduler.poll_ms},
+            {.begin = [this] { return Begin(); },
+             .finish = [this](const Round& round) { return OnRound(round); }}) {}
 
 void Scheduler::Start() {
-  timer_.Start(std::chrono::milliseconds(0));
+  step_.Start();
 }
 
 void Scheduler::Wake() {
-  Run();
+  step_.Wake();
 }
 
-void Scheduler::Run() {
-  if (drained_) return;
-  if (running_) {
-    again_ = true;
-    return;
-  }
-  running_ = true;
-  again_ = false;
+work::Step<Scheduler::Round>::Job Scheduler::Begin() {
   const store::CutLimits limits = store::CutLimitsOf(config_);
-  store::RunAsync<Step>(
-      pool_, loop_,
-      [limits, &clock = clock_, &signals = signals_](store::Session& session) {
-        Step step;
-        step.due = store::CutDueTicks(session, clock, limits);
-        if (step.due.chunks > 0) signals.Raise(store::Signal::kChunk);
-        step.portions = store::CutPortions(session, clock, limits);
-        step.closed = store::CloseLargeTicks(session, kClosedPerStepMax);
-        step.next = store::NextCut(session);
-        return step;
-      },
-      [this, alive = alive_](std::variant<Step, store::Failure> result) {
-        if (!*alive) return;
-        running_ = false;
-        if (const auto* step = std::get_if<Step>(&result)) {
-          OnStep(*step);
-        } else {
-          const auto& failure = std::get<store::Failure>(result);
-          if (failure.kind == store::Failure::Kind::kFault) {
-            log_.Error("cutting ticks failed", {{"error", failure.message}});
-          }
-          timer_.Start(config_.scheduler.poll_ms);
-        }
-        if (drained_) loop_.Post(std::exchange(drained_, [] {}));
-      });
+  return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
+    Round round;
+    round.due = store::CutDueTicks(session, clock, limits);
+    if (round.due.chunks > 0) signals.Raise(store::Signal::kChunk);
+    round.portions = store::CutPortions(session, clock, limits);
+    round.closed = store::CloseLargeTicks(session, kClosedPerRoundMax);
+    round.next = store::NextCut(session);
+    return round;
+  };
 }
 
-void Scheduler::OnStep(const Step& step) {
-  const std::int64_t chunks = step.due.chunks + step.portions.chunks;
-  if (step.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
-  if (step.due.scheduled_ticks > 0) {
-    metrics_.AddTicks(domain::TickTrigger::kSchedule, step.due.scheduled_ticks);
-    log_.Debug("ticks cut", {{"ticks", step.due.scheduled_ticks},
-                             {"overlaps", step.due.overlap_ticks},
+// A run that reached one of its limits goes on at once; otherwise the next one begins when the next
+// monitor is due.
+work::NextRun Scheduler::OnRound(const Round& round) {
+  const std::int64_t chunks = round.due.chunks + round.portions.chunks;
+  if (round.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
+  if (round.due.scheduled_ticks > 0) {
+    metrics_.AddTicks(domain::TickTrigger::kSchedule, round.due.scheduled_ticks);
+    log_.Debug("ticks cut", {{"ticks", round.due.scheduled_ticks},
+                             {"overlaps", round.due.overlap_ticks},
                              {"chunks", chunks}});
   }
-  auto wait = config_.scheduler.poll_ms;
-  if (step.due.more || step.portions.more || again_ || step.closed == kClosedPerStepMax) {
-    wait = std::chrono::milliseconds(0);
-  } else if (step.next.next_due) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(*step.next.next_due - step.next.now);
-    wait = std::clamp(left, std::chrono::milliseconds(0), wait);
+  if (round.due.more || round.portions.more || round.closed == kClosedPerRoundMax) {
+    return work::kAtOnce;
   }
-  timer_.Start(wait);
+  if (!round.next.next_due) return work::kAtPoll;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(*round.next.next_due - round.next.now);
+  return std::clamp(left, std::chrono::milliseconds(0), config_.scheduler.poll_ms);
 }
 
 void Scheduler::Drain(std::function<void()> done) {
-  drained_ = std::move(done);
-  timer_.Stop();
-  if (!running_) loop_.Post(std::exchange(drained_, [] {}));
+  step_.Drain(std::move(done));
 }
 
 }  // namespace vedette::scheduler

@@ -1,29 +1,27 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
-#include "store/async.h"
+#include "store/checks/ticks.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "store/ticks.h"
+#include "work/step.h"
 
 namespace vedette::scheduler {
 
 // Turns due monitors into ticks and chunks, cuts the portions of large ticks and closes them.
 // Sleeps until the earliest next_run_at; several share the work, without a leader. Loop thread
-// only; what is handed in outlives it.
+// only; everything handed in must outlive this object.
 class Scheduler {
  public:
   Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
             const base::Clock& clock, metrics::Metrics& metrics, const config::Config& config,
             base::Logger log);
-  ~Scheduler();
 
   void Start();
 
@@ -34,27 +32,22 @@ class Scheduler {
   void Drain(std::function<void()> done);
 
  private:
-  struct Step {
+  // What one run did.
+  struct Round {
     store::CutResult due;
     store::CutResult portions;
     store::CutResult next;
     int closed = 0;
   };
-  void Run();
-  void OnStep(const Step& step);
+  work::Step<Round>::Job Begin();
+  work::NextRun OnRound(const Round& round);
 
-  base::EventLoop& loop_;
-  store::Pool& pool_;
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
-  base::Timer timer_;
-  bool running_ = false;
-  bool again_ = false;
-  std::function<void()> drained_;
-  std::shared_ptr<bool> alive_;
+  work::Step<Round> step_;
 };
 
 }  // namespace vedette::scheduler

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/queries.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
@@ -28,9 +29,8 @@ int VersionOf(std::string_view file) {
 }
 
 int AppliedVersion(pqxx::transaction_base& tx) {
-  const auto exists = tx.exec("select to_regclass('schema_migration') is not null");
-  if (!exists[0][0].as<bool>()) return 0;
-  return tx.exec("select coalesce(max(version), 0) from schema_migration")[0][0].as<int>();
+  if (!ReadOne<bool>(tx.exec(QueryText("schema_table_exists")))) return 0;
+  return ReadOne<int>(tx.exec(QueryText("schema_version")));
 }
 
 std::string NewerSchemaMessage(int applied) {
@@ -82,8 +82,8 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
 
 SchemaState CheckSchema(Session& session) {
   const int applied = InTransaction(session, [](Transaction& tx) {
-    if (!tx.Exec("schema_table_exists")[0][0].as<bool>()) return 0;
-    return tx.Exec("schema_version")[0][0].as<int>();
+    if (!ReadOne<bool>(tx.Exec("schema_table_exists"))) return 0;
+    return ReadOne<int>(tx.Exec("schema_version"));
   });
   if (applied > SchemaVersion()) return SchemaState::kNewer;
   return applied == SchemaVersion() ? SchemaState::kCurrent : SchemaState::kOlder;

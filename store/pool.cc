@@ -23,8 +23,8 @@ constexpr double kQueueReserve = 0.1;
 }  // namespace
 
 // Jobs are given to threads that are idle and have a connection; where none has, idle threads are
-// told to connect first, while the job stays in the queue for whoever is ready before. So a thread
-// that gets no connection waits out its backoff without a job, unless no thread has one.
+// told to connect first, while the job stays in the queue for the first thread that is ready. So a
+// thread that gets no connection waits out its backoff without a job, unless no thread has one.
 struct Pool::Impl {
   // One thread:  idle -> running -> idle,  idle -> connecting -> idle.
   struct Member {

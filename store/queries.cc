@@ -1,8 +1,13 @@
 #include "store/queries.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
+
+#include "domain/job.h"
+#include "domain/names.h"
+#include "domain/outcome.h"
 
 namespace vedette::store {
 namespace {
@@ -11,39 +16,136 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
 #include "store_queries.inc"
 };
 
-constexpr std::string_view kNameMark = "-- name: ";
+// What the domain says and statements need.
+struct Number {
+  std::string_view word;
+  int value;
+  template <typename T>
+  constexpr Number(std::string_view of_word, T of_value)
+      : word(of_word), value(static_cast<int>(of_value)) {}
+};
+constexpr Number kNumbers[] = {
+    {"status_active", domain::MonitorStatus::kActive},
+    {"delivery_pending", domain::DeliveryState::kPending},
+    {"delivery_dead", domain::DeliveryState::kDead},
+    {"delivery_delivered", domain::DeliveryState::kDelivered},
+    {"event_completion", domain::EventType::kCompletion},
+    {"outcome_none", domain::kNoOutcome},
+    {"outcome_changed", domain::Outcome::kChanged},
+    {"outcome_unchanged", domain::Outcome::kUnchanged},
+    {"outcome_failed", domain::Outcome::kFailed},
+    {"event_change", domain::EventType::kChange},
+    {"event_error", domain::EventType::kError},
+    {"outcome_max", domain::kOutcomeMax},
+    {"job_queued", domain::JobStatus::kQueued},
+    {"job_running", domain::JobStatus::kRunning},
+    {"job_completed", domain::JobStatus::kCompleted},
+    {"kind_workflow", domain::JobKind::kWorkflow},
+    {"block_pending", domain::BlockStatus::kPending},
+    {"block_running", domain::BlockStatus::kRunning},
+    {"block_completed", domain::BlockStatus::kCompleted},
+    {"block_failed", domain::BlockStatus::kFailed},
+};
 
-// A file is a sequence of "-- name: x" lines, each followed by one statement.
-void ReadFile(std::string_view text, std::map<std::string, std::string, std::less<>>* out) {
-  std::string* statement = nullptr;
+constexpr std::string_view kNameMark = "-- name: ";
+constexpr std::string_view kFragmentMark = "-- fragment: ";
+// How deep fragments may contain each other.
+constexpr int kDepthMax = 4;
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+std::string* AddText(std::string_view name, Texts* texts) {
+  const auto [it, inserted] = texts->try_emplace(std::string(name));
+  if (!inserted) {
+    throw std::logic_error("two statements or fragments are named " + std::string(name));
+  }
+  return &it->second;
+}
+
+// A file is a sequence of "-- name: x" and "-- fragment: x" lines, each followed by its text.
+void ReadFile(std::string_view text, Texts* statements, Texts* fragments) {
+  std::string* current = nullptr;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.starts_with(kNameMark)) {
-      const std::string name(line.substr(kNameMark.size()));
-      const auto [it, inserted] = out->try_emplace(name);
-      if (!inserted) throw std::logic_error("two statements are named " + name);
-      statement = &it->second;
-    } else if (statement != nullptr && !line.starts_with("--")) {
-      statement->append(line).push_back('\n');
+      current = AddText(line.substr(kNameMark.size()), statements);
+    } else if (line.starts_with(kFragmentMark)) {
+      current = AddText(line.substr(kFragmentMark.size()), fragments);
+    } else if (current != nullptr && !line.starts_with("--")) {
+      current->append(line).push_back('\n');
     }
   }
 }
 
-std::map<std::string, std::string, std::less<>> ReadAll() {
-  std::map<std::string, std::string, std::less<>> all;
-  for (const auto& [file, text] : kFiles) ReadFile(text, &all);
-  return all;
+bool IsWordChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Where the next ":word" begins, and where it ends.
+std::pair<std::size_t, std::size_t> FindWord(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find(':', from); at != std::string_view::npos;
+       at = text.find(':', at)) {
+    if (text.substr(at).starts_with("::")) {
+      at += 2;
+      continue;
+    }
+    std::size_t end = at + 1;
+    while (end < text.size() && IsWordChar(text[end])) ++end;
+    if (end > at + 1) return {at, end};
+    ++at;
+  }
+  return {text.size(), text.size()};
+}
+
+std::string Expand(std::string_view text, const Texts& fragments, int depth) {
+  if (depth > kDepthMax) throw std::logic_error("fragments of statements contain each other");
+  std::string out;
+  for (std::size_t from = 0; from < text.size();) {
+    const auto [begin, end] = FindWord(text, from);
+    out += text.substr(from, begin - from);
+    from = end;
+    if (begin == end) break;
+    const std::string_view word = text.substr(begin + 1, end - begin - 1);
+    const auto number = std::find_if(std::begin(kNumbers), std::end(kNumbers),
+                                     [word](const Number& n) { return n.word == word; });
+    if (number != std::end(kNumbers)) {
+      out += std::to_string(number->value);
+    } else if (const auto fragment = fragments.find(word); fragment != fragments.end()) {
+      out += Expand(fragment->second, fragments, depth + 1);
+    } else {
+      throw std::logic_error("no number or fragment of statements is named " + std::string(word));
+    }
+  }
+  return out;
+}
+
+const Texts& Statements() {
+  static const Texts kAll = [] {
+    Texts statements;
+    Texts fragments;
+    for (const auto& [file, text] : kFiles) ReadFile(text, &statements, &fragments);
+    for (auto& [name, text] : statements) text = Expand(text, fragments, 0);
+    return statements;
+  }();
+  return kAll;
 }
 
 }  // namespace
 
 const std::string& QueryText(std::string_view name) {
-  static const auto kAll = ReadAll();
-  const auto it = kAll.find(name);
-  if (it == kAll.end()) throw std::logic_error("no statement is named " + std::string(name));
+  const auto it = Statements().find(name);
+  if (it == Statements().end()) {
+    throw std::logic_error("no statement is named " + std::string(name));
+  }
   return it->second;
+}
+
+std::vector<std::string_view> QueryNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, text] : Statements()) names.push_back(name);
+  return names;
 }
 
 }  // namespace vedette::store

@@ -2,11 +2,20 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vedette::store {
 
 // The statement that store/queries/*.sql names `name` ("-- name: claim_chunks"). Throws
 // std::logic_error for an unknown name.
+//
+// A statement may contain `:word`, which stands for the number of an enum or a limit of the domain
+// (`:status_active`; the list is in queries.cc), or for a text that several statements share: what
+// follows "-- fragment: word" in any of the files, which may itself contain such words. So each of
+// them is written once. A cast (`::uuid`) is none. Throws std::logic_error for an unknown word.
 const std::string& QueryText(std::string_view name);
+
+// Of all statements, in alphabetical order.
+std::vector<std::string_view> QueryNames();
 
 }  // namespace vedette::store

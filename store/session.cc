@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/backoff.h"
 #include "store/async.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
@@ -78,16 +79,16 @@ pqxx::connection& Session::Impl::Connect() {
   if (clock.SinceBoot() < retry_at) throw Unavailable(last_error);
   try {
     connection = OpenConnection(config, options);
-    backoff = {};
+    failures = 0;
     retry_at = {};
     return *connection;
   } catch (const std::exception& e) {
-    backoff = std::clamp(backoff * 2, config.reconnect_first_ms, config.reconnect_max_ms);
-    retry_at = clock.SinceBoot() + backoff;
+    const auto wait =
+        base::Backoff{config.reconnect_first_ms, config.reconnect_max_ms}.Wait(++failures);
+    retry_at = clock.SinceBoot() + wait;
     last_error = "cannot connect to the database: " + FirstLine(e.what());
-    log.Warn(
-        "cannot connect to the database",
-        {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", backoff.count()}});
+    log.Warn("cannot connect to the database",
+             {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", wait.count()}});
     throw Unavailable(last_error);
   }
 }

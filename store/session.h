@@ -22,8 +22,8 @@ class Unavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The connection broke while COMMIT was under way: the transaction happened or it did not. Whoever
-// gets this repeats what is safe to repeat (G1), or says that it does not know.
+// The connection broke while COMMIT was under way: the transaction happened or it did not. The
+// caller repeats what is safe to repeat (G1), or says that it does not know.
 class CommitUnknown : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

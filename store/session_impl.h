@@ -33,7 +33,7 @@ struct Session::Impl {
   bool answered = false;
   // Until then (since boot) attempts to connect fail at once.
   std::chrono::nanoseconds retry_at{0};
-  std::chrono::milliseconds backoff{0};
+  int failures = 0;  // to connect, in a row
   std::string last_error{};
 
   // The connection, made if need be. Throws Unavailable.

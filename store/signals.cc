@@ -15,17 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/backoff.h"
 #include "store/session_impl.h"
 
 namespace vedette::store {
 namespace {
 
-constexpr std::size_t kSignals = 3;
-constexpr std::array<const char*, kSignals> kChannels = {"vedette_due", "vedette_chunk",
-                                                         "vedette_delivery"};
-// Further notifications on a channel wait so long (design 4: coalesced over 20 ms).
+constexpr std::size_t kSignals = 5;
+constexpr std::array<const char*, kSignals> kChannels = {
+    "vedette_due", "vedette_chunk", "vedette_delivery", "vedette_job_chunk", "vedette_job"};
+// Further notifications on a channel wait this long (design 4: coalesced over 20 ms).
 constexpr std::chrono::milliseconds kCoalesce{20};
-// A quiet connection is tried so often, so that a dead one is noticed.
+// How often a quiet connection is tried, so that a dead one is noticed.
 constexpr std::chrono::milliseconds kIdleCheck{10000};
 
 class Receiver final : public pqxx::notification_receiver {
@@ -59,17 +60,17 @@ struct Signals::Impl {
   }
 
   void Run() {
-    auto backoff = config.reconnect_first_ms;
+    const base::Backoff backoff{config.reconnect_first_ms, config.reconnect_max_ms};
+    int failures = 0;
     while (!stopping) {
       try {
         const auto connection = OpenConnection(config, {.name = "signals"});
-        backoff = config.reconnect_first_ms;
+        failures = 0;
         Serve(*connection);
       } catch (const std::exception& e) {
         if (!stopping) log.Debug("signals lost the database", {{"error", e.what()}});
       }
-      if (!stopping) Wait(-1, backoff);
-      backoff = std::min(backoff * 2, config.reconnect_max_ms);
+      if (!stopping) Wait(-1, backoff.Wait(++failures));
     }
   }
 

@@ -15,6 +15,8 @@ enum class Signal {
   kDue,       // a monitor became due: for schedulers
   kChunk,     // a chunk became available: for workers
   kDelivery,  // a delivery became available: for deliverers
+  kJobChunk,  // a job chunk became available: for workers
+  kJob,       // a job ended for which a client waits: for the API
 };
 
 // LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "base/assert.h"
 #include "base/crypto.h"
 #include "store/queries.h"
 #include "store/session_impl.h"
@@ -27,6 +28,10 @@ bool IsContention(const std::exception& e) {
 bool IsShortage(const pqxx::sql_error& e) {
   const std::string& state = e.sqlstate();
   return state.starts_with("53") || state.starts_with("58") || state == "57014";
+}
+
+std::string_view TextOf(const pqxx::field& field) {
+  return {field.c_str(), field.size()};
 }
 
 std::int64_t ReadDigits(std::string_view text, std::size_t at, std::size_t n) {
@@ -62,68 +67,25 @@ void ForEachElement(std::string_view text, F&& f) {
   }
 }
 
-void RefuseNul(std::string_view text) {
-  if (text.find('\0') != std::string_view::npos) {
-    throw std::invalid_argument("a text parameter contains a NUL byte");
-  }
-}
-
 }  // namespace
 
-Param::Param(std::string_view text) : text_(text) {
-  RefuseNul(text);
-}
-
-Param::Param(double v) : text_(fmt::format("{}", v)) {}
-
-void Param::AppendElement(std::string* out, std::string_view text) {
-  RefuseNul(text);
-  *out += '"';
-  std::size_t from = 0;
-  for (;;) {
-    const std::size_t special = text.find_first_of("\"\\", from);
-    *out += text.substr(from, special - from);
-    if (special == std::string_view::npos) break;
-    *out += '\\';
-    *out += text[special];
-    from = special + 1;
-  }
-  *out += '"';
-}
-
-bool IsCutShort(const pqxx::result& result, int limit, std::size_t bytes_max) {
-  if (result.empty()) return false;
-  if (static_cast<std::int64_t>(result.size()) >= limit) return true;
-  return result[result.size() - 1]["bytes_until"].as<std::size_t>() >= bytes_max;
-}
-
-std::string Bytea(std::string_view bytes) {
-  return "\\x" + base::HexEncode(bytes);
-}
-
-std::string ReadBytea(const pqxx::field& field) {
-  const std::string_view text(field.c_str(), field.size());
-  auto bytes = text.starts_with("\\x") ? base::HexDecode(text.substr(2)) : std::nullopt;
-  if (!bytes) throw std::logic_error("not a bytea in hex form");
-  return std::move(*bytes);
-}
-
-base::Uuid ReadUuid(const pqxx::field& field) {
-  const auto id = base::Uuid::Parse(std::string_view(field.c_str(), field.size()));
+void ReadField(const pqxx::field& field, base::Uuid* out) {
+  const auto id = base::Uuid::Parse(TextOf(field));
   if (!id) throw std::logic_error("not a uuid");
-  return *id;
-}
-
-std::optional<base::Uuid> ReadUuidOrNull(const pqxx::field& field) {
-  if (field.is_null()) return std::nullopt;
-  return ReadUuid(field);
+  *out = *id;
 }
 
 // "2026-11-21 09:30:00.123456+00": the session's settings make it so; fewer or no decimals occur.
-base::Timestamp ReadTime(const pqxx::field& field) {
-  const std::string_view text(field.c_str(), field.size());
-  if (text == "-infinity") return base::Timestamp::min();
-  if (text == "infinity") return base::Timestamp::max();
+void ReadField(const pqxx::field& field, base::Timestamp* out) {
+  const std::string_view text = TextOf(field);
+  if (text == "-infinity") {
+    *out = base::Timestamp::min();
+    return;
+  }
+  if (text == "infinity") {
+    *out = base::Timestamp::max();
+    return;
+  }
   if (text.size() < 22 || !text.ends_with("+00")) {
     throw std::logic_error(fmt::format("not a timestamp in the expected form: {}", text));
   }
@@ -137,43 +99,65 @@ base::Timestamp ReadTime(const pqxx::field& field) {
     micros = ReadDigits(text, 20, digits);
     for (std::size_t i = digits; i < 6; ++i) micros *= 10;
   }
-  return std::chrono::sys_days(day) + std::chrono::hours(ReadDigits(text, 11, 2)) +
+  *out = std::chrono::sys_days(day) + std::chrono::hours(ReadDigits(text, 11, 2)) +
          std::chrono::minutes(ReadDigits(text, 14, 2)) +
          std::chrono::seconds(ReadDigits(text, 17, 2)) + std::chrono::microseconds(micros);
 }
 
-std::optional<base::Timestamp> ReadTimeOrNull(const pqxx::field& field) {
-  if (field.is_null()) return std::nullopt;
-  return ReadTime(field);
+void ReadField(const pqxx::field& field, std::string* out) {
+  if (field.is_null()) throw std::logic_error("a text is null");
+  *out = TextOf(field);
 }
 
-std::optional<std::string> ReadTextOrNull(const pqxx::field& field) {
-  if (field.is_null()) return std::nullopt;
-  return std::string(field.c_str(), field.size());
+void ReadField(const pqxx::field& field, double* out) {
+  *out = field.as<double>();
 }
 
-std::vector<std::string> ReadTextArray(const pqxx::field& field) {
-  std::vector<std::string> out;
-  ForEachElement(std::string_view(field.c_str(), field.size()),
-                 [&out](const std::string& e) { out.push_back(e); });
-  return out;
+void ReadField(const pqxx::field& field, bool* out) {
+  *out = field.as<bool>();
 }
 
-std::vector<std::int64_t> ReadIntArray(const pqxx::field& field) {
-  std::vector<std::int64_t> out;
-  ForEachElement(std::string_view(field.c_str(), field.size()),
-                 [&out](const std::string& e) { out.push_back(ReadDigits(e, 0, e.size())); });
-  return out;
+void ReadField(const pqxx::field& field, std::vector<std::string>* out) {
+  out->clear();
+  ForEachElement(TextOf(field), [out](const std::string& e) { out->push_back(e); });
 }
 
-std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field) {
-  std::vector<base::Uuid> out;
-  ForEachElement(std::string_view(field.c_str(), field.size()), [&out](const std::string& e) {
+void ReadField(const pqxx::field& field, std::vector<std::int64_t>* out) {
+  out->clear();
+  ForEachElement(TextOf(field),
+                 [out](const std::string& e) { out->push_back(ReadDigits(e, 0, e.size())); });
+}
+
+void ReadField(const pqxx::field& field, std::vector<base::Uuid>* out) {
+  out->clear();
+  ForEachElement(TextOf(field), [out](const std::string& e) {
     const auto id = base::Uuid::Parse(e);
     if (!id) throw std::logic_error("not a uuid");
-    out.push_back(*id);
+    out->push_back(*id);
   });
-  return out;
+}
+
+void ReadField(const pqxx::field& field, BytesInto into) {
+  const std::string_view text = TextOf(field);
+  auto bytes = text.starts_with("\\x") ? base::HexDecode(text.substr(2)) : std::nullopt;
+  if (!bytes) throw std::logic_error("not a bytea in hex form");
+  *into.out = std::move(*bytes);
+}
+
+void ReadField(const pqxx::field& field, OptionalBytesInto into) {
+  if (field.is_null()) {
+    into.out->reset();
+  } else {
+    ReadField(field, BytesInto{&into.out->emplace()});
+  }
+}
+
+const pqxx::field& Columns::Next() {
+  base::Assert(left_ > 0, "a reader does not read more columns than its statement selects");
+  --left_;
+  if (begun_) ++at_;
+  begun_ = true;
+  return at_;
 }
 
 struct Transaction::Impl {
@@ -196,7 +180,7 @@ Transaction::Transaction(Session& session, Durability durability)
 
 Transaction::~Transaction() = default;
 
-pqxx::result Transaction::ExecParams(std::string_view name, const Param* params, std::size_t n) {
+pqxx::result Transaction::ExecParams(std::string_view name, const std::vector<Param>& params) {
   if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
     throw std::logic_error(fmt::format("{} is not the only statement of its transaction", name));
   }
@@ -206,8 +190,8 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
     session_.prepared.emplace(name);
   }
   std::vector<const char*> values;
-  values.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) values.push_back(params[i].c_str());
+  values.reserve(params.size());
+  for (const Param& param : params) values.push_back(param.c_str());
   const auto start = session_.clock.SinceBoot();
   bool ok = false;
   const auto observe = [&] {
@@ -228,6 +212,10 @@ pqxx::result Transaction::ExecParams(std::string_view name, const Param* params,
     observe();
     throw;
   }
+}
+
+void Transaction::WaitForDisk() {
+  impl_->work->exec("set local synchronous_commit to default");
 }
 
 void Transaction::DropTable(const std::string& table) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -15,107 +14,130 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "store/page.h"
+#include "store/param.h"
 #include "store/session.h"
 
 // Internal to store/: statements by name, parameters, arrays, results. Not to be included
 // elsewhere.
 namespace vedette::store {
 
-// A parameter in text form; empty = NULL. Text with a NUL byte is refused with
-// std::invalid_argument: libpq would cut it there silently.
-class Param {
- public:
-  Param(std::nullopt_t) {}
-  Param(std::string_view text);
-  Param(const std::string& text) : Param(std::string_view(text)) {}
-  Param(const char* text) : Param(std::string_view(text)) {}
-  Param(bool v) : text_(v ? "t" : "f") {}
-  template <std::integral T>
-  requires(!std::is_same_v<T, bool>) Param(T v) : text_(std::to_string(v)) {}
-  template <typename E>
-  requires(std::is_enum_v<E>) Param(E v) : text_(std::to_string(static_cast<long long>(v))) {}
-  Param(double v);
-  Param(const base::Uuid& id) : text_(id.ToString()) {}
-  Param(base::Timestamp t) : text_(base::FormatTimestamp(t)) {}
-  template <typename T>
-  Param(const std::optional<T>& v) {
-    if (v) text_ = Param(*v).text_;
-  }
-  template <typename T>
-  Param(const std::vector<T>& v) : text_(ArrayText(v)) {}
+// What a field is read into, by type. Anything but an optional throws for NULL (std::logic_error,
+// or what pqxx throws), as does text that is not of the type.
+void ReadField(const pqxx::field& field, base::Uuid* out);
+// A timestamptz as selected (session TimeZone is UTC, ISO style). '-infinity' and 'infinity' become
+// Timestamp::min() and max().
+void ReadField(const pqxx::field& field, base::Timestamp* out);
+void ReadField(const pqxx::field& field, std::string* out);
+void ReadField(const pqxx::field& field, double* out);
+void ReadField(const pqxx::field& field, bool* out);
+// One-dimensional arrays without NULLs.
+void ReadField(const pqxx::field& field, std::vector<std::string>* out);
+void ReadField(const pqxx::field& field, std::vector<base::Uuid>* out);
+void ReadField(const pqxx::field& field, std::vector<std::int64_t>* out);
 
-  const char* c_str() const { return text_ ? text_->c_str() : nullptr; }
-  const std::optional<std::string>& text() const { return text_; }
+template <std::integral T>
+void ReadField(const pqxx::field& field, T* out) {
+  *out = field.as<T>();
+}
+template <typename E>
+requires(std::is_enum_v<E>) void ReadField(const pqxx::field& field, E* out) {
+  *out = static_cast<E>(field.as<int>());
+}
+template <typename E>
+requires(std::is_enum_v<E>) void ReadField(const pqxx::field& field, std::vector<E>* out) {
+  std::vector<std::int64_t> numbers;
+  ReadField(field, &numbers);
+  out->clear();
+  for (const std::int64_t number : numbers) out->push_back(static_cast<E>(number));
+}
+// A whole number of the duration's own unit.
+template <typename Period>
+void ReadField(const pqxx::field& field, std::chrono::duration<std::int64_t, Period>* out) {
+  *out = std::chrono::duration<std::int64_t, Period>(field.as<std::int64_t>());
+}
+template <typename T>
+void ReadField(const pqxx::field& field, std::optional<T>* out) {
+  if (field.is_null()) {
+    out->reset();
+  } else {
+    ReadField(field, &out->emplace());
+  }
+}
 
- private:
-  template <typename T>
-  static std::string ArrayText(const std::vector<T>& v) {
-    std::string out = "{";
-    for (const auto& e : v) {
-      if (out.size() > 1) out += ',';
-      AppendElement(&out, e);
-    }
-    out += '}';
-    return out;
-  }
-  // Numbers, ids and times need no quotes.
-  template <typename T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, base::Uuid> ||
-           std::is_same_v<T, base::Timestamp>) static void AppendElement(std::string* out,
-                                                                         const T& e) {
-    *out += *Param(e).text_;
-  }
-  static void AppendElement(std::string* out, std::string_view text);
-  template <typename T>
-  static void AppendElement(std::string* out, const std::optional<T>& e) {
-    if (e) {
-      AppendElement(out, *e);
-    } else {
-      *out += "NULL";
-    }
-  }
-
-  std::optional<std::string> text_;
+// For a bytea field: its bytes.
+struct BytesInto {
+  std::string* out;
 };
+struct OptionalBytesInto {
+  std::optional<std::string>* out;
+};
+void ReadField(const pqxx::field& field, BytesInto into);
+void ReadField(const pqxx::field& field, OptionalBytesInto into);
 
-// Whether a statement that has the columns `bytes` and `bytes_until` (the sum up to and with each
-// row), and gives no row behind the one that comes to `bytes_max`, was cut there or at `limit`
-// rows.
-bool IsCutShort(const pqxx::result& result, int limit, std::size_t bytes_max);
-
-// A row's fields one after the other. Indexing a row counts two references up and down each time,
-// which shows where there are thousands of rows.
+// A row's fields one after the other, which is how every row is read: each shape of row has one
+// reader, whose Into names the fields in the order of the statement's select list.
+// (Indexing a pqxx::row counts two references up and down each time, which shows where there are
+// thousands of rows.)
 class Columns {
  public:
-  explicit Columns(const pqxx::row& row) : at_(row.begin()) {}
+  explicit Columns(const pqxx::row& row) : at_(row.begin()), left_(row.size()) {}
 
-  const pqxx::field& Next() {
-    if (begun_) ++at_;
-    begun_ = true;
-    return at_;
+  // Reads the next fields, one a target: a pointer, or a BytesInto.
+  template <typename... Targets>
+  Columns& Into(Targets... targets) {
+    (ReadField(Next(), targets), ...);
+    return *this;
   }
 
  private:
+  const pqxx::field& Next();
   pqxx::row::const_iterator at_;
+  pqxx::row::size_type left_;
   bool begun_ = false;
 };
 
-// For a bytea parameter: "\x..." text. Inside an array of them the usual quoting applies.
-std::string Bytea(std::string_view bytes);
+// The only column of the first row. Throws std::out_of_range where there is no row.
+template <typename T>
+T ReadOne(const pqxx::result& result) {
+  T value{};
+  Columns(result.at(0)).Into(&value);
+  return value;
+}
 
-// The bytes of a bytea field.
-std::string ReadBytea(const pqxx::field& field);
-base::Uuid ReadUuid(const pqxx::field& field);
-std::optional<base::Uuid> ReadUuidOrNull(const pqxx::field& field);
-// A timestamptz field as selected (session TimeZone is UTC, ISO style). '-infinity' and 'infinity'
-// become Timestamp::min() and max().
-base::Timestamp ReadTime(const pqxx::field& field);
-std::optional<base::Timestamp> ReadTimeOrNull(const pqxx::field& field);
-std::optional<std::string> ReadTextOrNull(const pqxx::field& field);
-// A one-dimensional array without NULLs.
-std::vector<std::string> ReadTextArray(const pqxx::field& field);
-std::vector<std::int64_t> ReadIntArray(const pqxx::field& field);
-std::vector<base::Uuid> ReadUuidArray(const pqxx::field& field);
+// The only column of the first row, if there is one.
+template <typename T>
+std::optional<T> ReadFirst(const pqxx::result& result) {
+  if (result.empty()) return std::nullopt;
+  return ReadOne<T>(result);
+}
+
+// The only column of every row.
+template <typename T>
+std::vector<T> ReadEach(const pqxx::result& result) {
+  std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(result.size()));
+  for (const auto& row : result) Columns(row).Into(&values.emplace_back());
+  return values;
+}
+
+// A page of a statement that gives no row behind the one with which `bytes_until` (its last column:
+// the bytes of the rows up to and with this one) comes to `bytes_max`. `read` reads the columns
+// before that.
+template <typename T, typename F>
+Page<T> ReadPage(const pqxx::result& result, int limit, std::size_t bytes_max, F&& read) {
+  Page<T> page;
+  page.items.reserve(static_cast<std::size_t>(result.size()));
+  std::size_t bytes = 0;
+  for (const auto& row : result) {
+    Columns in(row);
+    page.items.push_back(read(in));
+    in.Into(&bytes);
+  }
+  page.more = !page.items.empty() &&
+              (page.items.size() >= static_cast<std::size_t>(limit) || bytes >= bytes_max);
+  return page;
+}
 
 // How a transaction's COMMIT waits. kAsync: a crash of the database may lose it (a lost claim loses
 // its reservation with it); nothing is corrupted. kOneStatement: the transaction's one statement
@@ -131,14 +153,20 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Runs the statement of store/queries named `name`; its duration goes to
+  // Runs the statement of store/queries named `name` with these parameters (store/param.h), where a
+  // Rows stands for as many as it has columns. Its duration goes to
   // vedette_db_query_seconds. Throws pqxx::sql_error for what the database refuses; connection
   // losses are turned by InTransaction, through which every transaction goes.
   template <typename... Args>
   pqxx::result Exec(std::string_view name, const Args&... args) {
-    std::array<Param, sizeof...(Args)> params{Param(args)...};
-    return ExecParams(name, params.data(), params.size());
+    std::vector<Param> params;
+    params.reserve(sizeof...(Args));
+    (AppendParam(&params, args), ...);
+    return ExecParams(name, params);
   }
+
+  // Lets the COMMIT of a transaction that began as kAsync wait for the disk after all.
+  void WaitForDisk();
 
   // Drops a table of ours; the name is quoted. For expired partitions, whose names are data.
   void DropTable(const std::string& table);
@@ -146,7 +174,7 @@ class Transaction {
   void Commit();
 
  private:
-  pqxx::result ExecParams(std::string_view name, const Param* params, std::size_t n);
+  pqxx::result ExecParams(std::string_view name, const std::vector<Param>& params);
   Session::Impl& session_;
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -1,7 +1,6 @@
 #include "store/testing.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -21,6 +20,13 @@ constexpr Safety kSafeties[] = {
     {"row_fence", "record_row_states", "record_row_states_unfenced"},
     {"reservation", "accounts_reserve", "accounts_reserve_nothing"},
     {"lease_renewal", "chunk_renew", "chunk_renew_not"},
+    {"job_lease_fence", "job_chunk_lock", "job_chunk_lock_any_token"},
+    {"job_progress_fence", "job_chunk_lock", "job_chunk_lock_any_progress"},
+    {"job_progress_fence", "job_chunk_progress", "job_chunk_progress_any"},
+    {"job_reservation", "job_insert", "job_insert_unreserved"},
+    {"job_held", "job_chunk_held", "job_chunk_held_always"},
+    {"job_end_lock", "job_end_lock", "job_end_lock_not"},
+    {"open_later", "parts_open", "parts_open_nothing"},
 };
 
 }  // namespace
@@ -40,6 +46,13 @@ const Testing::Place Testing::kPlaces[] = {
     {"after_record_commit", Where::kAfterCommit, "record_lock_chunks"},
     {"after_send", Where::kBefore, "delivery_settle_delivered"},
     {"before_settle", Where::kBeforeCommit, "delivery_settle_delivered"},
+    {"after_job_start", Where::kAfterCommit, "job_insert"},
+    {"after_job_claim", Where::kAfter, "job_claim"},
+    {"after_row", Where::kBefore, "job_lock"},
+    {"before_job_record_commit", Where::kBeforeCommit, "job_chunk_lock"},
+    {"after_job_record_commit", Where::kAfterCommit, "job_chunk_lock"},
+    {"before_job_end_commit", Where::kBeforeCommit, "job_finish"},
+    {"after_job_end_commit", Where::kAfterCommit, "job_finish"},
 };
 
 Testing::Testing(const config::TestingConfig& config, base::Logger log)
@@ -75,7 +88,9 @@ void Testing::Pass(Where where, std::string_view statement) {
       if (fault.point != place.point) continue;
       if (std::uniform_real_distribution<double>(0, 1)(random_) >= fault.probability) continue;
       log_.Warn("a fault by intention", {{"point", fault.point}, {"action", fault.action}});
-      kill(getpid(), fault.action == "kill" ? SIGKILL : SIGSTOP);
+      // To this thread: one that is sent to the process may be taken by another thread, and this
+      // one would be past the point when it is stopped.
+      raise(fault.action == "kill" ? SIGKILL : SIGSTOP);
     }
   }
 }

@@ -4,6 +4,7 @@ import {token} from './api.js';
 import {audit} from './audit.js';
 import {deliveries, delivery} from './deliveries.js';
 import {h, replace} from './dom.js';
+import {job, jobs} from './jobs.js';
 import {monitor, monitors, rowEvents} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
@@ -14,6 +15,8 @@ const PAGES = [
   ['monitors', monitors],
   [`monitors/${ID}`, monitor],
   [`monitors/${ID}/rows/${ID}`, rowEvents],
+  ['jobs', jobs],
+  [`jobs/${ID}`, job],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],

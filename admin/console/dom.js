@@ -99,6 +99,7 @@ export function difference(a, b) {
 
 export function statusBadge(status) {
   const kinds = {active: 'good', starting: 'warn', paused: 'warn', failed: 'bad', cancelled: 'off',
-                 pending: 'warn', dead: 'bad', delivered: 'good'};
+                 pending: 'warn', dead: 'bad', delivered: 'good', queued: 'warn', running: 'good', completed: 'good',
+                 terminated: 'off', timed_out: 'bad'};
   return badge(status, kinds[status] ?? 'off');
 }

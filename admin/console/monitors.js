@@ -52,7 +52,7 @@ export async function monitors(main, _, filter) {
     caption: 'Monitors, newest first', path: '/monitors', filter, empty: 'No monitor matches.',
     columns: [
       ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
-      ['Status', m => statusBadge(m.status)],
+      ['Status', m => [statusBadge(m.status), m.failing_since && [' ', badge('failing', 'bad')]]],
       ['Tier', m => m.tier],
       ['Every', m => m.frequency],
       ['Rows', m => `${number(m.active_row_count)} of ${number(m.row_count)}`, 'n'],
@@ -134,13 +134,29 @@ function eventRow(event) {
 }
 
 export async function rowEvents(main, [monitorId, rowId]) {
-  const events = await ask('GET',
-    `/monitors/${monitorId}/rows/${rowId}/events?include_completions=true&limit=100`);
+  const path = `/monitors/${monitorId}/rows/${rowId}`;
+  const [row, events] = await Promise.all([
+    ask('GET', path), ask('GET', `${path}/events?include_completions=true&limit=100`)]);
   replace(main,
     h('p', null, h('a', {href: `#/monitors/${monitorId}`}, 'Back to the monitor')),
     h('h2', null, 'Events of a row'), h('p', {class: 'id'}, rowId),
+    facts([
+      ['Subject', Object.values(row.subject).join(' · ')],
+      ['Further columns', row.context ? JSON.stringify(row.context) : '–'],
+      ['Present values', present(row)],
+      ['Last completed check', when(row.last_run_at)],
+      ['Failing', row.failure ? ['since ', when(row.failure.since), `: ${row.failure.message}`] : 'no'],
+    ]),
     events.length === 0 ? h('p', {class: 'empty'}, 'No event yet.')
       : h('ol', {class: 'events'}, events.map(eventRow)));
+}
+
+// What is known of a row now, and where a field was looked for and never found.
+function present(row) {
+  return Object.entries(row.current).map(([field, now]) =>
+    h('div', {title: now.evidence ?? ''}, `${field}: `,
+      row.never_observed.includes(field) ? badge('never observed', 'bad') : h('strong', null, value(now.value)),
+      now.since && [', since ', when(now.since)]));
 }
 
 const UNIT_S = {s: 1, m: 60, h: 3600, d: 86400, w: 604800};
@@ -167,6 +183,7 @@ export async function monitor(main, [id]) {
       ['Why', m.disabled_reason ?? '–'],
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
+      ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', when(m.failing_since)] : 'checks complete'],
       ['Last tick', when(m.last_run_at)], ['Next', when(m.next_run_times[0])],
       ['Webhook', m.webhook_failing ? [m.webhook_url, ' ', badge('failing for 48 h', 'bad')] : m.webhook_url ?? '–'],
       ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
@@ -180,7 +197,8 @@ export async function monitor(main, [id]) {
     rowsOf: answer => answer.rows,
     columns: [
       ['Subject', r => Object.values(r.subject).join(' · ')],
-      ['Checked', r => when(r.last_run_at)],
+      ['Values', present],
+      ['Checked', r => [when(r.last_run_at), r.is_failing && [' ', badge('failing', 'bad')]]],
       ['Freshness', freshness],
       ['State', r => r.is_active ? '' : 'switched off'],
       ['Events', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, 'show')],

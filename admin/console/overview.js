@@ -18,6 +18,11 @@ function tiles(o) {
       lag > 60000 ? 'bad' : ''),
     tile('Checks running', number(o.checks.leased),
       `${number(o.chunks.leased)} chunks leased, ${number(o.chunks.waiting)} waiting`),
+    tile('Jobs open', number(o.jobs.open.reduce((n, some) => n + some.jobs, 0)),
+      o.jobs.overdue_ms > 0 ? `a deadline passed ${duration(o.jobs.overdue_ms)} ago` : 'none past its deadline',
+      o.jobs.overdue_ms > 30000 ? 'bad' : ''),
+    tile('Requests waiting', number(o.waits.used), `of ${number(o.waits.max)} places`,
+      o.waits.used > 0.8 * o.waits.max ? 'bad' : ''),
     tile('Monitors late', number(o.monitors.late), `of ${number(o.monitors.live)} live`,
       o.monitors.late > 0 ? 'bad' : ''),
     tile('Deliveries pending', number(o.deliveries.pending), `oldest ${duration(waiting)}`,
@@ -32,6 +37,8 @@ function fleet(o) {
   return table('Fleet', [
     ['Process', m => `${m.host} ${m.pid}${m.answering ? ' (this one)' : ''}`],
     ['Roles', m => m.roles.join(', ')],
+    ['Lanes of jobs', m => m.jobs.lanes.join(', ')],
+    ['Waiting', m => m.jobs.waits?.max ? `${number(m.jobs.waits.used)} of ${number(m.jobs.waits.max)}` : '', 'n'],
     ['Version', m => m.version],
     ['Up since', m => when(m.started_at)],
     ['Heartbeat', m => m.heartbeat_age_ms > 15000
@@ -73,6 +80,18 @@ function show(o) {
       ['Chunks', b => number(b.chunks), 'n'],
       ['Oldest due', b => duration(b.oldest_due_age_ms), 'n'],
     ], o.backlog, 'No check waits.'),
+    table('Job chunks by lane', [
+      ['Lane', l => l.lane],
+      ['Due', l => number(l.due), 'n'],
+      ['Leased', l => number(l.leased), 'n'],
+      ['Waiting', l => number(l.waiting), 'n'],
+      ['Oldest due', l => duration(l.oldest_due_age_ms), 'n'],
+      ['Processes that serve it', l => l.members === 0 && l.due > 0 ? badge('none', 'bad') : number(l.members), 'n'],
+    ], o.jobs.lanes),
+    o.waits.organisations.length > 0 && table('Organisations whose clients wait for jobs', [
+      ['Organisation', w => h('a', {href: `#/organisations/${w.org_id}`}, w.name)],
+      ['Jobs', w => number(w.jobs), 'n'],
+    ], o.waits.organisations),
     o.receivers.longest.length > 0 && table('Receivers that have failed for 48 hours', [
       ['Receiver', r => r.address],
       ['Organisation', r => h('a', {href: `#/organisations/${r.org_id}`}, r.org_id)],

@@ -1,7 +1,7 @@
 // What the fleet does now, from successive overviews: every member's counters are counted since its start and
 // renewed with its heartbeat, so a rate is what was added between two heartbeats over the time between them.
 
-const STALE_MS = 15000;  // a member not heard of for so long does nothing
+const STALE_MS = 15000;  // a member not heard of for this long does nothing
 
 function added(now, before) {
   return Object.fromEntries(Object.entries(now ?? {}).map(([key, n]) => [key, Math.max(0, n - (before?.[key] ?? 0))]));
@@ -17,7 +17,7 @@ function addUp(parts) {
   return sum;
 }
 
-// The value below which the share `p` of a histogram lies, as Prometheus reckons it; null without any.
+// The value below which the share `p` of a histogram lies, as Prometheus computes it; null without any.
 export function quantile(p, bounds, counts) {
   const total = counts.reduce((sum, n) => sum + n, 0);
   if (total === 0) return null;

@@ -1,6 +1,8 @@
 // The peer: signs and posts as many notifications as it can, curl multi on epoll, and no database.
-//   bench_bare_sender URL_PATTERN RECEIVERS COUNT IN_FLIGHT CA_FILE
-// {n} of the pattern is replaced by the receiver's address 127.1.x.y. Prints JSON.
+//   bench_bare_sender URL_PATTERN RECEIVERS COUNT IN_FLIGHT CA_FILE [BODY_FILE]
+// {n} of the pattern, if it has one, is replaced by the receiver's address 127.1.x.y. With
+// BODY_FILE it posts that body instead, without a signature, as a probe asks a research service;
+// where the file is empty it gets. Prints JSON.
 
 #include <curl/curl.h>
 #include <openssl/evp.h>
@@ -12,7 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +33,7 @@ struct Easy {
 
 struct Sender {
   std::vector<std::string> urls;
+  std::optional<std::string> body{};  // instead of notifications
   long left = 0;
   long failed = 0;
   long next = 0;
@@ -56,9 +62,7 @@ std::string Signature(const std::string& body) {
   return header;
 }
 
-void Begin(Sender* sender, Easy* easy) {
-  --sender->left;
-  const long n = sender->next++;
+void SetNotification(Easy* easy) {
   easy->body =
       R"({"type":"monitor.field.changed","monitor_id":"018f0f5e-7d1b-7c3e-9a53-2f6f8b1f4a10",)"
       R"("event_group_id":"018f0f5e-7d1b-5c3e-9a53-000000000000","metadata":{"team":"sales"},)"
@@ -74,11 +78,24 @@ void Begin(Sender* sender, Easy* easy) {
                                  "Expect:"};
   for (const std::string& header : headers)
     easy->headers = curl_slist_append(easy->headers, header.c_str());
+}
+
+void Begin(Sender* sender, Easy* easy) {
+  --sender->left;
+  const long n = sender->next++;
+  if (!sender->body) {
+    SetNotification(easy);
+  } else if (easy->headers == nullptr) {
+    easy->body = *sender->body;
+    easy->headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  }
   curl_easy_setopt(easy->handle, CURLOPT_HTTPHEADER, easy->headers);
   curl_easy_setopt(easy->handle, CURLOPT_URL,
                    sender->urls[static_cast<std::size_t>(n) % sender->urls.size()].c_str());
-  curl_easy_setopt(easy->handle, CURLOPT_POSTFIELDS, easy->body.data());
-  curl_easy_setopt(easy->handle, CURLOPT_POSTFIELDSIZE, static_cast<long>(easy->body.size()));
+  if (!easy->body.empty()) {
+    curl_easy_setopt(easy->handle, CURLOPT_POSTFIELDS, easy->body.data());
+    curl_easy_setopt(easy->handle, CURLOPT_POSTFIELDSIZE, static_cast<long>(easy->body.size()));
+  }
   curl_multi_add_handle(sender->multi, easy->handle);
 }
 
@@ -104,7 +121,7 @@ int OnTimer(CURLM*, long timeout_ms, void* self) {
   return 0;
 }
 
-// What is done begins anew while there is something left. False once nothing is under way.
+// What is done begins again while there is something left. False once nothing is under way.
 bool Reap(Sender* sender, int running) {
   int queued = 0;
   while (const CURLMsg* message = curl_multi_info_read(sender->multi, &queued)) {
@@ -147,7 +164,7 @@ double Seconds(const timeval& t) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 6 && argc != 7) return 2;
   const std::string pattern = argv[1];
   const int receivers = atoi(argv[2]);
   const long count = atol(argv[3]);
@@ -155,10 +172,15 @@ int main(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   Sender sender;
   sender.left = count;
+  if (argc == 7) {
+    std::ifstream in(argv[6], std::ios::binary);
+    sender.body = std::string(std::istreambuf_iterator<char>(in), {});
+  }
   for (int i = 1; i <= receivers; ++i) {
     std::string url = pattern;
-    url.replace(url.find("{n}"), 3,
-                "127.1." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1));
+    if (const std::size_t at = url.find("{n}"); at != std::string::npos) {
+      url.replace(at, 3, "127.1." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1));
+    }
     sender.urls.push_back(std::move(url));
   }
   curl_multi_setopt(sender.multi, CURLMOPT_SOCKETFUNCTION, OnSocket);

@@ -33,9 +33,9 @@
 #include "delivery/deliverer.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
+#include "store/accounts/signing_secrets.h"
 #include "store/async.h"
 #include "store/signals.h"
-#include "store/signing_secrets.h"
 #include "store/sql.h"
 
 namespace vedette::bench {
@@ -140,13 +140,11 @@ domain::Notification Make(Bench* bench, const Target& target) {
   n.delivery_id = base::Uuid::V7(bench->clock);
   n.org_id = target.org_id;
   n.endpoint_id = target.endpoint_id;
-  n.monitor_id = target.monitor_id;
-  n.row_id = target.row_id;
   n.event_group_id = base::Uuid::V4();
   n.created_at = bench->clock.Now();
   n.read_at = bench->clock.SinceBoot();
   n.url = target.url;
-  n.metadata = R"({"team":"sales"})";
+  n.about = domain::CheckNotice{target.monitor_id, target.row_id, R"({"team":"sales"})"};
   return n;
 }
 
@@ -158,12 +156,13 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
   std::vector<std::optional<base::Uuid>> tokens;
   std::set<base::Uuid> monitors;
   for (const auto& n : batch) {
-    monitors.insert(n.monitor_id);
+    const auto& check = std::get<domain::CheckNotice>(n.about);
+    monitors.insert(check.monitor_id);
     ids.push_back(n.delivery_id);
     org_ids.push_back(n.org_id);
     endpoint_ids.push_back(n.endpoint_id);
-    monitor_ids.push_back(n.monitor_id);
-    row_ids.push_back(n.row_id);
+    monitor_ids.push_back(check.monitor_id);
+    row_ids.push_back(check.row_id);
     groups.push_back(n.event_group_id);
     types.push_back(n.type);
     tokens.push_back(token);

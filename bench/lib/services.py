@@ -1,8 +1,9 @@
-"""What the http probe is pointed at: a research service that says when it was asked, and an nginx."""
+"""What probes are pointed at: a research service that says when it was asked, an nginx, and a service that is slow."""
 
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -53,6 +54,33 @@ class ResearchService:
             self.arrived.set()
 
 
+class SlowService:
+    """Answers every request with `body`, `delay_s` after it came, on thousands of connections."""
+
+    def __init__(self, delay_s, body=ANSWER, content_type="application/json"):
+        self.delay_s, self.body, self.content_type = delay_s, body, content_type
+
+    def __enter__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="vedette-bench-slow-"))
+        (self.dir / "body").write_bytes(self.body)
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}/"
+        self.process = subprocess.Popen([sys.executable, Path(__file__).with_name("slow_service.py"), str(port),
+                                         str(self.delay_s), self.dir / "body", self.content_type])
+        wait_until("the slow service", lambda: accepts(port), 30)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def accepts(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Nginx:
     """Answers every request with the same values."""
 
@@ -71,15 +99,8 @@ http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {self.
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen([nginx, "-c", self.dir / "nginx.conf", "-p", self.dir],
                                         stderr=subprocess.DEVNULL)
-        wait_until("nginx", self._answers, 30)
+        wait_until("nginx", lambda: accepts(port), 30)
         return self
-
-    def _answers(self):
-        try:
-            socket.create_connection(("127.0.0.1", int(self.url.rsplit(":", 1)[1].strip("/"))), 1).close()
-            return True
-        except OSError:
-            return False
 
     def __exit__(self, *_):
         self.process.terminate()

@@ -2,6 +2,8 @@
 // graphile.mjs DATABASE-URL: reads commands from stdin, answers each with a line of JSON.
 //   enqueue N    adds N jobs          execute    runs a worker until all are done
 //   latency N    adds one job at a time to an idle worker, N times: milliseconds from add to start
+//   lookups N    adds N jobs one at a time, by 16 connections, to a worker that runs; each writes its result as a row
+//   rows N K     adds N / K jobs in batches and runs a worker until all are done; each writes K rows as its result
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { makeWorkerUtils, run, Logger } from "graphile-worker";
@@ -22,7 +24,28 @@ const taskList = {
     if (--left === 0) allDone();
   },
   timed: () => started(performance.now()),
+  result: async ({ rows }, helpers) => {
+    await helpers.query(
+      `insert into bench_result (job_id, row, result)
+       select $1, n, json_build_object('email', 'person' || n || '@people.example', 'status', 'OK')
+       from generate_series(1, $2) n`,
+      [helpers.job.id, rows],
+    );
+    if (--left === 0) allDone();
+  },
 };
+const ADDERS = 16;
+await pool.query("create table if not exists bench_result (job_id bigint, row int, result json, primary key (job_id, row))");
+
+async function working(jobs, add) {
+  left = jobs;
+  const done = new Promise((resolve) => (allDone = resolve));
+  const runner = await run({ preset, pgPool: pool, logger, taskList, noHandleSignals: true });
+  await add();
+  await done;
+  await runner.stop(); // completions are flushed before this returns
+  return {};
+}
 
 const commands = {
   async enqueue(n) {
@@ -37,6 +60,20 @@ const commands = {
     await done;
     await runner.stop(); // completions are flushed before this returns
     return {};
+  },
+  async lookups(n) {
+    let next = 0;
+    const adder = async () => {
+      while (next++ < n) await utils.addJob("result", { rows: 1, lead: { name: `Person ${next}`, domain: "people.example" } });
+    };
+    return working(n, () => Promise.all(Array.from({ length: ADDERS }, adder)));
+  },
+  async rows(n, each) {
+    const jobs = Math.floor(n / each);
+    const batch = Array.from({ length: BATCH }, () => ({ identifier: "result", payload: { rows: each } }));
+    return working(jobs, async () => {
+      for (let at = 0; at < jobs; at += BATCH) await utils.addJobs(batch.slice(0, Math.min(BATCH, jobs - at)));
+    });
   },
   async latency(n) {
     // For the start of one job, what suits latency: no local queue.
@@ -56,8 +93,8 @@ const commands = {
 
 console.log(JSON.stringify({ ready: true }));
 for await (const line of createInterface({ input: process.stdin })) {
-  const [name, n] = line.split(" ");
-  console.log(JSON.stringify(await commands[name](Number(n))));
+  const [name, ...numbers] = line.split(" ");
+  console.log(JSON.stringify(await commands[name](...numbers.map(Number))));
 }
 await utils.release();
 await pool.end();

@@ -19,13 +19,20 @@
 #include "base/thread_pool.h"
 #include "config/config.h"
 #include "net/http_client.h"
-#include "worker/probes/charset.h"
-#include "worker/probes/html_document.h"
-#include "worker/probes/selector.h"
+#include "pages/charset.h"
+#include "pages/html_document.h"
+#include "pages/selector.h"
 #include "worker/probes/web_probe.h"
 
 namespace vedette::worker {
 namespace {
+
+using pages::DecodeBody;
+using pages::ExtractionStop;
+using pages::FetchedPage;
+using pages::FieldSet;
+using pages::HtmlDocument;
+using pages::PageMemory;
 
 using Clock = std::chrono::steady_clock;
 
@@ -115,7 +122,7 @@ Cost MeasureFetch(double seconds, const std::string& url, std::size_t bytes) {
   });
 }
 
-// `memory_bytes`: 0 reads every page anew, as one that changed.
+// `memory_bytes`: 0 reads every page each time, as one that changed.
 Cost MeasureWhole(double seconds, const std::string& url, const std::vector<WatchedField>& watched,
                   std::size_t memory_bytes) {
   const config::Config config = Config();

@@ -8,7 +8,7 @@ insert into account (org_id) values ($1)
 select from organisation where id = $1
 
 -- name: orgs_read
--- $1 ids. What the chunks hold comes from the rows themselves: there is no second counter. What was charged is
+-- $1 ids. What chunks and open jobs hold comes from the rows themselves: there is no second counter. What was charged is
 -- what was booked less what is left (G4), because charges are many and bookings few.
 select o.id, o.name, o.locked, o.features, o.created_at, a.balance_mc,
   r.reserved_mc,
@@ -18,7 +18,9 @@ select o.id, o.name, o.locked, o.features, o.created_at, a.balance_mc,
 from organisation o
 join account a on a.org_id = o.id
 cross join lateral (
-  select coalesce(sum(c.reserved_mc), 0)::bigint as reserved_mc from chunk c where c.org_id = o.id) r
+  select (select coalesce(sum(c.reserved_mc), 0)::bigint from chunk c where c.org_id = o.id)
+    + (select coalesce(sum(j.reserved_mc), 0)::bigint from job j where j.org_id = o.id and j.finished_at is null)
+    as reserved_mc) r
 where o.id = any ($1::uuid[])
 order by o.id desc
 
@@ -31,9 +33,13 @@ where ($1::text is null or name ilike '%' || $1 || '%' or id = $2::uuid)
 order by id desc
 limit $4
 
+-- fragment: team_columns
+-- Of a team t with its spending s of this month, if any.
+t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
+
 -- name: teams_read
 -- $1 organisations
-select t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
+select :team_columns
 from team t
 left join team_spend s
   on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
@@ -41,7 +47,7 @@ where t.org_id = any ($1::uuid[])
 order by t.org_id, t.created_at, t.id
 
 -- name: team_read
-select t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
+select :team_columns
 from team t
 left join team_spend s
   on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date

@@ -1,16 +1,52 @@
--- name: authenticate
-with found as (
-  select k.id, k.org_id, k.team_id, k.key_sha256, o.locked, o.features
-  from api_key k
-  join organisation o on o.id = k.org_id
-  where k.prefix = $1 and k.key_sha256 = $2 and k.revoked_at is null
-), counted as (
+-- fragment: requests_counted
+-- Counts a request of the principal f.id of a row `found`, where $2 says so.
+counted as (
   insert into rate_window (api_key_id, minute_at, requests)
-  select id, date_trunc('minute', now()), 1 from found where $3::boolean
+  select id, date_trunc('minute', now()), 1 from found where $2::boolean
   on conflict (api_key_id, minute_at) do update set requests = rate_window.requests + 1
   returning requests
 )
-select f.id, f.org_id, f.team_id, f.key_sha256, f.locked, f.features,
+
+-- fragment: caller_columns
+-- Of a row f of `found`; $3 the forwarded user or null.
+f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.features,
+       case when $3::text is null then null
+            when f.user_id is not null then f.user_id = $3
+            else exists (select from org_user u where u.org_id = f.org_id and u.user_id = $3) end as user_known,
        coalesce((select requests from counted), 0) as requests,
        date_trunc('minute', now()) + interval '1 minute' as minute_ends_at
+
+-- name: authenticate
+-- $1 the SHA-256 of the key; $2 whether to count; $3 forwarded user; $4 the key's public prefix
+with found as (
+  select 0 as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256, o.locked, o.features,
+         null::text as user_id
+  from api_key k
+  join organisation o on o.id = k.org_id
+  where k.prefix = $4 and k.key_sha256 = $1 and k.revoked_at is null
+), :requests_counted
+select :caller_columns
 from found f
+
+-- name: authenticate_token
+-- $1 the SHA-256 of the token; $2 whether to count; $3 forwarded user; $4 whether tokens of clients are taken
+with found as (
+  select t.kind, t.principal_id as id,
+         case when t.kind = 2 then 'user ' || t.user_id else 'client ' || c.name end as label,
+         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id
+  from access_token t
+  join organisation o on o.id = t.org_id
+  left join oauth_client c on t.kind = 1 and c.id = t.principal_id
+  where t.token_sha256 = $1 and t.expires_at > now()
+    and (t.kind = 2
+         or ($4::boolean and not c.disabled and c.deleted_at is null and c.token_version = t.principal_version))
+), :requests_counted
+select :caller_columns
+from found f
+
+-- name: rate_count
+-- $1 principal; a request for a token, which counts for its client
+insert into rate_window (api_key_id, minute_at, requests)
+values ($1, date_trunc('minute', now()), 1)
+on conflict (api_key_id, minute_at) do update set requests = rate_window.requests + 1
+returning requests, minute_at + interval '1 minute'

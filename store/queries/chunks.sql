@@ -14,13 +14,19 @@ left join lateral (select row_count, monitor_id from chunk
 where w.org_id is not null
 order by w.org_id
 
+-- fragment: chunk_columns
+-- Of a chunk c. Its month is this one until the first reservation fixes it.
+c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc, c.price_mc,
+  coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date), c.monitor_ids, c.tick_ids, c.firsts, c.ends
+
 -- name: chunk_claim
--- $1 organisations, $2 chunks and $3 rows of each (the chunk that reaches them included), $4 token, $5 lease in ms
+-- $1 organisations, $2 chunks and $3 rows of each (the chunk that reaches them included), $4 token, $5 lease in ms;
+-- from the $6-th claim on that of a chunk of one row is not counted: chunk_count does that before the row starts.
 with due as materialized (
-  select s.org_id, s.rows_max, c.id, c.row_count, c.available_at
+  select s.org_id, s.rows_max, c.id, c.row_count, c.available_at, c.row_count > 1 or c.claims + 1 < $6 as counted
   from unnest($1::uuid[], $2::int[], $3::int[]) as s(org_id, chunks_max, rows_max)
   cross join lateral (
-    select id, row_count, available_at from chunk
+    select id, row_count, available_at, claims from chunk
     where org_id = s.org_id and available_at <= now()
     order by available_at
     limit s.chunks_max
@@ -28,23 +34,27 @@ with due as materialized (
   ) c
 ),
 picked as (
-  select id
-  from (select id, rows_max,
+  select id, counted
+  from (select id, counted, rows_max,
                sum(row_count) over (partition by org_id order by available_at, id) - row_count as before
         from due) d
   where before < rows_max
 )
 update chunk c
-set available_at = now() + $5 * interval '1 millisecond', lease_token = $4, claims = c.claims + 1
+set available_at = now() + $5 * interval '1 millisecond', lease_token = $4,
+    claims = c.claims + case when p.counted then 1 else 0 end
 from picked p
 where c.id = p.id
-returning c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc,
-          c.price_mc, coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date), c.monitor_ids, c.tick_ids, c.firsts, c.ends, now()
+returning :chunk_columns, now(), p.counted
 
 -- name: monitor_specs
-select m.id, m.org_id, m.tier, m.subject_type,
-       m.status = 2, not o.locked and 'monitors' = any(o.features),
-       m.struct, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
+select m.id, m.org_id, m.tier,
+       case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
+       m.status = :status_active, o.monitors_run,
+       -- A tick goes by what its monitor said when it began.
+       case when former.counts then (m.former ->> 'struct')::json else m.struct end,
+       case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
+       m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
        m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
        case when m.webhook_url is not null then m.metadata end,
        s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
@@ -52,11 +62,13 @@ from monitor m
 join organisation o on o.id = m.org_id
 join monitor_sched s on s.monitor_id = m.id
 left join endpoint e on e.id = m.endpoint_id
+cross join lateral (select coalesce(s.open_tick_id <= m.former_tick_id, false) as counts) former
 where m.id = any($1::uuid[])
 
 -- name: rows_of_parts
 -- $1 monitors, $2 first positions, $3 ends; n counts the parts from 1.
-select p.n, r.position, r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending
+select p.n, r.position, r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending,
+       r.struct_version
 from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and r.position < p.ending
 
@@ -64,32 +76,6 @@ join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and 
 select p.n, s.position, s.last_tick_id, s.outcome, s.last_run_at
 from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
 join row_state s on s.monitor_id = p.monitor_id and s.position >= p.first and s.position < p.ending
-
--- name: accounts_lock
-select org_id, balance_mc from account where org_id = any($1::uuid[]) order by org_id for update
-
--- name: team_spend_ensure
-insert into team_spend (team_id, month)
-select * from unnest($1::uuid[], $2::date[])
-on conflict do nothing
-
--- name: team_spend_lock
-select s.team_id, s.month, s.spent_mc, t.spend_limit_mc
-from unnest($1::uuid[], $2::date[]) as u(team_id, month)
-join team_spend s on s.team_id = u.team_id and s.month = u.month
-join team t on t.id = s.team_id
-order by s.team_id, s.month
-for update of s
-
--- name: accounts_reserve
-update account a set balance_mc = a.balance_mc - u.amount_mc
-from unnest($1::uuid[], $2::bigint[]) as u(org_id, amount_mc)
-where a.org_id = u.org_id
-
--- name: team_spend_add
-update team_spend s set spent_mc = s.spent_mc + u.amount_mc
-from unnest($1::uuid[], $2::date[], $3::bigint[]) as u(team_id, month, amount_mc)
-where s.team_id = u.team_id and s.month = u.month
 
 -- name: chunk_reserve
 -- Adds to the reservation; price and month are fixed at the first one.
@@ -112,12 +98,12 @@ where c.id = u.id and c.lease_token = u.token
 
 -- name: control_monitors
 -- Monitors, and rows of monitors (position not null), whose switches changed within $1 ms.
-select m.id, m.status = 2, null::int from monitor m
+select m.id, null::int, m.status = :status_active from monitor m
 where m.control_changed_at > now() - $1 * interval '1 millisecond'
 union all
-select s.monitor_id, s.is_active, s.position from row_switch s
+select s.monitor_id, s.position, s.is_active from row_switch s
 where s.switched_at > now() - $1 * interval '1 millisecond'
 
 -- name: control_organisations
-select o.id, not o.locked and 'monitors' = any(o.features) from organisation o
+select o.id, o.monitors_run from organisation o
 where o.control_changed_at > now() - $1 * interval '1 millisecond'

@@ -5,22 +5,25 @@ where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or
 for no key update
 
 -- name: sched_lock
--- Who sets a stopped monitor going reckons from the clock, not from when the transaction began: until the monitor and
--- its organisation were locked, slots came and were accounted for.
-select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
-       open_tick_id, now(), live, open_rows, clock_timestamp(), check_ms
-from monitor_sched
-where monitor_id = $1
+-- A stopped monitor starts again by the clock, not by the time at which the transaction began: slots came and were
+-- accounted for until the monitor and its organisation were locked.
+select :sched_columns, s.live, s.open_rows, clock_timestamp()
+from monitor_sched s
+where s.monitor_id = $1
 for update
 
 -- name: monitor_set_status
 update monitor
-set status = $2, disabled_reason = $3, control_changed_at = now(), updated_at = now()
+set status = $2::smallint, disabled_reason = $3, control_changed_at = now(), updated_at = now(),
+    archived_at = case when $2::smallint = :status_active then null else archived_at end
 where id = $1
+
+-- name: monitor_archive
+update monitor set archived_at = coalesce(archived_at, now()), updated_at = now() where id = $1
 
 -- name: sched_live_of_monitor
 -- Whether the organisation lets its monitors run; held until the transaction ends.
-select not o.locked and 'monitors' = any(o.features)
+select o.monitors_run
 from monitor m join organisation o on o.id = m.org_id
 where m.id = $1
 for share of o
@@ -32,14 +35,14 @@ from unnest($1::uuid[], $2::timestamptz[]) as u(monitor_id, next_run_at)
 where s.monitor_id = u.monitor_id
 
 -- name: organisation_lock
-select locked, features from organisation where id = $1 for no key update
+select locked, features, monitors_run from organisation where id = $1 for no key update
 
 -- name: organisation_set_control
 update organisation set locked = $2, features = $3::text[], control_changed_at = now() where id = $1
+returning monitors_run
 
 -- name: sched_due_of_organisation
-select s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count,
-       s.last_tick_id, s.open_tick_id, now()
+select :sched_columns
 from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.org_id = $1 and s.live and s.next_run_at <= now()
 for update of s
@@ -53,5 +56,5 @@ where m.org_id = $1 and s.monitor_id = m.id and s.live
 -- Active monitors of an organisation that was stopped, and the clock as in sched_lock.
 select s.monitor_id, s.anchor_at, s.frequency_s, clock_timestamp()
 from monitor m join monitor_sched s on s.monitor_id = m.id
-where m.org_id = $1 and m.status = 2 and not s.live
+where m.org_id = $1 and m.status = :status_active and not s.live
 for update of s

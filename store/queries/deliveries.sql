@@ -2,19 +2,19 @@
 -- Endpoints that have pending deliveries, from behind $1 on, at most $2; n counts them. One that maintenance has
 -- forgotten counts as available: its deliveries move to their monitor's present one when they are claimed.
 with recursive walk(endpoint_id, n) as (
-  (select endpoint_id, 1 from delivery where state = 0 and endpoint_id > $1 order by endpoint_id limit 1)
+  (select endpoint_id, 1 from delivery where state = :delivery_pending and endpoint_id > $1 order by endpoint_id limit 1)
   union all
-  select (select d.endpoint_id from delivery d where d.state = 0 and d.endpoint_id > w.endpoint_id
+  select (select d.endpoint_id from delivery d where d.state = :delivery_pending and d.endpoint_id > w.endpoint_id
           order by d.endpoint_id limit 1), w.n + 1
   from walk w
   where w.endpoint_id is not null and w.n < $2
 )
 select w.endpoint_id,
        coalesce(e.available_at <= now(), true)
-         and exists (select from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id
+         and exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = w.endpoint_id
                      and d.available_at <= now()),
        coalesce(e.failures, 0),
-       coalesce(e.org_id, (select d.org_id from delivery d where d.state = 0 and d.endpoint_id = w.endpoint_id limit 1))
+       coalesce(e.org_id, (select d.org_id from delivery d where d.state = :delivery_pending and d.endpoint_id = w.endpoint_id limit 1))
 from walk w left join endpoint e on e.id = w.endpoint_id
 where w.endpoint_id is not null
 order by w.endpoint_id
@@ -28,11 +28,11 @@ returning e.id
 -- name: delivery_claim
 -- $1 endpoints, $2 how many of each, $3 token, $4 lease in ms
 with picked as materialized (
-  select d.id
+  select d.id, d.monitor_id, d.job_id
   from unnest($1::uuid[], $2::int[]) as s(endpoint_id, deliveries_max)
   cross join lateral (
-    select id from delivery
-    where state = 0 and endpoint_id = s.endpoint_id and available_at <= now()
+    select id, monitor_id, job_id from delivery
+    where state = :delivery_pending and endpoint_id = s.endpoint_id and available_at <= now()
     order by available_at
     limit s.deliveries_max
     for update skip locked
@@ -40,17 +40,24 @@ with picked as materialized (
 )
 update delivery d
 set available_at = now() + $4 * interval '1 millisecond', lease_token = $3
-from picked p, monitor m
-where d.id = p.id and m.id = d.monitor_id
-returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id, d.type, d.created_at,
-          d.attempts, coalesce(d.replayed_at, d.created_at), m.webhook_url, m.endpoint_id, m.metadata, now(),
+from picked p
+left join monitor m on m.id = p.monitor_id
+left join job j on j.id = p.job_id
+where d.id = p.id
+returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
+          d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at),
+          coalesce(m.webhook_url, j.webhook_url), coalesce(m.endpoint_id, j.endpoint_id), m.metadata, now(),
           d.replayed_attempts
 
+-- fragment: target_columns
+-- Of a monitor: where its notifications go.
+id, webhook_url, endpoint_id, metadata
+
 -- name: delivery_targets
-select id, webhook_url, endpoint_id, metadata from monitor where id = any($1::uuid[])
+select :target_columns from monitor where id = any($1::uuid[])
 
 -- name: delivery_die
-update delivery set state = 1, lease_token = null, last_error = $2
+update delivery set state = :delivery_dead, lease_token = null, last_error = $2
 where id = any($1::uuid[])
 
 -- name: delivery_move
@@ -78,11 +85,12 @@ from unnest($1::uuid[], $2::timestamptz[]) with ordinality as u(id, attempted_at
 where exists (select from delivery_attempt a where a.delivery_id = u.id and a.attempted_at = u.attempted_at)
 
 -- name: attempt_insert
-insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, event_group_id, type,
-                              created_at, attempted_at, delivered, status_code, error, answer, duration_us)
+insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, job_id, block, job_status,
+                              event_group_id, type, created_at, attempted_at, delivered, status_code, error, answer,
+                              duration_us)
 select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
-                     $8::timestamptz[], $9::timestamptz[], $10::boolean[], $11::int[], $12::text[],
-                     $13::bytea[], $14::bigint[])
+                     $8::smallint[], $9::uuid[], $10::smallint[], $11::timestamptz[], $12::timestamptz[],
+                     $13::boolean[], $14::int[], $15::text[], $16::bytea[], $17::bigint[])
 
 -- name: endpoints_succeeded
 update endpoint set failures = 0, failing_since = null, failed_at = null, available_at = '-infinity'
@@ -102,6 +110,7 @@ where e.id = u.id
 update delivery d set available_at = now() + $3 * interval '1 millisecond'
 from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 where d.id = u.id and d.lease_token = u.token
+returning d.id
 
 -- name: delivery_release
 update delivery d set available_at = now(), lease_token = null

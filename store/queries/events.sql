@@ -1,28 +1,67 @@
+-- fragment: event_columns
+id, event_type, event_group_id, tick_id, field, previous_value, current_value, message, evidence, sources, confidence,
+  created_at
+
 -- name: event_list
--- Types: error (1) before change (0); 2 - event_type is the rank within a check. $6 and $7, if given: only what comes
+-- The rank within a check is `completion - type`: error before change. $6 and $7, if given: only what comes
 -- behind this rank and field in tick $3.
-select * from (
+select :event_columns, bytes_until from (
   select e.*, b.bytes,
          sum(b.bytes) over (order by tick_id desc, event_type desc, field collate "C" rows unbounded preceding)
            as bytes_until
   from (
-    select id, event_type, event_group_id, tick_id, field, previous_value, current_value, message, evidence, sources,
-           confidence, created_at
+    select :event_columns
     from event
     where row_id = $1 and tick_id between $2 and $3
-      and ($6::int is null or tick_id < $3 or 2 - event_type > $6
-           or (2 - event_type = $6 and field collate "C" > $7::text))
+      and ($6::int is null or tick_id < $3 or :event_completion - event_type > $6
+           or (:event_completion - event_type = $6 and field collate "C" > $7::text))
     order by tick_id desc, event_type desc, field collate "C"
     limit $4
   ) e
-  cross join lateral (
-    select coalesce(octet_length(previous_value::text), 0) + coalesce(octet_length(current_value::text), 0)
-           + coalesce(octet_length(message), 0) + coalesce(octet_length(evidence), 0)
-           + coalesce(octet_length(sources::text), 0) as bytes
-  ) b
+  cross join lateral (select :event_bytes as bytes) b
 ) page
 where bytes_until - bytes < $5
 order by tick_id desc, event_type desc, field collate "C"
+
+-- fragment: event_bytes
+-- What an event adds to a page.
+coalesce(octet_length(previous_value::text), 0) + coalesce(octet_length(current_value::text), 0)
+  + coalesce(octet_length(message), 0) + coalesce(octet_length(evidence), 0) + coalesce(octet_length(sources::text), 0)
+
+-- name: event_list_monitor
+-- $2, $3 the last event of the page before; $4 types, or null; $5 limit; $6 bytes
+select :event_columns, monitor_id, row_id, bytes_until from (
+  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
+  from (
+    select :event_columns, monitor_id, row_id
+    from event
+    where monitor_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
+      and ($4::int[] is null or event_type = any ($4))
+    order by tick_id desc, id desc
+    limit $5
+  ) e
+  cross join lateral (select :event_bytes as bytes) b
+) page
+where bytes_until - bytes < $6
+order by tick_id desc, id desc
+
+-- name: event_list_org
+-- As event_list_monitor, of all monitors of organisation $1 or, if given, of its team $7.
+select :event_columns, monitor_id, row_id, bytes_until from (
+  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
+  from (
+    select :event_columns, monitor_id, row_id
+    from event
+    where org_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
+      and ($4::int[] is null or event_type = any ($4))
+      and ($7::uuid is null or exists (select from monitor m where m.id = event.monitor_id and m.team_id = $7))
+    order by tick_id desc, id desc
+    limit $5
+  ) e
+  cross join lateral (select :event_bytes as bytes) b
+) page
+where bytes_until - bytes < $6
+order by tick_id desc, id desc
 
 -- name: event_tick
 select tick_id from event where row_id = $1 and event_group_id = $2 limit 1
@@ -56,10 +95,13 @@ select tick_id from tick where monitor_id = $1 and tick_id < $2 order by tick_id
 -- name: tick_last
 select last_tick_id from row_state where monitor_id = $1 and position = $2
 
+-- fragment: tick_columns
+tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts
+
 -- name: tick_list
-select tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts
+select :tick_columns
 from (
-  select tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts
+  select :tick_columns
   from tick
   where monitor_id = $1 and tick_id < $2
   union all

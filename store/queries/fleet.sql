@@ -1,8 +1,9 @@
 -- name: member_heartbeat
-insert into member (id, roles, version, host, pid, draining, counters, check_ms)
-values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::int[])
+insert into member (id, roles, version, host, pid, draining, counters, check_ms, lanes)
+values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::int[], $9::text[])
 on conflict (id) do update
-set heartbeat_at = now(), draining = excluded.draining, counters = excluded.counters, check_ms = excluded.check_ms
+set heartbeat_at = now(), draining = excluded.draining, counters = excluded.counters, check_ms = excluded.check_ms,
+    lanes = excluded.lanes
 
 -- name: member_forget
 delete from member where heartbeat_at < now() - interval '1 day'
@@ -13,13 +14,13 @@ delete from member where id = $1
 -- name: gauges
 -- $1 deliveries of each state are looked at, so that the cost does not grow with a dead receiver's backlog.
 select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
-  (select count(*) from (select from delivery where state = 1 limit $1) s) as dead,
+  (select count(*) from (select from delivery where state = :delivery_dead limit $1) s) as dead,
   p.oldest_pending_us,
   (select count(*) from endpoint where failing) as receivers_failing
 from (
   select count(*) as pending,
     coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint as oldest_pending_us
-  from (select created_at from delivery where state = 0 limit $1) s) p
+  from (select created_at from delivery where state = :delivery_pending limit $1) s) p
 cross join (
   select count(*) filter (where available_at <= now()) as due,
     count(*) filter (where available_at > now() and lease_token is not null) as leased,

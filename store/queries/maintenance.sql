@@ -2,9 +2,9 @@
 select pg_try_advisory_xact_lock(8386094145001)
 
 -- name: partitions_missing
--- Of the table $1, the weeks from this one on, $2 of them, that have no partition.
+-- Of the table $1, the weeks (or days: $3) from this one on, $2 of them, that have no partition.
 select w.week
-from (select date_trunc('week', now() at time zone 'UTC') at time zone 'UTC' + k * interval '7 days' as week
+from (select (date_trunc($3, now() at time zone 'UTC') + k * ('1 ' || $3::text)::interval) at time zone 'UTC' as week
       from generate_series(0, $2::int - 1) k) w
 where to_regclass($1::text || '_' || to_char(w.week at time zone 'UTC', 'YYYYMMDD')) is null
 order by w.week
@@ -79,7 +79,7 @@ select count(*) from gone
 -- Ids are made in the order of time: only the first $2 are looked at, however many are dead.
 with gone as (
   delete from delivery
-  where id in (select id from (select id, created_at from delivery where state = 1 order by id limit $2) first
+  where id in (select id from (select id, created_at from delivery where state = :delivery_dead order by id limit $2) first
                where created_at < now() - $1 * interval '1 hour')
   returning 1)
 select count(*) from gone
@@ -95,7 +95,8 @@ select count(*) from gone
 -- The receivers behind $1, at most $2, and whether something still refers to them.
 select e.id,
   exists (select from monitor m where m.endpoint_id = e.id)
-    or exists (select from delivery d where d.state = 0 and d.endpoint_id = e.id) as used
+    or exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
+    or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id) as used
 from endpoint e
 where e.id > $1
 order by e.id
@@ -108,5 +109,6 @@ where id in (
   select e.id from endpoint e
   where e.id = any ($1::uuid[])
     and not exists (select from monitor m where m.endpoint_id = e.id)
-    and not exists (select from delivery d where d.state = 0 and d.endpoint_id = e.id)
+    and not exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
+    and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
   for update skip locked)

@@ -1,68 +1,74 @@
+-- fragment: monitor_columns
+-- Of monitor_shown.
+id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, disabled_reason, key_columns, struct,
+  research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
+  updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
+  struct_version, field_versions, archived_at, failing_since, removed_row_count
+
+-- fragment: monitor_bytes
+-- What a monitor m adds to a page.
+octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
+  + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0)
+
 -- name: monitor_get
-select * from monitor_shown
+select :monitor_columns from monitor_shown
 where id = $1 and ($2::uuid is null or org_id = $2) and ($3::uuid is null or team_id = $3)
 
 -- name: monitor_list_org
-select * from (
+select :monitor_columns, bytes_until from (
   select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
   from (
     select * from monitor_shown
-    where org_id = $1 and id < $2
+    where org_id = $1 and id < $2 and ($8::boolean or archived_at is null)
+      and (not $9::boolean or failing_since is not null)
       and ($3::uuid is null or team_id = $3)
       and ($4::int[] is null or shown_status = any ($4))
       and ($5::text is null or position(lower($5) in lower(name)) > 0 or id::text = lower($5))
     order by id desc
     limit $6
   ) m
-  cross join lateral (
-    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
-           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
-  ) b
+  cross join lateral (select :monitor_bytes as bytes) b
 ) page
 where bytes_until - bytes < $7
 order by id desc
 
 -- name: monitor_list_all
-select * from (
+select :monitor_columns, bytes_until from (
   select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
   from (
     select * from monitor_shown
-    where id < $1
+    where id < $1 and ($6::boolean or archived_at is null)
+      and (not $7::boolean or failing_since is not null)
       and ($2::int[] is null or shown_status = any ($2))
       and ($3::text is null or position(lower($3) in lower(name)) > 0 or id::text = lower($3))
     order by id desc
     limit $4
   ) m
-  cross join lateral (
-    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
-           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
-  ) b
+  cross join lateral (select :monitor_bytes as bytes) b
 ) page
 where bytes_until - bytes < $5
 order by id desc
 
 -- name: monitor_list_run
-select * from (
+select :monitor_columns, bytes_until from (
   select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
   from (
     select * from monitor_shown
-    where org_id = $1 and run_id = $2 and id < $3
+    where org_id = $1 and run_id = $2 and id < $3 and ($8::boolean or archived_at is null)
+      and (not $9::boolean or failing_since is not null)
       and ($4::uuid is null or team_id = $4)
       and ($5::int[] is null or shown_status = any ($5))
     order by id desc
     limit $6
   ) m
-  cross join lateral (
-    select octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
-           + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) as bytes
-  ) b
+  cross join lateral (select :monitor_bytes as bytes) b
 ) page
 where bytes_until - bytes < $7
 order by id desc
 
 -- name: organisation_share
 -- For share: ChangeOrganisation must not miss a monitor that is being made, nor this one its change.
-select locked or not features @> array['monitors'] as stopped from organisation where id = $1 for share
+select not monitors_run from organisation where id = $1 for share
 
 -- name: team_exists
 select 1 from team where org_id = $1 and id = $2
@@ -75,12 +81,12 @@ delete from idempotency_key
 where org_id = $1 and key = $2 and created_at < now() - make_interval(hours => $3::int)
 
 -- name: idempotency_get
-select body_sha256, monitor_id, answer, row_count from idempotency_key
+select body_sha256, monitor_id, answer, row_count, job_id from idempotency_key
 where org_id = $1 and key = $2 and created_at >= now() - make_interval(hours => $3::int)
 
 -- name: idempotency_insert
-insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count)
-values ($1, $2, $3, $4, $5::json, $6)
+insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count, job_id)
+values ($1, $2, $3, $4, $5::json, $6, $7)
 
 -- name: endpoint_find
 -- For key share: maintenance must not forget it meanwhile.
@@ -113,6 +119,25 @@ set name = coalesce($2, name),
     missing_confirmations = coalesce($12::int, missing_confirmations),
     updated_at = now()
 where id = $1
+
+-- name: monitor_definition
+-- With the schedule locked: no tick opens between this and what is made of it.
+select m.struct, m.struct_version, m.field_versions, m.subject_type, m.former_tick_id, s.open_tick_id
+from monitor m join monitor_sched s on s.monitor_id = m.id
+where m.id = $1
+for update of s
+
+-- name: monitor_change_definition
+-- $6, $7: what ticks up to this one go by, where another one than is known.
+update monitor
+set struct = coalesce($2::json, struct), struct_version = $3, field_versions = coalesce($4::json, field_versions),
+    subject_type = coalesce($5::smallint, subject_type), former_tick_id = coalesce($6::bigint, former_tick_id),
+    former = coalesce($7::json, former)
+where id = $1
+
+-- name: monitor_change_tier
+with changed as (update monitor set tier = $2 where id = $1)
+update monitor_sched set tier = $2 where monitor_id = $1
 
 -- name: monitor_change_frequency
 -- With the clock once the row is locked: a scheduler may have cut a slot since this transaction began.

@@ -1,6 +1,6 @@
 -- name: overview_members
 -- $1 seconds since the last heartbeat; $2 limit
-select id, roles, version, host, pid, started_at, heartbeat_at, draining, counters::text as counters,
+select id, roles, version, host, pid, started_at, heartbeat_at, draining, counters::text as counters, lanes,
   (extract(epoch from now() - heartbeat_at) * 1000)::bigint as heartbeat_age_ms
 from member
 where heartbeat_at > now() - $1::bigint * interval '1 second'
@@ -22,10 +22,10 @@ from chunk
 -- name: overview_deliveries
 -- $1 counted up to
 select
-  (select count(*) from (select from delivery where state = 0 limit $1) s) as pending,
-  (select count(*) from (select from delivery where state = 1 limit $1) s) as dead,
+  (select count(*) from (select from delivery where state = :delivery_pending limit $1) s) as pending,
+  (select count(*) from (select from delivery where state = :delivery_dead limit $1) s) as dead,
   (select (extract(epoch from now() - created_at) * 1000)::bigint
-   from delivery where state = 0 order by id limit 1) as oldest_pending_age_ms
+   from delivery where state = :delivery_pending order by id limit 1) as oldest_pending_age_ms
 
 -- name: overview_monitors
 -- $1 counted up to; $2 seconds

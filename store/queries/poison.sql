@@ -1,12 +1,12 @@
 -- name: split_lock_chunk
-select c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc,
-       c.price_mc, c.month, c.monitor_ids, c.tick_ids, c.firsts, c.ends
+select :chunk_columns
 from chunk c
 where c.id = $1 and c.lease_token = $2
 for update
 
--- name: chunk_last_try
-update chunk set claims = greatest(claims, $3) where id = $1 and lease_token = $2
+-- name: chunk_count
+-- Counts a claim that chunk_claim did not count ($3 is 1, else 0), and raises the count to $4 at least.
+update chunk set claims = greatest(claims + $3, $4) where id = $1 and lease_token = $2
 returning id
 
 -- name: split_make_large

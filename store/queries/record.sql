@@ -5,20 +5,23 @@ join chunk c on c.id = u.id and c.lease_token = u.token
 order by c.id
 for update of c
 
+-- fragment: row_states_update
+update row_state s
+set last_tick_id = r.tick_id,
+    outcome = get_byte(r.outcomes, s.position - r.first),
+    last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (:outcome_changed, :outcome_unchanged)
+                       then r.looked_until else s.last_run_at end
+from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bytea[], $5::timestamptz[])
+  as r(monitor_id, tick_id, first, outcomes, looked_until)
+where s.monitor_id = r.monitor_id
+  and s.position >= r.first and s.position < r.first + length(r.outcomes)
+  and get_byte(r.outcomes, s.position - r.first) <> :outcome_none
+
 -- name: record_row_states
 -- $4 outcomes, one byte a position, 0 = none; $5 what the completed checks looked at ended then.
 with written as (
-  update row_state s
-  set last_tick_id = r.tick_id,
-      outcome = get_byte(r.outcomes, s.position - r.first),
-      last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (1, 2) then r.looked_until
-                         else s.last_run_at end
-  from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bytea[], $5::timestamptz[])
-    as r(monitor_id, tick_id, first, outcomes, looked_until)
-  where s.monitor_id = r.monitor_id
-    and s.position >= r.first and s.position < r.first + length(r.outcomes)
+  :row_states_update
     and s.last_tick_id < r.tick_id
-    and get_byte(r.outcomes, s.position - r.first) <> 0
   returning 1
 )
 select count(*) from written
@@ -33,14 +36,15 @@ select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[
 -- name: record_rows
 update monitor_row r
 set baseline = coalesce(u.baseline, r.baseline), known = coalesce(u.known, r.known), pending = u.pending,
-    updated_at = now()
-from unnest($1::uuid[], $2::int[], $3::json[], $4::json[], $5::json[])
-  as u(monitor_id, position, baseline, known, pending)
+    seen = case when u.seen is null then r.seen else coalesce(r.seen, '{}') || u.seen end,
+    struct_version = u.struct_version, updated_at = now()
+from unnest($1::uuid[], $2::int[], $3::json[], $4::json[], $5::json[], $6::jsonb[], $7::int[])
+  as u(monitor_id, position, baseline, known, pending, seen, struct_version)
 where r.monitor_id = u.monitor_id and r.position = u.position
 
 -- name: record_deliveries
 -- To where the monitor sends now, which may have changed since the claim. One whose receiver is another one by now is
--- left to whoever claims it. Tells of the monitors $10 where they send.
+-- left to the deliverer that claims it. Tells of the monitors $10 where they send.
 with written as (
   insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at,
                         lease_token)
@@ -54,7 +58,7 @@ with written as (
   join monitor m on m.id = u.monitor_id
   where m.webhook_url is not null
 )
-select id, webhook_url, endpoint_id, metadata from monitor where id = any($10::uuid[])
+select :target_columns from monitor where id = any($10::uuid[])
 
 -- name: record_log
 insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes, check_ms)
@@ -72,8 +76,11 @@ from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestampt
 -- name: record_close_ticks
 update monitor_sched s
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
-    open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end
-from unnest($1::uuid[], $2::bigint[], $3::int[]) as u(monitor_id, tick_id, check_ms)
+    open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end,
+    failing_since = case when u.completed then null when u.failed then coalesce(s.failing_since, s.open_started_at)
+                         else s.failing_since end
+from unnest($1::uuid[], $2::bigint[], $3::int[], $4::boolean[], $5::boolean[])
+  as u(monitor_id, tick_id, check_ms, completed, failed)
 where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
 
 -- name: record_charges
@@ -90,13 +97,3 @@ where c.id = u.id
 
 -- name: record_delete_chunks
 delete from chunk where id = any($1::uuid[])
-
--- name: accounts_return
-update account a set balance_mc = a.balance_mc + u.amount_mc
-from unnest($1::uuid[], $2::bigint[]) as u(org_id, amount_mc)
-where a.org_id = u.org_id
-
--- name: team_spend_return
-update team_spend s set spent_mc = s.spent_mc - u.amount_mc
-from unnest($1::uuid[], $2::date[], $3::bigint[]) as u(team_id, month, amount_mc)
-where s.team_id = u.team_id and s.month = u.month

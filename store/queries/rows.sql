@@ -1,53 +1,88 @@
 -- name: row_ids
 select id from monitor_row where monitor_id = $1 and position >= $2 and position < $3 order by position
 
+-- fragment: row_columns
+-- Of a monitor_row r with its row_state s.
+r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.known, r.seen, r.struct_version, r.is_active,
+  r.disabled_reason, r.created_at, r.updated_at, s.last_run_at, s.outcome = :outcome_failed as failing
+
+-- fragment: row_page_columns
+id, position, subject, context, baseline, pending, known, seen, struct_version, is_active, disabled_reason, created_at,
+  updated_at, last_run_at, failing
+
+-- fragment: row_bytes
+-- What a row r adds to a page.
+octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0) + octet_length(r.baseline::text)
+  + coalesce(octet_length(r.pending::text), 0) + coalesce(octet_length(r.known::text), 0)
+  + coalesce(octet_length(r.seen::text), 0)
+
 -- name: row_list
 -- Positions have no gaps. A range of keys with two ends, and a look at the index a row behind a fence, cost the
 -- same for every page under any plan; others read the rest of a monitor through, and look cheap while the table grows
 -- faster than it is analyzed.
 -- The rows' bytes are added up here, so that no more are sent than a page may hold ($4).
-select * from (
-  select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
-         r.updated_at, s.last_run_at, b.bytes,
+select :row_page_columns, removed, bytes_until from (
+  select :row_columns, r.removed_at is not null as removed, b.bytes,
          sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
   from monitor_row r
   cross join lateral (
-    select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
+    select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
   ) s
   cross join lateral (
-    select octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0)
-           + octet_length(r.baseline::text) + coalesce(octet_length(r.pending::text), 0) as bytes
+    select :row_bytes as bytes
   ) b
   where r.monitor_id = $1 and r.position > $2 and r.position <= $2::bigint + $3
 ) page
 where bytes_until - bytes < $4
 order by position
 
+-- fragment: row_failure
+-- Of a row r with its state s: since when its checks fail, and what the last one said; nothing where the last one did not
+-- fail, or where its events are gone by now. A look at either end of the index.
+left join lateral (
+  select to_timestamp(oldest.tick_id / 1e6) as failing_since, newest.message as failure_message
+  from (select coalesce(extract(epoch from s.last_run_at) * 1000000, 0)::bigint as tick_id) completed
+  cross join lateral (
+    select tick_id from event
+    where row_id = r.id and event_type = :event_error and tick_id > completed.tick_id
+    order by tick_id limit 1
+  ) oldest
+  cross join lateral (
+    select message from event
+    where row_id = r.id and event_type = :event_error and tick_id > completed.tick_id
+    order by tick_id desc limit 1
+  ) newest
+) f on s.outcome = :outcome_failed
+
 -- name: row_get
-select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason, r.created_at,
-       r.updated_at, s.last_run_at
+select :row_columns, f.failing_since, f.failure_message
 from monitor_row r
 join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
-where r.id = $2 and r.monitor_id = $1
+:row_failure
+where r.id = $2 and r.monitor_id = $1 and r.removed_at is null
 
--- name: row_list_stale
-select * from (
+-- name: row_id_by_key
+select id from monitor_row where monitor_id = $1 and key_hash = $2
+
+-- name: row_list_chosen
+-- Of the rows in ($2, $3] that are switched on: the failing ones ($7), or those that were not checked in time.
+select :row_page_columns, failing_since, failure_message, bytes_until from (
   select r.*, b.bytes, sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
   from (
-    select r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.is_active, r.disabled_reason,
-           r.created_at, r.updated_at, s.last_run_at
+    select :row_columns, f.failing_since, f.failure_message
     from monitor_row r
     cross join lateral (
-      select last_run_at from row_state where monitor_id = r.monitor_id and position = r.position offset 0
+      select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
     ) s
-    where r.monitor_id = $1 and r.position > $2 and r.position <= $3
-      and r.is_active and coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4)
+    :row_failure
+    where r.monitor_id = $1 and r.position > $2 and r.position <= $3 and r.is_active and r.removed_at is null
+      and case when $7::boolean then s.outcome = :outcome_failed
+               else coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4) end
     order by r.position
     limit $5
   ) r
   cross join lateral (
-    select octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0)
-           + octet_length(r.baseline::text) + coalesce(octet_length(r.pending::text), 0) as bytes
+    select :row_bytes as bytes
   ) b
 ) page
 where bytes_until - bytes < $6
@@ -104,6 +139,30 @@ select case when is_active = $3 then 0 when $3 then 1 else -1 end as moved from 
 
 -- name: row_switch_count
 update monitor_sched set active_row_count = active_row_count + $2 where monitor_id = $1
+
+-- name: row_remove
+-- Its place stays; its key is free. One row where it was there: whether it was active.
+with old as (
+  select id, is_active from monitor_row where id = $2 and monitor_id = $1 and removed_at is null for update
+), removed as (
+  update monitor_row r
+  set removed_at = now(), is_active = false, disabled_reason = 'removed', updated_at = now(),
+      key_hash = uuid_send(gen_random_uuid())
+  from old
+  where r.id = old.id
+)
+select is_active from old
+
+-- name: row_remove_count
+update monitor_sched
+set active_row_count = active_row_count - $2, removed_row_count = removed_row_count + 1
+where monitor_id = $1
+
+-- name: row_context
+select context from monitor_row where id = $2 and monitor_id = $1 and removed_at is null for update
+
+-- name: row_set_context
+update monitor_row set context = $3::json, updated_at = now() where id = $2 and monitor_id = $1
 
 -- name: monitor_touch
 update monitor set updated_at = now() where id = $1

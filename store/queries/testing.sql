@@ -11,16 +11,7 @@ for update of c
 -- name: record_row_states_unfenced
 -- Rows that are recorded already are recorded again.
 with written as (
-  update row_state s
-  set last_tick_id = r.tick_id,
-      outcome = get_byte(r.outcomes, s.position - r.first),
-      last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (1, 2) then r.looked_until
-                         else s.last_run_at end
-  from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bytea[], $5::timestamptz[])
-    as r(monitor_id, tick_id, first, outcomes, looked_until)
-  where s.monitor_id = r.monitor_id
-    and s.position >= r.first and s.position < r.first + length(r.outcomes)
-    and get_byte(r.outcomes, s.position - r.first) <> 0
+  :row_states_update
   returning 1
 )
 select count(*) from written
@@ -31,3 +22,46 @@ select $1::uuid[], $2::bigint[]
 -- name: chunk_renew_not
 -- Every lease counts as held, and none is made longer.
 select u.id, $3::bigint from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+
+-- name: job_chunk_lock_any_token
+-- Any token will do.
+select u.n, c.progress = u.progress, c.progress = u.progress + 1
+from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
+join job_chunk c on c.id = u.id and c.job_id = $1
+order by c.id
+for update of c
+
+-- name: job_chunk_lock_any_progress
+-- What was recorded already is recorded again.
+select u.n, u.progress >= 0, false
+from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
+join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = $1
+order by c.id
+for update of c
+
+-- name: job_chunk_progress_any
+update job_chunk c
+set done = u.done, progress = u.progress + 1, claims = case when u.serial then c.claims else 0 end, suspect = null,
+    last_error = coalesce(u.last_error, c.last_error)
+from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(id, progress, done, serial, last_error)
+where c.id = u.id
+
+-- name: job_insert_unreserved
+-- The balance is taken, and nothing says for what.
+insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
+                 caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
+                 on_behalf_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, 0, $15::date, $16, $17,
+        now() + $18 * interval '1 millisecond', $19)
+
+-- name: job_chunk_held_always
+select u.id, $2::uuid[] is not null from unnest($1::uuid[]) as u(id)
+
+-- name: job_end_lock_not
+-- Nobody waits for anybody.
+select :job_locked_columns
+from job j
+where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
+
+-- name: parts_open_nothing
+select $1::uuid, $2::smallint[] where false

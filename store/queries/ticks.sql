@@ -1,9 +1,13 @@
+-- fragment: sched_columns
+-- Of a monitor_sched s, and the transaction's time.
+s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count, s.last_tick_id,
+  s.open_tick_id, s.check_ms, now()
+
 -- name: sched_due
-select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, next_run_at, row_count, last_tick_id,
-       open_tick_id, now(), check_ms
-from monitor_sched
-where live and next_run_at <= now()
-order by next_run_at
+select :sched_columns
+from monitor_sched s
+where s.live and s.next_run_at <= now()
+order by s.next_run_at
 limit $1
 for update skip locked
 
@@ -40,7 +44,7 @@ select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), now(), u.s
        u.outcomes,
        case when u.outcomes is null
             then array_fill(0::bigint, array[$9::int]) || u.row_count::bigint
-                 || array_fill(0::bigint, array[8 - $9::int]) end
+                 || array_fill(0::bigint, array[:outcome_max - $9::int]) end
 from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[],
             $8::bytea[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count, outcomes)
@@ -69,8 +73,7 @@ from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::
 
 -- name: sched_due_portions
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
-       open_started_at, open_rows, open_trigger, portion_position, now(),
-       portion_turn, check_ms
+       open_started_at, open_rows, open_trigger, portion_position, portion_turn, check_ms
 from monitor_sched
 where portion_at is not null and portion_at <= now()
 order by portion_at
@@ -105,5 +108,7 @@ where monitor_id = $1 and tick_id = $2 and finished_at is null
 update monitor_sched
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
     open_trigger = null, open_large = false,
-    check_ms = case when $3::int > 0 then $3::int else check_ms end
+    check_ms = case when $3::int > 0 then $3::int else check_ms end,
+    failing_since = case when $4::boolean then null when $5::boolean then coalesce(failing_since, open_started_at)
+                         else failing_since end
 where monitor_id = $1 and open_tick_id = $2

@@ -35,6 +35,7 @@ delete from upload
 where id in (select u.id from upload u
              where u.expires_at < now()
                and not exists (select from monitor_import i where i.upload_id = u.id)
+               and not exists (select from job j where j.upload_id = u.id and j.finished_at is null)
              order by u.expires_at
              limit $1
              for update skip locked)
@@ -50,7 +51,7 @@ where monitor_id = (select monitor_id from monitor_import where not_before <= no
 returning monitor_id
 
 -- name: import_lock
-select i.org_id, i.upload_id, i.next_part, u.columns, u.part_count
+select i.upload_id, i.next_part, u.columns, u.part_count
 from monitor_import i
 join upload u on u.id = i.upload_id
 where i.monitor_id = $1

@@ -66,6 +66,9 @@ class Operator {
     await this.page.getByRole('img', {name: /Checks a second, by outcome, now: .*unchanged 0?\.?[0-9]*[1-9]/}).waitFor();
     await this.page.getByRole('img', {name: /Schedule lag, now: p50 [0-9.]+ s/}).waitFor();
     assert.equal(await this.page.locator('.plot canvas').count(), 4, 'every chart is drawn');
+    // The job of this test holds a chunk, and a process serves its lane.
+    const lane = this.page.getByRole('region', {name: 'Job chunks by lane'}).getByRole('row', {name: /^lookup/});
+    assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
     // A second point, so that there is a line.
     await this.page.waitForResponse(answer => answer.url().endsWith('/admin/v1/overview'));
     await this.look('overview');
@@ -141,6 +144,34 @@ class Operator {
     await this.look('events');
   }
 
+  async terminate() {
+    await this.page.getByRole('link', {name: 'Jobs'}).click();
+    await this.page.getByLabel('Kind').selectOption('find_email');
+    await this.page.getByLabel('Status').selectOption('running');
+    await this.button('Show').click();
+    await this.page.waitForURL(/status=running/);
+    const rows = this.page.locator('main tbody tr');
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1, 'the filter finds one');
+    await this.look('jobs');
+    await rows.getByRole('link').first().click();
+    await this.badge('running');
+    await this.main(this.given.job);
+    await this.page.getByRole('region', {name: 'Chunks that are not done'}).getByText('leased').waitFor();
+    await this.look('job');
+    await this.button('Terminate').click();
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByRole('button', {name: 'Terminate', exact: true}).click();
+    assert(await dialog.isVisible(), 'no termination without a reason');
+    await dialog.getByLabel('Reason').fill('it hangs');
+    await dialog.getByRole('button', {name: 'Terminate', exact: true}).click();
+    await this.badge('terminated');
+    await this.main('cancelled_by_operator');
+    await this.main('No chunk is left');
+    assert.equal(await this.button('Terminate').count(), 0, 'an end is final');
+    await this.look('job-ended');
+  }
+
   async replay() {
     await this.page.getByRole('link', {name: 'Deliveries'}).click();
     await this.page.getByLabel('State').selectOption('dead');
@@ -173,6 +204,7 @@ class Operator {
     await this.page.getByRole('link', {name: 'Audit'}).click();
     await this.main('the receiver is mended');
     await this.main('monitor.pause');
+    await this.main('job.terminate');
     await this.look('audit');
   }
 
@@ -180,7 +212,7 @@ class Operator {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
     const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
-                   deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
+                   jobs: 'jobs', job: `jobs/${this.given.job}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
       await this.page.locator('main h2').first().waitFor();
@@ -221,8 +253,8 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'replay', 'seeTheRest',
-                  'onAPhone', 'byKeyboard', 'leave']) {
+    for (step of ['logIn', 'seeTheFleet', 'terminate', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'replay',
+                  'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);
     }

@@ -1,11 +1,11 @@
-"""A DNS server (UDP, A and AAAA) whose every answer has a time to live of 0."""
+"""A DNS server (UDP; A, AAAA and MX) whose every answer has a time to live of 0."""
 
 import ipaddress
 import socket
 import struct
 import threading
 
-A, AAAA = 1, 28
+A, MX, AAAA = 1, 15, 28
 
 
 class DnsServer:
@@ -14,6 +14,7 @@ class DnsServer:
 
     def __init__(self):
         self.names, self.turns, self.queries = {}, {}, 0
+        self.mx = {}  # of a domain: [(preference, host)]
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
@@ -35,6 +36,8 @@ class DnsServer:
             i += 1 + query[i]
         question, kind = query[12:i + 5], struct.unpack(">H", query[i + 1:i + 3])[0]
         name = ".".join(labels)
+        if kind == MX and name in self.mx:
+            return self._mail_hosts(query, question, self.mx[name])
         answers = self.names.get(name)
         if answers is None:
             return query[:2] + b"\x81\x83" + struct.pack(">HHHH", 1, 0, 0, 0) + question
@@ -48,6 +51,15 @@ class DnsServer:
                 records += b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(address.packed)) + address.packed
                 count += 1
         return query[:2] + b"\x81\x80" + struct.pack(">HHHH", 1, count, 0, 0) + question + records
+
+    @staticmethod
+    def _mail_hosts(query, question, hosts):
+        records = b""
+        for preference, host in hosts:
+            labels = [label.encode() for label in host.split(".") if label]
+            data = struct.pack(">H", preference) + b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
+            records += b"\xc0\x0c" + struct.pack(">HHIH", MX, 1, 0, len(data)) + data
+        return query[:2] + b"\x81\x80" + struct.pack(">HHHH", 1, len(hosts), 0, 0) + question + records
 
     def close(self):
         self.socket.close()

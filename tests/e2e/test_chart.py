@@ -120,6 +120,10 @@ def test_yaml_is_tidy(rendered, tmp_path):
     ("roles.worker.replicas=-1", "replicas"),
     ("roles.wroker.replicas=2", "wroker"),
     ("roles.api.also={api,sheduler}", "also"),
+    ("roles.worker.lanes={checks,smpt}", "lanes"),
+    ("workers.mail.replicas=1", "lanes"),
+    ("workers.mail.lanes={}", "lanes"),
+    ("workers.Mail.lanes={smtp}", "Mail"),
     ("image.tagg=1", "tagg"),
     ("image.digest=sha256:short", "digest"),
     ("log.level=loud", "level"),
@@ -171,6 +175,27 @@ def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
     assert mounted(everything["watch-worker"]) == {"vedette-key", "vedette-research"}, "also delivers"
     for rendered_objects in objects.values():
         assert not of_kind(rendered_objects, "Secret"), "secrets are by reference"
+
+
+def environment_of(deployment):
+    return {e["name"]: e.get("value") for e in pod_of(deployment)["containers"][0]["env"]}
+
+
+def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say(objects):
+    assert "VEDETTE_WORKER_LANES" not in environment_of(of_kind(objects["secrets"], "Deployment")["v-vedette-worker"])
+    everything = of_kind(objects["everything"], "Deployment")
+    worker, research = everything["watch-worker"], everything["watch-worker-research"]
+    assert environment_of(worker)["VEDETTE_WORKER_LANES"] == "checks,lookup"
+    assert environment_of(research)["VEDETTE_WORKER_LANES"] == "transform,research"
+    assert "--roles=worker" in pod_of(research)["containers"][0]["args"], "says that it does nothing else"
+    assert research["spec"]["replicas"] == 3 and pod_of(research)["nodeSelector"] == {"kubernetes.io/arch": "arm64"}
+    for inherited in ("tolerations", "affinity"):
+        assert pod_of(research)[inherited] == pod_of(worker)[inherited]
+    assert labels_of(research)["vedette.role/worker"] == "true", "the policies are those of workers"
+    assert research["spec"]["selector"] != worker["spec"]["selector"]
+    assert mounted(research) == {"vedette-research"}
+    others = [d for name, d in everything.items() if "worker" not in name]
+    assert others and not any("VEDETTE_WORKER_LANES" in environment_of(d) for d in others)
 
 
 def config_defaults():

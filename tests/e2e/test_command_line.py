@@ -31,6 +31,32 @@ def test_a_wrong_command_line_is_2_and_says_why(binary, arguments):
     assert done.returncode == 2 and done.stderr
 
 
+@pytest.mark.parametrize("arguments, hint", [
+    (["demoo"], 'there is no command "demoo"; the closest one is "demo"'),
+    (["ctl", "--url", "http://127.0.0.1:1", "org-featurs"],
+     'there is no command "org-featurs"; the closest one is "org-features"'),
+    (["ctl", "orgs", "--limti", "3"], 'there is no option "--limti"; the closest one is "--limit"'),
+    (["elephantine"], 'there is no command "elephantine"\n'),
+])
+def test_a_wrong_word_is_named_with_the_closest_right_one(binary, arguments, hint):
+    done = run(binary, *arguments)
+    assert done.returncode == 2 and not done.stdout
+    assert hint in done.stderr.decode(), done.stderr
+
+
+def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
+    defaults = run(binary, "config")
+    assert defaults.returncode == 0 and b"[limits]" in defaults.stdout
+    file = tmp_path / "vedette.toml"
+    file.write_bytes(b"[limits]\nrequests_per_minute = 7\n")
+    environment = {"VEDETTE_DATABASE_URL": "postgresql:///", "VEDETTE_SECURITY_ENCRYPTION_KEY": "0" * 64}
+    sound = run(binary, "config", "--check", "--config", file, environment=environment)
+    assert sound.returncode == 0 and b"sound" in sound.stdout, sound.stderr
+    file.write_bytes(b"[limits]\nrequest_per_minute = 7\n")
+    wrong = run(binary, "config", "--check", "--config", file, environment=environment)
+    assert wrong.returncode == 2 and b"requests_per_minute" in wrong.stderr
+
+
 # ---- verify
 
 

@@ -4,10 +4,11 @@ build/screenshots."""
 
 import json
 import subprocess
+import threading
 
 import pytest
 
-from conftest import ADMIN_TOKEN, ROOT, Receiver, call, wait_until
+from conftest import ADMIN_TOKEN, ROOT, Receiver, Vedette, call, wait_until
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
 
@@ -46,6 +47,27 @@ def test_without_the_registry_the_build_has_no_charts_and_says_so(tmp_path):
     assert (tmp_path / "generated/uplot/uplot.css").read_text() == ""
 
 
+@pytest.fixture
+def silent_provider():
+    """A service that takes every question and answers none before the test ends."""
+    ended = threading.Event()
+    service = Receiver(lambda request: ended.wait(600) and 503)
+    yield service
+    ended.set()
+    service.close()
+
+
+@pytest.fixture
+def vedette(binary, database, tmp_path, silent_provider):
+    longer_than_the_test = "600000"
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROVIDERS_HTTP_SILENT_URL": silent_provider.url, "VEDETTE_LOOKUPS_FIND_EMAIL": "silent",
+        "VEDETTE_PROVIDERS_HTTP_SILENT_TIMEOUT_MS": longer_than_the_test,
+        "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": longer_than_the_test})
+    yield service.migrate().start()
+    assert service.stop() == 0, service.log()
+
+
 def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
     screenshots = ROOT / "build" / "screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
@@ -67,8 +89,12 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
                                         if e["event_type"] == "change"])
         wait_until("a dead delivery", lambda: vedette.as_operator(
             "GET", "/admin/v1/deliveries?state=dead").json["items"])
+        asked = {"lead": {"name": "Ada Lovelace", "domain": "engines.example"}}
+        job = tenant.post("/find-email-async", asked)["task_id"]
+        wait_until("the job to be worked on",
+                   lambda: vedette.as_operator("GET", f"/admin/v1/jobs/{job}").json["status"] == "running")
         given = {"url": vedette.admin, "token": ADMIN_TOKEN, "modules": modules, "chromium": "/usr/bin/chromium",
-                 "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+                 "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
                  "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],

@@ -1,20 +1,26 @@
-"""The document and the server hold each other, by tools that nobody here wrote: redocly lints api/openapi.yaml;
+"""The document and the server hold each other, by tools that nobody here wrote: redocly lints what api/openapi/ renders to;
 prism stands between a client that walks every route and a live server, and refuses what the document does not say."""
 
 import concurrent.futures
+import hashlib
 import json
 import socket
 import subprocess
+import sys
+import tempfile
 import urllib.parse
 import uuid
+from pathlib import Path
 
 import psycopg2
 import pytest
-import yaml
 
 from conftest import ROOT, Postgres, Vedette, call, free_port, wait_until
 
-DOCUMENT = ROOT / "api" / "openapi.yaml"
+RENDERED = tempfile.TemporaryDirectory(prefix="vedette-openapi-")
+DOCUMENT = Path(RENDERED.name) / "openapi.json"
+subprocess.run([sys.executable, ROOT / "api" / "render_openapi.py", ROOT / "api" / "openapi", DOCUMENT,
+                Path(RENDERED.name) / "docs.html"], check=True)
 BODY_BYTES_MAX = 65536
 
 
@@ -33,6 +39,23 @@ def test_the_document_passes_redocly(npm_tool):
         capture_output=True, text=True, timeout=100, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "warning" not in done.stderr + done.stdout, done.stdout + done.stderr
+
+
+def test_no_body_that_a_client_sends_has_defaults():
+    """Generators of clients make a property with a default one that always has to be given."""
+    document = json.loads(DOCUMENT.read_text())
+
+    def defaults(node, path):
+        if isinstance(node, dict):
+            if "default" in node and not isinstance(node["default"], dict):
+                yield path
+            for name, child in node.items():
+                yield from defaults(child, f"{path}/{name}")
+        elif isinstance(node, list):
+            for i, child in enumerate(node):
+                yield from defaults(child, f"{path}/{i}")
+
+    assert list(defaults(document["components"]["schemas"], "schemas")) == []
 
 
 class Prism:
@@ -103,7 +126,7 @@ def strict(binary, tmp_path):
 
 def operations():
     """{operationId: (METHOD, path, operation)} of those that need a key."""
-    document = yaml.safe_load(DOCUMENT.read_text())
+    document = json.loads(DOCUMENT.read_text())
     return {operation["operationId"]: (method.upper(), path, operation)
             for path, item in document["paths"].items() for method, operation in item.items()
             if method != "parameters" and operation.get("security") != []}
@@ -115,6 +138,24 @@ GOOD = {
     "struct": {"price": "css:.price", "ceo": "who leads the company"},
     "metadata": {"a": [1, None, "x"]}, "research_plan": "look", "run_id": "run-42",
 }
+# Leads that cost nothing.
+ONE = {"lead": {"personal_email": "ada@home.example", "own": [1, None]}, "mode": "PERSONAL"}
+MANY = {"leads": [{"personal_email": "ada@home.example"}], "mode": "PERSONAL", "webhook_url": None}
+# The address of a role is nobody's, and costs nothing.
+ROLE = {"lead": {"email": "info@a.example"}}
+ROLES = {"leads": [{"email": "info@a.example"}, {"email": "nonsense"}]}
+AGE = {"subject": {"name": "Ada Lovelace", "url": "https://a.example/ada"}}
+FINDS = {"findEmail": ONE, "findEmailAsync": ONE, "findEmailBulk": MANY, "findEmailBulkAsync": MANY,
+         "reverseEmail": ROLE, "reverseEmailAsync": ROLE, "reverseEmailBulk": ROLES, "reverseEmailBulkAsync": ROLES,
+         "verifyAge": AGE}
+COSTLY = {"reverseEmail": {"lead": {"email": "ada@a.example"}}, "reverseEmailBulk": {"leads": [{"email": "ada@a.example"}]}}
+LEADS_BYTES_MAX = 1 << 20
+# The key of RFC 7515, appendix A.3.
+PUBLIC_PEM = ("-----BEGIN PUBLIC KEY-----\n"
+              "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7\n"
+              "6e8Tus9uPHvRVEXH8UTNG72bfocs3+257rn0s2ldbqkLJK2KRiMohYjlrQ==\n"
+              "-----END PUBLIC KEY-----\n")
+KEY = {"public_key_pem": PUBLIC_PEM, "kid": "k1"}
 CSV = b"\xef\xbb\xbfdomain,price\r\na.example,\"4\r\n9\"\r\n"
 
 
@@ -166,14 +207,70 @@ def walk(proxy, service, tenant):
     yield "listRows", page
     yield "listRows", ask("GET", f"{monitor}/rows?cursor={urllib.parse.quote(page.json['next_cursor'])}")
     yield "listRows", ask("GET", monitor + "/rows?stale=true")
+    yield "getRow", ask("GET", row)
+    yield "listRows", ask("GET", monitor + "/rows?failing=true")
+    found = ask("GET", monitor + "/rows?key%5Bdomain%5D=b.example")
+    assert len(found.json["rows"]) == 1, found
+    yield "listRows", found
+    for name, path in (("listMonitorEvents", monitor + "/events"), ("listAllEvents", "/events")):
+        newest = ask("GET", path + "?limit=1&event_type=change&event_type=error")
+        yield name, newest
+        yield name, ask("GET", f"{path}?cursor={urllib.parse.quote(newest.json['next_cursor'])}")
+    yield "listDeliveries", ask("GET", monitor + "/deliveries?state=dead")
     yield "addRows", ask("POST", monitor + "/rows", {"rows": [{"domain": True, "price": None}, {"domain": 1.5}]})
     yield "switchRow", ask("POST", row + "/update", {"is_active": False, "disabled_reason": "gone"})
+    yield "switchRow", ask("POST", row + "/update", {"columns": {"url": "https://a.example/"}})
+    yield "removeRow", ask("POST", row + "/remove")
     yield "triggerMonitor", ask("POST", monitor + "/trigger")
     yield "listTicks", ask("GET", monitor + "/ticks?limit=1")
     yield "updateMonitor", ask("POST", monitor + "/update", {"is_active": False})
     yield "updateMonitor", ask("POST", monitor + "/update", {"is_active": True})
     yield "cancelMonitor", ask("POST", monitor + "/cancel")
     yield "getMonitor", ask("GET", monitor)
+    yield "updateMonitor", ask("POST", monitor + "/update", {"struct": {"price": "css:.p", "ceo": "who"}, "tier": "low",
+                                                             "subject_type": "lead"})
+    yield "archiveMonitor", ask("POST", monitor + "/archive")
+    yield "listMonitors", ask("GET", "/monitors?archived=true")
+    yield "findEmail", ask("POST", "/find-email", ONE)
+    yield "findEmailAsync", ask("POST", "/find-email-async", ONE, {"Idempotency-Key": "job"})
+    started = ask("POST", "/find-email-async", ONE, {"Idempotency-Key": "job"})
+    yield "findEmailAsync", started
+    yield "findEmailBulkAsync", ask("POST", "/find-email-bulk-async", MANY)
+    serve_lookups(service)
+    yield "findEmailBulk", ask("POST", "/find-email-bulk", MANY, {"Prefer": "wait=1"})
+    yield "reverseEmail", ask("POST", "/reverse-email", ROLE, {"Prefer": "wait=1"})
+    yield "reverseEmailAsync", ask("POST", "/reverse-email-async", ROLE)
+    yield "reverseEmailBulk", ask("POST", "/reverse-email-bulk", ROLES, {"Prefer": "wait=1"})
+    yield "reverseEmailBulkAsync", ask("POST", "/reverse-email-bulk-async", ROLES)
+    service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
+    aged = ask("POST", "/verify-age", AGE)
+    yield "verifyAge", aged
+    yield "getAgeStatus", ask("GET", f"/verify-age/{aged.json['task_id']}")
+    yield "getJobStatus", ask("GET", f"/job-status/{started.json['task_id']}?wait_s=1")
+    yield "cancelJob", ask("POST", f"/job-status/{started.json['task_id']}/cancel", {})
+    yield "getJobStatus", ask("GET", f"/job-status/{started.json['task_id']}")
+    yield "getCredits", ask("GET", "/credits")
+    yield from walk_clients(ask)
+
+
+def walk_clients(ask):
+    made = ask("POST", "/oauth/clients", {"name": "billing", "access_token_ttl_seconds": 600})
+    yield "createOauthClient", made
+    client = f"/oauth/clients/{made.json['client_id']}"
+    yield "addOauthClientKey", ask("POST", client + "/keys", KEY)
+    yield "listOauthClients", ask("GET", "/oauth/clients")
+    yield "getOauthClient", ask("GET", client)
+    yield "changeOauthClient", ask("PATCH", client, {"name": "new", "status": "disabled"})
+    yield "listOauthClientKeys", ask("GET", client + "/keys")
+    yield "revokeOauthClientKey", ask("DELETE", client + "/keys/k1")
+    yield "revokeOauthClientTokens", ask("POST", client + "/revoke-tokens", {})
+    yield "deleteOauthClient", ask("DELETE", client)
+
+
+def serve_lookups(service):
+    """A member that serves lookups, as far as the database knows."""
+    service.sql("insert into member (id, roles, version, host, pid, lanes, heartbeat_at) values "
+                "(gen_random_uuid(), '{worker}', 'v', 'h', 1, '{lookup}', now() + interval '1 hour')")
 
 
 def test_prism_finds_no_violation_on_any_route(strict, prism):
@@ -199,13 +296,16 @@ class Errors:
         active = self.tenant.post("/monitors", {**GOOD, "frequency": "30d"})
         self.paused = self.tenant.post("/monitors", {**GOOD, "frequency": "30d"})
         assert self.tenant.post(f"/monitors/{self.paused['id']}/cancel", {})["status"] == "cancelled"
-        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "run_id": "run-42"}
+        job = self.tenant.post("/find-email-async", ONE)
+        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "run_id": "run-42",
+                    "task_id": job["task_id"], "kid": "k1",
+                    "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"]}
 
     def ask(self, method, pattern, ids=None, key=None, query="", body=None, content_type="application/json",
             headers=None):
         path = pattern.format(**{**self.ids, **(ids or {})}) + query
         sent = {"x-api-key": key or self.tenant.api_key, **(headers or {})}
-        if method == "POST":
+        if method in ("POST", "PATCH"):
             body = b"{}" if body is None else body
             sent["Content-Type"] = content_type
         else:
@@ -214,7 +314,8 @@ class Errors:
 
     def good_body(self, operation):
         return json.dumps({"createMonitor": GOOD, "updateMonitor": {"name": "n"},
-                           "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True}}.get(
+                           "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
+                           "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, **FINDS}.get(
                                operation, {})).encode()
 
     # One function a status: (operationId, method, path) -> answer.
@@ -229,6 +330,14 @@ class Errors:
     def s401(self, operation, method, path):
         return self.ask(method, path, key="vd_live_" + "a" * 43)
 
+    def s402(self, operation, method, path):
+        costly = {"leads": [{"name": "Ada", "domain": "a.example"}]} if "Bulk" in operation else {
+            "lead": {"name": "Ada", "domain": "a.example"}}
+        costly = AGE if operation == "verifyAge" else COSTLY.get(operation.removesuffix("Async"), costly)
+        serve_lookups(self.service)
+        self.service.sql("update account set balance_mc = 0")
+        return self.ask(method, path, body=json.dumps(costly).encode())
+
     def s403(self, operation, method, path):
         org = f"/admin/v1/orgs/{self.tenant.org_id}"
         assert self.service.as_operator("PATCH", org, {"locked": True}).status == 200
@@ -239,19 +348,36 @@ class Errors:
     def s404(self, operation, method, path):
         if operation == "createMonitor":
             return self.ask(method, path, body=json.dumps({**GOOD, "team_id": str(uuid.uuid4())}).encode())
-        return self.ask(method, path, {"monitor_id": str(uuid.uuid4())})
+        if operation == "createOauthClient":
+            return self.ask(method, path, body=json.dumps({"name": "c", "team_id": str(uuid.uuid4())}).encode())
+        return self.ask(method, path, {name: str(uuid.uuid4()) for name in ("monitor_id", "task_id", "client_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
             return self.idempotency_key_in_use()
+        if operation in FINDS:
+            return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
             return self.too_many_unused_files(method, path)
+        if operation in ("createOauthClient", "addOauthClientKey"):
+            return self.until_refused(operation, method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
+        if operation in ("archiveMonitor", "removeRow"):  # of one that is being made
+            self.service.sql("update monitor set status = 0 where id = %s", [self.paused["id"]])
         if operation in ("cancelMonitor", "addRows", "switchRow"):  # of a monitor that failed to start
             self.service.sql("update monitor set status = 1 where id = %s", [self.paused["id"]])
         answer = self.ask(method, path, cancelled, body=body)
         self.service.sql("update monitor set status = 4 where id = %s", [self.paused["id"]])
+        return answer
+
+    def until_refused(self, operation, method, path):
+        """As many clients as an organisation may have, or a second key of one id."""
+        for _ in range(101):
+            answer = self.ask(method, path, body=self.good_body(operation))
+            if answer.status != 200:
+                break
+        self.service.sql("update oauth_client set deleted_at = now() where id <> %s", [self.ids["client_id"]])
         return answer
 
     def too_many_unused_files(self, method, path):
@@ -281,10 +407,22 @@ class Errors:
             holder.close()
         return second
 
+    def job_key_in_use(self, operation, method, path):
+        """While somebody holds the lock of the key (store/idempotency.cc)."""
+        key = uuid.UUID(self.tenant.org_id).bytes + b"job in use"
+        number = int.from_bytes(hashlib.sha256(key).digest()[:8], "little", signed=True)
+        holder = psycopg2.connect(self.service.postgres.url("contract"))
+        try:
+            holder.cursor().execute("select pg_advisory_xact_lock(%s)", [number])
+            return self.ask(method, path, body=self.good_body(operation), headers={"Idempotency-Key": "job in use"})
+        finally:
+            holder.close()
+
     def s413(self, operation, method, path):
         if operation == "uploadCsv":
             return None  # 2 GiB; in test_uploads.py
-        return self.ask(method, path, body=b'{"a":"' + b"x" * BODY_BYTES_MAX + b'"}')
+        size = LEADS_BYTES_MAX if operation in FINDS else BODY_BYTES_MAX
+        return self.ask(method, path, body=b'{"a":"' + b"x" * size + b'"}')
 
     def s415(self, operation, method, path):
         return self.ask(method, path, body=b"{}", content_type="image/png")
@@ -293,7 +431,7 @@ class Errors:
         if operation == "uploadCsv":
             return self.ask(method, path, body=b"a\n" + b"x" * 70_000 + b"\n", content_type="text/csv")
         if method == "GET":
-            return self.ask(method, path, query="?limit=0&status=none")
+            return self.ask(method, path, query="?limit=0&status=none&wait_s=61")
         return self.ask(method, path, body=b'{"nonsense": 1}')
 
     def s429(self, operation, method, path):
@@ -308,16 +446,21 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
-        tables = ["monitor", "upload", "monitor_sched"]
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
-        self.service.sql("alter view monitor_shown rename to monitor_shown_away")
+        views = ["monitor_shown", "job_shown"]
+        for view in views:
+            self.service.sql(f"alter view {view} rename to {view}_away")
         content_type = "text/csv" if operation == "uploadCsv" else "application/json"
         body = b"a\n1\n" if operation == "uploadCsv" else self.good_body(operation)
+        if operation == "findEmail":  # which needs a job where its receiver is to be told of the end
+            body = json.dumps({**ONE, "webhook_url": "https://hooks.example.com/"}).encode()
         answer = self.ask(method, path, body=body, content_type=content_type)
         for table in tables:
             self.service.sql(f"alter table {table}_away rename to {table}")
-        self.service.sql("alter view monitor_shown_away rename to monitor_shown")
+        for view in views:
+            self.service.sql(f"alter view {view}_away rename to {view}")
         return answer
 
     def s503(self, operation, method, path):

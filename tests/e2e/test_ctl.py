@@ -65,6 +65,8 @@ def test_an_operators_day(ctl, vedette, nginx, database):
     org = ctl.json("org-create", "Acme", "--feature", "monitors", "--reason", "contract 7")["id"]
     assert "monitors" in ctl.text("org", org)
     ctl.text("org-features", org, "--feature", "monitors", "--feature", "testing_monitors", "--reason", "asked for it")
+    shown = ctl.json("org-features", org)
+    assert shown["features"] == ["monitors", "testing_monitors"], "asking takes nothing away"
     assert ctl.json("credits", org, "1000.5", "--reason", "invoice 1") == {"balance": 1000.5}
     team = ctl.json("team-create", org, "red", "--spend-limit", "100")["id"]
     ctl.text("team-change", org, team, "--name", "blue", "--spend-limit", "none")
@@ -90,12 +92,18 @@ def test_an_operators_day(ctl, vedette, nginx, database):
         assert "pages" in tidy(ctl.text("monitors", "--query", "page", "--status", "active"))
         assert "headline" in ctl.text("monitor", monitor)
         assert ctl.json("rows", monitor)["rows"][0]["id"] == row and tidy(ctl.text("rows", monitor))
+        assert ctl.json("failures")["items"] == [] and tidy(ctl.text("failures", "--limit", "5"))
+        assert ctl.json("rows", monitor, "--failing", "true")["rows"] == []
         nginx.write("a.html", "<h1>another</h1>")  # of another length, for its ETag
         triggered = ctl.json("trigger", monitor, "--reason", "try")
         assert triggered["rows"] == 1
         wait_until("the change", lambda: "headline" in ctl.text("events", monitor, row))
         [event] = [e for e in ctl.json("events", monitor, row) if e["event_type"] == "change"]
         assert (event["previous_value"], event["current_value"]) == ("1", "another")
+        shown = ctl.json("row", monitor, row)
+        assert shown["id"] == row and "headline" in ctl.text("row", monitor, row)
+        assert shown["current"]["headline"]["value"] == "another" and shown["current"]["headline"]["since"]
+        assert shown["baseline"] == {"headline": "1"} and shown["never_observed"] == []
 
         [dead] = ctl.json("deliveries", "--state", "dead", "--org", org)["items"]
         assert "410" in ctl.text("delivery", dead["id"])
@@ -105,6 +113,30 @@ def test_an_operators_day(ctl, vedette, nginx, database):
         assert ctl.json("replay-many", "--org", org) == {"replayed": 0}
     finally:
         receiver.close()
+
+    # It looks up an address.
+    task = tenant.post("/find-email-async", {"lead": {"name": "Ada Lovelace", "domain": "gmail.com"}})["task_id"]
+    wait_until("the job to end", lambda: ctl.json("job", task)["status"] == "completed")
+    shown = tidy(ctl.text("job", task))
+    for word in ("find_email", "blocks:", "deadline_at", "lookup"):
+        assert word in shown, shown
+    assert [j["id"] for j in ctl.json("jobs", "--org", org, "--kind", "find_email")["items"]] == [task]
+    assert task in tidy(ctl.text("jobs", "--status", "completed"))
+    assert ctl.json("job-terminate", task, "--reason", "too late") == {
+        "id": task, "status": "completed", "status_reason": None}
+    assert ctl.json("deliveries", "--job", task)["items"] == []
+    assert "(status 422)" in ctl.refused("jobs", "--status", "done")
+
+    # Somebody does not want to be looked up.
+    assert ctl.json("suppress", "--email", "Ada@engines.example", "--reason", "asked") == {"kind": "address", "added": True}
+    assert ctl.json("suppress", "--name", "Ada Lovelace", "--domain", "engines.example", "--org", org,
+                    "--reason", "asked") == {"kind": "person", "added": True}
+    assert "(status 422)" in ctl.refused("suppress", "--name", "Ada Lovelace", "--reason", "asked")
+    task = tenant.post("/find-email-async", {"lead": {"name": "Ada Lovelace", "domain": "engines.example"}})["task_id"]
+    wait_until("the job to end", lambda: ctl.json("job", task)["status"] == "completed")
+    assert tenant.get(f"/job-status/{task}")["result"]["email"] == [["", "NOT_FOUND", "COMPANY"]]
+    assert ctl.json("unsuppress", "--email", "ada@engines.example") == {"kind": "address", "removed": True}
+    assert "ngines.example" not in ctl.text("audit", "--limit", "100")
 
     # Trouble.
     assert ctl.json("pause", monitor, "--reason", "the site asked")["status"] == "paused"
@@ -119,7 +151,14 @@ def test_an_operators_day(ctl, vedette, nginx, database):
     overview = tidy(ctl.text("overview"))
     assert "{" not in overview, "a machine's form"
     assert "members" in overview and "scheduler" in overview
-    assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog"}
+    session = ctl.json("session-create", org, "--user", "ada", "--ttl", "600", "--reason", "she signed in")
+    assert [u["user_id"] for u in ctl.json("users", org)["items"]] == ["ada"]
+    ctl.json("session-end", org, session["id"])
+    ctl.json("user-remove", org, "ada")
+    assert ctl.json("users", org)["items"] == []
+
+    assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog", "jobs", "waits"}
+    assert "jobs.lanes:" in overview and "waits.used" in overview
     audit = tidy(ctl.text("audit", "--limit", "100"))
     for word in ("org.create", "contract 7", "monitor.pause", "the site asked", "org.change", "not paid"):
         assert word in audit, word
@@ -127,7 +166,16 @@ def test_an_operators_day(ctl, vedette, nginx, database):
 
     assert ctl.json("drain", "--reason", "goodbye")["draining"] is True
     assert vedette.process.wait(60) == 0
-    assert ctl.commands() - ctl.used == set(), "a command that nobody tried"
+    assert ctl.commands() - ctl.used == {"email"}, "a command that nobody tried"  # test_mail_servers.py
+
+
+def test_the_token_can_stand_in_a_file(ctl, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(ADMIN_TOKEN + "\n")
+    assert ctl.run("orgs", VEDETTE_ADMIN_TOKEN="", VEDETTE_ADMIN_TOKEN_FILE=str(file)).returncode == 0
+    assert ctl.run("--token-file", file, "orgs", VEDETTE_ADMIN_TOKEN="").returncode == 0
+    missing = ctl.run("orgs", VEDETTE_ADMIN_TOKEN="", VEDETTE_ADMIN_TOKEN_FILE=str(tmp_path / "none"))
+    assert missing.returncode == 2 and str(tmp_path / "none") in missing.stderr
 
 
 def test_exit_codes_tell_refusals_from_a_port_that_is_not_there(ctl):

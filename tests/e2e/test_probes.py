@@ -47,7 +47,7 @@ class Research:
         check, answer = validator("check"), validator("answer")
         research = self
 
-        class Handler(research_service.Handler):
+        class Handler(research_service.ResearchService):
             def handle(self):
                 with research.lock:
                     research.open += 1
@@ -62,10 +62,10 @@ class Research:
                     research.in_flight_max = max(research.in_flight_max, research.in_flight)
                 return super().parse_request()
 
-            def answer_check(self, check_id, found):
+            def answer_found(self, check_id, found):
                 wait, value = found
                 minute = MINUTE_S - 0.5  # is rounded up
-                super().answer_check(check_id, (min(wait, minute) if research.release.is_set() else minute, value))
+                super().answer_found(check_id, (min(wait, minute) if research.release.is_set() else minute, value))
 
             def answer(self, status, value, headers=None):
                 with research.lock:
@@ -91,7 +91,7 @@ class Research:
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.options = options
-        self.server.answers = research_service.Answers(options)
+        self.server.answers = research_service.Answers(options.delay)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -9,7 +9,8 @@ from email.utils import format_datetime
 
 import pytest
 from conftest import Vedette, wait_until
-from receivers import (Authority, Scripted, answers, closes_after, drips, endless, half_closes, hangs, reply,
+from certificates import Authority
+from receivers import (Scripted, answers, closes_after, drips, endless, half_closes, hangs, reply,
                        resets)
 
 TIMEOUT_MS = 1500

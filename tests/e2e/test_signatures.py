@@ -74,6 +74,7 @@ def test_openssl_and_stripe_verify_also_while_secrets_rotate(vedette, database, 
     assert body["metadata"] == {"text": "\u00fc \u2713 </script>", "n": 1.50}
     assert request["headers"]["Service-Event-Type"] == body["type"]
     assert request["headers"]["Service-Event-Id"] == body["event_group_id"]
+    assert request["headers"]["Service-Monitor-Id"] == subject.monitor
     assert request["headers"]["Service-Delivery-Attempt"] == "1"
     assert request["headers"]["Content-Type"] == "application/json"
 

@@ -37,7 +37,8 @@ class MoneyWatch:
         try:
             rows = self.cluster.execute("""
                 select a.org_id, a.balance_mc,
-                  (select coalesce(sum(reserved_mc), 0) from chunk c where c.org_id = a.org_id),
+                  (select coalesce(sum(reserved_mc), 0) from chunk c where c.org_id = a.org_id)
+                    + (select coalesce(sum(reserved_mc), 0) from job j where j.org_id = a.org_id),
                   (select coalesce(sum(amount_mc), 0) from credit_entry e where e.org_id = a.org_id)
                 from account a""")
             over = self.cluster.execute("""
@@ -300,7 +301,8 @@ class Checker:
         query = self.cluster.execute
         for org, balance, reserved, entries in query("""
                 select a.org_id, a.balance_mc, (select coalesce(sum(reserved_mc), 0) from chunk c
-                  where c.org_id = a.org_id), (select sum(amount_mc) from credit_entry e where e.org_id = a.org_id)
+                  where c.org_id = a.org_id) + (select coalesce(sum(reserved_mc), 0) from job j
+                  where j.org_id = a.org_id), (select sum(amount_mc) from credit_entry e where e.org_id = a.org_id)
                 from account a"""):
             if balance < 0 or reserved or balance != entries:
                 self.fail(f"G4 organisation {org}: balance {balance}, reserved {reserved}, ledger {entries}")
@@ -311,8 +313,10 @@ class Checker:
         charged, price_of, team = collections.Counter(), {}, collections.Counter()
         for org, team_id, amount, checks, tier, chunk in query(
                 "select org_id, team_id, amount_mc, checks, tier, chunk_id from credit_entry where checks is not null"):
-            charged[org, tier] += checks
             team[team_id] -= amount
+            if tier is None:
+                continue  # rows of jobs (job_checker.py)
+            charged[org, tier] += checks
             price = -amount / checks
             if price not in PRICES_MC[tier] or price_of.setdefault(chunk, price) != price:
                 self.fail(f"G4 chunk {chunk}: {checks} checks of tier {tier} are charged {-amount}")
@@ -365,19 +369,25 @@ class Checker:
 
     def strict_stops(self, monitor):
         """When it was certainly stopped: [(stop answered, next start asked for)]."""
-        for target, stop, go in ((monitor.id, STOPS, "resume"), (monitor.tenant.id, ["lock"], "unlock")):
-            since = None
-            for e in self.controls:
-                if e["target"] != target:
-                    continue
-                if e["what"] in stop and e["status"] == 200:
-                    since = since or e["t"]
-                elif e["what"] == go:
-                    if since:
-                        yield since, e["sent"]
-                    since = None
-            if since:
-                yield since, float("inf")
+        yield from self._strict(monitor.id, STOPS, "resume")
+        yield from self.strict_locks(monitor.tenant)
+
+    def strict_locks(self, tenant):
+        return self._strict(tenant.id, ["lock"], "unlock")
+
+    def _strict(self, target, stop, go):
+        since = None
+        for e in self.controls:
+            if e["target"] != target:
+                continue
+            if e["what"] in stop and e["status"] == 200:
+                since = since or e["t"]
+            elif e["what"] == go:
+                if since:
+                    yield since, e["sent"]
+                since = None
+        if since:
+            yield since, float("inf")
 
     def just_thawed(self, member, since, at):
         return any(f["name"] in ("stop", "freeze") and f["what"] == member and f["t0"] <= since + 5
@@ -391,7 +401,7 @@ class Checker:
             if NOTIFIED.get(outcome) in self.monitors[monitor].types:
                 expected.add((NOTIFIED[outcome], check))
         dead = {(TYPES[t], g): e for t, g, e in self.cluster.execute(
-            "select type, event_group_id, last_error from delivery where state = 1")}
+            "select type, event_group_id, last_error from delivery where state = 1 and job_id is null")}
         ended = {"taken": collections.defaultdict(list), "gone": collections.defaultdict(list)}
         for e in self.webhooks:
             if not e["proper"]:
@@ -416,7 +426,7 @@ class Checker:
         self.notes.append(f"{len(taken)} notifications, {duplicates} arrived more than once; {len(gone)} refused for "
                           f"good; {down} attempts at a receiver that was down")
         history = self.cluster.execute(
-            "select delivery_id from delivery_attempt where delivered group by 1 having count(*) > 1")
+            "select delivery_id from delivery_attempt where delivered and job_id is null group by 1 having count(*) > 1")
         if len(history) > duplicates:
             self.fail(f"G3 {len(history)} deliveries are on record as delivered twice, {duplicates} were")
 

@@ -32,8 +32,8 @@ def scenario(request, cluster, tmp_path):
     binary = path / "vedette" if path.is_dir() else path
     made = []
 
-    def make(disabled=None, settings=None):
-        made.append(Scenario(binary, cluster, tmp_path, disabled, settings))
+    def make(disabled=None, settings=None, **more):
+        made.append(Scenario(binary, cluster, tmp_path, disabled, settings, **more))
         return made[-1]
 
     yield make

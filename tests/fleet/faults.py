@@ -11,14 +11,19 @@ from fleet import FAKETIME, LEASE_MS
 
 LEASE_S = LEASE_MS / 1000
 COMMITS = {
-    "worker": ["record_lock_chunks", "chunk_claim", "record_row_states"],
+    "worker": ["record_lock_chunks", "chunk_claim", "record_row_states", "job_claim", "job_chunk_lock", "job_charge",
+               "job_finish"],
     "delivery": ["attempt_insert", "delivery_claim"],
     "scheduler": ["chunk_insert", "tick_close_large", "sched_open_ticks"],
+    "api": ["job_insert", "job_end_lock"],
 }
 POINTS = {
-    "worker": ["after_claim", "after_reserve", "after_probe", "before_record_commit", "after_record_commit"],
+    "worker": ["after_claim", "after_reserve", "after_probe", "before_record_commit", "after_record_commit",
+               "after_job_claim", "after_row", "before_job_record_commit", "after_job_record_commit",
+               "before_job_end_commit", "after_job_end_commit"],
     "delivery": ["after_send", "before_settle"],
-    "scheduler": ["after_cut"],
+    "scheduler": ["after_cut", "before_job_end_commit", "after_job_end_commit"],
+    "api": ["after_job_start", "before_job_end_commit", "after_job_end_commit"],
 }
 
 
@@ -76,7 +81,7 @@ class Faults:
 
     def do_points(self):
         """A process goes on with faults at named points of its own."""
-        role = self.random.choice(["worker", "worker", "delivery", "scheduler"])
+        role = self.random.choice(["worker", "worker", "worker", "delivery", "scheduler", "api"])
         member = self.some(role)
         action = self.random.choice(["kill", "stop"])
         member.points = [f"{point}:{action}:{self.random.choice([0.02, 0.1, 0.3])}"

@@ -48,10 +48,18 @@ SETTINGS = {
     "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200",
     "VEDETTE_DELIVERY_BACKOFF_MAX_MS": "1000",
     "VEDETTE_DELIVERY_BREAKER_INTERVAL_MS": "1000",
+    # Parts of jobs are recorded in pieces; a refusal of the lookup service is a row's alone.
+    "VEDETTE_JOBS_RECORD_PARTIAL_DELAY_MS": "100",
+    "VEDETTE_JOBS_KEEPER_MS": "1000",
+    "VEDETTE_LOOKUPS_FIND_EMAIL": "fleet",
+    "VEDETTE_PROVIDERS_BREAKER_FAILURES": "1000000",
 }
 
 
-def call(method, url, body=None, headers=None, timeout_s=5):
+CALL_MAX_S = 5
+
+
+def call(method, url, body=None, headers=None, timeout_s=CALL_MAX_S):
     """(status, JSON), or (None, the reason) where there was no answer: then it happened or not."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data=data, method=method,
@@ -68,8 +76,8 @@ def call(method, url, body=None, headers=None, timeout_s=5):
 class Member:
     """One `vedette serve`. Whoever kills or freezes it writes that into `incidents`."""
 
-    def __init__(self, binary, name, roles, directory, loop, cluster, research, extra=None):
-        self.binary, self.name, self.roles, self.research = binary, name, roles, research
+    def __init__(self, binary, name, roles, directory, loop, cluster, world, extra=None):
+        self.binary, self.name, self.roles, self.world = binary, name, roles, world
         self.database = cluster.database
         self.log_path = directory / f"{name}.log"
         self.proxy = Proxy(loop, cluster.address)
@@ -90,8 +98,10 @@ class Member:
         }
         for tier in ("micro", "low", "medium", "high"):
             at = f"VEDETTE_PROBES_{tier.upper()}_"
-            kept |= {at + "KIND": "http", at + "URL": self.research.url(self.name), at + "TIMEOUT_MS": "20000",
+            kept |= {at + "KIND": "http", at + "URL": self.world.research.url(self.name), at + "TIMEOUT_MS": "20000",
                      at + "DEADLINE_MS": "60000"}
+        kept["VEDETTE_PROVIDERS_HTTP_FLEET_URL"] = self.world.lookups.url(self.name)
+        kept["VEDETTE_NET_CA_FILE"] = str(self.world.ca_file)
         kept |= {f"VEDETTE_PRICES_{tier.upper()}": str(price) for tier, price in self.prices.items()}
         if self.points:
             kept["VEDETTE_TESTING_FAULT_POINTS"] = ",".join(self.points)
@@ -151,10 +161,10 @@ class Operator:
     def __init__(self, fronts):
         self.fronts = fronts
 
-    def _try(self, method, path, body, headers, port):
+    def _try(self, method, path, body, headers, port, timeout_s=CALL_MAX_S):
         status, answer = None, "nobody answers"
         for front in self.fronts:
-            status, answer = call(method, getattr(front, port) + path, body, headers)
+            status, answer = call(method, getattr(front, port) + path, body, headers, timeout_s)
             # Asked again only where nothing can have happened.
             if status is not None or "refused" not in str(answer):
                 break
@@ -163,8 +173,8 @@ class Operator:
     def admin(self, method, path, body=None):
         return self._try(method, path, body, {"Authorization": f"Bearer {ADMIN_TOKEN}"}, "admin")
 
-    def api(self, key, method, path, body=None):
-        return self._try(method, path, body, {"x-api-key": key}, "api")
+    def api(self, key, method, path, body=None, headers=None, timeout_s=CALL_MAX_S):
+        return self._try(method, path, body, {"x-api-key": key, **(headers or {})}, "api", timeout_s)
 
     def must(self, answer):
         status, body = answer

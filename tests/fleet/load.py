@@ -34,6 +34,7 @@ def everybody(size):
         {"name": "team", "monitors": [(size(10), 4, [CHANGED], "medium")] * 2, "limit": 300},
         {"name": "locked", "monitors": [(size(40), 8, [CHANGED], "low"), (size(6), 3, [], "low")]},
         {"name": "single", "monitors": [(1, 2, [CHANGED], "low")] * size(20)},
+        {"name": "seeker", "monitors": []},  # jobs alone (job_load.py)
         {"name": "leaving", "monitors": [(size(6), 2, [CHANGED, COMPLETED], "low")] * 6, "leaving": 0.1},
     ]
 

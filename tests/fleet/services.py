@@ -1,5 +1,5 @@
-"""The world around the fleet: a research service and webhook receivers that write down what they see. One asyncio
-loop on a thread of its own, which the proxies share."""
+"""The world around the fleet: a research service, a lookup service and webhook receivers that write down what they see.
+One asyncio loop on a thread of its own, which the proxies share."""
 
 import asyncio
 import hashlib
@@ -7,6 +7,9 @@ import hmac
 import json
 import threading
 import time
+import uuid
+
+from certificates import Authority
 
 
 class Loop:
@@ -40,13 +43,13 @@ def chance(*parts):
 
 
 class HttpServer:
-    """As much of HTTP/1.1 as vedette speaks: POST with Content-Length, kept alive."""
+    """As much of HTTP/1.1 as vedette speaks: POST with Content-Length, kept alive. With `tls`, a context, as HTTPS."""
 
-    def __init__(self, loop, answer):
+    def __init__(self, loop, answer, tls=None):
         self.answer = answer  # async (path, headers, body) -> (status, body), or None: hang up
-        self.server = loop.run(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1000))
+        self.server = loop.run(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1000, ssl=tls))
         self.port = self.server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
 
     async def _serve(self, reader, writer):
         try:
@@ -115,20 +118,85 @@ class Research:
         return 200, json.dumps(answer).encode()
 
 
-class Receiver:
-    """Takes webhooks under /<tag>; the tag finds the secret that must have signed. Refuses some, drops some, and
-    some for good."""
+class Lookups:
+    """Answers each person once and for all, by the name: found and valid, found, not found, or no answer at all. Each
+    process asks under a path of its own."""
 
     def __init__(self, loop, ledger, seed):
+        self.ledger, self.seed = ledger, seed
+        self.asked = {}      # row -> how often
+        self.delay_max = 0.1
+        self.refuses = True  # whether some persons have no answer, at once or at first
+        self.unknown = 0.15  # the share of persons of whom nothing is known
+        self.behave = None   # async (member, question, times asked) -> None; tests hold answers here
+        self.server = HttpServer(loop, self._answer)
+
+    def url(self, member):
+        return f"{self.server.url}/{member}"
+
+    def candidate(self, name):
+        """What is known of a person: None, or the address and its status."""
+        draw = chance(self.seed, "found", name)
+        if draw < self.unknown:
+            return None
+        address = name.lower().replace(" ", ".") + "@people.example"
+        return address, "OK" if draw < 0.6 else "UNKNOWN"
+
+    def status(self, name, times):
+        if not self.refuses:
+            return 200
+        if chance(self.seed, "refused", name) < 0.02:
+            return 422
+        # Those that were slow to refuse would be asked again long after their job's end.
+        share = 0.5 if self.slow(name) else 0.03
+        return 500 if times == 1 and chance(self.seed, "again", name) < share else 200
+
+    def slow(self, name):
+        """Whose answer takes longer than a lease, or than the time in which a stop takes hold, in part."""
+        return chance(self.seed, "slow", name) < 0.03
+
+    async def _answer(self, path, headers, body):
+        question = json.loads(body)
+        member, row, name = path.strip("/"), question["row_id"], question["person"]["name"]
+        self.ledger.add("lookup", member=member, row=row, key=headers.get("idempotency-key"), job=question["task_id"],
+                        name=name)
+        times = self.asked[row] = self.asked.get(row, 0) + 1
+        if self.behave:
+            await self.behave(member, question, times)
+        elif self.delay_max:
+            await asyncio.sleep((80 if self.slow(name) else 1) * self.delay_max * chance(self.seed, "delay", row, times))
+        status = self.status(name, times)
+        self.ledger.add("looked_up", member=member, row=row, name=name, status=status)
+        if status != 200:
+            return status, b"{}"
+        candidate = self.candidate(name)
+        found = [{"email": candidate[0], "status": candidate[1]}] if candidate else []
+        return 200, json.dumps({"candidates": found}).encode()
+
+
+def event_of_job(job_id, kind):
+    """What the callback of a job's end is known by."""
+    return str(uuid.uuid5(uuid.UUID(job_id), kind))
+
+
+class Receiver:
+    """Takes webhooks under /<tag>; the tag finds the secret that must have signed. Refuses some, drops some, and
+    some for good. Callbacks of jobs come by HTTPS, as jobs ask for nothing else."""
+
+    def __init__(self, loop, ledger, seed, tls=None):
         self.ledger, self.seed = ledger, seed
         self.secrets = {}  # tag -> the signing secret
         self.refuses = True
         self.down = set()  # tags that are answered 503
         self.leaving = {}  # tag -> the share of its notifications that are answered 410, whenever they come
         self.server = HttpServer(loop, self._answer)
+        self.secure = HttpServer(loop, self._answer, tls) if tls else None
 
     def url(self, tag):
         return f"{self.server.url}/{tag}"
+
+    def callback_url(self, tag):
+        return f"{self.secure.url}/{tag}"
 
     def signed(self, tag, header, body):
         parts = [segment.split("=", 1) for segment in header.split(",")]
@@ -141,14 +209,34 @@ class Receiver:
         kind, group = headers["service-event-type"], headers["service-event-id"]
         attempt = headers["service-delivery-attempt"]
         payload = json.loads(body)
-        proper = (self.signed(tag, headers.get("service-signature", ""), body) and payload["type"] == kind
-                  and payload["event_group_id"] == group)
+        signed = self.signed(tag, headers.get("service-signature", ""), body)
         draw = chance(self.seed, "receive", kind, group, attempt) if self.refuses else 1
         gone = chance(self.seed, "gone", kind, group) < self.leaving.get(tag, 0)
         result = ("gone" if gone else "down" if tag in self.down else "refused" if draw < 0.04
                   else "dropped" if draw < 0.06 else "taken")
-        self.ledger.add("webhook", tag=tag, type=kind, check=group, attempt=int(attempt), result=result,
-                        proper=proper, row=payload["monitor_id"])
+        seen = {"tag": tag, "type": kind, "attempt": int(attempt), "result": result}
+        if "task_id" in payload:
+            proper = signed and payload["task_type"] == kind and event_of_job(payload["task_id"], kind) == group
+            self.ledger.add("callback", event=group, job=payload["task_id"], proper=proper, body=body.decode(), **seen)
+        else:
+            proper = signed and payload["type"] == kind and payload["event_group_id"] == group
+            self.ledger.add("webhook", check=group, proper=proper, row=payload["monitor_id"], **seen)
         if result == "dropped":
             return None
         return {"gone": 410, "down": 503, "refused": 500, "taken": 200}[result], b""
+
+
+class World:
+    """Everything outside that the fleet talks to."""
+
+    def __init__(self, loop, ledger, seed, directory):
+        authority = Authority(directory, "authority")
+        self.ca_file = authority.certificate
+        self.research, self.lookups = Research(loop, ledger, seed), Lookups(loop, ledger, seed)
+        self.receiver = Receiver(loop, ledger, seed, authority.server("IP:127.0.0.1"))
+
+    def calm(self):
+        """Nobody refuses, every person is found, and answers come at once: for scripts."""
+        self.research.refuses = self.lookups.refuses = self.receiver.refuses = False
+        self.research.moves, self.lookups.unknown = 1, 0
+        self.research.delay_max = self.lookups.delay_max = 0

@@ -4,12 +4,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.h"
 #include "worker/probes/chat.h"
 #include "worker/probes/research_answer.h"
-#include "worker/probes/text.h"
 
 namespace {
 
+using namespace vedette;
 using namespace vedette::worker;
 
 void Check(const Observation& observation, const ProbeSpec& spec) {
@@ -37,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   const auto researched = ParseResearchAnswer(body, *request.spec);
   if (const auto* seen = std::get_if<Observation>(&researched)) Check(*seen, *request.spec);
-  const PageText page{"https://example.com/", "text"};
-  for (const PageText* given : {&page, static_cast<const PageText*>(nullptr)}) {
+  const pages::PageText page{"https://example.com/", "text"};
+  for (const pages::PageText* given : {&page, static_cast<const pages::PageText*>(nullptr)}) {
     const ChatReading said = ReadChatAnswer(body, request, given);
     if (const auto* seen = std::get_if<Observation>(&said.result)) Check(*seen, *request.spec);
     if (said.tokens.prompt < 0 || said.tokens.completion < 0) std::abort();

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/monitor_body.h"
+#include "api/monitors/monitor_body.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;
@@ -15,16 +15,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.metadata_bytes_max = 16384;
   limits.row_bytes_max = 65536;
   limits.struct_bytes_max = 262144;
-  api::JsonBody body;
+  rest::JsonBody body;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (api::ParseBody(text, limits.rows_per_request_max, &body)) return 0;
+  const auto rules = api::RowsBodyRules(std::size_t{1} << 24, limits.rows_per_request_max);
+  if (rest::ParseBody(text, rules, &body)) return 0;
   if (!body.members.is_object()) return 0;
-  api::Problems update_problems;
+  rest::Problems update_problems;
   api::ReadUpdateBody(body.members, limits, &update_problems);
-  api::Problems problems;
+  rest::Problems problems;
   api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
   if (problems.any()) {
-    api::ValidationReply(problems.items());
+    rest::ValidationReply(problems.items());
     return 0;
   }
   const auto judged = api::JudgeCreate(&create, limits, net::AddressPolicy({}));

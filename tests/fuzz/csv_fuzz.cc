@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "domain/csv.h"
 
 namespace {
@@ -19,7 +20,7 @@ std::string Read(std::string_view text, std::size_t piece_bytes) {
     if (record.fields.empty() || record.end > text.size()) std::abort();
     log += std::to_string(record.line) + ":" + std::to_string(record.end);
     for (const std::string& field : record.fields) {
-      if (!domain::IsValidUtf8(field)) std::abort();
+      if (!base::IsValidUtf8(field)) std::abort();
       log += "|" + field;
     }
     log += "\n";

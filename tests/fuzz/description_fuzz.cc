@@ -5,17 +5,18 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/text.h"
 #include "domain/field_description.h"
-#include "worker/probes/selector.h"
-#include "worker/probes/text.h"
+#include "pages/selector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;
-  using namespace vedette::worker;
+  using namespace vedette;
+  using namespace vedette::pages;
   const std::string description(reinterpret_cast<const char*>(data), size);
   const auto compiled = FieldSet::Compile({{"f", description}});
   const auto kind = domain::ParseFieldDescription(description).kind;
-  if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) {
+  if (const auto* failure = std::get_if<domain::Failure>(&compiled)) {
     const bool prose = kind == domain::FieldDescription::Kind::kProse;
     if (failure->error_class != (prose ? "unsupported_description" : "bad_selector")) std::abort();
     if (failure->retryable) std::abort();
@@ -28,10 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"{\"a\": [1, {\"b\": null}], \"c\": \"<p class=x>1,5</p>\"}", "application/json",
        "https://x/"},
       stop);
-  if (const auto* observation = std::get_if<Observation>(&result)) {
+  if (const auto* observation = std::get_if<domain::Observation>(&result)) {
     const base::Json& value = observation->fields.at("f").value;
     if (value.is_structured()) std::abort();
-    if (value.is_string() && !IsValidUtf8(value.get_ref<const std::string&>())) std::abort();
+    if (value.is_string() && !base::IsValidUtf8(value.get_ref<const std::string&>())) std::abort();
   }
   return 0;
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "api/monitor_body.h"
+#include "api/monitors/monitor_body.h"
 #include "domain/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

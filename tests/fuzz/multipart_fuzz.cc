@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/multipart.h"
+#include "api/monitors/multipart.h"
 
 namespace {
 

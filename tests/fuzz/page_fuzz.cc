@@ -5,11 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "worker/probes/selector.h"
-#include "worker/probes/text.h"
+#include "base/text.h"
+#include "pages/selector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette::worker;
+  using namespace vedette;
+  using namespace vedette::pages;
   static const FieldSet html = std::get<FieldSet>(FieldSet::Compile({
       {"css", "css:body > * a[href]:not(.x) | text"},
       {"all", "css:p, td, li @title | all"},
@@ -31,16 +32,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const FieldSet* fields : {&html, &json}) {
     ExtractionStop stop;
     const PageReading reading = fields->Read(page, stop, 100);
-    if (const auto* failure = std::get_if<ProbeFailure>(&reading.result)) {
-      if (!IsValidUtf8(failure->message) || failure->retryable) std::abort();
+    if (const auto* failure = std::get_if<domain::Failure>(&reading.result)) {
+      if (!base::IsValidUtf8(failure->message) || failure->retryable) std::abort();
       continue;
     }
     if (!reading.text || reading.text->text.size() > 100) std::abort();
-    for (const auto& [name, field] : std::get<Observation>(reading.result).fields) {
-      if (!field.value.is_primitive() || !IsValidUtf8(field.evidence)) std::abort();
+    for (const auto& [name, field] : std::get<domain::Observation>(reading.result).fields) {
+      if (!field.value.is_primitive() || !base::IsValidUtf8(field.evidence)) std::abort();
       if (!field.value.is_string()) continue;
       const auto& text = field.value.get_ref<const std::string&>();
-      if (text.size() > kValueBytesMax || !IsValidUtf8(text)) std::abort();
+      if (text.size() > domain::kValueBytesMax || !base::IsValidUtf8(text)) std::abort();
       if (text.find('\0') != std::string::npos) std::abort();
     }
   }

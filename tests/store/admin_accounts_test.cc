@@ -1,7 +1,7 @@
 #include <thread>
 
 #include "base/crypto.h"
-#include "store/signing_secrets.h"
+#include "store/accounts/signing_secrets.h"
 #include "tests/store/admin_support.h"
 
 // Organisations, credits, teams, keys and secrets through the admin port.
@@ -193,6 +193,66 @@ TEST_F(Accounts, ARevokedKeyIsGoneFromTheListAndCannotBeRevokedAgain) {
   EXPECT_EQ(Sql("select revoked_at is not null from api_key"), "t");
   EXPECT_EQ(Ask("GET", path).body["items"].size(), 0U);
   EXPECT_EQ(Ask("DELETE", path + "/" + id).status, 404);
+}
+
+class Sessions : public AdminTest {
+ protected:
+  std::string LiveTokens() { return Sql("select count(*) from access_token"); }
+};
+
+TEST_F(Sessions, OneIsOfAUserWhoBecomesAMemberAndItsTokenIsStoredNowhere) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation();
+  const Reply made = Ask("POST", path + "/sessions", Object({{"user_id", "ada"}, {"name", "Ada"}}));
+  ASSERT_EQ(made.status, 201) << made.raw.body;
+  const std::string token = made.body["token"];
+  EXPECT_TRUE(token.starts_with("vd_ses_"));
+  EXPECT_EQ(token.size(), 7U + 43U);
+  EXPECT_EQ(Sql("select round(extract(epoch from expires_at - created_at)) from access_token"),
+            "3600");
+  EXPECT_EQ(Sql("select token_sha256 = sha256('" + token + "'::bytea) from access_token"), "t");
+  const Reply users = Ask("GET", path + "/users");
+  ASSERT_EQ(users.body["items"].size(), 1U);
+  EXPECT_EQ(users.body["items"][0]["user_id"], "ada");
+  EXPECT_EQ(users.body["items"][0]["name"], "Ada");
+  EXPECT_EQ(users.body["items"][0]["sessions"], 1);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'session.create'"), "1");
+}
+
+TEST_F(Sessions, TheyEndOneByOneAndWithTheirUserAndNotFromAnotherOrganisation) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation();
+  const std::string other = "/admin/v1/orgs/" + NewOrganisation();
+  const auto open = [&](const char* user) {
+    return Ask("POST", path + "/sessions", Object({{"user_id", user}}))
+        .body["id"]
+        .get<std::string>();
+  };
+  const std::string first = open("ada");
+  open("ada");
+  open("bob");
+  EXPECT_EQ(Ask("DELETE", other + "/sessions/" + first).status, 404);
+  EXPECT_EQ(Ask("DELETE", path + "/sessions/" + first).status, 204);
+  EXPECT_EQ(Ask("DELETE", path + "/sessions/" + first).status, 404);
+  EXPECT_EQ(LiveTokens(), "2");
+  EXPECT_EQ(Ask("DELETE", other + "/users/ada").status, 404);
+  EXPECT_EQ(Ask("DELETE", path + "/users/ada").status, 204);
+  EXPECT_EQ(LiveTokens(), "1");
+  EXPECT_EQ(Ask("GET", path + "/users?limit=1").body["items"][0]["user_id"], "bob");
+}
+
+TEST_F(Sessions, TheirLengthTeamAndUserAreJudged) {
+  const std::string org = NewOrganisation();
+  const std::string path = "/admin/v1/orgs/" + org + "/sessions";
+  for (const Json& bad :
+       {Object({}), Object({{"user_id", " "}}), Object({{"user_id", std::string(201, 'u')}}),
+        Object({{"user_id", "a"}, {"ttl_s", 59}}), Object({{"user_id", "a"}, {"ttl_s", 86401}})}) {
+    EXPECT_EQ(Ask("POST", path, bad).status, 422) << bad;
+  }
+  const Json foreign = Object({{"user_id", "a"}, {"team_id", base::Uuid::V4().ToString()}});
+  EXPECT_EQ(Ask("POST", path, foreign).status, 404);
+  const std::string nobody = "/admin/v1/orgs/" + base::Uuid::V4().ToString();
+  EXPECT_EQ(Ask("POST", nobody + "/sessions", Object({{"user_id", "a"}})).status, 404);
+  EXPECT_EQ(Ask("GET", nobody + "/users").status, 404);
+  EXPECT_EQ(LiveTokens(), "0");
 }
 
 class Secrets : public AdminTest {

@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 
-#include "app/ctl.h"
+#include "app/ctl/ctl.h"
 #include "net/http_server.h"
 #include "tests/store/admin_support.h"
 
@@ -76,7 +76,7 @@ TEST_F(CtlTest, RunsAnOrganisationFromItsMakingToItsLock) {
 
   EXPECT_EQ(Run({"--json", "org-lock", org}).json()["locked"], true);
   EXPECT_EQ(Run({"--json", "org-unlock", org}).json()["locked"], false);
-  EXPECT_EQ(Run({"--json", "org-features", org}).json()["features"], Json::array());
+  EXPECT_EQ(Run({"--json", "org-features", org, "--none"}).json()["features"], Json::array());
   const Outcome shown = Run({"org", org});
   EXPECT_NE(shown.out.find("balance"), std::string::npos);
   EXPECT_NE(shown.out.find("teams:\n"), std::string::npos) << shown.out;
@@ -97,7 +97,9 @@ TEST_F(CtlTest, ListsAsTablesWithTheCursorOfTheNextPage) {
   EXPECT_EQ(rest.status, Ctl::kDone) << rest.err;
   EXPECT_EQ(rest.out.find("more:"), std::string::npos);
   EXPECT_EQ(Run({"monitors"}).out, "none\n");
+  EXPECT_EQ(Run({"jobs", "--status", "running", "--kind", "workflow"}).out, "none\n");
   EXPECT_EQ(Run({"deliveries", "--state", "dead"}).out, "none\n");
+  EXPECT_EQ(Run({"deliveries", "--job", base::Uuid::V4().ToString()}).out, "none\n");
 }
 
 TEST_F(CtlTest, ShowsTheProcess) {
@@ -123,6 +125,8 @@ TEST_F(CtlTest, TellsRefusalsWithTheirReason) {
         {"monitor", nobody},
         {"rows", nobody},
         {"events", nobody, nobody},
+        {"job", nobody},
+        {"job-terminate", nobody, "--reason", "r"},
         {"delivery", nobody},
         {"replay", nobody},
         {"org", nobody},

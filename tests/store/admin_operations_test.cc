@@ -1,6 +1,6 @@
 #include "domain/names.h"
 #include "domain/row_values.h"
-#include "store/monitors.h"
+#include "store/monitors/monitors.h"
 #include "tests/store/admin_support.h"
 
 // Access, health, audit, monitors and deliveries through the admin port.
@@ -423,6 +423,19 @@ TEST_F(Operations, WithoutTheDatabaseAnswersAre503AndHealthStays_G12) {
     reply = Ask("GET", "/admin/v1/orgs/" + org);
   } while (reply.status == 503 && std::chrono::steady_clock::now() < give_up);
   EXPECT_EQ(reply.status, 200);
+}
+
+TEST_F(Operations, AnUnknownCommitIs503AndSaysThatItMayHaveHappened_G12) {
+  // Each connection ends while it commits the change.
+  Sql("create function end_at_commit() returns trigger language plpgsql as $$ begin "
+      "perform pg_terminate_backend(pg_backend_pid()); return null; end $$");
+  Sql("create constraint trigger end_at_commit after insert on organisation initially deferred "
+      "for each row execute function end_at_commit()");
+  const Reply reply = Ask("POST", "/admin/v1/orgs", Json{{"name", "Acme"}});
+  EXPECT_EQ(reply.status, 503) << reply.raw.body;
+  EXPECT_EQ(Header(reply.raw, "Retry-After"), "5");
+  EXPECT_EQ(reply.body["error"], "unavailable");
+  EXPECT_NE(reply.raw.body.find("may have been made or not"), std::string::npos);
 }
 
 TEST_F(Operations, RequestsAreCountedByRouteNotByPath) {

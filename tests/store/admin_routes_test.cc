@@ -81,8 +81,8 @@ std::vector<std::string> BadQueries() {
   std::vector<std::string> queries = {"limit=0",        "limit=-1", "limit=1001",
                                       "limit=abc",      "limit=",   "limit=99999999999999999999",
                                       "limit=1&limit=x"};
-  for (const char* name : {"cursor", "q", "status", "state", "org_id", "monitor_id", "stale",
-                           "event_group_id", "include_completions"}) {
+  for (const char* name : {"cursor", "q", "status", "state", "kind", "org_id", "monitor_id",
+                           "job_id", "stale", "event_group_id", "include_completions"}) {
     for (const std::string& value : {std::string("%00"), std::string("%ff%fe"), std::string("%zz"),
                                      std::string("'%3b drop table audit%3b --"),
                                      std::string("%25_"), std::string(9000, 'x')}) {

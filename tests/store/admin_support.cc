@@ -1,5 +1,7 @@
 #include "tests/store/admin_support.h"
 
+#include <pqxx/pqxx>
+
 namespace vedette::test {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <future>
 #include <memory>
-#include <pqxx/pqxx>
 #include <string>
 #include <utility>
 #include <vector>

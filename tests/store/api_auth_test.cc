@@ -19,7 +19,7 @@ TEST_F(ApiAuth, MissingMalformedUnknownAndRevokedKeysAre401) {
   Reply reply = AskRaw(request);
   EXPECT_EQ(reply.status, 401);
   EXPECT_EQ(reply.error(), "unauthorized");
-  request.headers = {{"authorization", "Bearer x"}};
+  request.headers = {{"authorization", "Basic x"}};
   EXPECT_THAT(AskRaw(request).message(), HasSubstr("x-api-key"));
   for (const std::string& key :
        {std::string("nonsense"), "vd_live_" + std::string(43, 'a'), acme.key + "a",
@@ -109,7 +109,7 @@ class ApiRate : public ApiTest {
 
 TEST_F(ApiRate, TwoProcessesShareOneLimitAndBeyondItIs429) {
   api::Api second(
-      config, pool, signals, clock, metrics, policy, tester,
+      config, pool, signals, clock, metrics, policy, tester, *waits,
       [](const std::string&, const std::string&) { return std::nullopt; }, log);
   // Requests of the window before count in theirs: at most one minute ends during the test.
   int refused = 0;
@@ -158,6 +158,19 @@ TEST_F(ApiAuth, DatabaseUnreachableIs503WithRetryAfterAndHeals) {
     status = Ask("GET", "/monitors").status;
   } while (status == 503 && std::chrono::steady_clock::now() < deadline);
   EXPECT_EQ(status, 200);
+}
+
+TEST_F(ApiAuth, AnUnknownCommitIs503AndSaysThatItMayHaveHappened_G12) {
+  // Each connection ends while it commits the change.
+  Sql("create function end_at_commit() returns trigger language plpgsql as $$ begin "
+      "perform pg_terminate_backend(pg_backend_pid()); return null; end $$");
+  Sql("create constraint trigger end_at_commit after insert on monitor initially deferred "
+      "for each row execute function end_at_commit()");
+  const Reply reply = Ask("POST", "/monitors", GoodBody());
+  EXPECT_EQ(reply.status, 503) << reply.raw.body;
+  EXPECT_EQ(reply.Header("Retry-After"), "5");
+  EXPECT_EQ(reply.error(), "unavailable");
+  EXPECT_NE(reply.message().find("may have been made or not"), std::string::npos);
 }
 
 TEST_F(ApiAuth, BodiesAreJudgedInOrder) {

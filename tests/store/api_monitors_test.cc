@@ -87,6 +87,9 @@ TEST_F(ApiMonitors, DetailHasEveryFieldOfTheInterface) {
                                               "subject",
                                               "context",
                                               "baseline",
+                                              "current",
+                                              "never_observed",
+                                              "is_failing",
                                               "watched",
                                               "tier",
                                               "subject_type",
@@ -117,6 +120,9 @@ TEST_F(ApiMonitors, RowOfAPageHasStructAndEventTypes) {
                                                                 "subject",
                                                                 "context",
                                                                 "baseline",
+                                                                "current",
+                                                                "never_observed",
+                                                                "is_failing",
                                                                 "struct",
                                                                 "tier",
                                                                 "subject_type",
@@ -161,6 +167,8 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
                                                         "row_count",
                                                         "active_row_count",
                                                         "status",
+                                                        "failing_since",
+                                                        "archived_at",
                                                         "created_at",
                                                         "updated_at"}));
   EXPECT_EQ(Ask("GET", "/monitors/for-run/unknown").raw.body, "[]");

@@ -46,6 +46,27 @@ void ApiExchange::End() {
   ended_.notify_all();
 }
 
+void ApiExchange::WhenGone(std::function<void()> then) {
+  const std::lock_guard lock(mutex_);
+  gone_ = std::move(then);
+  ended_.notify_all();
+}
+
+bool ApiExchange::answered() {
+  const std::lock_guard lock(mutex_);
+  return answer_.ended;
+}
+
+void ApiExchange::Leave() {
+  std::unique_lock lock(mutex_);
+  if (!ended_.wait_for(lock, std::chrono::seconds(60), [this] { return gone_ != nullptr; })) {
+    throw std::runtime_error("nobody watches the client of " + request_.target);
+  }
+  const auto gone = std::exchange(gone_, nullptr);
+  lock.unlock();
+  gone();
+}
+
 ApiExchange::Answer ApiExchange::Wait() {
   std::unique_lock lock(mutex_);
   if (!ended_.wait_for(lock, std::chrono::seconds(60), [this] { return answer_.ended; })) {
@@ -74,10 +95,19 @@ ApiTest::ApiTest(const config::Environment& environment)
       policy(config.net.allow),
       signals(config.database, clock, metrics, log),
       pool(config.database, {.name = "api"}, 4, clock, metrics, log),
+      waits(std::make_unique<api::Waits>(loop, pool, clock, metrics, config, log)),
       api(
-          config, pool, signals, clock, metrics, policy, tester,
+          config, pool, signals, clock, metrics, policy, tester, *waits,
           [](const std::string&, const std::string&) { return std::nullopt; }, log),
-      acme(NewTenant("acme")) {}
+      acme(NewTenant("acme")),
+      loop_thread([this] { loop.Run(); }) {}
+
+ApiTest::~ApiTest() {
+  pool.Stop();
+  loop.Stop();
+  loop_thread.join();
+  waits.reset();
+}
 
 net::ServerRequest ApiTest::Request(const std::string& method, const std::string& target,
                                     const Headers& headers) const {
@@ -88,7 +118,9 @@ net::ServerRequest ApiTest::Request(const std::string& method, const std::string
   request.path = target.substr(0, mark);
   if (mark != std::string::npos) request.query = target.substr(mark + 1);
   request.headers = headers;
-  if (request.Header("x-api-key").empty()) request.headers.emplace_back("x-api-key", acme.key);
+  if (request.Header("x-api-key").empty() && request.Header("authorization").empty()) {
+    request.headers.emplace_back("x-api-key", acme.key);
+  }
   return request;
 }
 
@@ -142,6 +174,7 @@ ApiTest::Tenant ApiTest::NewTenant(const std::string& name) {
   const std::string org_id = base::Uuid::V7(clock).ToString();
   Sql("insert into organisation (id, name, features) values ('" + org_id + "', '" + name +
       "', '{monitors,testing_monitors,high_tier}')");
+  Sql("insert into account (org_id) values ('" + org_id + "')");
   return {org_id, NewKey(org_id, std::nullopt)};
 }
 

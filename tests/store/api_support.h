@@ -9,11 +9,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "api/api.h"
+#include "api/jobs/waits.h"
 #include "base/clock.h"
+#include "base/event_loop.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -43,14 +46,19 @@ class ApiExchange final : public net::Exchange {
   void Begin(int status, std::vector<std::pair<std::string, std::string>> headers) override;
   void Write(std::string piece, std::function<void(bool)> then) override;
   void End() override;
+  void WhenGone(std::function<void()> then) override;
 
   Answer Wait();
+  bool answered();
+  // The client leaves, once its request is parked.
+  void Leave();
 
  private:
   net::ServerRequest request_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  Answer answer_;  // guarded by mutex_
+  Answer answer_;               // guarded by mutex_
+  std::function<void()> gone_;  // guarded by mutex_
 };
 
 class FakeWebhookTester final : public api::WebhookTester {
@@ -75,7 +83,7 @@ class ApiTest : public testing::Test {
     ApiExchange::Answer raw;
 
     std::string Header(const std::string& name) const;
-    std::string error() const { return body.value("error", ""); }
+    std::string error() const { return body.is_object() ? body.value("error", "") : ""; }
     std::string message() const { return body.value("message", ""); }
     // Of a 422: the first item's loc as text and its type.
     std::string loc() const;
@@ -84,9 +92,9 @@ class ApiTest : public testing::Test {
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
   explicit ApiTest(const config::Environment& environment = {});
-  ~ApiTest() override { pool.Stop(); }
+  ~ApiTest() override;
 
-  // With acme's key, unless the headers name another x-api-key.
+  // With acme's key, unless the headers have a credential.
   Reply Ask(const std::string& method, const std::string& target, const Headers& headers = {});
   Reply Ask(const std::string& method, const std::string& target, const base::Json& body,
             const Headers& headers = {});
@@ -120,9 +128,12 @@ class ApiTest : public testing::Test {
   net::AddressPolicy policy;
   store::Signals signals;
   store::Pool pool;
+  base::EventLoop loop;
+  std::unique_ptr<api::Waits> waits;
   FakeWebhookTester tester;
   api::Api api;
   Tenant acme;
+  std::thread loop_thread;
 };
 
 }  // namespace vedette::test

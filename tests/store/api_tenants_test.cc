@@ -2,8 +2,11 @@
 // is.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "api/routes.h"
 #include "tests/store/api_support.h"
+#include "tests/support/jose.h"
 
 namespace vedette::test {
 namespace {
@@ -18,17 +21,32 @@ class ApiTenants : public ApiTest {
         {"/monitors/{monitor_id}/update", R"({"name":"stolen","is_active":false})"},
         {"/monitors/{monitor_id}/rows", R"({"rows":[{"domain":"stolen.example"}]})"},
         {"/monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"},
+        {"/oauth/clients/{client_id}", R"({"name":"stolen","status":"disabled"})"},
     };
-    if (route.body == api::Body::kNone) return "";
+    if (route.body == rest::Body::kNone) return "";
+    if (route.pattern == "/oauth/clients/{client_id}/keys") {
+      return Json{{"public_key_pem", test::NewKey("Ed25519").PublicPem()}}.dump();
+    }
     const auto it = kBodies.find(route.pattern);
     return it == kBodies.end() ? "{}" : it->second;
   }
 
+  // Whether the path names a thing of somebody's.
+  static bool NamesAThing(const api::Route& route) {
+    return route.pattern.find("{monitor_id}") != std::string_view::npos ||
+           route.pattern.find("{task_id}") != std::string_view::npos ||
+           route.pattern.find("{client_id}") != std::string_view::npos;
+  }
+
   static std::string Path(const api::Route& route, const std::string& monitor,
-                          const std::string& row) {
+                          const std::string& row, const std::string& task,
+                          const std::string& client) {
     std::string path(route.pattern);
-    for (const auto& [name, id] :
-         {std::pair<std::string, std::string>{"{monitor_id}", monitor}, {"{row_id}", row}}) {
+    for (const auto& [name, id] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
+                                   {"{row_id}", row},
+                                   {"{task_id}", task},
+                                   {"{client_id}", client},
+                                   {"{kid}", "k1"}}) {
       if (const auto at = path.find(name); at != std::string::npos) {
         path.replace(at, name.size(), id);
       }
@@ -47,6 +65,20 @@ class ApiTenants : public ApiTest {
         "and c.relname <> 'rate_window'");
   }
 
+  // An OAuth client with the key k1.
+  std::string NewClient() {
+    const std::string id = Ask("POST", "/oauth/clients", Json{{"name", "c"}}).body["id"];
+    const Json key{{"public_key_pem", test::NewKey("P-256").PublicPem()}, {"kid", "k1"}};
+    Ask("POST", "/oauth/clients/" + id + "/keys", key);
+    return id;
+  }
+
+  // A job of the key's team that costs nothing.
+  std::string NewJob(const std::string& key) {
+    const Json body{{"lead", {{"personal_email", "ada@home.example"}}}, {"mode", "PERSONAL"}};
+    return Ask("POST", "/find-email-async", body, Headers{{"x-api-key", key}}).body["task_id"];
+  }
+
   std::string FirstRow(const std::string& monitor) {
     return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
   }
@@ -57,39 +89,53 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
   const std::string theirs = NewMonitor(
       {{"team_id", team}, {"run_id", "r"}, {"webhook_url", "https://hooks.example.com/"}});
   const std::string their_row = FirstRow(theirs);
+  const std::string their_job = NewJob(NewKey(acme.org_id, team));
+  const std::string their_client = NewClient();
   const Tenant other = NewTenant("other");
   const std::string before = Everything();
   int tried = 0;
   for (const std::string& key : {other.key, NewKey(acme.org_id, NewTeam(acme.org_id))}) {
     const std::string at_first = Everything();
     for (const api::Route& route : api::Routes()) {
-      if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
+      if (!NamesAThing(route)) continue;
       ++tried;
-      const std::string path = Path(route, theirs, their_row);
+      // A team's key may not manage clients at all.
+      const bool managed = route.access == api::Access::kManagement;
+      const bool refused = managed && key != other.key;
+      const std::string path = Path(route, theirs, their_row, their_job, their_client);
       // An invalid body too: the id is judged first.
       for (const std::string& body : {EffectiveBody(route), std::string("{")}) {
         net::ServerRequest request = Request(std::string(route.method), path, {{"x-api-key", key}});
         request.body = body;
         const Reply reply = AskRaw(std::move(request));
-        EXPECT_EQ(reply.status, 404) << route.method << " " << path << " " << body;
-        EXPECT_EQ(reply.error(), "not_found");
+        EXPECT_EQ(reply.status, refused ? 403 : 404) << route.method << " " << path << " " << body;
+        EXPECT_EQ(reply.error(), refused ? "credential_not_allowed" : "not_found");
       }
     }
     EXPECT_EQ(Everything(), at_first);
   }
-  EXPECT_GE(tried, 2 * 10);
+  EXPECT_GE(tried, 2 * 12);
   EXPECT_NE(Everything(), before);  // the second key and its team: a change would be seen
   EXPECT_FALSE(tester.tested);
   // The same requests have an effect with a key that may make them.
   for (const api::Route& route : api::Routes()) {
-    if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
-    net::ServerRequest request =
-        Request(std::string(route.method), Path(route, theirs, their_row), {});
+    // Their job is a find-email; this route knows jobs of its own kind alone.
+    if (!NamesAThing(route) || route.pattern == "/verify-age/{task_id}") continue;
+    net::ServerRequest request = Request(
+        std::string(route.method), Path(route, theirs, their_row, their_job, NewClient()), {});
     request.body = EffectiveBody(route);
     const int status = AskRaw(std::move(request)).status;
     EXPECT_TRUE(status / 100 == 2 || status == 409) << route.method << " " << route.pattern;
   }
 }
+
+// Routes that take no id at all.
+const std::set<std::string> kWithoutIds = {
+    "POST /storage/csv/upload",       "POST /find-email",
+    "POST /find-email-async",         "POST /find-email-bulk",
+    "POST /find-email-bulk-async",    "POST /reverse-email",
+    "POST /reverse-email-async",      "POST /reverse-email-bulk",
+    "POST /reverse-email-bulk-async", "POST /verify-age"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
@@ -103,6 +149,10 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
       {"GET /monitors",
        [&](const Headers& key, bool) {
          EXPECT_EQ(Ask("GET", "/monitors", key).raw.body, R"({"monitors":[]})");
+       }},
+      {"GET /events",
+       [&](const Headers& key, bool) {
+         EXPECT_EQ(Ask("GET", "/events", key).raw.body, R"({"events":[]})");
        }},
       {"GET /monitors/for-run/{run_id}",
        [&](const Headers& key, bool) {
@@ -120,15 +170,38 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
            EXPECT_EQ(Ask("POST", "/monitors", body, key).error(), "invalid_resource_handle");
          }
        }},
-      {"POST /storage/csv/upload", [](const Headers&, bool) { /* takes no id */ }},
+      {"GET /oauth/clients",
+       [&](const Headers& key, bool same_organisation) {
+         const Reply reply = Ask("GET", "/oauth/clients", key);
+         EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+         if (!same_organisation) {
+           EXPECT_EQ(reply.raw.body, "[]");
+         }
+       }},
+      {"POST /oauth/clients",
+       [&](const Headers& key, bool same_organisation) {
+         const Json body{{"name", "c"}, {"team_id", team}};
+         EXPECT_EQ(Ask("POST", "/oauth/clients", body, key).status, same_organisation ? 403 : 404);
+       }},
+      {"GET /credits",
+       [&](const Headers& key, bool same_organisation) {
+         const Json seen = Ask("GET", "/credits", key).body["team"];
+         EXPECT_EQ(seen.is_null(), !same_organisation);
+         if (seen.is_object()) {
+           EXPECT_NE(seen["id"], team);
+         }
+       }},
   };
+  NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
   for (const api::Route& route : api::Routes()) {
-    if (route.handler == nullptr || route.pattern.find("{monitor_id}") != std::string_view::npos) {
-      continue;
-    }
-    const auto it = tries.find(std::string(route.method) + " " + std::string(route.pattern));
+    // An assertion is judged by its client's keys alone: api_credentials_test.cc.
+    const bool by_assertion = route.access == api::Access::kAssertion;
+    if (route.handler == nullptr || by_assertion || NamesAThing(route)) continue;
+    const std::string name = std::string(route.method) + " " + std::string(route.pattern);
+    if (kWithoutIds.contains(name)) continue;
+    const auto it = tries.find(name);
     ASSERT_NE(it, tries.end()) << "say here how a stranger would use " << route.pattern;
     it->second({{"x-api-key", other.key}}, false);
     it->second({{"x-api-key", rival}}, true);
@@ -154,6 +227,7 @@ TEST_F(ApiTenants, RowsCursorsAndChecksOfAnotherMonitorAreNotTaken) {
       Ask("GET", "/monitors?cursor=" + list_cursor, Headers{{"x-api-key", other.key}}).error(),
       "invalid_cursor");
   Sql("delete from api_key where org_id = '" + other.org_id + "'");
+  Sql("delete from account where org_id = '" + other.org_id + "'");
   Sql("delete from organisation where id = '" + other.org_id + "'");
   EXPECT_EQ(Everything(), before);
 }
@@ -173,14 +247,14 @@ TEST_F(ApiTenants, IdempotencyKeyOfAnotherTeamShowsNothingOfItsMonitor) {
 TEST_F(ApiTenants, IdsThatAreNoneAre404OnEveryRoute) {
   const std::string monitor = NewMonitor();
   for (const api::Route& route : api::Routes()) {
-    if (route.pattern.find("{monitor_id}") == std::string_view::npos) continue;
+    if (!NamesAThing(route)) continue;
     const std::string unknown = base::Uuid::V4().ToString();
     std::vector<std::pair<std::string, std::string>> ids = {{"none", unknown}, {unknown, unknown}};
     if (route.pattern.find("{row_id}") != std::string_view::npos) {
       ids.insert(ids.end(), {{monitor, "none"}, {monitor, unknown}});
     }
     for (const auto& [m, r] : ids) {
-      net::ServerRequest request = Request(std::string(route.method), Path(route, m, r), {});
+      net::ServerRequest request = Request(std::string(route.method), Path(route, m, r, m, m), {});
       request.body = EffectiveBody(route);
       EXPECT_EQ(AskRaw(std::move(request)).status, 404) << route.pattern << " " << m << " " << r;
     }

@@ -14,7 +14,7 @@ class ApiTurns : public ApiTest {
  public:
   ApiTurns()
       : slow_api(
-            config, pool, signals, clock, metrics, policy, tester,
+            config, pool, signals, clock, metrics, policy, tester, *waits,
             [this](const std::string&, const std::string&) {
               Compile();
               return std::nullopt;

@@ -6,8 +6,9 @@
 #include <mutex>
 #include <thread>
 
-#include "store/import.h"
-#include "store/uploads.h"
+#include "store/fleet/maintenance.h"
+#include "store/monitors/import.h"
+#include "store/monitors/uploads.h"
 #include "tests/store/api_support.h"
 
 namespace vedette::test {

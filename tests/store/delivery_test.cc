@@ -6,15 +6,16 @@
 #include <thread>
 
 #include "domain/ids.h"
-#include "store/deliveries.h"
-#include "store/delivery_admin.h"
-#include "store/fleet.h"
+#include "store/deliveries/deliveries.h"
+#include "store/deliveries/delivery_admin.h"
+#include "store/fleet/fleet.h"
+#include "tests/store/jobs_support.h"
 #include "tests/store/pipeline_support.h"
 
 namespace vedette::test {
 namespace {
 
-using Kind = store::AttemptRecord::Kind;
+using domain::AttemptEnd;
 
 class DeliveryTest : public PipelineTest {
  public:
@@ -44,14 +45,14 @@ class DeliveryTest : public PipelineTest {
     return {200, per_endpoint, per_endpoint, room, room, room, 3, std::chrono::seconds(30), lease};
   }
 
-  store::AttemptRecord Attempt(const store::LeasedDelivery& d, Kind kind) {
+  store::AttemptRecord Attempt(const store::LeasedDelivery& d, AttemptEnd end) {
     store::AttemptRecord a;
-    a.kind = kind;
+    a.end = end;
     a.notification = d.notification;
     a.lease_token = d.lease_token;
     a.attempt = d.attempts + 1;
     a.attempted_at = clock.Now();
-    if (kind == Kind::kDelivered) {
+    if (end == AttemptEnd::kDelivered) {
       a.status_code = 200;
     } else {
       a.status_code = 500;
@@ -72,7 +73,7 @@ TEST_F(DeliveryTest, G2_ADeliveredNotificationLeavesAndStaysInTheHistory) {
   ASSERT_EQ(claim.deliveries.size(), 1U);
   EXPECT_EQ(claim.deliveries[0].notification.url, "http://a.example");
   EXPECT_TRUE(Claim().deliveries.empty()) << "it is leased";
-  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  Settle(Attempt(claim.deliveries[0], AttemptEnd::kDelivered));
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
   EXPECT_EQ(Sql("select attempt || ' ' || delivered || ' ' || status_code from delivery_attempt"),
             "1 true 200");
@@ -84,8 +85,8 @@ TEST_F(DeliveryTest, G3_ASettlementThatIsRepeatedIsInHistoryOnce) {
   Commit("b.example");
   const auto claim = Claim();
   ASSERT_EQ(claim.deliveries.size(), 2U);
-  const store::AttemptRecord delivered = Attempt(claim.deliveries[0], Kind::kDelivered);
-  const store::AttemptRecord failed = Attempt(claim.deliveries[1], Kind::kRetry);
+  const store::AttemptRecord delivered = Attempt(claim.deliveries[0], AttemptEnd::kDelivered);
+  const store::AttemptRecord failed = Attempt(claim.deliveries[1], AttemptEnd::kRetry);
   const auto settle = [&](bool again) {
     store::SettleAttempts(session, {delivered, failed}, again, 3, std::chrono::seconds(30));
   };
@@ -107,7 +108,7 @@ TEST_F(DeliveryTest, G2_ADeadSendersDeliveryIsClaimedAgainWhenItsLeaseEnds) {
 TEST_F(DeliveryTest, AFailedAttemptWaitsAndALostLeaseSettlesNothing) {
   Commit("a.example");
   const auto claim = Claim();
-  auto failed = Attempt(claim.deliveries[0], Kind::kRetry);
+  auto failed = Attempt(claim.deliveries[0], AttemptEnd::kRetry);
   failed.retry_in = std::chrono::hours(1);
   Settle(failed);
   EXPECT_EQ(
@@ -115,7 +116,7 @@ TEST_F(DeliveryTest, AFailedAttemptWaitsAndALostLeaseSettlesNothing) {
           "last_error from delivery"),
       "1 true http_status: 500");
   EXPECT_EQ(Sql("select encode(answer, 'hex') from delivery_attempt"), "00ff");
-  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  Settle(Attempt(claim.deliveries[0], AttemptEnd::kDelivered));
   EXPECT_EQ(Sql("select count(*) from delivery"), "1")
       << "the lease was given up by the first settle";
 }
@@ -135,8 +136,10 @@ TEST_F(DeliveryTest, ARetryWritesLittleHoweverLongTheMetadata) {
     const double before = lsn();
     const auto claim = Claim();
     ASSERT_EQ(claim.deliveries.size(), 1U);
-    EXPECT_GT(claim.deliveries[0].notification.metadata->size(), kMetadataBytes);
-    store::SettleAttempts(session, {Attempt(claim.deliveries[0], Kind::kRetry)}, false, 100,
+    EXPECT_GT(
+        std::get<domain::CheckNotice>(claim.deliveries[0].notification.about).metadata->size(),
+        kMetadataBytes);
+    store::SettleAttempts(session, {Attempt(claim.deliveries[0], AttemptEnd::kRetry)}, false, 100,
                           std::chrono::seconds(30));
     least = std::min(least, lsn() - before);
   }
@@ -145,7 +148,7 @@ TEST_F(DeliveryTest, ARetryWritesLittleHoweverLongTheMetadata) {
 
 TEST_F(DeliveryTest, AnExhaustedScheduleLeavesItDeadAndReadable) {
   Commit("a.example");
-  Settle(Attempt(Claim().deliveries[0], Kind::kDead));
+  Settle(Attempt(Claim().deliveries[0], AttemptEnd::kDead));
   EXPECT_EQ(Sql("select state from delivery"), "1");
   EXPECT_TRUE(Claim().deliveries.empty());
 }
@@ -180,7 +183,7 @@ TEST_F(DeliveryTest, G10_ADeadReceiverIsTriedOnceAnIntervalAndDelaysNobody) {
     auto claim = Claim(1);
     for (const auto& d : claim.deliveries) {
       if (d.notification.url != "http://dead.example") continue;
-      Settle(Attempt(d, Kind::kRetry));
+      Settle(Attempt(d, AttemptEnd::kRetry));
     }
   }
   EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "3");
@@ -192,7 +195,7 @@ TEST_F(DeliveryTest, G10_ADeadReceiverIsTriedOnceAnIntervalAndDelaysNobody) {
   claim = Claim();
   ASSERT_EQ(claim.deliveries.size(), 1U) << "one attempt tries it";
   EXPECT_TRUE(claim.deliveries[0].endpoint_failing);
-  Settle(Attempt(claim.deliveries[0], Kind::kDelivered));
+  Settle(Attempt(claim.deliveries[0], AttemptEnd::kDelivered));
   EXPECT_EQ(Sql("select failures from endpoint where host = 'dead.example'"), "0");
   EXPECT_EQ(Claim().deliveries.size(), 3U) << "and its backlog follows";
 }
@@ -295,7 +298,7 @@ TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {
     Sql("update endpoint set available_at = now()");
     const auto claim = Claim();
     ASSERT_EQ(claim.deliveries.size(), 1U);
-    Settle(Attempt(claim.deliveries[0], Kind::kRetry));
+    Settle(Attempt(claim.deliveries[0], AttemptEnd::kRetry));
   };
   const auto pass = [&](const char* hours) {
     Sql(
@@ -314,7 +317,7 @@ TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {
   EXPECT_EQ(Sql("select status from monitor"), "2") << "nothing is switched off";
   Sql("update delivery set available_at = now(), lease_token = null");
   Sql("update endpoint set available_at = now()");
-  Settle(Attempt(Claim().deliveries.at(0), Kind::kDelivered));
+  Settle(Attempt(Claim().deliveries.at(0), AttemptEnd::kDelivered));
   EXPECT_EQ(Sql(shown), "f");
   EXPECT_EQ(store::ReadGauges(session).receivers_failing, 0);
 }
@@ -322,7 +325,7 @@ TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {
 TEST_F(DeliveryTest, G3_AReplayKeepsTheDedupPairAndBeginsTheScheduleAnew) {
   const auto id = Commit("a.example");
   const auto first = Claim().deliveries.at(0);
-  auto dead = Attempt(first, Kind::kDead);
+  auto dead = Attempt(first, AttemptEnd::kDead);
   dead.attempt = 30;
   Settle(dead);
   Sql("update delivery set created_at = now() - interval '73 hours'");
@@ -334,6 +337,30 @@ TEST_F(DeliveryTest, G3_AReplayKeepsTheDedupPairAndBeginsTheScheduleAnew) {
   EXPECT_EQ(again.attempts, 30) << "the numbering goes on";
   EXPECT_EQ(again.schedule_attempts, 0);
   EXPECT_LT(clock.Now() - again.counted_from, std::chrono::minutes(1));
+}
+
+TEST_F(DeliveryTest, ACallbackOfAJobIsClaimedBesideNotificationsAndKeptInHistoryWithItsJob) {
+  Commit("a.example");
+  auto job = NewLookup(org, clock);
+  job.webhook = store::Webhook{"http://a.example/jobs", {"http", "a.example", 80}};
+  store::StartJob(session, clock, job, {100});
+  store::EndJob(session, clock, {}, job.id, {domain::JobStatus::kTimedOut, {}, {}});
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 2U);
+  const auto callback = std::find_if(
+      claim.deliveries.begin(), claim.deliveries.end(), [](const store::LeasedDelivery& d) {
+        return std::holds_alternative<domain::JobNotice>(d.notification.about);
+      });
+  ASSERT_NE(callback, claim.deliveries.end());
+  const domain::Notification& n = callback->notification;
+  EXPECT_EQ(std::get<domain::JobNotice>(n.about).job_id, job.id);
+  EXPECT_EQ(std::get<domain::JobNotice>(n.about).status, domain::JobStatus::kTimedOut);
+  EXPECT_EQ(n.url, "http://a.example/jobs");
+  EXPECT_EQ(n.event_group_id, domain::JobEventId(job.id, job.kind));
+  Settle(Attempt(*callback, AttemptEnd::kDelivered));
+  EXPECT_EQ(Sql("select (monitor_id is null) || ' ' || job_id || ' ' || job_status from "
+                "delivery_attempt"),
+            "true " + job.id.ToString() + " 6");
 }
 
 }  // namespace

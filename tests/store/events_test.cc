@@ -1,6 +1,6 @@
 // What is told of checks for which nothing is stored.
 
-#include "store/events.h"
+#include "store/monitors/events.h"
 #include "tests/store/pipeline_support.h"
 
 namespace vedette::test {

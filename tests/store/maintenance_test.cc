@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <pqxx/pqxx>
 #include <string>
 
 #include "base/event_loop.h"
 #include "scheduler/scheduler.h"
-#include "store/maintenance.h"
+#include "store/fleet/maintenance.h"
 #include "tests/store/worker_support.h"
 
 // What a fleet does for itself: retention, and schedulers that nobody wakes.

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/accounts.h"
+#include "store/accounts/accounts.h"
 #include "tests/store/pipeline_support.h"
 
 // What happens to prices, limits and balances while checks are under way (G4).

@@ -46,7 +46,8 @@ TEST_F(NotificationTest, G2_AUrlAndMetadataThatChangeUnderWayHoldForTheFirstAtte
       "\"now\"}'");
   ASSERT_EQ(sink.taken, 1);
   EXPECT_EQ(sink.notifications()[0].url, "http://hooks.example/new");
-  EXPECT_EQ(sink.notifications()[0].metadata, "{\"of\": \"now\"}");
+  EXPECT_EQ(std::get<domain::CheckNotice>(sink.notifications()[0].about).metadata,
+            "{\"of\": \"now\"}");
 }
 
 TEST_F(NotificationTest, G2_AReceiverThatChangesUnderWayIsTheOneThatIsTold) {

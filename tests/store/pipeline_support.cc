@@ -2,7 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <pqxx/pqxx>
+#include <thread>
+
 namespace vedette::test {
+namespace {
+
+constexpr std::chrono::seconds kDeadline{60};
+constexpr std::chrono::milliseconds kLookAgain{5};
+
+}  // namespace
 
 PipelineTest::PipelineTest()
     : config(database.config()),
@@ -85,7 +95,7 @@ store::Claim PipelineTest::ClaimAll(int chunks_max) {
   for (const auto& due : store::WalkDueOrganisations(session, {}, 1000).due) {
     shares.push_back({due.org_id, chunks_max, 1'000'000});
   }
-  return store::ClaimChunks(session, shares, base::Uuid::V4(), lease, prices);
+  return store::ClaimChunks(session, shares, base::Uuid::V4(), lease, prices, kCarefulFrom);
 }
 
 std::vector<store::ChunkRecord> PipelineTest::FinishAll(const store::Claim& claim,
@@ -127,6 +137,32 @@ void PipelineTest::ExpectMoneyAddsUp() {
           "(select coalesce(sum(reserved_mc), 0) from chunk c where c.org_id = a.org_id) <> "
           "(select coalesce(sum(amount_mc), 0) from credit_entry e where e.org_id = a.org_id)"),
       "0");
+}
+
+void PipelineTest::Until(const std::string& what, const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited in vain until " << what;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
+void PipelineTest::Eventually(const std::string& statement, const std::string& expected) {
+  pqxx::connection connection(database.url());
+  pqxx::nontransaction look(connection);
+  std::string last;
+  Until(statement + " is " + expected, [&] {
+    const auto result = look.exec(statement);
+    last = result.empty() || result[0][0].is_null() ? "" : result[0][0].c_str();
+    return last == expected;
+  });
+  EXPECT_EQ(last, expected);
+}
+
+double PipelineTest::Series(const std::string& name_and_labels) {
+  const std::string text = metrics.Expose();
+  const auto at = text.find("\n" + name_and_labels + " ");
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + name_and_labels.size() + 2));
 }
 
 }  // namespace vedette::test

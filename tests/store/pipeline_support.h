@@ -2,23 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <pqxx/pqxx>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "metrics/metrics.h"
-#include "store/chunks.h"
-#include "store/record.h"
+#include "store/checks/chunks.h"
+#include "store/checks/record.h"
+#include "store/checks/ticks.h"
 #include "store/session.h"
-#include "store/ticks.h"
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
+
+// Claims of a chunk of one row that are counted at once, and one more.
+inline constexpr int kCarefulFrom = 3;
 
 // A database with an organisation that has credits, and short ways to seed and to look.
 class PipelineTest : public testing::Test {
@@ -27,6 +30,14 @@ class PipelineTest : public testing::Test {
 
   // The first column of the first row as text; "" without a row or for NULL.
   std::string Sql(const std::string& statement);
+
+  // Wait with a deadline, after which the test fails.
+  void Until(const std::string& what, const std::function<bool()>& condition);
+  // Until the statement's first value is this.
+  void Eventually(const std::string& statement, const std::string& expected);
+
+  // The value of a series, 0 when it is not there.
+  double Series(const std::string& name_and_labels);
 
   struct MonitorOptions {
     int rows = 1;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "store/control.h"
-#include "store/monitors.h"
-#include "store/poison.h"
+#include "store/checks/poison.h"
+#include "store/monitors/control.h"
+#include "store/monitors/monitors.h"
 #include "tests/store/pipeline_support.h"
 
 namespace vedette::test {
@@ -312,7 +312,8 @@ TEST_F(PipelineTest, G10_AClaimEndsWithTheChunkThatReachesItsRows) {
   NewMonitor({.rows = 1024});
   Cut();
   const auto take = [this](int rows_max) {
-    return store::ClaimChunks(session, {{org, 64, rows_max}}, base::Uuid::V4(), lease, prices)
+    return store::ClaimChunks(session, {{org, 64, rows_max}}, base::Uuid::V4(), lease, prices,
+                              kCarefulFrom)
         .chunks.size();
   };
   EXPECT_EQ(take(257), 2U);

@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <functional>
+#include <pqxx/pqxx>
 #include <string>
 #include <thread>
 
-#include "store/control.h"
-#include "store/monitors.h"
+#include "store/monitors/control.h"
+#include "store/monitors/monitors.h"
 #include "tests/store/pipeline_support.h"
 
 // Calls of owners and operators that wait for a lock while time goes on: a slot that was accounted

@@ -11,17 +11,23 @@
 #include "app/service.h"
 #include "app/webhook_test.h"
 #include "base/crypto.h"
+#include "delivery/deliverer.h"
 #include "delivery/sender.h"
 #include "domain/signature.h"
 #include "net/http_server.h"
+#include "store/accounts/signing_secrets.h"
 #include "store/database_clock.h"
-#include "store/signing_secrets.h"
+#include "tests/store/jobs_support.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
 namespace {
 
 constexpr std::chrono::hours kAhead{40 * 24};
+
+base::Logger Quiet() {
+  return {base::LogLevel::kOff, base::LogFormat::kText};
+}
 
 // A process whose wall clock is wrong by 40 days.
 class AheadClock final : public base::Clock {
@@ -34,9 +40,9 @@ class AheadClock final : public base::Clock {
 };
 
 // Answers everything with one status, or holds it until released.
-class Receiver final : public net::HttpService {
+class Receiver final : public net::WholeBodyService {
  public:
-  void Handle(std::shared_ptr<net::Exchange> exchange) override {
+  void HandleWhole(std::shared_ptr<net::Exchange> exchange) override {
     const std::lock_guard lock(mutex_);
     requests_.push_back(exchange->request());
     if (holding_) {
@@ -80,8 +86,7 @@ class SendingTest : public WorkerTest {
     config::HttpServerConfig port = settings.admin;
     port.listen = "127.0.0.1:0";
     server_config_ = port;
-    server = std::make_unique<net::HttpServer>(
-        server_config_, receiver, base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
+    server = std::make_unique<net::HttpServer>(server_config_, receiver, Quiet());
     server->Start();
     url = "http://" + server->address() + "/";
   }
@@ -96,7 +101,7 @@ class SendingTest : public WorkerTest {
    public:
     Running(SendingTest& test, std::function<std::unique_ptr<Part>(Running&)> make)
         : pool(test.settings.database, {.name = "delivery", .keyed_plans = true}, 2, test.clock,
-               test.metrics, base::Logger(base::LogLevel::kOff, base::LogFormat::kText)),
+               test.metrics, Quiet()),
           client(loop, test.settings.net),
           part(make(*this)),
           thread_([this] { loop.Run(); }) {}
@@ -116,7 +121,8 @@ class SendingTest : public WorkerTest {
   using RunningSender = Running<delivery::Sender>;
   std::unique_ptr<RunningSender> NewSender() {
     return std::make_unique<RunningSender>(*this, [this](RunningSender& in) {
-      return std::make_unique<delivery::Sender>(in.loop, in.pool, in.client, clock, settings);
+      return std::make_unique<delivery::Sender>(in.loop, in.pool, in.client, clock, settings,
+                                                Quiet());
     });
   }
 
@@ -179,10 +185,77 @@ TEST_F(SendingTest, OnceARotationIsAnsweredEveryProcessSignsWithTheNewSecretAlon
   }
 }
 
+TEST_F(SendingTest, G3_ACallbackHasTheSameBytesAtEveryAttemptAndAFreshSignature) {
+  auto job = NewLookup(org, clock, 2);
+  store::StartJob(session, clock, job, {100});
+  store::EndJob(session, clock, {}, job.id,
+                {domain::JobStatus::kTimedOut, "deadline_exceeded", "It took too long."});
+  const std::string secret = Rotate();
+  domain::Notification n = Notice();
+  n.endpoint_id = base::Uuid::V4();
+  n.type = domain::NotificationType::kFindEmailBulk;
+  n.about = domain::JobNotice{job.id, {}, domain::JobStatus::kTimedOut};
+  const auto sender = NewSender();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_EQ(Send(*sender, n).status_code, 200);
+    EXPECT_TRUE(SignedWith(secret)) << LastSignature();
+  }
+  const auto requests = receiver.requests();
+  EXPECT_EQ(requests[0].body, requests[1].body);
+  EXPECT_EQ(requests[0].Header("service-event-type"), "find_email_bulk");
+  const base::Json body = base::ParseJsonOrThrow(requests[0].body);
+  EXPECT_EQ(body["task_id"], job.id.ToString());
+  EXPECT_EQ(body["status"], "timed_out");
+  EXPECT_EQ(body["error"]["error"], "deadline_exceeded");
+  EXPECT_TRUE(body["result"].is_null());
+  n.about = domain::JobNotice{base::Uuid::V4(), {}, domain::JobStatus::kTimedOut};
+  const auto gone = Send(*sender, n);
+  EXPECT_FALSE(gone.tried) << "nothing is sent for a job that is not there";
+  EXPECT_TRUE(gone.error.has_value());
+}
+
+TEST_F(SendingTest, G11_CallbacksBeyondTheRoomForBodiesWaitForIt) {
+  settings.delivery.bodies_held_bytes_max = settings.delivery.body_bytes_max;
+  const auto sender = NewSender();
+  domain::Notification n = Notice();
+  n.endpoint_id = base::Uuid::V4();
+  std::vector<std::future<delivery::SendResult>> results;
+  receiver.Hold();
+  const auto send = [&](const domain::Notification& what) {
+    auto result = std::make_shared<std::promise<delivery::SendResult>>();
+    results.push_back(result->get_future());
+    sender->loop.Post([&sender, what, result] {
+      sender->part->Send(what, 1,
+                         [result](delivery::SendResult r) { result->set_value(std::move(r)); });
+    });
+  };
+  constexpr std::size_t kCallbacks = 8;
+  for (std::size_t i = 0; i < kCallbacks; ++i) {
+    auto job = NewLookup(org, clock);
+    store::StartJob(session, clock, job, {100});
+    store::EndJob(session, clock, {}, job.id, {domain::JobStatus::kCancelled, {}, {}});
+    n.about = domain::JobNotice{job.id, {}, domain::JobStatus::kCancelled};
+    send(n);
+  }
+  // What fits, and the one holder that may always go on (base/byte_budget.h).
+  constexpr std::size_t kAtOnce = 2;
+  Until("the callbacks that have room", [&] { return receiver.requests().size() >= kAtOnce; });
+  // A notification of a check needs no room. It is read after everything that had room by now, so
+  // that its arrival shows that no further callback was sent.
+  domain::Notification plain = Notice();
+  plain.about = domain::CheckNotice{};
+  send(plain);
+  Until("the notification", [&] { return receiver.requests().size() > kAtOnce; });
+  EXPECT_EQ(receiver.requests().size(), kAtOnce + 1);
+  receiver.Release();
+  for (auto& result : results) EXPECT_EQ(result.get().status_code, 200);
+  EXPECT_EQ(receiver.requests().size(), kCallbacks + 1);
+}
+
 TEST_F(SendingTest, ANotificationThatWaitedGoesWhereItsMonitorSendsNow) {
   const auto monitor = NewMonitor({.rows = 1, .webhook_url = "http://a.example"});
   domain::Notification n = Notice();
-  n.monitor_id = monitor;
+  n.about = domain::CheckNotice{monitor, {}, {}};
   n.endpoint_id = *base::Uuid::Parse(Sql("select endpoint_id from monitor"));
   n.url = "http://127.0.0.1:1/former";
   n.read_at = clock.SinceBoot() - std::chrono::seconds(2);
@@ -209,8 +282,7 @@ TEST_F(SendingTest, G2_AProcessWhoseClockIsFortyDaysAheadKeepsTheSchedule) {
   const AheadClock ahead;
   settings.health.listen = "";
   settings.health.drain_delay_ms = std::chrono::milliseconds(0);
-  app::Service service(settings, {app::Role::kDelivery}, ahead,
-                       base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
+  app::Service service(settings, {app::Role::kDelivery}, ahead, Quiet());
   service.Start();
   Eventually("select count(*) from delivery_attempt", "1");
   service.Stop();
@@ -220,6 +292,44 @@ TEST_F(SendingTest, G2_AProcessWhoseClockIsFortyDaysAheadKeepsTheSchedule) {
             "1");
 }
 
+// A process that stood still for longer than a lease: another one has the delivery, and sends it.
+TEST_F(SendingTest, ADeliveryWhoseLeaseIsLostWhileItWaitsIsNotSent) {
+  receiver.Hold();
+  settings.delivery.lease_ms = std::chrono::milliseconds(600);
+  settings.delivery.in_flight_per_endpoint_max = 1;
+  NewMonitor({.rows = 1, .webhook_url = "http://a.example"});
+  Sql(fmt::format("update monitor set webhook_url = '{}'", url));
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select d, org_id, endpoint_id, id, id, d, 0, now() from monitor, "
+      "(select gen_random_uuid() as d from generate_series(1, 2)) as two");
+  Running<delivery::Deliverer> running(*this, [this](Running<delivery::Deliverer>& in) {
+    return std::make_unique<delivery::Deliverer>(in.loop, in.pool, in.client, clock, metrics,
+                                                 settings, Quiet());
+  });
+  running.loop.Post([&] { running.part->Start(); });
+  Eventually("select count(*) from delivery where lease_token is not null", "2");
+  Until("one is under way", [&] { return receiver.requests().size() == 1; });
+  const std::string sent(receiver.requests()[0].Header("service-event-id"));
+  Sql(
+      fmt::format("update delivery set lease_token = gen_random_uuid(), available_at = now() + "
+                  "interval '1 hour' where id <> '{}'",
+                  sent));
+  // The second renewal from now on begins after the change; when the third one has been made, the
+  // process has heard what the second one found.
+  const auto renewed = fmt::format("select available_at from delivery where id = '{}'", sent);
+  for (int i = 0; i < 3; ++i) {
+    const std::string before = Sql(renewed);
+    Until("a renewal", [&] { return Sql(renewed) != before; });
+  }
+  receiver.Release();
+  Eventually("select count(*) from delivery_attempt", "1");
+  std::promise<void> drained;
+  running.loop.Post([&] { running.part->Drain([&] { drained.set_value(); }); });
+  ASSERT_EQ(drained.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_EQ(receiver.requests().size(), 1U);
+  EXPECT_EQ(Sql("select count(*) from delivery where attempts = 0"), "1") << "the other process's";
+}
+
 TEST_F(SendingTest, G10_WebhookTestsAreBoundedAndShared) {
   settings.delivery.tests_in_flight_max = 20;
   const auto neighbour = NewOrganisation(0);
@@ -227,7 +337,7 @@ TEST_F(SendingTest, G10_WebhookTestsAreBoundedAndShared) {
   std::atomic<int> refused{0};
   std::atomic<int> sent{0};
   Running<app::WebhookTest> running(*this, [this](Running<app::WebhookTest>& in) {
-    return std::make_unique<app::WebhookTest>(in.loop, in.pool, clock, settings);
+    return std::make_unique<app::WebhookTest>(in.loop, in.pool, clock, settings, Quiet());
   });
   using Refusal = api::WebhookTestOutcome::Refusal;
   const auto test = [&](const base::Uuid& of) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <pqxx/pqxx>
 #include <utility>
 
 namespace vedette::test {
 namespace {
 
 constexpr std::chrono::seconds kDeadline{60};
-constexpr std::chrono::milliseconds kLookAgain{5};
 
 }  // namespace
 
@@ -45,6 +45,11 @@ void ScriptedProbe::Start(worker::ProbeRequest request,
     }
   }
   done(std::move(*result));
+}
+
+void ScriptedProbe::Forget() {
+  const std::lock_guard lock(mutex_);
+  held_.clear();
 }
 
 void ScriptedProbe::Release(base::EventLoop& loop, const worker::ProbeResult& result) {
@@ -112,12 +117,12 @@ WorkerTest::Process::Process(WorkerTest& test)
     : test_(test),
       pool_(test.settings.database, {.name = "worker", .keyed_plans = true}, 2, test.clock,
             test.metrics, base::Logger(base::LogLevel::kOff, base::LogFormat::kText)),
-      worker_(std::make_unique<worker::Worker>(
+      pipeline_(std::make_unique<worker::CheckPipeline>(
           loop, pool_, test.signals, test.clock, test.metrics, test.settings,
           std::map<domain::Tier, worker::TierProbe>{
               {domain::Tier::kLow, {"scripted", &test.probe, test.settings.probes.at("low")}}},
-          &test.sink, base::Logger(base::LogLevel::kOff, base::LogFormat::kText))) {
-  loop.Post([this] { worker_->Start(); });
+          suspect_slot_, &test.sink, base::Logger(base::LogLevel::kOff, base::LogFormat::kText))) {
+  loop.Post([this] { pipeline_->Start(); });
   thread_ = std::thread([this] { loop.Run(); });
 }
 
@@ -129,15 +134,25 @@ WorkerTest::Process::~Process() {
     test_.probe.Release(loop, ended);
     EXPECT_EQ(done.wait_for(kDeadline), std::future_status::ready) << "draining hangs";
   }
+  if (thread_.joinable()) {
+    loop.Stop();
+    thread_.join();
+  }
+  pipeline_.reset();
+}
+
+void WorkerTest::Process::Die() {
+  drained_ = true;
   loop.Stop();
   thread_.join();
-  worker_.reset();
+  test_.probe.Forget();
+  test_.Sql("update chunk set available_at = now() where lease_token is not null");
 }
 
 std::future<void> WorkerTest::Process::Drain() {
   drained_ = true;
   auto done = std::make_shared<std::promise<void>>();
-  loop.Post([this, done] { worker_->Drain([done] { done->set_value(); }); });
+  loop.Post([this, done] { pipeline_->Drain([done] { done->set_value(); }); });
   return done->get_future();
 }
 
@@ -156,37 +171,11 @@ base::Uuid WorkerTest::NewPriced(int rows, const std::string& webhook_url) {
   return id;
 }
 
-void WorkerTest::Until(const std::string& what, const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  while (!condition()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited in vain until " << what;
-    std::this_thread::sleep_for(kLookAgain);
-  }
-}
-
-void WorkerTest::Eventually(const std::string& statement, const std::string& expected) {
-  pqxx::connection connection(database.url());
-  pqxx::nontransaction look(connection);
-  std::string last;
-  Until(statement + " is " + expected, [&] {
-    const auto result = look.exec(statement);
-    last = result.empty() || result[0][0].is_null() ? "" : result[0][0].c_str();
-    return last == expected;
-  });
-  EXPECT_EQ(last, expected);
-}
-
 void WorkerTest::UntilControlIsRead() {
   // The next one to end may have begun before, and when the third ends the second has taken effect.
   const std::string series = "vedette_db_query_seconds_count{query=\"control_organisations\"}";
   const double before = Series(series);
   Until("control is read", [&] { return Series(series) >= before + 3; });
-}
-
-double WorkerTest::Series(const std::string& name_and_labels) {
-  const std::string text = metrics.Expose();
-  const auto at = text.find("\n" + name_and_labels + " ");
-  return at == std::string::npos ? 0 : std::stod(text.substr(at + name_and_labels.size() + 2));
 }
 
 std::string WorkerTest::Outcomes(const base::Uuid& monitor) {

@@ -17,9 +17,10 @@
 #include "config/config.h"
 #include "store/signals.h"
 #include "tests/store/pipeline_support.h"
-#include "worker/notification_sink.h"
+#include "worker/checks/check_pipeline.h"
+#include "worker/checks/notification_sink.h"
 #include "worker/probes/probe.h"
-#include "worker/worker.h"
+#include "worker/suspect_slot.h"
 
 namespace vedette::test {
 
@@ -38,6 +39,8 @@ class ScriptedProbe final : public worker::Probe {
       std::function<std::optional<worker::ProbeResult>(const base::Uuid& monitor)> script);
   void Start(worker::ProbeRequest request, std::function<void(worker::ProbeResult)> done) override;
 
+  // Forgets what is held, which nobody waits for any more.
+  void Forget();
   // Answers what is held, on the loop; returns when that has happened.
   void Release(base::EventLoop& loop, const worker::ProbeResult& result);
 
@@ -86,6 +89,8 @@ class WorkerTest : public PipelineTest {
     ~Process();
     // A future that is ready when the drain is done.
     std::future<void> Drain();
+    // Ends it as a crash does: nothing is recorded or given back. Its leases have ended, too.
+    void Die();
     // Returns when the loop has run what was posted to it before.
     void Settle();
     base::EventLoop loop;
@@ -93,7 +98,8 @@ class WorkerTest : public PipelineTest {
    private:
     WorkerTest& test_;
     store::Pool pool_;
-    std::unique_ptr<worker::Worker> worker_;
+    worker::SuspectSlot suspect_slot_;
+    std::unique_ptr<worker::CheckPipeline> pipeline_;
     std::thread thread_;
     bool drained_ = false;
   };
@@ -101,15 +107,9 @@ class WorkerTest : public PipelineTest {
   // A monitor of the tier `low` whose rows have the subject {"n": position} and the price "1".
   base::Uuid NewPriced(int rows, const std::string& webhook_url = {});
 
-  // Wait with a deadline, after which the test fails.
-  void Until(const std::string& what, const std::function<bool()>& condition);
-  void Eventually(const std::string& statement, const std::string& expected);
   void UntilAllChunksAreDone() { Eventually("select count(*) from chunk", "0"); }
   // Until a control read that began after this call has taken effect.
   void UntilControlIsRead();
-
-  // The value of a series, 0 when it is not there.
-  double Series(const std::string& name_and_labels);
 
   std::string Outcomes(const base::Uuid& monitor);  // of row_state, in hex, by position
   std::int64_t Balance();

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "store/control.h"
-#include "store/poison.h"
-#include "store/rows.h"
+#include <pqxx/pqxx>
+
+#include "store/checks/poison.h"
+#include "store/monitors/control.h"
+#include "store/monitors/rows.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {

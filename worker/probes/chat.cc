@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "domain/names.h"
 #include "worker/probes/research_answer.h"
-#include "worker/probes/text.h"
 
 namespace vedette::worker {
 namespace {
@@ -67,7 +67,7 @@ std::string SubjectMessage(const ProbeRequest& request) {
   return base::DumpJson(data);
 }
 
-std::string PageMessage(const PageText& page) {
+std::string PageMessage(const pages::PageText& page) {
   Json data = Json::object();
   data["page_url"] = page.url;
   data["page_text"] = page.text;
@@ -153,10 +153,10 @@ void ReadStream(std::string_view body, Completion* out) {
   std::size_t events = 0;
   while (!body.empty() && !done) {
     const std::size_t end = std::min(body.find('\n'), body.size());
-    std::string_view line = TrimAscii(body.substr(0, end));
+    std::string_view line = base::Trim(body.substr(0, end));
     body.remove_prefix(std::min(end + 1, body.size()));
     if (!line.starts_with("data:")) continue;
-    line = TrimAscii(line.substr(5));
+    line = base::Trim(line.substr(5));
     if (line == "[DONE]") {
       done = true;
       continue;
@@ -175,7 +175,7 @@ void ReadStream(std::string_view body, Completion* out) {
 
 Completion ReadCompletion(std::string_view body) {
   Completion out;
-  const std::string_view text = TrimAscii(body);
+  const std::string_view text = base::Trim(body);
   const bool stream =
       text.starts_with("data:") || text.starts_with("event:") || text.starts_with(":");
   stream ? ReadStream(text, &out) : ReadWhole(text, &out);
@@ -184,12 +184,12 @@ Completion ReadCompletion(std::string_view body) {
 
 // Servers without structured output let models wrap what they say in a Markdown fence.
 std::string_view WithoutFence(std::string_view text) {
-  text = TrimAscii(text);
+  text = base::Trim(text);
   constexpr std::string_view kFence = "```";
   if (!text.starts_with(kFence) || !text.ends_with(kFence)) return text;
   const std::size_t line = text.find('\n');
   if (line == std::string_view::npos || line + kFence.size() > text.size()) return text;
-  return TrimAscii(text.substr(line + 1, text.size() - kFence.size() - line - 1));
+  return base::Trim(text.substr(line + 1, text.size() - kFence.size() - line - 1));
 }
 
 // Empty, or what does not fit.
@@ -212,7 +212,7 @@ std::string ReadField(const std::string& name, const Json& entry, const ProbeReq
 
 std::variant<Observation, ChatMisfit> ReadContent(std::string_view content,
                                                   const ProbeRequest& request,
-                                                  const PageText* page) {
+                                                  const pages::PageText* page) {
   Json answer;
   if (const auto error = base::ParseJson(WithoutFence(content), &answer)) {
     return ChatMisfit{fmt::format("it is not one JSON object ({})", error->message)};
@@ -261,7 +261,7 @@ Json ChatAnswerSchema(const ProbeSpec& spec) {
 }
 
 std::string ChatRequestBody(const config::ProbeConfig& config, const ProbeRequest& request,
-                            const PageText* page, std::string_view fault) {
+                            const pages::PageText* page, std::string_view fault) {
   const Json schema = ChatAnswerSchema(*request.spec);
   Json messages = Json::array();
   messages.push_back(
@@ -285,17 +285,17 @@ std::string ChatRequestBody(const config::ProbeConfig& config, const ProbeReques
 }
 
 ChatReading ReadChatAnswer(std::string_view body, const ProbeRequest& request,
-                           const PageText* page) {
+                           const pages::PageText* page) {
   Completion completion = ReadCompletion(body);
   ChatReading out{ChatMisfit{}, completion.tokens};
   if (!completion.fault.empty()) {
     out.result = ChatMisfit{std::move(completion.fault)};
   } else if (!completion.refusal.empty() || completion.finish_reason == "content_filter") {
     const std::string said =
-        completion.refusal.empty() ? "content filter" : RepairUtf8(completion.refusal);
+        completion.refusal.empty() ? "content filter" : base::RepairUtf8(completion.refusal);
     out.result =
         ProbeFailure{"refusal",
-                     fmt::format("The model refuses to answer: {}", CutCharacters(said, 300)),
+                     fmt::format("The model refuses to answer: {}", base::CutCharacters(said, 300)),
                      false,
                      {}};
   } else if (completion.finish_reason == "length") {

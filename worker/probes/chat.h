@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "config/config.h"
-#include "worker/probes/page_reading.h"
+#include "pages/page_reading.h"
 #include "worker/probes/probe.h"
 
 // What the llm probe says to a model and what it takes from the answer: OpenAI-compatible chat
@@ -18,7 +18,7 @@ namespace vedette::worker {
 // strings, which their text cannot end. `fault`: what was wrong with the last answer, empty for the
 // first.
 std::string ChatRequestBody(const config::ProbeConfig& config, const ProbeRequest& request,
-                            const PageText* page, std::string_view fault);
+                            const pages::PageText* page, std::string_view fault);
 
 // The schema of an answer: {"values": {field: {"value", "changed", "evidence", "sources",
 // "confidence"} or null}} with the watched fields alone.
@@ -44,6 +44,6 @@ struct ChatReading {
 // taken; one that is null or left out was not observed. A value that the model does not call
 // changed is what was known. The page's address becomes the first source.
 ChatReading ReadChatAnswer(std::string_view body, const ProbeRequest& request,
-                           const PageText* page);
+                           const pages::PageText* page);
 
 }  // namespace vedette::worker

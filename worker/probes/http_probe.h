@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "net/http_client.h"
 #include "worker/probes/probe.h"
-#include "worker/probes/request_room.h"
+#include "worker/services/request_room.h"
 
 namespace vedette::worker {
 
@@ -26,7 +26,7 @@ class HttpProbe final : public Probe {
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace vedette::worker

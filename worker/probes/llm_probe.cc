@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "pages/http_failure.h"
+#include "worker/probes/attempt_time.h"
 #include "worker/probes/chat.h"
-#include "worker/probes/http_failure.h"
-#include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kWhom = "the model";
-// An answer that does not fit the schema is asked for so often in all.
+// An answer that does not fit the schema is asked for this often in all.
 constexpr int kAsksMax = 2;
 
 std::string CompletionsUrl(std::string base) {
@@ -33,14 +33,13 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
   struct Check {
     ProbeRequest request;
     std::function<void(ProbeResult)> done;
-    std::optional<PageText> page;
-    std::chrono::nanoseconds deadline{};  // of the attempt, by Clock::SinceBoot; waits excluded
-    std::unique_ptr<RequestRoom> room;    // of what is asked
-    milliseconds waited{};                // for it
-    std::string fault;                    // of the answer before
+    std::optional<pages::PageText> page;
+    AttemptTime time;
+    std::unique_ptr<RequestRoom> room;  // of what is asked
+    std::string fault;                  // of the answer before
     int asks = 0;
 
-    const PageText* PageOrNull() const { return page ? &*page : nullptr; }
+    const pages::PageText* PageOrNull() const { return page ? &*page : nullptr; }
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, const ServiceBudgets& b, const base::Clock& k,
@@ -52,10 +51,10 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
         metrics(m),
         config(p),
         url(CompletionsUrl(p.url)),
-        pages(w) {}
+        web(w) {}
 
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
-  void Ask(ProbeRequest request, std::optional<PageText> page,
+  void Ask(ProbeRequest request, std::optional<pages::PageText> page,
            std::function<void(ProbeResult)> done);
   void Send(CheckId id);
   void OnRoom(CheckId id, std::optional<milliseconds> waited);
@@ -70,7 +69,7 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
   metrics::Metrics& metrics;
   const config::ProbeConfig config;
   const std::string url;
-  WebProbe* const pages;
+  WebProbe* const web;
   // Nothing to extract: the page is read for its text.
   const std::shared_ptr<const ProbeSpec> text_only = std::make_shared<const ProbeSpec>();
 
@@ -79,50 +78,43 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
 };
 
 void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)> done) {
-  if (pages == nullptr || config.page_text_bytes_max == 0) {
+  if (web == nullptr || config.page_text_bytes_max == 0) {
     return Ask(std::move(request), std::nullopt, std::move(done));
   }
   ProbeRequest reading = request;
   reading.spec = text_only;
   reading.timeout = std::max(request.timeout / 2, milliseconds(1));
-  const auto deadline = clock.SinceBoot() + request.timeout;
-  auto waits = CountTurnWaits(&reading);
-  pages->Read(std::move(reading), config.page_text_bytes_max,
-              [weak = weak_from_this(), deadline, waits = std::move(waits),
-               asked = std::move(request), done = std::move(done)](PageReading page) mutable {
-                const auto self = weak.lock();
-                if (self == nullptr) return;
-                const auto left = deadline + *waits - self->clock.SinceBoot();
-                asked.timeout = std::max(std::chrono::floor<milliseconds>(left), milliseconds(1));
-                self->Ask(std::move(asked), std::move(page.text), std::move(done));
-              });
+  auto time = MeasureTurns(&reading, request.timeout, clock.SinceBoot());
+  web->Read(std::move(reading), config.page_text_bytes_max,
+            [weak = weak_from_this(), time = std::move(time), asked = std::move(request),
+             done = std::move(done)](pages::PageReading page) mutable {
+              const auto self = weak.lock();
+              if (self == nullptr) return;
+              asked.timeout = time->Timeout(self->clock.SinceBoot());
+              self->Ask(std::move(asked), std::move(page.text), std::move(done));
+            });
 }
 
-void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<PageText> page,
+void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<pages::PageText> page,
                          std::function<void(ProbeResult)> done) {
   const CheckId id = ++last_id;
-  const auto deadline = clock.SinceBoot() + request.timeout;
+  const AttemptTime time(clock.SinceBoot(), request.timeout);
   auto room = std::make_unique<RequestRoom>(loop, budgets.questions, request.org_id);
   checks.emplace(
-      id, Check{std::move(request), std::move(done), std::move(page), deadline, std::move(room)});
+      id, Check{std::move(request), std::move(done), std::move(page), time, std::move(room)});
   Send(id);
 }
 
 void LlmProbe::Impl::OnRoom(CheckId id, std::optional<milliseconds> waited) {
-  if (!waited) return Finish(id, OverloadedFailure());
-  Check& check = checks.at(id);
-  check.deadline += *waited;
-  check.waited += *waited;
+  if (!waited) return Finish(id, pages::OverloadedFailure());
+  checks.at(id).time.WaitedForRoom(*waited);
   Send(id);
 }
 
 bool LlmProbe::Impl::OnTurn(CheckId id, milliseconds waited) {
   const auto it = checks.find(id);
   if (it == checks.end()) return false;
-  Check& check = it->second;
-  check.deadline += waited;
-  waited += std::exchange(check.waited, milliseconds(0));
-  return !check.request.on_turn || check.request.on_turn(waited);
+  return TakeTurn(it->second.request, waited, &it->second.time);
 }
 
 void LlmProbe::Impl::Send(CheckId id) {
@@ -149,8 +141,7 @@ void LlmProbe::Impl::Send(CheckId id) {
     return self != nullptr && self->OnTurn(id, waited);
   };
   post.budget = &budgets.answers;
-  const auto left = std::chrono::floor<milliseconds>(check.deadline - clock.SinceBoot());
-  post.timeout = std::max(left, milliseconds(1));
+  post.timeout = check.time.Timeout(clock.SinceBoot());
   post.body_bytes_max = config.body_bytes_max;
   client.Send(std::move(post), [id, weak = weak_from_this()](net::HttpResponse response) {
     if (const auto self = weak.lock()) self->OnResponse(id, response);
@@ -162,10 +153,10 @@ void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
   if (it == checks.end()) return;
   Check& check = it->second;
   if (response.error_class != net::HttpErrorClass::kNone) {
-    return Finish(id, TransportFailure(response, kWhom));
+    return Finish(id, pages::TransportFailure(response, kWhom));
   }
   if (response.status != 200) {
-    return Finish(id, StatusFailure(response, kWhom, clock.Now()));
+    return Finish(id, pages::StatusFailure(response, kWhom, clock.Now()));
   }
   ChatReading reading = ReadChatAnswer(response.body, check.request, check.PageOrNull());
   metrics.AddLlmTokens(check.request.spec->tier, reading.tokens.prompt, reading.tokens.completion);
@@ -205,7 +196,7 @@ void LlmProbe::Start(ProbeRequest request, std::function<void(ProbeResult)> done
   impl_->Start(std::move(request), std::move(done));
 }
 
-void LlmProbe::Ask(ProbeRequest request, std::optional<PageText> page,
+void LlmProbe::Ask(ProbeRequest request, std::optional<pages::PageText> page,
                    std::function<void(ProbeResult)> done) {
   impl_->Ask(std::move(request), std::move(page), std::move(done));
 }

@@ -9,10 +9,10 @@
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
-#include "worker/probes/page_reading.h"
+#include "pages/page_reading.h"
 #include "worker/probes/probe.h"
-#include "worker/probes/request_room.h"
 #include "worker/probes/web_probe.h"
+#include "worker/services/request_room.h"
 
 namespace vedette::worker {
 
@@ -36,7 +36,7 @@ class LlmProbe final : public Probe {
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 
   // With a page that is read already, or none.
-  void Ask(ProbeRequest request, std::optional<PageText> page,
+  void Ask(ProbeRequest request, std::optional<pages::PageText> page,
            std::function<void(ProbeResult)> done);
 
  private:

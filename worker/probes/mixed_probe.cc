@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "domain/field_description.h"
-#include "worker/probes/page_address.h"
+#include "pages/page_address.h"
+#include "worker/probes/attempt_time.h"
 #include "worker/probes/spec_cache.h"
-#include "worker/probes/turn_waits.h"
 
 namespace vedette::worker {
 namespace {
-
-using std::chrono::milliseconds;
 
 // Monitors whose fields are kept apart, and of what length together.
 constexpr std::size_t kSplitsKeptMax = 256;
@@ -47,8 +45,9 @@ struct MixedProbe::Impl : std::enable_shared_from_this<MixedProbe::Impl> {
       : web(w), model(m), clock(k), page_text_bytes_max(config.page_text_bytes_max) {}
 
   void Start(ProbeRequest request, Done done);
-  void OnRead(ProbeRequest prose, PageReading page, Done done);
-  void AskModel(ProbeRequest prose, std::optional<PageText> page, Observation seen, Done done);
+  void OnRead(ProbeRequest prose, pages::PageReading page, Done done);
+  void AskModel(ProbeRequest prose, std::optional<pages::PageText> page, Observation seen,
+                Done done);
 
   WebProbe& web;
   LlmProbe& model;
@@ -67,32 +66,29 @@ void MixedProbe::Impl::Start(ProbeRequest request, Done done) {
   ProbeRequest prose = request;
   prose.spec = split->prose;
   if (split->selectors->watched.empty() &&
-      !PageAddress(request.subject.Value(), request.context.Value())) {
+      !pages::PageAddress(request.subject.Value(), request.context.Value())) {
     return model.Ask(std::move(prose), std::nullopt, std::move(done));
   }
   request.spec = split->selectors;
-  const auto deadline = clock.SinceBoot() + request.timeout;
-  auto waits = CountTurnWaits(&request);
+  auto time = MeasureTurns(&request, request.timeout, clock.SinceBoot());
   web.Read(std::move(request), page_text_bytes_max,
-           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done), deadline,
-            waits = std::move(waits)](PageReading page) mutable {
+           [weak = weak_from_this(), prose = std::move(prose), done = std::move(done),
+            time = std::move(time)](pages::PageReading page) mutable {
              const auto self = weak.lock();
              if (self == nullptr) return;
-             const auto left =
-                 std::chrono::floor<milliseconds>(deadline + *waits - self->clock.SinceBoot());
-             prose.timeout = std::max(left, milliseconds(1));
+             prose.timeout = time->Timeout(self->clock.SinceBoot());
              self->OnRead(std::move(prose), std::move(page), std::move(done));
            });
 }
 
-void MixedProbe::Impl::OnRead(ProbeRequest prose, PageReading page, Done done) {
+void MixedProbe::Impl::OnRead(ProbeRequest prose, pages::PageReading page, Done done) {
   auto* seen = std::get_if<Observation>(&page.result);
   if (seen == nullptr) return done(std::move(page.result));
   AskModel(std::move(prose), std::move(page.text), std::move(*seen), std::move(done));
 }
 
-void MixedProbe::Impl::AskModel(ProbeRequest prose, std::optional<PageText> page, Observation seen,
-                                Done done) {
+void MixedProbe::Impl::AskModel(ProbeRequest prose, std::optional<pages::PageText> page,
+                                Observation seen, Done done) {
   model.Ask(std::move(prose), std::move(page),
             [seen = std::move(seen), done = std::move(done)](ProbeResult result) mutable {
               if (auto* said = std::get_if<Observation>(&result)) said->fields.merge(seen.fields);

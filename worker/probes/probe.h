@@ -3,26 +3,27 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/uuid.h"
 #include "domain/names.h"
+#include "domain/observation.h"
 
 namespace vedette::worker {
 
+using domain::FieldObservation;
+using domain::Observation;
+using domain::WatchedField;
+using ProbeFailure = domain::Failure;
+using ProbeResult = domain::ObservationResult;
+
 // What the rows of a monitor have in common for a probe. Immutable once built; shared by its
 // checks.
-struct WatchedField {
-  std::string name;
-  std::string description;
-};
 struct ProbeSpec {
   base::Uuid monitor_id;
   domain::SubjectType subject_type;
@@ -65,27 +66,6 @@ struct ProbeRequest {
   // ends. Loop thread.
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
 };
-
-struct FieldObservation {
-  base::Json value;  // a scalar; null means that the field was looked for and is absent
-  std::string evidence;
-  std::vector<std::string> sources;  // URLs
-  std::optional<double> confidence;  // 0..10 or as the service says
-};
-
-// Fields by name; one that is left out was not observed.
-struct Observation {
-  std::map<std::string, FieldObservation> fields;
-};
-
-struct ProbeFailure {
-  std::string error_class;  // stable snake_case: "timeout", "http_status", "no_address", ...
-  std::string message;      // one sentence for the tenant
-  bool retryable = false;
-  std::optional<std::chrono::milliseconds> retry_after;
-};
-
-using ProbeResult = std::variant<Observation, ProbeFailure>;
 
 // Observes the current values of a row's watched fields: one attempt. Retries are the worker's.
 class Probe {

@@ -8,9 +8,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "domain/names.h"
-#include "worker/probes/selector.h"
-#include "worker/probes/text.h"
 
 namespace vedette::worker {
 namespace {
@@ -63,14 +62,14 @@ std::optional<std::string> ReadFieldObservation(const std::string& name, const b
   const auto value = entry.find("value");
   if (value == entry.end()) return fmt::format("values['{}'] has no value", name);
   if (value->is_structured()) return fmt::format("the value of '{}' is not a scalar", name);
-  if (value->is_string() && value->get_ref<const std::string&>().size() > kValueBytesMax) {
-    return fmt::format("the value of '{}' is longer than {} bytes", name, kValueBytesMax);
+  if (value->is_string() && value->get_ref<const std::string&>().size() > domain::kValueBytesMax) {
+    return fmt::format("the value of '{}' is longer than {} bytes", name, domain::kValueBytesMax);
   }
   out->value = *value;
   if (const base::Json* evidence = Member(entry, "evidence")) {
     if (!evidence->is_string()) return fmt::format("the evidence of '{}' is not a string", name);
     out->evidence =
-        CutCharacters(evidence->get_ref<const std::string&>(), kAnswerEvidenceCharactersMax);
+        base::CutCharacters(evidence->get_ref<const std::string&>(), kAnswerEvidenceCharactersMax);
   }
   if (const base::Json* sources = Member(entry, "sources")) {
     if (!sources->is_array()) return fmt::format("the sources of '{}' are not an array", name);

@@ -17,7 +17,8 @@ inline constexpr std::size_t kAnswerSourceBytesMax = 2083;
 // What all checks of a monitor have in common in what the service is asked: members of an object.
 std::string ResearchMonitorMembers(const ProbeSpec& spec);
 
-// The check as the service is asked it, JSON. Subject, context and known are handed on as they are.
+// The check as the service is asked it, JSON. Subject, context and known are copied into it as they
+// are.
 std::string ResearchRequestBody(const ProbeRequest& request, std::string_view monitor_members);
 
 // Reads a field's {"value", "evidence"?, "sources"?, "confidence"?}. Evidence and sources over

@@ -6,13 +6,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/assert.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
 
 // What was derived from a ProbeSpec, for as long as the spec lives: a spec is immutable, and the
-// same address is the same spec until it dies. Bounded in number and, by what whoever keeps a value
-// says of it, in bytes. One thread.
+// same address is the same spec until it dies. Bounded in number, and in bytes by
+// what the caller says that a value takes. One thread.
 template <typename Value>
 class SpecCache {
  public:
@@ -55,6 +56,7 @@ class SpecCache {
 
   typename Entries::iterator Erase(typename Entries::iterator it) {
     if (it == entries_.end()) return it;
+    base::Assert(bytes_ >= it->second.bytes, "a cache gives back only what it counted");
     bytes_ -= it->second.bytes;
     return entries_.erase(it);
   }

@@ -8,8 +8,8 @@
 #include "config/config.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
-#include "worker/probes/page_memory.h"
-#include "worker/probes/page_reading.h"
+#include "pages/page_memory.h"
+#include "pages/page_reading.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
@@ -28,14 +28,14 @@ namespace vedette::worker {
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-           const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
+           const net::AddressPolicy& policy, pages::PageMemory& memory, base::ByteBudget& budget,
            const config::ProbeConfig& probe, const config::NetConfig& net);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 
   // As Start, and with it the first `text_bytes_max` bytes of what a reader sees of the page.
   void Read(ProbeRequest request, std::size_t text_bytes_max,
-            std::function<void(PageReading)> done);
+            std::function<void(pages::PageReading)> done);
 
  private:
   struct Impl;

@@ -31,9 +31,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* The roles of one Deployment, as JSON: {{ include "vedette.roles" (dict "name" $name "role" $role) | fromJsonArray }} */}}
-{{- define "vedette.roles" -}}
-{{ prepend .role.also .name | uniq | toJson }}
+{{/* Every Deployment by its component's name, as JSON: the enabled roles, and the further workers, each of which is the
+role worker with what differs: {{ range $name, $role := include "vedette.deployments" $ | fromJson }} */}}
+{{- define "vedette.deployments" -}}
+{{- $all := dict -}}
+{{- range $name, $role := .Values.roles -}}
+{{- if $role.enabled -}}
+{{- $_ := set $all $name (merge (dict "roles" (prepend $role.also $name | uniq)) $role) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $worker := .Values.workers -}}
+{{- $role := mergeOverwrite (deepCopy $.Values.roles.worker) $worker -}}
+{{- $_ := set $all (printf "worker-%s" $name) (merge (dict "roles" (prepend $role.also "worker" | uniq)) $role) -}}
+{{- end -}}
+{{ toJson $all }}
 {{- end -}}
 
 {{- define "vedette.databaseEnv" -}}

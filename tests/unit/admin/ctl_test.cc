@@ -1,4 +1,4 @@
-#include "app/ctl_commands.h"
+#include "app/ctl/ctl_commands.h"
 
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "admin/routes.h"
-#include "app/ctl.h"
-#include "app/ctl_text.h"
+#include "app/ctl/ctl.h"
+#include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "config/config.h"
 
@@ -46,7 +46,9 @@ TEST(Ctl, HasACommandForEveryRouteAndARouteForEveryCommand) {
   }
   std::set<std::string> commands;
   for (const CtlCommand& command : CtlCommands()) {
-    commands.insert(std::string(command.method) + " " + Shape(command.path));
+    // What a command asks for with a query is the same route.
+    const std::string_view path = command.path;
+    commands.insert(std::string(command.method) + " " + Shape(path.substr(0, path.find('?'))));
   }
   EXPECT_EQ(commands, routes);
 }

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <vector>
 
-#include "admin/answer.h"
+#include "admin/job_shapes.h"
 
 namespace vedette::admin {
 namespace {
@@ -46,21 +48,40 @@ TEST(Shapes, WhatAReceiverAnsweredIsTextWhateverItsBytes) {
   EXPECT_EQ(json["duration_ms"], 1.5);
 }
 
-TEST(Shapes, AListWithoutAFurtherPageHasNoCursor) {
-  EXPECT_EQ(base::DumpJson(ListJson(base::Json::array(), std::nullopt)), R"({"items":[]})");
-  EXPECT_EQ(base::DumpJson(ListJson(base::Json::array({1}), "x")),
-            R"({"items":[1],"next_cursor":"x"})");
+store::MemberView MemberServing(const std::vector<std::string>& lanes,
+                                const char* counters = "{}") {
+  store::MemberView member;
+  member.lanes = lanes;
+  member.counters = counters;
+  return member;
 }
 
-TEST(Answers, AreWhatTheInterfaceNames) {
-  EXPECT_EQ(ErrorAnswer(409, "a", "b").body, R"({"error":"a","message":"b"})");
-  EXPECT_EQ(InvalidAnswer({{base::Json::array({"body", "x"}), "m", "t", 1, nullptr}}).body,
-            R"({"detail":[{"loc":["body","x"],"msg":"m","type":"t","input":1,"ctx":null}]})");
-  const Answer later = TryLater("unavailable", "m");
-  EXPECT_EQ(later.status, 503);
-  EXPECT_NE(std::find(later.headers.begin(), later.headers.end(),
-                      std::pair<std::string, std::string>("Retry-After", "5")),
-            later.headers.end());
+TEST(JobShapes, ALaneIsServedByLiveMembersThatStay) {
+  store::JobOverview jobs;
+  jobs.lanes = {{domain::Lane::kSmtp, 3, 0, 1, std::chrono::seconds(90)},
+                {domain::Lane::kResearch, 0, 2, 0, {}}};
+  auto leaving = MemberServing({"smtp"});
+  leaving.draining = true;
+  auto silent = MemberServing({"smtp"});
+  silent.heartbeat_age = std::chrono::seconds(31);
+  const base::Json json =
+      JobsOverviewJson(jobs, {leaving, silent, MemberServing({"lookup", "research"})});
+  EXPECT_EQ(json["lanes"][0]["lane"], "smtp");
+  EXPECT_EQ(json["lanes"][0]["members"], 0);
+  EXPECT_EQ(json["lanes"][0]["oldest_due_age_ms"], 90'000);
+  EXPECT_EQ(json["lanes"][1]["members"], 1);
+  EXPECT_EQ(json["lanes"][1]["oldest_due_age_ms"], nullptr);
+}
+
+TEST(JobShapes, PlacesAreThoseOfAllMembersThatTellOfThem) {
+  const std::vector<store::MemberView> members{
+      MemberServing({}, R"({"waits": {"used": 5, "max": 1024}})"),
+      MemberServing({}, R"({"waits": {"used": 0, "max": 0}})"), MemberServing({})};
+  const base::Json json = WaitsOverviewJson({}, members);
+  EXPECT_EQ(json["used"], 5);
+  EXPECT_EQ(json["max"], 1024);
+  EXPECT_EQ(MemberJobsJson(members[0])["waits"]["used"], 5);
+  EXPECT_EQ(MemberJobsJson(members[2])["waits"], nullptr) << "of an earlier version";
 }
 
 }  // namespace

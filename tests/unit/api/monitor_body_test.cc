@@ -1,6 +1,6 @@
 // The bodies of the monitor routes: types and limits (422), then rules 1 to 8 of interface 4.1
 // (400).
-#include "api/monitor_body.h"
+#include "api/monitors/monitor_body.h"
 
 #include <gmock/gmock.h>
 
@@ -25,14 +25,15 @@ config::LimitsConfig Limits() {
 }
 
 // As it comes in a request. `text` outlives what is made of it.
-JsonBody BodyOf(const std::string& text) {
-  JsonBody body;
-  const auto error = ParseBody(text, Limits().rows_per_request_max, &body);
+rest::JsonBody BodyOf(const std::string& text) {
+  rest::JsonBody body;
+  const auto error =
+      rest::ParseBody(text, RowsBodyRules(1 << 24, Limits().rows_per_request_max), &body);
   EXPECT_FALSE(error) << error->message;
   return body;
 }
 
-CreateBody Read(const Json& body, Problems* problems) {
+CreateBody Read(const Json& body, rest::Problems* problems) {
   return ReadCreateBody(BodyOf(base::DumpJson(body)), Limits(), problems);
 }
 
@@ -132,7 +133,7 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
       {"unknown field", With("colour", "red"), R"(["body","colour"])", "extra_forbidden"},
   };
   for (const Invalid& c : cases) {
-    Problems problems;
+    rest::Problems problems;
     Read(c.body, &problems);
     ASSERT_TRUE(problems.any()) << c.what;
     EXPECT_EQ(problems.items()[0].loc.dump(), c.loc) << c.what;
@@ -147,7 +148,7 @@ TEST(CreateBody, LimitsThemselvesAreAccepted) {
         With("confirm_after", 100), With("missing_confirmations", 1),
         With("metadata", Json::object()), With("webhook_event_types", Json::array()),
         With("tier", nullptr), With("webhook_url", nullptr)}) {
-    Problems problems;
+    rest::Problems problems;
     Read(body, &problems);
     EXPECT_FALSE(problems.any()) << problems.items()[0].loc.dump();
   }
@@ -159,26 +160,26 @@ TEST(CreateBody, G11_HostileBodiesAreRefusedByTheLimitTheyBreak) {
     for (int i = 1; i < n; ++i) text += "," + what;
     return text + "]";
   };
-  JsonBody body;
+  rest::JsonBody body;
   // Outside of rows: the parser stops.
   const std::string metadata = R"({"metadata":{"a":)" + many("[]", 100'000) + "}}";
-  const auto error = ParseBody(metadata, 100, &body);
+  const auto error = rest::ParseBody(metadata, RowsBodyRules(1 << 24, 100), &body);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind, base::JsonError::Kind::kTooManyValues);
   EXPECT_THAT(error->message, HasSubstr("65536"));
   // As rows: they are counted, but never built.
   const std::string rows = R"({"rows":)" + many("[]", 200'000) + "}";
-  ASSERT_FALSE(ParseBody(rows, 100, &body));
-  EXPECT_EQ(body.rows->count, 200'000U);
-  EXPECT_EQ(body.rows->texts.size(), 100U);
-  Problems too_many;
+  ASSERT_FALSE(rest::ParseBody(rows, RowsBodyRules(1 << 24, 100), &body));
+  EXPECT_EQ(body.elements->count, 200'000U);
+  EXPECT_EQ(body.elements->texts.size(), 100U);
+  rest::Problems too_many;
   ReadRowsBody(body, {{"domain"}, {}}, Limits(), &too_many);
   ASSERT_TRUE(too_many.any());
   EXPECT_THAT(too_many.items()[0].msg, HasSubstr("has 200000"));
   // Inside one row.
   const std::string row = R"({"rows":[{"domain":"a"},{"domain":)" + many("[]", 10'000) + "}]}";
-  ASSERT_FALSE(ParseBody(row, 100, &body));
-  Problems nested;
+  ASSERT_FALSE(rest::ParseBody(row, RowsBodyRules(1 << 24, 100), &body));
+  rest::Problems nested;
   ReadRowsBody(body, {{"domain"}, {}}, Limits(), &nested);
   ASSERT_TRUE(nested.any());
   EXPECT_EQ(nested.items()[0].loc.dump(), R"(["body","rows",1])");
@@ -190,7 +191,7 @@ TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
       R"({"name":"n","key_columns":["domain"],"struct":{"price":"css:.p"},)"
       R"("metadata":{"id":12345678901234567890123,"x":[1E2]},)"
       R"("rows":[{"domain":100000000000000000001},{"domain":100000000000000000002}]})";
-  Problems problems;
+  rest::Problems problems;
   CreateBody body = ReadCreateBody(BodyOf(text), Limits(), &problems);
   ASSERT_FALSE(problems.any());
   EXPECT_EQ(body.metadata_json, R"({"id":12345678901234567890123,"x":[1E2]})");
@@ -201,7 +202,7 @@ TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
 }
 
 TEST(CreateBody, Defaults) {
-  Problems problems;
+  rest::Problems problems;
   CreateBody body = Read(Good(), &problems);
   EXPECT_EQ(body.frequency, "1d");
   EXPECT_EQ(body.tier, "low");
@@ -221,7 +222,7 @@ struct Broken {
 };
 
 std::optional<RuleBreach> Judge(const Json& json) {
-  Problems problems;
+  rest::Problems problems;
   CreateBody body = Read(json, &problems);
   EXPECT_FALSE(problems.any()) << problems.items()[0].msg;
   auto judged = JudgeCreate(&body, Limits(), net::AddressPolicy({}));
@@ -308,15 +309,15 @@ TEST(Frequency, AConfiguredMinimumReplacesTheBoundAndAdmitsSeconds) {
 }
 
 TEST(UpdateBody, KnowsAbsentFromNull) {
-  Problems problems;
+  rest::Problems problems;
   const UpdateBody body = ReadUpdateBody(
       base::ParseJsonOrThrow(R"({"webhook_url":null,"metadata":{"a":1}})"), Limits(), &problems);
   EXPECT_FALSE(problems.any());
-  EXPECT_TRUE(body.has_webhook_url);
-  EXPECT_FALSE(body.webhook_url);
-  EXPECT_TRUE(body.has_metadata);
-  EXPECT_EQ(body.metadata_json, R"({"a":1})");
-  EXPECT_FALSE(body.has_research_plan);
+  ASSERT_TRUE(body.webhook_url);
+  EXPECT_FALSE(*body.webhook_url);
+  ASSERT_TRUE(body.metadata_json);
+  EXPECT_EQ(*body.metadata_json, R"({"a":1})");
+  EXPECT_FALSE(body.research_plan);
 }
 
 // Stands still unless it is moved.

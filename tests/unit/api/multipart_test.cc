@@ -1,4 +1,4 @@
-#include "api/multipart.h"
+#include "api/monitors/multipart.h"
 
 #include <gtest/gtest.h>
 

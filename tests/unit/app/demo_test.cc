@@ -14,11 +14,11 @@
 #include <set>
 #include <string>
 
-#include "app/ctl.h"
-#include "app/demo_receiver.h"
-#include "app/demo_site.h"
-#include "app/demo_state.h"
-#include "app/narrator.h"
+#include "app/ctl/ctl.h"
+#include "app/demo/demo_receiver.h"
+#include "app/demo/demo_site.h"
+#include "app/demo/demo_state.h"
+#include "app/demo/narrator.h"
 #include "app/probe_once.h"
 
 namespace vedette::app {

@@ -67,6 +67,26 @@ TEST(ByteBudgetTest, G10_AnOrganisationThatHoldsNothingPassesANeighboursQueue) {
   EXPECT_TRUE(newcomer.Take(40, kNever));
 }
 
+// Uploads that never end keep the privilege as long as they like.
+TEST(ByteBudgetTest, G10_WhatTheOneThatMayAlwaysGoOnTakesLeavesTheRoomThatIsKeptForOthers) {
+  ByteBudget budget(1000, 0.1);
+  auto greedy = budget.Open(Org(1));
+  auto privileged = budget.Open(Org(1));
+  auto neighbour = budget.Open(Org(2));
+  ASSERT_TRUE(greedy.Take(850, kNever));
+  ASSERT_TRUE(privileged.Take(300, kNever));
+  EXPECT_TRUE(neighbour.Take(50, kNever));
+  EXPECT_TRUE(neighbour.Take(50, kNever));
+  EXPECT_EQ(budget.usage().used, 850u + 300u + 100u);
+  privileged.GiveBack(200);
+  greedy = {};
+  privileged = {};
+  EXPECT_EQ(budget.usage().used, 100u);
+  auto next = budget.Open(Org(3));
+  EXPECT_TRUE(next.Take(800, kNever)) << "nothing is forgotten to be counted";
+  EXPECT_FALSE(neighbour.TryTake(200));
+}
+
 TEST(ByteBudgetTest, WhoeverGivesUpWaitsNoMore) {
   ByteBudget budget(100, 0.1);
   auto a = budget.Open(Org(1));

@@ -125,29 +125,39 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   std::map<std::string, std::size_t> keys;
   for (const ConfigKey& key : ConfigKeys()) ++keys[key.section];
   EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
-  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>());
+  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>() +
+                             MembersOf<WaitsConfig>() + 1);  // public_url
+  EXPECT_EQ(keys["oauth"], MembersOf<OauthConfig>());
+  EXPECT_EQ(keys["sessions"], MembersOf<SessionsConfig>());
   EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
   EXPECT_EQ(keys["health"], MembersOf<HealthConfig>());
   EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
   EXPECT_EQ(keys["net"], MembersOf<NetConfig>());
   EXPECT_EQ(keys["log"], MembersOf<LogConfig>());
-  for (const char* tier : {"micro", "low", "medium", "high"}) {
-    EXPECT_EQ(keys[std::string("probes.") + tier], MembersOf<ProbeConfig>());
+  for (const char* probe : {"default", "micro", "low", "medium", "high"}) {
+    EXPECT_EQ(keys[std::string("probes.") + probe], MembersOf<ProbeConfig>());
   }
-  EXPECT_EQ(keys["prices"], 4U);
+  EXPECT_EQ(keys["prices"], 5U);
+  EXPECT_EQ(keys["prices.find_email"], MembersOf<FindEmailPrices>());
   EXPECT_EQ(keys["limits"], MembersOf<LimitsConfig>());
   EXPECT_EQ(keys["retention"], MembersOf<RetentionConfig>());
   EXPECT_EQ(keys["scheduler"], MembersOf<SchedulerConfig>());
   EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
+  EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
+  EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>());
+  EXPECT_EQ(keys["email"], MembersOf<EmailConfig>());
+  EXPECT_EQ(keys["providers"] + 1, MembersOf<ProvidersConfig>());  // ids of services are free
+  EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // The memory of the API is in its section; probes and prices in sections of their own; the
-  // tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 2 + 3);
+  // The memory of the API, its waits and its URL are in its section, cents_per_credit is in that of
+  // the prices; each tier's probe and their defaults have a section, and so has what is particular
+  // to ages; the tokens' names are free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 5 + 5);
 }
 
 // Values one of which every key takes and none of which is a default.
-const std::vector<std::string> kCandidates{"0.25",
+const std::vector<std::string> kCandidates{"0.125",
                                            "7",
                                            "257",
                                            "1234",
@@ -159,11 +169,20 @@ const std::vector<std::string> kCandidates{"0.25",
                                            "max_completion_tokens",
                                            "json_object",
                                            "127.0.0.1:17",
+                                           "46",
+                                           "mx.example",
+                                           "a@mx.example",
+                                           "socks5://mx.example:1080",
+                                           "none",
                                            "10.1.0.0/16",
                                            kHex,
                                            "http://x.example/",
+                                           "https://idp.example",
                                            "after_claim:stop:0.5",
-                                           "row_fence"};
+                                           "row_fence",
+                                           "lookup",
+                                           "ok",
+                                           "false"};
 
 // How a value may stand in TOML.
 std::vector<std::string> TomlForms(const std::string& value) {
@@ -179,10 +198,7 @@ std::optional<Config> TryLoad(const std::string& file, const Environment& enviro
 }
 
 // With url and model set, either can change alone.
-const std::string kBaseFile =
-    "[probes.micro]\nurl=\"http://a/\"\nmodel=\"m\"\n[probes.low]\nurl=\"http://a/\"\nmodel=\"m\"\n"
-    "[probes.medium]\nurl=\"http://a/\"\nmodel=\"m\"\n[probes.high]\nurl=\"http://a/"
-    "\"\nmodel=\"m\"\n";
+const std::string kBaseFile = "[probes.default]\nurl=\"http://a/\"\nmodel=\"m\"\n";
 
 TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
   const Config base = Load(kBaseFile);
@@ -280,8 +296,8 @@ TEST(Environment, AnUnknownVariableIsAnErrorThatNamesTheClosest) {
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_API_PORT", "8080"), HasSubstr("unknown variable"));
   // Nothing that was not meant: VEDETTE_ADMIN_TOKEN is as close to this as anything.
   EXPECT_EQ(EnvironmentErrorOf("VEDETTE_LIMITS_NONSENSE", "1"),
-            "unknown variable VEDETTE_LIMITS_NONSENSE; no known one is close, config.default.toml "
-            "has them all");
+            "unknown variable VEDETTE_LIMITS_NONSENSE; no known one is close, `vedette config` "
+            "prints them all");
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX_FILE", "x"),
               HasSubstr("unknown variable"));
 }
@@ -326,6 +342,35 @@ TEST(File, OneThatCannotBeReadIsAnError) {
     EXPECT_STREQ(e.what(), "cannot read /nowhere/vedette.toml: No such file or directory");
   }
   EXPECT_THROW(LoadConfig("/tmp", {}), ConfigError);
+}
+
+TEST(Providers, AreNamedByTheOperatorInTheFileAndInTheEnvironment) {
+  const Config config = Load(
+      "[providers.http.mine]\nurl = \"http://a/\"\ntrust = false\n[lookups]\nfind_email = "
+      "[\"mine\", \"the_other\"]\n",
+      {{"VEDETTE_PROVIDERS_HTTP_THE_OTHER_URL", "http://b/"},
+       {"VEDETTE_PROVIDERS_HTTP_THE_OTHER_API_KEY", "k"},
+       {"VEDETTE_PROVIDERS_HTTP_MINE_IN_FLIGHT_MAX", "3"}});
+  ASSERT_EQ(config.providers.http.size(), 2U);
+  EXPECT_EQ(config.providers.http.at("mine").url, "http://a/");
+  EXPECT_FALSE(config.providers.http.at("mine").trust);
+  EXPECT_EQ(config.providers.http.at("mine").in_flight_max, 3);
+  EXPECT_EQ(config.providers.http.at("the_other").api_key, "k");
+  EXPECT_TRUE(config.providers.http.at("the_other").trust);
+}
+
+TEST(Providers, OneThatIsAskedIsKnownAndHasAUrl) {
+  EXPECT_THAT(ErrorOf("[lookups]\nfind_email = [\"mine\"]\n"),
+              HasSubstr("there is no [providers.http.mine]"));
+  EXPECT_THAT(ErrorOf("[providers.http.mine]\ntrust = true\n"), HasSubstr("needs a url"));
+  EXPECT_THAT(ErrorOf("[providers.http.Mine]\nurl = \"http://a/\"\n"), HasSubstr("unknown key"));
+  EXPECT_THAT(ErrorOf("[providers.http.mine]\nurll = \"http://a/\"\n"), HasSubstr("unknown key"));
+}
+
+TEST(Waits, FollowALowerLimitOfConnectionsUnlessTheyAreSet) {
+  EXPECT_EQ(Load("[api]\nconnections_max = 100\n").waits.waits_max, 50);
+  EXPECT_THAT(ErrorOf("[api]\nconnections_max = 100\nwaits_max = 51\n"),
+              HasSubstr("at most half of connections_max"));
 }
 
 TEST(File, HoldsNamedTokens) {
@@ -418,12 +463,51 @@ TEST(Values, G5ControlKnowledgeMayNotGrowOlderThanThePromiseAllows) {
               HasSubstr("must be less than control_age_max_ms"));
 }
 
+TEST(Values, G11TheRowsThatAWorkerHoldsHaveRoomForOne) {
+  EXPECT_EQ(Load("").worker.rows_held_bytes_max, 256U << 20);
+  EXPECT_THAT(ErrorOf("[worker]\nrows_held_bytes_max = 1048576\n[limits]\nrow_bytes_max = 1048577"),
+              HasSubstr("must be at least [limits] row_bytes_max (1048577)"));
+}
+
 TEST(Values, AProbeHasWhatItsKindNeeds) {
   EXPECT_THAT(ErrorOf("[probes.low]\nkind = \"http\""), HasSubstr("[probes.low] url"));
   EXPECT_THAT(ErrorOf("[probes.low]\nkind = \"llm\"\nurl = \"http://m/\""),
               HasSubstr("[probes.low] model"));
   EXPECT_THAT(ErrorOf("[probes.low]\nurl = \"http://m/\""), HasSubstr("[probes.low]"));
   EXPECT_EQ(Load("[probes.low]\nkind = \"null\"").probes.at("low").kind, "null");
+}
+
+TEST(Probes, ATierInheritsWhatItLeavesOut) {
+  const Config c = Load(
+      "[probes.default]\nkind = \"http\"\nurl = \"http://all/\"\nattempts_max = 2\n"
+      "[probes.high]\nurl = \"http://high/\"\n");
+  EXPECT_EQ(c.probes.size(), 4U) << "the default is no tier";
+  for (const auto& [tier, probe] : c.probes) {
+    EXPECT_EQ(probe.kind, "http") << tier;
+    EXPECT_EQ(probe.attempts_max, 2) << tier;
+    EXPECT_EQ(probe.url, tier == "high" ? "http://high/" : "http://all/");
+  }
+}
+
+TEST(Probes, WhatAFileSaysOfATierStandsAgainstAVariableOfTheDefault) {
+  const Config c = Load(
+      "[probes.low]\nattempts_max = 5\n",
+      {{"VEDETTE_PROBES_DEFAULT_ATTEMPTS_MAX", "7"}, {"VEDETTE_PROBES_HIGH_ATTEMPTS_MAX", "9"}});
+  EXPECT_EQ(c.probes.at("micro").attempts_max, 7);
+  EXPECT_EQ(c.probes.at("low").attempts_max, 5);
+  EXPECT_EQ(c.probes.at("high").attempts_max, 9);
+}
+
+// Version 0.1 had no default: its files name every tier, in any order.
+TEST(Probes, AFileThatNamesEveryTierMeansWhatItMeant) {
+  const Config c = Load(
+      "[probes.high]\nkind = \"null\"\n[probes.micro]\nkind = \"web\"\n"
+      "[probes.medium]\nkind = \"http\"\nurl = \"http://m/\"\n[probes.low]\nattempts_max = 1\n");
+  EXPECT_EQ(c.probes.at("high").kind, "null");
+  EXPECT_EQ(c.probes.at("micro"), FromEnvironment({}).probes.at("micro"));
+  EXPECT_EQ(c.probes.at("medium").url, "http://m/");
+  EXPECT_EQ(c.probes.at("low").kind, "web");
+  EXPECT_EQ(c.probes.at("low").attempts_max, 1);
 }
 
 TEST(ProcessEnvironment, IsThatOfTheProcess) {

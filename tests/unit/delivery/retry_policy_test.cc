@@ -13,11 +13,11 @@
 namespace vedette::delivery {
 namespace {
 
+using domain::AttemptEnd;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using Kind = NextStep::Kind;
 
 constexpr double kNoJitter = 0.5;  // the middle of the jitter: the wait itself
 
@@ -25,8 +25,8 @@ constexpr double kNoJitter = 0.5;  // the middle of the jitter: the wait itself
 const RetryRules& Defaults() {
   static const RetryRules rules = [] {
     const config::DeliveryConfig delivery = config::LoadConfig(std::nullopt, {}).delivery;
-    return RetryRules{delivery.backoff_first_ms, delivery.backoff_max_ms,
-                      delivery.backoff_window_ms, delivery.backoff_jitter,
+    return RetryRules{{delivery.backoff_first_ms, delivery.backoff_max_ms, delivery.backoff_jitter},
+                      delivery.backoff_window_ms,
                       delivery.breaker_age_max_ms};
   }();
   return rules;
@@ -40,10 +40,10 @@ const AttemptResult kNoAnswer{std::nullopt, std::nullopt};
 
 TEST(RetryPolicy, TheDefaultsAreThoseOfTheDesign) {
   const RetryRules rules = Defaults();
-  EXPECT_EQ(rules.first, seconds(5));
-  EXPECT_EQ(rules.max, hours(4));
+  EXPECT_EQ(rules.backoff.first, seconds(5));
+  EXPECT_EQ(rules.backoff.max, hours(4));
   EXPECT_EQ(rules.window, hours(72));
-  EXPECT_EQ(rules.jitter, 0.2);
+  EXPECT_EQ(rules.backoff.jitter, 0.2);
   EXPECT_EQ(rules.breaker_age_max, hours(24 * 7));
   EXPECT_EQ(config::LoadConfig(std::nullopt, {}).delivery.timeout_ms, seconds(10))
       << "interface 6.2, rule 2";
@@ -56,7 +56,7 @@ TEST(RetryPolicy, WaitsDoubleFromFiveSecondsToFourHours) {
       seconds(5120), seconds(10240), seconds(14400), seconds(14400), seconds(14400)};
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     const NextStep next = NextAttempt(Defaults(), Attempt(static_cast<int>(i) + 1), kNoAnswer);
-    EXPECT_EQ(next.kind, Kind::kRetry);
+    EXPECT_EQ(next.end, AttemptEnd::kRetry);
     EXPECT_EQ(next.wait, schedule[i]) << "after attempt " << i + 1;
   }
   for (const int attempts : {40, 41, 63, 64, 65, 1000, 2147483647}) {
@@ -82,20 +82,20 @@ TEST(RetryPolicy, JitterStaysWithinItsShareEitherWay) {
 }
 
 TEST(RetryPolicy, TheStatusDecides) {
-  const std::vector<std::pair<int, Kind>> cases = {
-      {200, Kind::kDelivered}, {201, Kind::kDelivered}, {202, Kind::kDelivered},
-      {204, Kind::kDelivered}, {299, Kind::kDelivered}, {410, Kind::kDead},
-      {100, Kind::kRetry},     {199, Kind::kRetry},     {300, Kind::kRetry},
-      {301, Kind::kRetry},     {302, Kind::kRetry},     {307, Kind::kRetry},
-      {308, Kind::kRetry},     {400, Kind::kRetry},     {401, Kind::kRetry},
-      {403, Kind::kRetry},     {404, Kind::kRetry},     {408, Kind::kRetry},
-      {409, Kind::kRetry},     {411, Kind::kRetry},     {429, Kind::kRetry},
-      {500, Kind::kRetry},     {502, Kind::kRetry},     {503, Kind::kRetry},
-      {504, Kind::kRetry},     {599, Kind::kRetry}};
-  for (const auto& [status, kind] : cases) {
-    EXPECT_EQ(NextAttempt(Defaults(), Attempt(1), {status, std::nullopt}).kind, kind) << status;
+  const std::vector<std::pair<int, AttemptEnd>> cases = {
+      {200, AttemptEnd::kDelivered}, {201, AttemptEnd::kDelivered}, {202, AttemptEnd::kDelivered},
+      {204, AttemptEnd::kDelivered}, {299, AttemptEnd::kDelivered}, {410, AttemptEnd::kDead},
+      {100, AttemptEnd::kRetry},     {199, AttemptEnd::kRetry},     {300, AttemptEnd::kRetry},
+      {301, AttemptEnd::kRetry},     {302, AttemptEnd::kRetry},     {307, AttemptEnd::kRetry},
+      {308, AttemptEnd::kRetry},     {400, AttemptEnd::kRetry},     {401, AttemptEnd::kRetry},
+      {403, AttemptEnd::kRetry},     {404, AttemptEnd::kRetry},     {408, AttemptEnd::kRetry},
+      {409, AttemptEnd::kRetry},     {411, AttemptEnd::kRetry},     {429, AttemptEnd::kRetry},
+      {500, AttemptEnd::kRetry},     {502, AttemptEnd::kRetry},     {503, AttemptEnd::kRetry},
+      {504, AttemptEnd::kRetry},     {599, AttemptEnd::kRetry}};
+  for (const auto& [status, end] : cases) {
+    EXPECT_EQ(NextAttempt(Defaults(), Attempt(1), {status, std::nullopt}).end, end) << status;
   }
-  EXPECT_EQ(NextAttempt(Defaults(), Attempt(1), kNoAnswer).kind, Kind::kRetry);
+  EXPECT_EQ(NextAttempt(Defaults(), Attempt(1), kNoAnswer).end, AttemptEnd::kRetry);
 }
 
 TEST(RetryPolicy, RetryAfterOf429And503IsAMinimumCappedAtTheLongestWait) {
@@ -119,23 +119,23 @@ struct AgeCase {
   const char* what;
   milliseconds age;
   bool endpoint_failing;
-  Kind kind;
+  AttemptEnd end;
 };
 
 TEST(RetryPolicy, AFailureAfterTheWindowIsTheLast) {
   const std::vector<AgeCase> cases = {
-      {"just within", hours(72) - milliseconds(1), false, Kind::kRetry},
-      {"at its end", hours(72), false, Kind::kDead},
-      {"long after", hours(72 * 10), false, Kind::kDead},
-      {"behind an open breaker it does not age", hours(72), true, Kind::kRetry},
-      {"but at most 7 days", hours(24 * 7) - milliseconds(1), true, Kind::kRetry},
-      {"then it is dead", hours(24 * 7), true, Kind::kDead},
+      {"just within", hours(72) - milliseconds(1), false, AttemptEnd::kRetry},
+      {"at its end", hours(72), false, AttemptEnd::kDead},
+      {"long after", hours(72 * 10), false, AttemptEnd::kDead},
+      {"behind an open breaker it does not age", hours(72), true, AttemptEnd::kRetry},
+      {"but at most 7 days", hours(24 * 7) - milliseconds(1), true, AttemptEnd::kRetry},
+      {"then it is dead", hours(24 * 7), true, AttemptEnd::kDead},
   };
   for (const AgeCase& c : cases) {
     const AttemptContext context{
         .attempts = 20, .age = c.age, .endpoint_failing = c.endpoint_failing, .random = kNoJitter};
-    EXPECT_EQ(NextAttempt(Defaults(), context, kNoAnswer).kind, c.kind) << c.what;
-    EXPECT_EQ(NextAttempt(Defaults(), context, {200, std::nullopt}).kind, Kind::kDelivered)
+    EXPECT_EQ(NextAttempt(Defaults(), context, kNoAnswer).end, c.end) << c.what;
+    EXPECT_EQ(NextAttempt(Defaults(), context, {200, std::nullopt}).end, AttemptEnd::kDelivered)
         << "a success counts whenever it comes: " << c.what;
   }
 }
@@ -146,7 +146,7 @@ TEST(RetryPolicy, AnOpenBreakerNeverShortensTheWindow) {
   AttemptContext context = Attempt(20);
   context.age = hours(24 * 10);
   context.endpoint_failing = true;
-  EXPECT_EQ(NextAttempt(rules, context, kNoAnswer).kind, Kind::kRetry);
+  EXPECT_EQ(NextAttempt(rules, context, kNoAnswer).end, AttemptEnd::kRetry);
 }
 
 // G2: a receiver that is away for a weekend gets everything.
@@ -157,8 +157,8 @@ TEST(RetryPolicy, G2TheWholeScheduleCoversTheWindowWithinATwoDigitNumberOfAttemp
   for (;;) {
     context.random = uniform(random);
     const NextStep next = NextAttempt(Defaults(), context, {500, std::nullopt});
-    if (next.kind == Kind::kDead) break;
-    ASSERT_EQ(next.kind, Kind::kRetry);
+    if (next.end == AttemptEnd::kDead) break;
+    ASSERT_EQ(next.end, AttemptEnd::kRetry);
     ASSERT_GT(next.wait, milliseconds(0));
     context.age += next.wait;
     ++context.attempts;

@@ -30,8 +30,8 @@ std::string Text(milliseconds wait) {
 
 TEST(RetrySchedule, TheDocumentsTableIsThatOfTheDefaults) {
   const config::DeliveryConfig d = config::LoadConfig(std::nullopt, {}).delivery;
-  const RetryRules rules{d.backoff_first_ms, d.backoff_max_ms, d.backoff_window_ms, 0,
-                         d.breaker_age_max_ms};
+  const RetryRules rules{
+      {d.backoff_first_ms, d.backoff_max_ms, 0}, d.backoff_window_ms, d.breaker_age_max_ms};
   std::ifstream file(VEDETTE_SOURCE_DIR "/docs/webhooks.md");
   const std::string document((std::istreambuf_iterator<char>(file)), {});
   const auto row = [&](int attempt, const std::string& wait, const std::string& since) {
@@ -43,14 +43,14 @@ TEST(RetrySchedule, TheDocumentsTableIsThatOfTheDefaults) {
   int attempt = 1;
   for (;; ++attempt) {
     const NextStep next = NextAttempt(rules, {attempt, since, false, 0.5}, {500, std::nullopt});
-    ASSERT_EQ(next.kind, NextStep::Kind::kRetry);
-    if (next.wait == rules.max) break;
+    ASSERT_EQ(next.end, domain::AttemptEnd::kRetry);
+    if (next.wait == rules.backoff.max) break;
     since += next.wait;
     row(attempt + 1, Text(next.wait), Text(since));
   }
-  EXPECT_NE(document.find("\n| " + std::to_string(attempt + 1) + " and on | " + Text(rules.max) +
-                          " | every " + Text(rules.max) + ", until " + Text(rules.window) +
-                          " have passed |\n"),
+  EXPECT_NE(document.find("\n| " + std::to_string(attempt + 1) + " and on | " +
+                          Text(rules.backoff.max) + " | every " + Text(rules.backoff.max) +
+                          ", until " + Text(rules.window) + " have passed |\n"),
             std::string::npos);
   EXPECT_NE(document.find("up to 20 % longer or shorter"), std::string::npos);
   EXPECT_EQ(d.backoff_jitter, 0.2);

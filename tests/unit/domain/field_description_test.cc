@@ -47,7 +47,8 @@ TEST(FieldDescription, AnAtElsewhereBelongsToTheSelector) {
 TEST(FieldDescription, FiltersStandBehindBars) {
   using Words = std::vector<std::string>;
   const auto parsed = ParseFieldDescription("css:.price @data-amount | all|number");
-  EXPECT_EQ(parsed.selector, ".price @data-amount | all|number") << "an unspaced bar is CSS's own";
+  EXPECT_EQ(parsed.selector, ".price");
+  EXPECT_EQ(parsed.filters, (Words{"all", "number"})) << "also without white space";
   const auto spaced = ParseFieldDescription("css: .price  @data-amount |all | number ");
   EXPECT_EQ(spaced.selector, ".price");
   EXPECT_EQ(spaced.attribute, "data-amount");
@@ -59,6 +60,13 @@ TEST(FieldDescription, FiltersStandBehindBars) {
   ExpectParsed("xpath://a | //b", Kind::kXPath, "//a | //b");
   ExpectParsed("regex:a | b", Kind::kRegex, "a | b");
   EXPECT_EQ(ParseFieldDescription("text | hash").filters, (Words{"hash"}));
+  for (const char* description :
+       {"css:.now|number(de)", "xpath://span | number(de)", "json:$.a|number(de)",
+        "regex:p=(.*) | number(de)", "meta:price |number(de)", "text|number(de)"}) {
+    EXPECT_EQ(ParseFieldDescription(description).filters, (Words{"number(de)"})) << description;
+  }
+  ExpectParsed("regex:a|number", Kind::kRegex, "a|number");
+  ExpectParsed("xpath://li|//all", Kind::kXPath, "//li|//all");
   ExpectParsed("text | hash", Kind::kText, "");
   ExpectParsed("text | image", Kind::kProse, "text | image");
 }

@@ -16,8 +16,9 @@ Notification Example() {
   n.delivery_id = *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000001");
   n.org_id = *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000002");
   n.endpoint_id = *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000003");
-  n.monitor_id = *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000004");
-  n.row_id = *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000005");
+  n.about = CheckNotice{*base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000004"),
+                        *base::Uuid::Parse("0192f0c1-0000-7000-8000-000000000005"),
+                        {}};
   n.event_group_id = *base::Uuid::Parse("9b0fd5b7-d2c7-548f-bf2d-33c56e3984ef");
   n.created_at = base::ParseTimestamp("2026-11-21T09:30:00.000042Z");
   n.url = "https://hooks.example.com/in?token=not-for-the-body";
@@ -52,7 +53,7 @@ TEST(Notification, MetadataComesBackAsItWasGiven) {
   };
   for (const std::string& metadata : given) {
     Notification n = Example();
-    n.metadata = metadata;
+    std::get<CheckNotice>(n.about).metadata = metadata;
     const std::string body = NotificationBody(n);
     EXPECT_NE(body.find(",\"metadata\":" + metadata + ",\"created_at\":"), std::string::npos)
         << body;
@@ -61,9 +62,10 @@ TEST(Notification, MetadataComesBackAsItWasGiven) {
 
 TEST(Notification, WhiteSpaceAroundMetadataDoesNotReachTheBody) {
   Notification n = Example();
-  n.metadata = "{ \"a\" :\n [ 1 , 2 ] }";
+  std::get<CheckNotice>(n.about).metadata = "{ \"a\" :\n [ 1 , 2 ] }";
   EXPECT_NE(NotificationBody(n).find(R"("metadata":{"a":[1,2]})"), std::string::npos);
-  n.metadata = "{ \"a \\\" b\\\\\" : \" \\t, c\" }\r\n\t";  // inside of strings it stays
+  std::get<CheckNotice>(n.about).metadata =
+      "{ \"a \\\" b\\\\\" : \" \\t, c\" }\r\n\t";  // inside of strings it stays
   EXPECT_NE(NotificationBody(n).find(R"("metadata":{"a \" b\\":" \t, c"})"), std::string::npos);
 }
 
@@ -77,8 +79,18 @@ TEST(Notification, CreatedAtHasMicrosecondsAlsoWhenTheyAreZero) {
 // A retry builds its body anew: receivers compare what they got twice.
 TEST(Notification, G3TheSameNotificationHasTheSameBytes) {
   Notification n = Example();
-  n.metadata = R"({"b":1,"a":[{"y":1,"x":2}]})";
+  std::get<CheckNotice>(n.about).metadata = R"({"b":1,"a":[{"y":1,"x":2}]})";
   EXPECT_EQ(NotificationBody(n), NotificationBody(n));
+}
+
+TEST(Notification, ACallbackOfABlockSaysHowItsRunEnded) {
+  Notification n = Example();
+  n.type = NotificationType::kFindEmail;
+  n.about = JobNotice{n.delivery_id, {}, JobStatus::kFailed};
+  EXPECT_EQ(EventTypeHeader(n), "find_email");
+  n.type = NotificationType::kOutgoingWebhook;
+  n.about = JobNotice{n.delivery_id, 3, JobStatus::kFailed};
+  EXPECT_EQ(EventTypeHeader(n), "outgoing_webhook.failed");
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ void UseEverything(Metrics* m) {
   m->SetChecksInFlight(7);
   m->AddCreditsCharged(domain::Tier::kMicro, 1500);
   m->AddLeaseLost(2);
+  m->AddAuth("token", "ok");
+  m->AddOauthRequest("assertion", "replay");
   m->AddMaintenanceFailures("partitions", 1);
   m->AddTicks(domain::TickTrigger::kManual, 4);
   m->AddDeliveries("delivered", 5);
@@ -45,6 +47,14 @@ void UseEverything(Metrics* m) {
   m->SetReceiversFailing(3);
   m->ObserveHttpRequest("api /monitors/{monitor_id}", 404, milliseconds(2));
   m->ObserveQuery("claim_chunks", microseconds(700), false);
+  m->ObserveLookup("find_email", "ok", milliseconds(40));
+  m->AddProviderCall("mine", "find_email", "found");
+  m->ObserveProviderCall("mine", milliseconds(30));
+  m->AddJobEnded(domain::JobKind::kFindEmail, domain::JobStatus::kTerminated, milliseconds(700));
+  m->SetOpenJobs(domain::JobKind::kFindEmailBulk, domain::JobStatus::kRunning, 8);
+  m->SetJobOverdue(milliseconds(4500));
+  m->SetWaits(6);
+  m->SetWaitsMax(1024);
 }
 
 TEST(Metrics, SummariseWhatTheConsoleDraws) {
@@ -62,6 +72,7 @@ TEST(Metrics, SummariseWhatTheConsoleDraws) {
   EXPECT_EQ(lag["le_s"][4], 0.025);
   EXPECT_EQ(lag["counts"][4], 1) << "20 ms";
   EXPECT_EQ(lag["counts"].back(), 1) << "beyond every bound";
+  EXPECT_EQ(summary["waits"], base::Json({{"used", 6}, {"max", 1024}}));
 }
 
 TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
@@ -94,6 +105,18 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_http_request_seconds_count{route=\"api /monitors/{monitor_id}\"} 1\n",
         "vedette_db_query_seconds_count{query=\"claim_chunks\"} 1\n",
         "vedette_db_errors_total{query=\"claim_chunks\"} 1\n",
+        "vedette_lookups_total{kind=\"find_email\",outcome=\"ok\"} 1\n",
+        "vedette_lookup_seconds_count{kind=\"find_email\"} 1\n",
+        "vedette_provider_calls_total{lookup=\"find_email\",outcome=\"found\",provider=\"mine\"} "
+        "1\n",
+        "vedette_provider_seconds_count{provider=\"mine\"} 1\n",
+        "vedette_jobs_total{kind=\"find_email\",outcome=\"terminated\"} 1\n",
+        "vedette_job_seconds_count{kind=\"find_email\"} 1\n",
+        "vedette_jobs{kind=\"find_email_bulk\",status=\"running\"} 8\n",
+        "vedette_jobs{kind=\"workflow\",status=\"queued\"} 0\n",
+        "vedette_job_overdue_seconds 4.5\n",
+        "vedette_waits 6\n",
+        "vedette_waits_max 1024\n",
         "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }

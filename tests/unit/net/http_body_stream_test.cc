@@ -62,7 +62,6 @@ class StreamService final : public HttpService {
     counter->Next();
   }
   std::size_t BodyBytesMax(std::string_view, std::string_view) const override { return 3'000'000; }
-  bool TakesBody(std::string_view, std::string_view) const override { return true; }
 
   BodyPiece::Kind WaitForEnd() {
     std::unique_lock lock(mutex_);

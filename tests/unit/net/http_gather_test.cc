@@ -12,6 +12,7 @@ namespace vedette::net {
 namespace {
 
 using std::chrono::milliseconds;
+using test::Await;
 using test::ServerConfig;
 using test::Silent;
 using test::Socket;
@@ -53,7 +54,6 @@ class GatherService final : public HttpService {
   std::size_t BodyBytesMax(std::string_view, std::string_view) const override {
     return kBodyBytesMax;
   }
-  bool TakesBody(std::string_view, std::string_view) const override { return true; }
 
   base::ByteBudget& budget;
   milliseconds wait_max{20000};
@@ -87,16 +87,6 @@ struct Full {
 std::string Head(std::size_t bytes, const std::string& path = "/") {
   return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) +
          "\r\n\r\n";
-}
-
-template <typename Condition>
-bool Await(Condition condition) {
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::seconds(test::kPatienceSeconds);
-  while (!condition() && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-  return condition();
 }
 
 bool AwaitWaiter(const base::ByteBudget& budget) {

@@ -234,18 +234,28 @@ inline config::HttpServerConfig ServerConfig() {
   return c;
 }
 
+// Whether the condition holds before patience ends.
+template <typename Condition>
+bool Await(Condition condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(kPatienceSeconds);
+  while (!condition() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return condition();
+}
+
 inline base::Logger Silent() {
   return {base::LogLevel::kOff, base::LogFormat::kText};
 }
 
 // Runs a function for every request, on the server's thread.
-class FunctionService final : public HttpService {
+class FunctionService final : public WholeBodyService {
  public:
   using Handler = std::function<void(std::shared_ptr<Exchange>)>;
   explicit FunctionService(Handler handler, std::size_t body_bytes_max = 1000)
       : handler_(std::move(handler)), body_bytes_max_(body_bytes_max) {}
 
-  void Handle(std::shared_ptr<Exchange> exchange) override {
+  void HandleWhole(std::shared_ptr<Exchange> exchange) override {
     ++handled_;
     handler_(std::move(exchange));
   }

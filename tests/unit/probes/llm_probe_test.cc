@@ -81,7 +81,7 @@ class LlmProbeTest : public ::testing::Test {
   std::unique_ptr<base::ThreadPool> pool_ =
       std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   const net::AddressPolicy policy_{{"127.0.0.0/8"}};
-  PageMemory memory_{1 << 20};
+  pages::PageMemory memory_{1 << 20};
   std::unique_ptr<WebProbe> web_;
   std::unique_ptr<LlmProbe> model_;
 };

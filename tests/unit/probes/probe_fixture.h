@@ -1,68 +1,25 @@
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "net/http_client.h"
-#include "net/http_server.h"
-#include "tests/unit/net/support.h"
+#include "tests/unit/net/site.h"
 #include "worker/probes/probe.h"
 
 // A probe on a real loop and client, against a real server on the loopback interface.
 namespace vedette::worker::test {
 
+using net::test::Gate;
+using net::test::Site;
 using std::chrono::milliseconds;
-using ServerHandler = std::function<net::ServerResponse(const net::ServerRequest&)>;
-
-// A server that answers with what `handler` makes of a request (on the server's thread), and
-// remembers the requests.
-class Site {
- public:
-  explicit Site(ServerHandler handler)
-      : service_(
-            [this, handler = std::move(handler)](std::shared_ptr<net::Exchange> exchange) {
-              {
-                const std::lock_guard lock(mutex_);
-                requests_.push_back(exchange->request());
-              }
-              exchange->Send(handler(exchange->request()));
-            },
-            1 << 20),
-        server_(net::test::ServerConfig(), service_, net::test::Silent()) {
-    server_.Start();
-  }
-  ~Site() { server_.Stop(); }
-
-  std::string Url(const std::string& path = "/") const {
-    return "http://" + server_.address() + path;
-  }
-  std::vector<net::ServerRequest> requests() {
-    const std::lock_guard lock(mutex_);
-    return requests_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<net::ServerRequest> requests_;
-  net::test::FunctionService service_;
-  net::HttpServer server_;
-};
 
 inline config::NetConfig NetConfig() {
-  config::NetConfig c{};
-  c.allow = {"127.0.0.0/8"};
-  c.user_agent = "vedette-test/1";
-  c.connect_timeout_ms = milliseconds(5000);
-  c.connections_max = 64;
-  c.connections_per_host_max = 16;
-  return c;
+  return net::test::SiteNetConfig();
 }
 
 inline config::ProbeConfig ProbeConfig() {
@@ -135,25 +92,6 @@ class Rig {
   net::test::LoopThread loop_;
   std::unique_ptr<net::HttpClient> client_;
   std::unique_ptr<Probe> probe_;
-};
-
-// Blocks whoever waits until it is opened.
-class Gate {
- public:
-  void Open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void Wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return open_; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
 };
 
 inline std::string FailureClass(const ProbeResult& result) {

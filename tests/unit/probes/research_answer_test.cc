@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "worker/probes/selector.h"
-
 namespace vedette::worker {
 namespace {
 
@@ -82,7 +80,8 @@ TEST(ResearchAnswer, AnythingElseIsInvalidAndNamesTheField) {
       {R"({"values": {"city": {"value": 1, "sources": "x"}}})", "'city'"},
       {R"({"values": {"city": {"value": 1, "sources": [1]}}})", "'city'"},
       {R"({"values": {"city": {"value": 1, "confidence": "high"}}})", "'city'"},
-      {R"({"values": {"city": {"value": ")" + std::string(kValueBytesMax + 1, 'a') + R"("}}})",
+      {R"({"values": {"city": {"value": ")" + std::string(domain::kValueBytesMax + 1, 'a') +
+           R"("}}})",
        "'city'"},
       {std::string(100000, '['), "not JSON"},
   };

@@ -43,7 +43,7 @@ class WebProbeTest : public ::testing::Test {
   std::unique_ptr<base::ThreadPool> pool_ =
       std::make_unique<base::ThreadPool>("probe", base::ThreadPool::Limits{2, 2, 16});
   std::unique_ptr<net::AddressPolicy> policy_;
-  std::unique_ptr<PageMemory> memory_ = std::make_unique<PageMemory>(1 << 20);
+  std::unique_ptr<pages::PageMemory> memory_ = std::make_unique<pages::PageMemory>(1 << 20);
 };
 
 ServerResponse Html(std::string body) {
@@ -463,7 +463,7 @@ TEST_F(WebProbeTest, AfterARestartThePageIsFetchedWhole) {
   Site site([](const ServerRequest& request) { return Versioned(request, "\"v\"", "<p>1"); });
   const auto monitor = Spec({{"p", "css:p"}});
   for (int i = 0; i < 2; ++i) {
-    memory_ = std::make_unique<PageMemory>(1 << 20);
+    memory_ = std::make_unique<pages::PageMemory>(1 << 20);
     const auto result = Rig()->Check(Request(monitor, {{"url", site.Url()}}));
     EXPECT_EQ(std::get<Observation>(result).fields.at("p").value, "1");
     EXPECT_EQ(site.requests().back().Header("if-none-match"), "");

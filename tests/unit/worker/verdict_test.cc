@@ -1,4 +1,4 @@
-#include "worker/verdict.h"
+#include "worker/checks/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -91,6 +91,31 @@ TEST_F(VerdictTest, ANewValueIsAChangeWithItsEvidence) {
   EXPECT_EQ(row_.baseline.Text(), R"({"a":"x"})") << "the baseline shows what was given";
   EXPECT_EQ(Changes(Check(R"({"a":"z"})")), (Strings{R"(a: "y" -> "z")"}));
   EXPECT_EQ(Changes(Check(R"({"a":"z"})")), Strings{});
+}
+
+TEST_F(VerdictTest, WhatWasSeenOfANewValueIsKeptWithIt) {
+  Given(R"({"a":"1","b":"1"})", {.confirm_after = 1, .missing_confirmations = 1});
+  const Verdict verdict = Check(R"({"a":"2","b":"1","c":"3"})");
+  ASSERT_EQ(verdict.seen.size(), 2U) << "b is as it was";
+  EXPECT_EQ(verdict.seen.at("a")->evidence, "evidence of a");
+  EXPECT_EQ(verdict.seen.at("c")->value, "3");
+  EXPECT_EQ(Check(R"({"a":null})").seen.at("a")->value, nullptr);
+}
+
+TEST_F(VerdictTest, NothingIsKeptOfAFieldThatWasNeverThere) {
+  Given("{}", {.confirm_after = 1, .missing_confirmations = 1});
+  EXPECT_EQ(Check(R"({"a":null})").seen.at("a"), std::nullopt);
+}
+
+TEST_F(VerdictTest, ARowThatForgetsIsWrittenWithoutWhatIsForgotten) {
+  Given(R"({"b":"1"})");
+  row_.known = J(R"({"b":"1"})");
+  row_.forgets = true;
+  EXPECT_FALSE(Check(R"({"b":"1"})").row_changed);
+  const Verdict verdict = Check(R"({"b":"2"})");
+  ASSERT_TRUE(verdict.baseline);
+  EXPECT_EQ(base::DumpJson(*verdict.baseline), R"({"b":"1"})");
+  EXPECT_EQ(base::DumpJson(*verdict.known), R"({"b":"2"})");
 }
 
 TEST_F(VerdictTest, AFirstObservationBecomesTheBaselineSilently) {
@@ -299,6 +324,39 @@ TEST(SameValue, ComparesAfterNormalisation) {
     EXPECT_EQ(SameValue(J(c.a), J(c.b)), c.same) << c.a << " and " << c.b;
     EXPECT_EQ(SameValue(J(c.b), J(c.a)), c.same) << c.b << " and " << c.a;
   }
+}
+
+// Pages are folded by Unicode's white space. A value that comes from a research service or a model,
+// or that a client gave as a baseline, is compared with theirs by the same rule.
+TEST(SameValue, NoBreakAndThinSpacesAreWhiteSpace) {
+  const std::vector<ValuePair> cases = {
+      {R"("1 000 EUR")", R"("1 000 EUR")", true},
+      {R"("a  b")", R"("a b")", true},
+      {R"(" x　")", R"("x")", true},
+      {R"("a\u001fb")", R"("a b")", true},
+      {"5", R"("5 ")", true},
+      {"null", R"(" ")", true},
+      {R"("a b")", R"("ab")", false},
+      {R"("a​b")", R"("a b")", false},  // zero width: a character, no space
+      {R"("à")", R"("Ã")", false},
+  };
+  for (const ValuePair& c : cases) {
+    EXPECT_EQ(SameValue(J(c.a), J(c.b)), c.same) << c.a << " and " << c.b;
+    EXPECT_EQ(SameValue(J(c.b), J(c.a)), c.same) << c.b << " and " << c.a;
+  }
+}
+
+TEST_F(VerdictTest, ASpaceThatBecomesANoBreakSpaceIsNoChange) {
+  Given(R"({"a":"1 000 EUR","b":"x"})");
+  const Verdict verdict = Check(R"({"a":"1\u00a0000\u00a0EUR","b":"x\u00a0"})");
+  EXPECT_EQ(verdict.outcome, Outcome::kUnchanged);
+  EXPECT_FALSE(verdict.row_changed);
+}
+
+TEST_F(VerdictTest, AValueOfNoBreakSpacesAloneIsAbsent) {
+  Given(R"({"a":"x"})", {.confirm_after = 1, .missing_confirmations = 2});
+  EXPECT_EQ(Check(R"({"a":"\u00a0"})").outcome, Outcome::kUnchanged) << "still to be confirmed";
+  EXPECT_EQ(Changes(Check(R"({"a":"\u00a0"})")), (Strings{"a: \"x\" -> \"\u00a0\""}));
 }
 
 // The same in the slow way: one field with its own history, told apart from the others.

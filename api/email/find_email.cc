@@ -1,0 +1,158 @@
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/email/find_body.h"
+#include "api/handlers.h"
+#include "api/idempotency.h"
+#include "api/jobs/lookup_start.h"
+#include "domain/email/found.h"
+#include "domain/email/lead.h"
+#include "domain/email/provider_ids.h"
+#include "store/jobs/read.h"
+#include "store/jobs/start.h"
+
+// The four routes that look for addresses. They differ in the shape of the leads and in whether the
+// client waits for the job's end.
+namespace vedette::api {
+namespace {
+
+struct FindRoute {
+  std::string_view pattern;
+  LeadShape shape;
+  Answering answering;
+
+  bool waited() const { return answering == Answering::kWaited; }
+};
+
+// A request that was judged: what it asks, and how it may be repeated.
+struct Ask {
+  domain::FindRequest request;
+  std::optional<store::Webhook> webhook;
+  std::optional<store::Idempotency> idempotency;
+};
+
+std::vector<std::string> KnownProviders(const config::Config& config) {
+  std::vector<std::string> ids(std::begin(domain::kOwnFinders), std::end(domain::kOwnFinders));
+  for (const auto& [id, provider] : config.providers.http) ids.push_back(id);
+  return ids;
+}
+
+rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
+  const config::Config& config = call.parts.config;
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  rest::Problems problems;
+  FindBody body =
+      ReadFindBody(std::move(std::get<rest::JsonBody>(json).members), route.shape, &problems);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  auto idempotency = ReadIdempotency(call, route.pattern);
+  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+  call.answer->DropBody();
+  if (auto reply = JudgeFindBody(body, KnownProviders(config))) return std::move(*reply);
+  Ask ask;
+  if (body.webhook_url) {
+    auto url = JudgeJobWebhook(*body.webhook_url, call.parts.policy);
+    if (auto* reply = std::get_if<rest::Reply>(&url)) return std::move(*reply);
+    const auto& judged = std::get<net::TenantUrl>(url);
+    ask.webhook = store::Webhook{judged.text, {judged.scheme, judged.host, judged.port}};
+  }
+  ask.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
+  ask.request = {body.mode,
+                 body.verify_emails,
+                 std::move(body.providers),
+                 config.find_email_prices.charge,
+                 config.find_email_prices.verify_mc,
+                 domain::MakeFindRows(std::move(body.leads))};
+  return ask;
+}
+
+// The answer to a single personal lead that came with its address: no job is made, and nothing is
+// charged. One with a webhook_url has a job, as its receiver is told of an end.
+std::optional<rest::Reply> AnswerWithoutJob(const FindRoute& route, const Ask& ask) {
+  const bool may = route.waited() && route.shape == LeadShape::kSingle && !ask.webhook &&
+                   ask.request.mode == domain::FindMode::kPersonal;
+  if (!may) return std::nullopt;
+  const base::Json& lead = ask.request.rows[0].lead;
+  const auto person = domain::ReadLead(lead);
+  const auto& read = std::get<domain::Person>(person);
+  const auto found = domain::AnswerAtOnce(ask.request.mode, read, ask.request.verify_emails);
+  if (!found) return std::nullopt;
+  base::Json answer =
+      domain::MergeFound(lead, domain::FoundCell(ask.request.mode, read, *found, false));
+  answer["details"]["task_id"] = nullptr;
+  answer["details"]["charge_amount"] = 0;
+  return rest::JsonReply(200, answer);
+}
+
+// How long the client is kept that waits, and the job that nobody waits for.
+std::chrono::milliseconds TimeOf(const Call& call, const FindRoute& route) {
+  const config::LookupsConfig& lookups = call.parts.config.lookups;
+  const bool single = route.shape == LeadShape::kSingle;
+  if (route.waited()) return single ? lookups.wait_single_ms : lookups.wait_bulk_ms;
+  return single ? lookups.find_deadline_ms : lookups.bulk_deadline_ms;
+}
+
+// Addresses are verified where a member may ask mail servers. Where none lives they are found all
+// the same, and end as UNKNOWN.
+domain::Lane LaneOf(const Call& call, const Ask& ask, const std::set<domain::Lane>& served) {
+  const bool verifies = ask.request.verify_emails && call.parts.config.lookups.verifier == "smtp";
+  return verifies && served.contains(domain::Lane::kSmtp) ? domain::Lane::kSmtp
+                                                          : domain::Lane::kLookup;
+}
+
+store::NewJob Compose(const Call& call, const FindRoute& route, const Ask& ask, domain::Lane lane) {
+  const config::Config& config = call.parts.config;
+  const bool single = route.shape == LeadShape::kSingle;
+  const auto rows = static_cast<int>(ask.request.rows.size());
+  store::NewJob job;
+  job.kind = single ? domain::JobKind::kFindEmail : domain::JobKind::kFindEmailBulk;
+  job.part_rows = rows;
+  job.params_json = domain::FindParamsJson(ask.request);
+  job.estimate_mc = domain::FindEstimateMc(ask.request, config.find_email_prices);
+  job.webhook = ask.webhook;
+  job.idempotency = ask.idempotency;
+  store::NewJobBlock& block = job.blocks.emplace_back();
+  block.type = "find_email";
+  block.specs_json = domain::FindSpecsJson(ask.request);
+  block.lane = lane;
+  block.price_mc = domain::FindPriceMc(ask.request.mode, config.find_email_prices);
+  block.columns = std::vector<std::string>{"found"};
+  block.rows_total = rows;
+  return job;
+}
+
+rest::Handled Find(Call& call, const FindRoute& route) {
+  rest::Judged<Ask> judged = JudgeAsk(call, route);
+  if (auto* reply = std::get_if<rest::Reply>(&judged)) return std::move(*reply);
+  const Ask& ask = std::get<Ask>(judged);
+  if (auto repeated = RepeatLookup(call, route.answering, ask.idempotency)) {
+    return std::move(*repeated);
+  }
+  if (auto reply = AnswerWithoutJob(route, ask)) return std::move(*reply);
+  const domain::Lane lane = LaneOf(call, ask, store::ReadServedLanes(call.session));
+  return StartLookup(call, route.answering, TimeOf(call, route), Compose(call, route, ask, lane));
+}
+
+}  // namespace
+
+rest::Handled FindEmail(Call& call) {
+  return Find(call, {"/find-email", LeadShape::kSingle, Answering::kWaited});
+}
+
+rest::Handled FindEmailAsync(Call& call) {
+  return Find(call, {"/find-email-async", LeadShape::kSingle, Answering::kStarted});
+}
+
+rest::Handled FindEmailBulk(Call& call) {
+  return Find(call, {"/find-email-bulk", LeadShape::kBulk, Answering::kWaited});
+}
+
+rest::Handled FindEmailBulkAsync(Call& call) {
+  return Find(call, {"/find-email-bulk-async", LeadShape::kBulk, Answering::kStarted});
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,61 @@
+#include "api/jobs/job_calls.h"
+
+#include <string>
+#include <utility>
+
+#include "api/jobs/status_view.h"
+#include "api/jobs/waits.h"
+
+namespace vedette::api {
+
+std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& session,
+                                           const store::Scope& scope, const base::Uuid& job_id,
+                                           const store::JobEnding& ending) {
+  auto outcome = store::EndJob(session, parts.clock, scope, job_id, ending);
+  if (!outcome) return std::nullopt;
+  for (const store::Signal signal : outcome->raise) parts.signals.Raise(signal);
+  if (const auto& ended = outcome->ended) {
+    parts.metrics.AddJobEnded(ended->kind, ended->status, ended->took);
+  }
+  return outcome;
+}
+
+rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
+                        const base::Uuid& job_id) {
+  const auto view = store::GetLookup(session, scope, job_id);
+  if (!view) return rest::NotFound("task");
+  return rest::JsonReply(200,
+                         domain::WaitedResult(EndedLookupOf(*view), parts.config.cents_per_credit));
+}
+
+rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uuid& job_id,
+                            std::chrono::nanoseconds until, bool is_repeatable) {
+  const Parts& parts = call.parts;
+  Wait wait;
+  wait.job_id = job_id;
+  wait.org_id = call.caller.org_id;
+  wait.until = until;
+  wait.reply = [&parts, scope = call.scope(), job_id](store::Session& session, WaitEnd end) {
+    if (end == WaitEnd::kDeadline) {
+      EndJob(parts, session, scope, job_id,
+             {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
+              "The job did not end before its deadline."});
+    }
+    return ResultReply(parts, session, scope, job_id);
+  };
+  if (!is_repeatable) {
+    wait.gone = [&parts, scope = call.scope(), job_id](store::Session& session) {
+      EndJob(parts, session, scope, job_id,
+             {domain::JobStatus::kCancelled, std::string(domain::kReasonClientGone),
+              "The client that waited for the job has left."});
+    };
+  }
+  return parts.waits.Park(std::move(place), std::move(wait), call.answer);
+}
+
+rest::Reply TooManyWaiting() {
+  return rest::Unavailable("too_many_waiting",
+                           "too many requests wait for jobs; nothing was started or charged");
+}
+
+}  // namespace vedette::api

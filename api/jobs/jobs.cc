@@ -1,0 +1,78 @@
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "api/handlers.h"
+#include "api/jobs/job_calls.h"
+#include "api/jobs/status_view.h"
+#include "api/jobs/waits.h"
+#include "api/limits.h"
+#include "rest/query_reader.h"
+#include "store/jobs/read.h"
+
+// Jobs of every kind: their status and their cancellation.
+namespace vedette::api {
+namespace {
+
+// The job that the path's first parameter names, or a 404.
+rest::Judged<store::LookupView> FindJob(Call& call) {
+  const auto id = base::Uuid::Parse(call.path_params.at(0));
+  if (!id) return rest::NotFound("task");
+  auto view = store::GetLookup(call.session, call.scope(), *id);
+  if (!view) return rest::NotFound("task");
+  return std::move(*view);
+}
+
+rest::Reply StatusReply(const Parts& parts, const store::LookupView& view) {
+  return rest::JsonReply(200, StatusJson(view, parts.config.cents_per_credit));
+}
+
+}  // namespace
+
+rest::Handled ShowJobStatus(Call& call) {
+  rest::Judged<store::LookupView> found = FindJob(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const std::chrono::seconds wait_s(query.Integer("wait_s", 0, 0, kStatusWaitSecondsMax));
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const Parts& parts = call.parts;
+  const auto& view = std::get<store::LookupView>(found);
+  if (view.job.finished_at || wait_s.count() == 0) return StatusReply(parts, view);
+  auto place = parts.waits.Reserve(call.caller.org_id);
+  if (!place) return StatusReply(parts, view);
+  Wait wait;
+  wait.job_id = view.job.id;
+  wait.org_id = call.caller.org_id;
+  wait.until = parts.clock.SinceBoot() + wait_s;
+  wait.reply = [&parts, scope = call.scope(), id = view.job.id](store::Session& session, WaitEnd) {
+    const auto now = store::GetLookup(session, scope, id);
+    return now ? StatusReply(parts, *now) : rest::NotFound("task");
+  };
+  return parts.waits.Park(std::move(*place), std::move(wait), call.answer);
+}
+
+rest::Handled ShowAgeStatus(Call& call) {
+  rest::Judged<store::LookupView> found = FindJob(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  const auto& view = std::get<store::LookupView>(found);
+  if (view.job.kind != domain::JobKind::kVerifyAge) return rest::NotFound("task");
+  return StatusReply(call.parts, view);
+}
+
+rest::Handled CancelJob(Call& call) {
+  rest::Judged<store::LookupView> found = FindJob(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
+  const base::Uuid id = std::get<store::LookupView>(found).job.id;
+  const auto outcome =
+      EndJob(call.parts, call.session, call.scope(), id,
+             {domain::JobStatus::kCancelled, std::string(domain::kReasonCancelledByClient),
+              "The job was cancelled through the API."});
+  if (!outcome) return rest::NotFound("task");
+  const auto view = store::GetLookup(call.session, call.scope(), id);
+  if (!view) return rest::NotFound("task");
+  return StatusReply(call.parts, *view);
+}
+
+}  // namespace vedette::api

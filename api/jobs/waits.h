@@ -1,0 +1,117 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "api/jobs/wait_places.h"
+#include "api/jobs/wait_table.h"
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "rest/answer.h"
+#include "store/session.h"
+#include "work/step.h"
+
+namespace vedette::api {
+
+// How a wait ends.
+enum class WaitEnd : std::uint8_t {
+  kEnded,     // the job has ended
+  kDeadline,  // its time is over
+  kGone,      // the client has left
+  kShutdown,  // the process stops
+};
+
+// One request that waits for the end of a job.
+struct Wait {
+  base::Uuid job_id;
+  base::Uuid org_id;                 // whose turn the answer takes on the pool
+  std::chrono::nanoseconds until{};  // since boot
+  // The answer at kEnded and kDeadline, on a thread of the pool. It may throw what the store
+  // throws, which is answered by a 503 that names the job. It refers to nothing of the request.
+  std::function<rest::Reply(store::Session&, WaitEnd)> reply;
+  // What becomes of the job when the client has left, on a thread of the pool. Empty: nothing.
+  std::function<void(store::Session&)> gone;
+};
+
+// The requests of this process that wait for jobs. They hold no thread: each is a parked answer,
+// and one read at a time, at least kLookGap after the one before, asks which of their jobs have
+// ended. It is made when a job's end is signalled, after each addition, and every kLookEvery.
+//
+//                    the job has ended: the reply of the pool
+//   Reserve   Park   the time is over:  the reply of the pool
+//   --------> -----> the client left:   `gone` on the pool
+//                    shutdown:          503 shutting_down with the task_id; the job goes on
+//
+// As a whole:
+//
+//   kOpen -- Drain --> kDraining -- half of [api] drain_timeout_ms --> kClosed
+//
+// In kDraining waits go on; kClosed ends all that are left, and every later one at once, so that
+// the server's drain finds nobody waiting. Everything handed in must outlive this object; destroy
+// it once the server and the pool have stopped, while the loop does not run, and before what the
+// answers refer to (rest::Port).
+class Waits {
+ public:
+  static constexpr std::chrono::milliseconds kLookEvery{1000};
+  static constexpr std::chrono::milliseconds kLookGap{20};
+
+  Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+        metrics::Metrics& metrics, const config::Config& config, base::Logger log);
+
+  // A place for a request of the organisation, before there is a job; any thread.
+  std::optional<WaitPlaces::Place> Reserve(const base::Uuid& org_id);
+  // Parks the answer until the wait ends; any thread. The handler returns what this returns.
+  rest::Parked Park(WaitPlaces::Place place, Wait wait,
+                    const std::shared_ptr<rest::Answer>& answer);
+  // A job that somebody waits for may have ended. Loop thread.
+  void Look();
+  // The server is about to stop. Any thread; once.
+  void Drain();
+
+ private:
+  enum class State { kOpen, kDraining, kClosed };
+  struct Waiter {
+    WaitPlaces::Place place;
+    Wait wait;
+    std::shared_ptr<rest::Answer> answer;
+  };
+  using Ended = std::vector<base::Uuid>;
+
+  void Add(WaitTable::Id id, bool is_gone);
+  void OnTime();
+  void StartTimer();
+  void End(WaitTable::Id id, WaitEnd end);
+  void Give(const std::shared_ptr<Waiter>& waiter, WaitEnd end);
+  void EndForTheGone(const std::shared_ptr<Waiter>& waiter);
+
+  base::EventLoop& loop_;
+  store::Pool& pool_;
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const base::Logger log_;
+  const std::chrono::milliseconds drain_wait_;
+  WaitPlaces places_;
+  std::mutex mutex_;
+  WaitTable::Id next_id_ = 1;                                 // guarded by mutex_
+  std::map<WaitTable::Id, std::shared_ptr<Waiter>> waiters_;  // guarded by mutex_
+  // The loop's from here on.
+  State state_ = State::kOpen;
+  WaitTable table_;
+  std::chrono::nanoseconds looked_at_{};
+  base::Timer deadline_timer_;
+  base::Timer look_timer_;
+  base::Timer drain_timer_;
+  work::Step<Ended> look_;
+};
+
+}  // namespace vedette::api

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "api/monitors/selector_fault.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "config/config.h"
+#include "domain/monitor.h"
+#include "domain/names.h"
+#include "domain/row_values.h"
+#include "net/public_address.h"
+#include "rest/body_reader.h"
+
+// The bodies of the monitor routes: first their types and limits (422), then the numbered rules of
+// interface 4.1 (400). Pure.
+namespace vedette::api {
+
+// A broken rule: the `error` code and the sentence of a 400.
+struct RuleBreach {
+  std::string code;
+  std::string message;
+};
+template <typename T>
+using Ruled = std::variant<T, RuleBreach>;
+
+// Bodies that may have `rows`, of which only one at a time takes the memory of a parsed value.
+rest::BodyRules RowsBodyRules(std::size_t bytes_max, int rows_max);
+
+struct CreateBody {
+  std::string name;
+  std::vector<std::string> key_columns;
+  std::vector<domain::RowValues> rows;  // none where a file is named
+  std::optional<std::string> resource_handle_id;
+  base::Json watched;  // `struct`: field name -> description
+  std::string frequency = "1d";
+  std::string tier = "low";
+  std::string subject_type = "company";
+  std::optional<std::string> research_plan;
+  std::optional<std::string> metadata_json;
+  std::optional<std::string> webhook_url;
+  std::vector<domain::NotificationType> webhook_event_types;
+  std::optional<std::string> team_id;
+  std::optional<std::string> run_id;
+  int confirm_after = 1;
+  int missing_confirmations = 2;
+};
+// Only valid without problems. Nothing in it points into the body's text.
+CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limits,
+                          rest::Problems* problems);
+
+struct Frequency {
+  std::chrono::seconds period{0};
+  bool needs_testing = false;  // 5m
+};
+Ruled<Frequency> JudgeFrequency(const std::string& text, const config::LimitsConfig& limits);
+
+// `judge_webhook`: rule 8.
+Ruled<net::TenantUrl> JudgeWebhookUrl(const std::string& url, const net::AddressPolicy& policy);
+
+struct JudgedCreate {
+  Frequency frequency;
+  domain::Tier tier;
+  domain::SubjectType subject_type;
+  std::vector<domain::RowValues> rows;
+  std::optional<net::TenantUrl> webhook;
+};
+// Rules 1 to 8, the lowest broken one first. Moves the rows out of `body`.
+Ruled<JudgedCreate> JudgeCreate(CreateBody* body, const config::LimitsConfig& limits,
+                                const net::AddressPolicy& policy);
+
+// Rules 6 and 7 among `rows`; the first that is broken, or nothing.
+std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& rows,
+                                    const std::vector<std::string>& key_columns);
+
+// {"rows": [...]}. Only valid without problems.
+std::vector<domain::RowValues> ReadRowsBody(const rest::JsonBody& body,
+                                            const domain::ColumnRoles& roles,
+                                            const config::LimitsConfig& limits,
+                                            rest::Problems* problems);
+
+// Of a member that may be cleared the outer optional says whether it was given.
+struct UpdateBody {
+  std::optional<std::string> name;
+  std::optional<std::optional<std::string>> webhook_url;
+  std::optional<bool> is_active;
+  std::optional<std::optional<std::string>> metadata_json;
+  std::optional<std::optional<std::string>> research_plan;
+  std::optional<std::string> frequency;
+  std::optional<int> confirm_after;
+  std::optional<int> missing_confirmations;
+  std::optional<base::Json> watched;  // `struct`
+  std::optional<std::string> tier;
+  std::optional<std::string> subject_type;
+};
+UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
+                          rest::Problems* problems);
+
+struct JudgedDefinition {
+  std::optional<domain::Tier> tier;
+  std::optional<domain::SubjectType> subject_type;
+};
+// Rules 2 to 5 of what an update changes.
+Ruled<JudgedDefinition> JudgeDefinitionChange(const UpdateBody& body,
+                                              const std::vector<std::string>& key_columns);
+
+struct RowChangeBody {
+  std::optional<bool> is_active;
+  std::optional<std::string> disabled_reason;
+  std::optional<base::Json> columns;  // of the row's context; null removes one
+};
+// Columns that `roles` gives to the subject or to the watched fields are problems.
+RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRoles& roles,
+                                const config::LimitsConfig& limits, rest::Problems* problems);
+
+// How long the selectors of one monitor are checked at its creation; one that has begun is
+// finished, which takes at most some tens of milliseconds.
+inline constexpr std::chrono::milliseconds kSelectorCheckMax{100};
+
+// One sentence for every description that the tier's probe cannot serve, and one that names the
+// selectors that were not checked within kSelectorCheckMax; a JSON array, or nothing.
+std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,
+                                               const config::Config& config,
+                                               const SelectorFault& selector_fault,
+                                               const base::Clock& clock);
+
+}  // namespace vedette::api

@@ -1,0 +1,160 @@
+#include "app/ctl/ctl.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/blocking_http.h"
+#include "app/ctl/ctl_commands.h"
+#include "app/ctl/ctl_text.h"
+#include "app/json_client.h"
+#include "base/text.h"
+#include "config/config.h"
+
+namespace vedette::app {
+namespace {
+
+constexpr const char* kDefaultUrl = "http://127.0.0.1:9464";
+
+std::string WithoutTrailingSlash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+std::string TokenOfFile(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    throw config::ConfigError(fmt::format("ctl cannot read a token from {}", path));
+  }
+  return std::string(base::Trim(line));
+}
+
+}  // namespace
+
+struct Ctl::Impl {
+  std::string url;
+  std::string token;
+  std::string token_file;
+  bool json = false;
+  // What each subcommand was given, by its name and the option's flag.
+  std::map<std::string_view, std::map<std::string_view, std::string>> texts;
+  std::map<std::string_view, std::map<std::string_view, std::vector<std::string>>> lists;
+  std::map<std::string_view, std::map<std::string_view, bool>> switches;
+
+  void Add(CLI::App* ctl, const CtlCommand& command, int* status);
+  CtlValues Values(const CtlCommand& command, const CLI::App& parsed);
+  void Run(const CtlCommand& command, const CLI::App& parsed);
+  void Print(const CtlCommand& command, const JsonClient::Answer& answer) const;
+};
+
+void Ctl::Impl::Add(CLI::App* ctl, const CtlCommand& command, int* status) {
+  CLI::App* added = ctl->add_subcommand(std::string(command.name), std::string(command.help));
+  for (const CtlOption& option : command.options) {
+    const std::string flag(option.flag);
+    const std::string help(option.help);
+    if (option.type == CtlOption::Type::kSwitch) {
+      added->add_flag(flag, switches[command.name][option.flag], help);
+    } else if (option.type == CtlOption::Type::kList) {
+      added->add_option(flag, lists[command.name][option.flag], help)
+          ->required(option.required)
+          ->allow_extra_args(false)
+          ->type_name("");
+    } else {
+      added->add_option(flag, texts[command.name][option.flag], help)
+          ->required(option.required)
+          ->type_name("");
+    }
+  }
+  added->callback([this, &command, added, status] {
+    if (status == nullptr) return Run(command, *added);
+    try {
+      Run(command, *added);
+      *status = kDone;
+    } catch (const RequestFailed& failure) {
+      fmt::print(stderr, "vedette ctl: {}\n", Printable(failure.what()));
+      *status = failure.status() == 0 ? kUnreachable : kRefused;
+    }
+  });
+}
+
+CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
+  CtlValues values;
+  for (const CtlOption& option : command.options) {
+    if (parsed.get_option(std::string(option.flag))->count() == 0) continue;
+    auto& given = values[option.flag];
+    if (option.type == CtlOption::Type::kList) {
+      given = lists[command.name][option.flag];
+    } else if (option.type != CtlOption::Type::kSwitch) {
+      given = {texts[command.name][option.flag]};
+    }
+  }
+  return values;
+}
+
+void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
+  CtlRequest request;
+  try {
+    request = MakeCtlRequest(command, Values(command, parsed));
+  } catch (const std::invalid_argument& error) {
+    throw config::ConfigError(fmt::format("ctl {}", error.what()));
+  }
+  if (token.empty() && !token_file.empty()) token = TokenOfFile(token_file);
+  if (token.empty() && command.path.starts_with("/admin/")) {
+    throw config::ConfigError(
+        "ctl needs the admin token: set VEDETTE_ADMIN_TOKEN or VEDETTE_ADMIN_TOKEN_FILE, or give "
+        "--token or --token-file");
+  }
+  BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
+  JsonClient client(http, WithoutTrailingSlash(url), {"Authorization", "Bearer " + token});
+  const JsonClient::Answer answer = client.Call(request.method, request.target, request.body);
+  const bool refused = answer.status < 200 || answer.status > 299;
+  // A process that is not ready says why in the answer itself.
+  if (refused && !answer.body.contains("reasons")) {
+    throw RequestFailed(answer.status, RefusalText(answer.status, answer.body));
+  }
+  Print(command, answer);
+  if (refused) throw RequestFailed(answer.status, "the process is not ready");
+}
+
+void Ctl::Impl::Print(const CtlCommand& command, const JsonClient::Answer& answer) const {
+  std::string text;
+  if (answer.body.is_null()) {
+    text = answer.text.empty() ? "done\n" : answer.text;
+    if (json && answer.text.empty()) text.clear();
+  } else if (json) {
+    text = answer.body.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+  } else {
+    text = FormatForPeople(answer.body, command.columns);
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Ctl::Ctl() : impl_(std::make_unique<Impl>()) {}
+
+Ctl::~Ctl() = default;
+
+void Ctl::AddTo(CLI::App& app, int* status) {
+  CLI::App* ctl = app.add_subcommand("ctl", "Operate a running vedette through its admin port");
+  ctl->require_subcommand(1);
+  ctl->add_option("--url", impl_->url, "The admin port")
+      ->envname("VEDETTE_ADMIN_URL")
+      ->default_val(kDefaultUrl);
+  ctl->add_option("--token", impl_->token, "Better in VEDETTE_ADMIN_TOKEN: others see arguments")
+      ->envname("VEDETTE_ADMIN_TOKEN");
+  ctl->add_option("--token-file", impl_->token_file,
+                  "A file whose first line is the token; a token that is given itself wins")
+      ->envname("VEDETTE_ADMIN_TOKEN_FILE");
+  ctl->add_flag("--json", impl_->json, "Print the answer as it is");
+  ctl->fallthrough();
+  for (const CtlCommand& command : CtlCommands()) impl_->Add(ctl, command, status);
+}
+
+}  // namespace vedette::app

@@ -1,0 +1,485 @@
+#include "app/ctl/ctl_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/text.h"
+
+namespace vedette::app {
+namespace {
+
+using base::Json;
+using Place = CtlOption::Place;
+using Type = CtlOption::Type;
+
+constexpr CtlOption Id(std::string_view flag, std::string_view help) {
+  return {flag, flag, Place::kPath, Type::kText, true, help};
+}
+constexpr CtlOption Query(std::string_view flag, std::string_view key, std::string_view help) {
+  return {flag, key, Place::kQuery, Type::kText, false, help};
+}
+constexpr CtlOption Body(std::string_view flag, std::string_view key, Type type,
+                         std::string_view help) {
+  return {flag, key, Place::kBody, type, false, help};
+}
+constexpr CtlOption Required(CtlOption option) {
+  option.required = true;
+  return option;
+}
+
+constexpr CtlOption kReason = Body("--reason", "reason", Type::kText, "For the audit");
+constexpr CtlOption kReasonShown =
+    Body("--reason", "reason", Type::kText, "For the audit; the owner sees it too");
+constexpr CtlOption kLimit = Query("--limit", "limit", "At most so many, 1 to 1000");
+constexpr CtlOption kCursor = Query("--cursor", "cursor", "Where the last page ended");
+constexpr CtlOption kMonitor = Id("id", "The monitor's id");
+constexpr CtlOption kOrganisation = Id("id", "The organisation's id");
+
+std::vector<CtlCommand> ProcessCommands() {
+  return {
+      {"health", "Whether the process is alive", "GET", "/healthz", {}, {}, {}},
+      {"ready", "Whether the process serves, and why not", "GET", "/readyz", {}, {}, {}},
+      {"metrics", "What Prometheus would be told", "GET", "/metrics", {}, {}, {}},
+      {"overview", "Queues, lag and the fleet's members", "GET", "/admin/v1/overview", {}, {}, {}},
+      {"audit",
+       "Who did what, newest first",
+       "GET",
+       "/admin/v1/audit",
+       {kLimit, kCursor},
+       {},
+       {"at", "actor", "action", "target", "reason", "remote_address"}},
+      {"drain",
+       "End the process that answers, in good order",
+       "POST",
+       "/admin/v1/drain",
+       {kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> MonitorCommands() {
+  const std::string_view path = "/admin/v1/monitors/{id}";
+  return {
+      {"monitors",
+       "List monitors, newest first",
+       "GET",
+       "/admin/v1/monitors",
+       {Query("--status", "status", "starting, failed, active, paused, cancelled"),
+        Query("--org", "org_id", "Of one organisation"),
+        Query("--query", "q", "Part of the name, or an id"), kLimit, kCursor},
+       {},
+       {"id", "name", "status", "tier", "frequency", "row_count", "last_run_at",
+        "disabled_reason"}},
+      {"failures",
+       "List monitors all of whose checks fail, newest first",
+       "GET",
+       "/admin/v1/monitors?failing=true",
+       {Query("--org", "org_id", "Of one organisation"), kLimit, kCursor},
+       {},
+       {"id", "name", "failing_since", "status", "org_id", "last_run_at"}},
+      {"monitor", "Show a monitor with its last ticks", "GET", path, {kMonitor}, {}, {}},
+      {"pause",
+       "Pause a monitor: none of its checks starts 5 s later",
+       "POST",
+       "/admin/v1/monitors/{id}/pause",
+       {kMonitor, Required(kReasonShown)},
+       {},
+       {}},
+      {"resume",
+       "Resume a paused or cancelled monitor",
+       "POST",
+       "/admin/v1/monitors/{id}/resume",
+       {kMonitor, kReason},
+       {},
+       {}},
+      {"cancel",
+       "Cancel a monitor",
+       "POST",
+       "/admin/v1/monitors/{id}/cancel",
+       {kMonitor, kReasonShown},
+       {},
+       {}},
+      {"trigger",
+       "Check a monitor now",
+       "POST",
+       "/admin/v1/monitors/{id}/trigger",
+       {kMonitor, kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> JobCommands() {
+  const CtlOption job = Id("id", "The job's id, which clients call task_id");
+  return {
+      {"jobs",
+       "List jobs, newest first",
+       "GET",
+       "/admin/v1/jobs",
+       {Query("--kind", "kind", "find_email, find_email_bulk, workflow, ..."),
+        Query("--status", "status",
+              "queued, running, completed, failed, cancelled, terminated, timed_out"),
+        Query("--org", "org_id", "Of one organisation"), kLimit, kCursor},
+       {},
+       {"id", "kind", "status", "status_reason", "org_id", "reserved", "charged", "created_at",
+        "deadline_at"}},
+      {"job",
+       "Show a job with its blocks, its chunks and its deliveries",
+       "GET",
+       "/admin/v1/jobs/{id}",
+       {job},
+       {},
+       {}},
+      {"job-terminate",
+       "End a job: none of its rows starts 5 s later",
+       "POST",
+       "/admin/v1/jobs/{id}/terminate",
+       {job, Required(kReason)},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> RowCommands() {
+  return {
+      {"rows",
+       "List a monitor's rows",
+       "GET",
+       "/admin/v1/monitors/{id}/rows",
+       {kMonitor, Query("--stale", "stale", "true: only rows not checked in time"),
+        Query("--failing", "failing", "true: only rows whose last check failed"), kLimit, kCursor},
+       {},
+       {"id", "subject", "is_active", "last_run_at", "failure", "disabled_reason"}},
+      {"row",
+       "Show a row with its present values, and why it fails",
+       "GET",
+       "/admin/v1/monitors/{id}/rows/{row}",
+       {kMonitor, Id("row", "The row's id")},
+       {},
+       {}},
+      {"events",
+       "List a row's events, newest first",
+       "GET",
+       "/admin/v1/monitors/{id}/rows/{row}/events",
+       {kMonitor, Id("row", "The row's id"), Query("--check", "event_group_id", "Of one check"),
+        Query("--completions", "include_completions", "true: completions too"),
+        Query("--limit", "limit", "At most so many, 1 to 500")},
+       {},
+       {"created_at", "event_type", "field", "previous_value", "current_value", "message"}},
+  };
+}
+
+std::vector<CtlCommand> DeliveryCommands() {
+  return {
+      {"deliveries",
+       "List deliveries, newest first",
+       "GET",
+       "/admin/v1/deliveries",
+       {Query("--state", "state", "pending, dead, delivered; default: the first two"),
+        Query("--org", "org_id", "Of one organisation"),
+        Query("--monitor", "monitor_id", "Of one monitor"), Query("--job", "job_id", "Of one job"),
+        kLimit, kCursor},
+       {},
+       {"id", "state", "type", "monitor_id", "job_id", "attempts", "next_attempt_at",
+        "last_error"}},
+      {"delivery",
+       "Show a delivery with its attempts",
+       "GET",
+       "/admin/v1/deliveries/{id}",
+       {Id("id", "The delivery's id")},
+       {},
+       {}},
+      {"replay",
+       "Send a dead delivery again",
+       "POST",
+       "/admin/v1/deliveries/{id}/replay",
+       {Id("id", "The delivery's id"), kReason},
+       {},
+       {}},
+      {"replay-many",
+       "Send all dead deliveries again that match",
+       "POST",
+       "/admin/v1/deliveries/replay",
+       {Body("--org", "org_id", Type::kText, "Of one organisation"),
+        Body("--monitor", "monitor_id", Type::kText, "Of one monitor"),
+        Body("--since", "since", Type::kText, "Made at or after (RFC 3339)"),
+        Body("--until", "until", Type::kText, "Made before (RFC 3339)"),
+        Body("--all", "", Type::kSwitch, "Every dead delivery of every organisation"), kReason},
+       {},
+       {},
+       CtlCommand::Needs::kOption},
+  };
+}
+
+std::vector<CtlCommand> OrganisationCommands() {
+  const std::string_view path = "/admin/v1/orgs/{id}";
+  const CtlOption name = Body("name", "name", Type::kText, "Its name");
+  const CtlOption feature = Body("--feature", "features", Type::kList,
+                                 "monitors, testing_monitors, high_tier; repeatable");
+  return {
+      {"orgs",
+       "List organisations, newest first",
+       "GET",
+       "/admin/v1/orgs",
+       {Query("--query", "q", "Part of the name, or an id"), kLimit, kCursor},
+       {},
+       {"id", "name", "locked", "features", "balance", "reserved", "charged"}},
+      {"org", "Show an organisation with its teams", "GET", path, {kOrganisation}, {}, {}},
+      {"org-create",
+       "Make an organisation",
+       "POST",
+       "/admin/v1/orgs",
+       {Required(name), feature, kReason},
+       {},
+       {}},
+      {"org-lock",
+       "Lock an organisation: its checks stop within 5 s",
+       "PATCH",
+       path,
+       {kOrganisation, kReason},
+       {{"locked", true}},
+       {}},
+      {"org-unlock",
+       "Lift the lock",
+       "PATCH",
+       path,
+       {kOrganisation, kReason},
+       {{"locked", false}},
+       {}},
+      {"org-features",
+       "Set an organisation's features; without --feature or --none, show them",
+       "PATCH",
+       path,
+       {kOrganisation, feature, Body("--none", "", Type::kSwitch, "Take all of its features away"),
+        kReason},
+       {},
+       {},
+       CtlCommand::Needs::kOptionOrShow},
+      {"credits",
+       "Give credits, or take them (negative)",
+       "POST",
+       "/admin/v1/orgs/{id}/credits",
+       {kOrganisation, Required(Body("amount", "amount", Type::kNumber, "At most three decimals")),
+        Required(kReason)},
+       {},
+       {}},
+      {"secret-rotate",
+       "Make a signing secret; it is shown once",
+       "POST",
+       "/admin/v1/orgs/{id}/signing-secrets/rotate",
+       {kOrganisation,
+        Required(Body("--overlap-hours", "overlap_hours", Type::kNumber,
+                      "How long the former ones still sign; 0: they end at once")),
+        kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> TeamAndKeyCommands() {
+  const CtlOption name = Body("name", "name", Type::kText, "Its name");
+  const CtlOption spend_limit = Body("--spend-limit", "spend_limit", Type::kNumberOrNone,
+                                     "Credits a calendar month, or none");
+  return {
+      {"team-create",
+       "Make a team",
+       "POST",
+       "/admin/v1/orgs/{id}/teams",
+       {kOrganisation, Required(name), spend_limit, kReason},
+       {},
+       {}},
+      {"team-change",
+       "Rename a team or change its spend limit",
+       "PATCH",
+       "/admin/v1/orgs/{id}/teams/{team}",
+       {kOrganisation, Id("team", "The team's id"),
+        Body("--name", "name", Type::kText, "Its new name"), spend_limit, kReason},
+       {},
+       {}},
+      {"keys",
+       "List an organisation's API keys",
+       "GET",
+       "/admin/v1/orgs/{id}/api-keys",
+       {kOrganisation, kLimit, kCursor},
+       {},
+       {}},
+      {"key-create",
+       "Make an API key; it is shown once",
+       "POST",
+       "/admin/v1/orgs/{id}/api-keys",
+       {kOrganisation, Required(name),
+        Body("--team", "team_id", Type::kText, "Limit it to one team"), kReason},
+       {},
+       {}},
+      {"key-revoke",
+       "Revoke an API key: it ends within 5 s",
+       "DELETE",
+       "/admin/v1/orgs/{id}/api-keys/{key}",
+       {kOrganisation, Id("key", "The key's id")},
+       {},
+       {}},
+  };
+}
+
+// Whom nobody looks up. The same options name whom to add and whom to remove.
+std::vector<CtlCommand> SuppressionCommands() {
+  const auto named = [](CtlOption reason) {
+    return std::vector<CtlOption>{
+        Body("--email", "email", Type::kText, "An address"),
+        Body("--linkedin", "profile", Type::kText, "The URL of a profile"),
+        Body("--domain", "domain", Type::kText, "Everybody at a domain, or with --name one person"),
+        Body("--name", "name", Type::kText, "A person's name, with --domain"),
+        Body("--org", "org_id", Type::kText, "For one organisation alone"),
+        reason};
+  };
+  return {
+      {"suppress",
+       "Let nobody look up a person, an address or a company",
+       "POST",
+       "/admin/v1/suppressions",
+       named(Required(kReason)),
+       {},
+       {}},
+      {"unsuppress",
+       "Take a person, an address or a company off that list",
+       "POST",
+       "/admin/v1/suppressions/remove",
+       named(kReason),
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> UserCommands() {
+  return {
+      {"session-create",
+       "Open a session for a user of your dashboard; its token is shown once",
+       "POST",
+       "/admin/v1/orgs/{id}/sessions",
+       {kOrganisation, Required(Body("--user", "user_id", Type::kText, "Your id of the user")),
+        Body("--name", "name", Type::kText, "The user's name"),
+        Body("--ttl", "ttl_s", Type::kNumber, "Seconds that it lives; 3600"),
+        Body("--team", "team_id", Type::kText, "Limit it to one team"), kReason},
+       {},
+       {}},
+      {"session-end",
+       "End a session",
+       "DELETE",
+       "/admin/v1/orgs/{id}/sessions/{session}",
+       {kOrganisation, Id("session", "The session's id")},
+       {},
+       {}},
+      {"users",
+       "List the users for whom an organisation's calls may be made",
+       "GET",
+       "/admin/v1/orgs/{id}/users",
+       {kOrganisation, kLimit, kCursor},
+       {},
+       {}},
+      {"user-remove",
+       "Remove a user and end all his sessions",
+       "DELETE",
+       "/admin/v1/orgs/{id}/users/{user}",
+       {kOrganisation, Id("user", "Your id of the user")},
+       {},
+       {}},
+  };
+}
+
+std::string UrlEncode(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
+Json NumberOf(const CtlOption& option, const std::string& text) {
+  Json number;
+  if (base::ParseJson(text, &number) || !number.is_number()) {
+    throw std::invalid_argument(
+        fmt::format("{}: \"{}\" is no number{}", option.flag, text,
+                    option.type == Type::kNumberOrNone ? ", nor \"none\"" : ""));
+  }
+  return number;
+}
+
+Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
+  switch (option.type) {
+    case Type::kText:
+      return given.front();
+    case Type::kNumber:
+      return NumberOf(option, given.front());
+    case Type::kNumberOrNone:
+      return given.front() == "none" ? Json(nullptr) : NumberOf(option, given.front());
+    case Type::kList:
+      return given;
+    case Type::kSwitch:
+      return true;
+  }
+  return nullptr;
+}
+
+void ReplacePlaceholder(std::string* target, std::string_view key, std::string_view value) {
+  const std::string placeholder = fmt::format("{{{}}}", key);
+  const std::size_t at = target->find(placeholder);
+  if (at == std::string::npos) throw std::logic_error("no placeholder " + placeholder);
+  target->replace(at, placeholder.size(), UrlEncode(value));
+}
+
+}  // namespace
+
+std::span<const CtlCommand> CtlCommands() {
+  static const std::vector<CtlCommand> kCommands = [] {
+    std::vector<CtlCommand> all;
+    for (auto&& group :
+         {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
+          OrganisationCommands(), TeamAndKeyCommands(), UserCommands(), SuppressionCommands()}) {
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+  }();
+  return kCommands;
+}
+
+CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
+  CtlRequest request{std::string(command.method), std::string(command.path), std::nullopt};
+  const bool chosen = std::any_of(values.begin(), values.end(), [](const auto& value) {
+    return value.first.starts_with("--") && value.first != "--reason";
+  });
+  if (command.needs == CtlCommand::Needs::kOption && !chosen) {
+    throw std::invalid_argument(fmt::format("{}: say which; see --help", command.name));
+  }
+  if (command.needs == CtlCommand::Needs::kOptionOrShow && !chosen) request.method = "GET";
+  if (values.contains("--none") && values.contains("--feature")) {
+    throw std::invalid_argument(
+        fmt::format("{}: give --feature or --none, not both", command.name));
+  }
+  std::string query;
+  Json body = Json::object();
+  for (const auto& [key, value] : command.fixed) body[key] = value;
+  for (const CtlOption& option : command.options) {
+    const auto it = values.find(option.flag);
+    const bool given = it != values.end();
+    if (option.place == Place::kPath) {
+      ReplacePlaceholder(&request.target, option.key, given ? it->second.front() : "");
+    } else if (option.place == Place::kQuery && given) {
+      const bool first = query.empty() && command.path.find('?') == std::string_view::npos;
+      query += fmt::format("{}{}={}", first ? "?" : "&", option.key, UrlEncode(it->second.front()));
+    } else if (option.place == Place::kBody && option.type == Type::kList) {
+      body[option.key] = given ? Json(it->second) : Json::array();
+    } else if (option.place == Place::kBody && given && !option.key.empty()) {
+      body[option.key] = ValueOf(option, it->second);
+    }
+  }
+  request.target += query;
+  if (request.method == "POST" || request.method == "PATCH") request.body = std::move(body);
+  return request;
+}
+
+}  // namespace vedette::app

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+// What `vedette ctl` can do, as a table: one command a route of the admin port. Pure.
+namespace vedette::app {
+
+struct CtlOption {
+  enum class Place { kPath, kQuery, kBody };
+  enum class Type {
+    kText,
+    kNumber,
+    kNumberOrNone,  // "none" becomes null
+    kList,          // repeatable; also a list without elements
+    kSwitch,        // without a value; true where given
+  };
+
+  std::string_view flag;  // "--reason", or without dashes for one that has its place ("id")
+  std::string_view key;   // of the path's placeholder, the query or the body
+  Place place;
+  Type type;
+  bool required;
+  std::string_view help;
+};
+
+struct CtlCommand {
+  std::string_view name;
+  std::string_view help;
+  std::string_view method;
+  std::string_view path;  // with {placeholders}
+  std::vector<CtlOption> options;
+  std::vector<std::pair<std::string_view, base::Json>> fixed;  // members of the body
+  std::vector<std::string_view> columns;  // of the table that people see; empty: every key
+  // What it needs beside the arguments that have their place, and --reason.
+  enum class Needs {
+    kNothing,
+    kOption,        // one of its options, else it is refused
+    kOptionOrShow,  // without one it shows (GET of its path) and changes nothing
+  } needs = Needs::kNothing;
+};
+
+std::span<const CtlCommand> CtlCommands();
+
+// What was given on the command line, by flag; an option that was not given is absent.
+using CtlValues = std::map<std::string_view, std::vector<std::string>>;
+
+struct CtlRequest {
+  std::string method;
+  std::string target;
+  std::optional<base::Json> body;  // of a POST or PATCH always
+};
+// Throws std::invalid_argument with a sentence for a value that is none of its type.
+CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values);
+
+}  // namespace vedette::app

@@ -1,0 +1,182 @@
+#include "app/ctl/ctl_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "app/ctl/ctl.h"
+#include "base/text.h"
+
+namespace vedette::app {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kCellCharsMax = 60;
+
+// The bytes of the character that `text` begins with, in valid UTF-8.
+std::size_t CharBytes(std::string_view text) {
+  std::size_t n = 1;
+  while (n < text.size() && base::ContinuesCharacter(text[n])) ++n;
+  return n;
+}
+
+// Control characters (C0, DEL, C1), and those that turn the direction of writing.
+bool SteersTerminal(std::string_view c) {
+  const auto byte = [&c](std::size_t i) { return static_cast<unsigned char>(c[i]); };
+  if (c.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (c.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (c.size() != 3 || byte(0) != 0xE2) return false;
+  if (byte(1) == 0x80) return byte(2) >= 0xAA && byte(2) <= 0xAE;  // U+202A to U+202E
+  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;    // U+2066 to U+2069
+}
+
+std::string Cell(const Json& value) {
+  if (value.is_null()) return "-";
+  return Printable(value.is_string() ? value.get_ref<const std::string&>() : base::DumpJson(value));
+}
+
+bool IsObjectList(const Json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_object(); });
+}
+
+// The plain members as (name, text), the lists of objects as (name, list).
+struct Parts {
+  std::vector<std::pair<std::string, std::string>> lines;
+  std::vector<std::pair<std::string, const Json*>> tables;
+};
+
+void Collect(const std::string& prefix, const Json& object, Parts* parts) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix + Printable(key);
+    if (IsObjectList(value)) {
+      parts->tables.emplace_back(name, &value);
+    } else if (value.is_object() && !value.empty()) {
+      Collect(name + ".", value, parts);
+    } else {
+      parts->lines.emplace_back(name, Cell(value));
+    }
+  }
+}
+
+std::string FormatLines(const std::vector<std::pair<std::string, std::string>>& lines) {
+  std::size_t width = 0;
+  for (const auto& [name, text] : lines) width = std::max(width, base::CountCharacters(name));
+  std::string out;
+  for (const auto& [name, text] : lines) {
+    out += fmt::format("{}{}  {}\n", name, std::string(width - base::CountCharacters(name), ' '),
+                       text);
+  }
+  return out;
+}
+
+std::string FormatObject(const Json& object) {
+  Parts parts;
+  Collect("", object, &parts);
+  std::string out = FormatLines(parts.lines);
+  for (const auto& [name, list] : parts.tables) {
+    out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name, FormatTable(*list, {}));
+  }
+  return out.empty() ? "done\n" : out;
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t n = CharBytes(text);
+    const std::string_view c = text.substr(0, n);
+    if (c == "\n" || c == "\t" || c == "\r") {
+      out += ' ';
+    } else {
+      out += SteersTerminal(c) ? base::kReplacementCharacter : c;
+    }
+    text.remove_prefix(n);
+  }
+  return out;
+}
+
+std::string FormatTable(const Json& items, const std::vector<std::string_view>& columns) {
+  if (items.empty()) return "none\n";
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string_view column : columns) lines[0].emplace_back(column);
+  if (columns.empty() && items[0].is_object()) {
+    for (const auto& [key, value] : items[0].items()) {
+      if (!value.is_object()) lines[0].push_back(Printable(key));  // an object is no cell
+    }
+  }
+  for (const Json& item : items) {
+    std::vector<std::string> line;
+    for (const std::string& column : lines[0]) {
+      const auto it = item.find(column);
+      line.push_back(it == item.end() ? "" : base::CutCharacters(Cell(*it), kCellCharsMax));
+    }
+    lines.push_back(std::move(line));
+  }
+  std::vector<std::size_t> widths(lines[0].size(), 0);
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], base::CountCharacters(line[i]));
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      row += line[i] + std::string(widths[i] - base::CountCharacters(line[i]) + 2, ' ');
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+std::string FormatForPeople(const Json& answer, const std::vector<std::string_view>& columns) {
+  if (answer.is_null()) return "done\n";
+  if (answer.is_array()) return FormatTable(answer, columns);
+  if (!answer.is_object()) return Cell(answer) + "\n";
+  for (const char* list : {"items", "rows"}) {
+    const auto it = answer.find(list);
+    if (it == answer.end() || !it->is_array()) continue;
+    std::string text = FormatTable(*it, columns);
+    if (const auto next = answer.find("next_cursor"); next != answer.end() && !next->is_null()) {
+      text += fmt::format("more: --cursor {}\n", Cell(*next));
+    }
+    return text;
+  }
+  return FormatObject(answer);
+}
+
+std::string RefusalText(int status, const Json& body) {
+  const auto text = [](const Json& object, const char* key) {
+    const auto it = object.find(key);
+    return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  std::string sentence;
+  if (body.is_object()) {
+    sentence = text(body, "message");
+    if (sentence.empty()) sentence = text(body, "detail");
+    if (const auto detail = body.find("detail"); detail != body.end() && IsObjectList(*detail)) {
+      for (const Json& item : *detail) {
+        const auto loc = item.find("loc");
+        const bool named = loc != item.end() && loc->is_array() && !loc->empty();
+        sentence += fmt::format("{}{}: {}", sentence.empty() ? "" : "; ",
+                                named ? Cell(loc->back()) : "input", text(item, "msg"));
+      }
+    }
+  }
+  if (sentence.empty()) sentence = "the server gave no reason";
+  return fmt::format("{} (status {})", Printable(sentence), status);
+}
+
+std::string FormatAnswer(const Json& answer) {
+  if (!answer.is_object() || answer.contains("items")) return FormatForPeople(answer, {});
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const auto& [key, value] : answer.items()) lines.emplace_back(Printable(key), Cell(value));
+  return FormatLines(lines);
+}
+
+}  // namespace vedette::app

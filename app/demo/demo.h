@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "app/demo/demo_receiver.h"
+#include "app/signals.h"
+#include "config/config.h"
+
+namespace vedette::app {
+
+struct DemoOptions {
+  bool once = false;
+  std::filesystem::path dir = "var";
+  std::optional<int> api_port;
+  std::optional<int> admin_port;
+  ReceiverMode receiver = ReceiverMode::kHonest;
+};
+
+// `vedette demo`: a private PostgreSQL under DIR, every role in this process, a site to watch and a
+// receiver, and the story. Prints to standard output. Returns the exit status: 0 when every step
+// was observed (and, without `once`, after a stop was asked for), 1 otherwise. Throws
+// config::ConfigError. Main thread, after StopSignals was made.
+int RunDemo(const DemoOptions& options, const config::Environment& environment,
+            const StopSignals& signals);
+
+}  // namespace vedette::app

@@ -1,0 +1,447 @@
+#include "app/demo/demo_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "domain/money.h"
+#include "domain/names.h"
+
+namespace vedette::app {
+namespace {
+
+using base::Json;
+using std::chrono::steady_clock;
+
+constexpr int kSteps = 7;
+constexpr std::chrono::seconds kStepMax{30};
+// The API admits 500 requests a minute for a key; the story stays well below.
+constexpr std::chrono::milliseconds kAskEvery{250};
+constexpr std::chrono::seconds kChangeEvery{20};
+constexpr int kCredits = 10'000;
+constexpr std::int64_t kTopUpBelowMc = 1'000'000;
+constexpr std::string_view kPauseReason = "the demo shows a pause";
+
+// A value as a person reads it.
+std::string Text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : base::DumpJson(value);
+}
+
+std::string TextAt(const Json& object, const char* key) {
+  return object.contains(key) && !object[key].is_null() ? Text(object[key]) : std::string();
+}
+
+std::string Duration(std::chrono::seconds duration) {
+  return fmt::format("{}s", duration.count());
+}
+
+std::int64_t MoneyAt(const Json& object, const char* key) {
+  const auto mc = object.contains(key) ? domain::CreditsFromJson(object[key]) : std::nullopt;
+  if (!mc) throw StepFailed(fmt::format("the organisation shows no '{}'", key));
+  return *mc;
+}
+
+std::string Credits(std::int64_t mc) {
+  return domain::FormatCredits(mc) + (mc == 1000 ? " credit" : " credits");
+}
+
+// The latest last_run_at; empty when no row was checked. The API's timestamps sort as text.
+std::string LatestRun(const Json& rows) {
+  std::string latest;
+  for (const Json& row : rows) latest = std::max(latest, TextAt(row, "last_run_at"));
+  return latest;
+}
+
+}  // namespace
+
+DemoStory::DemoStory(DemoStoryParts parts)
+    : parts_(std::move(parts)),
+      admin_(parts_.http, parts_.admin, {"Authorization", "Bearer " + parts_.state.admin_token}),
+      since_(base::FormatTimestamp(parts_.clock.Now())) {}
+
+void DemoStory::BeginStep(const std::string& title) {
+  ++step_;
+  step_title_ = title;
+  parts_.narrator.Step(step_, kSteps, title);
+}
+
+void DemoStory::Fail(const std::string& what) const {
+  throw StepFailed(fmt::format("Step {}/{} ({}) failed: {}", step_, kSteps, step_title_, what));
+}
+
+void DemoStory::WaitUntil(const std::string& what, const Observe& observe) {
+  const auto start = steady_clock::now();
+  std::string seen = "nothing";
+  for (;;) {
+    try {
+      if (observe(&seen)) return;
+    } catch (const RequestFailed& error) {
+      // Answers that pass (not ready yet, too many requests) are waited out; the last one is told.
+      if (error.status() != 0 && error.status() != 429 && error.status() < 500) Fail(error.what());
+      seen = error.what();
+    }
+    const auto waited = steady_clock::now() - start;
+    if (waited > kStepMax) {
+      Fail(fmt::format("waited {} s for {}; seen: {}.", kStepMax.count(), what, seen));
+    }
+    parts_.narrator.Waiting(what, std::chrono::duration_cast<std::chrono::seconds>(waited));
+    if (parts_.signals.WaitFor(kAskEvery)) throw Interrupted();
+  }
+}
+
+std::string DemoStory::MonitorPath(const std::string& rest) const {
+  return "/monitors/" + parts_.state.monitor_id + rest;
+}
+
+DemoStory::Money DemoStory::ReadMoney() {
+  const Json org = admin_.Expect("GET", "/admin/v1/orgs/" + parts_.state.org_id);
+  return {MoneyAt(org, "balance"), MoneyAt(org, "reserved"), MoneyAt(org, "charged")};
+}
+
+Json DemoStory::ReadRows() {
+  const Json page = api_->Expect("GET", MonitorPath("/rows"));
+  for (const Json& row : page.at("rows")) {
+    const std::string company = TextAt(row.at("subject"), "company");
+    row_ids_[company] = TextAt(row, "id");
+    companies_[TextAt(row, "id")] = company;
+  }
+  return page.at("rows");
+}
+
+// ---- 1: set-up
+
+void DemoStory::SetUp() {
+  BeginStep("An organisation and its monitor");
+  DemoState& state = parts_.state;
+  WaitUntil("the service to be ready", [this](std::string* seen) {
+    const JsonClient::Answer answer = admin_.Call("GET", "/readyz");
+    *seen = fmt::format("/readyz answered {}", answer.status);
+    return answer.status == 200;
+  });
+  try {
+    const bool former = FindFormer();
+    if (!former) MakeOrganisation();
+    parts_.receiver.SetSecret(state.signing_secret);
+    // With nothing reserved, so that what is told adds up at sight.
+    WaitUntil("no check to be in flight", [this](std::string* seen) {
+      before_ = ReadMoney();
+      *seen = fmt::format("{} reserved", Credits(before_.reserved_mc));
+      return before_.reserved_mc == 0;
+    });
+    if (!former || parts_.site_moved) MakeMonitor();
+    ReadRows();
+  } catch (const RequestFailed& error) {
+    Fail(error.what());
+  } catch (const Json::exception& error) {
+    Fail(fmt::format("an answer had not the expected shape: {}", error.what()));
+  }
+  parts_.narrator.Note(
+      fmt::format("{} rows, fields {}, every {} s, {} a check", row_ids_.size(),
+                  "employees (css), chief executive (xpath), starter plan (css attribute)",
+                  parts_.frequency.count(), Credits(parts_.price_mc)));
+}
+
+// What the last run left: its monitor goes on, awake and at the story's pace.
+bool DemoStory::FindFormer() {
+  DemoState& state = parts_.state;
+  if (state.monitor_id.empty()) return false;
+  api_.emplace(parts_.http, parts_.api, std::make_pair("x-api-key", state.api_key));
+  const JsonClient::Answer found = api_->Call("GET", MonitorPath("/rows?limit=1"));
+  if (found.status == 401 || found.status == 404) return false;  // it is a new database
+  if (found.status != 200) Fail(fmt::format("GET {} was answered {}", MonitorPath(), found.status));
+  if (!parts_.site_moved) {
+    api_->Expect("POST", MonitorPath("/update"),
+                 Json{{"is_active", true},
+                      {"frequency", Duration(parts_.frequency)},
+                      {"webhook_url", parts_.receiver_address + DemoReceiver::kPath}});
+  }
+  parts_.narrator.Observed("continuing with the organisation and monitor of the last run");
+  if (ReadMoney().balance_mc < kTopUpBelowMc) {
+    admin_.Expect("POST", "/admin/v1/orgs/" + state.org_id + "/credits",
+                  Json{{"amount", kCredits}, {"reason", "vedette demo"}});
+    parts_.narrator.Observed(fmt::format("{} credits given, the balance was low", kCredits));
+  }
+  return true;
+}
+
+void DemoStory::MakeOrganisation() {
+  DemoState& state = parts_.state;
+  const Json org = admin_.Expect("POST", "/admin/v1/orgs",
+                                 Json{{"name", "Demo"},
+                                      {"features",
+                                       {domain::kFeatureMonitors, domain::kFeatureTestingMonitors,
+                                        domain::kFeatureHighTier}}});
+  state.org_id = org.at("id").get<std::string>();
+  const std::string path = "/admin/v1/orgs/" + state.org_id;
+  const Json credits = admin_.Expect("POST", path + "/credits",
+                                     Json{{"amount", kCredits}, {"reason", "vedette demo"}});
+  parts_.narrator.Observed(
+      fmt::format("organisation 'Demo' with {} credits", Text(credits.at("balance"))));
+  const Json secret =
+      admin_.Expect("POST", path + "/signing-secrets/rotate", Json{{"overlap_hours", 0}});
+  state.signing_secret = secret.at("secret").get<std::string>();
+  parts_.narrator.Observed("a signing secret for its webhooks");
+  const Json key = admin_.Expect("POST", path + "/api-keys", Json{{"name", "demo"}});
+  state.api_key = key.at("key").get<std::string>();
+  parts_.narrator.Observed("an API key");
+  api_.emplace(parts_.http, parts_.api, std::make_pair("x-api-key", state.api_key));
+}
+
+void DemoStory::MakeMonitor() {
+  Json rows = Json::array();
+  for (const DemoSite::Company& company : parts_.site.companies()) {
+    rows.push_back(
+        {{"company", company.name}, {"url", parts_.site_address + parts_.site.PathOf(company)}});
+  }
+  const std::string former = parts_.state.monitor_id;
+  const Json made = api_->Expect(
+      "POST", "/monitors",
+      Json{{"name", "Demo companies"},
+           {"key_columns", Json::array({"company"})},
+           {"rows", std::move(rows)},
+           {"struct", DemoSite::WatchedFields()},
+           {"frequency", Duration(parts_.frequency)},
+           {"webhook_url", parts_.receiver_address + DemoReceiver::kPath},
+           {"webhook_event_types",
+            Json::array({domain::NotificationTypeName(domain::NotificationType::kChanged)})},
+           {"metadata", {{"from", "vedette demo"}}}});
+  parts_.state.monitor_id = made.at("id").get<std::string>();
+  parts_.save_state();
+  parts_.narrator.Observed(
+      fmt::format("monitor {}, made by POST /monitors", parts_.state.monitor_id));
+  if (!former.empty() && parts_.site_moved) {
+    api_->Call("POST", "/monitors/" + former + "/cancel", Json::object());
+    parts_.narrator.Note("the former monitor is cancelled: its pages' port was taken");
+  }
+}
+
+// ---- 2 to 7: the story
+
+void DemoStory::Tell() {
+  try {
+    TellRowsChecked();
+    TellFieldChanged();
+    TellWebhook();
+    TellBalance();
+    TellPause();
+    TellResume();
+  } catch (const RequestFailed& error) {
+    Fail(error.what());
+  } catch (const Json::exception& error) {
+    Fail(fmt::format("an answer had not the expected shape: {}", error.what()));
+  }
+}
+
+void DemoStory::TellRowsChecked() {
+  BeginStep("Its rows are checked");
+  Json rows;
+  WaitUntil("every row to be checked", [&](std::string* seen) {
+    rows = ReadRows();
+    const auto checked = std::count_if(rows.begin(), rows.end(), [this](const Json& row) {
+      return TextAt(row, "last_run_at") >= since_;
+    });
+    *seen = fmt::format("{} of {} rows checked", checked, rows.size());
+    return !rows.empty() && checked == static_cast<std::ptrdiff_t>(rows.size());
+  });
+  for (const DemoSite::Company& company : parts_.site.companies()) {
+    parts_.narrator.Observed(fmt::format("{}: {} employees, {}, {} euros a month", company.name,
+                                         company.employees, company.chief, company.price));
+  }
+  // The pages' content is ours; that the checks saw it, the first observations show.
+  const Json watched = DemoSite::WatchedFields();
+  for (const Json& row : rows) {
+    for (const auto& [field, description] : watched.items()) {
+      if (TextAt(row.at("baseline"), field.c_str()).empty()) {
+        Fail(fmt::format("the row '{}' has no first observation of '{}'",
+                         TextAt(row.at("subject"), "company"), field));
+      }
+    }
+  }
+}
+
+DemoSite::Change DemoStory::ChangeSite() {
+  const DemoSite::Change change = parts_.site.MakeChange(parts_.state.changes++);
+  parts_.save_state();
+  return change;
+}
+
+void DemoStory::TellFieldChanged() {
+  BeginStep("A page changes");
+  const std::string changed_at = base::FormatTimestamp(parts_.clock.Now());
+  const DemoSite::Change change = ChangeSite();
+  parts_.narrator.Note(
+      fmt::format("the site now says {} for {} of {}", change.to, change.field, change.company));
+  change_row_ = row_ids_[change.company];
+  WaitUntil("the change to be found", [&](std::string* seen) {
+    const Json events = api_->Expect("GET", MonitorPath("/rows/" + change_row_ + "/events"));
+    for (const Json& event : events) {
+      if (TextAt(event, "created_at") < changed_at) break;  // newest first
+      *seen =
+          fmt::format("an event '{}' {}", TextAt(event, "event_type"), TextAt(event, "message"));
+      if (TextAt(event, "event_type") == "change" && TextAt(event, "field") == change.field) {
+        change_event_ = event;
+        return true;
+      }
+    }
+    return false;
+  });
+  const std::string from = TextAt(change_event_, "previous_value");
+  const std::string to = TextAt(change_event_, "current_value");
+  if (from != change.from || to != change.to) {
+    Fail(fmt::format("the page went from '{}' to '{}', the event says from '{}' to '{}'",
+                     change.from, change.to, from, to));
+  }
+  const Json& sources = change_event_.at("sources");
+  if (!sources.is_array() || sources.empty()) Fail("the change event names no source");
+  parts_.narrator.Observed(
+      fmt::format("{}: {} changed from {} to {}", change.company, change.field, from, to));
+  parts_.narrator.Note(fmt::format("source {}", Text(sources[0])));
+}
+
+void DemoStory::TellWebhook() {
+  BeginStep("The receiver is told");
+  const std::string_view type = domain::NotificationTypeName(domain::NotificationType::kChanged);
+  const std::string group = TextAt(change_event_, "event_group_id");
+  std::optional<DemoReceiver::Received> received;
+  WaitUntil("the webhook", [&](std::string* seen) {
+    received = parts_.receiver.Find(type, group);
+    if (!received) {
+      *seen = fmt::format("{} other webhooks", parts_.receiver.received_total());
+      return false;
+    }
+    *seen = fmt::format("attempt {} refused by the receiver", received->attempt);
+    if (!received->refused) return true;
+    if (received->attempt != "1") Fail(*seen + "; the delivery stays pending and is retried");
+    return false;
+  });
+  if (received->check != domain::SignatureCheck::kValid) {
+    Fail(fmt::format("the webhook arrived, but the receiver could not verify its signature: {}",
+                     domain::SignatureCheckMessage(received->check)));
+  }
+  // The notification's monitor_id is the row's id (interface 6.1).
+  if (!received->body.is_object() || TextAt(received->body, "monitor_id") != change_row_) {
+    Fail(
+        fmt::format("the webhook's body is not about the row: {}", base::DumpJson(received->body)));
+  }
+  parts_.narrator.Observed(fmt::format("{} arrived, its signature verified", type));
+  parts_.narrator.Note(base::DumpJson(received->body));
+}
+
+void DemoStory::TellBalance() {
+  BeginStep("What it cost");
+  Money after{};
+  WaitUntil("a charge", [&](std::string* seen) {
+    after = ReadMoney();
+    *seen = fmt::format(
+        "balance {}, reserved {}, charged {}", domain::FormatCredits(after.balance_mc),
+        domain::FormatCredits(after.reserved_mc), domain::FormatCredits(after.charged_mc));
+    return after.reserved_mc == 0 &&
+           (after.charged_mc > before_.charged_mc || parts_.price_mc == 0);
+  });
+  if (after.total_mc() != before_.total_mc()) {
+    Fail(fmt::format("balance + reserved + charged was {} and is {}",
+                     domain::FormatCredits(before_.total_mc()),
+                     domain::FormatCredits(after.total_mc())));
+  }
+  const std::int64_t charged = after.charged_mc - before_.charged_mc;
+  parts_.narrator.Observed(fmt::format("balance before {}, now {}: {} charged",
+                                       Credits(before_.balance_mc), Credits(after.balance_mc),
+                                       Credits(charged)));
+  if (parts_.price_mc > 0) {
+    if (charged % parts_.price_mc != 0) Fail("the charge is no whole number of checks");
+    parts_.narrator.Note(fmt::format("{} completed checks at {}; nothing else is charged",
+                                     charged / parts_.price_mc, Credits(parts_.price_mc)));
+  }
+}
+
+void DemoStory::TellPause() {
+  BeginStep("Paused by the operator");
+  const Json paused =
+      admin_.Expect("POST", "/admin/v1" + MonitorPath("/pause"), Json{{"reason", kPauseReason}});
+  if (TextAt(paused, "status") != "paused") {
+    Fail(fmt::format("the pause was answered with status '{}'", TextAt(paused, "status")));
+  }
+  parts_.narrator.Observed("paused through the admin port");
+  const JsonClient::Answer trigger = api_->Call("POST", MonitorPath("/trigger"), Json::object());
+  if (trigger.status != 409) {
+    Fail(fmt::format("a trigger was answered {} instead of 409", trigger.status));
+  }
+  parts_.narrator.Observed("POST /monitors/{id}/trigger is answered 409");
+
+  // Two schedule slots pass without a check. Checks in flight may finish (G5).
+  const std::chrono::seconds quiet = 2 * parts_.frequency + std::chrono::seconds(1);
+  std::string latest = LatestRun(ReadRows());
+  auto since = steady_clock::now();
+  WaitUntil(fmt::format("{} s without a check", quiet.count()), [&](std::string* seen) {
+    const std::string now = LatestRun(ReadRows());
+    *seen = fmt::format("a check at {}", now);
+    if (now != latest) {
+      latest = now;
+      since = steady_clock::now();
+    }
+    return steady_clock::now() - since >= quiet;
+  });
+  parts_.narrator.Observed(fmt::format("no check for {} s, where two were due", quiet.count()));
+}
+
+void DemoStory::TellResume() {
+  BeginStep("Resumed by the customer");
+  const std::string resumed_at = base::FormatTimestamp(parts_.clock.Now());
+  const Json resumed = api_->Expect("POST", MonitorPath("/update"), Json{{"is_active", true}});
+  if (TextAt(resumed, "status") != "active") {
+    Fail(fmt::format("the resume was answered with status '{}'", TextAt(resumed, "status")));
+  }
+  parts_.narrator.Observed("resumed through the public API");
+  const JsonClient::Answer trigger = api_->Call("POST", MonitorPath("/trigger"), Json::object());
+  if (trigger.status != 202) {
+    Fail(fmt::format("a trigger was answered {} instead of 202", trigger.status));
+  }
+  parts_.narrator.Observed("POST /monitors/{id}/trigger is answered 202");
+  WaitUntil("a check after the resume", [&](std::string* seen) {
+    const std::string latest = LatestRun(ReadRows());
+    *seen = fmt::format("the last check at {}, the resume at {}", latest, resumed_at);
+    return latest >= resumed_at;
+  });
+  parts_.narrator.Observed("checked again");
+}
+
+// ---- after the story
+
+void DemoStory::TellReceived(const DemoReceiver::Received& received) {
+  const std::string row = TextAt(received.body, "monitor_id");
+  const std::string verdict = received.refused ? "refused by the receiver"
+                              : received.check == domain::SignatureCheck::kValid
+                                  ? "webhook verified"
+                                  : "webhook with a wrong signature";
+  const Json events = api_->Expect(
+      "GET", MonitorPath("/rows/" + row + "/events?event_group_id=" + received.event_group_id));
+  for (const Json& event : events) {
+    if (TextAt(event, "event_type") != "change") continue;
+    parts_.narrator.Observed(fmt::format("{}: {} changed from {} to {} ({})", companies_[row],
+                                         TextAt(event, "field"), TextAt(event, "previous_value"),
+                                         TextAt(event, "current_value"), verdict));
+  }
+}
+
+void DemoStory::StayUp(const std::function<bool()>& failed) {
+  api_->Call("POST", MonitorPath("/update"), Json{{"frequency", Duration(parts_.frequency_idle)}});
+  std::uint64_t told = parts_.receiver.received_total();
+  auto change_at = steady_clock::now() + kChangeEvery;
+  while (!parts_.signals.WaitFor(kAskEvery) && !failed()) {
+    if (steady_clock::now() >= change_at) {
+      ChangeSite();
+      change_at += kChangeEvery;
+    }
+    for (const DemoReceiver::Received& received : parts_.receiver.Since(told)) {
+      told = received.number;
+      try {
+        TellReceived(received);
+      } catch (const std::exception& error) {
+        parts_.narrator.Note(error.what());
+      }
+    }
+  }
+}
+
+}  // namespace vedette::app

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "app/demo/demo_receiver.h"
+#include "app/demo/demo_site.h"
+#include "app/demo/demo_state.h"
+#include "app/demo/narrator.h"
+#include "app/json_client.h"
+#include "app/signals.h"
+#include "base/clock.h"
+
+namespace vedette::app {
+
+// A step of the story was not observed: which, and what was seen instead. A sentence.
+class StepFailed : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A stop was asked for in the middle of the story.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+struct DemoStoryParts {
+  BlockingHttp& http;
+  DemoSite& site;
+  DemoReceiver& receiver;
+  DemoState& state;
+  std::function<void()> save_state;
+  Narrator& narrator;
+  const StopSignals& signals;
+  const base::Clock& clock;
+  // Where the four servers are: "http://127.0.0.1:8080".
+  std::string api;
+  std::string admin;
+  std::string site_address;
+  std::string receiver_address;
+  std::chrono::seconds frequency;       // of the monitor during the story
+  std::chrono::seconds frequency_idle;  // and afterwards
+  std::int64_t price_mc;                // of one check
+  bool site_moved;                      // the monitor's rows name addresses that are gone
+};
+
+// The demo's story, driven through the public API and the admin port alone. Each step waits until
+// what it tells was observed, at most 30 s; a step that was not is a StepFailed. Main thread.
+class DemoStory {
+ public:
+  explicit DemoStory(DemoStoryParts parts);
+
+  // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
+  void SetUp();
+  // From the first checks to the resume.
+  void Tell();
+  // Changes the site now and then and tells what comes of it, until a stop is asked for or
+  // `failed` returns true.
+  void StayUp(const std::function<bool()>& failed);
+
+ private:
+  // What the story needs of GET /admin/v1/orgs/{id}.
+  struct Money {
+    std::int64_t balance_mc;
+    std::int64_t reserved_mc;
+    std::int64_t charged_mc;
+    std::int64_t total_mc() const { return balance_mc + reserved_mc + charged_mc; }
+  };
+  using Observe = std::function<bool(std::string* seen)>;
+
+  void BeginStep(const std::string& title);
+  void WaitUntil(const std::string& what, const Observe& observe);
+  [[noreturn]] void Fail(const std::string& what) const;
+
+  void MakeOrganisation();
+  void MakeMonitor();
+  bool FindFormer();
+
+  void TellRowsChecked();
+  void TellFieldChanged();
+  void TellWebhook();
+  void TellBalance();
+  void TellPause();
+  void TellResume();
+
+  DemoSite::Change ChangeSite();
+  void TellReceived(const DemoReceiver::Received& received);
+  Money ReadMoney();
+  base::Json ReadRows();
+  std::string MonitorPath(const std::string& rest = "") const;
+
+  DemoStoryParts parts_;
+  JsonClient admin_;
+  std::optional<JsonClient> api_;
+  int step_ = 0;
+  std::string step_title_;
+  std::string since_;                             // when the story began, as the API writes it
+  std::map<std::string, std::string> row_ids_;    // by company
+  std::map<std::string, std::string> companies_;  // by row id
+  Money before_{};
+  base::Json change_event_;  // of TellFieldChanged
+  std::string change_row_;
+};
+
+}  // namespace vedette::app

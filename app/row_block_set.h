@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+#include "net/public_address.h"
+#include "net/resolver.h"
+#include "pages/fetch.h"
+#include "store/session.h"
+#include "worker/blocks/row_runner.h"
+#include "worker/providers/email_memory.h"
+#include "worker/providers/mail/mail_book.h"
+#include "worker/providers/provider_set.h"
+#include "worker/services/request_room.h"
+
+namespace vedette::app {
+
+// The blocks of jobs that this binary has, with the providers that they ask. Lives on `loop`; built
+// and destroyed while it does not run, or on it. Everything handed in must outlive this object.
+class RowBlockSet {
+ public:
+  // `client` and `budgets` are those with which the process asks the operator's own services;
+  // `sites` reads companies' pages, `pool` is where organisations' knowledge is kept, and `policy`
+  // says which mail servers it may ask.
+  RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
+              net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+              store::Pool& pool, const net::AddressPolicy& policy, const config::Config& config,
+              const base::Logger& log);
+
+  std::vector<worker::RowBlock*> all() const;
+
+ private:
+  worker::StoredEmailMemory memory_;
+  // Of the verifier "smtp"; null where [email.smtp] has no hello_name.
+  std::unique_ptr<net::Resolver> mail_names_;
+  std::unique_ptr<worker::MailBook> mail_book_;
+  worker::ProviderSet providers_;
+  std::vector<std::unique_ptr<worker::RowBlock>> blocks_;
+};
+
+}  // namespace vedette::app

@@ -1,0 +1,73 @@
+"""Clients of the API over connections that they keep: some that ask as fast as they are answered, some at a given rate."""
+
+import http.client
+import json
+import queue
+import threading
+import time
+
+
+class Connection:
+    def __init__(self, port):
+        self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def post(self, path, key, body):
+        self.http.request("POST", path, json.dumps(body), {"x-api-key": key, "Content-Type": "application/json"})
+        answer = self.http.getresponse()
+        text = answer.read()
+        assert answer.status == 200, f"{path}: {answer.status} {text[:300]!r}"
+
+
+def run_all(threads):
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def as_fast_as_answered(port, connections, requests):
+    """Posts each (path, key, body) once. Fails where one is not answered by a 200."""
+    left, faults = iter(list(requests)), []
+    lock = threading.Lock()
+
+    def work():
+        connection = Connection(port)
+        try:
+            while True:
+                with lock:
+                    request = next(left, None)
+                if request is None:
+                    return
+                connection.post(*request)
+        except Exception as fault:  # noqa: BLE001: told by the caller's thread
+            faults.append(fault)
+
+    run_all([threading.Thread(target=work) for _ in range(connections)])
+    if faults:
+        raise faults[0]
+
+
+def at_a_rate(port, connections, requests, per_s):
+    """Posts each at its time, and returns how many ms each took from that time on: a late start counts."""
+    due, took, faults = queue.Queue(), [], []
+    begin = time.monotonic() + 0.2
+    for n, request in enumerate(requests):
+        due.put((begin + n / per_s, request))
+
+    def work():
+        connection = Connection(port)
+        try:
+            while True:
+                at, request = due.get_nowait()
+                time.sleep(max(0.0, at - time.monotonic()))
+                connection.post(*request)
+                took.append((time.monotonic() - at) * 1000)
+        except queue.Empty:
+            return
+        except Exception as fault:  # noqa: BLE001: told by the caller's thread
+            faults.append(fault)
+
+    run_all([threading.Thread(target=work) for _ in range(connections)])
+    if faults:
+        raise faults[0]
+    return took

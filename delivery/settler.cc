@@ -1,0 +1,55 @@
+#include "delivery/settler.h"
+
+#include <utility>
+#include <vector>
+
+namespace vedette::delivery {
+namespace {
+
+// Settlements under way at once: the next one gathers while these commit.
+constexpr std::size_t kUnderWayMax = 4;
+constexpr base::Backoff kRetries{std::chrono::milliseconds(100), std::chrono::milliseconds(5000)};
+
+using Attempts = std::vector<store::AttemptRecord>;
+using AttemptBatcher = work::Batcher<store::AttemptRecord, bool>;
+
+work::BatcherOptions OptionsOf(const config::DeliveryConfig& config) {
+  return {.delayed = "attempts could not be recorded yet",
+          .refused = "attempts could not be recorded",
+          .delay = config.settle_delay_ms,
+          .weight_max = static_cast<std::size_t>(config.settle_max),
+          .batches_max = kUnderWayMax,
+          .backoff = kRetries};
+}
+
+AttemptBatcher::Job Settlement(const Attempts& attempts, bool again,
+                               const config::DeliveryConfig& config) {
+  return [attempts, again, failures = config.breaker_failures,
+          interval = config.breaker_interval_ms](store::Session& session) {
+    store::SettleAttempts(session, attempts, again, failures, interval);
+    return true;
+  };
+}
+
+}  // namespace
+
+Settler::Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+                 const config::DeliveryConfig& config, base::Logger log,
+                 std::function<void()> settled)
+    : batcher_(loop, pool, clock, log, OptionsOf(config),
+               {.begin = [&config](const Attempts& attempts,
+                                   bool again) { return Settlement(attempts, again, config); },
+                .written = [settled](const Attempts& /*attempts*/, bool /*done*/,
+                                     bool /*again*/) { settled(); },
+                .lost = [settled](const store::AttemptRecord& /*attempt*/,
+                                  const work::Loss& /*loss*/) { settled(); }}) {}
+
+void Settler::Add(store::AttemptRecord attempt) {
+  batcher_.Add(std::move(attempt));
+}
+
+void Settler::Flush() {
+  batcher_.Flush();
+}
+
+}  // namespace vedette::delivery

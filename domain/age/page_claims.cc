@@ -1,0 +1,131 @@
+#include "domain/age/page_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "domain/age/date_mention.h"
+#include "domain/age/date_words.h"
+#include "domain/age/words.h"
+
+namespace vedette::domain {
+namespace {
+
+constexpr std::string_view kPages = "pages";
+
+// The family name as texts have it: the last word of the last name, or of the name.
+std::string FamilyName(const Person& person) {
+  std::string_view name = person.last_name.empty() ? person.name : person.last_name;
+  if (const auto comma = name.find(','); comma != std::string_view::npos) {
+    name = name.substr(0, comma);
+  }
+  std::string family;
+  for (const Word& word : SplitWords(name)) {
+    if (word.kind == Word::Kind::kWord) family = word.folded;
+  }
+  return family;
+}
+
+bool IsSubjects(const Person& person, const std::string& folded) {
+  for (const std::string* known : {&person.name, &person.first_name, &person.last_name,
+                                   &person.company, &person.title, &person.location}) {
+    for (const Word& word : SplitWords(*known)) {
+      if (word.folded == folded) return true;
+    }
+  }
+  return false;
+}
+
+// Whether two words that both begin with a capital may be the name of somebody else. Behind a
+// preposition they are a place or a company.
+bool IsOtherName(const Person& person, const std::vector<Word>& words, std::size_t at) {
+  const Word& first = words[at];
+  const Word& second = words[at + 1];
+  const auto is_name = [&](const Word& word) {
+    return word.kind == Word::Kind::kWord && word.is_capital && !MonthOf(word.folded) &&
+           !IsSubjects(person, word.folded);
+  };
+  if (!is_name(first) || !is_name(second)) return false;
+  return at == 0 || !(IsPreposition(words[at - 1].folded) || words[at - 1].folded == "for");
+}
+
+// Whether the sentence with the mention speaks of the subject.
+bool IsAbout(const Person& person, std::string_view text, const DateMention& mention) {
+  if (mention.is_of_relative) return false;
+  std::size_t first = mention.at > kNameBytesBefore ? mention.at - kNameBytesBefore : 0;
+  while (first < mention.at && base::ContinuesCharacter(text[first])) ++first;
+  const std::vector<Word> words = SplitWords(text.substr(first, mention.at - first));
+  const std::string family = FamilyName(person);
+  const auto last = std::find_if(words.rbegin(), words.rend(), [&](const Word& word) {
+    return word.kind == Word::Kind::kWord && word.folded == family;
+  });
+  if (family.empty() || last == words.rend()) return false;
+  for (auto at = static_cast<std::size_t>(words.rend() - last); at + 1 < words.size(); ++at) {
+    if (IsOtherName(person, words, at)) return false;
+  }
+  return true;
+}
+
+AgeClaim Stated(const SourceFacts& page, AgeClaim::Standing standing, Identity identity) {
+  AgeClaim claim;
+  claim.standing = standing;
+  claim.identity = identity;
+  claim.url = page.url;
+  claim.provider = kPages;
+  return claim;
+}
+
+void AddStructured(const AgeSubject& subject, const SourceFacts& page,
+                   const StructuredPerson& person, AgeClaims* claims) {
+  SourceFacts source = page;
+  source.name = person.name;
+  // Data without a name may be anybody's.
+  const Identity identity =
+      person.name.empty() ? Identity::kUnproven : MatchIdentity(subject, source);
+  AgeClaim claim = Stated(page, AgeClaim::Standing::kStructured, identity);
+  if (const auto date = ReadDateValue(person.birth)) {
+    claim.date = *date;
+    claim.quote = fmt::format("{}: birthDate {}", person.name, person.birth);
+    claims->push_back(claim);
+  }
+  if (!person.death.empty()) {
+    claim.kind = AgeClaim::Kind::kDeath;
+    claim.date = ReadDateValue(person.death).value_or(PartialDate());
+    claim.quote = fmt::format("{}: deathDate {}", person.name, person.death);
+    claims->push_back(std::move(claim));
+  }
+}
+
+}  // namespace
+
+AgeClaims ClaimsOfPage(const AgeSubject& subject, const SourceFacts& page,
+                       const std::vector<StructuredPerson>& persons,
+                       std::optional<std::chrono::year_month_day> as_of) {
+  AgeClaims claims;
+  for (const StructuredPerson& person : persons) {
+    if (claims.size() >= kAgeClaimsMax) return claims;
+    AddStructured(subject, page, person, &claims);
+  }
+  const auto mentions = ReadDateMentions(page.text);
+  if (mentions.empty()) return claims;
+  const Identity of_page = MatchIdentity(subject, page);
+  for (const DateMention& mention : mentions) {
+    if (claims.size() >= kAgeClaimsMax) break;
+    const bool is_tied = of_page == Identity::kSame && IsAbout(subject.person, page.text, mention);
+    AgeClaim claim =
+        Stated(page, AgeClaim::Standing::kProse, is_tied ? Identity::kSame : Identity::kUnproven);
+    claim.kind = mention.kind;
+    claim.date = mention.date;
+    claim.age = mention.age;
+    claim.as_of = as_of;
+    claim.is_approximate = mention.is_approximate;
+    claim.quote = QuoteOf(page.text, mention);
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/public_key.h"
+#include "domain/auth/jwt.h"
+
+// Sets of public keys (RFC 7517), which of them may have signed a token, and when a set is fetched
+// again. Pure.
+namespace vedette::domain {
+
+struct SetKey {
+  std::optional<std::string> kid;
+  std::optional<base::SignatureAlgorithm> algorithm;  // the only one, where the key names one
+  base::PublicKey key;
+
+  bool Takes(base::SignatureAlgorithm wanted) const {
+    return key.Fits(wanted) && (!algorithm || *algorithm == wanted);
+  }
+};
+
+// Reads {"keys": [...]}. A key that cannot be used is passed over, never an error for the others.
+// The fault is one sentence: no JSON, no set, or more than `keys_max` keys.
+std::variant<std::vector<SetKey>, JwtFault> ReadJwkSet(std::string_view text, int keys_max);
+
+// Whether a key of the set has this id.
+bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid);
+
+// Whether one of the keys has signed the token. With a kid, that of the one key that has it and
+// takes the token's algorithm: of two such keys neither counts. Without a kid each key is tried.
+bool VerifiedByOne(const std::vector<SetKey>& keys, const Jwt& jwt);
+
+// What is known of a set in a cache.
+struct KeyCache {
+  bool has_keys = false;
+  base::Timestamp fetched_at;               // of the keys, if there are any
+  std::optional<base::Timestamp> tried_at;  // of the last fetch that was begun
+};
+struct FetchRules {
+  std::chrono::milliseconds fresh{};
+  std::chrono::milliseconds retry{};
+  std::chrono::milliseconds stale_max{};
+};
+enum class FetchDecision {
+  kUse,       // the keys that are there
+  kFetch,     // then judge by what came
+  kUseStale,  // a fetch is due, but the last one is too young: the old keys serve
+  kRefuse,    // the keys are fresh enough to know that there is no such key
+  kNoKeys,    // none, or too old, and a fetch must not be made yet
+};
+// `known`: whether the keys that are there have the key that is asked for.
+FetchDecision WhenToFetch(const KeyCache& cache, bool known, const FetchRules& rules,
+                          base::Timestamp now);
+
+}  // namespace vedette::domain

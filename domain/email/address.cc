@@ -1,0 +1,117 @@
+#include "domain/email/address.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace vedette::domain {
+namespace {
+
+bool IsNonAscii(char c) {
+  return static_cast<unsigned char>(c) >= 0x80;
+}
+
+// RFC 5321 "atext", and what RFC 6531 adds to it.
+bool IsAtomCharacter(char c) {
+  constexpr std::string_view kSigns = "!#$%&'*+-/=?^_`{|}~";
+  return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || IsNonAscii(c) ||
+         kSigns.find(c) != std::string_view::npos;
+}
+
+// Atoms with single dots between them.
+bool IsDotString(std::string_view text) {
+  if (text.empty() || text.front() == '.' || text.back() == '.') return false;
+  if (text.find("..") != std::string_view::npos) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '.' || IsAtomCharacter(c); });
+}
+
+// What stands between the quotes of a quoted local part, its escapes resolved. Empty where it is
+// none.
+std::optional<std::string> Unquote(std::string_view text) {
+  if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
+  std::string out;
+  const std::string_view inner = text.substr(1, text.size() - 2);
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    if (inner[i] == '"') return std::nullopt;
+    if (inner[i] == '\\' && ++i == inner.size()) return std::nullopt;
+    if (static_cast<unsigned char>(inner[i]) < 0x20 || inner[i] == 0x7F) return std::nullopt;
+    out += inner[i];
+  }
+  return out;
+}
+
+bool IsLabel(std::string_view label) {
+  if (label.empty() || label.size() > kLabelBytesMax) return false;
+  if (label.front() == '-' || label.back() == '-') return false;
+  return std::all_of(label.begin(), label.end(), [](char c) {
+    return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || c == '-' || IsNonAscii(c);
+  });
+}
+
+}  // namespace
+
+std::string Address::Text() const {
+  if (IsDotString(local)) return local + '@' + domain;
+  std::string out = "\"";
+  for (const char c : local) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"@" + domain;
+}
+
+std::string Address::Key() const {
+  return base::AsciiLower(Text());
+}
+
+std::optional<Address> ParseAddress(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos || text.size() > kAddressBytesMax) return std::nullopt;
+  const std::string_view local = text.substr(0, at);
+  if (local.size() > kLocalPartBytesMax) return std::nullopt;
+  if (text.ends_with('.')) return std::nullopt;
+  auto domain = ParseDomain(text.substr(at + 1));
+  if (!domain) return std::nullopt;
+  if (IsDotString(local)) return Address{std::string(local), std::move(*domain)};
+  auto quoted = Unquote(local);
+  if (!quoted) return std::nullopt;
+  return Address{std::move(*quoted), std::move(*domain)};
+}
+
+std::optional<std::string> ParseDomain(std::string_view text) {
+  if (text.ends_with('.')) text.remove_suffix(1);
+  if (text.size() > kDomainBytesMax) return std::nullopt;
+  std::string_view rest = text;
+  std::string_view label;
+  int labels = 0;
+  for (bool more = true; more; ++labels) {
+    const std::size_t dot = rest.find('.');
+    more = dot != std::string_view::npos;
+    label = rest.substr(0, dot);
+    if (!IsLabel(label)) return std::nullopt;
+    if (more) rest.remove_prefix(dot + 1);
+  }
+  // A last label of digits alone is an IPv4 address or none at all.
+  if (labels < 2 || std::all_of(label.begin(), label.end(), base::IsAsciiDigit))
+    return std::nullopt;
+  return base::AsciiLower(text);
+}
+
+std::optional<std::string> FindDomain(std::string_view text) {
+  if (const auto scheme = text.find("://"); scheme != std::string_view::npos) {
+    text.remove_prefix(scheme + 3);
+  }
+  text = text.substr(0, text.find_first_of("/?#"));
+  if (const auto at = text.rfind('@'); at != std::string_view::npos) text.remove_prefix(at + 1);
+  if (const auto port = text.rfind(':'); port != std::string_view::npos)
+    text = text.substr(0, port);
+  auto domain = ParseDomain(text);
+  if (domain && domain->starts_with("www.") &&
+      std::count(domain->begin(), domain->end(), '.') > 1) {
+    domain->erase(0, 4);
+  }
+  return domain;
+}
+
+}  // namespace vedette::domain

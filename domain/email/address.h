@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// The syntax of addresses (RFC 5321, RFC 6531) and of the domains behind them. Pure. All text is
+// valid UTF-8. Names outside ASCII are taken as they are written: nothing is converted to A-labels.
+namespace vedette::domain {
+
+// In bytes, by RFC 5321 4.5.3.1 and RFC 1035.
+inline constexpr std::size_t kLocalPartBytesMax = 64;
+inline constexpr std::size_t kLabelBytesMax = 63;
+inline constexpr std::size_t kDomainBytesMax = 253;
+inline constexpr std::size_t kAddressBytesMax = 254;
+
+struct Address {
+  std::string local;   // without the quotes of a quoted local part
+  std::string domain;  // A to Z in lower case
+
+  // The address again; the local part is quoted where it has to be.
+  std::string Text() const;
+  // Equal for two texts of one mailbox, as far as we may say so without asking its server: letters
+  // of the local part are compared without case.
+  std::string Key() const;
+};
+
+// Empty where the text is no address that we would ask a server about: control characters, blanks,
+// angle brackets or a comment outside quotes, an address literal ("x@[1.2.3.4]"), a domain of one
+// label, a part over its limit. The text is not trimmed.
+std::optional<Address> ParseAddress(std::string_view text);
+
+// A domain of at least two labels, A to Z in lower case, a final dot dropped. Empty for IP
+// addresses and for everything that is no name.
+std::optional<std::string> ParseDomain(std::string_view text);
+
+// The domain that a person wrote: "Acme.com", "www.acme.com", "https://www.acme.com/about". Without
+// "www.".
+std::optional<std::string> FindDomain(std::string_view text);
+
+// Whether the domain is that of a provider of free mailboxes (gmail.com), whose addresses are
+// people's own. `domain` is in lower case.
+bool IsFreeMailboxDomain(std::string_view domain);
+
+}  // namespace vedette::domain

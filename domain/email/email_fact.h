@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/email/address_pattern.h"
+#include "domain/email/suppression.h"
+#include "domain/email/verdict.h"
+
+// What an organisation knows of addresses, of what it has looked up itself (G8).
+namespace vedette::domain {
+
+// Facts that one question is answered with.
+inline constexpr std::size_t kFactsMax = 8;
+
+struct EmailFact {
+  std::string address;     // in lower case
+  std::string person_key;  // PersonKey; empty: nobody's
+  Verdict verdict = Verdict::kUnknown;
+  VerdictReason reason = VerdictReason::kNone;
+  bool stated = true;
+  std::string provider;
+  std::vector<std::string> sources;  // URLs
+  base::Timestamp checked_at{};
+  base::Timestamp until{};  // it is not used after it
+};
+
+// One question, answered in one read with those of other rows.
+struct EmailQuestion {
+  base::Uuid org_id;
+  std::vector<SuppressionKey> keys;  // asked against the list of whom nobody looks up
+  std::string person_key;            // whose facts; empty: nobody's
+  std::string address;               // whose fact, in lower case; empty: none's
+  std::string domain;                // whose patterns; empty: none's
+};
+
+struct EmailKnowledge {
+  std::vector<SuppressionKey> suppressed;  // those of the keys that are on the list
+  std::vector<EmailFact> facts;            // the newest first, at most kFactsMax
+  std::vector<PatternCount> patterns;
+};
+
+// What a row has learnt.
+struct EmailLesson {
+  base::Uuid org_id;
+  std::vector<EmailFact> facts;
+  std::string domain;                  // of the patterns
+  std::vector<PatternCount> patterns;  // hits and misses to add
+};
+
+}  // namespace vedette::domain

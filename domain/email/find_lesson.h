@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "domain/email/email_fact.h"
+#include "domain/email/found.h"
+
+namespace vedette::domain {
+
+// The id of the provider that answers with an organisation's own facts.
+inline constexpr std::string_view kStoreProvider = "store";
+
+// What an organisation learns from the addresses that a lead's work has judged: facts about those
+// that may be relied on for a while (VerdictLife), and hits and misses of the company's patterns.
+// What came from its own facts teaches nothing new. Pure.
+EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
+                     const std::vector<FoundAddress>& seen, base::Timestamp now);
+
+// A fact as an answer: OK, UNKNOWN or NOT_FOUND with its reason, as it was checked then.
+AddressVerdict VerdictOf(const EmailFact& fact);
+
+}  // namespace vedette::domain

@@ -1,0 +1,124 @@
+#include "domain/email/lead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/crypto.h"
+#include "base/text.h"
+#include "domain/email/address.h"
+
+namespace vedette::domain {
+namespace {
+
+struct KnownKey {
+  std::string_view key;
+  std::string Person::*field;
+};
+
+// Of each field the keys in their order: the first one with a value counts.
+constexpr auto kKnownKeys = std::to_array<KnownKey>({
+    {"name", &Person::name},
+    {"full_name", &Person::name},
+    {"first_name", &Person::first_name},
+    {"last_name", &Person::last_name},
+    {"company", &Person::company},
+    {"company_name", &Person::company},
+    {"organization", &Person::company},
+    {"domain", &Person::domain},
+    {"company_domain", &Person::domain},
+    {"website", &Person::domain},
+    {"linkedin", &Person::linkedin},
+    {"linkedin_url", &Person::linkedin},
+    {"email", &Person::email},
+    {"personal_email", &Person::personal_email},
+    {"title", &Person::title},
+    {"location", &Person::location},
+});
+
+// The fields, in the order in which services are given them.
+constexpr auto kFields = std::to_array<KnownKey>({
+    {"name", &Person::name},
+    {"first_name", &Person::first_name},
+    {"last_name", &Person::last_name},
+    {"company", &Person::company},
+    {"domain", &Person::domain},
+    {"linkedin", &Person::linkedin},
+    {"email", &Person::email},
+    {"personal_email", &Person::personal_email},
+    {"title", &Person::title},
+    {"location", &Person::location},
+});
+
+using Kind = LeadFault::Kind;
+
+std::optional<LeadFault> JudgeForm(const base::Json& lead) {
+  if (lead.size() > kLeadKeysMax) {
+    return LeadFault{Kind::kTooManyKeys, "", fmt::format("has more than {} keys", kLeadKeysMax)};
+  }
+  for (const KnownKey& known : kKnownKeys) {
+    const std::string key(known.key);
+    const auto it = lead.find(key);
+    if (it == lead.end() || it->is_null()) continue;
+    if (!it->is_string()) return LeadFault{Kind::kNotString, key, "must be a string or null"};
+    if (base::CountCharacters(it->get_ref<const std::string&>()) > kLeadValueCharactersMax) {
+      return LeadFault{Kind::kValueTooLong, key,
+                       fmt::format("must have at most {} characters", kLeadValueCharactersMax)};
+    }
+  }
+  if (base::DumpJson(lead).size() > kLeadBytesMax) {
+    return LeadFault{Kind::kTooLarge, "", fmt::format("takes more than {} bytes", kLeadBytesMax)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view LeadFault::Code() const {
+  return kind == Kind::kNotObject ? "invalid_lead" : "empty_lead";
+}
+
+std::variant<Person, LeadFault> ReadLead(const base::Json& lead) {
+  if (!lead.is_object()) return LeadFault{Kind::kNotObject, "", "must be an object"};
+  if (auto fault = JudgeForm(lead)) return std::move(*fault);
+  Person person;
+  for (const KnownKey& known : kKnownKeys) {
+    std::string& field = person.*known.field;
+    const auto it = lead.find(std::string(known.key));
+    if (!field.empty() || it == lead.end() || it->is_null()) continue;
+    field = base::Trim(it->get_ref<const std::string&>());
+  }
+  if (person == Person()) {
+    return LeadFault{Kind::kEmpty, "", "has no known field with a value"};
+  }
+  // What stands where a domain should, and is none, leaves the domain unknown.
+  person.domain =
+      FindDomain(person.domain.empty() ? person.company : person.domain).value_or(std::string());
+  return person;
+}
+
+std::string LeadKey(const Person& person) {
+  std::string text;
+  for (const KnownKey& field : kFields) {
+    // Addresses come back as they were given, so that only equal spellings are copies.
+    const bool is_address = field.field == &Person::email || field.field == &Person::personal_email;
+    std::string value = base::FoldSpace(person.*field.field);
+    if (!is_address) value = base::AsciiLower(value);
+    text += fmt::format("{}:{}", value.size(), value);
+  }
+  return base::Sha256(text);
+}
+
+base::Json PersonJson(const Person& person) {
+  base::Json json = base::Json::object();
+  for (const KnownKey& field : kFields) {
+    const std::string& value = person.*field.field;
+    json[std::string(field.key)] = value.empty() ? base::Json(nullptr) : base::Json(value);
+  }
+  return json;
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "domain/email/find_request.h"
+
+// The providers that every process has. No service of the operator's may have their ids.
+namespace vedette::domain {
+
+// Those that find addresses, sorted.
+inline constexpr std::string_view kOwnFinders[] = {"null", "pattern", "store", "website"};
+// The one that verifies them.
+inline constexpr std::string_view kOwnVerifier = "smtp";
+
+inline bool IsOwnFinder(std::string_view id) {
+  return std::binary_search(std::begin(kOwnFinders), std::end(kOwnFinders), id);
+}
+
+// Whether a provider is of use in this mode: personal addresses are not guessed.
+inline bool ServesMode(std::string_view id, FindMode mode) {
+  return id != "pattern" || mode == FindMode::kProfessional;
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/email/person.h"
+
+// Whom nobody looks up, and under which key facts about a person are kept. Pure. Only digests are
+// stored: a value is normalised, and hashed behind a fixed label.
+namespace vedette::domain {
+
+// The numbers are stored (suppression.kind).
+enum class SuppressionKind : std::uint8_t {
+  kAddress = 0,  // one mailbox
+  kDomain = 1,   // everybody at a company
+  kProfile = 2,  // the URL of a profile
+  kPerson = 3,   // a name at a domain
+};
+std::string_view SuppressionKindName(SuppressionKind kind);  // "address"
+std::optional<SuppressionKind> ParseSuppressionKind(std::string_view name);
+
+struct SuppressionKey {
+  SuppressionKind kind{};
+  std::string hash;  // 32 bytes
+
+  bool operator==(const SuppressionKey&) const = default;
+};
+
+// Empty for a text that is none of its kind. An address is compared without case and without a plus
+// tag, a profile without scheme, "www.", query and final slash, a name by its letters.
+std::optional<SuppressionKey> AddressSuppression(std::string_view address);
+std::optional<SuppressionKey> DomainSuppression(std::string_view domain);
+std::optional<SuppressionKey> ProfileSuppression(std::string_view url);
+std::optional<SuppressionKey> PersonSuppression(std::string_view name, std::string_view domain);
+
+// What a lead is asked by: everything that it names.
+std::vector<SuppressionKey> SuppressionKeys(const Person& person);
+// What a candidate is asked by: the address and its domain.
+std::vector<SuppressionKey> SuppressionKeysOfAddress(std::string_view address);
+
+// The whole name: `name`, else the first name and the last name.
+std::string WholeName(const Person& person);
+
+// The company's domain: the lead's, else that of its address where that is no free mailbox; in
+// A-labels. Empty where it is not known.
+std::string CompanyDomain(const Person& person);
+
+// 16 bytes that stand for the person at their company, under which an organisation's facts are
+// found again. Empty where the name or the domain is not known.
+std::string PersonKey(const Person& person);
+
+}  // namespace vedette::domain

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+
+// What is asked about a row, and what somebody who looked at it answers. Values; any thread.
+namespace vedette::domain {
+
+// Of an observed value. A longer one fails the check: comparing a cut one would miss changes,
+// silently.
+inline constexpr std::size_t kValueBytesMax = 65536;
+
+struct WatchedField {
+  std::string name;
+  std::string description;  // prose or a selector (domain/field_description.h)
+};
+
+struct FieldObservation {
+  base::Json value;  // a scalar; null means that the field was looked for and is absent
+  std::string evidence;
+  std::vector<std::string> sources;  // URLs
+  std::optional<double> confidence;  // 0..10 or as the service says
+};
+
+// Fields by name; one that is left out was not observed.
+struct Observation {
+  std::map<std::string, FieldObservation> fields;
+};
+
+// Why nothing could be observed.
+struct Failure {
+  std::string error_class;  // stable snake_case: "timeout", "http_status", "no_address", ...
+  std::string message;      // one sentence for the tenant
+  bool retryable = false;
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+using ObservationResult = std::variant<Observation, Failure>;
+
+}  // namespace vedette::domain

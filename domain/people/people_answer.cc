@@ -1,0 +1,260 @@
+#include "domain/people/people_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "domain/age/words.h"
+#include "domain/people/mailbox.h"
+
+namespace vedette::domain {
+namespace {
+
+constexpr int kConfidenceCeiling = 10;
+
+base::Json OrNull(const std::string& text) {
+  return text.empty() ? base::Json(nullptr) : base::Json(text);
+}
+
+base::Json OrNull(const std::optional<int>& number) {
+  return number ? base::Json(*number) : base::Json(nullptr);
+}
+
+std::string DateText(std::chrono::year_month_day date) {
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+base::Json DetailsJson(const PeopleEnd& end, const std::string& reason, bool charged) {
+  base::Json details = base::Json::object();
+  details["reason"] = OrNull(reason);
+  details["tries"] = TriesJson(end.tries);
+  details["charged"] = charged;
+  details["duplicate_of"] = nullptr;
+  return details;
+}
+
+constexpr std::string PersonFound::*kTexts[] = {
+    &PersonFound::first_name, &PersonFound::last_name, &PersonFound::title,
+    &PersonFound::company,    &PersonFound::location,  &PersonFound::linkedin,
+};
+
+void AddEach(const std::vector<std::string>& from, std::vector<std::string>* to) {
+  for (const std::string& text : from) {
+    if (to->size() == kPersonUrlsMax) return;
+    if (std::find(to->begin(), to->end(), text) == to->end()) to->push_back(text);
+  }
+}
+
+// Adds what another provider knows of the same person.
+void Fill(const PersonFound& other, PersonFound* person) {
+  for (const auto field : kTexts) {
+    if ((person->*field).empty()) person->*field = other.*field;
+  }
+  AddEach(other.profiles, &person->profiles);
+  AddEach(other.sources, &person->sources);
+}
+
+void AddCandidate(NameCandidate candidate, PersonFound* person) {
+  if (candidate.name.empty() || person->candidates.size() == kPersonCandidatesMax) return;
+  person->candidates.push_back(std::move(candidate));
+}
+
+// The answer whose name is the person's; empty where none is sure enough, or two that are equally
+// sure name different people.
+const PersonAnswer* Surest(const std::vector<PersonAnswer>& answers) {
+  const PersonAnswer* surest = nullptr;
+  bool is_disputed = false;
+  for (const PersonAnswer& answer : answers) {
+    const PersonFound& person = answer.second;
+    if (person.name.empty() || person.confidence < kNameConfidenceMin) continue;
+    if (surest == nullptr || person.confidence > surest->second.confidence) {
+      surest = &answer;
+      is_disputed = false;
+    } else if (person.confidence == surest->second.confidence) {
+      is_disputed = is_disputed || !IsSameName(person.name, surest->second.name);
+    }
+  }
+  return is_disputed ? nullptr : surest;
+}
+
+}  // namespace
+
+std::string CleanName(std::string_view name) {
+  std::string clean;
+  while (!name.empty()) {
+    std::uint32_t code = 0;
+    const std::size_t size = std::max<std::size_t>(base::DecodeUtf8(name, &code), 1);
+    const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    const bool turns = code == 0x61C || code == 0x200E || code == 0x200F ||
+                       (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    if (is_control) clean += ' ';
+    if (!is_control && !turns) clean += name.substr(0, size);
+    name.remove_prefix(size);
+  }
+  return base::CutCharacters(base::FoldSpace(clean), kPersonNameCharactersMax);
+}
+
+bool IsSameName(std::string_view a, std::string_view b) {
+  return base::FoldSpace(FoldLetters(a)) == base::FoldSpace(FoldLetters(b));
+}
+
+std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address) {
+  const auto parsed = ParseAddress(address);
+  ReverseAnswer answer;
+  answer.end.end = FindEnd::kAtOnce;
+  if (!parsed) {
+    answer.end.error = kErrorInvalidEmail;
+    return answer;
+  }
+  if (IsPersons(*parsed)) return std::nullopt;
+  answer.person.domain = CompanyDomainOf(*parsed);
+  answer.reason = ClassOf(*parsed) == MailboxClass::kRole ? "role" : "disposable";
+  return answer;
+}
+
+ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer> answers,
+                           PeopleEnd end) {
+  ReverseAnswer judged;
+  judged.end = std::move(end);
+  const auto parsed = ParseAddress(address);
+  const PersonAnswer* surest = Surest(answers);
+  if (surest != nullptr) judged.person = surest->second;
+  PersonFound& person = judged.person;
+  std::vector<NameCandidate> stated = std::move(person.candidates);
+  person.candidates.clear();
+  for (const PersonAnswer& answer : answers) {
+    if (&answer == surest) continue;
+    const auto& [provider, other] = answer;
+    if (surest != nullptr && IsSameName(other.name, person.name)) {
+      Fill(other, &person);
+      if (other.confidence >= kNameConfidenceMin) {
+        person.confidence = std::min(person.confidence + 1, kConfidenceCeiling);
+      }
+    } else {
+      AddCandidate({other.name, other.confidence, provider, other.evidence}, &person);
+      stated.insert(stated.end(), other.candidates.begin(), other.candidates.end());
+    }
+  }
+  for (NameCandidate& candidate : stated) AddCandidate(std::move(candidate), &person);
+  if (parsed) person.domain = CompanyDomainOf(*parsed);
+  if (!person.name.empty()) return judged;
+  judged.reason = "nothing_found";
+  if (judged.end.end == FindEnd::kOutOfTime) judged.end.error = kErrorTimedOut;
+  if (judged.end.end == FindEnd::kNoneAnswered) judged.end.error = kErrorProvidersFailed;
+  return judged;
+}
+
+bool IsReverseCharged(const ReverseAnswer& answer, ChargeRule rule) {
+  if (!answer.end.error.empty() || answer.end.end == FindEnd::kAtOnce) return false;
+  if (rule == ChargeRule::kAlways) return true;
+  const int confidence_min = rule == ChargeRule::kOk ? kNameConfidenceSure : 0;
+  return !answer.person.name.empty() && answer.person.confidence >= confidence_min;
+}
+
+base::Json ReverseCell(const std::string& address, const ReverseAnswer& answer, bool charged) {
+  const bool has_result = answer.end.error.empty();
+  const PersonFound& person = has_result ? answer.person : PersonFound();
+  base::Json cell = base::Json::object();
+  cell["email"] = address;
+  cell["name"] = OrNull(person.name);
+  cell["first_name"] = OrNull(person.first_name);
+  cell["last_name"] = OrNull(person.last_name);
+  cell["title"] = OrNull(person.title);
+  cell["company"] = OrNull(person.company);
+  cell["domain"] = OrNull(person.domain);
+  cell["location"] = OrNull(person.location);
+  cell["linkedin"] = OrNull(person.linkedin);
+  cell["profiles"] = person.profiles;
+  cell["confidence"] = person.name.empty() ? 0 : person.confidence;
+  cell["evidence"] = OrNull(person.evidence);
+  cell["sources"] = person.sources;
+  base::Json& candidates = cell["candidates"] = base::Json::array();
+  for (const NameCandidate& candidate : person.candidates) {
+    base::Json one = base::Json::object();
+    one["name"] = candidate.name;
+    one["confidence"] = candidate.confidence;
+    one["provider"] = OrNull(candidate.provider);
+    one["evidence"] = OrNull(candidate.evidence);
+    candidates.push_back(std::move(one));
+  }
+  cell["error"] = OrNull(answer.end.error);
+  cell["details"] = DetailsJson(answer.end, has_result ? answer.reason : "", charged);
+  return cell;
+}
+
+bool IsAgeCharged(const AgeResult& result, const PeopleEnd& end, ChargeRule rule) {
+  if (!end.error.empty() || result.is_withheld) return false;
+  const PartialDate& date = result.date_of_birth;
+  switch (rule) {
+    case ChargeRule::kAlways:
+      return true;
+    case ChargeRule::kFound:
+      return date.year.has_value() || result.age.has_value();
+    case ChargeRule::kOk:
+      break;
+  }
+  return date.year && date.month && date.day;
+}
+
+base::Json AgeCell(const AgeResult& result, const PeopleEnd& end, bool charged) {
+  const PartialDate& date = result.date_of_birth;
+  base::Json cell = base::Json::object();
+  base::Json& birth = cell["date_of_birth"] = base::Json::object();
+  birth["day"] = OrNull(date.day);
+  birth["month"] = OrNull(date.month);
+  birth["year"] = OrNull(date.year);
+  birth["confidence"] = result.date_confidence;
+  base::Json& age = cell["age"] = base::Json::object();
+  age["value"] = OrNull(result.age);
+  age["as_of"] = DateText(result.as_of);
+  age["confidence"] = result.age_confidence;
+  cell["evidence"] = result.evidence;
+  cell["sources"] = result.sources;
+  cell["error"] = OrNull(end.error);
+  const bool is_found = date.year || result.age;
+  std::string reason;
+  if (result.is_withheld) {
+    reason = "withheld";
+  } else if (!is_found && end.error.empty()) {
+    reason = "nothing_found";
+  }
+  cell["details"] = DetailsJson(end, reason, charged);
+  return cell;
+}
+
+base::Json FailedPeopleCell(PeopleQuestion question, const base::Json& lead,
+                            std::string_view error_code) {
+  ReverseAnswer failed;
+  failed.end.end = FindEnd::kError;
+  failed.end.error = error_code;
+  if (question == PeopleQuestion::kReverseEmail) {
+    return ReverseCell(AddressOf(lead), failed, false);
+  }
+  AgeResult nothing;
+  nothing.as_of = std::chrono::year_month_day(std::chrono::sys_days());
+  base::Json cell = AgeCell(nothing, failed.end, false);
+  cell["age"]["as_of"] = nullptr;
+  return cell;
+}
+
+base::Json PeopleResults(PeopleQuestion question, const PeopleRequest& request,
+                         const std::optional<std::string>& rows_json,
+                         std::string_view unrecorded_error) {
+  base::Json cells = RecordedCells(rows_json, request.rows.size());
+  base::Json results = base::Json::array();
+  for (std::size_t i = 0; i < request.rows.size(); ++i) {
+    const FindRow& row = request.rows[i];
+    const std::size_t source = row.copy_of.value_or(i);
+    if (source > i) throw std::invalid_argument("a stored lookup copies a later row");
+    base::Json& cell = cells[source];
+    if (cell.is_null()) cell = FailedPeopleCell(question, row.lead, unrecorded_error);
+    results.push_back(MergeFound(base::Json::object(), cell, row.copy_of));
+  }
+  return results;
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,123 @@
+#include "net/dns_records.h"
+
+#include <ares.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <memory>
+
+namespace vedette::net {
+namespace {
+
+DnsStatus StatusOf(int ares_status) {
+  switch (ares_status) {
+    case ARES_SUCCESS:
+      return DnsStatus::kFound;
+    case ARES_ENODATA:
+      return DnsStatus::kNoRecord;
+    case ARES_ENOTFOUND:
+      return DnsStatus::kNoName;
+    default:
+      return DnsStatus::kFailed;
+  }
+}
+
+struct FreeReply {
+  void operator()(void* reply) const { ares_free_data(reply); }
+};
+
+// The type of the first record that is no alias, and of none at all 0: TXT and PTR come through one
+// function, as both are text.
+std::uint16_t AnsweredType(const unsigned char* answer, int size) {
+  constexpr int kHeader = 12;
+  constexpr int kQuestionTail = 4;
+  int at = kHeader;
+  while (at < size && answer[at] != 0) at += answer[at] + 1;
+  at += 1;
+  return at + kQuestionTail <= size
+             ? static_cast<std::uint16_t>(static_cast<unsigned>(answer[at]) << 8U | answer[at + 1])
+             : std::uint16_t{0};
+}
+
+int ReadTxt(const unsigned char* answer, int size, std::vector<std::string>* out) {
+  ares_txt_ext* list = nullptr;
+  const int status = ares_parse_txt_reply_ext(answer, size, &list);
+  const std::unique_ptr<ares_txt_ext, FreeReply> owner(list);
+  for (const ares_txt_ext* item = list; item != nullptr; item = item->next) {
+    const std::string part(reinterpret_cast<const char*>(item->txt), item->length);
+    if (item->record_start != 0 || out->empty()) {
+      if (out->size() == kDnsRecordsMax) break;
+      out->push_back(part);
+    } else {
+      out->back() += part;
+    }
+  }
+  return status;
+}
+
+int ReadPtr(const unsigned char* answer, int size, std::vector<std::string>* out) {
+  hostent* host = nullptr;
+  const int status = ares_parse_ptr_reply(answer, size, nullptr, 0, AF_INET, &host);
+  const std::unique_ptr<hostent, void (*)(hostent*)> owner(host, ares_free_hostent);
+  if (status != ARES_SUCCESS || host == nullptr) return status;
+  for (char** alias = host->h_aliases; alias != nullptr && *alias != nullptr; ++alias) {
+    if (out->size() == kDnsRecordsMax) break;
+    out->emplace_back(*alias);
+  }
+  if (out->empty() && host->h_name != nullptr) out->emplace_back(host->h_name);
+  return status;
+}
+
+}  // namespace
+
+void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
+                   DnsRecords<MxRecord>* out) {
+  out->status = StatusOf(ares_status);
+  if (out->status != DnsStatus::kFound) return;
+  ares_mx_reply* list = nullptr;
+  const int parsed = ares_parse_mx_reply(answer, size, &list);
+  const std::unique_ptr<ares_mx_reply, FreeReply> owner(list);
+  for (const ares_mx_reply* item = list; item != nullptr; item = item->next) {
+    if (out->records.size() == kDnsRecordsMax) break;
+    out->records.push_back({item->priority, item->host});
+  }
+  if (out->records.empty()) {
+    out->status = parsed == ARES_SUCCESS ? DnsStatus::kNoRecord : StatusOf(parsed);
+  }
+}
+
+void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
+                   DnsRecords<std::string>* out) {
+  out->status = StatusOf(ares_status);
+  if (out->status != DnsStatus::kFound) return;
+  const bool is_ptr = AnsweredType(answer, size) == static_cast<std::uint16_t>(DnsType::kPtr);
+  const int parsed =
+      is_ptr ? ReadPtr(answer, size, &out->records) : ReadTxt(answer, size, &out->records);
+  if (out->records.empty()) {
+    out->status = parsed == ARES_SUCCESS ? DnsStatus::kNoRecord : StatusOf(parsed);
+  }
+}
+
+std::string ReverseLabels(const IpAddress& ip) {
+  std::string out;
+  if (!ip.v6) {
+    for (std::size_t i = 4; i-- > 0;) {
+      out += std::to_string(ip.bytes.at(i)) + (i == 0 ? "" : ".");
+    }
+    return out;
+  }
+  constexpr std::string_view kHex = "0123456789abcdef";
+  for (std::size_t i = 16; i-- > 0;) {
+    out += kHex[ip.bytes.at(i) & 15U];
+    out += '.';
+    out += kHex[ip.bytes.at(i) >> 4U];
+    if (i != 0) out += '.';
+  }
+  return out;
+}
+
+std::string ReverseName(const IpAddress& ip) {
+  return ReverseLabels(ip) + (ip.v6 ? ".ip6.arpa" : ".in-addr.arpa");
+}
+
+}  // namespace vedette::net

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/public_address.h"
+
+// Records of the DNS beside addresses, as c-ares gives them. Pure.
+namespace vedette::net {
+
+enum class DnsType : std::uint8_t { kPtr = 12, kMx = 15, kTxt = 16 };
+inline constexpr int kDnsClassInternet = 1;
+
+enum class DnsStatus : std::uint8_t {
+  kFound,
+  kNoRecord,  // the name exists and has no record of this type
+  kNoName,    // the name does not exist
+  kFailed,    // nobody could say
+};
+
+struct MxRecord {
+  int preference = 0;
+  std::string host;  // empty: the root, which is a null MX (RFC 7505)
+
+  bool operator==(const MxRecord&) const = default;
+};
+
+// At most kDnsRecordsMax records, in the order of the answer.
+template <typename Record>
+struct DnsRecords {
+  DnsStatus status = DnsStatus::kFailed;
+  std::vector<Record> records;
+};
+inline constexpr std::size_t kDnsRecordsMax = 64;
+
+// Reads what ares_query calls back with. An answer that cannot be parsed is kFailed.
+void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
+                   DnsRecords<MxRecord>* out);
+// Of TXT, each record's parts joined; of PTR, names.
+void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
+                   DnsRecords<std::string>* out);
+
+// "4.3.2.1.in-addr.arpa" of 1.2.3.4.
+std::string ReverseName(const IpAddress& ip);
+// The labels of an address alone, as lists of blocked addresses are asked: "4.3.2.1".
+std::string ReverseLabels(const IpAddress& ip);
+
+}  // namespace vedette::net

@@ -1,0 +1,146 @@
+#include "net/smtp/dialogue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "domain/email/idn.h"
+
+namespace vedette::net {
+namespace {
+
+bool IsPositive(const SmtpReply& reply) {
+  return reply.code / 100 == 2;
+}
+
+bool MayStandInLine(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' || byte == 0x7f;
+  });
+}
+
+// The keyword of a line of EHLO's reply.
+std::string Keyword(const std::string& line) {
+  std::string word = line.substr(0, line.find(' '));
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return word;
+}
+
+}  // namespace
+
+std::optional<SmtpPath> SmtpPath::Of(const domain::Address& address,
+                                     const std::string& ascii_domain) {
+  const std::string text = domain::Address{address.local, ascii_domain}.Text();
+  const bool quoted = text.starts_with('"');
+  if (!MayStandInLine(text) || !domain::IsAsciiText(ascii_domain)) return std::nullopt;
+  // Within quotes brackets are the mailbox's own; outside they would end the path.
+  if (!quoted && text.find_first_of("<> ") != std::string::npos) return std::nullopt;
+  return SmtpPath(text, !domain::IsAsciiText(address.local));
+}
+
+SmtpDialogue::SmtpDialogue(SmtpDialogueOptions options) : options_(std::move(options)) {}
+
+SmtpDialogue::Step SmtpDialogue::Say(State next, std::string line) {
+  base::Assert(MayStandInLine(line), "a line to a mail server has no control character");
+  state_ = next;
+  return {std::move(line), Want::kReply};
+}
+
+SmtpDialogue::Step SmtpDialogue::Quit(End end) {
+  end_ = end;
+  return Say(State::kQuit, "QUIT");
+}
+
+SmtpDialogue::Step SmtpDialogue::Refuse(const SmtpReply& reply, Stage stage) {
+  stage_ = stage;
+  refusal_ = reply;
+  return Quit(End::kRefused);
+}
+
+SmtpDialogue::Step SmtpDialogue::Mail() {
+  const bool offers_utf8 =
+      std::find(offered_.begin(), offered_.end(), "SMTPUTF8") != offered_.end();
+  if (options_.utf8 && !offers_utf8) return Quit(End::kUtf8NotOffered);
+  return Say(State::kMail,
+             "MAIL FROM:<" + options_.mail_from + ">" + (options_.utf8 ? " SMTPUTF8" : ""));
+}
+
+SmtpDialogue::Step SmtpDialogue::AfterHello(const SmtpReply& reply) {
+  offered_.clear();
+  for (std::size_t i = 1; i < reply.lines.size(); ++i) offered_.push_back(Keyword(reply.lines[i]));
+  const bool offers = std::find(offered_.begin(), offered_.end(), "STARTTLS") != offered_.end();
+  if (!offers || !options_.tls || tls_ == Tls::kTried) return Mail();
+  tls_ = Tls::kTried;
+  return Say(State::kStartTls, "STARTTLS");
+}
+
+SmtpDialogue::Step SmtpDialogue::OnReply(const SmtpReply& reply) {
+  // A server that closes may say so at any time. What it said to RCPT is the caller's to judge.
+  if (reply.code == 421) {
+    if (state_ < State::kReady) {
+      refusal_ = reply;
+      end_ = End::kRefused;
+    }
+    state_ = State::kClosed;
+    return {"", Want::kClose};
+  }
+  switch (state_) {
+    case State::kBanner:
+      if (reply.code != 220) return Refuse(reply, Stage::kBanner);
+      stage_ = Stage::kHello;
+      return Say(State::kExtendedHello, "EHLO " + options_.hello_name);
+    case State::kExtendedHello:
+      if (IsPositive(reply)) {
+        stage_ = Stage::kMail;
+        return AfterHello(reply);
+      }
+      if (reply.code != 500 && reply.code != 502) return Refuse(reply, Stage::kHello);
+      return Say(State::kPlainHello, "HELO " + options_.hello_name);
+    case State::kPlainHello:
+      if (!IsPositive(reply)) return Refuse(reply, Stage::kHello);
+      stage_ = Stage::kMail;
+      return Mail();
+    case State::kStartTls:
+      if (reply.code != 220) return Mail();
+      state_ = State::kHandshake;
+      return {"", Want::kHandshake};
+    case State::kMail:
+      if (!IsPositive(reply)) return Refuse(reply, Stage::kMail);
+      stage_ = Stage::kRecipient;
+      state_ = State::kReady;
+      return {"", Want::kRecipient};
+    case State::kRecipient:
+      state_ = State::kReady;
+      return {"", Want::kRecipient};
+    case State::kReset:
+      return Quit(End::kFinished);
+    case State::kHandshake:
+    case State::kReady:
+    case State::kQuit:
+    case State::kClosed:
+      break;
+  }
+  state_ = State::kClosed;
+  return {"", Want::kClose};
+}
+
+SmtpDialogue::Step SmtpDialogue::OnSecured() {
+  base::Assert(state_ == State::kHandshake, "a handshake was wanted");
+  offered_.clear();  // what came before it was said by anybody
+  return Say(State::kExtendedHello, "EHLO " + options_.hello_name);
+}
+
+SmtpDialogue::Step SmtpDialogue::Recipient(const SmtpPath& path) {
+  base::Assert(state_ == State::kReady, "a recipient was wanted");
+  return Say(State::kRecipient, "RCPT TO:<" + path.text() + ">");
+}
+
+SmtpDialogue::Step SmtpDialogue::Finish() {
+  base::Assert(state_ == State::kReady, "a recipient was wanted");
+  return Say(State::kReset, "RSET");
+}
+
+}  // namespace vedette::net

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "domain/email/address.h"
+#include "net/smtp/reply_parser.h"
+
+// What is said to a mail server to learn about recipients (RFC 5321), on one connection. Pure: it
+// takes replies and gives lines. No mail is ever sent: the words DATA, VRFY and EXPN do not occur.
+//
+//   banner --220--> EHLO --250--> [STARTTLS --220--> handshake --> EHLO --250-->] MAIL --250-->
+//   ready
+//                     |                |                                                       |  ^
+//                     | 500, 502       | refused: goes on without TLS                     RCPT |  |
+//                     any reply v                v v  |
+//                    HELO             MAIL                                               recipient
+//                    asked
+//
+//   ready --Finish()--> RSET --any reply--> QUIT --any reply--> closed
+//   banner, EHLO, HELO, MAIL --refused--> QUIT --any reply--> closed: `end` says why
+//   anywhere --421--> closed
+namespace vedette::net {
+
+// A forward path as it stands on the wire, without angle brackets. Only a parsed address becomes
+// one, so nothing that a client wrote can end a command or begin another one.
+class SmtpPath {
+ public:
+  // `ascii_domain`: the address's domain in A-labels. Empty where the text would hold a control
+  // character or an angle bracket, which ParseAddress lets nobody write.
+  static std::optional<SmtpPath> Of(const domain::Address& address,
+                                    const std::string& ascii_domain);
+
+  const std::string& text() const { return text_; }
+  bool needs_utf8() const { return needs_utf8_; }
+
+ private:
+  SmtpPath(std::string text, bool needs_utf8) : text_(std::move(text)), needs_utf8_(needs_utf8) {}
+  std::string text_;
+  bool needs_utf8_;
+};
+
+struct SmtpDialogueOptions {
+  std::string hello_name;
+  std::string mail_from;  // an address
+  bool tls = true;        // STARTTLS is used where it is offered
+  bool utf8 = false;      // a recipient needs SMTPUTF8
+};
+
+class SmtpDialogue {
+ public:
+  enum class Want : std::uint8_t {
+    kReply,      // wait for a reply, then OnReply
+    kHandshake,  // begin TLS, then OnSecured
+    kRecipient,  // Recipient or Finish, when the caller likes
+    kClose,      // the connection is of no more use
+  };
+  struct Step {
+    std::string line;  // to be sent, without its end; empty: nothing is sent
+    Want want = Want::kReply;
+  };
+
+  // Why there are no more recipients.
+  enum class End : std::uint8_t {
+    kNone,
+    kRefused,         // `refusal`, at `stage`
+    kUtf8NotOffered,  // it was needed
+    kFinished,
+  };
+  enum class Stage : std::uint8_t { kBanner, kHello, kMail, kRecipient };
+
+  explicit SmtpDialogue(SmtpDialogueOptions options);
+
+  Step OnReply(const SmtpReply& reply);
+  Step OnSecured();
+  // One recipient at a time, where kRecipient was wanted.
+  Step Recipient(const SmtpPath& path);
+  Step Finish();
+
+  End end() const { return end_; }
+  Stage stage() const { return stage_; }  // that the last reply answered
+  const std::optional<SmtpReply>& refusal() const { return refusal_; }
+
+ private:
+  enum class State : std::uint8_t {
+    kBanner,
+    kExtendedHello,
+    kPlainHello,
+    kStartTls,
+    kHandshake,
+    kMail,
+    kReady,
+    kRecipient,
+    kReset,
+    kQuit,
+    kClosed,
+  };
+
+  Step Say(State next, std::string line);
+  Step Refuse(const SmtpReply& reply, Stage stage);
+  Step Quit(End end);
+  Step AfterHello(const SmtpReply& reply);
+  Step Mail();
+
+  const SmtpDialogueOptions options_;
+  State state_ = State::kBanner;
+  Stage stage_ = Stage::kBanner;
+  End end_ = End::kNone;
+  std::optional<SmtpReply> refusal_;
+  enum class Tls : std::uint8_t { kNotTried, kTried } tls_ = Tls::kNotTried;
+  std::vector<std::string> offered_;  // of the last EHLO, in upper case
+};
+
+}  // namespace vedette::net

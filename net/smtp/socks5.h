@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/public_address.h"
+
+// SOCKS version 5 (RFC 1928), without authentication, for connections to addresses. The proxy is
+// given the address that was judged, never a name. Pure.
+namespace vedette::net {
+
+struct SocksProxy {
+  std::string host;  // a name or an address
+  int port = 1080;
+
+  // "socks5://host:port". Empty for anything else.
+  static std::optional<SocksProxy> Parse(std::string_view text);
+};
+
+//   greeting sent --method 0--> request sent --success--> open
+//        |                          |
+//        +-----anything else--------+--> failed
+class Socks5Opening {
+ public:
+  Socks5Opening(const IpAddress& target, int port) : target_(target), port_(port) {}
+
+  enum class State : std::uint8_t { kGreeting, kRequest, kOpen, kFailed };
+  State state() const { return state_; }
+
+  std::string Greeting() const;
+  // Takes what came, gives what is to be sent now. Bytes behind the opening stay in `bytes`.
+  std::string Take(std::string* bytes);
+
+ private:
+  std::string Request() const;
+
+  const IpAddress target_;
+  const int port_;
+  State state_ = State::kGreeting;
+};
+
+}  // namespace vedette::net

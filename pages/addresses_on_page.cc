@@ -1,0 +1,215 @@
+#include "pages/addresses_on_page.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "domain/email/address.h"
+
+namespace vedette::pages {
+namespace {
+
+constexpr std::size_t kTextsBytesMax = 4 << 20;
+constexpr std::size_t kAddressBytesMax = 320;
+constexpr int kJsonDepthMax = 16;
+constexpr std::size_t kJsonValuesMax = 50'000;
+
+std::optional<int> HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = base::AsciiLower(c);
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return std::nullopt;
+}
+
+std::optional<char> HexByte(std::string_view two) {
+  if (two.size() < 2) return std::nullopt;
+  const auto high = HexDigit(two[0]);
+  const auto low = HexDigit(two[1]);
+  if (!high || !low) return std::nullopt;
+  return static_cast<char>(*high * 16 + *low);
+}
+
+std::string PercentDecode(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = text[i] == '%' ? HexByte(text.substr(i + 1)) : std::nullopt;
+    out += byte.value_or(text[i]);
+    if (byte) i += 2;
+  }
+  return base::RepairUtf8(out);
+}
+
+void AddAddress(std::string_view text, std::vector<std::string>* out) {
+  if (out->size() == kPageAddressesMax) return;
+  const auto address = domain::ParseAddress(base::Trim(text));
+  if (!address) return;
+  std::string whole = address->Text();
+  if (std::find(out->begin(), out->end(), whole) == out->end()) out->push_back(std::move(whole));
+}
+
+// The addresses of a mailto link, apart by blanks.
+std::string MailtoText(std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  std::string text = PercentDecode(target);
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::replace(text.begin(), text.end(), ';', ' ');
+  return text;
+}
+
+// Markup cannot come in by what a link hides.
+std::string WithoutMarkup(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '<' || c == '>' || c == '&'; }, ' ');
+  return text;
+}
+
+// The page with the addresses of links and of data-cfemail as text beside them, so that they stand
+// in the block that they belong to.
+std::string ExposeAddresses(std::string_view html) {
+  static const RE2 kHidden(
+      R"re((?i)<[a-z][^<>]*?(?:href\s*=\s*["']?mailto:([^"'<>\s]+)|data-cfemail\s*=\s*["']([0-9a-f]+)["'])[^<>]*>)re");
+  std::string out;
+  re2::StringPiece rest(html.data(), html.size());
+  re2::StringPiece mailto;
+  re2::StringPiece cfemail;
+  std::size_t found = 0;
+  const char* from = rest.data();
+  while (found++ < kPageAddressesMax && RE2::FindAndConsume(&rest, kHidden, &mailto, &cfemail)) {
+    out.append(from, static_cast<std::size_t>(rest.data() - from));
+    from = rest.data();
+    const std::string text = cfemail.empty()
+                                 ? MailtoText(std::string_view(mailto.data(), mailto.size()))
+                                 : DecodeCfEmail(std::string_view(cfemail.data(), cfemail.size()));
+    out += ' ' + WithoutMarkup(text) + ' ';
+  }
+  return out.append(from, static_cast<std::size_t>(html.data() + html.size() - from));
+}
+
+bool IsPerson(const base::Json& type) {
+  if (type.is_string()) {
+    const auto& name = type.get_ref<const std::string&>();
+    return name == "Person" || name.ends_with("/Person");
+  }
+  return type.is_array() && std::any_of(type.begin(), type.end(), IsPerson);
+}
+
+std::string StringOf(const base::Json& node, const char* key) {
+  const auto it = node.find(key);
+  if (it == node.end()) return "";
+  if (it->is_string()) return it->get<std::string>();
+  return it->is_array() && !it->empty() && it->front().is_string() ? it->front().get<std::string>()
+                                                                   : std::string();
+}
+
+void AddPersons(const base::Json& node, int depth, std::vector<PagePerson>* out) {
+  if (depth > kJsonDepthMax || out->size() == kPagePersonsMax || !node.is_structured()) return;
+  if (const auto type = node.is_object() ? node.find("@type") : node.end();
+      node.is_object() && type != node.end() && IsPerson(*type)) {
+    PagePerson person{base::FoldSpace(StringOf(node, "name")), StringOf(node, "email")};
+    if (person.name.empty()) {
+      person.name =
+          base::FoldSpace(StringOf(node, "givenName") + ' ' + StringOf(node, "familyName"));
+    }
+    if (base::EqualsIgnoringAsciiCase(person.email.substr(0, 7), "mailto:")) {
+      person.email = MailtoText(std::string_view(person.email).substr(7));
+    }
+    const auto address = domain::ParseAddress(base::Trim(person.email));
+    if (address && !person.name.empty()) {
+      person.email = address->Text();
+      out->push_back(std::move(person));
+    }
+  }
+  for (const auto& [key, value] : node.items()) AddPersons(value, depth + 1, out);
+}
+
+// Elements that may speak of one person, by what they have inside them.
+constexpr const char* kBlocks =
+    "//*[self::p or self::li or self::div or self::td or self::tr or self::dd or self::address or "
+    "self::article or self::section or self::figcaption or self::span or self::h1 or self::h2 or "
+    "self::h3 or self::h4]";
+
+void AddBlocks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
+  const HtmlMatches matches = page.Every({kBlocks}, false, "", stop, true, kTextsBytesMax);
+  for (const std::string& text : matches.texts) {
+    if (text.size() > kBlockCharactersMax * 4) continue;
+    if (base::CountCharacters(text) > kBlockCharactersMax) continue;
+    std::vector<std::string> addresses = AddressesInText(text);
+    if (addresses.empty() || out->blocks.size() == kPageAddressesMax) continue;
+    out->blocks.push_back({text, std::move(addresses)});
+  }
+  std::stable_sort(out->blocks.begin(), out->blocks.end(),
+                   [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
+}
+
+void AddLinks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
+  const char* kLinks = "//a[@href]";
+  HtmlMatches urls = page.Every({kLinks}, false, "href", stop, false, kTextsBytesMax);
+  HtmlMatches texts = page.Every({kLinks}, false, "", stop, false, kTextsBytesMax);
+  // Where a link has no text the lists do not stand side by side, and addresses alone count.
+  const bool is_paired = urls.texts.size() == texts.texts.size();
+  const std::size_t count = std::min(urls.texts.size(), kPageLinksMax);
+  for (std::size_t i = 0; i < count; ++i) {
+    out->links.push_back(
+        {std::move(urls.texts[i]), is_paired ? std::move(texts.texts[i]) : std::string()});
+  }
+}
+
+}  // namespace
+
+std::string DecodeCfEmail(std::string_view hex) {
+  const auto key = HexByte(hex);
+  if (!key || hex.size() % 2 != 0 || hex.size() > 2 * kAddressBytesMax) return "";
+  std::string out;
+  for (std::size_t i = 2; i < hex.size(); i += 2) {
+    const auto byte = HexByte(hex.substr(i));
+    if (!byte) return "";
+    out += static_cast<char>(*byte ^ *key);
+  }
+  return domain::ParseAddress(out) ? out : std::string();
+}
+
+std::vector<std::string> AddressesInText(std::string_view text) {
+  static const RE2 kAddress(
+      R"re((?i)([a-z0-9][a-z0-9._%+'-]{0,63})(?:@|\s?[\[({]\s?(?:at|@)\s?[\])}]\s?)([a-z0-9-]{1,63}(?:(?:\.|\s?[\[({]\s?(?:dot|punkt|\.)\s?[\])}]\s?)[a-z0-9-]{1,63}){1,6}))re");
+  static const RE2 kDot(R"re((?i)\s?[\[({]\s?(?:dot|punkt|\.)\s?[\])}]\s?)re");
+  std::vector<std::string> out;
+  re2::StringPiece rest(text.data(), text.size());
+  std::string local;
+  std::string domain;
+  for (std::size_t n = 0;
+       n < kPageAddressesMax && RE2::FindAndConsume(&rest, kAddress, &local, &domain); ++n) {
+    RE2::GlobalReplace(&domain, kDot, ".");
+    while (domain.ends_with('-')) domain.pop_back();
+    AddAddress(local + '@' + domain, &out);
+  }
+  return out;
+}
+
+AddressesOnPage FindAddressesOnPage(std::string_view html, ExtractionStop& stop) {
+  AddressesOnPage out;
+  auto parsed = HtmlDocument::Parse(ExposeAddresses(html));
+  const auto* page = std::get_if<HtmlDocument>(&parsed);
+  if (page == nullptr) return out;
+  const HtmlMatches scripts = page->Every({"//script[@type='application/ld+json']"}, false, "",
+                                          stop, false, kTextsBytesMax);
+  for (const std::string& script : scripts.texts) {
+    base::Json json;
+    base::JsonLimits limits;
+    limits.values_max = kJsonValuesMax;
+    if (!base::ParseJson(script, &json, limits)) AddPersons(json, 0, &out.persons);
+  }
+  for (const PagePerson& person : out.persons) AddAddress(person.email, &out.addresses);
+  for (const std::string& address : AddressesInText(page->VisibleText())) {
+    AddAddress(address, &out.addresses);
+  }
+  AddBlocks(*page, stop, &out);
+  AddLinks(*page, stop, &out);
+  return out;
+}
+
+}  // namespace vedette::pages

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "domain/observation.h"
+#include "net/http_client.h"
+
+// What an HTTP answer means for a check, the same for every probe. Pure.
+namespace vedette::pages {
+
+// The failure overloaded, of a check that found no room or thread of this process in its time;
+// retryable.
+domain::Failure OverloadedFailure();
+
+// The failure of a request without an answer. `whom`: "the page", "the research service".
+domain::Failure TransportFailure(const net::HttpResponse& response, std::string_view whom);
+
+// The failure http_status; retryable for 408, 425, 429 and 5xx, with its Retry-After.
+domain::Failure StatusFailure(const net::HttpResponse& response, std::string_view whom,
+                              base::Timestamp now);
+
+}  // namespace vedette::pages

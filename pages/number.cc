@@ -1,0 +1,164 @@
+#include "pages/number.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "base/text.h"
+
+namespace vedette::pages {
+namespace {
+
+constexpr std::string_view kMinusSign = "\xE2\x88\x92";   // U+2212
+constexpr std::string_view kRightQuote = "\xE2\x80\x99";  // as the Swiss set thousands apart
+constexpr std::size_t kDigitsMax = 100;
+
+bool ThreeDigitsAt(std::string_view text, std::size_t at) {
+  const auto digit = [&](std::size_t i) { return i < text.size() && base::IsAsciiDigit(text[i]); };
+  return digit(at) && digit(at + 1) && digit(at + 2) && !digit(at + 3);
+}
+
+// Digits and separators, from the first digit on: "1 234.50" becomes "1234.50". `end`: behind them.
+std::string TakeDigits(std::string_view text, std::size_t* end) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size() && out.size() < kDigitsMax) {
+    const char c = text[i];
+    const bool followed = i + 1 < text.size() && base::IsAsciiDigit(text[i + 1]);
+    if (base::IsAsciiDigit(c) || ((c == '.' || c == ',') && followed)) {
+      out += c;
+      ++i;
+    } else if ((c == ' ' || c == '\'') && ThreeDigitsAt(text, i + 1)) {
+      ++i;
+    } else if (text.substr(i).starts_with(kRightQuote) &&
+               ThreeDigitsAt(text, i + kRightQuote.size())) {
+      i += kRightQuote.size();
+    } else {
+      break;
+    }
+  }
+  *end = i;
+  return out;
+}
+
+// What currencies tell whose users agree on the mark.
+DecimalMark MarkOfCurrency(std::string_view text) {
+  for (const std::string_view sign :
+       {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xB9", "USD", "GBP", "JPY", "CNY", "INR", "AUD"}) {
+    if (text.find(sign) != std::string_view::npos) return DecimalMark::kPoint;
+  }
+  for (const std::string_view sign :
+       {"\xE2\x82\xAC", "z\xC5\x82", " kr", "EUR", "PLN", "SEK", "NOK", "DKK", "CZK", "RUB"}) {
+    if (text.find(sign) != std::string_view::npos) return DecimalMark::kComma;
+  }
+  return DecimalMark::kUnknown;
+}
+
+bool IsNumber(const std::string& digits, char separator) {
+  // Groups of three behind the first one.
+  std::size_t from = digits.find(separator);
+  if (from == 0 || from > 3) return false;
+  while (from != std::string::npos) {
+    const std::size_t next = digits.find_first_of(".,", from + 1);
+    const std::size_t end = next == std::string::npos ? digits.size() : next;
+    if (end - from != 4) return false;
+    from = next == std::string::npos || digits[next] != separator ? std::string::npos : next;
+  }
+  return true;
+}
+
+// Where the decimals begin; npos for none. Empty where that cannot be told, or where the separators
+// are not those of a number.
+std::optional<std::size_t> DecimalSeparator(const std::string& digits, DecimalMark mark) {
+  const std::size_t last = digits.find_last_of(".,");
+  if (last == std::string::npos) return last;
+  const char separator = digits[last];
+  const char other = separator == '.' ? ',' : '.';
+  const auto n = std::count(digits.begin(), digits.end(), separator);
+  if (digits.find(other) != std::string::npos) {
+    if (n > 1 || !IsNumber(digits, other)) return std::nullopt;
+    return last;
+  }
+  if (n > 1) return IsNumber(digits, separator) ? std::optional(std::string::npos) : std::nullopt;
+  const bool thousands_possible = digits.size() - last == 4 && digits[0] != '0' && last <= 3;
+  if (!thousands_possible) return last;
+  if (mark == DecimalMark::kUnknown) return std::nullopt;
+  const bool decimal = (mark == DecimalMark::kPoint) == (separator == '.');
+  return decimal ? last : std::string::npos;
+}
+
+// What stands right behind a number and makes it another one, or none.
+bool IsScaled(std::string_view after) {
+  if (after.starts_with(' ')) after.remove_prefix(1);
+  for (const std::string_view word : {"Mio", "Mrd", "Tsd", "million", "Million", "milliard",
+                                      "Milliard", "billion", "Billion", "thousand"}) {
+    if (after.starts_with(word)) return true;
+  }
+  if (after.empty() || std::string_view("kKMB").find(after[0]) == std::string_view::npos)
+    return false;
+  return after.size() == 1 || !(base::IsAsciiLetter(after[1]) || base::IsAsciiDigit(after[1]));
+}
+
+}  // namespace
+
+DecimalMark MarkOfLanguage(std::string_view language) {
+  const std::string tag = base::AsciiLower(language);
+  const std::string_view primary = std::string_view(tag).substr(0, tag.find('-'));
+  for (const std::string_view other : {"de-ch", "de-li", "it-ch", "es-mx", "es-us", "es-pr"}) {
+    if (tag == other) return DecimalMark::kPoint;
+  }
+  for (const std::string_view point :
+       {"en", "zh", "ja", "ko", "th", "he", "hi", "ms", "ga", "mt"}) {
+    if (primary == point) return DecimalMark::kPoint;
+  }
+  for (const std::string_view comma :
+       {"de", "fr", "es", "it", "nl", "pt", "pl", "cs", "sk", "da", "sv", "nb", "nn",
+        "no", "fi", "ru", "uk", "tr", "el", "hu", "ro", "bg", "hr", "sl", "sr", "id"}) {
+    if (primary == comma) return DecimalMark::kComma;
+  }
+  return DecimalMark::kUnknown;
+}
+
+std::optional<base::Json> FirstNumber(std::string_view text, DecimalMark mark) {
+  const auto first = std::find_if(text.begin(), text.end(), base::IsAsciiDigit);
+  if (first == text.end()) return std::nullopt;
+  auto at = static_cast<std::size_t>(first - text.begin());
+  std::size_t end_of_digits = 0;
+  std::string digits = TakeDigits(text.substr(at), &end_of_digits);
+  if (IsScaled(text.substr(at + end_of_digits))) return std::nullopt;
+  // A version, as in "v2.1".
+  const bool version = at > 0 && (text[at - 1] == 'v' || text[at - 1] == 'V') &&
+                       (at == 1 || !base::IsAsciiLetter(text[at - 2]));
+  if (version) return std::nullopt;
+  // ".5", but not "No.5".
+  const bool bare = at == 1 || (at > 1 && (text[at - 2] == ' ' || text[at - 2] == '-'));
+  if (bare && (text[at - 1] == '.' || text[at - 1] == ',')) {
+    digits.insert(0, "0.");
+    --at;
+  }
+  const std::string_view before = text.substr(0, at);
+  // A hyphen between words or digits, as in "2024-11" or "A-4", is no sign.
+  const bool hyphen =
+      before.ends_with('-') && (at == 1 || before[at - 2] == ' ' || before[at - 2] == '(');
+  const bool negative = hyphen || before.ends_with(kMinusSign);
+  if (mark == DecimalMark::kUnknown) mark = MarkOfCurrency(text);
+  const auto decimal = DecimalSeparator(digits, mark);
+  if (!decimal) return std::nullopt;
+  std::string plain = negative ? "-" : "";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (base::IsAsciiDigit(digits[i])) plain += digits[i];
+    if (i == *decimal) plain += '.';
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (number == std::floor(number) && std::abs(number) < kExact) {
+    return base::Json(static_cast<std::int64_t>(number));
+  }
+  return base::Json(number);
+}
+
+}  // namespace vedette::pages

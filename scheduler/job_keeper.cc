@@ -1,0 +1,144 @@
+#include "scheduler/job_keeper.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "domain/job.h"
+#include "store/jobs/retire.h"
+
+namespace vedette::scheduler {
+
+JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+                     const base::Clock& clock, metrics::Metrics& metrics,
+                     const config::Config& config, base::Logger log)
+    : signals_(signals),
+      clock_(clock),
+      metrics_(metrics),
+      config_(config),
+      log_(log),
+      overdue_(loop, pool, log, Every("ending overdue jobs failed"),
+               {.begin = [this]() -> Ends::Job {
+                  return [this](store::Session& session) {
+                    return store::EndOverdueJobs(session, clock_);
+                  };
+                },
+                .finish = [this](const store::JobKeeperRun& run) -> Ends::Then {
+                  OnEnded(run);
+                  return run.ended >= store::kJobKeeperBatch ? work::kAtOnce : work::kAtPoll;
+                }}),
+      stalled_(loop, pool, log, Every("ending stalled jobs failed"), StalledHooks()),
+      lanes_(loop, pool, log, Every("moving jobs out of an unserved lane failed"),
+             CountHooks(
+                 [wait = config.jobs.wait_lane_ms](store::Session& session) {
+                   return store::MoveUnservedLane(session, wait);
+                 },
+                 store::kJobKeeperBatch)),
+      retire_(loop, pool, log, Every("deleting old jobs failed"),
+              CountHooks(
+                  [&retention = config.retention](store::Session& session) {
+                    return store::RetireJobs(session,
+                                             {retention.jobs, retention.jobs, retention.run_data});
+                  },
+                  store::kJobsRetiredMax)),
+      gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),
+              {.begin = []() -> Gauges::Job {
+                 return [](store::Session& session) {
+                   return Seen{store::ReadLaneGauges(session), store::ReadJobGauges(session)};
+                 };
+               },
+               .finish = [this](const Seen& seen) -> Gauges::Then {
+                 ShowGauges(seen);
+                 return work::kAtPoll;
+               }}) {}
+
+work::StepOptions JobKeeper::Every(const char* failed) const {
+  return {.failed = failed, .poll = config_.jobs.keeper_ms};
+}
+
+// A job that could not be ended is in the way of no other, and is tried again by the next run.
+void JobKeeper::OnEnded(const store::JobKeeperRun& run) {
+  for (const store::Signal signal : run.raise) signals_.Raise(signal);
+  for (const store::JobEnded& job : run.jobs) metrics_.AddJobEnded(job.kind, job.status, job.took);
+  for (const store::Failure& failure : run.failures) {
+    // Anything but a fault is the database's state, which its sessions log.
+    if (failure.kind == store::Failure::Kind::kFault) {
+      log_.Error("a job could not be ended", {{"error", failure.message}});
+    } else {
+      log_.Debug("a job could not be ended", {{"error", failure.message}});
+    }
+  }
+}
+
+work::Step<JobKeeper::Stalled>::Hooks JobKeeper::StalledHooks() {
+  work::Step<Stalled>::Hooks hooks;
+  hooks.begin = [this]() -> work::Step<Stalled>::Job {
+    return [this, cursor = stalled_at_](store::Session& session) {
+      Stalled found{{}, cursor};
+      found.run = store::EndStalledJobs(session, clock_, &found.next);
+      return found;
+    };
+  };
+  hooks.finish = [this](const Stalled& found) -> work::Step<Stalled>::Then {
+    stalled_at_ = found.next;
+    OnEnded(found.run);
+    return work::kAtPoll;
+  };
+  return hooks;
+}
+
+// A task that did as much as one call does has more to do.
+JobKeeper::Counts::Hooks JobKeeper::CountHooks(std::function<int(store::Session&)> task,
+                                               int batch) {
+  Counts::Hooks hooks;
+  hooks.begin = [task = std::move(task)]() -> Counts::Job { return task; };
+  hooks.finish = [batch](int n) -> Counts::Then {
+    return n >= batch ? work::kAtOnce : work::kAtPoll;
+  };
+  return hooks;
+}
+
+// The database tells of the kinds that have open jobs.
+void JobKeeper::ShowGauges(const Seen& seen) {
+  for (const store::LaneGauges& lane : seen.lanes) {
+    metrics_.SetJobChunks(lane.lane, "due", lane.due);
+    metrics_.SetJobChunks(lane.lane, "leased", lane.leased);
+    metrics_.SetJobChunks(lane.lane, "waiting", lane.waiting);
+    metrics_.SetJobChunkOldestDue(lane.lane, lane.oldest_due);
+  }
+  std::array<std::array<std::int64_t, domain::kJobKindCount>, 2> open{};  // by status and kind
+  for (const store::OpenJobs& jobs : seen.jobs.open) {
+    open.at(static_cast<std::size_t>(jobs.status)).at(static_cast<std::size_t>(jobs.kind)) =
+        jobs.jobs;
+  }
+  for (const auto status : {domain::JobStatus::kQueued, domain::JobStatus::kRunning}) {
+    for (std::size_t kind = 0; kind < domain::kJobKindCount; ++kind) {
+      metrics_.SetOpenJobs(static_cast<domain::JobKind>(kind), status,
+                           open.at(static_cast<std::size_t>(status)).at(kind));
+    }
+  }
+  metrics_.SetJobOverdue(seen.jobs.overdue);
+}
+
+void JobKeeper::Start() {
+  overdue_.Start();
+  stalled_.Start();
+  lanes_.Start();
+  retire_.Start();
+  gauges_.Start();
+}
+
+void JobKeeper::Drain(std::function<void()> done) {
+  auto left = std::make_shared<int>(5);
+  const auto one_less = [left, done = std::move(done)] {
+    if (--*left == 0) done();
+  };
+  overdue_.Drain(one_less);
+  stalled_.Drain(one_less);
+  lanes_.Drain(one_less);
+  retire_.Drain(one_less);
+  gauges_.Drain(one_less);
+}
+
+}  // namespace vedette::scheduler

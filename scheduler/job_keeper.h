@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "store/jobs/gauges.h"
+#include "store/jobs/keeper.h"
+#include "store/session.h"
+#include "store/signals.h"
+#include "work/step.h"
+
+namespace vedette::scheduler {
+
+// Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
+// has come and those on which nobody works any more, moves chunks out of a lane that nobody serves,
+// deletes old jobs, and reads the gauges. Each of these tasks runs by itself: one that fails stops
+// none of the others. Several processes share the work, without a leader. Loop thread only;
+// everything handed in must outlive this object.
+class JobKeeper {
+ public:
+  JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+            const base::Clock& clock, metrics::Metrics& metrics, const config::Config& config,
+            base::Logger log);
+
+  void Start();
+
+  // Begins nothing further. `done` is posted to the loop once nothing is under way. One call.
+  void Drain(std::function<void()> done);
+
+ private:
+  using Ends = work::Step<store::JobKeeperRun>;
+  using Counts = work::Step<int>;
+  struct Seen {
+    std::vector<store::LaneGauges> lanes;
+    store::JobGauges jobs;
+  };
+  using Gauges = work::Step<Seen>;
+  // Whether the search for stalled jobs has further to go than one call does.
+  struct Stalled {
+    store::JobKeeperRun run;
+    store::StalledCursor next;
+  };
+
+  work::StepOptions Every(const char* failed) const;
+  void OnEnded(const store::JobKeeperRun& run);
+  work::Step<Stalled>::Hooks StalledHooks();
+  Counts::Hooks CountHooks(std::function<int(store::Session&)> task, int batch);
+  void ShowGauges(const Seen& seen);
+
+  store::Signals& signals_;
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const config::Config& config_;
+  const base::Logger log_;
+  store::StalledCursor stalled_at_;  // where the search for stalled jobs goes on
+  Ends overdue_;
+  work::Step<Stalled> stalled_;
+  Counts lanes_;
+  Counts retire_;
+  Gauges gauges_;
+};
+
+}  // namespace vedette::scheduler

@@ -1,0 +1,188 @@
+#include "store/accounts/access_tokens.h"
+
+#include <utility>
+
+#include "base/crypto.h"
+#include "domain/principal.h"
+#include "store/accounts/auth.h"
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// Thrown inside a transaction to roll it back with this outcome.
+struct Refused {
+  MintRefusal why;
+};
+
+std::string NewToken(std::string_view prefix) {
+  return std::string(prefix) + base::RandomBase62(kTokenRandomChars);
+}
+
+struct TokenRow {
+  base::Uuid id;
+  domain::PrincipalKind kind;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  base::Uuid principal_id;
+  int principal_version = 0;
+  std::optional<std::string> user_id;
+  std::chrono::seconds ttl;
+};
+base::Timestamp InsertToken(Transaction& tx, const std::string& token, const TokenRow& row) {
+  return ReadOne<base::Timestamp>(tx.Exec("access_token_insert", Bytea(base::Sha256(token)), row.id,
+                                          row.kind, row.org_id, row.team_id, row.principal_id,
+                                          row.principal_version, row.user_id, row.ttl.count()));
+}
+
+bool Take(Transaction& tx, const base::Uuid& client_id, const domain::Assertion& assertion) {
+  return !tx.Exec("assertion_take", client_id, Bytea(base::Sha256(assertion.jti)),
+                  assertion.forget_at)
+              .empty();
+}
+
+}  // namespace
+
+std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<AssertingClient> {
+    AssertingClient client;
+    const auto rows = tx.Exec("oauth_client_of_assertion", client_id);
+    if (rows.empty()) return std::nullopt;
+    client.id = client_id;
+    for (const auto& row : rows) {
+      std::optional<std::int64_t> ttl_s;
+      std::optional<std::string> kid;
+      std::optional<base::SignatureAlgorithm> algorithm;
+      std::optional<std::string> der;
+      Columns(row).Into(&client.org_id, &client.token_version, &ttl_s, &client.organisation_locked,
+                        &kid, &algorithm, OptionalBytesInto{&der});
+      if (ttl_s) client.token_ttl = std::chrono::seconds(*ttl_s);
+      if (!der) continue;
+      auto key = base::PublicKey::FromDer(*der);
+      if (!std::holds_alternative<base::PublicKey>(key)) continue;
+      client.keys.push_back({kid, algorithm, std::get<base::PublicKey>(std::move(key))});
+    }
+    return client;
+  });
+}
+
+bool TakeAssertion(Session& session, const base::Uuid& client_id,
+                   const domain::Assertion& assertion) {
+  return InTransaction(session, [&](Transaction& tx) { return Take(tx, client_id, assertion); });
+}
+
+std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::Clock& clock,
+                                                 const MintOrder& order) {
+  const std::string token = NewToken(kClientTokenPrefix);
+  try {
+    InTransaction(session, [&](Transaction& tx) {
+      if (!Take(tx, order.client.id, order.assertion)) throw Refused{MintRefusal::kReplayed};
+      const auto used = tx.Exec("oauth_client_use", order.client.id, order.client.token_version);
+      if (used.empty()) throw Refused{MintRefusal::kChanged};
+      TokenRow row{.id = base::Uuid::V7(clock),
+                   .kind = domain::PrincipalKind::kOauthClient,
+                   .org_id = {},
+                   .team_id = {},
+                   .principal_id = order.client.id,
+                   .principal_version = order.client.token_version,
+                   .user_id = {},
+                   .ttl = order.ttl};
+      Columns(used.at(0)).Into(&row.org_id, &row.team_id);
+      const auto live = ReadOne<int>(tx.Exec("access_tokens_live", order.client.id));
+      if (live >= order.tokens_max) throw Refused{MintRefusal::kTooMany};
+      InsertToken(tx, token, row);
+    });
+  } catch (const Refused& refused) {
+    return refused.why;
+  }
+  return MintedToken{token};
+}
+
+void RevokeToken(Session& session, const base::Uuid& client_id, const std::string& token) {
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("access_token_revoke", Bytea(base::Sha256(token)), client_id);
+  });
+}
+
+std::optional<LiveToken> IntrospectToken(Session& session, const base::Uuid& org_id,
+                                         const std::string& token) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<LiveToken> {
+    const auto rows = tx.Exec("access_token_introspect", Bytea(base::Sha256(token)), org_id);
+    if (rows.empty()) return std::nullopt;
+    LiveToken live;
+    Columns(rows.at(0)).Into(&live.client_id, &live.created_at, &live.expires_at);
+    return live;
+  });
+}
+
+SessionOutcome CreateSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                             const NewSession& order, AuditEntry audit) {
+  using Kind = SessionOutcome::Kind;
+  SessionOutcome made;
+  made.id = base::Uuid::V7(clock);
+  made.token = NewToken(kSessionTokenPrefix);
+  audit.target = made.id.ToString();
+  audit.org_id = org_id;
+  audit.detail = base::Json{{"user_id", order.user_id}, {"ttl_s", order.ttl.count()}};
+  made.kind = InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
+    if (order.team_id && tx.Exec("team_read", org_id, *order.team_id).empty()) {
+      return Kind::kNoTeam;
+    }
+    tx.Exec("org_user_insert", org_id, order.user_id, order.name);
+    made.expires_at = InsertToken(tx, made.token,
+                                  {.id = made.id,
+                                   .kind = domain::PrincipalKind::kUser,
+                                   .org_id = org_id,
+                                   .team_id = order.team_id,
+                                   .principal_id = domain::UserPrincipal(org_id, order.user_id),
+                                   .principal_version = 0,
+                                   .user_id = order.user_id,
+                                   .ttl = order.ttl});
+    InsertAudit(tx, clock, audit);
+    return Kind::kDone;
+  });
+  if (made.kind != Kind::kDone) made.token.clear();
+  return made;
+}
+
+bool EndSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                const base::Uuid& session_id, AuditEntry audit) {
+  audit.target = session_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("session_end", org_id, session_id).empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::Uuid& org_id,
+                                                 const std::optional<std::string>& after,
+                                                 int limit) {
+  using Answer = std::optional<std::vector<OrgUser>>;
+  return InTransaction(session, [&](Transaction& tx) -> Answer {
+    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    std::vector<OrgUser> users;
+    for (const auto& row : tx.Exec("org_users_list", org_id, after, limit)) {
+      OrgUser& user = users.emplace_back();
+      Columns(row).Into(&user.user_id, &user.name, &user.created_at, &user.sessions);
+    }
+    return users;
+  });
+}
+
+bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                   const std::string& user_id, AuditEntry audit) {
+  audit.target = user_id;
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_user_delete", org_id, user_id).empty()) return false;
+    tx.Exec("sessions_of_user_end", domain::UserPrincipal(org_id, user_id));
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+}  // namespace vedette::store

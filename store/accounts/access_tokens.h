@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/auth/client_assertion.h"
+#include "domain/auth/jwk_set.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// Tokens of OAuth clients, and sessions of users. A token is readable only where it is made. All
+// functions throw as InTransaction does (store/session.h).
+namespace vedette::store {
+
+// A client that may sign assertions: it is neither deleted nor disabled.
+struct AssertingClient {
+  base::Uuid id;
+  base::Uuid org_id;
+  int token_version = 0;
+  std::optional<std::chrono::seconds> token_ttl;
+  bool organisation_locked = false;
+  std::vector<domain::SetKey> keys;  // live ones
+};
+std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id);
+
+// Takes an assertion that was judged: false where its jti was taken before, by any process.
+bool TakeAssertion(Session& session, const base::Uuid& client_id,
+                   const domain::Assertion& assertion);
+
+struct MintOrder {
+  const AssertingClient& client;
+  const domain::Assertion& assertion;
+  std::chrono::seconds ttl;
+  int tokens_max;  // alive at once
+};
+struct MintedToken {
+  std::string token;
+};
+enum class MintRefusal {
+  kReplayed,  // the assertion was taken before
+  kChanged,   // the client is not what it was when the assertion was judged
+  kTooMany,   // tokens; the assertion may be sent again
+};
+// Takes the assertion and writes the token, in one transaction: of equal assertions that are sent
+// to any processes exactly one gets a token, and one whose COMMIT failed may be sent again.
+std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::Clock& clock,
+                                                 const MintOrder& order);
+
+// Ends a token of this client; any other is left alone.
+void RevokeToken(Session& session, const base::Uuid& client_id, const std::string& token);
+
+struct LiveToken {
+  base::Uuid client_id;
+  base::Timestamp created_at;
+  base::Timestamp expires_at;
+};
+// A live token of a client of this organisation.
+std::optional<LiveToken> IntrospectToken(Session& session, const base::Uuid& org_id,
+                                         const std::string& token);
+
+struct NewSession {
+  std::string user_id;
+  std::optional<std::string> name;  // of the user
+  std::optional<base::Uuid> team_id;
+  std::chrono::seconds ttl{};
+};
+struct SessionOutcome {
+  enum class Kind { kDone, kNoOrganisation, kNoTeam };
+  Kind kind = Kind::kDone;
+  base::Uuid id;
+  std::string token;  // readable only here
+  base::Timestamp expires_at;
+};
+// Makes the user a member if it is none yet.
+SessionOutcome CreateSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                             const NewSession& order, AuditEntry audit);
+// False when the organisation has no such session.
+bool EndSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                const base::Uuid& session_id, AuditEntry audit);
+
+struct OrgUser {
+  std::string user_id;
+  std::optional<std::string> name;
+  base::Timestamp created_at;
+  std::int64_t sessions = 0;  // live ones
+};
+// By user_id, those behind `after`. Empty when there is no such organisation.
+std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::Uuid& org_id,
+                                                 const std::optional<std::string>& after,
+                                                 int limit);
+// Ends the membership and all sessions of the user. False when it is no member.
+bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                   const std::string& user_id, AuditEntry audit);
+
+}  // namespace vedette::store

@@ -1,0 +1,212 @@
+#include "store/accounts/accounts.h"
+
+#include <map>
+#include <utility>
+
+#include "base/crypto.h"
+#include "domain/money.h"
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// What stands for itself in a LIKE pattern.
+std::string EscapeLike(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '%' || c == '_' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// From :team_columns.
+Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
+  Team team;
+  Columns(row).Into(org_id, &team.id, &team.name, &team.spend_limit_mc, &team.spent_mc);
+  return team;
+}
+
+// A row of orgs_read: without its teams.
+Organisation ReadOrganisationRow(const pqxx::row& row) {
+  Organisation org;
+  Columns(row).Into(&org.id, &org.name, &org.locked, &org.features, &org.created_at,
+                    &org.balance_mc, &org.reserved_mc, &org.charged_mc);
+  return org;
+}
+
+// The organisations of `ids`, newest first, with their teams.
+std::vector<Organisation> ReadOrganisations(Transaction& tx, const std::vector<base::Uuid>& ids) {
+  std::vector<Organisation> orgs;
+  std::map<base::Uuid, std::size_t> index;
+  for (const auto& row : tx.Exec("orgs_read", ids)) {
+    orgs.push_back(ReadOrganisationRow(row));
+    index[orgs.back().id] = orgs.size() - 1;
+  }
+  for (const auto& row : tx.Exec("teams_read", ids)) {
+    base::Uuid org_id;
+    Team team = ReadTeam(row, &org_id);
+    const auto it = index.find(org_id);
+    if (it != index.end()) orgs[it->second].teams.push_back(std::move(team));
+  }
+  return orgs;
+}
+
+ApiKey ReadApiKey(const pqxx::row& row) {
+  ApiKey key;
+  Columns(row).Into(&key.id, &key.name, &key.prefix, &key.team_id, &key.created_at);
+  return key;
+}
+
+base::Json SpendLimitJson(const std::optional<std::int64_t>& mc) {
+  return mc ? domain::CreditsToJson(*mc) : base::Json(nullptr);
+}
+
+}  // namespace
+
+base::Uuid CreateOrganisation(Session& session, const base::Clock& clock, const std::string& name,
+                              const std::vector<std::string>& features, AuditEntry audit) {
+  const base::Uuid id = base::Uuid::V7(clock);
+  audit.target = id.ToString();
+  audit.org_id = id;
+  audit.detail = base::Json{{"name", name}, {"features", features}};
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("org_insert", id, name, features);
+    tx.Exec("account_insert", id);
+    InsertAudit(tx, clock, audit);
+  });
+  return id;
+}
+
+std::optional<Organisation> ReadOrganisation(Session& session, const base::Uuid& org_id) {
+  std::vector<Organisation> orgs = InTransaction(session, [&](Transaction& tx) {
+    return ReadOrganisations(tx, std::vector<base::Uuid>{org_id});
+  });
+  if (orgs.empty()) return std::nullopt;
+  return std::move(orgs.front());
+}
+
+std::vector<Organisation> ListOrganisations(Session& session, const OrganisationQuery& query) {
+  std::optional<std::string> part;
+  if (!query.q.empty()) part = EscapeLike(query.q);
+  const std::optional<base::Uuid> id = base::Uuid::Parse(query.q);
+  return InTransaction(session, [&](Transaction& tx) {
+    return ReadOrganisations(
+        tx, ReadEach<base::Uuid>(tx.Exec("orgs_page", part, id, query.before, query.limit)));
+  });
+}
+
+CreditOutcome AddCredits(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                         std::int64_t amount_mc, const std::string& reason, AuditEntry audit) {
+  audit.target = org_id.ToString();
+  audit.org_id = org_id;
+  audit.reason = reason;
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto balance_mc = ReadFirst<std::int64_t>(tx.Exec("account_lock", org_id));
+    if (!balance_mc) return CreditOutcome{CreditOutcome::Kind::kNotFound, 0};
+    if (*balance_mc + amount_mc < 0) {
+      return CreditOutcome{CreditOutcome::Kind::kWouldBeNegative, *balance_mc};
+    }
+    if (*balance_mc + amount_mc > kBalanceMcMax) {
+      return CreditOutcome{CreditOutcome::Kind::kWouldBeTooLarge, *balance_mc};
+    }
+    CreditOutcome outcome;
+    outcome.balance_mc = ReadOne<std::int64_t>(tx.Exec("account_add", org_id, amount_mc));
+    tx.Exec("credit_entry_insert", org_id, amount_mc, reason);
+    audit.detail = base::Json{{"amount", domain::CreditsToJson(amount_mc)},
+                              {"balance", domain::CreditsToJson(outcome.balance_mc)}};
+    InsertAudit(tx, clock, audit);
+    return outcome;
+  });
+}
+
+std::optional<base::Uuid> CreateTeam(Session& session, const base::Clock& clock,
+                                     const base::Uuid& org_id, const std::string& name,
+                                     const std::optional<std::int64_t>& spend_limit_mc,
+                                     AuditEntry audit) {
+  const base::Uuid id = base::Uuid::V7(clock);
+  audit.target = id.ToString();
+  audit.org_id = org_id;
+  audit.detail = base::Json{{"name", name}, {"spend_limit", SpendLimitJson(spend_limit_mc)}};
+  const bool made = InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_exists", org_id).empty()) return false;
+    tx.Exec("team_insert", id, org_id, name, spend_limit_mc);
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+  if (!made) return std::nullopt;
+  return id;
+}
+
+std::optional<Team> ChangeTeam(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                               const base::Uuid& team_id, const TeamChange& change,
+                               AuditEntry audit) {
+  audit.target = team_id.ToString();
+  audit.org_id = org_id;
+  base::Json detail = base::Json::object();
+  if (change.name) detail["name"] = *change.name;
+  if (change.set_spend_limit) detail["spend_limit"] = SpendLimitJson(change.spend_limit_mc);
+  audit.detail = std::move(detail);
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<Team> {
+    if (tx.Exec("team_update", org_id, team_id, change.name, change.set_spend_limit,
+                change.spend_limit_mc)
+            .empty()) {
+      return std::nullopt;
+    }
+    InsertAudit(tx, clock, audit);
+    base::Uuid owner;
+    return ReadTeam(tx.Exec("team_read", org_id, team_id).at(0), &owner);
+  });
+}
+
+ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                           const std::string& name, const std::optional<base::Uuid>& team_id,
+                           AuditEntry audit) {
+  ApiKeyOutcome made;
+  made.id = base::Uuid::V7(clock);
+  made.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyRandomChars);
+  const std::string prefix = made.key.substr(0, kApiKeyPublicChars);
+  audit.target = made.id.ToString();
+  audit.org_id = org_id;
+  audit.detail = base::Json{{"name", name}, {"prefix", prefix}};
+  if (team_id) (*audit.detail)["team_id"] = team_id->ToString();
+  const auto kind = InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_exists", org_id).empty()) return ApiKeyOutcome::Kind::kNoOrganisation;
+    if (team_id && tx.Exec("team_read", org_id, *team_id).empty()) {
+      return ApiKeyOutcome::Kind::kNoTeam;
+    }
+    tx.Exec("api_key_insert", made.id, org_id, team_id, name, prefix,
+            Bytea(base::Sha256(made.key)));
+    InsertAudit(tx, clock, audit);
+    return ApiKeyOutcome::Kind::kDone;
+  });
+  if (kind != ApiKeyOutcome::Kind::kDone) return ApiKeyOutcome{kind, {}, {}};
+  return made;
+}
+
+std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uuid& org_id,
+                                               const ApiKeyQuery& query) {
+  using Answer = std::optional<std::vector<ApiKey>>;
+  return InTransaction(session, [&](Transaction& tx) -> Answer {
+    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    std::vector<ApiKey> keys;
+    for (const auto& row : tx.Exec("api_keys_list", org_id, query.before, query.limit)) {
+      keys.push_back(ReadApiKey(row));
+    }
+    return keys;
+  });
+}
+
+bool RevokeApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                  const base::Uuid& key_id, AuditEntry audit) {
+  audit.target = key_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("api_key_revoke", org_id, key_id).empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,35 @@
+#include "store/accounts/audit_list.h"
+
+#include <utility>
+
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+
+std::vector<AuditRecord> ListAudit(Session& session, const std::optional<AuditPlace>& before,
+                                   int limit) {
+  std::optional<base::Timestamp> at;
+  std::optional<base::Uuid> id;
+  if (before) {
+    at = before->at;
+    id = before->id;
+  }
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<AuditRecord> records;
+    for (const auto& row : tx.Exec("audit_list", at, id, limit)) {
+      AuditRecord& record = records.emplace_back();
+      std::optional<std::string> detail;
+      Columns(row).Into(&record.id, &record.at, &record.actor, &record.action, &record.target,
+                        &record.org_id, &record.reason, &detail, &record.remote_address);
+      if (detail) record.detail = base::ParseJsonOrThrow(*detail);
+    }
+    return records;
+  });
+}
+
+void WriteAudit(Session& session, const base::Clock& clock, const AuditEntry& entry) {
+  InTransaction(session, [&](Transaction& tx) { InsertAudit(tx, clock, entry); });
+}
+
+}  // namespace vedette::store

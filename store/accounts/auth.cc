@@ -1,0 +1,79 @@
+#include "store/accounts/auth.h"
+
+#include <algorithm>
+
+#include "base/crypto.h"
+#include "base/text.h"
+#include "store/accounts/accounts.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// Whether the text is the prefix and `chars` base62 characters.
+bool HasForm(std::string_view text, std::string_view prefix, std::size_t chars) {
+  if (text.size() != prefix.size() + chars || !text.starts_with(prefix)) return false;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(prefix.size()), text.end(),
+                     [](char c) { return base::IsAsciiDigit(c) || base::IsAsciiLetter(c); });
+}
+
+// From :caller_columns. Empty where the hash is another: the index compares, too, but not in
+// constant time.
+std::optional<Authentication> ReadAuthentication(const pqxx::row& row, const AuthQuestion& question,
+                                                 const std::string& hash) {
+  Authentication found;
+  Caller& caller = found.caller;
+  std::string stored_hash;
+  std::vector<std::string> features;
+  Columns(row).Into(&caller.principal.kind, &caller.principal.id, &caller.principal.label,
+                    &caller.org_id, &caller.team_id, BytesInto{&stored_hash},
+                    &caller.organisation_locked, &features, &found.user_known,
+                    &found.count.requests, &found.count.minute_ends_at);
+  if (!base::ConstantTimeEqual(stored_hash, hash)) return std::nullopt;
+  for (std::string& feature : features) caller.features.insert(std::move(feature));
+  if (question.forwarded_user) caller.principal.on_behalf_of = *question.forwarded_user;
+  return found;
+}
+
+}  // namespace
+
+bool IsApiKey(std::string_view text) {
+  return HasForm(text, kApiKeyPrefix, kApiKeyRandomChars);
+}
+
+bool IsToken(std::string_view text) {
+  return HasForm(text, kClientTokenPrefix, kTokenRandomChars) ||
+         HasForm(text, kSessionTokenPrefix, kTokenRandomChars);
+}
+
+std::optional<Authentication> Authenticate(Session& session, const AuthQuestion& question) {
+  const bool is_key = IsApiKey(question.credential);
+  if (!is_key && !IsToken(question.credential)) return std::nullopt;
+  const std::string hash = base::Sha256(question.credential);
+  const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
+    const auto result =
+        is_key ? tx.Exec("authenticate", Bytea(hash), question.count, question.forwarded_user,
+                         question.credential.substr(0, kApiKeyPublicChars))
+               : tx.Exec("authenticate_token", Bytea(hash), question.count, question.forwarded_user,
+                         question.client_tokens);
+    if (result.empty()) return std::nullopt;
+    return ReadAuthentication(result.at(0), question, hash);
+  };
+  // A request that is lost while it is counted is not missed, and writing an unlogged table does
+  // not wait for the log.
+  return InTransaction(session, ask, Durability::kOneStatement);
+}
+
+RequestCount CountRequest(Session& session, const base::Uuid& principal) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        RequestCount count;
+        Columns(tx.Exec("rate_count", principal).at(0))
+            .Into(&count.requests, &count.minute_ends_at);
+        return count;
+      },
+      Durability::kOneStatement);
+}
+
+}  // namespace vedette::store

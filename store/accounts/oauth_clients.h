@@ -1,0 +1,89 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/public_key.h"
+#include "base/uuid.h"
+#include "domain/principal.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// OAuth clients of an organisation and their keys. Every change is one transaction with its audit
+// entry, whose target and org_id the functions fill in. What takes a key, a client or its tokens
+// away raises the client's token_version in the same transaction, so that every token of it ends at
+// once. All functions throw as InTransaction does (store/session.h).
+namespace vedette::store {
+
+struct ClientKey {
+  std::string kid;
+  base::SignatureAlgorithm algorithm = base::SignatureAlgorithm::kRs256;
+  base::Timestamp created_at;
+  std::optional<base::Timestamp> revoked_at;
+};
+
+struct OauthClient {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  std::string name;
+  bool disabled = false;
+  int token_version = 0;
+  std::optional<std::int64_t> token_ttl_s;
+  std::optional<base::Timestamp> last_used_at;
+  base::Timestamp created_at;
+  base::Timestamp updated_at;
+  std::optional<domain::PrincipalKind> created_by_kind;  // empty: the operator
+  std::optional<base::Uuid> created_by_id;
+  std::string created_by_label;
+  std::vector<ClientKey> keys;  // in the order they were made
+};
+
+struct NewClient {
+  std::string name;
+  std::optional<base::Uuid> team_id;
+  std::optional<std::int64_t> token_ttl_s;
+};
+struct ClientOutcome {
+  enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };
+  Kind kind = Kind::kDone;
+  base::Uuid id;
+};
+ClientOutcome CreateClient(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                           const NewClient& order, int clients_max, AuditEntry audit);
+
+// Newest first; not those that are deleted.
+std::vector<OauthClient> ListClients(Session& session, const base::Uuid& org_id);
+std::optional<OauthClient> ReadClient(Session& session, const base::Uuid& org_id,
+                                      const base::Uuid& client_id);
+
+struct ClientChange {
+  std::optional<std::string> name;
+  std::optional<bool> disabled;
+  bool set_token_ttl = false;
+  std::optional<std::int64_t> token_ttl_s;  // empty: the configured one
+};
+// The functions below are false where the organisation has no such client (or it no such key).
+bool ChangeClient(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                  const base::Uuid& client_id, const ClientChange& change, AuditEntry audit);
+bool DeleteClient(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                  const base::Uuid& client_id, AuditEntry audit);
+bool VoidClientTokens(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                      const base::Uuid& client_id, AuditEntry audit);
+bool RevokeClientKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                     const base::Uuid& client_id, const std::string& kid, AuditEntry audit);
+
+struct NewClientKey {
+  std::string kid;
+  base::SignatureAlgorithm algorithm;
+  std::string der;
+};
+enum class KeyOutcome { kDone, kNoClient, kTaken, kTooMany };
+KeyOutcome AddClientKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                        const base::Uuid& client_id, const NewClientKey& key, int keys_max,
+                        AuditEntry audit);
+
+}  // namespace vedette::store

@@ -1,0 +1,116 @@
+#include "store/accounts/signing_secrets.h"
+
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "base/crypto.h"
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr std::string_view kSecretPrefix = "sk_whsec_";
+constexpr std::size_t kSecretBytes = 32;
+// By how much the clocks of two machines may differ within kSecretsKnownMax, generously.
+constexpr std::chrono::milliseconds kClocksDiffer{50};
+
+struct NamedKey {
+  std::string id;
+  std::string_view key;
+};
+
+std::vector<NamedKey> NamedKeys(const config::SecurityConfig& security) {
+  std::vector<NamedKey> keys;
+  if (!security.encryption_key.empty()) {
+    keys.push_back({EncryptionKeyId(security.encryption_key), security.encryption_key});
+  }
+  for (const std::string& key : security.encryption_keys_old) {
+    keys.push_back({EncryptionKeyId(key), key});
+  }
+  return keys;
+}
+
+std::optional<std::string> Open(const std::vector<NamedKey>& keys, const std::string& key_id,
+                                const std::string& sealed, const base::Uuid& id) {
+  for (const NamedKey& key : keys) {
+    if (key.id != key_id) continue;
+    if (auto plain = base::AeadOpen(key.key, sealed, id.ToString())) return plain;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string EncryptionKeyId(std::string_view key) {
+  return base::HexEncode(base::Sha256(key)).substr(0, 8);
+}
+
+std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
+                                                    const std::vector<base::Uuid>& org_ids,
+                                                    const config::SecurityConfig& security) {
+  const std::vector<NamedKey> keys = NamedKeys(security);
+  return InTransaction(session, [&](Transaction& tx) {
+    std::map<base::Uuid, OrgSecrets> found;
+    for (const base::Uuid& id : org_ids) found[id];
+    for (const auto& row : tx.Exec("signing_secrets_read", org_ids)) {
+      base::Uuid org_id;
+      base::Uuid id;
+      std::string sealed;
+      std::string key_id;
+      bool live = false;
+      Columns(row).Into(&org_id, &id, BytesInto{&sealed}, &key_id, &live);
+      OrgSecrets& org = found[org_id];
+      org.configured = true;
+      if (!live) continue;
+      auto secret = Open(keys, key_id, sealed, id);
+      if (secret) {
+        org.secrets.push_back(std::move(*secret));
+      } else {
+        org.readable = false;
+      }
+    }
+    // Every rotation leaves one without an end, so a configured organisation without a live secret
+    // means that somebody meddled with the table: nothing may go out unsigned.
+    for (auto& [id, org] : found) {
+      if (org.configured && org.secrets.empty()) org.readable = false;
+    }
+    return found;
+  });
+}
+
+std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base::Clock& clock,
+                                                    const base::Uuid& org_id,
+                                                    std::chrono::seconds overlap, int live_max,
+                                                    const config::SecurityConfig& security,
+                                                    AuditEntry audit) {
+  if (security.encryption_key.empty()) {
+    throw std::logic_error("a signing secret needs [security] encryption_key");
+  }
+  NewSigningSecret made;
+  made.id = base::Uuid::V7(clock);
+  made.secret = std::string(kSecretPrefix) + base::HexEncode(base::RandomBytes(kSecretBytes));
+  const std::string sealed =
+      base::AeadSeal(security.encryption_key, made.secret, made.id.ToString());
+  audit.target = made.id.ToString();
+  audit.org_id = org_id;
+  const bool done = InTransaction(session, [&](Transaction& tx) {
+    // The lock keeps two rotations apart, so that one secret without an end is left.
+    if (tx.Exec("signing_secrets_lock_org", org_id).empty()) return false;
+    tx.Exec("signing_secrets_retire_former", org_id, overlap.count());
+    tx.Exec("signing_secret_insert", made.id, org_id, Bytea(sealed),
+            EncryptionKeyId(security.encryption_key));
+    tx.Exec("signing_secrets_retire_surplus", org_id, live_max);
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+  if (!done) return std::nullopt;
+  return made;
+}
+
+void AwaitSecretsInForce() {
+  std::this_thread::sleep_for(kSecretsKnownMax + kClocksDiffer);
+}
+
+}  // namespace vedette::store

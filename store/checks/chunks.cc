@@ -1,0 +1,300 @@
+#include "store/checks/chunks.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "domain/admission.h"
+#include "domain/turns.h"
+#include "store/checks/chunks_sql.h"
+#include "store/purses.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// What the rows of chunks hold, by chunk: their reservations are read with them.
+using ChunkRows = std::map<base::Uuid, ChunkRow>;
+
+ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
+  ClaimedChunk chunk;
+  chunk.id = row.id;
+  chunk.org_id = row.org_id;
+  chunk.team_id = row.team_id;
+  chunk.tier = row.tier;
+  chunk.lease_token = token;
+  chunk.large = row.large;
+  chunk.claims = row.claims;
+  chunk.due_at = row.due_at;
+  for (const domain::ChunkPart& part : row.parts) {
+    const auto n = static_cast<std::size_t>(part.end - part.first);
+    LoadedPart& loaded = chunk.parts.emplace_back();
+    loaded.part = part;
+    loaded.rows.resize(n);
+    loaded.decided.resize(n);
+    chunk.row_count += static_cast<int>(n);
+  }
+  return chunk;
+}
+
+// A row of monitor_specs.
+MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
+  MonitorSpec spec;
+  Columns in(row);
+  std::optional<std::string> field_versions;
+  in.Into(&spec.monitor_id, &spec.org_id, &spec.tier, &spec.subject_type, &spec.monitor_active,
+          &spec.org_runs, watched, &spec.struct_version, &field_versions, &spec.research_plan,
+          &spec.confirm_after, &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
+          &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata,
+          &spec.open_tick_id);
+  // What a tick goes by that began before a change counts as it was before the change.
+  spec.field_versions = domain::ParseFieldVersions(field_versions);
+  std::erase_if(spec.field_versions,
+                [&](const auto& field) { return field.second > spec.struct_version; });
+  if (spec.open_tick_id) {
+    in.Into(&spec.open_due_at, &spec.open_started_at, &spec.open_slots, &spec.open_trigger);
+  }
+  return spec;
+}
+
+void LoadSpecs(Transaction& tx, Claim* claim) {
+  std::set<base::Uuid> ids;
+  for (const auto& chunk : claim->chunks) {
+    for (const auto& part : chunk.parts) ids.insert(part.part.monitor_id);
+  }
+  for (const auto& row :
+       tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
+    std::string watched;
+    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row, &watched));
+    claim->watched.emplace(spec->monitor_id, std::move(watched));
+    claim->specs.emplace(spec->monitor_id, std::move(spec));
+  }
+}
+
+// The first two columns of rows_of_parts and states_of_parts: the number of the part, from 1, and
+// the position.
+struct PartRow {
+  LoadedPart* part;
+  LoadedRow* row;
+};
+PartRow ReadPlace(Columns& in, const std::vector<LoadedPart*>& parts) {
+  std::size_t n = 0;
+  int position = 0;
+  in.Into(&n, &position);
+  LoadedPart* part = parts.at(n - 1);
+  return {part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
+}
+
+void ReadState(Columns& in, const PartRow& at) {
+  std::int64_t last_tick_id = 0;
+  std::optional<domain::Outcome> outcome;
+  in.Into(&last_tick_id, &outcome, &at.row->last_run_at);
+  if (last_tick_id >= at.part->part.tick_id) at.row->done = outcome.value();
+}
+
+// Two range selects, joined here: cheaper than a join in the database.
+void LoadRows(Transaction& tx, Claim* claim) {
+  std::vector<LoadedPart*> parts;
+  Rows<base::Uuid, int, int> ranges;
+  for (auto& chunk : claim->chunks) {
+    for (auto& part : chunk.parts) {
+      parts.push_back(&part);
+      ranges.Add(part.part.monitor_id, part.part.first, part.part.end);
+    }
+  }
+  for (const auto& row : tx.Exec("rows_of_parts", ranges)) {
+    Columns in(row);
+    LoadedRow& loaded = *ReadPlace(in, parts).row;
+    in.Into(&loaded.row_id, &loaded.is_active, &loaded.subject, &loaded.context, &loaded.baseline,
+            &loaded.known, &loaded.pending, &loaded.struct_version);
+  }
+  for (const auto& row : tx.Exec("states_of_parts", ranges)) {
+    Columns in(row);
+    const PartRow at = ReadPlace(in, parts);
+    ReadState(in, at);
+  }
+}
+
+// Decides what needs no money: rows done, switched off, or stopped. Returns how many are left.
+int DecideFree(const Claim& claim, ClaimedChunk* chunk) {
+  int open = 0;
+  for (auto& part : chunk->parts) {
+    const MonitorSpec& spec = *claim.specs.at(part.part.monitor_id);
+    const bool live = spec.monitor_active && spec.org_runs;
+    for (std::size_t i = 0; i < part.rows.size(); ++i) {
+      const LoadedRow& row = part.rows[i];
+      if (row.done) {
+        part.decided[i] = row.done;
+      } else if (!row.is_active) {
+        part.decided[i] = domain::Outcome::kInactive;
+      } else if (!live) {
+        part.decided[i] = domain::Outcome::kSkippedPaused;
+      } else {
+        ++open;
+      }
+    }
+  }
+  return open;
+}
+
+// The first `admitted` undecided rows stay so, in position order; the others are skipped.
+void DecideSkipped(const domain::Admission& admission, ClaimedChunk* chunk) {
+  const auto skipped = admission.skipped_balance > 0 ? domain::Outcome::kSkippedBalance
+                                                     : domain::Outcome::kSkippedSpendLimit;
+  int left = admission.admitted;
+  for (auto& part : chunk->parts) {
+    for (auto& decided : part.decided) {
+      if (decided) continue;
+      if (left > 0) {
+        --left;
+      } else {
+        decided = skipped;
+      }
+    }
+  }
+}
+
+// Admission of every chunk that has checks to pay for.
+void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
+                 const std::map<domain::Tier, std::int64_t>& prices_mc) {
+  std::vector<std::pair<ClaimedChunk*, int>> asking;
+  Purses purses;
+  for (auto& chunk : claim->chunks) {
+    const ChunkRow& row = rows.at(chunk.id);
+    chunk.price_mc = row.price_mc ? *row.price_mc : prices_mc.at(chunk.tier);
+    const int checks = DecideFree(*claim, &chunk);
+    if (checks == 0) continue;
+    asking.emplace_back(&chunk, checks);
+    purses.Want(row.payer());
+  }
+  if (asking.empty()) return;
+  purses.Lock(tx);
+  Rows<base::Uuid, std::int64_t, std::int64_t, std::string> reservations;
+  for (const auto& [chunk, checks] : asking) {
+    const ChunkRow& row = rows.at(chunk->id);
+    const Payer payer = row.payer();
+    const Purses::Room room = purses.RoomOf(payer);
+    domain::AdmissionRequest request;
+    request.balance_mc = room.balance_mc;
+    request.spend_left_mc = room.spend_left_mc;
+    request.reserved_mc = row.reserved_mc;
+    request.price_mc = chunk->price_mc;
+    request.checks = checks;
+    const domain::Admission admission = domain::Admit(request);
+    DecideSkipped(admission, chunk);
+    // What is reserved too much goes back with the record that finishes the chunk.
+    const std::int64_t more = std::max<std::int64_t>(admission.reserve_mc, 0);
+    purses.Take(payer, more);
+    reservations.Add(chunk->id, more, chunk->price_mc, payer.month);
+  }
+  purses.Write(tx);
+  tx.Exec("chunk_reserve", reservations);
+}
+
+}  // namespace
+
+ChunkRow ReadChunk(Columns& in) {
+  ChunkRow chunk;
+  std::vector<base::Uuid> monitor_ids;
+  std::vector<std::int64_t> tick_ids;
+  std::vector<std::int64_t> firsts;
+  std::vector<std::int64_t> ends;
+  in.Into(&chunk.id, &chunk.org_id, &chunk.team_id, &chunk.tier, &chunk.large, &chunk.claims,
+          &chunk.due_at, &chunk.reserved_mc, &chunk.price_mc, &chunk.month, &monitor_ids, &tick_ids,
+          &firsts, &ends);
+  for (std::size_t i = 0; i < monitor_ids.size(); ++i) {
+    chunk.parts.push_back(
+        {monitor_ids[i], tick_ids[i], static_cast<int>(firsts[i]), static_cast<int>(ends[i])});
+  }
+  return chunk;
+}
+
+OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
+  return InTransaction(session, [&](Transaction& tx) {
+    OrgWalk walk;
+    const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
+    base::Uuid last;
+    for (const auto& row : rows) {
+      DueOrg due;
+      std::optional<int> rows_of_first;
+      Columns(row).Into(&due.org_id, &rows_of_first, &due.large_monitor_id);
+      last = due.org_id;
+      if (!rows_of_first) continue;
+      due.rows = *rows_of_first;
+      walk.due.push_back(due);
+    }
+    if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = last;
+    return walk;
+  });
+}
+
+Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const base::Uuid& token,
+                  std::chrono::milliseconds lease,
+                  const std::map<domain::Tier, std::int64_t>& prices_mc, int careful_from) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        Rows<base::Uuid, int, int> asked;
+        for (const ClaimShare& share : shares) {
+          asked.Add(share.org_id, share.chunks_max, share.rows_max);
+        }
+        Claim claim;
+        ChunkRows rows;
+        for (const auto& row : tx.Exec("chunk_claim", asked, token, lease.count(), careful_from)) {
+          Columns in(row);
+          ChunkRow chunk = ReadChunk(in);
+          ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
+          in.Into(&claim.now, &claimed.counted);
+          if (!claimed.counted) ++claimed.claims;
+          rows.emplace(chunk.id, std::move(chunk));
+        }
+        if (claim.chunks.empty()) return claim;
+        LoadSpecs(tx, &claim);
+        LoadRows(tx, &claim);
+        AdmitChunks(tx, &claim, rows, prices_mc);
+        return claim;
+      },
+      Durability::kAsync);
+}
+
+std::vector<base::Uuid> RenewChunks(Session& session, const std::vector<Lease>& leases,
+                                    std::chrono::milliseconds lease) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        return ReadEach<base::Uuid>(tx.Exec("chunk_renew", LeaseRows(leases), lease.count()));
+      },
+      Durability::kAsync);
+}
+
+void ReleaseChunks(Session& session, const std::vector<Lease>& leases) {
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("chunk_release", LeaseRows(leases),
+            std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
+  });
+}
+
+ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window) {
+  return InTransaction(session, [&](Transaction& tx) {
+    ControlChanges changes;
+    for (const auto& row : tx.Exec("control_monitors", window.count())) {
+      base::Uuid monitor_id;
+      std::optional<int> position;  // of a row; empty: the monitor's own switch
+      bool on = false;
+      Columns(row).Into(&monitor_id, &position, &on);
+      if (position) {
+        changes.rows.push_back({monitor_id, *position, on});
+      } else {
+        changes.monitors.emplace_back(monitor_id, on);
+      }
+    }
+    for (const auto& row : tx.Exec("control_organisations", window.count())) {
+      auto& [org_id, runs] = changes.organisations.emplace_back();
+      Columns(row).Into(&org_id, &runs);
+    }
+    return changes;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,222 @@
+#include "store/checks/record.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "domain/ids.h"
+#include "domain/limits.h"
+#include "store/purses.h"
+#include "store/session_impl.h"
+#include "store/sql.h"
+#include "store/targets_sql.h"
+
+namespace vedette::store {
+namespace {
+
+// A chunk whose lease held when it was locked, with what the database knows of it.
+struct LockedChunk {
+  const ChunkRecord* record;
+  std::int64_t reserved_mc;
+  std::string month;
+  std::int64_t charge_mc() const { return record->completed * record->price_mc; }
+};
+
+std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkRecord>& chunks,
+                                    RecordResult* result) {
+  std::map<base::Uuid, const ChunkRecord*> waiting;
+  std::vector<Lease> leases;
+  for (const ChunkRecord& chunk : chunks) {
+    waiting.emplace(chunk.lease.id, &chunk);
+    leases.push_back(chunk.lease);
+  }
+  std::vector<LockedChunk> locked;
+  for (const auto& row : tx.Exec("record_lock_chunks", LeaseRows(leases))) {
+    base::Uuid id;
+    std::int64_t reserved_mc = 0;
+    std::optional<std::string> month;  // empty where nothing was reserved yet
+    Columns(row).Into(&id, &reserved_mc, &month, &result->recorded_at);
+    const auto it = waiting.find(id);
+    locked.push_back({it->second, reserved_mc, std::move(month).value_or("")});
+    waiting.erase(it);
+  }
+  result->dropped.clear();
+  for (const auto& [id, chunk] : waiting) result->dropped.push_back(id);
+  return locked;
+}
+
+void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  // Monitor, tick, first position, outcomes, end of what was looked at.
+  Rows<base::Uuid, std::int64_t, int, std::string, base::Timestamp> ranges;
+  std::int64_t expected = 0;
+  for (const auto& chunk : chunks) {
+    for (const OutcomeRange& range : chunk.record->ranges) {
+      ranges.Add(range.monitor_id, range.tick_id, range.first, Bytea(range.outcomes),
+                 chunk.record->looked_until);
+      expected += static_cast<std::int64_t>(range.outcomes.size()) -
+                  std::count(range.outcomes.begin(), range.outcomes.end(),
+                             static_cast<char>(domain::kNoOutcome));
+    }
+  }
+  if (expected == 0) return;
+  // The row fence: everything below stands for exactly these rows.
+  if (ReadOne<std::int64_t>(tx.Exec("record_row_states", ranges)) != expected) {
+    throw std::logic_error("some rows of a leased chunk are recorded already");
+  }
+}
+
+void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  using Text = std::optional<std::string>;
+  // Id, organisation, monitor, row, tick, group, type, field, previous and current value, message,
+  // evidence, sources, confidence.
+  Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, std::int64_t, base::Uuid, domain::EventType,
+       Text, Text, Text, Text, Text, Text, std::optional<double>>
+      events;
+  for (const auto& chunk : chunks) {
+    for (const EventRecord& e : chunk.record->events) {
+      events.Add(domain::EventId(e.event_group_id, e.type, e.field.value_or("")), e.org_id,
+                 e.monitor_id, e.row_id, e.tick_id, e.event_group_id, e.type, e.field,
+                 e.previous_value, e.current_value, e.message, e.evidence, e.sources, e.confidence);
+    }
+  }
+  if (!events.empty()) tx.Exec("record_events", events);
+}
+
+void WriteRows(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  using Json = std::optional<std::string>;
+  // Monitor, position, baseline, known, pending, seen, version of the struct.
+  Rows<base::Uuid, int, Json, Json, Json, Json, int> rows;
+  for (const auto& chunk : chunks) {
+    for (const RowUpdate& u : chunk.record->rows) {
+      rows.Add(u.monitor_id, u.position, u.baseline, u.known, u.pending, u.seen, u.struct_version);
+    }
+  }
+  if (!rows.empty()) tx.Exec("record_rows", rows);
+}
+
+void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
+                     std::chrono::milliseconds lease, DeliveryTargets* targets) {
+  targets->clear();
+  // Id, organisation, endpoint, monitor, row, group, type, lease.
+  Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, base::Uuid, base::Uuid,
+       domain::NotificationType, std::optional<base::Uuid>>
+      deliveries;
+  for (const auto& chunk : chunks) {
+    for (const DeliveryRecord& d : chunk.record->deliveries) {
+      deliveries.Add(d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id,
+                     d.type, d.lease_token);
+      targets->try_emplace(d.monitor_id);
+    }
+  }
+  if (deliveries.empty()) return;
+  std::vector<base::Uuid> monitors;
+  for (const auto& [monitor_id, target] : *targets) monitors.push_back(monitor_id);
+  ReadTargets(tx.Exec("record_deliveries", deliveries, lease.count(), monitors), targets);
+}
+
+// Outcomes of parts of large ticks go to the log, block by block.
+void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  // Monitor, block, tick, first place in the block, organisation, outcomes, duration of a check.
+  Rows<base::Uuid, int, std::int64_t, int, base::Uuid, std::string, int> blocks;
+  for (const auto& chunk : chunks) {
+    if (!chunk.record->finished || !chunk.record->large) continue;
+    for (const FinishedPart& p : chunk.record->parts) {
+      for (int at = p.part.first; at < p.part.end;) {
+        const int end = std::min(p.part.end, (at / domain::kBlockRows + 1) * domain::kBlockRows);
+        const auto outcomes = std::string_view(p.outcomes)
+                                  .substr(static_cast<std::size_t>(at - p.part.first),
+                                          static_cast<std::size_t>(end - at));
+        blocks.Add(p.part.monitor_id, at / domain::kBlockRows, p.part.tick_id,
+                   at % domain::kBlockRows, chunk.record->org_id, Bytea(outcomes), p.check_ms);
+        at = end;
+      }
+    }
+  }
+  if (!blocks.empty()) tx.Exec("record_log", blocks);
+}
+
+bool Has(const std::string& outcomes, domain::Outcome outcome) {
+  return outcomes.find(static_cast<char>(outcome)) != std::string::npos;
+}
+
+// Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
+void CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
+  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, base::Timestamp,
+       std::int64_t, std::string>
+      ticks;
+  // Monitor, tick, duration of a check, whether a check completed, whether one failed.
+  Rows<base::Uuid, std::int64_t, int, bool, bool> closed;
+  for (const auto& chunk : chunks) {
+    if (!chunk.record->finished || chunk.record->large) continue;
+    for (const FinishedPart& p : chunk.record->parts) {
+      ticks.Add(p.part.monitor_id, p.part.tick_id, chunk.record->org_id, p.spec->open_trigger,
+                p.spec->open_due_at, p.spec->open_started_at, p.spec->open_slots,
+                Bytea(p.outcomes));
+      closed.Add(p.part.monitor_id, p.part.tick_id, p.check_ms,
+                 Has(p.outcomes, domain::Outcome::kChanged) ||
+                     Has(p.outcomes, domain::Outcome::kUnchanged),
+                 Has(p.outcomes, domain::Outcome::kFailed));
+    }
+  }
+  if (ticks.empty()) return;
+  tx.Exec("record_ticks", ticks);
+  tx.Exec("record_close_ticks", closed);
+}
+
+// The charge leaves the reservation; what a finished chunk still holds returns.
+void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  Rows<base::Uuid, std::optional<base::Uuid>, std::int64_t, int, domain::Tier, base::Uuid> charges;
+  Rows<base::Uuid, std::int64_t> going_on;
+  std::vector<base::Uuid> finished;
+  std::vector<std::pair<Payer, std::int64_t>> returns;
+  Purses purses;
+  for (const LockedChunk& chunk : chunks) {
+    const ChunkRecord& record = *chunk.record;
+    const std::int64_t charge_mc = chunk.charge_mc();
+    if (charge_mc > 0) {
+      charges.Add(record.org_id, record.team_id, charge_mc, record.completed, record.tier,
+                  record.lease.id);
+    }
+    if (!record.finished) {
+      going_on.Add(record.lease.id, charge_mc);
+      continue;
+    }
+    finished.push_back(record.lease.id);
+    const std::int64_t left = chunk.reserved_mc - charge_mc;
+    if (left < 0) throw std::logic_error("a chunk is charged more than is reserved for it");
+    if (left == 0) continue;
+    returns.emplace_back(Payer{record.org_id, record.team_id, chunk.month}, left);
+    purses.Want(returns.back().first);
+  }
+  if (!charges.empty()) tx.Exec("record_charges", charges);
+  if (!going_on.empty()) tx.Exec("record_progress", going_on);
+  if (!finished.empty()) tx.Exec("record_delete_chunks", finished);
+  if (returns.empty()) return;
+  purses.Lock(tx);
+  for (const auto& [payer, left] : returns) purses.Return(payer, left);
+  purses.Write(tx);
+}
+
+}  // namespace
+
+RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chunks,
+                          std::chrono::milliseconds delivery_lease) {
+  return InTransaction(session, [&](Transaction& tx) {
+    RecordResult result;
+    result.read_at = session.impl().clock.SinceBoot();
+    const auto locked = LockChunks(tx, chunks, &result);
+    if (locked.empty()) return result;
+    WriteRowStates(tx, locked);
+    WriteEvents(tx, locked);
+    WriteRows(tx, locked);
+    WriteDeliveries(tx, locked, delivery_lease, &result.targets);
+    WriteLog(tx, locked);
+    CloseSmallTicks(tx, locked);
+    SettleMoney(tx, locked);
+    return result;
+  });
+}
+
+}  // namespace vedette::store

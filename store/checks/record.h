@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/names.h"
+#include "domain/outcome.h"
+#include "store/checks/chunks.h"
+#include "store/session.h"
+#include "store/targets.h"
+
+// The one transaction in which finished checks take effect: row state, events, charge, deliveries,
+// ledger (G1). Results of chunks whose lease is lost are dropped: the fence is here, in the
+// database.
+namespace vedette::store {
+
+// New outcomes of consecutive positions of one monitor's tick: byte i is for position first + i, 0
+// where there is none yet (or it was recorded before).
+struct OutcomeRange {
+  base::Uuid monitor_id;
+  std::int64_t tick_id = 0;
+  int first = 0;
+  std::string outcomes;
+};
+
+struct EventRecord {
+  base::Uuid row_id;
+  base::Uuid monitor_id;
+  base::Uuid org_id;
+  base::Uuid event_group_id;
+  std::int64_t tick_id = 0;
+  domain::EventType type = domain::EventType::kChange;  // change or error
+  std::optional<std::string> field;
+  std::optional<std::string> previous_value;  // JSON
+  std::optional<std::string> current_value;   // JSON
+  std::optional<std::string> message;
+  std::optional<std::string> evidence;
+  std::optional<std::string> sources;  // JSON array
+  std::optional<double> confidence;
+};
+
+// What a check changed of its row; JSON text. A column that is empty keeps its value, except that
+// `pending` is always written: empty = nothing pending.
+struct RowUpdate {
+  base::Uuid monitor_id;
+  int position = 0;
+  std::optional<std::string> baseline;
+  std::optional<std::string> known;
+  std::optional<std::string> pending;
+  // What is known about the values that are new (domain/current_values.h); it joins what is there.
+  std::optional<std::string> seen;
+  int struct_version = 0;  // of the monitor's struct that the values were observed with
+};
+
+struct DeliveryRecord {
+  base::Uuid id;
+  base::Uuid org_id;
+  base::Uuid endpoint_id;
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+  base::Uuid event_group_id;
+  domain::NotificationType type = domain::NotificationType::kChanged;
+  // The lease of this process's deliverer, which sends it at once. Empty: any deliverer claims it.
+  std::optional<base::Uuid> lease_token;
+};
+
+// A part of a finished chunk: what its ledger gets. `spec` has the open tick.
+struct FinishedPart {
+  domain::ChunkPart part;
+  std::string outcomes;  // of all its rows, also those recorded earlier
+  std::shared_ptr<const MonitorSpec> spec;
+  int check_ms = 0;  // how long a check of it took on average; 0 = none was made
+};
+
+struct ChunkRecord {
+  Lease lease;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  domain::Tier tier = domain::Tier::kLow;
+  bool large = false;
+  std::int64_t price_mc = 0;
+  int completed = 0;               // of these ranges: what is charged
+  base::Timestamp looked_until{};  // the claim's time: last_run_at of the completed
+  std::vector<OutcomeRange> ranges;
+  std::vector<EventRecord> events;
+  std::vector<RowUpdate> rows;
+  std::vector<DeliveryRecord> deliveries;
+  // The last record of the chunk: it is deleted, what is still reserved returns, its ticks'
+  // outcomes are logged, and ticks wholly inside are closed.
+  bool finished = false;
+  std::vector<FinishedPart> parts;  // only when finished
+};
+
+struct RecordResult {
+  base::Timestamp recorded_at{};       // created_at of the deliveries and events
+  std::chrono::nanoseconds read_at{};  // since boot: before `targets` were read
+  // Of every monitor with deliveries, as the transaction saw it: it may have changed since the
+  // claim. Without a url nothing was written for it; a delivery whose endpoint is another one by
+  // now was written for that one, without its lease.
+  DeliveryTargets targets;
+  std::vector<base::Uuid> dropped;  // chunks whose lease was lost: nothing of them took effect
+};
+
+// All or nothing for the chunks whose lease still holds. Throws as InTransaction; std::logic_error
+// when a row turns out to be recorded already although the lease was held (then nothing happened).
+// After CommitUnknown the same call is safe to repeat: what happened is fenced off.
+RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chunks,
+                          std::chrono::milliseconds delivery_lease);
+
+}  // namespace vedette::store

@@ -1,0 +1,393 @@
+#include "store/checks/ticks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "domain/limits.h"
+#include "domain/next_run_times.h"
+#include "domain/outcome.h"
+#include "domain/turns.h"
+#include "store/checks/ticks_sql.h"
+
+namespace vedette::store {
+namespace {
+
+// Ticks that are closed at once, all rows with one outcome.
+void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome) {
+  if (ticks.empty()) return;
+  // Monitor, tick, organisation, trigger, due, slots, rows, outcomes (empty where there are many).
+  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
+       int, std::optional<std::string>>
+      closed;
+  Rows<base::Uuid, std::int64_t, base::Timestamp> passed;  // monitor, tick, next run
+  for (const NewTick& tick : ticks) {
+    const SchedRow& sched = tick.sched;
+    std::optional<std::string> outcomes;
+    if (sched.row_count <= domain::kBlockRows) {
+      outcomes =
+          Bytea(std::string(static_cast<std::size_t>(sched.row_count), static_cast<char>(outcome)));
+    }
+    closed.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
+               sched.row_count, outcomes);
+    passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
+  }
+  tx.Exec("tick_insert_closed", closed, outcome);
+  tx.Exec("sched_pass_ticks", passed);
+}
+
+// Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
+// first.
+bool IsSpread(const CutLimits& limits, domain::TickTrigger trigger, base::Timestamp due_at,
+              base::Timestamp anchor_at, int rows) {
+  return trigger == domain::TickTrigger::kSchedule && due_at != anchor_at &&
+         rows >= limits.spread_rows_min && rows > limits.chunk_rows_max && limits.spread > 0;
+}
+
+// A spread tick is cut into about a hundred portions; any in whole blocks.
+int PortionRows(const CutLimits& limits, bool spread, int rows) {
+  const int wanted =
+      spread ? std::min(rows / 100, limits.rows_per_cut_max) : limits.rows_per_cut_max;
+  const int blocks = std::max(1, (wanted + domain::kBlockRows - 1) / domain::kBlockRows);
+  return blocks * domain::kBlockRows;
+}
+
+// When the portion that starts at `position` is due: at once, or in its place of the spread.
+base::Timestamp PortionTime(base::Timestamp started_at, bool spread, double share,
+                            std::int64_t frequency_s, int position, int rows) {
+  if (!spread) return started_at;
+  const double seconds = share * static_cast<double>(frequency_s) * position / rows;
+  return started_at + std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
+}
+
+// Rows of a chunk of a monitor whose checks take `check_ms`.
+int ChunkRows(const CutLimits& limits, int check_ms) {
+  return domain::ChunkRowsFor(std::chrono::milliseconds(check_ms), limits.chunk_duration_target,
+                              limits.chunk_rows_max);
+}
+
+// The chunks' turns, in their order. A flow is a large tick, or the small ones of an organisation.
+std::vector<base::Timestamp> GiveTurns(Transaction& tx,
+                                       const std::vector<domain::ChunkPlan>& plans) {
+  std::set<base::Uuid> orgs;
+  for (const domain::ChunkPlan& plan : plans) orgs.insert(plan.org_id);
+  std::map<base::Uuid, base::Timestamp> first_turns;
+  base::Timestamp now{};
+  for (const auto& row :
+       tx.Exec("chunk_turns", std::vector<base::Uuid>(orgs.begin(), orgs.end()))) {
+    base::Uuid org_id;
+    std::optional<base::Timestamp> first_turn;
+    Columns(row).Into(&org_id, &first_turn, &now);
+    first_turns.emplace(org_id, domain::FirstTurn(first_turn, now));
+  }
+  std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
+  std::vector<base::Timestamp> turns;
+  turns.reserve(plans.size());
+  for (const domain::ChunkPlan& plan : plans) {
+    const base::Timestamp first = first_turns.at(plan.org_id);
+    const auto [it, begins] = last.try_emplace({plan.org_id, plan.large_monitor_id}, first);
+    if (!begins) {
+      it->second = domain::NextTurn(it->second, now);
+    } else if (plan.last_turn) {
+      it->second = std::max(first, domain::NextTurn(*plan.last_turn, now));
+    }
+    turns.push_back(it->second);
+  }
+  return turns;
+}
+
+}  // namespace
+
+CutLimits CutLimitsOf(const config::Config& config) {
+  return {config.scheduler.monitors_per_cut_max,
+          config.scheduler.rows_per_cut_max,
+          config.worker.chunk_rows_max,
+          config.scheduler.spread_rows_min,
+          config.scheduler.spread,
+          config.worker.chunk_duration_target_ms};
+}
+
+SchedRow ReadSched(Columns& in, base::Timestamp* now) {
+  SchedRow s;
+  in.Into(&s.monitor_id, &s.org_id, &s.team_id, &s.tier, &s.frequency_s, &s.anchor_at,
+          &s.next_run_at, &s.row_count, &s.last_tick_id, &s.open_tick_id, &s.check_ms, now);
+  return s;
+}
+
+std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now) {
+  return std::max<std::int64_t>(sched.last_tick_id + 1, now.time_since_epoch().count());
+}
+
+std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
+                                                   const std::vector<domain::ChunkPlan>& plans) {
+  if (plans.empty()) return {};
+  const std::vector<base::Timestamp> turns = GiveTurns(tx, plans);
+  std::map<base::Uuid, base::Timestamp> last_turns;
+  // Id, organisation, team, tier, large tick's monitor, due; of its parts the monitors, ticks,
+  // first positions and ends; rows, turn.
+  Rows<base::Uuid, base::Uuid, std::optional<base::Uuid>, domain::Tier, std::optional<base::Uuid>,
+       base::Timestamp, std::vector<base::Uuid>, std::vector<std::int64_t>, std::vector<int>,
+       std::vector<int>, int, base::Timestamp>
+      chunks;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const domain::ChunkPlan& plan = plans[i];
+    if (plan.large_monitor_id) last_turns[*plan.large_monitor_id] = turns[i];
+    std::vector<base::Uuid> monitors;
+    std::vector<std::int64_t> ticks;
+    std::vector<int> firsts;
+    std::vector<int> ends;
+    for (const domain::ChunkPart& part : plan.parts) {
+      monitors.push_back(part.monitor_id);
+      ticks.push_back(part.tick_id);
+      firsts.push_back(part.first);
+      ends.push_back(part.end);
+    }
+    chunks.Add(base::Uuid::V7(clock), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
+               plan.due_at, monitors, ticks, firsts, ends, plan.row_count, turns[i]);
+  }
+  tx.Exec("chunk_insert", chunks);
+  return last_turns;
+}
+
+namespace {
+
+domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
+  domain::TickRows rows;
+  rows.org_id = tick.sched.org_id;
+  rows.team_id = tick.sched.team_id;
+  rows.tier = tick.sched.tier;
+  rows.part = {tick.sched.monitor_id, tick.tick_id, 0, tick.sched.row_count};
+  rows.due_at = tick.due_at;
+  rows.large = tick.sched.row_count > chunk_rows;
+  rows.chunk_rows = chunk_rows;
+  return rows;
+}
+
+}  // namespace
+
+std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
+                       const CutLimits& limits) {
+  std::vector<NewTick> passed;
+  std::vector<domain::TickRows> rows;
+  // Monitor, tick, next run, due, slots, trigger, large, next position.
+  Rows<base::Uuid, std::int64_t, base::Timestamp, base::Timestamp, std::int64_t,
+       domain::TickTrigger, bool, std::optional<int>>
+      opened;
+  // Monitor, tick, organisation, trigger, due, slots, rows.
+  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
+       int>
+      large;
+  for (const NewTick& tick : ticks) {
+    const SchedRow& sched = tick.sched;
+    if (sched.open_tick_id || sched.row_count == 0) {
+      passed.push_back(tick);
+      continue;
+    }
+    const domain::TickRows whole = RowsOf(tick, ChunkRows(limits, sched.check_ms));
+    // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
+    // one that fits into a single portion need not wait for that.
+    const bool at_once = !tick.spread && sched.row_count <= limits.rows_per_cut_max;
+    opened.Add(sched.monitor_id, tick.tick_id, tick.next_run_at, tick.due_at, tick.slots,
+               tick.trigger, whole.large, at_once ? std::nullopt : std::optional<int>(0));
+    if (whole.large) {
+      large.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
+                sched.row_count);
+    }
+    if (at_once) rows.push_back(whole);
+  }
+  // The last tick is still open, or there are no rows.
+  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
+  if (opened.empty()) return 0;
+  tx.Exec("sched_open_ticks", opened);
+  if (!large.empty()) tx.Exec("tick_insert_open", large);
+  const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
+  InsertChunks(tx, clock, plans);
+  return static_cast<std::int64_t>(plans.size());
+}
+
+NewTick DueTick(SchedRow sched, base::Timestamp now) {
+  const std::chrono::seconds frequency(sched.frequency_s);
+  const domain::DueSlots slots = domain::CollapseDueSlots(sched.next_run_at, frequency, now);
+  NewTick tick;
+  tick.tick_id = NextTickId(sched, now);
+  tick.due_at = slots.due_at;
+  // By the anchor, not by the slot: that may have come due under another frequency.
+  tick.next_run_at = domain::FirstSlotAfter(sched.anchor_at, frequency, now);
+  tick.slots = slots.slots;
+  tick.sched = std::move(sched);
+  return tick;
+}
+
+void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
+                   domain::Outcome outcome) {
+  std::vector<NewTick> ticks;
+  ticks.reserve(due.size());
+  for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now));
+  PassTicks(tx, ticks, outcome);
+}
+
+CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits) {
+  return InTransaction(session, [&](Transaction& tx) {
+    CutResult result;
+    const auto due = tx.Exec("sched_due", limits.monitors_per_cut_max);
+    if (due.empty()) return result;
+    result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
+    std::vector<NewTick> ticks;
+    for (const auto& row : due) {
+      Columns in(row);
+      SchedRow sched = ReadSched(in, &result.now);
+      NewTick tick = DueTick(std::move(sched), result.now);
+      tick.spread =
+          IsSpread(limits, tick.trigger, tick.due_at, tick.sched.anchor_at, tick.sched.row_count);
+      if (tick.sched.open_tick_id) ++result.overlap_ticks;
+      ticks.push_back(std::move(tick));
+    }
+    result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
+    result.chunks = OpenTicks(tx, clock, ticks, limits);
+    return result;
+  });
+}
+
+namespace {
+
+// A row of sched_due_portions: where an open large tick goes on.
+struct DuePortion {
+  SchedRow sched;
+  std::int64_t tick_id = 0;
+  base::Timestamp due_at{};
+  base::Timestamp started_at{};
+  int open_rows = 0;
+  domain::TickTrigger trigger = domain::TickTrigger::kSchedule;
+  int first = 0;  // position
+  std::optional<base::Timestamp> last_turn;
+};
+
+DuePortion ReadPortion(const pqxx::row& row) {
+  DuePortion p;
+  SchedRow& s = p.sched;
+  Columns(row).Into(&s.monitor_id, &s.org_id, &s.team_id, &s.tier, &s.frequency_s, &s.anchor_at,
+                    &p.tick_id, &p.due_at, &p.started_at, &p.open_rows, &p.trigger, &p.first,
+                    &p.last_turn, &s.check_ms);
+  return p;
+}
+
+domain::TickRows RowsOf(const DuePortion& portion, int end, base::Timestamp due_at,
+                        int chunk_rows) {
+  domain::TickRows rows;
+  rows.org_id = portion.sched.org_id;
+  rows.team_id = portion.sched.team_id;
+  rows.tier = portion.sched.tier;
+  rows.part = {portion.sched.monitor_id, portion.tick_id, portion.first, end};
+  rows.due_at = due_at;
+  rows.large = true;
+  rows.last_turn = portion.last_turn;
+  rows.chunk_rows = chunk_rows;
+  return rows;
+}
+
+// When and at which position the tick's next portion begins; empty after the last.
+struct NextPortion {
+  std::optional<base::Timestamp> at;
+  std::optional<int> position;
+};
+
+}  // namespace
+
+CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimits& limits) {
+  return InTransaction(session, [&](Transaction& tx) {
+    CutResult result;
+    std::vector<domain::TickRows> rows;
+    std::vector<NextPortion> nexts;  // of each
+    for (const auto& row : tx.Exec("sched_due_portions", limits.monitors_per_cut_max)) {
+      const DuePortion portion = ReadPortion(row);
+      const SchedRow& sched = portion.sched;
+      const int total = portion.open_rows;
+      const bool spread = IsSpread(limits, portion.trigger, portion.due_at, sched.anchor_at, total);
+      const int end = std::min(total, portion.first + PortionRows(limits, spread, total));
+      const auto time_of = [&](base::Timestamp start, int position) {
+        return PortionTime(start, spread, limits.spread, sched.frequency_s, position, total);
+      };
+      rows.push_back(RowsOf(portion, end, time_of(portion.due_at, portion.first),
+                            ChunkRows(limits, sched.check_ms)));
+      NextPortion& next = nexts.emplace_back();
+      if (end == total) continue;
+      next = {time_of(portion.started_at, end), end};
+      result.more = result.more || !spread;
+    }
+    if (rows.empty()) return result;
+    const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
+    result.chunks = static_cast<std::int64_t>(plans.size());
+    const auto last_turns = InsertChunks(tx, clock, plans);
+    Rows<base::Uuid, std::optional<base::Timestamp>, std::optional<int>, base::Timestamp> portions;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const base::Uuid& monitor_id = rows[i].part.monitor_id;
+      portions.Add(monitor_id, nexts[i].at, nexts[i].position, last_turns.at(monitor_id));
+    }
+    tx.Exec("sched_set_portions", portions);
+    return result;
+  });
+}
+
+CutResult NextCut(Session& session) {
+  return InTransaction(session, [](Transaction& tx) {
+    CutResult result;
+    Columns(tx.Exec("sched_next_due").at(0)).Into(&result.now, &result.next_due);
+    return result;
+  });
+}
+
+namespace {
+
+// What the log says of a large tick that has ended.
+struct TickEnd {
+  domain::OutcomeCounts counts{};
+  std::int64_t check_ms = 0;  // how long a check took on average; 0 = not known
+
+  std::int64_t Count(domain::Outcome outcome) const {
+    return counts[static_cast<std::size_t>(outcome)];
+  }
+};
+
+TickEnd ReadTickEnd(Transaction& tx, const base::Uuid& monitor_id, std::int64_t tick_id, int rows) {
+  TickEnd end;
+  std::int64_t check_ms_sum = 0;
+  std::int64_t timed = 0;  // blocks of which it is known how long their checks took
+  for (const auto& row :
+       tx.Exec("check_log_of_tick", monitor_id, tick_id, rows / domain::kBlockRows)) {
+    std::string outcomes;
+    std::optional<int> check_ms;
+    Columns(row).Into(BytesInto{&outcomes}, &check_ms);
+    domain::CountOutcomes(outcomes, &end.counts);
+    if (check_ms.value_or(0) == 0) continue;
+    check_ms_sum += *check_ms;
+    ++timed;
+  }
+  if (timed > 0) end.check_ms = check_ms_sum / timed;
+  return end;
+}
+
+}  // namespace
+
+int CloseLargeTicks(Session& session, int ticks_max) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto closable = tx.Exec("sched_closable", ticks_max);
+    for (const auto& row : closable) {
+      base::Uuid monitor_id;
+      std::int64_t tick_id = 0;
+      int rows = 0;
+      Columns(row).Into(&monitor_id, &tick_id, &rows);
+      const TickEnd end = ReadTickEnd(tx, monitor_id, tick_id, rows);
+      tx.Exec("tick_close_large", monitor_id, tick_id,
+              std::vector<std::int64_t>(end.counts.begin(), end.counts.end()));
+      tx.Exec("sched_close_large", monitor_id, tick_id, end.check_ms,
+              end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
+              end.Count(domain::Outcome::kFailed) > 0);
+    }
+    return static_cast<int>(closable.size());
+  });
+}
+
+}  // namespace vedette::store

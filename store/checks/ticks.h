@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "store/session.h"
+
+// From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
+// number of processes may call these at once: rows are taken with SKIP LOCKED.
+namespace vedette::store {
+
+struct CutLimits {
+  int monitors_per_cut_max;  // due monitors in one transaction
+  int rows_per_cut_max;      // rows of one monitor in one transaction; the rest follows as portions
+  int chunk_rows_max;
+  int spread_rows_min;  // scheduled ticks of larger monitors, but the first, are spread ...
+  double spread;        // ... over this share of their period
+  // A chunk is smaller where chunk_rows_max checks of its monitor, one after the other, would take
+  // longer than this by what its last tick took.
+  std::chrono::milliseconds chunk_duration_target{10000};
+};
+CutLimits CutLimitsOf(const config::Config& config);
+
+struct CutResult {
+  std::int64_t scheduled_ticks = 0;
+  std::int64_t overlap_ticks = 0;  // closed at once: the one before is still open
+  std::int64_t chunks = 0;
+  bool more = false;  // the limit was reached: call again at once
+  // When the next monitor or portion is due; empty when there is none. By the database's clock, as
+  // is:
+  base::Timestamp now{};
+  std::optional<base::Timestamp> next_due;
+};
+
+// Opens the ticks that are due, in one transaction.
+CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits);
+
+// Cuts due portions of open large ticks. Fills `chunks` and `more` alone.
+CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimits& limits);
+
+// When the scheduler has to look again: fills `now` and `next_due` alone.
+CutResult NextCut(Session& session);
+
+// Closes large ticks whose rows are all accounted for. Returns how many.
+int CloseLargeTicks(Session& session, int ticks_max);
+
+}  // namespace vedette::store

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/chunk_plan.h"
+#include "domain/names.h"
+#include "domain/outcome.h"
+#include "store/checks/ticks.h"
+#include "store/sql.h"
+
+// Internal to store/: opening ticks inside the caller's transaction, for the schedule and the
+// trigger.
+namespace vedette::store {
+
+// A locked monitor_sched row, as far as opening a tick needs it.
+struct SchedRow {
+  base::Uuid monitor_id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  domain::Tier tier = domain::Tier::kLow;
+  std::int64_t frequency_s = 0;
+  base::Timestamp anchor_at{};
+  base::Timestamp next_run_at{};
+  int row_count = 0;
+  std::int64_t last_tick_id = 0;
+  std::optional<std::int64_t> open_tick_id;
+  int check_ms = 0;  // how long a check of it took in its last tick; 0 = not known
+};
+
+// From :sched_columns. `now` is the transaction's time.
+SchedRow ReadSched(Columns& in, base::Timestamp* now);
+
+// A tick to be opened, or closed at once when the monitor's last one is still open.
+struct NewTick {
+  SchedRow sched;
+  std::int64_t tick_id = 0;
+  domain::TickTrigger trigger = domain::TickTrigger::kSchedule;
+  base::Timestamp due_at{};
+  base::Timestamp next_run_at{};  // of the monitor from now on
+  std::int64_t slots = 0;
+  bool spread = false;  // cut in portions over a share of the period
+};
+
+// tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
+std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
+
+// The tick of a monitor that is due: missed slots collapsed, the next one by the anchor.
+NewTick DueTick(SchedRow sched, base::Timestamp now);
+
+// Accounts for slots that came due and will not be cut (G7): ticks that are closed at once, all
+// rows with this outcome. `due` are locked rows.
+void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
+                   domain::Outcome outcome);
+
+// Writes the ticks and their first chunks. Returns the number of chunks.
+std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
+                       const CutLimits& limits);
+
+// Gives the chunks their turns (domain/turns.h) and writes them. Returns the last turn of each
+// large tick's monitor among them.
+std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
+                                                   const std::vector<domain::ChunkPlan>& plans);
+
+}  // namespace vedette::store

@@ -1,0 +1,289 @@
+#include "store/deliveries/deliveries.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "store/session_impl.h"
+#include "store/sql.h"
+#include "store/targets_sql.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr const char* kWebhookCleared = "webhook_cleared: the monitor has no webhook_url any more";
+
+// The endpoints chosen by the walk, and how many of each one's deliveries may be taken.
+struct Shares {
+  std::map<base::Uuid, int> deliveries_max;
+  std::set<base::Uuid> failing;
+  std::vector<base::Uuid> passed_over;  // for lack of room
+  bool full = false;                    // some were passed over because they have enough
+};
+
+// At most `n`, as far as the organisation's share goes; they are counted as held.
+int TakeShare(const base::Uuid& org_id, int n, base::FairShares<base::Uuid>* held) {
+  int taken = 0;
+  for (; taken < n && held->MayTake(org_id); ++taken) held->Take(org_id);
+  return taken;
+}
+
+// A row of delivery_walk.
+struct WalkedEndpoint {
+  base::Uuid id;
+  bool due = false;
+  int failures = 0;  // in a row
+  base::Uuid org_id;
+};
+
+WalkedEndpoint ReadEndpoint(const pqxx::row& row) {
+  WalkedEndpoint endpoint;
+  Columns(row).Into(&endpoint.id, &endpoint.due, &endpoint.failures, &endpoint.org_id);
+  return endpoint;
+}
+
+Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLimits limits,
+                     const std::vector<base::Uuid>& full, const std::vector<base::Uuid>& prompt,
+                     base::Uuid* next_cursor) {
+  const auto rows = tx.Exec("delivery_walk", cursor, limits.endpoints_max);
+  Shares shares;
+  std::vector<base::Uuid> to_try;
+  base::Uuid last;
+  for (const auto& row : rows) {
+    const WalkedEndpoint endpoint = ReadEndpoint(row);
+    last = endpoint.id;
+    if (!endpoint.due) continue;
+    if (std::binary_search(full.begin(), full.end(), endpoint.id)) {
+      shares.full = true;
+      continue;
+    }
+    const bool failing = endpoint.failures >= limits.breaker_failures;
+    int n = 0;
+    if (!failing && std::binary_search(prompt.begin(), prompt.end(), endpoint.id)) {
+      n = TakeShare(endpoint.org_id, limits.per_endpoint_max, &limits.held);
+    } else if (limits.slow_in_flight.MayTake(endpoint.org_id)) {
+      n = TakeShare(endpoint.org_id, failing ? 1 : limits.per_slow_max, &limits.slow_held);
+    }
+    if (n == 0) {
+      shares.passed_over.push_back(endpoint.id);
+    } else if (failing) {
+      to_try.push_back(endpoint.id);
+    } else {
+      shares.deliveries_max.emplace(endpoint.id, n);
+    }
+  }
+  if (static_cast<int>(rows.size()) == limits.endpoints_max) *next_cursor = last;
+  if (to_try.empty()) return shares;
+  for (const base::Uuid& id :
+       ReadEach<base::Uuid>(tx.Exec("endpoint_try", to_try, limits.breaker_interval.count()))) {
+    shares.failing.insert(id);
+    shares.deliveries_max.emplace(id, 1);
+  }
+  return shares;
+}
+
+// A row of delivery_claim: the delivery, and where its monitor, or its job, sends now.
+struct ClaimedDelivery {
+  LeasedDelivery leased;
+  DeliveryTarget target;
+};
+
+ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
+  ClaimedDelivery claimed;
+  LeasedDelivery& d = claimed.leased;
+  domain::Notification& n = d.notification;
+  int replayed_attempts = 0;
+  std::optional<base::Uuid> monitor_id, row_id, job_id;
+  std::optional<int> block;
+  std::optional<domain::JobStatus> job_status;
+  Columns(row).Into(&n.delivery_id, &n.org_id, &n.endpoint_id, &monitor_id, &row_id, &job_id,
+                    &block, &job_status, &n.event_group_id, &n.type, &n.created_at, &d.attempts,
+                    &d.counted_from, &claimed.target.url, &claimed.target.endpoint_id,
+                    &claimed.target.metadata, now, &replayed_attempts);
+  if (job_id) {
+    n.about = domain::JobNotice{*job_id, block, job_status.value()};
+  } else {
+    n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}};
+  }
+  d.schedule_attempts = d.attempts - replayed_attempts;
+  return claimed;
+}
+
+// Whether an endpoint gave as many as it was asked for: then it may have more.
+bool SomeGaveAll(const std::vector<ClaimedDelivery>& claimed, const Shares& shares) {
+  std::map<base::Uuid, int> given;
+  for (const ClaimedDelivery& c : claimed) ++given[c.leased.notification.endpoint_id];
+  for (const auto& [id, deliveries_max] : shares.deliveries_max) {
+    if (!shares.failing.contains(id) && given[id] >= deliveries_max) return true;
+  }
+  return false;
+}
+
+// Takes the deliveries that go where they were meant to. Those whose monitor has no webhook_url any
+// more die, those whose URL moved to another endpoint move along.
+void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, DeliveryClaim* claim) {
+  std::vector<base::Uuid> cleared;
+  Rows<base::Uuid, base::Uuid> moved;  // delivery, endpoint
+  for (ClaimedDelivery& c : claimed) {
+    domain::Notification& n = c.leased.notification;
+    if (!c.target.url) {
+      cleared.push_back(n.delivery_id);
+      continue;
+    }
+    if (c.target.endpoint_id.value() != n.endpoint_id) {
+      moved.Add(n.delivery_id, *c.target.endpoint_id);
+      continue;
+    }
+    n.url = std::move(*c.target.url);
+    if (auto* check = std::get_if<domain::CheckNotice>(&n.about)) {
+      check->metadata = std::move(c.target.metadata);
+    }
+    claim->deliveries.push_back(std::move(c.leased));
+  }
+  if (!cleared.empty()) tx.Exec("delivery_die", cleared, kWebhookCleared);
+  if (!moved.empty()) tx.Exec("delivery_move", moved);
+  claim->more = claim->more || !moved.empty();
+}
+
+}  // namespace
+
+DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
+                              const DeliveryClaimLimits& limits,
+                              const std::vector<base::Uuid>& full,
+                              const std::vector<base::Uuid>& prompt) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto read_at = session.impl().clock.SinceBoot();
+    DeliveryClaim claim;
+    Shares shares = WalkEndpoints(tx, cursor, limits, full, prompt, &claim.next_cursor);
+    claim.more = shares.full || !shares.passed_over.empty() || !claim.next_cursor.is_nil();
+    claim.passed_over = std::move(shares.passed_over);
+    if (shares.deliveries_max.empty()) return claim;
+    Rows<base::Uuid, int> asked;
+    for (const auto& [id, deliveries_max] : shares.deliveries_max) asked.Add(id, deliveries_max);
+    std::vector<ClaimedDelivery> claimed;
+    for (const auto& row : tx.Exec("delivery_claim", asked, token, limits.lease.count())) {
+      claimed.push_back(ReadClaimed(row, &claim.now));
+    }
+    claim.more = claim.more || SomeGaveAll(claimed, shares);
+    for (ClaimedDelivery& c : claimed) {
+      c.leased.lease_token = token;
+      c.leased.notification.read_at = read_at;
+      c.leased.endpoint_failing = shares.failing.contains(c.leased.notification.endpoint_id);
+    }
+    TakeClaimed(tx, std::move(claimed), &claim);
+    return claim;
+  });
+}
+
+DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uuid>& monitor_ids) {
+  return Read(session, [&](Transaction& tx) {
+    DeliveryTargets targets;
+    for (const base::Uuid& id : monitor_ids) targets[id];
+    ReadTargets(tx.Exec("delivery_targets", monitor_ids), &targets);
+    return targets;
+  });
+}
+
+namespace {
+
+void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts) {
+  using Text = std::optional<std::string>;
+  using Id = std::optional<base::Uuid>;
+  // Delivery, number, organisation, monitor, row, job, block, the job's end, group, type, created,
+  // attempted, delivered, status code, error, answer, duration.
+  Rows<base::Uuid, int, base::Uuid, Id, Id, Id, std::optional<int>,
+       std::optional<domain::JobStatus>, base::Uuid, domain::NotificationType, base::Timestamp,
+       base::Timestamp, bool, std::optional<int>, Text, Text, std::int64_t>
+      rows;
+  for (const AttemptRecord& a : attempts) {
+    const domain::Notification& n = a.notification;
+    const auto* check = std::get_if<domain::CheckNotice>(&n.about);
+    const auto* job = std::get_if<domain::JobNotice>(&n.about);
+    rows.Add(n.delivery_id, a.attempt, n.org_id, check ? Id(check->monitor_id) : std::nullopt,
+             check ? Id(check->row_id) : std::nullopt, job ? Id(job->job_id) : std::nullopt,
+             job ? job->block : std::nullopt, job ? std::optional(job->status) : std::nullopt,
+             n.event_group_id, n.type, n.created_at, a.attempted_at,
+             a.end == domain::AttemptEnd::kDelivered, a.status_code, a.error,
+             a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count());
+  }
+  tx.Exec("attempt_insert", rows);
+}
+
+// Those that are not in history: where an earlier settlement may have happened.
+std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<AttemptRecord>& batch) {
+  Rows<base::Uuid, base::Timestamp> made;
+  for (const AttemptRecord& a : batch) made.Add(a.notification.delivery_id, a.attempted_at);
+  const auto places = ReadEach<std::size_t>(tx.Exec("attempts_recorded", made));
+  const std::set<std::size_t> recorded(places.begin(), places.end());
+  std::vector<AttemptRecord> left;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!recorded.contains(i)) left.push_back(batch[i]);
+  }
+  return left;
+}
+
+void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts,
+                     int breaker_failures, std::chrono::milliseconds breaker_interval) {
+  std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
+  std::set<base::Uuid> succeeded;
+  for (const AttemptRecord& a : attempts) {
+    if (a.end == domain::AttemptEnd::kDelivered) {
+      succeeded.insert(a.notification.endpoint_id);
+    } else if (a.endpoint_failed) {
+      ++failures[a.notification.endpoint_id];
+    }
+  }
+  Rows<base::Uuid, int> failed;
+  for (const auto& [id, count] : failures) {
+    if (!succeeded.contains(id)) failed.Add(id, count);
+  }
+  if (!succeeded.empty()) {
+    tx.Exec("endpoints_succeeded", std::vector<base::Uuid>(succeeded.begin(), succeeded.end()));
+  }
+  if (!failed.empty()) {
+    tx.Exec("endpoints_failed", failed, breaker_failures, breaker_interval.count());
+  }
+}
+
+}  // namespace
+
+void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, bool again,
+                    int breaker_failures, std::chrono::milliseconds breaker_interval) {
+  InTransaction(session, [&](Transaction& tx) {
+    const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
+    if (attempts.empty()) return;
+    Rows<base::Uuid, base::Uuid> delivered;  // id, token
+    // Id, token, state, number of the attempt, error, retry in.
+    Rows<base::Uuid, base::Uuid, domain::DeliveryState, int, std::optional<std::string>,
+         std::int64_t>
+        failed;
+    for (const AttemptRecord& a : attempts) {
+      if (a.end == domain::AttemptEnd::kDelivered) {
+        delivered.Add(a.notification.delivery_id, a.lease_token);
+        continue;
+      }
+      const bool dead = a.end == domain::AttemptEnd::kDead;
+      failed.Add(a.notification.delivery_id, a.lease_token,
+                 dead ? domain::DeliveryState::kDead : domain::DeliveryState::kPending, a.attempt,
+                 a.error, a.retry_in.count());
+    }
+    if (!delivered.empty()) tx.Exec("delivery_settle_delivered", delivered);
+    if (!failed.empty()) tx.Exec("delivery_settle_failed", failed);
+    InsertAttempts(tx, attempts);
+    SettleEndpoints(tx, attempts, breaker_failures, breaker_interval);
+  });
+}
+
+std::vector<base::Uuid> RenewDeliveries(Session& session, const std::vector<Lease>& leases,
+                                        std::chrono::milliseconds lease) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return ReadEach<base::Uuid>(tx.Exec("delivery_renew", LeaseRows(leases), lease.count()));
+  });
+}
+
+void ReleaseDeliveries(Session& session, const std::vector<Lease>& leases) {
+  InTransaction(session, [&](Transaction& tx) { tx.Exec("delivery_release", LeaseRows(leases)); });
+}
+
+}  // namespace vedette::store

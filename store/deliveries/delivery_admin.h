@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/names.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// Deliveries as the operator sees them, and their replay. All functions throw as InTransaction does
+// (store/session.h).
+namespace vedette::store {
+
+struct DeliveryView {
+  base::Uuid id;
+  domain::DeliveryState state = domain::DeliveryState::kPending;
+  domain::NotificationType type = domain::NotificationType::kChanged;
+  base::Uuid org_id;
+  // Of a notification of a check; the monitor's own id, unlike in the notification.
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> row_id;
+  std::optional<base::Uuid> job_id;  // of a callback
+  base::Uuid event_group_id;
+  int attempts = 0;
+  // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,
+  // dead, or being sent now.
+  std::optional<base::Timestamp> next_attempt_at;
+  std::optional<std::string> last_error;
+  base::Timestamp created_at;
+};
+
+struct DeliveryAttemptView {
+  int attempt = 0;
+  base::Timestamp attempted_at;
+  bool delivered = false;
+  std::optional<int> status_code;
+  std::optional<std::string> error;
+  std::optional<std::string> answer;  // raw bytes, as received
+  std::chrono::microseconds duration{};
+};
+
+struct DeliveryQuery {
+  std::optional<domain::DeliveryState> state;  // empty: pending and dead
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> job_id;
+  std::optional<base::Uuid> before;  // the last id of the page before
+  int limit = 0;
+};
+// Newest first, at most `limit`. Delivered ones are known for as long as their attempts are kept;
+// those of a job for as long as the job is.
+std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query);
+
+struct DeliveryDetail {
+  DeliveryView delivery;
+  std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
+};
+inline constexpr int kDeliveryAttemptsShown = 200;
+std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& delivery_id);
+
+enum class ReplayOutcome { kDone, kNotFound, kNotDead };
+// Makes a dead delivery pending and due, with a new schedule, for the monitor's current receiver.
+// The numbering of attempts goes on. The caller raises Signal::kDelivery after it.
+ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
+                             const base::Uuid& delivery_id, AuditEntry audit);
+
+struct ReplayFilter {
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Timestamp> since;  // made at or after
+  std::optional<base::Timestamp> until;  // made before
+};
+// How far a replay of many has come.
+struct ReplayProgress {
+  std::int64_t replayed = 0;
+  std::optional<base::Uuid> after;  // the last id that was looked at
+  bool done = false;
+};
+// Replays the next dead deliveries that the filter lets through, up to kReplayBatch, in one
+// transaction with an audit entry of its own. To repeat it from the start is safe. Deliveries that
+// die meanwhile behind the last id are replayed too.
+inline constexpr int kReplayBatch = 5000;
+void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
+                      const AuditEntry& audit, ReplayProgress* progress);
+
+}  // namespace vedette::store

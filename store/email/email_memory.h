@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "domain/email/email_fact.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// What organisations know of addresses, and whom nobody looks up: tables email_fact, domain_pattern
+// and suppression.
+namespace vedette::store {
+
+// The answers to the questions, in their order: at most three statements for all of them.
+std::vector<domain::EmailKnowledge> AskEmailMemory(
+    Session& session, const std::vector<domain::EmailQuestion>& questions);
+
+// Writes what a row has learnt. It commits asynchronously: what a crash of the database loses is
+// asked again.
+void LearnEmail(Session& session, const domain::EmailLesson& lesson);
+
+enum class SuppressOutcome : std::uint8_t { kDone, kThereAlready, kNoOrganisation };
+
+// Adds a key to the list of an organisation, or of all.
+SuppressOutcome Suppress(Session& session, const base::Clock& clock,
+                         const domain::SuppressionKey& key, const std::optional<base::Uuid>& org_id,
+                         std::string_view reason, const AuditEntry& audit);
+// False where it was not there.
+bool Unsuppress(Session& session, const base::Clock& clock, const domain::SuppressionKey& key,
+                const std::optional<base::Uuid>& org_id, const AuditEntry& audit);
+
+}  // namespace vedette::store

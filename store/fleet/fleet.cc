@@ -1,0 +1,29 @@
+#include "store/fleet/fleet.h"
+
+#include "store/sql.h"
+
+namespace vedette::store {
+
+void Heartbeat(Session& session, const Member& member) {
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("member_heartbeat", member.id, member.roles, member.version, member.host, member.pid,
+            member.draining, member.counters, member.check_ms, member.lanes);
+    tx.Exec("member_forget");
+  });
+}
+
+void Leave(Session& session, const base::Uuid& member_id) {
+  InTransaction(session, [&](Transaction& tx) { tx.Exec("member_leave", member_id); });
+}
+
+Gauges ReadGauges(Session& session) {
+  return InTransaction(session, [](Transaction& tx) {
+    Gauges g;
+    Columns(tx.Exec("gauges", Gauges::kDeliveriesCountedMax).at(0))
+        .Into(&g.chunks_due, &g.chunks_leased, &g.chunks_waiting, &g.oldest_due,
+              &g.deliveries_pending, &g.deliveries_dead, &g.oldest_pending, &g.receivers_failing);
+    return g;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/uuid.h"
+#include "store/session.h"
+
+// The fleet's own affairs: members and their heartbeat, gauges.
+namespace vedette::store {
+
+struct Member {
+  base::Uuid id;
+  std::vector<std::string> roles;
+  std::string version;
+  std::string host;
+  int pid = 0;
+  bool draining = false;
+  std::string counters = "{}";  // metrics::Metrics::Summary
+  // Of a worker: how long a check takes on average, by tier (domain::Tier's order); 0 = unknown.
+  std::vector<std::int64_t> check_ms;
+  std::vector<std::string> lanes;  // domain::LaneName of what it serves; empty of no worker
+};
+
+// Inserts or renews the member's heartbeat; forgets members not heard of for a day.
+void Heartbeat(Session& session, const Member& member);
+void Leave(Session& session, const base::Uuid& member_id);
+
+struct Gauges {
+  std::int64_t chunks_due = 0;
+  std::int64_t chunks_leased = 0;
+  std::int64_t chunks_waiting = 0;
+  std::chrono::microseconds oldest_due{};      // since it was due; 0 without one
+  std::int64_t deliveries_pending = 0;         // counted up to kDeliveriesCountedMax
+  std::int64_t deliveries_dead = 0;            // likewise
+  std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
+  std::int64_t receivers_failing = 0;          // for 48 hours on end
+
+  static constexpr int kDeliveriesCountedMax = 100'000;
+};
+Gauges ReadGauges(Session& session);
+
+}  // namespace vedette::store

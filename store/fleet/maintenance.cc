@@ -1,0 +1,214 @@
+#include "store/fleet/maintenance.h"
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "store/session_impl.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr int kWeeks = 5;        // this one and four more
+constexpr int kJobPartDays = 9;  // this one and eight more
+// Rows deleted by one transaction, and such transactions in one run of a task.
+constexpr int kBatchRows = 1000;
+constexpr int kBatchesMax = 100;
+// Expired files deleted in one run; the rest waits for the next.
+constexpr int kUploadsMax = 100;
+// Between two runs of tasks that look through whole tables.
+constexpr std::chrono::hours kSeldom{1};
+
+// The tables of the history, each with the statement that empties its default partition.
+struct History {
+  const char* table;
+  const char* default_expire;
+  std::chrono::hours config::RetentionConfig::*age;
+};
+constexpr History kHistory[] = {
+    {"event", "event_default_expire", &config::RetentionConfig::events},
+    {"check_log", "check_log_default_expire", &config::RetentionConfig::check_log},
+    {"tick", "tick_default_expire", &config::RetentionConfig::check_log},
+    {"delivery_attempt", "delivery_attempt_default_expire", &config::RetentionConfig::attempts}};
+
+// One run of one task.
+struct Run {
+  Session& session;
+  const config::RetentionConfig& retention;
+  MaintenanceState& state;
+  bool mine = true;
+
+  // A transaction under the lock. False when another process has the lock.
+  template <typename F>
+  bool Locked(F&& body) {
+    const bool done = InTransaction(session, [&](Transaction& tx) {
+      if (!ReadOne<bool>(tx.Exec("maintenance_lock"))) return false;
+      body(tx);
+      return true;
+    });
+    mine = mine && done;
+    return done;
+  }
+
+  // Runs a statement that deletes at most kBatchRows, and tells how many, until it finds fewer.
+  template <typename... Args>
+  void InBatches(const char* statement, const Args&... args) {
+    for (int i = 0; i < kBatchesMax; ++i) {
+      std::int64_t deleted = 0;
+      const bool locked = Locked([&](Transaction& tx) {
+        deleted = ReadOne<std::int64_t>(tx.Exec(statement, args..., kBatchRows));
+      });
+      if (!locked || deleted < kBatchRows) return;
+    }
+  }
+};
+
+// The tables do not depend on each other either: what fails for one is thrown at the end.
+void ForEachHistory(const std::function<void(const History&)>& work) {
+  std::exception_ptr failure;
+  for (const History& history : kHistory) {
+    try {
+      work(history);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// `span` is week or day: what a partition of the table holds.
+void EnsurePartitionsOf(Run& run, const char* table, const char* span, int spans) {
+  std::vector<base::Timestamp> weeks;
+  run.Locked([&](Transaction& tx) {
+    weeks = ReadEach<base::Timestamp>(tx.Exec("partitions_missing", table, spans, span));
+  });
+  for (const base::Timestamp week : weeks) {
+    const std::string name = std::string(table) + " " + base::FormatTimestamp(week);
+    if (run.state.weeks_left.contains(name)) continue;
+    bool made = true;
+    run.Locked([&](Transaction& tx) {
+      made = ReadOne<bool>(tx.Exec("partition_ensure", table, week, kMovedRowsMax));
+    });
+    if (!made) run.state.weeks_left.insert(name);
+  }
+}
+
+void EnsurePartitions(Run& run) {
+  // What jobs have made is no history: it is dropped with them (store/jobs/retire.h).
+  EnsurePartitionsOf(run, "job_part", "day", kJobPartDays);
+  ForEachHistory(
+      [&](const History& history) { EnsurePartitionsOf(run, history.table, "week", kWeeks); });
+}
+
+void DropOldPartitions(Run& run) {
+  ForEachHistory([&](const History& history) {
+    run.Locked([&](Transaction& tx) {
+      for (const std::string& partition : ReadEach<std::string>(
+               tx.Exec("partitions_old", history.table, (run.retention.*history.age).count()))) {
+        tx.DropTable(partition);
+      }
+    });
+  });
+}
+
+void EmptyDefaultPartitions(Run& run) {
+  ForEachHistory([&](const History& history) {
+    run.InBatches(history.default_expire, (run.retention.*history.age).count());
+  });
+}
+
+void ForgetEndpoints(Run& run) {
+  base::Uuid after;
+  for (bool more = true; more;) {
+    more = false;
+    run.Locked([&](Transaction& tx) {
+      std::vector<base::Uuid> unused;
+      const auto page = tx.Exec("endpoint_page", after, kBatchRows);
+      base::Uuid last;
+      for (const auto& row : page) {
+        bool used = false;
+        Columns(row).Into(&last, &used);
+        if (!used) unused.push_back(last);
+      }
+      if (!unused.empty()) tx.Exec("endpoint_forget", unused);
+      if (page.size() < static_cast<std::size_t>(kBatchRows)) return;
+      after = last;
+      more = true;
+    });
+  }
+}
+
+struct Task {
+  std::string_view name;
+  std::chrono::hours every;  // 0: each time
+  void (*run)(Run&);
+};
+
+constexpr Task kTasks[] = {
+    {"partitions", {}, EnsurePartitions},
+    {"retention", {}, DropOldPartitions},
+    {"default_partitions", kSeldom, EmptyDefaultPartitions},
+    {"idempotency_keys",
+     {},
+     [](Run& run) {
+       run.InBatches("idempotency_expire_all", run.retention.idempotency_keys.count());
+     }},
+    {"rate_windows", {}, [](Run& run) { run.InBatches("rate_window_expire"); }},
+    {"tokens",
+     {},
+     [](Run& run) {
+       run.InBatches("access_token_expire");
+       run.InBatches("assertion_expire");
+     }},
+    {"dead_deliveries",
+     {},
+     [](Run& run) { run.InBatches("dead_expire", run.retention.dead.count()); }},
+    {"audit", {}, [](Run& run) { run.InBatches("audit_expire", run.retention.audit.count()); }},
+    {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
+    {"endpoints", kSeldom, ForgetEndpoints},
+};
+
+constexpr auto kTaskNames = [] {
+  std::array<std::string_view, std::size(kTasks)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kTasks[i].name;
+  return names;
+}();
+
+}  // namespace
+
+int DeleteExpiredUploads(Session& session, int uploads_max) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return static_cast<int>(tx.Exec("upload_delete_expired", uploads_max).affected_rows());
+  });
+}
+
+MaintenanceRun Maintain(Session& session, const config::RetentionConfig& retention,
+                        MaintenanceState* state) {
+  MaintenanceRun result;
+  for (const Task& task : kTasks) {
+    const auto now = session.impl().clock.SinceBoot();
+    const auto ran = state->ran_at.find(task.name);
+    if (task.every.count() > 0 && ran != state->ran_at.end() && now - ran->second < task.every) {
+      continue;
+    }
+    Run run{session, retention, *state};
+    try {
+      task.run(run);
+      if (task.every.count() > 0 && run.mine) state->ran_at[task.name] = now;
+    } catch (const std::exception&) {
+      if (session.impl().connection == nullptr) throw;
+      result.failures.push_back({task.name, CurrentFailure()});
+    }
+    result.mine = result.mine && run.mine;
+  }
+  return result;
+}
+
+std::span<const std::string_view> MaintenanceTasks() {
+  return kTaskNames;
+}
+
+}  // namespace vedette::store

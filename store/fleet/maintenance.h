@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "store/async.h"
+#include "store/session.h"
+
+// Partitions of the history, retention, and what nobody refers to any more.
+namespace vedette::store {
+
+// What one process remembers from run to run.
+struct MaintenanceState {
+  // Weeks that get no partition, because the default partition holds too many rows of them.
+  std::set<std::string> weeks_left;
+  // Since boot, of tasks that do not run every time.
+  std::map<std::string_view, std::chrono::nanoseconds> ran_at;
+};
+
+struct MaintenanceFailure {
+  std::string_view task;  // one of MaintenanceTasks()
+  Failure failure;
+};
+
+struct MaintenanceRun {
+  bool mine = true;  // false: another process was at some of it
+  std::vector<MaintenanceFailure> failures;
+};
+
+// Runs every task whose time has come:
+//   partitions  makes those of this week and four more (of job_part: of this day and eight more);
+//               rows of such a time in the default partition move into it, unless there are more
+//               than kMovedRowsMax: they stay
+//   retention   drops partitions wholly older than their retention
+//   default_partitions, idempotency_keys, rate_windows, tokens, dead_deliveries, audit, uploads
+//               delete what has outlived its retention
+//   endpoints   deletes receivers that no monitor and no pending delivery names
+// Tasks do not depend on each other: each works in small transactions of its own, and one that
+// fails stops none of the others, and this says so. An advisory lock lets one process of the fleet
+// at each transaction. Throws Unavailable or CommitUnknown where the connection is lost: then no
+// task can run.
+MaintenanceRun Maintain(Session& session, const config::RetentionConfig& retention,
+                        MaintenanceState* state);
+
+std::span<const std::string_view> MaintenanceTasks();
+
+// The task `uploads`: deletes expired uploads that no import needs, at most `uploads_max`. Returns
+// how many.
+int DeleteExpiredUploads(Session& session, int uploads_max);
+
+// Rows that one transaction moves out of a default partition, while nobody else can use it: about a
+// second. History that falls there is what was written before the week's partition existed, as
+// after a restore or a jump of the database's clock.
+inline constexpr int kMovedRowsMax = 100000;
+
+}  // namespace vedette::store

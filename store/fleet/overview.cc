@@ -1,0 +1,62 @@
+#include "store/fleet/overview.h"
+
+#include <utility>
+
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+void ReadMembers(Transaction& tx, Overview* overview) {
+  const std::int64_t shown_s = std::chrono::seconds(Overview::kMemberShown).count();
+  for (const auto& row : tx.Exec("overview_members", shown_s, Overview::kMembersMax)) {
+    MemberView& member = overview->members.emplace_back();
+    Columns(row).Into(&member.id, &member.roles, &member.version, &member.host, &member.pid,
+                      &member.started_at, &member.heartbeat_at, &member.draining, &member.counters,
+                      &member.lanes, &member.heartbeat_age);
+  }
+}
+
+void ReadQueues(Transaction& tx, Overview* overview) {
+  Columns(tx.Exec("overview_chunks").at(0))
+      .Into(&overview->at, &overview->chunks_due, &overview->chunks_leased,
+            &overview->chunks_waiting, &overview->checks_due, &overview->checks_leased,
+            &overview->oldest_due_age);
+  Columns(tx.Exec("overview_deliveries", Overview::kCountMax).at(0))
+      .Into(&overview->deliveries_pending, &overview->deliveries_dead,
+            &overview->delivery_oldest_pending_age);
+  for (const auto& row : tx.Exec("overview_failing", Overview::kTop)) {
+    FailingReceiverView& view = overview->failing.emplace_back();
+    Columns(row).Into(&view.org_id, &view.address, &view.failing_since, &view.failed_at,
+                      &view.failures, &overview->receivers_failing);
+  }
+  for (const auto& row : tx.Exec("overview_backlog", Overview::kTop)) {
+    BacklogView& view = overview->backlog.emplace_back();
+    Columns(row).Into(&view.org_id, &view.name, &view.chunks, &view.checks, &view.oldest_due_age);
+  }
+}
+
+void ReadMonitors(Transaction& tx, Overview* overview) {
+  const std::int64_t late_s = Overview::kLate.count();
+  Columns(tx.Exec("overview_monitors", Overview::kCountMax, late_s).at(0))
+      .Into(&overview->monitors_live, &overview->monitors_late);
+  for (const auto& row : tx.Exec("overview_late", late_s, Overview::kTop)) {
+    LateMonitorView& view = overview->late.emplace_back();
+    Columns(row).Into(&view.id, &view.org_id, &view.name, &view.frequency, &view.last_run_at,
+                      &view.next_run_at, &view.late);
+  }
+}
+
+}  // namespace
+
+Overview ReadOverview(Session& session) {
+  return InTransaction(session, [](Transaction& tx) {
+    Overview overview;
+    ReadMembers(tx, &overview);
+    ReadQueues(tx, &overview);
+    ReadMonitors(tx, &overview);
+    return overview;
+  });
+}
+
+}  // namespace vedette::store

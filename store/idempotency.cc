@@ -1,0 +1,57 @@
+#include <cstring>
+#include <string_view>
+
+#include "base/crypto.h"
+#include "store/idempotency_sql.h"
+
+namespace vedette::store {
+namespace {
+
+std::int64_t LockNumber(const base::Uuid& org_id, std::string_view key) {
+  std::string text(org_id.bytes.begin(), org_id.bytes.end());
+  const std::string hash = base::Sha256(text.append(key));
+  std::int64_t number = 0;
+  std::memcpy(&number, hash.data(), sizeof number);
+  return number;
+}
+
+// What the key stands for already, or nothing.
+std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
+                                const Idempotency& idempotency) {
+  const auto found = tx.Exec("idempotency_get", org_id, idempotency.key, idempotency.kept.count());
+  if (found.empty()) return std::nullopt;
+  KeyUse use;
+  std::string body_sha256;
+  std::optional<int> row_count;
+  Columns(found[0]).Into(BytesInto{&body_sha256}, &use.monitor_id, &use.answer_json, &row_count,
+                         &use.job_id);
+  use.row_count = row_count.value_or(0);
+  if (body_sha256 != idempotency.body_sha256) use.kind = KeyUse::Kind::kOtherRequest;
+  return use;
+}
+
+}  // namespace
+
+std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
+                                       const Idempotency& idempotency) {
+  if (auto first = FindFirst(tx, org_id, idempotency)) return first;
+  const auto locked = tx.Exec("idempotency_lock", LockNumber(org_id, idempotency.key));
+  if (!ReadOne<bool>(locked)) return KeyUse{.kind = KeyUse::Kind::kInProgress};
+  tx.Exec("idempotency_expire", org_id, idempotency.key, idempotency.kept.count());
+  return FindFirst(tx, org_id, idempotency);  // done since it was looked for
+}
+
+void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                     const base::Uuid& monitor_id, const std::string& answer_json,
+                     std::size_t row_count) {
+  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256), monitor_id,
+          answer_json, row_count, std::nullopt);
+}
+
+void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                 const base::Uuid& job_id, const std::string& answer_json) {
+  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256),
+          std::nullopt, answer_json, std::nullopt, job_id);
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/uuid.h"
+#include "store/idempotency.h"
+#include "store/sql.h"
+
+// Internal to store/: idempotency keys inside the caller's transaction.
+namespace vedette::store {
+
+// What an idempotency key stands for already.
+struct KeyUse {
+  enum class Kind {
+    kFirst,         // the same request was answered before
+    kOtherRequest,  // another request was
+    kInProgress,    // a request with this key has not finished
+  };
+  Kind kind = Kind::kFirst;
+  // Of the first request: what it made, one of the two, and its answer.
+  std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> job_id;
+  std::string answer_json;
+  int row_count = 0;
+};
+
+// Where the key has been used, or is being used, what it stands for. Otherwise the key is this
+// transaction's: its lock goes with the transaction, so that a crash frees it. Repetitions of what
+// is done take no lock: they would be in each other's way.
+std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
+                                       const Idempotency& idempotency);
+
+// Stores what this transaction made under the key: a monitor with so many rows, or a job.
+void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                     const base::Uuid& monitor_id, const std::string& answer_json,
+                     std::size_t row_count);
+void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                 const base::Uuid& job_id, const std::string& answer_json);
+
+}  // namespace vedette::store

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "store/lease.h"
+#include "store/session.h"
+
+// Leasing job chunks and loading what they need. Leases go by the database's clock. All functions
+// throw as InTransaction does.
+namespace vedette::store {
+
+// Where a walk over the organisations of a lane goes on: behind this organisation (nil: from the
+// start).
+using LaneCursors = std::map<domain::Lane, base::Uuid>;
+
+// An organisation that is not locked and has a chunk due.
+struct DueJobs {
+  domain::Lane lane = domain::Lane::kLookup;
+  base::Uuid org_id;
+  int rank = 1;  // 0: clients wait for these chunks
+  int rows = 0;  // of the first due chunk, at most
+};
+struct JobWalk {
+  std::vector<DueJobs> due;  // by lane, organisation and rank
+  LaneCursors next;          // of the same lanes
+};
+
+// Visits at most `orgs_max` organisations of each lane in `cursors`.
+JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max);
+
+// How much to take of an organisation in a lane: its first due chunks, those of rank 0 first.
+struct JobShare {
+  domain::Lane lane = domain::Lane::kLookup;
+  base::Uuid org_id;
+  int rank_max = 1;  // 0: only chunks that a client waits for
+  int chunks_max = 0;
+};
+
+struct JobBlockSpec {
+  int block = 0;
+  std::string type;
+  std::string specs_json;
+  std::optional<int> input;
+  domain::Lane lane = domain::Lane::kLookup;
+  std::int64_t price_mc = 0;
+  int parts_total = 0;
+  bool after_drop = false;
+  std::optional<std::vector<std::string>> columns;  // of its output, once bound
+};
+
+// What does not change while a job is open, but for the columns, which are bound once.
+struct JobSpec {
+  base::Uuid job_id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  domain::JobKind kind = domain::JobKind::kFindEmail;
+  int part_rows = 1;
+  bool waited = false;
+  std::string params_json;
+  std::optional<base::Uuid> upload_id;
+  base::Timestamp created_at{};
+  base::Timestamp deadline_at{};
+  std::vector<JobBlockSpec> blocks;  // by number
+};
+
+struct ClaimedJobChunk {
+  Lease lease;
+  base::Uuid job_id;
+  base::Uuid org_id;
+  domain::Lane lane = domain::Lane::kLookup;
+  int rank = 1;
+  int block = 0;
+  int part = 0;
+  int claims = 0;    // since the last progress, this one included
+  int progress = 0;  // records made of it: a record names this number
+  base::Timestamp due_at{};
+  // Ends of its rows that earlier holders recorded: JobPartProgress::done_json.
+  std::optional<std::string> done_json;
+  // The row whose last try ended with its process, or kSuspectPart: it must be failed, not run.
+  std::optional<int> suspect;
+  // The rows of its input part: JSON array of arrays. Empty for a block without input, whose rows
+  // are in the job's params or its file.
+  std::optional<std::string> rows_json;
+  int row_count = 0;
+};
+inline constexpr int kSuspectPart = -1;
+
+struct JobClaim {
+  base::Timestamp now{};  // by the database's clock
+  std::vector<ClaimedJobChunk> chunks;
+  // Of the jobs of these chunks that were not `known`.
+  std::map<base::Uuid, std::shared_ptr<const JobSpec>> specs;
+};
+
+// In one transaction, committed without waiting for the disk: leases due chunks, makes their jobs
+// and blocks running, loads specs and rows. It waits for no other transaction: a job that is locked
+// is made running by its next claim or record.
+JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
+                        const base::Uuid& token, std::chrono::milliseconds lease,
+                        const std::set<base::Uuid>& known);
+
+}  // namespace vedette::store

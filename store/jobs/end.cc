@@ -1,0 +1,74 @@
+#include "store/jobs/end.h"
+
+#include <utility>
+
+#include "base/assert.h"
+#include "domain/ids.h"
+#include "store/audit_sql.h"
+#include "store/jobs/end_sql.h"
+
+namespace vedette::store {
+namespace {
+
+// One callback for every end, whatever the end. The job's lock makes it one.
+bool InsertCallback(Transaction& tx, const base::Clock& clock, const LockedJob& job) {
+  const auto type = domain::CallbackType(job.kind);
+  if (!job.endpoint_id || !type) return false;
+  tx.Exec("job_delivery_insert", base::Uuid::V7(clock), job.payer.org_id, *job.endpoint_id,
+          domain::JobEventId(job.id, job.kind), *type, job.id, job.status);
+  return true;
+}
+
+}  // namespace
+
+LockedJob ReadLockedJob(Columns& in) {
+  LockedJob job;
+  in.Into(&job.id, &job.payer.org_id, &job.payer.team_id, &job.kind, &job.status,
+          &job.status_reason, &job.waited, &job.payer.month, &job.reserved_mc, &job.endpoint_id);
+  return job;
+}
+
+std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
+                                 LockedJob* job, JobPurse* purse) {
+  base::Assert(!domain::IsEnd(job->status), "a job ends once");
+  base::Assert(domain::IsEnd(ending.status), "a job is ended with an end");
+  // A completed job has no chunk left.
+  if (ending.status != domain::JobStatus::kCompleted) tx.Exec("job_chunks_take", job->id);
+  job->status = ending.status;
+  job->status_reason = ending.reason;
+  Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error).at(0))
+      .Into(&job->took);
+  if (job->reserved_mc > 0) purse->Return(std::exchange(job->reserved_mc, 0));
+  std::vector<Signal> raise;
+  if (InsertCallback(tx, clock, *job)) raise.push_back(Signal::kDelivery);
+  if (job->waited) raise.push_back(Signal::kJob);
+  return raise;
+}
+
+std::optional<JobEndOutcome> EndJob(Session& session, const base::Clock& clock, const Scope& scope,
+                                    const base::Uuid& job_id, const JobEnding& ending,
+                                    const std::optional<AuditEntry>& audit) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<JobEndOutcome> {
+    const auto found = tx.Exec("job_end_lock", job_id, scope.org_id, scope.team_id);
+    if (found.empty()) return std::nullopt;
+    Columns in(found[0]);
+    LockedJob job = ReadLockedJob(in);
+    JobEndOutcome outcome;
+    if (!domain::IsEnd(job.status)) {
+      JobPurse purse(tx, job.payer);
+      outcome.raise = EndLockedJob(tx, clock, ending, &job, &purse);
+      purse.Write();
+      outcome.ended = JobEnded{job.kind, job.status, job.took};
+      if (audit) {
+        AuditEntry entry = *audit;
+        entry.org_id = job.payer.org_id;
+        InsertAudit(tx, clock, entry);
+      }
+    }
+    outcome.status = job.status;
+    outcome.status_reason = job.status_reason;
+    return outcome;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "store/jobs/end.h"
+#include "store/jobs/job_purse.h"
+#include "store/signals.h"
+#include "store/sql.h"
+
+// Internal to store/: the end of a job inside the caller's transaction.
+namespace vedette::store {
+
+// A job that the transaction has locked. Its status and its reservation follow what the transaction
+// does to it.
+struct LockedJob {
+  base::Uuid id;
+  Payer payer;
+  domain::JobKind kind = domain::JobKind::kFindEmail;
+  domain::JobStatus status = domain::JobStatus::kQueued;
+  std::optional<std::string> status_reason;
+  bool waited = false;
+  std::int64_t reserved_mc = 0;
+  std::optional<base::Uuid> endpoint_id;  // of its callback
+  std::chrono::microseconds took{};       // from its start to its end, once it has ended
+};
+
+// Reads the first fields of job_lock and job_end_lock.
+LockedJob ReadLockedJob(Columns& in);
+
+// Ends a locked job that is open: see store/jobs/end.h. Returns what is to be raised after it. The
+// caller writes the purse.
+std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
+                                 LockedJob* job, JobPurse* purse);
+
+}  // namespace vedette::store

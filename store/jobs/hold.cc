@@ -1,0 +1,41 @@
+#include "store/jobs/hold.h"
+
+#include "store/sql.h"
+
+namespace vedette::store {
+std::vector<base::Uuid> RenewJobChunks(Session& session, const std::vector<Lease>& leases,
+                                       std::chrono::milliseconds lease) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        return ReadEach<base::Uuid>(tx.Exec("job_chunk_renew", LeaseRows(leases), lease.count()));
+      },
+      Durability::kAsync);
+}
+
+void PutBackJobChunks(Session& session, const std::vector<JobPutBack>& chunks) {
+  Rows<base::Uuid, base::Uuid, std::int64_t> rows;
+  for (const JobPutBack& chunk : chunks) {
+    rows.Add(chunk.lease.id, chunk.lease.token, chunk.delay.count());
+  }
+  InTransaction(session, [&](Transaction& tx) { tx.Exec("job_chunk_put_back", rows); });
+}
+
+std::vector<HeldJobChunk> ReadHeldJobChunks(Session& session, const std::vector<Lease>& leases) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<HeldJobChunk> held;
+    for (const auto& row : tx.Exec("job_chunk_held", LeaseRows(leases))) {
+      HeldJobChunk& chunk = held.emplace_back();
+      Columns(row).Into(&chunk.id, &chunk.may_run);
+    }
+    return held;
+  });
+}
+
+bool MarkJobSuspect(Session& session, const Lease& lease, int row) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return !tx.Exec("job_chunk_suspect", lease.id, lease.token, row).empty();
+  });
+}
+
+}  // namespace vedette::store

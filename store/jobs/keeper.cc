@@ -1,0 +1,78 @@
+#include "store/jobs/keeper.h"
+
+#include <utility>
+
+#include "store/jobs/end.h"
+#include "store/jobs/read.h"
+#include "store/session_impl.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// Ends them one by one: a job that cannot be ended is in nobody's way.
+void EndEach(Session& session, const base::Clock& clock, const std::vector<base::Uuid>& job_ids,
+             const JobEnding& ending, JobKeeperRun* run) {
+  for (const base::Uuid& job_id : job_ids) {
+    try {
+      const auto outcome = EndJob(session, clock, {}, job_id, ending);
+      if (!outcome) continue;
+      ++run->ended;
+      if (outcome->ended) run->jobs.push_back(*outcome->ended);
+      run->raise.insert(run->raise.end(), outcome->raise.begin(), outcome->raise.end());
+    } catch (const std::exception&) {
+      if (session.impl().connection == nullptr) throw;
+      run->failures.push_back(CurrentFailure());
+    }
+  }
+}
+
+}  // namespace
+
+JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock) {
+  const auto overdue = Read(session, [&](Transaction& tx) {
+    return ReadEach<base::Uuid>(tx.Exec("jobs_overdue", kJobKeeperBatch));
+  });
+  JobKeeperRun run;
+  EndEach(session, clock, overdue,
+          {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
+           "The job did not end before its deadline."},
+          &run);
+  return run;
+}
+
+JobKeeperRun EndStalledJobs(Session& session, const base::Clock& clock, StalledCursor* cursor) {
+  StalledCursor next;
+  const auto stalled = Read(session, [&](Transaction& tx) {
+    std::vector<base::Uuid> ids;
+    const auto rows = tx.Exec("jobs_stalled", cursor->deadline_at, cursor->job_id, kJobKeeperBatch,
+                              domain::kStalledAfter.count());
+    StalledCursor at;
+    for (const auto& row : rows) {
+      bool is_stalled = false;
+      Columns(row).Into(&at.deadline_at, &at.job_id, &is_stalled);
+      if (is_stalled) ids.push_back(at.job_id);
+    }
+    // After the last one the search begins again.
+    next = static_cast<int>(rows.size()) == kJobKeeperBatch ? at : StalledCursor{};
+    return ids;
+  });
+  *cursor = next;
+  JobKeeperRun run;
+  EndEach(session, clock, stalled,
+          {domain::JobStatus::kFailed, std::string(domain::kReasonStalled),
+           "Nobody works on the job any more."},
+          &run);
+  return run;
+}
+
+int MoveUnservedLane(Session& session, std::chrono::milliseconds wait) {
+  if (ReadServedLanes(session).contains(domain::Lane::kSmtp)) return 0;
+  return InTransaction(session, [&](Transaction& tx) {
+    return static_cast<int>(tx.Exec("job_lane_move", domain::Lane::kSmtp, domain::Lane::kLookup,
+                                    wait.count(), kJobKeeperBatch)
+                                .affected_rows());
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "domain/job_result.h"
+#include "store/jobs/job_view.h"
+#include "store/page.h"
+#include "store/scope.h"
+#include "store/session.h"
+
+// Reading jobs. Every function sees only what `scope` allows (G8) and throws as InTransaction does.
+namespace vedette::store {
+
+// Empty when it does not exist or is out of scope.
+std::optional<JobView> GetJob(Session& session, const Scope& scope, const base::Uuid& job_id);
+
+// A lookup with its request and, once it has ended, its rows.
+struct LookupView {
+  JobView job;
+  std::string params_json;  // its request
+  // The output of its one part: array of arrays, null in place of a row that was not recorded.
+  // Empty while the job is open, where no row was recorded, and after the retention of rows.
+  std::optional<std::string> rows_json;
+};
+std::optional<LookupView> GetLookup(Session& session, const Scope& scope, const base::Uuid& job_id);
+
+// What the callbacks of these jobs are made of; a job that is open, or gone, has no entry.
+std::map<base::Uuid, domain::EndedLookup> ReadEndedLookups(Session& session,
+                                                           const std::vector<base::Uuid>& job_ids);
+
+// Of these jobs, those that have ended or do not exist any more: what waits for them can be
+// answered.
+std::vector<base::Uuid> ReadEndedJobs(Session& session, const std::vector<base::Uuid>& job_ids);
+
+std::vector<JobBlockView> ReadJobBlocks(Session& session, const base::Uuid& job_id);
+
+// A chunk as the operator sees it.
+struct JobChunkView {
+  base::Uuid id;
+  domain::Lane lane = domain::Lane::kLookup;
+  int rank = 1;
+  int block = 0;
+  int part = 0;
+  int claims = 0;
+  int progress = 0;
+  std::optional<int> suspect;
+  bool leased = false;
+  base::Timestamp available_at{};
+  base::Timestamp due_at{};
+  std::optional<std::string> last_error;  // of the last row that was recorded with an error
+};
+// The first `limit` by block and part.
+std::vector<JobChunkView> ReadJobChunks(Session& session, const base::Uuid& job_id, int limit);
+
+struct JobFilter {
+  Scope scope;
+  std::optional<domain::JobKind> kind;
+  std::optional<domain::JobStatus> status;
+  std::optional<base::Uuid> before;  // older ones only
+  int limit = 100;
+};
+// Newest first.
+std::vector<JobView> ListJobs(Session& session, const JobFilter& filter);
+
+// The lanes that a live member serves: one whose heartbeat is under kLaneMemberFresh old and that
+// is not draining.
+std::set<domain::Lane> ReadServedLanes(Session& session);
+inline constexpr std::chrono::seconds kLaneMemberFresh{30};
+
+}  // namespace vedette::store

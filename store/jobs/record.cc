@@ -1,0 +1,298 @@
+#include "store/jobs/record.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "base/assert.h"
+#include "domain/admission.h"
+#include "store/jobs/end_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+using Records = std::vector<const JobChunkRecord*>;
+
+bool IsPartEnd(const JobChunkRecord& record) {
+  return std::holds_alternative<JobPartEnd>(record.what);
+}
+
+std::int64_t ChargeOf(const std::vector<JobChunkRecord>& records) {
+  std::int64_t charge_mc = 0;
+  for (const JobChunkRecord& record : records) charge_mc += record.charge_mc;
+  return charge_mc;
+}
+
+// The job, while it is open.
+struct OpenJob {
+  LockedJob job;
+  bool tops_up = false;
+};
+
+std::optional<OpenJob> LockOpenJob(Transaction& tx, const base::Uuid& job_id,
+                                   JobRecordResult* result) {
+  const auto found = tx.Exec("job_lock", job_id);
+  if (found.empty()) return std::nullopt;
+  OpenJob open;
+  Columns in(found[0]);
+  open.job = ReadLockedJob(in);
+  in.Into(&open.tops_up, &result->recorded_at);
+  if (domain::IsEnd(open.job.status)) return std::nullopt;
+  return open;
+}
+
+// The fences of lease and progress. What they let through is recorded.
+Records LockChunks(Transaction& tx, const base::Uuid& job_id,
+                   const std::vector<JobChunkRecord>& records, JobRecordResult* result) {
+  Rows<base::Uuid, base::Uuid, int> asked;
+  for (const JobChunkRecord& record : records) {
+    asked.Add(record.lease.id, record.lease.token, record.progress);
+  }
+  Records fresh;
+  for (const auto& row : tx.Exec("job_chunk_lock", job_id, asked)) {
+    std::size_t n = 0;
+    bool is_fresh = false;
+    bool was_before = false;
+    Columns(row).Into(&n, &is_fresh, &was_before);
+    if (is_fresh) {
+      result->chunks.at(n - 1) = JobRecorded::kRecorded;
+      fresh.push_back(&records.at(n - 1));
+    } else if (was_before) {
+      result->chunks.at(n - 1) = JobRecorded::kBefore;
+    }
+  }
+  return fresh;
+}
+
+// The part's key is the last fence: a part that exists is a bug, and nothing happens.
+void WriteParts(Transaction& tx, const base::Uuid& job_id, const Records& records) {
+  Rows<int, int, std::string, int> parts;
+  for (const JobChunkRecord* record : records) {
+    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
+      parts.Add(record->block, record->part, end->rows_json, end->row_count);
+    }
+  }
+  if (!parts.empty()) tx.Exec("job_part_insert", job_id, parts);
+}
+
+// What a record adds to one block.
+struct BlockSum {
+  std::optional<std::string> columns;
+  int parts_done = 0;
+  int rows_done = 0;
+  int rows_out = 0;
+  int row_errors = 0;
+  int rows_charged = 0;
+  std::optional<std::string> last_error;
+};
+
+// Returns the blocks that their last part has completed.
+std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Records& records) {
+  std::map<int, BlockSum> sums;
+  for (const JobChunkRecord* record : records) {
+    BlockSum& sum = sums[record->block];
+    if (record->columns) sum.columns = Param(*record->columns).text();
+    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
+      ++sum.parts_done;
+      sum.rows_out += end->row_count;
+    }
+    sum.rows_done += record->rows_done;
+    sum.row_errors += record->row_errors;
+    sum.rows_charged += record->rows_charged;
+    if (record->last_error) sum.last_error = record->last_error;
+  }
+  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>> rows;
+  for (const auto& [block, sum] : sums) {
+    rows.Add(block, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out, sum.row_errors,
+             sum.rows_charged, sum.last_error);
+  }
+  std::vector<int> completed;
+  for (const auto& row : tx.Exec("job_block_add", job_id, rows)) {
+    int block = 0;
+    bool is_completed = false;
+    Columns(row).Into(&block, &is_completed);
+    if (is_completed) completed.push_back(block);
+  }
+  return completed;
+}
+
+// Opens what follows from the parts that ended: further parts of their blocks, and those of what
+// consumes them. Returns whether there are any.
+bool OpenParts(Transaction& tx, const base::Uuid& job_id, const Records& records) {
+  std::vector<int> blocks;
+  for (const JobChunkRecord* record : records) {
+    if (IsPartEnd(*record)) blocks.push_back(record->block);
+  }
+  if (blocks.empty()) return false;
+  const auto consumers = ReadEach<int>(tx.Exec("job_block_consumers", job_id, blocks));
+  blocks.insert(blocks.end(), consumers.begin(), consumers.end());
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return !tx.Exec("parts_open", job_id, blocks).empty();
+}
+
+// Chunks whose part ended go; the others count one record more.
+void WriteChunks(Transaction& tx, const Records& records) {
+  std::vector<base::Uuid> ended;
+  Rows<base::Uuid, int, std::string, bool, std::optional<std::string>> going_on;
+  for (const JobChunkRecord* record : records) {
+    if (IsPartEnd(*record)) {
+      ended.push_back(record->lease.id);
+    } else if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
+      going_on.Add(record->lease.id, record->progress, progress->done_json, progress->serial,
+                   record->last_error);
+    }
+  }
+  if (!ended.empty()) tx.Exec("job_chunk_delete", ended);
+  if (going_on.empty()) return;
+  const auto written = tx.Exec("job_chunk_progress", going_on).affected_rows();
+  if (static_cast<std::size_t>(written) != going_on.size()) {
+    throw std::logic_error("a locked job chunk was recorded by somebody else");
+  }
+}
+
+void Charge(Transaction& tx, const Records& records, LockedJob* job) {
+  std::int64_t charge_mc = 0;
+  int rows = 0;
+  for (const JobChunkRecord* record : records) {
+    charge_mc += record->charge_mc;
+    if (record->charge_mc > 0) rows += record->rows_charged;
+  }
+  if (charge_mc == 0) return;
+  if (charge_mc > job->reserved_mc) {
+    throw std::logic_error("a job is charged more than is reserved for it");
+  }
+  job->reserved_mc -= charge_mc;
+  tx.Exec("job_charge", job->id, charge_mc);
+  tx.Exec("job_charge_entry", job->payer.org_id, job->payer.team_id, charge_mc, rows, job->id);
+}
+
+// Rows that came through a block that drops some are paid for where priced blocks consume them. The
+// job fails where that cannot be reserved.
+std::optional<JobEnding> TopUp(Transaction& tx, const Records& records, LockedJob* job,
+                               JobPurse* purse) {
+  Rows<int, int> parts;
+  for (const JobChunkRecord* record : records) {
+    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
+      parts.Add(record->block, end->row_count);
+    }
+  }
+  if (parts.empty()) return std::nullopt;
+  const auto more_mc = ReadOne<std::int64_t>(tx.Exec("job_top_up_due", job->id, parts));
+  if (more_mc == 0) return std::nullopt;
+  const Purses::Room room = purse->Room();
+  const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
+                                                     .spend_left_mc = room.spend_left_mc,
+                                                     .price_mc = more_mc,
+                                                     .checks = 1});
+  if (admission.admitted == 0) {
+    const bool balance = room.balance_mc < more_mc;
+    return JobEnding{domain::JobStatus::kFailed,
+                     std::string(balance ? domain::kReasonInsufficientCredits
+                                         : domain::kReasonSpendLimitReached),
+                     balance ? "The balance does not cover the rows that came through."
+                             : "The team's spend limit does not cover the rows that came through."};
+  }
+  purse->Take(more_mc);
+  tx.Exec("job_top_up", job->id, more_mc);
+  job->reserved_mc += more_mc;
+  return std::nullopt;
+}
+
+// A block that cannot go on fails with its job.
+std::optional<JobEnding> FailBlocks(Transaction& tx, const base::Uuid& job_id,
+                                    const Records& records) {
+  std::optional<JobEnding> ending;
+  for (const JobChunkRecord* record : records) {
+    const auto* fault = std::get_if<JobFault>(&record->what);
+    if (fault == nullptr) continue;
+    tx.Exec("job_block_fail", job_id, record->block, fault->error);
+    ending = JobEnding{domain::JobStatus::kFailed, fault->reason, fault->error};
+  }
+  return ending;
+}
+
+// The end of the job where its last block is completed.
+std::optional<JobEnding> EndOfBlocks(Transaction& tx, const base::Uuid& job_id,
+                                     const std::vector<int>& completed, const Records& records) {
+  if (completed.empty()) return std::nullopt;
+  if (ReadOne<int>(tx.Exec("job_block_end", job_id, completed)) > 0) return std::nullopt;
+  for (const JobChunkRecord* record : records) {
+    const auto* end = std::get_if<JobPartEnd>(&record->what);
+    if (end != nullptr && end->error_code) {
+      return JobEnding{domain::JobStatus::kFailed, end->error_code, end->error};
+    }
+  }
+  return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
+}
+
+void CheckShape(const std::vector<JobChunkRecord>& records) {
+  base::Assert(!records.empty() && records.size() <= kJobRecordChunksMax,
+               "a record has 1 to 8 chunks");
+  for (const JobChunkRecord& record : records) {
+    base::Assert(record.charge_mc >= 0 && (record.charge_mc == 0 || record.rows_charged > 0),
+                 "what is charged stands for rows");
+  }
+}
+
+// A record that may fail its job takes the job's other chunks then. It locks them before its own:
+// a renewal locks chunks in the order of their ids, and two orders would make a deadlock.
+bool MayFailTheJob(const std::vector<JobChunkRecord>& records, const OpenJob& open) {
+  return open.tops_up || std::any_of(records.begin(), records.end(), [](const auto& record) {
+           return std::holds_alternative<JobFault>(record.what);
+         });
+}
+
+// Everything that the fresh records do.
+void Apply(Transaction& tx, const base::Clock& clock, const Records& records, OpenJob* open,
+           JobRecordResult* result) {
+  LockedJob& job = open->job;
+  if (job.status == domain::JobStatus::kQueued) {
+    tx.Exec("job_started", std::vector<base::Uuid>{job.id}, std::vector<int>{records[0]->block});
+    job.status = domain::JobStatus::kRunning;
+  }
+  WriteParts(tx, job.id, records);
+  const std::vector<int> completed = AddToBlocks(tx, job.id, records);
+  if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
+  WriteChunks(tx, records);
+  Charge(tx, records, &job);
+  JobPurse purse(tx, job.payer);
+  std::optional<JobEnding> ending;
+  if (open->tops_up) ending = TopUp(tx, records, &job, &purse);
+  if (!ending) ending = FailBlocks(tx, job.id, records);
+  if (!ending) ending = EndOfBlocks(tx, job.id, completed, records);
+  if (ending) {
+    const auto raise = EndLockedJob(tx, clock, *ending, &job, &purse);
+    result->raise.insert(result->raise.end(), raise.begin(), raise.end());
+    result->ended = job.status;
+  }
+  purse.Write();
+  // A record that charges nothing began without waiting, and turns out to end or to reserve.
+  if (!completed.empty() || ending || purse.locked()) tx.WaitForDisk();
+}
+
+}  // namespace
+
+JobRecordResult RecordJobChunks(Session& session, const base::Clock& clock,
+                                const base::Uuid& job_id,
+                                const std::vector<JobChunkRecord>& records) {
+  CheckShape(records);
+  const Durability durability = ChargeOf(records) > 0 ? Durability::kSync : Durability::kAsync;
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        JobRecordResult result;
+        result.chunks.assign(records.size(), JobRecorded::kDropped);
+        auto open = LockOpenJob(tx, job_id, &result);
+        if (!open) return result;
+        if (MayFailTheJob(records, *open)) tx.Exec("job_chunks_lock", job_id);
+        const Records fresh = LockChunks(tx, job_id, records, &result);
+        if (!fresh.empty()) Apply(tx, clock, fresh, &*open, &result);
+        return result;
+      },
+      durability);
+}
+
+}  // namespace vedette::store

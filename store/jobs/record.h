@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "store/lease.h"
+#include "store/session.h"
+#include "store/signals.h"
+
+// The one transaction in which rows of jobs take effect: parts, counters, charge, what they open,
+// and the ends that follow (G1). The fences are here, in the database: the lease's token, the
+// number of records made (`progress`), and the part's key.
+//
+//   a chunk, leased:  --JobPartProgress--> leased, progress + 1    some rows have ended
+//                     --JobPartEnd-------> gone, its part exists    all rows have ended
+//                     --JobFault---------> gone, its job has failed
+namespace vedette::store {
+
+// Some rows of the part have ended, or are to be tried later.
+struct JobPartProgress {
+  // Everything recorded of the part until now, this record included:
+  //   {"rows": [cells or null, ..], "later": {"<index>": {..}, ..}}
+  // "rows" has an entry for each row of the part: its cells, or null while it has not ended. It
+  // becomes the part as it is where the job ends before the part does. "later" is the pipeline's.
+  std::string done_json;
+  bool serial = false;  // its rows are tried one by one: claims go on counting
+};
+
+// Every row of the part has ended.
+struct JobPartEnd {
+  std::string rows_json;  // the output: array of arrays, in the order of the block's columns
+  int row_count = 0;      // of the output, at most kPartRowsMax
+  // The job fails instead of completing when this part is its last one: of a lookup of one row
+  // whose row failed.
+  std::optional<std::string> error_code;
+  std::optional<std::string> error;
+};
+
+// The block cannot go on, and with it the job: it cannot be bound, its source is gone, its output
+// cannot be stored, its part killed its worker.
+struct JobFault {
+  std::string reason{domain::kReasonBlockFailed};  // a code
+  std::string error;                               // a sentence
+};
+
+struct JobChunkRecord {
+  Lease lease;
+  int block = 0;
+  int part = 0;
+  int progress = 0;  // records made of the chunk before this one
+  // Of this record alone.
+  int rows_done = 0;
+  int row_errors = 0;
+  int rows_charged = 0;
+  std::int64_t charge_mc = 0;                       // of rows_charged; never more than was reserved
+  std::optional<std::vector<std::string>> columns;  // of the block, once they are bound
+  // What the last row that failed says, a code and a sentence, for the operator. Kept where a later
+  // record has none.
+  std::optional<std::string> last_error;
+  std::variant<JobPartProgress, JobPartEnd, JobFault> what;
+};
+
+// Chunks of one record. All belong to one job; no two are the same.
+inline constexpr std::size_t kJobRecordChunksMax = 8;
+
+enum class JobRecorded {
+  kRecorded,
+  kBefore,   // an earlier call with the same progress has happened
+  kDropped,  // the lease is lost, or the chunk is gone: nothing of it took effect
+};
+
+struct JobRecordResult {
+  std::vector<JobRecorded> chunks;         // in the order of the records
+  std::optional<domain::JobStatus> ended;  // the job ended in this transaction
+  std::vector<Signal> raise;               // after it; the caller raises them
+  base::Timestamp recorded_at{};
+};
+
+// All or nothing for the chunks whose lease still holds. Its COMMIT waits for the disk only where
+// money moves, or a block or the job ends. After CommitUnknown the same call is safe to repeat:
+// what happened is kBefore or kDropped. Throws as InTransaction does; std::logic_error where more
+// is charged than is reserved (then nothing happened).
+JobRecordResult RecordJobChunks(Session& session, const base::Clock& clock,
+                                const base::Uuid& job_id,
+                                const std::vector<JobChunkRecord>& records);
+
+}  // namespace vedette::store

@@ -1,0 +1,158 @@
+#include "store/jobs/start.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/json.h"
+#include "domain/admission.h"
+#include "store/endpoint_sql.h"
+#include "store/idempotency_sql.h"
+#include "store/jobs/job_purse.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr const char* kEstimateKey = "estimate_mc";
+
+// What idempotency_key.answer holds.
+std::string StoredAnswer(const NewJob& job) {
+  return base::DumpJson(base::Json{{kEstimateKey, job.estimate_mc}});
+}
+
+StartOutcome OutcomeOf(const KeyUse& use) {
+  if (use.kind == KeyUse::Kind::kInProgress) return JobKeyInUse{};
+  // A monitor's request is another one, whatever its hash.
+  if (use.kind == KeyUse::Kind::kOtherRequest || !use.job_id) return JobKeyReused{};
+  const base::Json answer = base::ParseJsonOrThrow(use.answer_json);
+  return JobStarted{*use.job_id, answer.at(kEstimateKey).get<std::int64_t>(), true};
+}
+
+// Reserves the estimate whole, or says why not. At price 0 no purse is locked.
+std::optional<JobNotPayable> Reserve(const NewJob& job, JobPurse* purse) {
+  if (job.estimate_mc == 0) return std::nullopt;
+  const Purses::Room room = purse->Room();
+  const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
+                                                     .spend_left_mc = room.spend_left_mc,
+                                                     .price_mc = job.estimate_mc,
+                                                     .checks = 1});
+  if (admission.admitted == 1) {
+    purse->Take(job.estimate_mc);
+    return std::nullopt;
+  }
+  return JobNotPayable{room.balance_mc < job.estimate_mc ? JobNotPayable::Why::kInsufficientCredits
+                                                         : JobNotPayable::Why::kSpendLimitReached,
+                       job.estimate_mc, room.balance_mc, room.spend_left_mc};
+}
+
+// Whether one more investigation is one too many. The account's lock, which every start of one
+// takes, makes the count exact.
+bool HasTooManyInvestigations(Transaction& tx, const NewJob& job, JobPurse* purse) {
+  if (job.kind != domain::JobKind::kInvestigation) return false;
+  purse->Room();
+  const auto open = ReadOne<int>(tx.Exec("job_open_of_kind", job.org_id, job.kind));
+  return open >= domain::kOpenInvestigationsMax;
+}
+
+void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
+               const std::optional<base::Uuid>& endpoint_id) {
+  std::optional<std::string> url;
+  if (job.webhook) url = job.webhook->url;
+  tx.Exec("job_insert", job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
+          job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind, job.caller.id,
+          job.remote_address, job.estimate_mc, month, url, endpoint_id, job.deadline.count(),
+          job.caller.on_behalf_of);
+}
+
+// Parts of a block that have a chunk from the start on: of a source, or of what consumes the parts
+// that the request gave, as many as its window has room for.
+int OpenedAtOnce(const NewJob& job, const NewJobBlock& block) {
+  const bool begins = job.parts.empty() ? !block.input : block.input == 0;
+  return begins ? std::min(block.part_window, block.parts_total) : 0;
+}
+
+void InsertBlocks(Transaction& tx, const NewJob& job) {
+  Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool,
+       std::optional<std::string>, std::optional<std::int64_t>, int, int, int, bool>
+      rows;
+  Rows<int, domain::Lane, int> beginning;
+  int number = 0;
+  for (const NewJobBlock& block : job.blocks) {
+    std::optional<std::string> columns;
+    if (block.columns) columns = Param(*block.columns).text();
+    const bool made = number == 0 && !job.parts.empty();
+    const int opened = OpenedAtOnce(job, block);
+    rows.Add(number, block.type, block.specs_json, block.input, block.lane, block.price_mc,
+             block.after_drop, columns, block.rows_total, block.parts_total, block.part_window,
+             made ? block.parts_total : opened, made);
+    if (opened > 0) beginning.Add(number, block.lane, opened);
+    ++number;
+  }
+  base::Assert(!beginning.empty(), "a job has something to do");
+  tx.Exec("job_block_insert", job.id, rows);
+  tx.Exec("job_chunk_insert", job.id, job.org_id, job.waited ? 0 : 1, beginning);
+}
+
+void InsertParts(Transaction& tx, const NewJob& job) {
+  if (job.parts.empty()) return;
+  Rows<int, int, std::string, int> rows;
+  int number = 0;
+  for (const NewJobPart& part : job.parts) rows.Add(0, number++, part.rows_json, part.row_count);
+  tx.Exec("job_part_insert", job.id, rows);
+}
+
+void CheckShape(const NewJob& job) {
+  base::Assert(!job.blocks.empty() && job.blocks.size() <= std::size_t{domain::kBlocksMax},
+               "a job has 1 to 64 blocks");
+  base::Assert(job.part_rows >= 1 && job.part_rows <= domain::kPartRowsMax,
+               "a part has 1 to 256 rows");
+  base::Assert(job.parts.empty() || job.blocks[0].parts_total == static_cast<int>(job.parts.size()),
+               "the parts that a request gives are all of its first block");
+}
+
+}  // namespace
+
+std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org_id,
+                                         const Idempotency& idempotency) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<StartOutcome> {
+    const auto use = JudgeIdempotency(tx, org_id, idempotency);
+    if (!use) return std::nullopt;
+    return OutcomeOf(*use);
+  });
+}
+
+StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
+                      const StartLimits& limits) {
+  CheckShape(job);
+  return InTransaction(session, [&](Transaction& tx) -> StartOutcome {
+    if (job.idempotency) {
+      if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
+        return OutcomeOf(*use);
+      }
+    }
+    if (job.upload_id && tx.Exec("job_upload_share", *job.upload_id, job.org_id).empty()) {
+      return JobUploadNotFound{};
+    }
+    std::string month;
+    int open = 0;
+    Columns(tx.Exec("job_start_read", job.org_id, limits.open_per_org_max)[0]).Into(&month, &open);
+    JobPurse purse(tx, {job.org_id, job.team_id, month});
+    // The endpoint comes before the account in the order of locks.
+    std::optional<base::Uuid> endpoint_id;
+    if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
+    if (auto refused = Reserve(job, &purse)) return *refused;
+    if (HasTooManyInvestigations(tx, job, &purse)) return TooManyInvestigations{};
+    if (open >= limits.open_per_org_max) return TooManyJobs{};
+    InsertJob(tx, job, month, endpoint_id);
+    InsertBlocks(tx, job);
+    InsertParts(tx, job);
+    if (job.idempotency) {
+      StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
+    }
+    purse.Write();
+    return JobStarted{job.id, job.estimate_mc, false};
+  });
+}
+
+}  // namespace vedette::store

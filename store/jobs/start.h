@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "domain/principal.h"
+#include "store/endpoint.h"
+#include "store/idempotency.h"
+#include "store/session.h"
+
+// The start of a job: key, money, job, blocks and first chunks in one transaction.
+namespace vedette::store {
+
+struct NewJobBlock {
+  std::string type;
+  std::string specs_json = "{}";
+  std::optional<int> input;  // an earlier block; empty for a source
+  domain::Lane lane = domain::Lane::kLookup;
+  std::int64_t price_mc = 0;  // of a row
+  bool after_drop = false;    // a block before it drops rows
+  std::optional<std::vector<std::string>> columns;
+  std::optional<std::int64_t> rows_total;  // of a source
+  int parts_total = 1;
+  int part_window = 1;  // parts of it that have a chunk at once, at most
+};
+
+// A part of block 0 that the request gave. A job with such parts has them all: its block 0 is
+// complete at the start and needs no chunk.
+struct NewJobPart {
+  std::string rows_json;  // array of arrays
+  int row_count = 0;
+};
+
+struct NewJob {
+  // Made by the caller (base::Uuid::V7), who may repeat the call with the same one.
+  base::Uuid id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;  // the caller's, who pays; it exists
+  domain::JobKind kind = domain::JobKind::kFindEmail;
+  std::optional<std::string> name;
+  std::optional<base::Uuid> workflow_id;
+  std::optional<base::Uuid> upload_id;  // a file that it reads; kept until the job has ended
+  int part_rows = 1;                    // rows of a part, at most kPartRowsMax
+  std::string params_json = "{}";       // a lookup: its request, rows included
+  bool waited = false;                  // a client waits for it
+  domain::Principal caller;
+  std::string remote_address;
+  std::int64_t estimate_mc = 0;          // reserved whole, or nothing starts
+  std::chrono::milliseconds deadline{};  // from now; the job is ended then
+  std::optional<Webhook> webhook;        // its callback
+  std::vector<NewJobBlock> blocks;       // 1..kBlocksMax, in topological order
+  std::vector<NewJobPart> parts;
+  std::optional<Idempotency> idempotency;
+};
+
+// The limits of an organisation at the start.
+struct StartLimits {
+  int open_per_org_max;  // [jobs]
+};
+
+struct JobStarted {
+  base::Uuid job_id;
+  std::int64_t estimate_mc = 0;
+  bool already_started = false;  // by an earlier request with this idempotency key
+};
+// Another request with this idempotency key has not finished.
+struct JobKeyInUse {};
+// The idempotency key stands for another request.
+struct JobKeyReused {};
+// The estimate cannot be reserved. The balance is asked before the spend limit.
+struct JobNotPayable {
+  enum class Why { kInsufficientCredits, kSpendLimitReached };
+  Why why = Why::kInsufficientCredits;
+  std::int64_t estimate_mc = 0;
+  std::int64_t balance_mc = 0;
+  std::optional<std::int64_t> spend_left_mc;  // of the team; empty = no limit
+};
+struct JobUploadNotFound {};      // or unfinished, expired, another organisation's
+struct TooManyInvestigations {};  // kOpenInvestigationsMax are open; the count is exact
+struct TooManyJobs {};            // about open_per_org_max are open
+using StartOutcome = std::variant<JobStarted, JobKeyInUse, JobKeyReused, JobNotPayable,
+                                  JobUploadNotFound, TooManyInvestigations, TooManyJobs>;
+
+// What this idempotency key stands for already, as StartJob would say (JobStarted, JobKeyInUse or
+// JobKeyReused); empty where it is free. For those who judge more before they start. Throws as
+// InTransaction does.
+std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org_id,
+                                         const Idempotency& idempotency);
+
+// All or nothing: for every outcome but JobStarted nothing is stored, and the same key may be used
+// again. The caller raises Signal::kJobChunk after a JobStarted. After CommitUnknown the call is
+// safe to repeat where it has an idempotency key. Throws as InTransaction does.
+StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
+                      const StartLimits& limits);
+
+}  // namespace vedette::store

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/uuid.h"
+
+namespace vedette::store {
+
+// The right to work on one thing until the database's clock reaches the lease's end: a chunk, a
+// delivery. `token` was written into its row by the claim, and every claim makes a new one;
+// whatever is done under the lease names both, and takes effect only while the row has this token.
+struct Lease {
+  base::Uuid id;  // of the thing
+  base::Uuid token;
+
+  bool operator==(const Lease&) const = default;
+};
+
+// How much of an organisation's due work a claim takes: chunks in their order until they have
+// `rows_max` rows, the chunk that reaches it included.
+struct ClaimShare {
+  base::Uuid org_id;
+  int chunks_max = 0;
+  int rows_max = 0;
+};
+
+}  // namespace vedette::store

@@ -1,0 +1,229 @@
+#include "store/monitors/control.h"
+
+#include <utility>
+
+#include "domain/next_run_times.h"
+#include "store/audit_sql.h"
+#include "store/checks/ticks_sql.h"
+#include "store/monitors/control_sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::MonitorStatus;
+
+bool IsFromFile(MonitorStatus status) {
+  return status == MonitorStatus::kStarting || status == MonitorStatus::kFailed;
+}
+
+void AuditIfGiven(Transaction& tx, const base::Clock& clock, const LockedMonitor& monitor,
+                  const std::optional<AuditEntry>& audit) {
+  if (!audit) return;
+  AuditEntry entry = *audit;
+  entry.org_id = monitor.org_id;
+  InsertAudit(tx, clock, entry);
+}
+
+// One switch: `allowed` says from which states; `target` and `reason` are written unless the
+// monitor is there already.
+ControlOutcome Switch(Session& session, const base::Clock& clock, const Scope& scope,
+                      const base::Uuid& monitor_id, MonitorStatus target,
+                      const std::optional<std::string>& reason, bool (*allowed)(MonitorStatus),
+                      const std::optional<AuditEntry>& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto monitor = LockMonitor(tx, scope, monitor_id);
+    if (!monitor) return ControlOutcome{.kind = ControlOutcome::Kind::kNotFound};
+    if (!allowed(monitor->status)) {
+      return ControlOutcome{ControlOutcome::Kind::kConflict, monitor->status,
+                            monitor->disabled_reason};
+    }
+    if (monitor->status == target) {
+      return ControlOutcome{ControlOutcome::Kind::kDone, monitor->status, monitor->disabled_reason};
+    }
+    SetMonitorStatus(tx, monitor_id, target, reason);
+    AuditIfGiven(tx, clock, *monitor, audit);
+    return ControlOutcome{ControlOutcome::Kind::kDone, target, reason};
+  });
+}
+
+// A row of sched_lock.
+struct LockedSched {
+  SchedRow sched;
+  base::Timestamp now{};  // of the transaction
+  bool live = false;
+  std::optional<int> open_rows;
+  base::Timestamp clock{};  // of the moment
+};
+
+LockedSched LockSched(Transaction& tx, const base::Uuid& monitor_id) {
+  const auto rows = tx.Exec("sched_lock", monitor_id);
+  LockedSched locked;
+  Columns in(rows.at(0));
+  locked.sched = ReadSched(in, &locked.now);
+  in.Into(&locked.live, &locked.open_rows, &locked.clock);
+  return locked;
+}
+
+// Slots that came due before the stop are accounted for as skipped_paused.
+void StopOrganisation(Transaction& tx, const base::Uuid& org_id) {
+  std::vector<SchedRow> due;
+  base::Timestamp now{};
+  for (const auto& row : tx.Exec("sched_due_of_organisation", org_id)) {
+    Columns in(row);
+    due.push_back(ReadSched(in, &now));
+  }
+  CloseDueTicks(tx, std::move(due), now, domain::Outcome::kSkippedPaused);
+  tx.Exec("sched_stop_organisation", org_id);
+}
+
+// Its active monitors go on with the first slot after now.
+void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
+  Rows<base::Uuid, base::Timestamp> starts;
+  for (const auto& row : tx.Exec("sched_stopped_of_organisation", org_id)) {
+    base::Uuid monitor_id;
+    base::Timestamp anchor_at{};
+    std::chrono::seconds frequency{};
+    base::Timestamp now{};
+    Columns(row).Into(&monitor_id, &anchor_at, &frequency, &now);
+    starts.Add(monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
+  }
+  tx.Exec("sched_set_live", starts, true);
+}
+
+}  // namespace
+
+std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
+                                         const base::Uuid& monitor_id) {
+  const auto rows = tx.Exec("monitor_lock", monitor_id, scope.org_id, scope.team_id);
+  if (rows.empty()) return std::nullopt;
+  LockedMonitor locked;
+  Columns(rows.at(0)).Into(&locked.org_id, &locked.status, &locked.disabled_reason);
+  return locked;
+}
+
+void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStatus status,
+                      const std::optional<std::string>& disabled_reason) {
+  tx.Exec("monitor_set_status", monitor_id, status, disabled_reason);
+  // The organisation before monitor_sched, as ChangeOrganisation locks them.
+  const bool live = status == MonitorStatus::kActive &&
+                    ReadOne<bool>(tx.Exec("sched_live_of_monitor", monitor_id));
+  const LockedSched locked = LockSched(tx, monitor_id);
+  const SchedRow& sched = locked.sched;
+  if (!live && locked.live && sched.next_run_at <= locked.now) {
+    CloseDueTicks(tx, {sched}, locked.now, domain::Outcome::kSkippedPaused);
+  }
+  std::optional<base::Timestamp> next_run_at;
+  if (live && !locked.live) {
+    next_run_at = domain::FirstSlotAfter(sched.anchor_at, std::chrono::seconds(sched.frequency_s),
+                                         locked.clock);
+  }
+  Rows<base::Uuid, std::optional<base::Timestamp>> set;
+  set.Add(monitor_id, next_run_at);
+  tx.Exec("sched_set_live", set, live);
+}
+
+ControlOutcome PauseMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                            const base::Uuid& monitor_id, const std::string& reason,
+                            const std::optional<AuditEntry>& audit) {
+  return Switch(
+      session, clock, scope, monitor_id, MonitorStatus::kPaused, reason,
+      [](MonitorStatus s) { return s == MonitorStatus::kActive || s == MonitorStatus::kPaused; },
+      audit);
+}
+
+ControlOutcome ResumeMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::optional<AuditEntry>& audit) {
+  return Switch(
+      session, clock, scope, monitor_id, MonitorStatus::kActive, std::nullopt,
+      [](MonitorStatus s) { return !IsFromFile(s); }, audit);
+}
+
+ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::string& reason,
+                             const std::optional<AuditEntry>& audit) {
+  return Switch(
+      session, clock, scope, monitor_id, MonitorStatus::kCancelled, reason,
+      [](MonitorStatus s) { return !IsFromFile(s); }, audit);
+}
+
+ControlOutcome ArchiveMonitor(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                              const std::string& reason) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto monitor = LockMonitor(tx, scope, monitor_id);
+    if (!monitor) return ControlOutcome{.kind = ControlOutcome::Kind::kNotFound};
+    ControlOutcome outcome{ControlOutcome::Kind::kDone, monitor->status, monitor->disabled_reason};
+    if (monitor->status == MonitorStatus::kStarting) {
+      outcome.kind = ControlOutcome::Kind::kConflict;
+      return outcome;
+    }
+    if (!IsFromFile(monitor->status) && monitor->status != MonitorStatus::kCancelled) {
+      outcome.status = MonitorStatus::kCancelled;
+      outcome.disabled_reason = reason;
+      SetMonitorStatus(tx, monitor_id, outcome.status, outcome.disabled_reason);
+    }
+    tx.Exec("monitor_archive", monitor_id);
+    return outcome;
+  });
+}
+
+TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const std::optional<AuditEntry>& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    TriggerOutcome outcome;
+    const auto monitor = LockMonitor(tx, scope, monitor_id);
+    if (!monitor) {
+      outcome.kind = TriggerOutcome::Kind::kNotFound;
+      return outcome;
+    }
+    outcome.status = monitor->status;
+    LockedSched locked = LockSched(tx, monitor_id);
+    if (!locked.live) {
+      outcome.kind = TriggerOutcome::Kind::kConflict;
+      outcome.organisation_stopped = monitor->status == MonitorStatus::kActive;
+      return outcome;
+    }
+    AuditIfGiven(tx, clock, *monitor, audit);
+    NewTick tick;
+    tick.sched = std::move(locked.sched);
+    if (tick.sched.open_tick_id) {
+      outcome.joined = true;
+      outcome.tick_id = *tick.sched.open_tick_id;
+      outcome.rows = locked.open_rows.value();
+      return outcome;
+    }
+    tick.tick_id = NextTickId(tick.sched, locked.now);
+    tick.trigger = domain::TickTrigger::kManual;
+    tick.due_at = locked.now;
+    tick.next_run_at = tick.sched.next_run_at;
+    OpenTicks(tx, clock, {tick}, limits);
+    outcome.tick_id = tick.tick_id;
+    outcome.rows = tick.sched.row_count;
+    return outcome;
+  });
+}
+
+bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                        const OrganisationChange& change, const std::optional<AuditEntry>& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto rows = tx.Exec("organisation_lock", org_id);
+    if (rows.empty()) return false;
+    bool locked_before = false;
+    std::vector<std::string> features_before;
+    bool ran = false;
+    Columns(rows.at(0)).Into(&locked_before, &features_before, &ran);
+    const bool runs = ReadOne<bool>(tx.Exec("organisation_set_control", org_id,
+                                            change.locked.value_or(locked_before),
+                                            change.features.value_or(features_before)));
+    if (ran && !runs) StopOrganisation(tx, org_id);
+    if (!ran && runs) StartOrganisation(tx, org_id);
+    if (audit) {
+      AuditEntry entry = *audit;
+      entry.org_id = org_id;
+      InsertAudit(tx, clock, entry);
+    }
+    return true;
+  });
+}
+
+}  // namespace vedette::store

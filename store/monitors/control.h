@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/names.h"
+#include "store/audit.h"
+#include "store/checks/ticks.h"
+#include "store/scope.h"
+#include "store/session.h"
+
+// Switching monitors and organisations on and off, and triggering (interface 3.4, design 5). Every
+// change is one transaction, with its audit entry where one is given. All functions throw as
+// InTransaction does (store/session.h).
+namespace vedette::store {
+
+struct ControlOutcome {
+  enum class Kind { kDone, kNotFound, kConflict };
+  Kind kind = Kind::kDone;
+  // As stored, after the change or, at a conflict, as it stands.
+  domain::MonitorStatus status = domain::MonitorStatus::kActive;
+  std::optional<std::string> disabled_reason;
+  // Of a change of struct: the fields whose values are forgotten.
+  std::vector<std::string> forgotten{};
+};
+
+// Active or paused -> paused with this reason. Cancelled, starting, failed: conflict.
+ControlOutcome PauseMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                            const base::Uuid& monitor_id, const std::string& reason,
+                            const std::optional<AuditEntry>& audit);
+
+// Paused or cancelled -> active, disabled_reason cleared; the next anchored slot comes first and no
+// tick is opened. Active stays as it is. Starting, failed: conflict.
+ControlOutcome ResumeMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::optional<AuditEntry>& audit);
+
+// Active, paused or cancelled -> cancelled with this reason. Starting, failed: conflict.
+ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::string& reason,
+                             const std::optional<AuditEntry>& audit);
+
+// Takes the monitor out of the lists, and cancels it unless it failed; it is still found by its id.
+// Resuming it brings it back. Starting: conflict.
+ControlOutcome ArchiveMonitor(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                              const std::string& reason);
+
+struct TriggerOutcome {
+  enum class Kind { kDone, kNotFound, kConflict };
+  Kind kind = Kind::kDone;
+  domain::MonitorStatus status = domain::MonitorStatus::kActive;  // at a conflict
+  bool organisation_stopped = false;  // at a conflict: locked, or without the feature
+  std::int64_t tick_id = 0;
+  std::int64_t rows = 0;
+  bool joined = false;
+};
+
+// Opens a tick outside the schedule, or joins the open one. The caller raises Signal::kChunk and
+// Signal::kDue after it.
+TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const std::optional<AuditEntry>& audit);
+
+struct OrganisationChange {
+  std::optional<bool> locked;
+  std::optional<std::vector<std::string>> features;
+};
+
+// False when there is no such organisation. Stops or restores its monitors' schedules accordingly.
+bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                        const OrganisationChange& change, const std::optional<AuditEntry>& audit);
+
+}  // namespace vedette::store

@@ -1,0 +1,206 @@
+#include "store/monitors/events.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "domain/ids.h"
+#include "domain/limits.h"
+#include "domain/outcome.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::Event;
+using domain::EventType;
+using domain::Outcome;
+
+constexpr std::int64_t kTickIdMax = std::numeric_limits<std::int64_t>::max();
+// A check is looked for by its id among so many of the monitor's last ticks, so many at a time.
+constexpr int kCandidateTicksMax = 100000;
+constexpr int kCandidateTicksPage = 10000;
+
+constexpr const char* kInsufficientBalance =
+    "insufficient_balance: the check was skipped because the organisation's credits did not cover "
+    "it";
+
+struct TickRange {
+  std::int64_t first = 0;
+  std::int64_t last = kTickIdMax;
+};
+
+using DerivedChecks = std::map<std::int64_t, Outcome, std::greater<>>;  // by tick
+
+// From :event_columns.
+Event ReadEvent(Columns& in) {
+  Event event;
+  in.Into(&event.id, &event.type, &event.event_group_id, &event.tick_id, &event.field,
+          &event.previous_value_json, &event.current_value_json, &event.message, &event.evidence,
+          &event.sources_json, &event.confidence, &event.created_at);
+  return event;
+}
+
+// Outcomes that stand for an event although none is stored.
+std::vector<int> DerivedOutcomes(bool include_completions) {
+  std::vector<int> outcomes{static_cast<int>(Outcome::kSkippedBalance)};
+  if (include_completions) {
+    outcomes.push_back(static_cast<int>(Outcome::kChanged));
+    outcomes.push_back(static_cast<int>(Outcome::kUnchanged));
+  }
+  return outcomes;
+}
+
+// Newest first, `limit` at most from each of the three places where an outcome can stand: a small
+// tick, the check log, and (of a chunk still under way) the row's state.
+DerivedChecks ReadDerived(Transaction& tx, const base::Uuid& monitor_id, int position,
+                          const TickRange& range, const EventFilter& filter) {
+  const std::vector<int> outcomes = DerivedOutcomes(filter.include_completions);
+  DerivedChecks checks;
+  const auto add = [&checks](const pqxx::result& result) {
+    for (const auto& row : result) {
+      std::int64_t tick_id = 0;
+      Outcome outcome = Outcome::kChanged;
+      Columns(row).Into(&tick_id, &outcome);
+      checks.try_emplace(tick_id, outcome);
+    }
+  };
+  add(tx.Exec("outcome_list_ticks", monitor_id, position, range.first, range.last, outcomes,
+              filter.limit));
+  add(tx.Exec("outcome_list_log", monitor_id, position / domain::kBlockRows,
+              position % domain::kBlockRows, range.first, range.last, outcomes, filter.limit));
+  add(tx.Exec("outcome_last", monitor_id, position, range.first, range.last, outcomes));
+  return checks;
+}
+
+// Its time is the beginning of its tick, which is what the tick's id says: the same wherever the
+// outcome stands, and at every reading.
+Event Derive(const base::Uuid& row_id, std::int64_t tick_id, Outcome outcome) {
+  Event event;
+  event.type = domain::IsCompleted(outcome) ? EventType::kCompletion : EventType::kError;
+  event.tick_id = tick_id;
+  event.event_group_id = domain::EventGroupId(row_id, tick_id);
+  event.id = domain::EventId(event.event_group_id, event.type);
+  if (event.type == EventType::kError) event.message = kInsufficientBalance;
+  event.created_at = base::Timestamp(std::chrono::microseconds(tick_id));
+  return event;
+}
+
+// Of one check: completion, error, changes.
+int Rank(EventType type) {
+  switch (type) {
+    case EventType::kCompletion:
+      return 0;
+    case EventType::kError:
+      return 1;
+    case EventType::kChange:
+      return 2;
+  }
+  return 3;
+}
+
+bool ComesBefore(const Event& a, const Event& b) {
+  if (a.tick_id != b.tick_id) return a.tick_id > b.tick_id;
+  if (a.type != b.type) return Rank(a.type) < Rank(b.type);
+  return a.field < b.field;
+}
+
+// Stored events behind filter.after, newest first.
+Page<Event> ListStored(Transaction& tx, const base::Uuid& row_id, const TickRange& range,
+                       const EventFilter& filter) {
+  std::optional<int> after_rank;
+  std::optional<std::string> after_field;
+  if (filter.after) {
+    after_rank = Rank(filter.after->type);
+    after_field = filter.after->field;
+  }
+  const auto result = tx.Exec("event_list", row_id, range.first, range.last, filter.limit,
+                              filter.bytes_max, after_rank, after_field);
+  return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadEvent);
+}
+
+// The tick whose check of the row has this id. The id is a hash: what is not stored with an event
+// is found by computing the ids of the monitor's ticks.
+std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_id,
+                                     const domain::Row& row, const base::Uuid& event_group_id) {
+  const auto stored = ReadFirst<std::int64_t>(tx.Exec("event_tick", row.id, event_group_id));
+  if (stored) return stored;
+  const auto matches = [&](std::int64_t tick_id) {
+    return domain::EventGroupId(row.id, tick_id) == event_group_id;
+  };
+  const auto last = ReadFirst<std::int64_t>(tx.Exec("tick_last", monitor_id, row.position));
+  if (last && matches(*last)) return last;
+  std::int64_t before = kTickIdMax;
+  for (int looked_at = 0; looked_at < kCandidateTicksMax; looked_at += kCandidateTicksPage) {
+    const auto page =
+        ReadEach<std::int64_t>(tx.Exec("tick_ids", monitor_id, before, kCandidateTicksPage));
+    for (const std::int64_t tick_id : page) {
+      if (matches(tick_id)) return tick_id;
+    }
+    if (!page.empty()) before = page.back();
+    if (page.size() < static_cast<std::size_t>(kCandidateTicksPage)) break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const domain::Row& row,
+                       const EventFilter& filter) {
+  return InTransaction(session, [&](Transaction& tx) {
+    Page<Event> page;
+    TickRange range;
+    if (filter.event_group_id) {
+      const auto tick_id = FindTick(tx, monitor_id, row, *filter.event_group_id);
+      if (!tick_id) return page;
+      range = {*tick_id, *tick_id};
+    }
+    if (filter.after) range.last = filter.after->tick_id;
+    page = ListStored(tx, row.id, range, filter);
+    std::vector<Event>& events = page.items;
+    // Nothing is told beyond the last stored event that was read: more of those may follow it.
+    std::optional<Event> last;
+    if (page.more) {
+      last = events.back();
+      range.first = std::max(range.first, last->tick_id);
+    }
+    for (const auto& [tick_id, outcome] :
+         ReadDerived(tx, monitor_id, row.position, range, filter)) {
+      Event event = Derive(row.id, tick_id, outcome);
+      if (filter.after && !ComesBefore(*filter.after, event)) continue;
+      if (last && !ComesBefore(event, *last)) continue;
+      events.push_back(std::move(event));
+    }
+    std::sort(events.begin(), events.end(), ComesBefore);
+    page.more = last.has_value() || events.size() >= static_cast<std::size_t>(filter.limit);
+    if (events.size() > static_cast<std::size_t>(filter.limit)) {
+      events.resize(static_cast<std::size_t>(filter.limit));
+    }
+    return page;
+  });
+}
+
+Page<Event> ListEventsOfMany(Session& session, const EventListFilter& filter) {
+  std::optional<std::vector<int>> types;
+  if (!filter.types.empty()) {
+    types.emplace();
+    for (const EventType type : filter.types) types->push_back(static_cast<int>(type));
+  }
+  return Read(session, [&](Transaction& tx) {
+    const auto result =
+        filter.monitor_id
+            ? tx.Exec("event_list_monitor", *filter.monitor_id, filter.after_tick_id,
+                      filter.after_id, types, filter.limit, filter.bytes_max)
+            : tx.Exec("event_list_org", filter.scope.org_id.value(), filter.after_tick_id,
+                      filter.after_id, types, filter.limit, filter.bytes_max, filter.scope.team_id);
+    return ReadPage<Event>(result, filter.limit, filter.bytes_max, [](Columns& in) {
+      Event event = ReadEvent(in);
+      in.Into(&event.monitor_id, &event.row_id);
+      return event;
+    });
+  });
+}
+
+}  // namespace vedette::store

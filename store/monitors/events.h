@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/uuid.h"
+#include "domain/monitor.h"
+#include "store/page.h"
+#include "store/scope.h"
+#include "store/session.h"
+
+namespace vedette::store {
+
+struct EventFilter {
+  std::optional<base::Uuid> event_group_id;  // one check only
+  int limit = 20;
+  bool include_completions = false;
+  // Only those behind this one in the list.
+  std::optional<domain::Event> after{};
+  // None behind the one with which values, evidence and sources come to so many bytes.
+  std::size_t bytes_max = std::size_t{256} * 1024;
+};
+
+// What is known of a row's checks, newest first; within one check the completion, then errors, then
+// changes by field. Changes and errors of failed checks are stored; completions, and errors of
+// checks skipped for insufficient balance, are derived from the outcomes. `row` is one of
+// `monitor_id`'s, found in scope by the caller.
+Page<domain::Event> ListEvents(Session& session, const base::Uuid& monitor_id,
+                               const domain::Row& row, const EventFilter& filter);
+
+// Events of many rows: of one monitor that the caller found in scope, or of every monitor in scope.
+struct EventListFilter {
+  Scope scope;  // with an organisation
+  std::optional<base::Uuid> monitor_id;
+  std::vector<domain::EventType> types;  // change, error; empty = both
+  // Only those behind this place in the list: a tick and an event's id.
+  std::int64_t after_tick_id = std::numeric_limits<std::int64_t>::max();
+  base::Uuid after_id;
+  int limit = 20;
+  std::size_t bytes_max = std::size_t{256} * 1024;  // as in EventFilter
+};
+
+// The stored events, those of the newest ticks first, with the monitor and the row of each. What is
+// only derived (completions, and checks skipped for insufficient balance) is not among them.
+Page<domain::Event> ListEventsOfMany(Session& session, const EventListFilter& filter);
+
+}  // namespace vedette::store

@@ -1,0 +1,265 @@
+#include "store/monitors/monitors.h"
+
+#include <utility>
+
+#include "base/json.h"
+#include "domain/current_values.h"
+#include "domain/next_run_times.h"
+#include "store/endpoint_sql.h"
+#include "store/idempotency_sql.h"
+#include "store/monitors/control_sql.h"
+#include "store/monitors/rows_sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::MonitorStatus;
+
+constexpr std::string_view kPausedReason = "paused through the API";
+
+// From :monitor_columns.
+domain::Monitor ReadMonitor(Columns& in) {
+  domain::Monitor m;
+  std::optional<std::string> field_versions;
+  in.Into(&m.id, &m.org_id, &m.team_id, &m.name, &m.frequency_text, &m.frequency, &m.tier,
+          &m.subject_type, &m.status, &m.disabled_reason, &m.key_columns, &m.struct_json,
+          &m.research_plan, &m.metadata_json, &m.webhook_url, &m.webhook_event_types,
+          &m.confirm_after, &m.missing_confirmations, &m.run_id, &m.created_at, &m.updated_at,
+          &m.next_run_at, &m.last_run_at, &m.row_count, &m.active_row_count,
+          &m.organisation_stopped, &m.webhook_failing, &m.struct_version, &field_versions,
+          &m.archived_at, &m.failing_since, &m.removed_row_count);
+  m.field_versions = domain::ParseFieldVersions(field_versions);
+  return m;
+}
+
+// Behind every id.
+base::Uuid LastId() {
+  base::Uuid id;
+  id.bytes.fill(0xFF);
+  return id;
+}
+
+// What idempotency_key.answer holds.
+std::string StoredAnswer(MonitorStatus status, const std::optional<std::string>& warnings_json) {
+  base::Json answer{{"status", domain::MonitorStatusName(status)}};
+  if (warnings_json) answer["warnings"] = base::ParseJsonOrThrow(*warnings_json);
+  return base::DumpJson(answer);
+}
+
+// What a request with a key that is in use gets.
+CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
+  using Kind = CreateOutcome::Kind;
+  if (use.kind == KeyUse::Kind::kInProgress) return {.kind = Kind::kInProgress};
+  // A job's request is another one, whatever its hash.
+  if (use.kind == KeyUse::Kind::kOtherRequest || !use.monitor_id) return {.kind = Kind::kOtherBody};
+  CreateOutcome first{.kind = Kind::kRepeated};
+  first.monitor_id = *use.monitor_id;
+  const base::Json answer = base::ParseJsonOrThrow(use.answer_json);
+  first.status = domain::ParseMonitorStatus(answer.at("status").get<std::string>())
+                     .value_or(MonitorStatus::kActive);
+  if (answer.contains("warnings")) first.warnings_json = base::DumpJson(answer["warnings"]);
+  first.row_ids = ReadRowIds(tx, first.monitor_id, use.row_count);
+  return first;
+}
+
+void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                   const base::Uuid& id, MonitorStatus status) {
+  const bool stopped = ReadOne<bool>(tx.Exec("organisation_share", monitor.org_id));
+  std::optional<std::string_view> url;
+  std::optional<base::Uuid> endpoint_id;
+  if (monitor.webhook) {
+    url = monitor.webhook->url;
+    endpoint_id = EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
+  }
+  tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
+          monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
+          monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
+          monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
+          monitor.missing_confirmations, monitor.run_id);
+  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
+          status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
+          monitor.rows.size());
+  if (monitor.upload_id) tx.Exec("import_insert", id, monitor.org_id, *monitor.upload_id);
+}
+
+void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
+                 const base::Uuid& monitor_id, const MonitorChange& change) {
+  std::optional<std::string_view> url;
+  std::optional<base::Uuid> endpoint_id;
+  if (change.webhook && *change.webhook) {
+    url = (*change.webhook)->url;
+    endpoint_id = EnsureEndpoint(tx, clock, org_id, (*change.webhook)->endpoint);
+  }
+  tx.Exec("monitor_change", monitor_id, change.name, change.webhook.has_value(), url, endpoint_id,
+          change.metadata_json.has_value(), change.metadata_json.value_or(std::nullopt),
+          change.research_plan.has_value(), change.research_plan.value_or(std::nullopt),
+          change.frequency_text, change.confirm_after, change.missing_confirmations);
+}
+
+// What a monitor watches for, as it stands.
+struct Definition {
+  std::string struct_json;
+  int struct_version = 0;
+  domain::FieldVersions field_versions;
+  domain::SubjectType subject_type = domain::SubjectType::kCompany;
+  std::optional<std::int64_t> former_tick_id;
+  std::optional<std::int64_t> open_tick_id;
+
+  // The open tick began with this, and nothing earlier is kept for it.
+  bool IsOfOpenTick() const {
+    return open_tick_id && (!former_tick_id || *former_tick_id < *open_tick_id);
+  }
+  std::string Json() const {
+    return base::DumpJson({{"struct", struct_json},
+                           {"struct_version", struct_version},
+                           {"subject_type", static_cast<int>(subject_type)}});
+  }
+};
+
+Definition ReadDefinition(Transaction& tx, const base::Uuid& monitor_id) {
+  const auto found = tx.Exec("monitor_definition", monitor_id);
+  Definition definition;
+  std::optional<std::string> field_versions;
+  Columns(found.at(0))
+      .Into(&definition.struct_json, &definition.struct_version, &field_versions,
+            &definition.subject_type, &definition.former_tick_id, &definition.open_tick_id);
+  definition.field_versions = domain::ParseFieldVersions(field_versions);
+  return definition;
+}
+
+// The fields that are forgotten.
+std::vector<std::string> ApplyDefinition(Transaction& tx, const base::Uuid& monitor_id,
+                                         const MonitorChange& change) {
+  const Definition before = ReadDefinition(tx, monitor_id);
+  std::vector<std::string> changed;
+  if (change.struct_json) {
+    changed = domain::ChangedFields(base::ParseJsonOrThrow(before.struct_json),
+                                    base::ParseJsonOrThrow(*change.struct_json));
+  }
+  const int version = before.struct_version + (changed.empty() ? 0 : 1);
+  domain::FieldVersions versions = before.field_versions;
+  for (const std::string& field : changed) versions[field] = version;
+  std::optional<std::int64_t> former_tick_id;
+  std::optional<std::string> former;
+  if (before.IsOfOpenTick()) {
+    former_tick_id = before.open_tick_id;
+    former = before.Json();
+  }
+  tx.Exec("monitor_change_definition", monitor_id, change.struct_json, version,
+          versions.empty() ? std::nullopt : std::optional(domain::FieldVersionsJson(versions)),
+          change.subject_type, former_tick_id, former);
+  return changed;
+}
+
+void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
+  const auto sched = tx.Exec("monitor_change_frequency", monitor_id, frequency.count()).at(0);
+  bool changed = false;
+  bool live = false;
+  base::Timestamp anchor_at{};
+  base::Timestamp next_run_at{};
+  base::Timestamp now{};
+  Columns(sched).Into(&changed, &live, &anchor_at, &next_run_at, &now);
+  if (!changed) return;
+  // A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency
+  // becomes.
+  if (live && (next_run_at == anchor_at || next_run_at <= now)) return;
+  tx.Exec("sched_set_next", monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
+}
+
+}  // namespace
+
+std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
+                                          const base::Uuid& monitor_id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<domain::Monitor> {
+    const auto found = tx.Exec("monitor_get", monitor_id, scope.org_id, scope.team_id);
+    if (found.empty()) return std::nullopt;
+    Columns in(found.at(0));
+    return ReadMonitor(in);
+  });
+}
+
+Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter) {
+  std::optional<std::vector<int>> statuses;
+  if (!filter.statuses.empty()) {
+    statuses.emplace();
+    for (const MonitorStatus status : filter.statuses)
+      statuses->push_back(static_cast<int>(status));
+  }
+  const base::Uuid before = filter.before_id.value_or(LastId());
+  const std::optional<base::Uuid>& org_id = filter.scope.org_id;
+  const std::optional<base::Uuid>& team_id = filter.scope.team_id;
+  return Read(session, [&](Transaction& tx) {
+    pqxx::result result;
+    if (org_id && filter.run_id) {
+      result = tx.Exec("monitor_list_run", org_id, filter.run_id, before, team_id, statuses,
+                       filter.limit, filter.bytes_max, filter.with_archived, filter.only_failing);
+    } else if (org_id) {
+      result = tx.Exec("monitor_list_org", org_id, before, team_id, statuses, filter.text,
+                       filter.limit, filter.bytes_max, filter.with_archived, filter.only_failing);
+    } else {
+      result = tx.Exec("monitor_list_all", before, statuses, filter.text, filter.limit,
+                       filter.bytes_max, filter.with_archived, filter.only_failing);
+    }
+    return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
+  });
+}
+
+CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor) {
+  const std::vector<base::Uuid> row_ids = NewRowIds(clock, monitor.rows.size());
+  return InTransaction(session, [&](Transaction& tx) -> CreateOutcome {
+    if (monitor.team_id && tx.Exec("team_exists", monitor.org_id, *monitor.team_id).empty()) {
+      return {.kind = CreateOutcome::Kind::kTeamNotFound};
+    }
+    if (monitor.idempotency) {
+      const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
+      if (use) return OutcomeOf(tx, *use);
+    }
+    if (monitor.upload_id && tx.Exec("upload_use", *monitor.upload_id, monitor.org_id).empty()) {
+      return {.kind = CreateOutcome::Kind::kUploadNotFound};
+    }
+    CreateOutcome created{
+        .monitor_id = base::Uuid::V7(clock),
+        .status = monitor.upload_id ? MonitorStatus::kStarting : MonitorStatus::kActive,
+        .row_ids = row_ids,
+        .warnings_json = monitor.warnings_json};
+    InsertMonitor(tx, clock, monitor, created.monitor_id, created.status);
+    InsertRows(tx, created.monitor_id, monitor.org_id, monitor.rows, row_ids, 0);
+    if (monitor.idempotency) {
+      StoreMonitorKey(tx, monitor.org_id, *monitor.idempotency, created.monitor_id,
+                      StoredAnswer(created.status, monitor.warnings_json), monitor.rows.size());
+    }
+    return created;
+  });
+}
+
+ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const MonitorChange& change) {
+  return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
+    using Kind = ControlOutcome::Kind;
+    const auto locked = LockMonitor(tx, scope, monitor_id);
+    if (!locked) return {.kind = Kind::kNotFound};
+    const bool pauses = change.is_active && !*change.is_active;
+    if (locked->status == MonitorStatus::kStarting || locked->status == MonitorStatus::kFailed ||
+        (pauses && locked->status == MonitorStatus::kCancelled)) {
+      return {Kind::kConflict, locked->status, locked->disabled_reason};
+    }
+    ApplyFields(tx, clock, locked->org_id, monitor_id, change);
+    ControlOutcome done{Kind::kDone, locked->status, locked->disabled_reason};
+    const MonitorStatus target = pauses ? MonitorStatus::kPaused : MonitorStatus::kActive;
+    if (change.is_active && locked->status != target) {
+      done.status = target;
+      done.disabled_reason.reset();
+      if (pauses) done.disabled_reason = kPausedReason;
+      SetMonitorStatus(tx, monitor_id, done.status, done.disabled_reason);
+    }
+    // After the status: that locks the organisation, which comes before monitor_sched everywhere.
+    if (change.frequency_text) ApplyFrequency(tx, monitor_id, change.frequency);
+    if (change.struct_json || change.subject_type) {
+      done.forgotten = ApplyDefinition(tx, monitor_id, change);
+    }
+    if (change.tier) tx.Exec("monitor_change_tier", monitor_id, *change.tier);
+    return done;
+  });
+}
+
+}  // namespace vedette::store

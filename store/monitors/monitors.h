@@ -1,0 +1,112 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/monitor.h"
+#include "domain/names.h"
+#include "domain/row_values.h"
+#include "store/endpoint.h"
+#include "store/idempotency.h"
+#include "store/monitors/control.h"
+#include "store/page.h"
+#include "store/session.h"
+
+// Monitors: reading, creating, changing. Every function sees only what `scope` allows (G8) and
+// throws as InTransaction does (store/session.h).
+namespace vedette::store {
+
+// Empty when it does not exist or is out of scope.
+std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
+                                          const base::Uuid& monitor_id);
+
+struct MonitorFilter {
+  Scope scope;
+  std::vector<domain::MonitorStatus> statuses;  // as shown; empty = all
+  std::optional<std::string> run_id;
+  bool with_archived = false;
+  bool only_failing = false;            // every check of the last ticks failed
+  std::optional<std::string> text;      // part of the name, or an id
+  std::optional<base::Uuid> before_id;  // older ones only
+  int limit = 100;
+  // None behind the one with which names, structs, plans and metadata come to so many bytes.
+  std::size_t bytes_max = std::size_t{256} * 1024;
+};
+
+// Newest first.
+Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
+
+struct NewMonitor {
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  std::string name;
+  std::string frequency_text;
+  std::chrono::seconds frequency{0};
+  domain::Tier tier = domain::Tier::kLow;
+  domain::SubjectType subject_type = domain::SubjectType::kCompany;
+  std::vector<std::string> key_columns;
+  std::string struct_json;
+  std::optional<std::string> research_plan;
+  std::optional<std::string> metadata_json;
+  std::optional<Webhook> webhook;
+  std::vector<domain::NotificationType> webhook_event_types;
+  int confirm_after = 1;
+  int missing_confirmations = 2;
+  std::optional<std::string> run_id;
+  std::vector<domain::RowValues> rows;  // no two with the same key
+  // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/import.h); the
+  // monitor is `starting` until then.
+  std::optional<base::Uuid> upload_id;
+  // What the answer says beside id, status and rows: a JSON array, kept for repetitions.
+  std::optional<std::string> warnings_json;
+  std::optional<Idempotency> idempotency;
+};
+
+struct CreateOutcome {
+  enum class Kind {
+    kCreated,
+    kRepeated,    // the first attempt's answer
+    kInProgress,  // another request with this idempotency key has not finished
+    kOtherBody,   // the idempotency key stands for another body
+    kTeamNotFound,
+    kUploadNotFound,  // or expired, or another organisation's
+  };
+  Kind kind = Kind::kCreated;
+  base::Uuid monitor_id;
+  domain::MonitorStatus status = domain::MonitorStatus::kActive;
+  std::vector<base::Uuid> row_ids;  // in the order of the rows
+  std::optional<std::string> warnings_json;
+};
+
+// One transaction. The monitor's first tick is due now: the caller raises Signal::kDue.
+CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor);
+
+// Absent = unchanged; of what can be cleared the inner optional is empty.
+struct MonitorChange {
+  std::optional<std::string> name;
+  std::optional<std::optional<Webhook>> webhook;
+  std::optional<bool> is_active;
+  std::optional<std::optional<std::string>> metadata_json;
+  std::optional<std::optional<std::string>> research_plan;
+  std::optional<std::string> frequency_text;
+  std::chrono::seconds frequency{0};  // of frequency_text
+  std::optional<int> confirm_after;
+  std::optional<int> missing_confirmations;
+  std::optional<std::string> struct_json;
+  std::optional<domain::Tier> tier;
+  std::optional<domain::SubjectType> subject_type;
+};
+
+// Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises
+// Signal::kDue where the schedule may have changed. What was known of a field whose description
+// changes is forgotten: its next observation is its first. The tick that is open goes on with the
+// struct, the subject type and the tier that it began with.
+ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const MonitorChange& change);
+
+}  // namespace vedette::store

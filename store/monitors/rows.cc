@@ -1,0 +1,248 @@
+#include "store/monitors/rows.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "store/monitors/control_sql.h"
+#include "store/monitors/rows_sql.h"
+
+namespace vedette::store {
+namespace {
+
+constexpr std::size_t kInsertRowsMax = 2000;
+constexpr int kReadIdsMax = 20000;
+constexpr std::size_t kFindKeysMax = 10000;
+
+// From :row_columns.
+domain::Row ReadRow(Columns& in) {
+  domain::Row row;
+  in.Into(&row.id, &row.position, &row.subject_json, &row.context_json, &row.baseline_json,
+          &row.pending_json, &row.known_json, &row.seen_json, &row.struct_version, &row.is_active,
+          &row.disabled_reason, &row.created_at, &row.updated_at, &row.last_run_at, &row.failing);
+  return row;
+}
+
+// Of row_list, where removed rows keep their places.
+struct ListedRow {
+  domain::Row row;
+  bool removed = false;
+};
+ListedRow ReadListedRow(Columns& in) {
+  ListedRow listed{ReadRow(in)};
+  in.Into(&listed.removed);
+  return listed;
+}
+
+domain::Row ReadRowWithFailure(Columns& in) {
+  domain::Row row = ReadRow(in);
+  in.Into(&row.failing_since, &row.failure_message);
+  return row;
+}
+
+bool TakesRows(domain::MonitorStatus status) {
+  return status != domain::MonitorStatus::kStarting && status != domain::MonitorStatus::kFailed;
+}
+
+struct Duplicate {
+  std::size_t index;
+  int position;
+};
+
+// Looks for a row of the monitor with the key of one of `rows`.
+std::optional<Duplicate> FindDuplicate(Transaction& tx, const base::Uuid& monitor_id,
+                                       const std::vector<domain::RowValues>& rows) {
+  for (std::size_t from = 0; from < rows.size(); from += kFindKeysMax) {
+    const std::size_t until = std::min(rows.size(), from + kFindKeysMax);
+    std::vector<std::string> hashes;
+    for (std::size_t i = from; i < until; ++i) hashes.push_back(rows[i].key_hash);
+    const auto known = FindKnownRow(tx, monitor_id, hashes);
+    if (known) return Duplicate{from + known->index, known->position};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<base::Uuid> NewRowIds(const base::Clock& clock, std::size_t n) {
+  std::vector<base::Uuid> ids;
+  ids.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) ids.push_back(base::Uuid::V7(clock));
+  return ids;
+}
+
+std::optional<KnownRow> FindKnownRow(Transaction& tx, const base::Uuid& monitor_id,
+                                     const std::vector<std::string>& key_hashes) {
+  std::vector<std::string> parameter;
+  parameter.reserve(key_hashes.size());
+  for (const std::string& hash : key_hashes) parameter.push_back(Bytea(hash));
+  const auto found = tx.Exec("row_find_keys", monitor_id, parameter);
+  if (found.empty()) return std::nullopt;
+  std::string hash;
+  KnownRow known;
+  Columns(found.at(0)).Into(BytesInto{&hash}, &known.position);
+  const auto it = std::find(key_hashes.begin(), key_hashes.end(), hash);
+  if (it == key_hashes.end()) throw std::logic_error("a row with another key was found");
+  known.index = static_cast<std::size_t>(it - key_hashes.begin());
+  return known;
+}
+
+void InsertRows(Transaction& tx, const base::Uuid& monitor_id, const base::Uuid& org_id,
+                const std::vector<domain::RowValues>& rows, const std::vector<base::Uuid>& ids,
+                int first_position) {
+  for (std::size_t from = 0; from < rows.size(); from += kInsertRowsMax) {
+    const std::size_t until = std::min(rows.size(), from + kInsertRowsMax);
+    // Id, hash of the key, subject, context, baseline.
+    Rows<base::Uuid, std::string, std::string_view, std::optional<std::string_view>,
+         std::string_view>
+        batch;
+    for (std::size_t i = from; i < until; ++i) {
+      const domain::RowValues& row = rows[i];
+      batch.Add(ids[i], Bytea(row.key_hash), row.subject_json, row.context_json, row.baseline_json);
+    }
+    const int position = first_position + static_cast<int>(from);
+    tx.Exec("row_insert", monitor_id, position, org_id, batch);
+    tx.Exec("row_state_insert", monitor_id, position, first_position + static_cast<int>(until));
+  }
+}
+
+std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id, int count) {
+  std::vector<base::Uuid> ids;
+  ids.reserve(static_cast<std::size_t>(count));
+  for (int from = 0; from < count; from += kReadIdsMax) {
+    const int until = std::min(count, from + kReadIdsMax);
+    for (const base::Uuid& id : ReadEach<base::Uuid>(tx.Exec("row_ids", monitor_id, from, until))) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int after_position,
+                           int limit, std::size_t bytes_max) {
+  // Pages of removed rows alone are passed over.
+  for (int after = after_position;;) {
+    const auto read = Read(session, [&](Transaction& tx) {
+      return ReadPage<ListedRow>(tx.Exec("row_list", monitor_id, after, limit, bytes_max), limit,
+                                 bytes_max, ReadListedRow);
+    });
+    Page<domain::Row> page{{}, read.more};
+    for (const ListedRow& listed : read.items) {
+      if (!listed.removed) page.items.push_back(listed.row);
+    }
+    if (!page.items.empty() || !read.more) return page;
+    after = read.items.back().row.position;
+  }
+}
+
+std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
+                                  const base::Uuid& row_id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<domain::Row> {
+    const auto found = tx.Exec("row_get", monitor_id, row_id);
+    if (found.empty()) return std::nullopt;
+    Columns in(found.at(0));
+    return ReadRowWithFailure(in);
+  });
+}
+
+std::optional<base::Uuid> FindRowByKey(Session& session, const base::Uuid& monitor_id,
+                                       const std::string& key_hash) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadFirst<base::Uuid>(tx.Exec("row_id_by_key", monitor_id, Bytea(key_hash)));
+  });
+}
+
+Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monitor, RowChoice choice,
+                                 const RowRange& range, int limit, std::size_t bytes_max) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadPage<domain::Row>(
+        tx.Exec("row_list_chosen", monitor.id, range.after_position, range.last_position,
+                monitor.frequency.count(), limit, bytes_max, choice == RowChoice::kFailing),
+        limit, bytes_max, ReadRowWithFailure);
+  });
+}
+
+AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
+                       const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
+                       std::int64_t rows_per_monitor_max) {
+  const std::vector<base::Uuid> ids = NewRowIds(clock, rows.size());
+  return InTransaction(session, [&](Transaction& tx) -> AddRowsOutcome {
+    using Kind = AddRowsOutcome::Kind;
+    const auto locked = LockMonitor(tx, scope, monitor_id);
+    if (!locked) return {.kind = Kind::kNotFound};
+    if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
+    const auto count = ReadOne<std::int64_t>(tx.Exec("row_counts", monitor_id));
+    if (count + static_cast<std::int64_t>(rows.size()) > rows_per_monitor_max) {
+      return {.kind = Kind::kTooMany, .row_count = count};
+    }
+    if (const auto duplicate = FindDuplicate(tx, monitor_id, rows)) {
+      return {.kind = Kind::kDuplicateKey,
+              .duplicate_index = duplicate->index,
+              .duplicate_position = duplicate->position};
+    }
+    InsertRows(tx, monitor_id, locked->org_id, rows, ids, static_cast<int>(count));
+    tx.Exec("row_counts_add", monitor_id, rows.size());
+    tx.Exec("monitor_touch", monitor_id);
+    return {.status = locked->status, .row_ids = ids};
+  });
+}
+
+ControlOutcome SwitchRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                         const base::Uuid& row_id, bool is_active,
+                         const std::optional<std::string>& disabled_reason) {
+  return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
+    using Kind = ControlOutcome::Kind;
+    const auto locked = LockMonitor(tx, scope, monitor_id);
+    if (!locked) return {.kind = Kind::kNotFound};
+    if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
+    const auto switched = tx.Exec("row_switch", monitor_id, row_id, is_active,
+                                  is_active ? std::nullopt : disabled_reason);
+    if (switched.empty()) return {.kind = Kind::kNotFound};
+    const int moved = ReadOne<int>(switched);
+    if (moved != 0) tx.Exec("row_switch_count", monitor_id, moved);
+    return {.status = locked->status};
+  });
+}
+
+ControlOutcome RemoveRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                         const base::Uuid& row_id) {
+  return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
+    using Kind = ControlOutcome::Kind;
+    const auto locked = LockMonitor(tx, scope, monitor_id);
+    if (!locked) return {.kind = Kind::kNotFound};
+    if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
+    const auto was_active = ReadFirst<bool>(tx.Exec("row_remove", monitor_id, row_id));
+    if (!was_active) return {.kind = Kind::kNotFound};
+    tx.Exec("row_remove_count", monitor_id, *was_active ? 1 : 0);
+    return {.status = locked->status};
+  });
+}
+
+ControlOutcome ChangeRowColumns(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                                const base::Uuid& row_id, const base::Json& columns) {
+  return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
+    using Kind = ControlOutcome::Kind;
+    const auto locked = LockMonitor(tx, scope, monitor_id);
+    if (!locked) return {.kind = Kind::kNotFound};
+    if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
+    const auto found = tx.Exec("row_context", monitor_id, row_id);
+    if (found.empty()) return {.kind = Kind::kNotFound};
+    const auto before = ReadOne<std::optional<std::string>>(found);
+    base::Json context = base::Json::object();
+    if (before && base::ParseJson(*before, &context, {.keep_numbers = true})) {
+      throw std::logic_error("the context of a row is no JSON");
+    }
+    for (const auto& [name, value] : columns.items()) {
+      if (value.is_null()) {
+        context.erase(name);
+      } else {
+        context[name] = value;
+      }
+    }
+    tx.Exec("row_set_context", monitor_id, row_id,
+            context.empty() ? std::nullopt : std::optional(base::DumpJson(context)));
+    return {.status = locked->status};
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/uuid.h"
+#include "domain/monitor.h"
+#include "domain/row_values.h"
+#include "store/monitors/control.h"
+#include "store/page.h"
+#include "store/session.h"
+
+// The rows of a monitor. Reading takes a monitor id that the caller has found in scope by
+// GetMonitor.
+namespace vedette::store {
+
+// Rows behind `after_position` (-1: from the start), in the order they were added: at most `limit`,
+// and none behind the one with which their JSON comes to `bytes_max`. Removed rows are passed over,
+// so that a page may be short and still have more behind it.
+Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int after_position,
+                           int limit, std::size_t bytes_max);
+
+// With since when and why its checks fail, where they do.
+std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
+                                  const base::Uuid& row_id);
+
+// The row with this key (domain::RowValues::key_hash).
+std::optional<base::Uuid> FindRowByKey(Session& session, const base::Uuid& monitor_id,
+                                       const std::string& key_hash);
+
+enum class RowChoice {
+  kStale,    // the last completed check, or creation if there was none, is older than the frequency
+  kFailing,  // the last check failed; with since when and why
+};
+
+// Which rows are looked at: those at (after_position, last_position].
+struct RowRange {
+  int after_position = -1;
+  int last_position = 0;
+};
+
+// The active rows of the range that are chosen; bounded as ListRows.
+Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monitor, RowChoice choice,
+                                 const RowRange& range, int limit, std::size_t bytes_max);
+
+struct AddRowsOutcome {
+  enum class Kind {
+    kAdded,
+    kNotFound,
+    kConflict,      // the monitor is starting or failed
+    kDuplicateKey,  // rows[duplicate_index] has the key of the row at duplicate_position
+    kTooMany,       // over rows_per_monitor_max
+  };
+  Kind kind = Kind::kAdded;
+  domain::MonitorStatus status = domain::MonitorStatus::kActive;
+  std::vector<base::Uuid> row_ids;
+  std::size_t duplicate_index = 0;
+  int duplicate_position = 0;
+  std::int64_t row_count = 0;  // at kTooMany: what is there
+};
+
+// All or none. The rows take part from the next tick on. No two of `rows` have the same key.
+AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
+                       const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
+                       std::int64_t rows_per_monitor_max);
+
+// Switches a row on (the reason is cleared) or off. Conflict: the monitor is starting or failed.
+ControlOutcome SwitchRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                         const base::Uuid& row_id, bool is_active,
+                         const std::optional<std::string>& disabled_reason);
+
+// Removes a row for good: it is in no list, is not checked from the next tick on, and its key can
+// be added again. Its events stay. Conflict as in SwitchRow.
+ControlOutcome RemoveRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                         const base::Uuid& row_id);
+
+// Sets columns of the row's context; a null removes one. `columns` is an object of scalars. A tick
+// that has loaded the row goes on with what it was. Conflict as in SwitchRow.
+ControlOutcome ChangeRowColumns(Session& session, const Scope& scope, const base::Uuid& monitor_id,
+                                const base::Uuid& row_id, const base::Json& columns);
+
+}  // namespace vedette::store

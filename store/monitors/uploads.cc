@@ -1,0 +1,72 @@
+#include "store/monitors/uploads.h"
+
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// An organisation's files that no monitor was made from.
+struct Unused {
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+};
+
+Unused ReadUnused(Transaction& tx, const base::Uuid& org_id) {
+  Unused unused;
+  Columns(tx.Exec("upload_unused", org_id).at(0)).Into(&unused.files, &unused.bytes);
+  return unused;
+}
+
+}  // namespace
+
+std::optional<base::Uuid> BeginUpload(Session& session, const base::Clock& clock,
+                                      const base::Uuid& org_id, const UploadLimits& limits) {
+  const base::Uuid id = base::Uuid::V7(clock);
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const Unused unused = ReadUnused(tx, org_id);
+    if (unused.files >= limits.unused_max || unused.bytes >= limits.unused_bytes_max) {
+      return std::nullopt;
+    }
+    tx.Exec("upload_insert", id, org_id, limits.kept.count());
+    return id;
+  });
+}
+
+std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) -> std::int64_t {
+        tx.Exec("upload_part_insert", upload_id, part.part, part.first_line, part.row_count,
+                part.text);
+        const auto org_id =
+            ReadFirst<base::Uuid>(tx.Exec("upload_grow", upload_id, part.text.size()));
+        return org_id ? ReadUnused(tx, *org_id).bytes : 0;
+      },
+      Durability::kAsync);
+}
+
+std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,
+                                            const std::vector<std::string>& columns,
+                                            std::int64_t row_count, int part_count) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<base::Timestamp> {
+    return ReadFirst<base::Timestamp>(
+        tx.Exec("upload_finish", upload_id, columns, row_count, part_count));
+  });
+}
+
+void DeleteUpload(Session& session, const base::Uuid& upload_id) {
+  InTransaction(session, [&](Transaction& tx) { tx.Exec("upload_delete", upload_id); });
+}
+
+std::optional<Upload> FindUpload(Session& session, const base::Uuid& org_id,
+                                 const base::Uuid& upload_id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<Upload> {
+    const auto found = tx.Exec("upload_get", upload_id, org_id);
+    if (found.empty()) return std::nullopt;
+    Upload upload;
+    Columns(found.at(0)).Into(&upload.columns, &upload.row_count, &upload.expires_at);
+    return upload;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "store/session.h"
+
+// Uploaded CSV files: received part by part, kept until they expire, read by imports
+// (store/monitors/import.h).
+namespace vedette::store {
+
+struct UploadLimits {
+  std::chrono::hours kept;
+  // Of an organisation's files from which no monitor was made, unfinished ones included.
+  int unused_max;
+  std::int64_t unused_bytes_max;
+};
+// An upload is of use once FinishUpload has returned; one that is broken off expires. Empty where
+// the organisation has as many unused files, or bytes in them, as it may have. Calls at the same
+// moment may each find room for one.
+std::optional<base::Uuid> BeginUpload(Session& session, const base::Clock& clock,
+                                      const base::Uuid& org_id, const UploadLimits& limits);
+
+struct UploadPart {
+  int part = 0;                 // 0, 1, 2, ...
+  std::int64_t first_line = 0;  // of the file
+  int row_count = 0;
+  std::string text;  // whole records
+};
+// Survives a crash of the database once FinishUpload has returned, not before. Returns the bytes of
+// the organisation's unused files, with this part.
+std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part);
+
+// When it expires. Empty when there is no such upload any more.
+std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,
+                                            const std::vector<std::string>& columns,
+                                            std::int64_t row_count, int part_count);
+
+void DeleteUpload(Session& session, const base::Uuid& upload_id);
+
+struct Upload {
+  std::vector<std::string> columns;
+  std::int64_t row_count = 0;
+  base::Timestamp expires_at;
+};
+// Empty when it is unknown, unfinished, expired or another organisation's.
+std::optional<Upload> FindUpload(Session& session, const base::Uuid& org_id,
+                                 const base::Uuid& upload_id);
+
+}  // namespace vedette::store

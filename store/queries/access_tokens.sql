@@ -1,0 +1,71 @@
+-- name: assertion_take
+-- $1 client; $2 the SHA-256 of the jti; $3 until when it is known. No row: it was taken before.
+insert into assertion_jti (client_id, jti_sha256, expires_at) values ($1, $2::bytea, $3)
+on conflict do nothing
+returning client_id
+
+-- name: oauth_client_use
+-- Locks the client, so that its tokens are counted exactly. No row: it is not what was judged any more.
+update oauth_client set last_used_at = now()
+where id = $1 and not disabled and deleted_at is null and token_version = $2
+returning org_id, team_id
+
+-- name: access_tokens_live
+select count(*) from access_token where principal_id = $1 and expires_at > now()
+
+-- name: access_token_insert
+-- $9 seconds
+insert into access_token
+  (token_sha256, id, kind, org_id, team_id, principal_id, principal_version, user_id, expires_at)
+values ($1::bytea, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
+returning expires_at
+
+-- name: access_token_revoke
+-- $1 the SHA-256; $2 the client
+delete from access_token where token_sha256 = $1::bytea and kind = 1 and principal_id = $2
+
+-- name: access_token_introspect
+-- $1 the SHA-256; $2 the organisation of the client that asks
+select t.principal_id, t.created_at, t.expires_at
+from access_token t
+join oauth_client c on c.id = t.principal_id
+where t.token_sha256 = $1::bytea and t.kind = 1 and t.org_id = $2 and t.expires_at > now()
+  and not c.disabled and c.deleted_at is null and c.token_version = t.principal_version
+
+-- name: org_user_insert
+-- $3 name or null, which leaves the one that is there
+insert into org_user (org_id, user_id, name) values ($1, $2, $3)
+on conflict (org_id, user_id) do update set name = coalesce(excluded.name, org_user.name)
+
+-- name: org_users_list
+-- $2 the last user of the page before; $3 limit
+select u.user_id, u.name, u.created_at,
+  (select count(*) from access_token t
+   where t.org_id = u.org_id and t.kind = 2 and t.user_id = u.user_id and t.expires_at > now()) as sessions
+from org_user u
+where u.org_id = $1 and ($2::text is null or u.user_id > $2)
+order by u.user_id
+limit $3
+
+-- name: org_user_delete
+delete from org_user where org_id = $1 and user_id = $2 returning user_id
+
+-- name: sessions_of_user_end
+delete from access_token where principal_id = $1 and kind = 2
+
+-- name: session_end
+delete from access_token where org_id = $1 and id = $2 and kind = 2 returning id
+
+-- name: access_token_expire
+with gone as (
+  delete from access_token
+  where token_sha256 in (select token_sha256 from access_token where expires_at < now() limit $1)
+  returning 1)
+select count(*) from gone
+
+-- name: assertion_expire
+with gone as (
+  delete from assertion_jti
+  where (client_id, jti_sha256) in (select client_id, jti_sha256 from assertion_jti where expires_at < now() limit $1)
+  returning 1)
+select count(*) from gone

@@ -1,0 +1,60 @@
+-- name: email_suppressed
+-- $1 questions, $2 organisations, $3 kinds, $4 hashes. A key of everybody's list, or of the organisation's own.
+select distinct q.question, q.kind, q.hash
+from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bytea[]) q (question, org_id, kind, hash)
+join suppression s on s.kind = q.kind and s.hash = q.hash and (s.org_id is null or s.org_id = q.org_id)
+
+-- name: email_facts_read
+-- $1 questions, $2 organisations, $3 keys of persons (empty: none), $4 addresses (empty: none), $5 facts of one question.
+select q.question, f.address, f.person_key, f.verdict, coalesce(f.reason, 0), f.stated, f.provider,
+  coalesce(f.sources::text, '[]'), f.checked_at, f.until
+from unnest($1::int[], $2::uuid[], $3::bytea[], $4::text[]) q (question, org_id, person_key, address)
+cross join lateral (
+  select * from email_fact k
+  where k.org_id = q.org_id and (k.person_key = q.person_key or k.address = q.address) and k.until > now()
+  order by k.checked_at desc
+  limit $5) f
+order by q.question, f.checked_at desc, f.address
+
+-- name: email_patterns_read
+-- $1 questions, $2 organisations, $3 domains.
+select q.question, p.pattern, p.hits, p.misses
+from unnest($1::int[], $2::uuid[], $3::text[]) q (question, org_id, domain)
+join domain_pattern p on p.org_id = q.org_id and p.domain = q.domain
+order by q.question, p.pattern
+
+-- name: email_fact_upsert
+-- $1 organisation; then a row a fact, sorted by address. A newer check wins.
+insert into email_fact (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
+select $1, f.address, nullif(f.person_key, ''::bytea), f.verdict, nullif(f.reason, 0), f.stated, f.provider,
+  f.sources::json, f.checked_at, f.until
+from unnest($2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::boolean[], $7::text[], $8::text[],
+  $9::timestamptz[], $10::timestamptz[])
+  f (address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
+on conflict (org_id, address) do update
+set person_key = coalesce(excluded.person_key, email_fact.person_key), verdict = excluded.verdict, reason = excluded.reason,
+    stated = excluded.stated or email_fact.stated, provider = excluded.provider, sources = excluded.sources,
+    checked_at = excluded.checked_at, until = excluded.until
+where email_fact.checked_at <= excluded.checked_at
+
+-- name: email_pattern_add
+-- $1 organisation, $2 domain; then a row a pattern, sorted: its number, hits, misses. Counts end at 10,000.
+insert into domain_pattern (org_id, domain, pattern, hits, misses, last_at)
+select $1, $2, p.pattern, p.hits, p.misses, now()
+from unnest($3::smallint[], $4::int[], $5::int[]) p (pattern, hits, misses)
+on conflict (org_id, domain, pattern) do update
+set hits = least(domain_pattern.hits + excluded.hits, 10000),
+    misses = least(domain_pattern.misses + excluded.misses, 10000), last_at = now()
+
+-- name: email_suppress
+-- $1 kind, $2 hash, $3 organisation or null, $4 reason.
+insert into suppression (id, kind, hash, org_id, reason)
+values (gen_random_uuid(), $1, $2::bytea, $3, $4)
+on conflict (kind, hash, coalesce(org_id, '00000000-0000-0000-0000-000000000000')) do nothing
+returning kind
+
+-- name: email_unsuppress
+-- $1 kind, $2 hash, $3 organisation or null.
+delete from suppression
+where kind = $1 and hash = $2::bytea and org_id is not distinct from $3::uuid
+returning kind

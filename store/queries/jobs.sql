@@ -1,0 +1,475 @@
+-- fragment: job_columns
+-- Of job_shown.
+id, org_id, team_id, kind, status, status_reason, error, caller_kind, caller_id, estimate_mc, reserved_mc, charged_mc,
+  created_at, started_at, deadline_at, finished_at, rows_done, rows_total
+
+-- fragment: job_locked_columns
+-- Of a job j.
+j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id
+
+-- name: job_start_read
+-- The month that a reservation made now counts in, and how many jobs of the organisation $1 are open, up to $2.
+select date_trunc('month', now() at time zone 'UTC')::date,
+       (select count(*) from (select from job where org_id = $1 and finished_at is null limit $2) open)
+
+-- name: job_open_of_kind
+select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
+
+-- name: job_upload_share
+-- For share: it is not deleted while the transaction lasts, and not later while the job is open.
+select from upload
+where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
+for share
+
+-- name: job_insert
+insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
+                 caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
+                 on_behalf_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, $14, $15::date, $16, $17,
+        now() + $18 * interval '1 millisecond', $19)
+
+-- name: job_block_insert
+-- $13 parts that are opened at once; $14: the block's parts are there already.
+insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
+                       part_window, opened, parts_done, rows_done, rows_out, status, started_at, finished_at)
+select $1, u.block, u.type, u.specs, u.input, u.lane, u.price_mc, u.after_drop, u.columns::text[], u.rows_total,
+       u.parts_total, u.part_window, u.opened,
+       case when u.made then u.parts_total else 0 end, case when u.made then u.rows_total else 0 end,
+       case when u.made then u.rows_total else 0 end, case when u.made then :block_completed else :block_pending end,
+       case when u.made then now() end, case when u.made then now() end
+from unnest($2::smallint[], $3::text[], $4::json[], $5::smallint[], $6::smallint[], $7::bigint[], $8::boolean[],
+            $9::text[], $10::bigint[], $11::int[], $12::int[], $13::int[], $14::boolean[])
+  as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made)
+
+-- name: job_part_insert
+insert into job_part (job_id, block, part, rows, row_count)
+select $1, u.block, u.part, u.rows, u.row_count
+from unnest($2::smallint[], $3::int[], $4::json[], $5::smallint[]) as u(block, part, rows, row_count)
+
+-- name: job_chunk_insert
+-- The first parts of the blocks $4: those that job_block_insert calls opened. A job with a client that waits has rank 0.
+insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
+select gen_random_uuid(), $2, u.lane, $3, now(), now(), $1, u.block, g.part
+from unnest($4::smallint[], $5::smallint[], $6::int[]) as u(block, lane, opened)
+cross join lateral generate_series(0, u.opened - 1) as g(part)
+
+-- name: parts_open
+-- Opens the next parts of the blocks $2 of the job $1, in order: as many as their windows leave room for and as their
+-- inputs have made (domain/block_progress.h says the same). Runs under the job's lock, so that it sees what earlier
+-- holders of that lock committed.
+with room as (
+  select b.job_id, b.block, b.input, b.lane, b.opened, j.org_id, j.waited,
+         least(b.part_window - (b.opened - b.parts_done), b.parts_total - b.opened) as n
+  from job j join job_block b on b.job_id = j.id and b.block = any($2::smallint[])
+  where j.id = $1 and j.finished_at is null
+), ready as (
+  select room.*, x.part from room cross join lateral (
+    select p.part, p.part - row_number() over (order by p.part) + 1 as base from (
+      select part from job_part where job_id = room.job_id and block = room.input and part >= room.opened
+      order by part limit greatest(room.n, 0)) p) x
+  where x.base = room.opened  -- the contiguous head of what is there
+  union all
+  select room.*, g from room, generate_series(opened, opened + n - 1) g where input is null  -- a source waits for nobody
+), made as (
+  insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
+  select gen_random_uuid(), org_id, lane, case when waited then 0 else 1 end, now(), now(), job_id, block, part
+  from ready
+)
+update job_block b set opened = b.opened + c.n
+from (select job_id, block, count(*) as n from ready group by job_id, block) c
+where b.job_id = c.job_id and b.block = c.block
+returning b.block
+
+-- name: job_walk
+-- For each lane of $1 the organisations that have chunks, from behind $2 on, at most $3; for each rank the rows of the
+-- first due chunk, at most; null where none is due or the organisation is locked.
+with recursive walk(lane, org_id, n) as (
+  select l.lane, (select c.org_id from job_chunk c where c.lane = l.lane and c.org_id > l.behind
+                  order by c.org_id limit 1), 1
+  from unnest($1::smallint[], $2::uuid[]) as l(lane, behind)
+  union all
+  select w.lane, (select c.org_id from job_chunk c where c.lane = w.lane and c.org_id > w.org_id
+                  order by c.org_id limit 1), w.n + 1
+  from walk w
+  where w.org_id is not null and w.n < $3
+)
+select w.lane, w.org_id, r.rank, first.part_rows, w.n
+from walk w
+join organisation o on o.id = w.org_id
+cross join (values (0), (1)) as r(rank)
+left join lateral (
+  select j.part_rows
+  from (select job_id from job_chunk c
+        where c.lane = w.lane and c.org_id = w.org_id and c.rank = r.rank and c.available_at <= now() and not o.locked
+        order by c.available_at limit 1) c
+  join job j on j.id = c.job_id) first on true
+order by w.lane, w.org_id, r.rank
+
+-- name: job_claim
+-- $1 lanes, $2 organisations, $3 the highest rank, $4 chunks of each; $5 token, $6 lease in ms
+with due as materialized (
+  select c.id
+  from unnest($1::smallint[], $2::uuid[], $3::smallint[], $4::int[]) as s(lane, org_id, rank_max, chunks_max)
+  join organisation o on o.id = s.org_id and not o.locked
+  cross join lateral (
+    select id from job_chunk
+    where lane = s.lane and org_id = s.org_id and rank <= s.rank_max and available_at <= now()
+    order by rank, available_at
+    limit s.chunks_max
+    for update skip locked
+  ) c
+)
+update job_chunk c
+set available_at = now() + $6 * interval '1 millisecond', lease_token = $5, claims = c.claims + 1
+from due d
+where c.id = d.id
+returning c.id, c.job_id, c.org_id, c.lane, c.rank, c.block, c.part, c.claims, c.progress, c.due_at, c.done, c.suspect,
+          now()
+
+-- name: job_started
+-- Jobs and blocks ($1, $2) of claimed chunks. What somebody else has locked is left to its next claim or record.
+with queued as (
+  select id from job where id = any($1::uuid[]) and status = :job_queued order by id for no key update skip locked
+), started as (
+  update job j set status = :job_running, started_at = greatest(now(), j.created_at) from queued q where j.id = q.id
+), pending as (
+  select b.job_id, b.block
+  from (select distinct job_id, block from unnest($1::uuid[], $2::smallint[]) as d(job_id, block)) u
+  join job_block b on b.job_id = u.job_id and b.block = u.block and b.status = :block_pending
+  order by b.job_id, b.block
+  for no key update of b skip locked
+)
+update job_block b set status = :block_running, started_at = now(), updated_at = now()
+from pending p
+where b.job_id = p.job_id and b.block = p.block
+
+-- name: job_specs
+select id, org_id, team_id, kind, part_rows, waited, params, upload_id, created_at, deadline_at
+from job
+where id = any($1::uuid[])
+
+-- name: job_block_specs
+select job_id, block, type, specs, input, lane, price_mc, parts_total, after_drop, columns
+from job_block
+where job_id = any($1::uuid[])
+order by job_id, block
+
+-- name: job_parts_of
+-- The rows that the chunks (jobs $1, blocks $2, parts $3) work on; n counts them from 1. None for a source.
+select u.n, p.rows, p.row_count
+from unnest($1::uuid[], $2::smallint[], $3::int[]) with ordinality as u(job_id, block, part, n)
+join job_block b on b.job_id = u.job_id and b.block = u.block
+join job_part p on p.job_id = u.job_id and p.block = b.input and p.part = u.part
+
+-- name: job_chunk_renew
+-- It waits for nobody: a record that fails its job locks its own chunks and then all of the job's, so that a renewal that
+-- waited between the two would meet it in a deadlock. A chunk that is locked is held, and is extended by the next renewal.
+with free as (
+  select c.id
+  from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+  join job_chunk c on c.id = u.id and c.lease_token = u.token
+  for update of c skip locked
+), renewed as (
+  update job_chunk c set available_at = now() + $3 * interval '1 millisecond'
+  from free f
+  where c.id = f.id
+)
+select c.id
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+join job_chunk c on c.id = u.id and c.lease_token = u.token
+
+-- name: job_chunk_put_back
+-- $3 delays in ms; 0: given back, before what waits, its claim not counted
+with held as (
+  select c.id, u.delay_ms
+  from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as u(id, token, delay_ms)
+  join job_chunk c on c.id = u.id and c.lease_token = u.token
+  order by c.id
+  for update of c
+)
+update job_chunk c
+set lease_token = null,
+    available_at = case when h.delay_ms = 0 then least(c.due_at, now())
+                        else now() + h.delay_ms * interval '1 millisecond' end,
+    due_at = case when h.delay_ms = 0 then c.due_at else now() + h.delay_ms * interval '1 millisecond' end,
+    claims = case when h.delay_ms = 0 then greatest(c.claims - 1, 0) else 0 end,
+    suspect = null  -- the process that puts a chunk back lives: the try that was under way did not end it
+from held h
+where c.id = h.id
+
+-- name: job_chunk_held
+select c.id, not o.locked
+from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+join job_chunk c on c.id = u.id and c.lease_token = u.token
+join organisation o on o.id = c.org_id
+order by c.id
+
+-- name: job_chunk_suspect
+update job_chunk set suspect = $3 where id = $1 and lease_token = $2
+returning id
+
+-- name: job_lock
+-- What a record needs of its job; `tops_up`: money is reserved as rows come through a block that drops some.
+select :job_locked_columns,
+       exists (select from job_block b where b.job_id = j.id and b.after_drop and b.price_mc > 0) as tops_up, now()
+from job j
+where j.id = $1
+for no key update
+
+-- name: job_chunk_lock
+-- $2 ids, $3 tokens, $4 records made before; n counts them from 1. What is not returned is not held any more.
+select u.n, c.progress = u.progress, c.progress = u.progress + 1
+from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
+join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = $1
+order by c.id
+for update of c
+
+-- name: job_chunks_lock
+-- All of the job's, in the order of their ids, as every statement that locks several chunks does.
+select from job_chunk where job_id = $1 order by id for update
+
+-- name: job_block_add
+-- Adds what a record did to each block; its last part completes it.
+update job_block b
+set columns = coalesce(b.columns, u.columns::text[]),
+    parts_done = b.parts_done + u.parts_done, rows_done = b.rows_done + u.rows_done, rows_out = b.rows_out + u.rows_out,
+    row_errors = b.row_errors + u.row_errors, rows_charged = b.rows_charged + u.rows_charged, updated_at = now(),
+    last_error = coalesce(u.last_error, b.last_error),
+    started_at = coalesce(b.started_at, now()),
+    status = case when b.parts_done + u.parts_done = b.parts_total then :block_completed else :block_running end,
+    finished_at = case when b.parts_done + u.parts_done = b.parts_total then now() end
+from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[])
+  as u(block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error)
+where b.job_id = $1 and b.block = u.block
+returning b.block, b.status = :block_completed
+
+-- name: job_block_consumers
+select block from job_block where job_id = $1 and input = any($2::smallint[])
+
+-- name: job_chunk_delete
+delete from job_chunk where id = any($1::uuid[])
+
+-- name: job_chunk_progress
+update job_chunk c
+set done = u.done, progress = u.progress + 1, claims = case when u.serial then c.claims else 0 end, suspect = null,
+    last_error = coalesce(u.last_error, c.last_error)
+from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(id, progress, done, serial, last_error)
+where c.id = u.id and c.progress = u.progress
+
+-- name: job_charge
+update job set charged_mc = charged_mc + $2, reserved_mc = reserved_mc - $2 where id = $1
+
+-- name: job_charge_entry
+insert into credit_entry (org_id, team_id, amount_mc, checks, job_id) values ($1, $2, -$3::bigint, $4, $5)
+
+-- name: job_top_up_due
+-- What the rows that came through ($3 of the block $2) cost in the priced blocks that consume them.
+select coalesce(sum(u.row_count * b.price_mc), 0)::bigint
+from unnest($2::smallint[], $3::int[]) as u(block, row_count)
+join job_block b on b.job_id = $1 and b.input = u.block and b.after_drop and b.price_mc > 0
+
+-- name: job_top_up
+update job set estimate_mc = estimate_mc + $2, reserved_mc = reserved_mc + $2 where id = $1
+
+-- name: job_block_end
+-- Blocks without parts of their own are completed with their input, one of $2. Returns how many are not completed yet.
+with ended as (
+  update job_block set status = :block_completed, started_at = coalesce(started_at, now()), updated_at = now(), finished_at = now()
+  where job_id = $1 and input = any($2::smallint[]) and parts_total = 0 and status < :block_completed
+  returning block
+)
+select count(*) from job_block b
+where b.job_id = $1 and b.status <> :block_completed and not exists (select from ended e where e.block = b.block)
+
+-- name: job_block_fail
+update job_block set status = :block_failed, error = $3, started_at = coalesce(started_at, now()), updated_at = now(),
+                     finished_at = now()
+where job_id = $1 and block = $2
+
+-- name: job_end_lock
+select :job_locked_columns
+from job j
+where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
+for no key update
+
+-- name: job_chunks_take
+-- Nobody works on the job any more; what was recorded of unfinished parts becomes parts.
+with taken as (
+  select id from job_chunk where job_id = $1 order by id for update
+), gone as (
+  delete from job_chunk c using taken t where c.id = t.id returning c.block, c.part, c.done
+)
+insert into job_part (job_id, block, part, rows, row_count)
+select $1, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
+
+-- name: job_finish
+update job
+set status = $2, status_reason = $3, error = $4, reserved_mc = 0,
+    finished_at = greatest(now(), created_at, started_at)
+where id = $1
+returning (extract(epoch from finished_at - created_at) * 1000000)::bigint
+
+-- name: job_delivery_insert
+insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_at, job_id, job_status)
+values ($1, $2, $3, $4, $5, now(), $6, $7)
+
+-- name: jobs_overdue
+-- Not one that somebody is just about to end.
+select id from job
+where finished_at is null and deadline_at <= now()
+order by deadline_at
+limit $1
+for no key update skip locked
+
+-- name: jobs_stalled
+-- The next $3 open jobs behind ($1, $2), and whether nobody works on them and nothing has moved for $4 seconds.
+select j.deadline_at, j.id,
+       j.created_at < now() - $4 * interval '1 second'
+         and not exists (select from job_chunk c where c.job_id = j.id)
+         and not exists (select from job_block b where b.job_id = j.id
+                         and b.updated_at >= now() - $4 * interval '1 second')
+from (select deadline_at, id, created_at from job
+      where finished_at is null and (deadline_at, id) > (coalesce($1::timestamptz, '-infinity'), $2)
+      order by deadline_at, id
+      limit $3) j
+order by j.deadline_at, j.id
+
+-- name: job_lane_served
+-- The lanes that members serve whose heartbeat is under $1 seconds old and that are not draining.
+select distinct unnest(lanes) from member
+where heartbeat_at > now() - $1 * interval '1 second' and not draining
+
+-- name: job_lane_move
+-- Chunks of the lane $1 that have been due for $3 ms go to the lane $2, at most $4.
+with stuck as (
+  select id from job_chunk
+  where lane = $1 and available_at < now() - $3 * interval '1 millisecond'
+  order by id
+  limit $4
+  for update skip locked
+)
+update job_chunk c set lane = $2 from stuck s where c.id = s.id
+
+-- name: jobs_retire
+-- $1 hours, $2 those of runs; $3 jobs
+select j.id from job j
+where j.finished_at < now() - least($1::int, $2::int) * interval '1 hour'
+  and j.finished_at < now() - case when j.kind = :kind_workflow then $2::int else $1::int end * interval '1 hour'
+  and not exists (select from delivery d where d.job_id = j.id)
+order by j.finished_at
+limit $3
+for update skip locked
+
+-- name: job_blocks_forget
+delete from job_block where job_id = any($1::uuid[])
+
+-- name: job_parts_forget
+delete from job_part where job_id = any($1::uuid[])
+
+-- name: jobs_forget
+delete from job where id = any($1::uuid[])
+
+-- name: job_part_days_old
+-- Days whose ids are all older than $1 hours and none of whose jobs is open. The names are ensure_partition's.
+select d.relname
+from (select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC' as day
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+      where p.relname = 'job_part' and c.relname ~ '_[0-9]{8}$' and c.relnamespace = 'public'::regnamespace) d
+where d.day + interval '1 day' < now() - $1 * interval '1 hour'
+  and not exists (select from job j where j.finished_at is null
+                  and j.id >= job_part_bound(d.day) and j.id < job_part_bound(d.day + interval '1 day'))
+
+-- name: job_part_default_expire
+-- $1 hours; $2 rows
+with gone as (
+  delete from only job_part_default
+  where ctid = any (array(
+    select ctid from only job_part_default p
+    where job_id < job_part_bound(now() - $1 * interval '1 hour')
+      and not exists (select from job j where j.id = p.job_id and j.finished_at is null)
+    limit $2))
+  returning 1)
+select count(*) from gone
+
+-- name: job_get
+select :job_columns from job_shown
+where id = $1 and ($2::uuid is null or org_id = $2) and ($3::uuid is null or team_id = $3)
+
+-- name: job_get_lookup
+-- Its request, and its rows once it has ended.
+select j.params, p.rows
+from job j
+left join job_part p on p.job_id = j.id and p.block = 0 and p.part = 0 and j.finished_at is not null
+where j.id = $1
+
+-- name: job_callbacks
+-- Ended lookups ($1), each with its request and its rows.
+select j.id, j.kind, j.status, j.status_reason, j.error, j.charged_mc, j.created_at, j.finished_at, j.params, p.rows
+from job j
+left join job_part p on p.job_id = j.id and p.block = 0 and p.part = 0
+where j.id = any($1::uuid[]) and j.finished_at is not null
+
+-- name: job_list
+-- $1 the last id of the page before; $2 organisation; $3 team; $4 kind; $5 status; $6 limit
+select :job_columns from job_shown
+where id < $1
+  and ($2::uuid is null or org_id = $2)
+  and ($3::uuid is null or team_id = $3)
+  and ($4::int is null or kind = $4)
+  and ($5::int is null or status = $5)
+  and ($5::int is null or $5 >= :job_completed or finished_at is null)  -- open ones are found by their index
+order by id desc
+limit $6
+
+-- name: job_ended
+select u.id from unnest($1::uuid[]) as u(id)
+where not exists (select from job j where j.id = u.id and j.finished_at is null)
+
+-- name: job_blocks_read
+select block, type, input, lane, status, error, last_error, rows_total, parts_total, opened, parts_done, part_window, rows_done,
+       rows_out, row_errors, rows_charged, started_at, updated_at, finished_at
+from job_block
+where job_id = $1
+order by block
+
+-- name: job_chunks_read
+select id, lane, rank, block, part, claims, progress, suspect, lease_token is not null and available_at > now(),
+       available_at, due_at, last_error
+from job_chunk
+where job_id = $1
+order by block, part
+limit $2
+
+-- name: job_lane_gauges
+-- A locked organisation's chunks are nobody's to take, and wait.
+select c.lane,
+       count(*) filter (where c.available_at <= now() and not o.locked),
+       count(*) filter (where c.available_at > now() and c.lease_token is not null),
+       count(*) filter (where case when c.available_at > now() then c.lease_token is null else o.locked end),
+       coalesce(extract(epoch from now() - min(c.due_at) filter (where c.available_at <= now() and not o.locked))
+                * 1000000, 0)::bigint
+from job_chunk c
+join organisation o on o.id = c.org_id
+group by c.lane
+
+-- name: job_gauges
+-- Of the $1 open jobs whose deadlines come first: how many there are of each kind and status, and, the same in each
+-- line, how long the earliest deadline has passed.
+select kind, status, count(*),
+       greatest(extract(epoch from now() - min(min(deadline_at)) over ()) * 1000000, 0)::bigint
+from (select kind, status, deadline_at from job where finished_at is null order by deadline_at limit $1) open
+group by kind, status
+order by kind, status
+
+-- name: job_waiting_orgs
+-- $1 open jobs that are looked at; $2 limit
+select o.id, o.name, w.jobs
+from (
+  select org_id, count(*) as jobs
+  from (select org_id, waited from job where finished_at is null order by deadline_at limit $1) open
+  where waited
+  group by org_id
+  order by 2 desc, 1
+  limit $2) w
+join organisation o on o.id = w.org_id
+order by w.jobs desc, o.id

@@ -1,0 +1,59 @@
+-- name: mail_domain_read
+select domain, mx_kind, hosts, class, mx_at, control, control_at, accepts_all, accepts_all_at, recipients_max,
+  recipients_at
+from mail_domain where domain = $1
+
+-- name: mail_domain_save
+insert into mail_domain (domain, mx_kind, hosts, class, mx_at, control, control_at, accepts_all, accepts_all_at,
+  recipients_max, recipients_at)
+values ($1, $2, $3::text[], $4, $5::timestamptz, $6, $7::timestamptz, $8, $9::timestamptz, $10, $11::timestamptz)
+on conflict (domain) do update
+set mx_kind = excluded.mx_kind, hosts = excluded.hosts, class = excluded.class, mx_at = excluded.mx_at,
+  control = excluded.control, control_at = excluded.control_at, accepts_all = excluded.accepts_all,
+  accepts_all_at = excluded.accepts_all_at, recipients_max = excluded.recipients_max,
+  recipients_at = excluded.recipients_at
+
+-- name: mail_host_state
+select case when blocked_until > now() then blocked_until end, failures from mail_host where key = $1
+
+-- name: mail_budget_take
+-- $1 keys in order, $2 caps, $3 windows in milliseconds, $4 permits. A key that would exceed its cap gives no row.
+insert into mail_budget as b (key, window_at, used)
+select w.key, now(), $4::int from unnest($1::text[], $2::int[], $3::bigint[]) as w(key, cap, window_ms)
+where $4::int <= w.cap
+order by w.key
+on conflict (key) do update
+set window_at = case when b.window_at + (select w.window_ms from unnest($1::text[], $3::bigint[]) as w(key, window_ms)
+                                         where w.key = b.key) * interval '1 millisecond' <= now()
+                     then now() else b.window_at end,
+  used = case when b.window_at + (select w.window_ms from unnest($1::text[], $3::bigint[]) as w(key, window_ms)
+                                  where w.key = b.key) * interval '1 millisecond' <= now()
+              then 0 else b.used end + $4::int
+where case when b.window_at + (select w.window_ms from unnest($1::text[], $3::bigint[]) as w(key, window_ms)
+                               where w.key = b.key) * interval '1 millisecond' <= now()
+           then 0 else b.used end + $4::int <= (select w.cap from unnest($1::text[], $2::int[]) as w(key, cap)
+                                           where w.key = b.key)
+returning b.key
+
+-- name: mail_budget_wait
+-- How long until every window of these keys has ended, in milliseconds.
+select coalesce(max(greatest(0, extract(epoch from b.window_at + w.window_ms * interval '1 millisecond' - now())
+                                * 1000)), 0)::bigint
+from unnest($1::text[], $2::int[], $3::bigint[]) as w(key, cap, window_ms) join mail_budget b using (key)
+where b.used + $4::int > w.cap
+
+-- name: mail_host_block
+insert into mail_host (key, failures, blocked_until, reason, last_reply, updated_at)
+values ($1, 1, now() + $2::bigint * interval '1 millisecond', $3::smallint, $4, now())
+on conflict (key) do update
+set failures = mail_host.failures + 1, blocked_until = excluded.blocked_until, reason = excluded.reason,
+  last_reply = excluded.last_reply, updated_at = now()
+
+-- name: mail_host_unblock
+update mail_host set failures = 0, blocked_until = null, updated_at = now()
+where key = $1 and (failures > 0 or blocked_until is not null)
+
+-- name: mail_hosts
+select key, failures, case when blocked_until > now() then blocked_until end, coalesce(reason, 0),
+  coalesce(last_reply, ''), updated_at
+from mail_host order by updated_at desc limit $1

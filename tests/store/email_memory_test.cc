@@ -1,0 +1,129 @@
+// What organisations know of addresses, and whom nobody looks up.
+
+#include "store/email/email_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "domain/email/find_lesson.h"
+#include "tests/store/pipeline_support.h"
+
+namespace vedette::test {
+namespace {
+
+using domain::EmailFact;
+using domain::EmailQuestion;
+using domain::Verdict;
+
+class EmailMemoryTest : public PipelineTest {
+ public:
+  EmailFact Fact(const std::string& address, std::chrono::hours age = {}) {
+    EmailFact fact;
+    fact.address = address;
+    fact.person_key = std::string("0123456789\0bcdef", 16);
+    fact.verdict = Verdict::kOk;
+    fact.provider = "pattern";
+    fact.sources = {"https://acme.com/\"team\""};
+    fact.checked_at = clock.Now() - age;
+    fact.until = clock.Now() + std::chrono::hours(1);
+    return fact;
+  }
+  void Learn(const base::Uuid& of, std::vector<EmailFact> facts,
+             std::vector<domain::PatternCount> patterns = {}) {
+    store::LearnEmail(session, {of, std::move(facts), "acme.com", std::move(patterns)});
+  }
+  domain::EmailKnowledge Ask(EmailQuestion question) {
+    return store::AskEmailMemory(session, {std::move(question)}).at(0);
+  }
+  EmailQuestion Question(const base::Uuid& of) {
+    EmailQuestion question;
+    question.org_id = of;
+    return question;
+  }
+  store::AuditEntry Audit(const char* action) {
+    store::AuditEntry entry;
+    entry.actor = "test";
+    entry.action = action;
+    return entry;
+  }
+};
+
+TEST_F(EmailMemoryTest, G8_FactsAndPatternsAreAnOrganisationsOwn) {
+  const base::Uuid other = NewOrganisation(0);
+  Learn(org, {Fact("ann@acme.com")}, {{domain::AddressPattern::kFLast, 1, 0}});
+  EmailQuestion question = Question(org);
+  question.person_key = Fact("x").person_key;
+  question.address = "ann@acme.com";
+  question.domain = "acme.com";
+  const auto known = Ask(question);
+  ASSERT_EQ(known.facts.size(), 1U) << "found by both keys, and given once";
+  EXPECT_EQ(known.facts[0].address, "ann@acme.com");
+  EXPECT_EQ(known.facts[0].person_key, question.person_key);
+  EXPECT_EQ(known.facts[0].sources, Fact("x").sources);
+  ASSERT_EQ(known.patterns.size(), 1U);
+  EXPECT_EQ(known.patterns[0].hits, 1);
+  question.org_id = other;
+  EXPECT_TRUE(Ask(question).facts.empty());
+  EXPECT_TRUE(Ask(question).patterns.empty());
+}
+
+TEST_F(EmailMemoryTest, ANewerCheckWinsAndPatternsAdd) {
+  Learn(org, {Fact("ann@acme.com")}, {{domain::AddressPattern::kFLast, 1, 0}});
+  EmailFact refused = Fact("ann@acme.com", std::chrono::hours(1));
+  refused.verdict = Verdict::kRefused;
+  Learn(org, {refused}, {{domain::AddressPattern::kFLast, 1, 1}});
+  EmailQuestion question = Question(org);
+  question.address = "ann@acme.com";
+  question.domain = "acme.com";
+  const auto known = Ask(question);
+  EXPECT_EQ(known.facts.at(0).verdict, Verdict::kOk) << "the refusal is older";
+  EXPECT_EQ(known.patterns.at(0).hits, 2);
+  EXPECT_EQ(known.patterns.at(0).misses, 1);
+}
+
+TEST_F(EmailMemoryTest, WhatIsTooOldIsNotKnown) {
+  EmailFact old = Fact("ann@acme.com");
+  old.until = clock.Now() - std::chrono::hours(1);
+  Learn(org, {old});
+  EmailQuestion question = Question(org);
+  question.address = "ann@acme.com";
+  EXPECT_TRUE(Ask(question).facts.empty());
+}
+
+TEST_F(EmailMemoryTest, QuestionsOfManyRowsAreAnsweredTogetherEachItsOwn) {
+  Learn(org, {Fact("a@acme.com"), Fact("b@acme.com")});
+  std::vector<EmailQuestion> questions(3, Question(org));
+  questions[0].address = "b@acme.com";
+  questions[2].address = "a@acme.com";
+  const auto known = store::AskEmailMemory(session, questions);
+  ASSERT_EQ(known.size(), 3U);
+  EXPECT_EQ(known[0].facts.at(0).address, "b@acme.com");
+  EXPECT_TRUE(known[1].facts.empty());
+  EXPECT_EQ(known[2].facts.at(0).address, "a@acme.com");
+}
+
+TEST_F(EmailMemoryTest, TheListIsEverybodysOrAnOrganisationsOwnAndHoldsDigestsAlone) {
+  const base::Uuid other = NewOrganisation(0);
+  const auto everybody = *domain::AddressSuppression("ann@acme.com");
+  const auto own = *domain::DomainSuppression("acme.com");
+  using Outcome = store::SuppressOutcome;
+  EXPECT_EQ(store::Suppress(session, clock, everybody, std::nullopt, "asked", Audit("add")),
+            Outcome::kDone);
+  EXPECT_EQ(store::Suppress(session, clock, everybody, std::nullopt, "asked", Audit("add")),
+            Outcome::kThereAlready);
+  EXPECT_EQ(store::Suppress(session, clock, own, org, "asked", Audit("add")), Outcome::kDone);
+  EXPECT_EQ(store::Suppress(session, clock, own, base::Uuid::V4(), "asked", Audit("add")),
+            Outcome::kNoOrganisation);
+  EmailQuestion question = Question(org);
+  question.keys = {everybody, own, *domain::DomainSuppression("other.com")};
+  EXPECT_EQ(Ask(question).suppressed.size(), 2U);
+  question.org_id = other;
+  EXPECT_EQ(Ask(question).suppressed, std::vector<domain::SuppressionKey>{everybody});
+  EXPECT_EQ(Sql("select count(*) from suppression where encode(hash, 'escape') like '%acme%'"),
+            "0");
+  EXPECT_TRUE(store::Unsuppress(session, clock, everybody, std::nullopt, Audit("remove")));
+  EXPECT_FALSE(store::Unsuppress(session, clock, everybody, std::nullopt, Audit("remove")));
+  EXPECT_TRUE(Ask(question).suppressed.empty());
+}
+
+}  // namespace
+}  // namespace vedette::test

@@ -1,0 +1,93 @@
+#include "scheduler/job_keeper.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/event_loop.h"
+#include "tests/store/jobs_support.h"
+
+// The keeper of jobs as it runs in a process.
+namespace vedette::test {
+namespace {
+
+class JobKeeperTest : public JobsTest {
+ public:
+  JobKeeperTest()
+      : settings(config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", database.url()}})),
+        signals(settings.database, clock, metrics, Silent()),
+        pool(settings.database, {.name = "scheduler", .keyed_plans = true}, 1, clock, metrics,
+             Silent()) {
+    settings.jobs.keeper_ms = std::chrono::milliseconds(20);
+    keeper = std::make_unique<scheduler::JobKeeper>(loop, pool, signals, clock, metrics, settings,
+                                                    Silent());
+    loop.Post([this] { keeper->Start(); });
+    thread = std::thread([this] { loop.Run(); });
+  }
+  ~JobKeeperTest() override {
+    std::promise<void> drained;
+    loop.Post([&] { keeper->Drain([&] { drained.set_value(); }); });
+    EXPECT_EQ(drained.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready)
+        << "draining hangs";
+    loop.Stop();
+    thread.join();
+  }
+
+  static base::Logger Silent() {
+    return base::Logger(base::LogLevel::kOff, base::LogFormat::kText);
+  }
+
+  config::Config settings;
+  store::Signals signals;
+  store::Pool pool;
+  base::EventLoop loop;
+  std::unique_ptr<scheduler::JobKeeper> keeper;
+  std::thread thread;
+};
+
+TEST_F(JobKeeperTest, G7_AJobWhoseDeadlineHasComeEndsAsTimedOut) {
+  const auto job = Start(Lookup(1, 1000));
+  Sql("update job set deadline_at = now()");
+  Eventually("select status || ' ' || status_reason from job", "6 deadline_exceeded");
+  EXPECT_EQ(Job(job, "reserved_mc"), "0");
+  ExpectJobMoneyAddsUp();
+  Until("the end is counted", [this] {
+    return Series(R"(vedette_jobs_total{kind="find_email",outcome="timed_out"})") == 1;
+  });
+  EXPECT_EQ(Series(R"(vedette_job_seconds_count{kind="find_email"})"), 1);
+}
+
+TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
+  Start(Lookup());
+  Sql("update job set created_at = now() - interval '1 hour'");
+  Sql("update job_block set updated_at = now() - interval '1 hour'");
+  Sql("delete from job_chunk");
+  Eventually("select status || ' ' || status_reason from job", "3 stalled");
+}
+
+TEST_F(JobKeeperTest, WhatWaitsInALaneThatNobodyServesGoesToAnother) {
+  auto job = Lookup();
+  job.blocks[0].lane = domain::Lane::kSmtp;
+  Start(job);
+  Sql("update job_chunk set available_at = now() - interval '1 hour'");
+  Eventually("select lane from job_chunk", "1");
+}
+
+TEST_F(JobKeeperTest, TheChunksOfEachLaneAreShown) {
+  Start(Lookup());
+  Until("the gauge shows it",
+        [this] { return Series(R"(vedette_job_chunks{lane="lookup",state="due"})") == 1; });
+  EXPECT_EQ(Series("vedette_job_overdue_seconds"), 0);
+  Until("the gauge of jobs shows it",
+        [this] { return Series(R"(vedette_jobs{kind="find_email",status="queued"})") == 1; });
+  Sql("delete from job_chunk");
+  Until("the gauge falls",
+        [this] { return Series(R"(vedette_job_chunks{lane="lookup",state="due"})") == 0; });
+}
+
+}  // namespace
+}  // namespace vedette::test

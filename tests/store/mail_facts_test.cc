@@ -1,0 +1,82 @@
+#include "store/email/mail_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/test_database.h"
+
+namespace vedette::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+class MailFactsTest : public testing::Test {
+ protected:
+  test::TestDatabase db_;
+  const config::DatabaseConfig config_ = db_.config();
+  base::SystemClock clock_;
+  metrics::Metrics metrics_{"test"};
+  Session session{
+      config_, {"test"}, clock_, metrics_, {base::LogLevel::kOff, base::LogFormat::kText}};
+};
+using MailFacts = MailFactsTest;
+using MailPermits = MailFactsTest;
+using MailHosts = MailFactsTest;
+
+std::vector<MailPermit> Permits(int domain_cap = 5) {
+  return {{"domain acme.test", domain_cap, 1h}, {"class google", 100, 1min}};
+}
+
+TEST_F(MailFacts, OfADomainComeBackAsTheyWereSaved) {
+  EXPECT_EQ(ReadMailDomain(session, "acme.test"), std::nullopt);
+  domain::MailDomainFacts facts{"acme.test"};
+  facts.hosts = {"mx1.acme.test", "mx2.acme.test"};
+  facts.mail_class = domain::MailClass::kGoogle;
+  facts.mx_at = facts.control_at = base::ParseTimestamp("2026-11-22T10:00:00Z");
+  facts.control = "abcdefghijklmnop";
+  SaveMailDomain(session, facts);
+  EXPECT_EQ(ReadMailDomain(session, "acme.test"), facts);
+  facts.accepts_all = domain::AcceptsAll::kYes;
+  facts.accepts_all_at = facts.mx_at;
+  facts.recipients_max = 4;
+  facts.recipients_at = facts.mx_at;
+  SaveMailDomain(session, facts);
+  EXPECT_EQ(ReadMailDomain(session, "acme.test"), facts);
+}
+
+TEST_F(MailPermits, AreTakenOfEveryBudgetOrOfNone) {
+  EXPECT_TRUE(AdmitRecipients(session, "h", Permits(), 3).granted);
+  const MailAdmission refused = AdmitRecipients(session, "h", Permits(), 3);
+  EXPECT_FALSE(refused.granted);
+  EXPECT_GT(refused.wait, 50min);
+  EXPECT_LE(refused.wait, 1h);
+  // The budget of the class was not touched by the refusal.
+  EXPECT_TRUE(AdmitRecipients(session, "h", {{"class google", 100, 1min}}, 97).granted);
+  EXPECT_FALSE(AdmitRecipients(session, "h", {{"class google", 100, 1min}}, 1).granted);
+  EXPECT_FALSE(AdmitRecipients(session, "h", {{"domain new.test", 2, 1h}}, 3).granted);
+}
+
+TEST_F(MailPermits, AreThereAgainInTheNextWindow) {
+  const std::vector<MailPermit> permits{{"domain acme.test", 1, 1ms}};
+  EXPECT_TRUE(AdmitRecipients(session, "h", permits, 1).granted);
+  std::this_thread::sleep_for(2ms);  // the window is over by then, whatever else happens
+  EXPECT_TRUE(AdmitRecipients(session, "h", permits, 1).granted);
+}
+
+TEST_F(MailHosts, ThatAreBlockedGrantNothingUntilTheyAreUnblocked) {
+  EXPECT_FALSE(UnblockMailHost(session, "h"));
+  BlockMailHost(session, "h", 30min, 16, "550 no");
+  const MailAdmission blocked = AdmitRecipients(session, "h", Permits(), 1);
+  EXPECT_TRUE(blocked.blocked_until);
+  EXPECT_EQ(blocked.blocked_before, 1);
+  EXPECT_FALSE(blocked.granted);
+  const auto hosts = ReadMailHosts(session, 10);
+  ASSERT_EQ(hosts.size(), 1U);
+  EXPECT_EQ(hosts[0].last_reply, "550 no");
+  EXPECT_TRUE(UnblockMailHost(session, "h"));
+  EXPECT_TRUE(AdmitRecipients(session, "h", Permits(), 5).granted) << "nothing had been taken";
+}
+
+}  // namespace
+}  // namespace vedette::store

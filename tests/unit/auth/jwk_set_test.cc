@@ -1,0 +1,118 @@
+#include "domain/auth/jwk_set.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/base64url.h"
+#include "tests/support/jose.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const char* const kEd25519 = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+
+Json Jwk(const char* kid) {
+  return {{"kty", "OKP"}, {"crv", "Ed25519"}, {"x", kEd25519}, {"kid", kid}};
+}
+
+TEST(JwkSet, PassesOverKeysThatCannotBeUsedAndKeepsTheOthers) {
+  Json with_alg = Jwk("c");
+  with_alg["alg"] = "EdDSA";
+  Json foreign_alg = Jwk("d");
+  foreign_alg["alg"] = "RS256";
+  Json number = Jwk("e");
+  number["kid"] = 5;
+  Json secret = Jwk("f");
+  secret["d"] = "AAAA";
+  const Json set{{"keys", {Jwk("a"), {{"kty", "oct"}}, 7, with_alg, foreign_alg, number, secret}}};
+  const auto read = ReadJwkSet(set.dump(), 20);
+  const auto& keys = std::get<std::vector<SetKey>>(read);
+  ASSERT_EQ(keys.size(), 2U);
+  EXPECT_TRUE(KnowsKid(keys, "a"));
+  EXPECT_TRUE(KnowsKid(keys, "c"));
+  EXPECT_FALSE(KnowsKid(keys, "d"));
+}
+
+TEST(JwkSet, WhatIsNoSetIsAFault) {
+  for (const std::string& bad :
+       {std::string(), std::string("[]"), std::string("{}"), std::string(R"({"keys":{}})"),
+        std::string(R"({"keys":[],"keys":[]})"),
+        R"({"keys":)" + std::string(9, '[') + std::string(9, ']') + "}",
+        Json{{"keys", Json::array({1, 2, 3})}}.dump()}) {
+    EXPECT_TRUE(std::holds_alternative<JwtFault>(ReadJwkSet(bad, 2))) << bad;
+  }
+}
+
+TEST(JwkSet, OfTwoKeysOfOneIdNeitherCounts) {
+  const base::SigningKey mine = test::NewKey("RSA-2048");
+  const auto key = std::get<base::PublicKey>(base::PublicKey::FromPem(mine.PublicPem()));
+  const auto other =
+      std::get<base::PublicKey>(base::PublicKey::FromPem(test::NewKey("RSA-2048", 1).PublicPem()));
+  const auto curve =
+      std::get<base::PublicKey>(base::PublicKey::FromPem(test::NewKey("P-256").PublicPem()));
+  const auto parsed =
+      ParseJwt(test::Signed(mine, {{"alg", "RS256"}, {"kid", "k"}}, {{"sub", "s"}}));
+  const Jwt& jwt = std::get<Jwt>(parsed);
+  EXPECT_TRUE(VerifiedByOne({{"k", {}, key}}, jwt));
+  EXPECT_TRUE(VerifiedByOne({{"k", {}, key}, {"k", {}, curve}}, jwt)) << "another algorithm's";
+  EXPECT_FALSE(VerifiedByOne({{"k", {}, key}, {"k", {}, other}}, jwt));
+  EXPECT_FALSE(VerifiedByOne({{"K", {}, key}}, jwt)) << "compared as bytes";
+  EXPECT_FALSE(VerifiedByOne({{std::nullopt, {}, key}}, jwt));
+  EXPECT_FALSE(VerifiedByOne({{"k", base::SignatureAlgorithm::kPs256, key}}, jwt));
+}
+
+constexpr FetchRules kRules{.fresh = minutes(10), .retry = seconds(30), .stale_max = minutes(1440)};
+
+FetchDecision Decide(bool known, std::optional<seconds> fetched_ago,
+                     std::optional<seconds> tried_ago) {
+  const base::Timestamp now(std::chrono::hours(500'000));
+  KeyCache cache;
+  cache.has_keys = fetched_ago.has_value();
+  if (fetched_ago) cache.fetched_at = now - *fetched_ago;
+  if (tried_ago) cache.tried_at = now - *tried_ago;
+  return WhenToFetch(cache, known, kRules, now);
+}
+
+TEST(WhenToFetch, FreshKeysServeAndAnUnknownKeyIsLookedForAtMostEveryThirtySeconds) {
+  EXPECT_EQ(Decide(true, seconds(5), seconds(5)), FetchDecision::kUse);
+  EXPECT_EQ(Decide(false, seconds(5), seconds(5)), FetchDecision::kRefuse);
+  EXPECT_EQ(Decide(false, seconds(29), seconds(29)), FetchDecision::kRefuse);
+  EXPECT_EQ(Decide(false, seconds(30), seconds(30)), FetchDecision::kFetch);
+  EXPECT_EQ(Decide(true, seconds(601), seconds(601)), FetchDecision::kFetch);
+  EXPECT_EQ(Decide(true, seconds(601), seconds(1)), FetchDecision::kUseStale);
+}
+
+TEST(WhenToFetch, OldKeysServeForADayWhereFetchesFailAndThenNoneDo) {
+  EXPECT_EQ(Decide(true, seconds(86'400), seconds(1)), FetchDecision::kUseStale);
+  EXPECT_EQ(Decide(true, seconds(86'401), seconds(1)), FetchDecision::kNoKeys);
+  EXPECT_EQ(Decide(true, seconds(86'401), seconds(31)), FetchDecision::kFetch);
+  EXPECT_EQ(Decide(false, std::nullopt, std::nullopt), FetchDecision::kFetch);
+  EXPECT_EQ(Decide(false, std::nullopt, seconds(2)), FetchDecision::kNoKeys);
+}
+
+TEST(WhenToFetch, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): a fixed seed, so that a failure repeats
+  for (int history = 0; history < 20; ++history) {
+    base::Timestamp now(std::chrono::hours(500'000));
+    KeyCache cache{true, now - seconds(30), now - seconds(30)};
+    int fetches = 0;
+    for (int i = 0; i < 10'000; ++i) {
+      now += std::chrono::microseconds(random() % 11'998);  // 60 s together at most 2 x 30 s
+      if (now - base::Timestamp(std::chrono::hours(500'000)) >= seconds(59)) break;
+      if (WhenToFetch(cache, false, kRules, now) != FetchDecision::kFetch) continue;
+      ++fetches;
+      cache.tried_at = now;
+      if (random() % 2 == 0) cache.fetched_at = now;
+    }
+    EXPECT_LE(fetches, 2);
+  }
+}
+
+}  // namespace
+}  // namespace vedette::domain

@@ -1,0 +1,29 @@
+#include "domain/people/mailbox.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::domain {
+namespace {
+
+std::string Key(std::string_view text) {
+  return MailboxKey(*ParseAddress(text));
+}
+
+TEST(MailboxTest, SpellingsOfOneMailboxHaveOneKey) {
+  EXPECT_EQ(Key("Ada@Example.com"), "ada@example.com");
+  EXPECT_EQ(Key("ada+news@example.com"), "ada@example.com");
+  EXPECT_EQ(Key("A.d.a+x@GoogleMail.com"), "ada@gmail.com");
+  EXPECT_EQ(Key("a.da@example.com"), "a.da@example.com");
+  EXPECT_EQ(Key("+ada@example.com"), "+ada@example.com");
+}
+
+TEST(MailboxTest, ARoleIsNobodysAtEveryDomain) {
+  EXPECT_EQ(ClassOf(*ParseAddress("Info@engines.example")), MailboxClass::kRole);
+  EXPECT_EQ(ClassOf(*ParseAddress("sales+eu@gmail.com")), MailboxClass::kRole);
+  EXPECT_EQ(ClassOf(*ParseAddress("ada@mailinator.com")), MailboxClass::kDisposable);
+  EXPECT_EQ(ClassOf(*ParseAddress("ada@gmail.com")), MailboxClass::kFree);
+  EXPECT_EQ(ClassOf(*ParseAddress("infante@engines.example")), MailboxClass::kCompany);
+}
+
+}  // namespace
+}  // namespace vedette::domain

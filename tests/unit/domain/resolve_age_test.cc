@@ -1,0 +1,221 @@
+#include "domain/age/resolve_age.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace vedette::domain {
+namespace {
+
+using std::chrono::year_month_day;
+using Kind = AgeClaim::Kind;
+using Standing = AgeClaim::Standing;
+
+year_month_day Day(int y, unsigned m, unsigned d) {
+  return {std::chrono::year(y), std::chrono::month(m), std::chrono::day(d)};
+}
+const year_month_day kToday = Day(2026, 11, 22);
+
+AgeClaim Born(PartialDate date, Standing standing = Standing::kProse,
+              const std::string& host = "a.example") {
+  AgeClaim claim;
+  claim.standing = standing;
+  claim.identity = Identity::kSame;
+  claim.date = date;
+  claim.confidence = 6;
+  claim.url = "https://" + host + "/page";
+  claim.quote = "a quote";
+  return claim;
+}
+
+AgeClaim Aged(int age, year_month_day as_of, const std::string& host = "b.example") {
+  AgeClaim claim = Born({}, Standing::kProse, host);
+  claim.kind = Kind::kAge;
+  claim.age = age;
+  claim.as_of = as_of;
+  return claim;
+}
+
+TEST(ResolveAgeTest, AWholeDateGivesTheExactAge) {
+  const auto result = ResolveAge({Born({1980, 5, 6})}, kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, 6}));
+  EXPECT_EQ(result.age, 46);
+  EXPECT_EQ(result.date_confidence, 6);
+  EXPECT_EQ(result.age_confidence, 6);
+}
+
+TEST(ResolveAgeTest, AYearAloneGivesAnEstimateWithLessConfidence) {
+  const auto result = ResolveAge({Born({1980, {}, {}})}, kToday);
+  EXPECT_EQ(result.age, 46);
+  EXPECT_EQ(result.age_confidence, 4);
+  EXPECT_FALSE(result.date_of_birth.month);
+}
+
+TEST(ResolveAgeTest, AnAgeAndAYearTogetherMayBeExact) {
+  // Aged 46 on 1 January 2027 less a day and born in 1980: not yet 46 before the end of the year.
+  const auto result = ResolveAge({Born({1980, {}, {}}), Aged(45, Day(2026, 11, 20))}, kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, {}, {}}));
+  EXPECT_EQ(result.age, 45);
+}
+
+TEST(ResolveAgeTest, AnAgeWithoutADayOfItsOwnDoesNotCount) {
+  AgeClaim claim = Aged(34, kToday);
+  claim.as_of.reset();
+  EXPECT_FALSE(ResolveAge({claim}, kToday).age);
+}
+
+TEST(ResolveAgeTest, WhoWasBornOnALeapDayIsOlderOnTheFirstOfMarch) {
+  EXPECT_EQ(AgeOn(Day(2000, 2, 29), Day(2023, 2, 28)), 22);
+  EXPECT_EQ(AgeOn(Day(2000, 2, 29), Day(2023, 3, 1)), 23);
+  EXPECT_EQ(AgeOn(Day(2000, 2, 29), Day(2024, 2, 29)), 24);
+}
+
+TEST(ResolveAgeTest, AgesAllowTheirLeapDays) {
+  const auto result =
+      ResolveAge({Born({2000, 2, {}}), Aged(22, Day(2023, 2, 28))}, Day(2023, 2, 28));
+  EXPECT_EQ(result.age, 22);
+  EXPECT_EQ(result.age_confidence, 6);
+}
+
+TEST(ResolveAgeTest, DatesThatCannotBeAreDropped) {
+  for (const PartialDate& date :
+       {PartialDate{1980, 2, 31}, PartialDate{1981, 2, 29}, PartialDate{2026, 11, 23},
+        PartialDate{1905, 1, 1}, PartialDate{1980, 13, 1}, PartialDate{{}, 5, 6}}) {
+    const auto result = ResolveAge({Born(date)}, kToday);
+    EXPECT_FALSE(result.date_of_birth.year);
+    EXPECT_FALSE(result.age);
+    EXPECT_EQ(result.date_confidence, 0);
+  }
+}
+
+TEST(ResolveAgeTest, AnApproximateDateKeepsItsYear) {
+  AgeClaim claim = Born({1980, 5, 6});
+  claim.is_approximate = true;
+  const auto result = ResolveAge({claim}, kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, {}, {}}));
+  EXPECT_EQ(result.date_confidence, 4);
+}
+
+TEST(ResolveAgeTest, StructuredDataOutweighsASentence) {
+  const auto result = ResolveAge({Born({1980, 5, 6}, Standing::kStructured),
+                                  Born({1979, 5, 6}, Standing::kProse, "b.example")},
+                                 kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, 6}));
+  EXPECT_EQ(result.date_confidence, 5);
+}
+
+TEST(ResolveAgeTest, TwoHostsThatDisagreeGiveNothing) {
+  const auto result =
+      ResolveAge({Born({1980, 5, 6}), Born({1970, 5, 6}, Standing::kProse, "b.example")}, kToday);
+  EXPECT_FALSE(result.date_of_birth.year);
+  EXPECT_FALSE(result.age);
+}
+
+TEST(ResolveAgeTest, APartInDisputeLeavesThePartsAboveIt) {
+  const auto result =
+      ResolveAge({Born({1980, 5, 6}), Born({1980, 5, 7}, Standing::kProse, "b.example")}, kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, {}}));
+}
+
+TEST(ResolveAgeTest, AHostHasOneVote) {
+  AgeClaims claims(5, Born({1970, 5, 6}));
+  for (int i = 0; i < 5; ++i) claims[static_cast<std::size_t>(i)].url += std::to_string(i);
+  claims.push_back(Born({1980, 5, 6}, Standing::kStructured, "b.example"));
+  EXPECT_EQ(ResolveAge(claims, kToday).date_of_birth, (PartialDate{1980, 5, 6}));
+}
+
+TEST(ResolveAgeTest, HostsThatAgreeAddConfidenceUpToTwo) {
+  AgeClaims claims;
+  for (const char* host : {"a.example", "b.example", "c.example", "d.example"}) {
+    claims.push_back(Born({1980, 5, 6}, Standing::kProse, host));
+  }
+  EXPECT_EQ(ResolveAge(claims, kToday).date_confidence, 8);
+}
+
+TEST(ResolveAgeTest, AServiceIsNeverSureBeyondNine) {
+  AgeClaim claim = Born({1980, 5, 6}, Standing::kService);
+  claim.confidence = 10;
+  EXPECT_EQ(ResolveAge({claim}, kToday).date_confidence, 9);
+}
+
+TEST(ResolveAgeTest, AClaimWithoutAUrlOrAQuoteDoesNotCount) {
+  AgeClaim no_quote = Born({1980, 5, 6});
+  no_quote.quote.clear();
+  AgeClaim no_url = Born({1980, 5, 6});
+  no_url.url = "the archive";
+  EXPECT_FALSE(ResolveAge({no_quote, no_url}, kToday).date_of_birth.year);
+}
+
+TEST(ResolveAgeTest, ClaimsThatHaveNoDayInCommonGiveTheHeaviestGroup) {
+  const auto result = ResolveAge(
+      {Aged(34, kToday, "a.example"), Aged(34, kToday, "b.example"), Aged(50, kToday, "c.example")},
+      kToday);
+  EXPECT_EQ(result.age, 34);
+  EXPECT_EQ(result.age_confidence, 3);
+}
+
+TEST(ResolveAgeTest, TwoGroupsOfOneWeightGiveNoAge) {
+  EXPECT_FALSE(
+      ResolveAge({Aged(34, kToday, "a.example"), Aged(50, kToday, "b.example")}, kToday).age);
+}
+
+TEST(ResolveAgeTest, ThoseBelowTheLeastAgeAreWithheld) {
+  const auto result = ResolveAge({Born({2015, 5, 6})}, kToday, 18);
+  EXPECT_TRUE(result.is_withheld);
+  EXPECT_FALSE(result.age);
+  EXPECT_FALSE(result.date_of_birth.year);
+  EXPECT_TRUE(result.sources.empty());
+  EXPECT_EQ(result.evidence, "withheld");
+}
+
+// The same numbers whatever the seed's machine: no distribution of the library is used.
+int Pick(std::mt19937* random, int count) {
+  return static_cast<int>((*random)() % static_cast<unsigned>(count));
+}
+
+AgeClaim RandomClaim(std::mt19937* random) {
+  const std::string host = fmt::format("h{}.example", Pick(random, 4));
+  if (Pick(random, 4) == 0)
+    return Aged(40 + Pick(random, 4), Day(2020 + Pick(random, 6), 3, 1), host);
+  PartialDate date{1980 + Pick(random, 3), {}, {}};
+  if (Pick(random, 2) == 0) date.month = 1 + Pick(random, 2);
+  if (date.month && Pick(random, 2) == 0) date.day = 1 + Pick(random, 2);
+  AgeClaim claim = Born(date, static_cast<Standing>(Pick(random, 5)), host);
+  claim.is_approximate = Pick(random, 5) == 0;
+  if (Pick(random, 3) == 0) claim.identity = Identity::kUnproven;
+  return claim;
+}
+
+TEST(ResolveAgeTest, OrderAndClaimsAboutOthersChangeNothing) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    AgeClaims claims;
+    for (int i = Pick(&random, 8); i >= 0; --i) claims.push_back(RandomClaim(&random));
+    const auto before = ResolveAge(claims, kToday);
+    AgeClaims same = claims;
+    std::erase_if(same, [](const AgeClaim& claim) { return claim.identity != Identity::kSame; });
+    std::reverse(claims.begin(), claims.end());
+    const auto reversed = ResolveAge(claims, kToday);
+    const auto alone = ResolveAge(same, kToday);
+    EXPECT_EQ(before.evidence, reversed.evidence);
+    for (const auto& other : {reversed, alone}) {
+      ASSERT_EQ(before.date_of_birth, other.date_of_birth);
+      ASSERT_EQ(before.date_confidence, other.date_confidence);
+      ASSERT_EQ(before.age, other.age);
+      ASSERT_EQ(before.age_confidence, other.age_confidence);
+      ASSERT_EQ(before.sources, other.sources);
+    }
+    // Nothing is set that no claim states.
+    if (before.date_of_birth.year) {
+      ASSERT_TRUE(std::any_of(same.begin(), same.end(), [&](const AgeClaim& claim) {
+        return claim.kind == Kind::kBirth && claim.date.year == before.date_of_birth.year;
+      }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vedette::domain

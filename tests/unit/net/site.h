@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/http_server.h"
+#include "tests/unit/net/support.h"
+
+// A real server on the loopback interface, for tests of what fetches from it.
+namespace vedette::net::test {
+
+using ServerHandler = std::function<ServerResponse(const ServerRequest&)>;
+
+// A server that answers with what `handler` makes of a request (on the server's thread), and
+// remembers the requests.
+class Site {
+ public:
+  explicit Site(ServerHandler handler)
+      : service_(
+            [this, handler = std::move(handler)](std::shared_ptr<Exchange> exchange) {
+              {
+                const std::lock_guard lock(mutex_);
+                requests_.push_back(exchange->request());
+              }
+              exchange->Send(handler(exchange->request()));
+            },
+            1 << 20),
+        server_(ServerConfig(), service_, Silent()) {
+    server_.Start();
+  }
+  ~Site() { server_.Stop(); }
+
+  std::string Url(const std::string& path = "/") const {
+    return "http://" + server_.address() + path;
+  }
+  std::vector<ServerRequest> requests() {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ServerRequest> requests_;
+  FunctionService service_;
+  HttpServer server_;
+};
+
+// Of a client that may reach it.
+inline config::NetConfig SiteNetConfig() {
+  config::NetConfig c{};
+  c.allow = {"127.0.0.0/8"};
+  c.user_agent = "vedette-test/1";
+  c.connect_timeout_ms = milliseconds(5000);
+  c.connections_max = 64;
+  c.connections_per_host_max = 16;
+  return c;
+}
+
+// Blocks every thread that waits until it is opened.
+class Gate {
+ public:
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+}  // namespace vedette::net::test

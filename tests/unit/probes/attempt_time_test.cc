@@ -1,0 +1,61 @@
+#include "worker/probes/attempt_time.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(AttemptTime, WaitsForRoomAndForTurnsAreNoTimeOfIt) {
+  AttemptTime time(100s, 1000ms);
+  EXPECT_EQ(time.Left(100s), 1000ms);
+  time.WaitedForRoom(300ms);
+  EXPECT_EQ(time.Left(100s), 1300ms);
+  EXPECT_EQ(time.WaitedForTurn(200ms), 500ms) << "the wait for room is told with the turn";
+  EXPECT_EQ(time.Left(100s), 1500ms);
+  EXPECT_EQ(time.WaitedForTurn(50ms), 50ms) << "once";
+}
+
+TEST(AttemptTime, ATimeoutIsAtLeastAMillisecond) {
+  const AttemptTime time(100s, 1000ms);
+  EXPECT_EQ(time.Timeout(100s), 1000ms);
+  EXPECT_EQ(time.Left(102s), -1000ms);
+  EXPECT_EQ(time.Timeout(102s), 1ms);
+}
+
+TEST(AttemptTime, ATurnIsTheRequestsToRefuse) {
+  AttemptTime time(100s, 1000ms);
+  ProbeRequest request;
+  EXPECT_TRUE(TakeTurn(request, 10ms, &time));
+  std::chrono::milliseconds told{};
+  request.on_turn = [&](std::chrono::milliseconds waited) {
+    told = waited;
+    return false;
+  };
+  time.WaitedForRoom(5ms);
+  EXPECT_FALSE(TakeTurn(request, 10ms, &time));
+  EXPECT_EQ(told, 15ms);
+  EXPECT_EQ(time.Left(100s), 1025ms);
+}
+
+TEST(AttemptTime, TurnsOfAnotherProbesRequestCountToo) {
+  ProbeRequest request;
+  std::chrono::milliseconds told{};
+  request.on_turn = [&](std::chrono::milliseconds waited) {
+    told = waited;
+    return true;
+  };
+  const auto time = MeasureTurns(&request, 1000ms, 100s);
+  EXPECT_TRUE(request.on_turn(70ms));
+  EXPECT_EQ(told, 70ms);
+  EXPECT_EQ(time->Left(100s), 1070ms);
+}
+
+TEST(AttemptTimeDeathTest, AWaitIsNeverShorterThanNothing) {
+  AttemptTime time(100s, 1000ms);
+  EXPECT_DEATH(time.WaitedForTurn(-1ms), "never shorter");
+}
+
+}  // namespace
+}  // namespace vedette::worker

@@ -1,0 +1,558 @@
+#include "worker/blocks/find_email_block.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <map>
+
+#include "domain/email/find_request.h"
+#include "tests/unit/net/support.h"
+#include "worker/providers/null_provider.h"
+#include "worker/providers/pattern_provider.h"
+#include "worker/providers/waterfall.h"
+
+namespace vedette::worker {
+namespace {
+
+using namespace std::chrono_literals;
+using domain::AddressStatus;
+using domain::Candidates;
+using domain::FindMode;
+
+LookupAnswer Address(const char* address, AddressStatus status) {
+  return Candidates{{address, true, status, 7, {}, ""}};
+}
+LookupAnswer Failed(const char* error_class, bool retryable) {
+  return domain::Failure{error_class, "It failed.", retryable, std::nullopt};
+}
+
+// Answers what it was told to, in that order, and Nothing after it.
+class Scripted final : public Provider {
+ public:
+  Scripted(std::string id, std::deque<LookupAnswer> answers, std::vector<LookupRequest>* asked)
+      : id_(std::move(id)), answers_(std::move(answers)), asked_(asked) {}
+  std::string_view id() const override { return id_; }
+  void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override {
+    asked_->push_back(std::move(request));
+    if (answers_.empty()) return done(Nothing{});
+    const LookupAnswer answer = answers_.front();
+    answers_.pop_front();
+    done(answer);
+  }
+
+ private:
+  const std::string id_;
+  std::deque<LookupAnswer> answers_;
+  std::vector<LookupRequest>* const asked_;
+};
+
+// Keeps what it is told, for all organisations alike.
+class FakeMemory final : public EmailMemory {
+ public:
+  void Ask(domain::EmailQuestion question,
+           std::function<void(std::optional<domain::EmailKnowledge>)> done) override {
+    if (is_away) return done(std::nullopt);
+    domain::EmailKnowledge known;
+    for (const auto& key : question.keys) {
+      const bool is_listed = std::find(listed.begin(), listed.end(), key) != listed.end();
+      if (is_listed) known.suppressed.push_back(key);
+    }
+    for (const domain::EmailFact& fact : facts) {
+      const bool is_persons = !fact.person_key.empty() && fact.person_key == question.person_key;
+      if (is_persons || fact.address == question.address) known.facts.push_back(fact);
+    }
+    if (question.domain == "acme.com") {
+      for (const auto& [pattern, count] : patterns) known.patterns.push_back(count);
+    }
+    done(std::move(known));
+  }
+  void Learn(domain::EmailLesson lesson, std::function<void()> done) override {
+    facts.insert(facts.end(), lesson.facts.begin(), lesson.facts.end());
+    for (const auto& count : lesson.patterns) {
+      auto& kept =
+          patterns.try_emplace(count.pattern, domain::PatternCount{count.pattern}).first->second;
+      kept.hits += count.hits;
+      kept.misses += count.misses;
+    }
+    done();
+  }
+
+  std::vector<domain::SuppressionKey> listed;
+  std::vector<domain::EmailFact> facts;
+  std::map<domain::AddressPattern, domain::PatternCount> patterns;
+  bool is_away = false;
+};
+
+// A mail server in one function: what it says of an address.
+class Verifier final : public Provider {
+ public:
+  using Judge = std::function<LookupAnswer(const LookupRequest&)>;
+  Verifier(Judge judge, std::vector<LookupRequest>* asked)
+      : judge_(std::move(judge)), asked_(asked) {}
+  std::string_view id() const override { return "smtp"; }
+  void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override {
+    asked_->push_back(request);
+    done(judge_(request));
+  }
+
+ private:
+  const Judge judge_;
+  std::vector<LookupRequest>* const asked_;
+};
+
+LookupAnswer Says(domain::Verdict verdict,
+                  domain::VerdictReason reason = domain::VerdictReason::kNone) {
+  return domain::AddressVerdict{verdict, reason, {}, base::Timestamp(std::chrono::hours(500'000))};
+}
+Verifier::Judge OnlyKnows(std::string address) {
+  return [address = std::move(address)](const LookupRequest& request) {
+    return request.address == address
+               ? Says(domain::Verdict::kOk)
+               : Says(domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  };
+}
+LookupAnswer SaysLater() {
+  Later later;
+  later.wait = 10min;
+  later.verdict.reason = domain::VerdictReason::kGreylisted;
+  return later;
+}
+
+domain::FindRequest Request(FindMode mode = FindMode::kProfessional) {
+  domain::FindRequest request;
+  request.mode = mode;
+  return request;
+}
+
+class FindEmail : public testing::Test {
+ protected:
+  FindEmail() {
+    config_.find_email = {"a", "b"};
+    config_.find_email_personal = {"b"};
+    config_.candidates_max = 3;
+    providers_config_.breaker_failures = 5;
+    providers_config_.breaker_ms = 30s;
+    loop_.Run([this] {
+      providers_ = std::make_unique<ProviderSet>(clock_, metrics_, log_, providers_config_);
+      MakeBlock("");
+    });
+  }
+  void MakeBlock(const char* verifier) {
+    block_ = std::make_unique<FindEmailBlock>(loop_.loop, clock_, metrics_, *providers_, memory_,
+                                              config_, verifier);
+  }
+  ~FindEmail() override {
+    loop_.Run([this] {
+      block_.reset();
+      providers_.reset();
+    });
+  }
+
+  void Add(const char* id, std::deque<LookupAnswer> answers) {
+    loop_.Run(
+        [&] { providers_->Add(std::make_unique<Scripted>(id, std::move(answers), &asked_[id])); });
+  }
+
+  // The finders of our own, and a mail server.
+  void AddOwn(Verifier::Judge judge) {
+    config_.find_email = {"store", "pattern"};
+    config_.guesses_max = 10;
+    loop_.Run([&] {
+      providers_->Add(std::make_unique<StoreProvider>(memory_));
+      providers_->Add(std::make_unique<PatternProvider>(memory_, 10));
+      providers_->Add(std::make_unique<Verifier>(std::move(judge), &asked_["smtp"]));
+      MakeBlock("smtp");
+    });
+  }
+
+  std::shared_ptr<RowRunner> Bind(const domain::FindRequest& request) {
+    auto bound = block_->Bind(domain::FindSpecsJson(request), 5000);
+    return std::get<std::shared_ptr<RowRunner>>(std::move(bound));
+  }
+
+  RowResult Run(RowRunner& runner, RowRequest row) {
+    auto promise = std::make_shared<std::promise<RowResult>>();
+    auto future = promise->get_future();
+    loop_.Run([&] {
+      runner.Start(std::move(row),
+                   [promise](RowResult result) { promise->set_value(std::move(result)); });
+    });
+    return future.get();
+  }
+  RowDone Work(const domain::FindRequest& request, const char* cell) {
+    const auto runner = Bind(request);
+    return std::get<RowDone>(Run(*runner, Row(cell)));
+  }
+  static RowRequest Row(const char* cell) {
+    RowRequest row;
+    row.row_id = base::Uuid::V4();
+    row.org_id = base::Uuid::V4();
+    row.job_id = base::Uuid::V4();
+    row.cells = {cell};
+    row.timeout = 20s;
+    return row;
+  }
+  static base::Json CellOf(const RowDone& done) {
+    EXPECT_EQ(done.cells.size(), 1U);
+    return base::ParseJsonOrThrow(done.cells.at(0));
+  }
+
+  const base::SystemClock clock_;
+  metrics::Metrics metrics_{"test"};
+  const base::Logger log_{base::LogLevel::kInfo, base::LogFormat::kText};
+  config::LookupsConfig config_{};
+  config::ProvidersConfig providers_config_{};
+  net::test::LoopThread loop_;
+  FakeMemory memory_;
+  std::map<std::string, std::vector<LookupRequest>> asked_;
+  std::unique_ptr<ProviderSet> providers_;
+  std::unique_ptr<FindEmailBlock> block_;
+};
+
+constexpr const char* kAnn = R"({"name": "Ann Zyxwvut", "domain": "acme.com", "mine": "SECRET"})";
+
+TEST_F(FindEmail, AnOkEndsTheLookupAndIsCharged) {
+  Add("a", {Address("ann@acme.com", AddressStatus::kOk)});
+  Add("b", {});
+  const RowDone done = Work(Request(), kAnn);
+  EXPECT_EQ(done.charge_mc, 5000);
+  EXPECT_FALSE(done.error);
+  const base::Json cell = CellOf(done);
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["ann@acme.com","OK","COMPANY"]])");
+  EXPECT_EQ(cell.at("details").at("charged"), true);
+  EXPECT_TRUE(asked_["b"].empty());
+  const LookupRequest& asked = asked_["a"].at(0);
+  EXPECT_EQ(asked.person->name, "Ann Zyxwvut");
+  EXPECT_TRUE(asked.verify_emails);
+  EXPECT_LE(asked.timeout, 20s);
+}
+
+TEST_F(FindEmail, WhatNobodyVerifiedIsKeptWhileTheNextOnesAreAsked) {
+  Add("a", {Address("x@acme.com", AddressStatus::kUnknown)});
+  Add("b", {Nothing{}});
+  const base::Json cell = CellOf(Work(Request(), kAnn));
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["x@acme.com","UNKNOWN","COMPANY"]])");
+  EXPECT_EQ(cell.at("details").at("tries").at(0).at("outcome"), "found");
+  EXPECT_EQ(cell.at("details").at("tries").at(1).at("outcome"), "nothing");
+}
+
+TEST_F(FindEmail, TheModeAndTheRequestChooseTheOrder) {
+  Add("a", {});
+  Add("b", {});
+  Work(Request(FindMode::kPersonal), kAnn);
+  EXPECT_EQ(asked_["a"].size(), 0U);
+  EXPECT_EQ(asked_["b"].size(), 1U);
+  domain::FindRequest request = Request();
+  request.providers = {"b", "a", "b"};
+  const base::Json tries = CellOf(Work(request, kAnn)).at("details").at("tries");
+  ASSERT_EQ(tries.size(), 2U);
+  EXPECT_EQ(tries[0].at("provider"), "b");
+  EXPECT_EQ(tries[1].at("provider"), "a");
+}
+
+TEST_F(FindEmail, AFailureThatMayPassIsTriedOnceMoreWithTheSameKey) {
+  Add("a", {Failed("timeout", true), Address("ann@acme.com", AddressStatus::kOk)});
+  Add("b", {});
+  const base::Json cell = CellOf(Work(Request(), kAnn));
+  EXPECT_EQ(cell.at("email").at(0).at(1), "OK");
+  ASSERT_EQ(asked_["a"].size(), 2U);
+  EXPECT_EQ(asked_["a"][0].row_id, asked_["a"][1].row_id);
+  EXPECT_LT(asked_["a"][1].timeout, asked_["a"][0].timeout);
+  EXPECT_EQ(cell.at("details").at("tries").at(0).at("error_class"), "timeout");
+}
+
+TEST_F(FindEmail, WithoutAnAnswerOfAProviderTheRowHasAnErrorAndIsFree) {
+  Add("a", {Failed("http_status", false)});
+  domain::FindRequest request = Request();
+  request.charge = domain::ChargeRule::kAlways;
+  const RowDone done = Work(request, kAnn);
+  ASSERT_TRUE(done.error);
+  EXPECT_EQ(done.error->code, "providers_failed");
+  EXPECT_FALSE(done.charge_mc);
+  const base::Json cell = CellOf(done);
+  EXPECT_EQ(cell.at("error"), "providers_failed");
+  EXPECT_EQ(cell.at("email"), base::Json::array());
+  const base::Json& tries = cell.at("details").at("tries");
+  EXPECT_EQ(tries.at(0).at("outcome"), "failed");
+  EXPECT_EQ(tries.at(1).at("outcome"), "skipped");
+  EXPECT_EQ(tries.at(1).at("error_class"), "not_configured");
+}
+
+TEST_F(FindEmail, AProviderThatFailsFiveTimesInARowIsLeftOut) {
+  Add("a", std::deque<LookupAnswer>(5, Failed("http_status", false)));
+  Add("b", {});
+  for (int i = 0; i < 7; ++i) {
+    const base::Json tries = CellOf(Work(Request(), kAnn)).at("details").at("tries");
+    EXPECT_EQ(tries.at(0).at("outcome"), i < 5 ? "failed" : "skipped") << i;
+    EXPECT_EQ(tries.at(1).at("outcome"), "nothing") << "the others are asked";
+  }
+  EXPECT_EQ(asked_["a"].size(), 5U);
+}
+
+TEST_F(FindEmail, WhatThisProcessLacksIsNoFaultOfTheProvider) {
+  Add("a", std::deque<LookupAnswer>(20, Failed("overloaded", false)));
+  Add("b", {});
+  for (int i = 0; i < 8; ++i) Work(Request(), kAnn);
+  EXPECT_EQ(asked_["a"].size(), 8U);
+}
+
+TEST_F(FindEmail, ALeadWithItsAddressAndACopyCostNothingAndAskNobody) {
+  Add("a", {});
+  domain::FindRequest request = Request();
+  request.charge = domain::ChargeRule::kAlways;
+  const RowDone known = Work(request, R"({"email": "Ann@acme.com"})");
+  EXPECT_FALSE(known.charge_mc);
+  EXPECT_EQ(CellOf(known).at("email").at(0).at(0), "Ann@acme.com");
+  const RowDone copy = Work(request, R"([4, {"name": "Ann", "domain": "acme.com"}])");
+  EXPECT_FALSE(copy.charge_mc);
+  EXPECT_FALSE(copy.error);
+  EXPECT_EQ(copy.cells.at(0), R"({"duplicate_of":4})");
+  EXPECT_TRUE(asked_["a"].empty());
+}
+
+TEST_F(FindEmail, ARowThatEndsWithoutItsRunnerHasTheErrorInItsCell) {
+  const auto runner = Bind(Request());
+  const RowDone done = runner->EndWith({kAnn}, {"row_crashed", "Its worker died."});
+  EXPECT_EQ(CellOf(done).at("error"), "row_crashed");
+  EXPECT_EQ(CellOf(done).at("details").at("domain"), "acme.com");
+  EXPECT_EQ(done.error->code, "row_crashed");
+  EXPECT_FALSE(done.charge_mc);
+  EXPECT_EQ(CellOf(runner->EndWith({"broken"}, {"row_too_large", ""})).at("error"),
+            "row_too_large");
+}
+
+TEST_F(FindEmail, WhatCannotBeReadEndsTheRowOrTheJob) {
+  EXPECT_EQ(Work(Request(), "5").error->code, "invalid_lead");
+  EXPECT_EQ(Work(Request(), R"({"erased": true})").error->code, "invalid_lead");
+  EXPECT_TRUE(std::holds_alternative<std::string>(block_->Bind("{}", 5000)));
+}
+
+TEST_F(FindEmail, AProcessThatStopsLeavesTheRowToAnother) {
+  Add("a", {Failed("shutdown", true)});
+  const auto runner = Bind(Request());
+  const RowResult result = Run(*runner, Row(kAnn));
+  ASSERT_TRUE(std::holds_alternative<RowFailure>(result));
+  EXPECT_TRUE(std::get<RowFailure>(result).retryable);
+}
+
+TEST_F(FindEmail, G5_WhereNobodyWaitsForTheRowAnyMoreNoFurtherCallIsMade) {
+  Add("a", {Failed("timeout", true), Nothing{}});
+  Add("b", {});
+  const auto runner = Bind(Request());
+  for (const char* next : {"the same provider once more", "the next provider"}) {
+    asked_["a"].clear();
+    RowRequest row = Row(kAnn);
+    row.may_call = [this] { return asked_["a"].empty(); };  // its job ends meanwhile
+    const RowResult result = Run(*runner, std::move(row));
+    EXPECT_EQ(std::get<RowFailure>(result).error_class, kRowUnheld) << next;
+    EXPECT_EQ(asked_["a"].size(), 1U) << next;
+  }
+  EXPECT_EQ(asked_["b"].size(), 0U);
+}
+
+TEST_F(FindEmail, NothingOfAPersonStandsInLogsOrMetrics) {
+  Add("a", {Failed("http_status", false), Address("zyxwvut@acme.com", AddressStatus::kOk)});
+  Add("b", {});
+  testing::internal::CaptureStderr();
+  Work(Request(), kAnn);
+  Work(Request(), kAnn);
+  Work(Request(), R"({"email": "zyxwvut@acme.com"})");
+  Work(Request(), "Zyxwvut");
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("a provider of lookups fails"), std::string::npos) << log;
+  const std::string metrics = metrics_.Expose();
+  EXPECT_NE(metrics.find(R"(vedette_lookups_total{kind="find_email",outcome="ok"} 1)"),
+            std::string::npos);
+  EXPECT_NE(metrics.find("vedette_provider_calls_total{lookup=\"find_email\",outcome=\"failed\","
+                         "provider=\"a\"} 1"),
+            std::string::npos);
+  for (const std::string& text : {log, metrics}) {
+    for (const char* word : {"Zyxwvut", "zyxwvut", "acme.com", "Ann", "SECRET"}) {
+      EXPECT_EQ(text.find(word), std::string::npos) << word;
+    }
+  }
+}
+
+TEST_F(FindEmail, AnIdThatNobodyConfiguredIsNoLabel) {
+  domain::FindRequest request = Request();
+  request.providers = {"made_up"};
+  Work(request, kAnn);
+  EXPECT_EQ(metrics_.Expose().find("made_up"), std::string::npos);
+}
+
+TEST_F(FindEmail, TheNullProviderFindsWhatTheLeadNames) {
+  config_.find_email = {"null"};
+  loop_.Run([&] { providers_->Add(std::make_unique<NullProvider>(loop_.loop, 5ms)); });
+  EXPECT_EQ(CellOf(Work(Request(), R"({"name": "Ann-Marie O'Neil", "domain": "acme.com"})"))
+                .at("email")
+                .at(0)
+                .at(0),
+            "ann.marie.o.neil@acme.com");
+  EXPECT_EQ(CellOf(Work(Request(), R"({"first_name": "Ann", "last_name": "Ex"})"))
+                .at("email")
+                .at(0)
+                .at(0),
+            "ann.ex@null.example");
+  EXPECT_EQ(CellOf(Work(Request(), R"({"company": "Acme"})")).at("email").at(0).at(1), "NOT_FOUND");
+}
+
+TEST_F(FindEmail, GuessesAreVerifiedAFewAtATimeUntilOneIsOk) {
+  AddOwn(OnlyKnows("azyxwvut@acme.com"));
+  const RowDone done = Work(Request(), kAnn);
+  const base::Json cell = CellOf(done);
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["azyxwvut@acme.com","OK","COMPANY"]])");
+  EXPECT_EQ(done.charge_mc, 5000);
+  EXPECT_EQ(asked_["smtp"].size(), kGuessesAtOnce);
+  EXPECT_EQ(cell.at("details").at("pattern"), "flast");
+  EXPECT_EQ(cell.at("details").at("addresses").at(0).at("confidence"), 8);
+  EXPECT_NE(cell.at("details").at("addresses").at(0).at("checked_at"), nullptr);
+}
+
+TEST_F(FindEmail, AHundredLeadsOfOneDomainLearnItsPatternAndAskLittle) {
+  AddOwn([](const LookupRequest& request) {
+    const bool is_pattern = request.address.size() > 5 && request.address[1] == 'x';
+    return is_pattern ? Says(domain::Verdict::kOk)
+                      : Says(domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  });
+  const auto runner = Bind(Request());
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = std::string("An") + static_cast<char>('a' + i % 26) + " X" +
+                             std::string(static_cast<std::size_t>(1 + i / 26), 'o') + "n";
+    const std::string lead = R"({"name": ")" + name + R"(", "domain": "acme.com"})";
+    const auto done = std::get<RowDone>(Run(*runner, Row(lead.c_str())));
+    EXPECT_EQ(CellOf(done).at("email").at(0).at(1), "OK") << name;
+  }
+  EXPECT_LE(asked_["smtp"].size(), 120U);
+}
+
+TEST_F(FindEmail, WhereAServerCannotTellTheFirstGuessIsReturnedAndItIsFree) {
+  AddOwn([](const LookupRequest&) {
+    return Says(domain::Verdict::kUnknown, domain::VerdictReason::kCatchAll);
+  });
+  const RowDone done = Work(Request(), kAnn);
+  const base::Json cell = CellOf(done);
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["ann.zyxwvut@acme.com","UNKNOWN","COMPANY"]])");
+  EXPECT_EQ(cell.at("details").at("reason"), "catch_all");
+  EXPECT_FALSE(done.charge_mc) << "a guess";
+  EXPECT_EQ(asked_["smtp"].size(), kGuessesAtOnce);
+}
+
+TEST_F(FindEmail, WithoutAVerifierTheFirstGuessIsReturned) {
+  AddOwn({});
+  loop_.Run([&] { MakeBlock(""); });
+  const base::Json cell = CellOf(Work(Request(), kAnn));
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["ann.zyxwvut@acme.com","UNKNOWN","COMPANY"]])");
+  EXPECT_EQ(cell.at("details").at("reason"), "not_verified");
+  EXPECT_EQ(cell.at("details").at("addresses").size(), 1U);
+  EXPECT_TRUE(asked_["smtp"].empty());
+}
+
+TEST_F(FindEmail, WhereEveryGuessIsRefusedNothingIsFound) {
+  AddOwn(OnlyKnows(""));
+  const RowDone done = Work(Request(), kAnn);
+  const base::Json cell = CellOf(done);
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["","NOT_FOUND","COMPANY"]])");
+  EXPECT_EQ(asked_["smtp"].size(), 10U);
+  EXPECT_FALSE(done.charge_mc);
+}
+
+TEST_F(FindEmail, WhatWasFoundBeforeIsAnsweredAgainForNothing) {
+  AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
+  EXPECT_TRUE(Work(Request(), kAnn).charge_mc);
+  const auto asked = asked_["smtp"].size();
+  const RowDone again = Work(Request(), kAnn);
+  EXPECT_EQ(CellOf(again).at("email").at(0).at(1), "OK");
+  EXPECT_EQ(CellOf(again).at("details").at("addresses").at(0).at("provider"), "store");
+  EXPECT_FALSE(again.charge_mc);
+  EXPECT_EQ(asked_["smtp"].size(), asked);
+}
+
+TEST_F(FindEmail, AGreylistedLeadComesBackWithWhatItKnowsAndIsOkThen) {
+  AddOwn([](const LookupRequest& request) {
+    if (request.attempt == 0) return SaysLater();
+    return OnlyKnows("azyxwvut@acme.com")(request);
+  });
+  const auto runner = Bind(Request());
+  RowRequest row = Row(kAnn);
+  const auto later = std::get<RowLater>(Run(*runner, row));
+  EXPECT_EQ(later.wait, 10min);
+  EXPECT_EQ(asked_["smtp"].size(), 10U) << "one wait serves all guesses";
+  row.memo = later.memo;
+  const auto done = std::get<RowDone>(Run(*runner, row));
+  EXPECT_EQ(CellOf(done).at("email").at(0).at(0), "azyxwvut@acme.com");
+  EXPECT_EQ(asked_["smtp"].back().attempt, 1);
+  EXPECT_EQ(CellOf(done).at("details").at("tries").size(), 2U) << "no provider is asked twice";
+}
+
+TEST_F(FindEmail, ALeadsOwnAddressIsVerifiedForItsOwnPriceAndNothingIsSearched) {
+  AddOwn(OnlyKnows("Ann@acme.com"));
+  domain::FindRequest request = Request();
+  request.verify_mc = 1000;
+  const RowDone ok = Work(request, R"({"email": "Ann@acme.com"})");
+  EXPECT_EQ(ok.charge_mc, 1000);
+  EXPECT_EQ(base::DumpJson(CellOf(ok).at("email")), R"([["Ann@acme.com","OK","COMPANY"]])");
+  const RowDone refused = Work(request, R"({"name": "Bob Example", "email": "bob@acme.com"})");
+  EXPECT_EQ(refused.charge_mc, 1000);
+  EXPECT_EQ(CellOf(refused).at("email").at(0).at(1), "NOT_FOUND");
+  EXPECT_EQ(asked_["smtp"].size(), 2U);
+  const RowDone again = Work(request, R"({"email": "ann@acme.com"})");
+  EXPECT_FALSE(again.charge_mc) << "the organisation knows it";
+  EXPECT_EQ(CellOf(again).at("email").at(0).at(1), "OK");
+  EXPECT_EQ(asked_["smtp"].size(), 2U);
+  request.verify_emails = false;
+  EXPECT_EQ(CellOf(Work(request, R"({"email": "x@acme.com"})")).at("details").at("reason"),
+            "not_verified");
+}
+
+TEST_F(FindEmail, WhomNobodyLooksUpCausesNoQuestionAndLooksLikeNothingFound) {
+  AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
+  memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
+  const RowDone done = Work(Request(), kAnn);
+  EXPECT_EQ(base::DumpJson(CellOf(done).at("email")), R"([["","NOT_FOUND","COMPANY"]])");
+  EXPECT_EQ(CellOf(done).at("details").at("reason"), "nothing_found");
+  EXPECT_FALSE(done.charge_mc);
+  EXPECT_TRUE(asked_["smtp"].empty());
+  EXPECT_NE(metrics_.Expose().find(R"(vedette_suppressed_total{kind="person"} 1)"),
+            std::string::npos);
+}
+
+TEST_F(FindEmail, AnAddressOfTheListIsNeitherVerifiedNorReturned) {
+  Add("a", {Address("ann@acme.com", AddressStatus::kOk)});
+  Add("b", {});
+  memory_.listed = {*domain::AddressSuppression("ann@acme.com")};
+  const base::Json cell = CellOf(Work(Request(), kAnn));
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["","NOT_FOUND","COMPANY"]])");
+  EXPECT_EQ(base::DumpJson(cell).find("ann@acme.com"), std::string::npos);
+}
+
+TEST_F(FindEmail, WithoutTheListNobodyIsAsked) {
+  Add("a", {Address("ann@acme.com", AddressStatus::kOk)});
+  memory_.is_away = true;
+  const auto runner = Bind(Request());
+  EXPECT_TRUE(std::get<RowFailure>(Run(*runner, Row(kAnn))).retryable);
+  EXPECT_TRUE(asked_["a"].empty());
+}
+
+TEST_F(FindEmail, WhyNothingCanBeGuessedIsTheReason) {
+  AddOwn(OnlyKnows(""));
+  const auto reason = [&](const char* lead) {
+    return CellOf(Work(Request(), lead)).at("details").at("reason").get<std::string>();
+  };
+  EXPECT_EQ(reason(R"({"name": "Ann Example"})"), "no_domain");
+  EXPECT_EQ(reason(R"({"name": "Cher", "domain": "acme.com"})"), "name_too_short");
+  EXPECT_EQ(reason(R"({"name": "محمد علي", "domain": "acme.com"})"), "name_not_readable");
+}
+
+TEST_F(FindEmail, PersonalAddressesAreNeverGuessed) {
+  AddOwn(OnlyKnows(""));
+  domain::FindRequest request = Request(FindMode::kPersonal);
+  request.providers = {"store", "pattern"};
+  EXPECT_EQ(base::DumpJson(CellOf(Work(request, kAnn)).at("personal_email")),
+            R"([["","NOT_FOUND","PERSONAL"]])");
+  EXPECT_TRUE(asked_["smtp"].empty());
+}
+
+}  // namespace
+}  // namespace vedette::worker

@@ -1,0 +1,83 @@
+#include "work/lease_keeper.h"
+
+#include <set>
+#include <utility>
+
+namespace vedette::work {
+
+LeaseKeeper::LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger log,
+                         std::chrono::milliseconds lease, Hooks hooks)
+    : lease_(lease),
+      hooks_(std::move(hooks)),
+      renew_(loop, pool, log,
+             {.failed = "renewing leases failed", .poll = lease / kRenewalsPerLease},
+             {.begin = [this] { return Renew(); },
+              .finish =
+                  [this](const Renewal& renewal) {
+                    OnRenewed(renewal);
+                    return kAtPoll;
+                  }}),
+      give_back_(loop, pool, log, {.failed = "giving leases back failed"},
+                 {.begin = [this] { return SendBack(); },
+                  .finish = [](bool /*done*/) { return kAtPoll; },
+                  .rested =
+                      [this] {
+                        if (hooks_.given_back) hooks_.given_back();
+                      }}) {}
+
+void LeaseKeeper::Start() {
+  renew_.Start();
+}
+
+void LeaseKeeper::Hold(const store::Lease& lease) {
+  held_[lease.id] = lease.token;
+}
+
+std::optional<store::Lease> LeaseKeeper::Drop(const base::Uuid& id) {
+  const auto it = held_.find(id);
+  if (it == held_.end()) return std::nullopt;
+  const store::Lease lease{id, it->second};
+  held_.erase(it);
+  return lease;
+}
+
+void LeaseKeeper::GiveBack(const std::vector<base::Uuid>& ids) {
+  for (const base::Uuid& id : ids) {
+    if (const auto lease = Drop(id)) giving_back_.push_back(*lease);
+  }
+  if (!giving_back_.empty()) give_back_.Wake();
+}
+
+Step<LeaseKeeper::Renewal>::Job LeaseKeeper::Renew() {
+  if (held_.empty()) return nullptr;
+  Renewal renewal;
+  renewal.asked.reserve(held_.size());
+  for (const auto& [id, token] : held_) renewal.asked.push_back({id, token});
+  return [renewal = std::move(renewal), renew = hooks_.renew,
+          lease = lease_](store::Session& session) {
+    return Renewal{renewal.asked, renew(session, renewal.asked, lease)};
+  };
+}
+
+void LeaseKeeper::OnRenewed(const Renewal& renewal) {
+  const std::set<base::Uuid> kept(renewal.kept.begin(), renewal.kept.end());
+  for (const store::Lease& lease : renewal.asked) {
+    const auto it = held_.find(lease.id);
+    // Dropped, given back or claimed again while the renewal was under way: its answer is about a
+    // lease that is not held here any more.
+    if (it == held_.end() || it->second != lease.token || kept.contains(lease.id)) continue;
+    held_.erase(it);
+    if (hooks_.lost) hooks_.lost(lease.id);
+  }
+}
+
+Step<bool>::Job LeaseKeeper::SendBack() {
+  if (giving_back_.empty()) return nullptr;
+  return [leases = std::exchange(giving_back_, {}),
+          give_back = hooks_.give_back](store::Session& session) {
+    give_back(session, leases);
+    return true;
+  };
+}
+
+}  // namespace vedette::work

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "store/lease.h"
+#include "store/session.h"
+#include "work/step.h"
+
+namespace vedette::work {
+
+// Renewals in the time of one lease: two may fail before the lease ends.
+inline constexpr int kRenewalsPerLease = 3;
+
+// The leases that a process holds of one kind of work: renews all of them with one statement, tells
+// which are lost, and gives back. What it does not hold any more it forgets, so that it is the one
+// place that knows what is held under which token.
+//
+//   Hold --> held -- Drop: recorded to its end, or not of interest any more ----> forgotten
+//             | \--- the renewal did not find it: `lost` is called -------------> forgotten
+//             \----- GiveBack --> one statement at a time gives back what gathered --> forgotten
+//
+// Loop thread only. Everything handed in must outlive this object, and so must the object that the
+// hooks refer to: no hook is called after the destructor.
+class LeaseKeeper {
+ public:
+  struct Hooks {
+    // On the pool. Extends the leases by `lease`; gives the ids of those that are still held.
+    std::function<std::vector<base::Uuid>(store::Session& session,
+                                          const std::vector<store::Lease>& leases,
+                                          std::chrono::milliseconds lease)>
+        renew;
+    // On the pool. Makes available to others what is still held under these tokens.
+    std::function<void(store::Session& session, const std::vector<store::Lease>& leases)> give_back;
+    // The lease is another process's, or nobody's: it is forgotten here already. May be empty.
+    std::function<void(const base::Uuid& id)> lost{};
+    // Everything that was to be given back is, or could not be: then the leases end by themselves.
+    // May be empty.
+    std::function<void()> given_back{};
+  };
+
+  LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger log,
+              std::chrono::milliseconds lease, Hooks hooks);
+
+  // Begins to renew, kRenewalsPerLease times in the time of a lease.
+  void Start();
+
+  // Keeps the lease from now on. What is held already goes on under the new token.
+  void Hold(const store::Lease& lease);
+
+  // Forgets the lease without a word to the database. Empty: it was not held.
+  std::optional<store::Lease> Drop(const base::Uuid& id);
+
+  // Gives back those of these that are held. They count as not held from here on.
+  void GiveBack(const std::vector<base::Uuid>& ids);
+
+  bool holds(const base::Uuid& id) const { return held_.contains(id); }
+  std::size_t held() const { return held_.size(); }
+  // Nothing is held, and nothing is being given back.
+  bool idle() const { return held_.empty() && giving_back_.empty() && !give_back_.running(); }
+
+ private:
+  struct Renewal {
+    std::vector<store::Lease> asked;
+    std::vector<base::Uuid> kept;
+  };
+
+  Step<Renewal>::Job Renew();
+  void OnRenewed(const Renewal& renewal);
+  Step<bool>::Job SendBack();
+
+  const std::chrono::milliseconds lease_;
+  const Hooks hooks_;
+  std::map<base::Uuid, base::Uuid> held_;  // tokens by id
+  std::vector<store::Lease> giving_back_;  // for the next statement
+  Step<Renewal> renew_;
+  Step<bool> give_back_;
+};
+
+}  // namespace vedette::work

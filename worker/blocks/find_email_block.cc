@@ -1,0 +1,60 @@
+#include "worker/blocks/find_email_block.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "worker/blocks/find_email_runner.h"
+
+namespace vedette::worker {
+namespace {
+
+// The ids in their order, each once.
+std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
+  std::vector<std::string> order;
+  for (const std::string& id : ids) {
+    if (std::find(order.begin(), order.end(), id) == order.end()) order.push_back(id);
+  }
+  return order;
+}
+
+}  // namespace
+
+FindEmailBlock::FindEmailBlock(base::EventLoop& loop, const base::Clock& clock,
+                               metrics::Metrics& metrics, ProviderSet& providers,
+                               EmailMemory& memory, const config::LookupsConfig& config,
+                               std::string verifier)
+    : loop_(loop),
+      clock_(clock),
+      metrics_(metrics),
+      providers_(providers),
+      memory_(memory),
+      config_(config),
+      verifier_(std::move(verifier)),
+      turns_(loop) {}
+
+std::variant<std::shared_ptr<RowRunner>, std::string> FindEmailBlock::Bind(
+    const std::string& specs_json, std::int64_t price_mc) {
+  domain::FindRequest request;
+  try {
+    request = domain::ReadFindRequest(specs_json);
+  } catch (const std::invalid_argument&) {
+    return "The stored request of the lookup cannot be read.";
+  }
+  const std::vector<std::string>& configured = request.mode == domain::FindMode::kProfessional
+                                                   ? config_.find_email
+                                                   : config_.find_email_personal;
+  auto order = Distinct(request.providers.empty() ? configured : request.providers);
+  const FindEmailRunner::Parts parts{loop_,
+                                     clock_,
+                                     metrics_,
+                                     providers_,
+                                     memory_,
+                                     turns_,
+                                     request.verify_emails ? verifier_ : "",
+                                     static_cast<std::size_t>(config_.candidates_max)};
+  return std::make_shared<FindEmailRunner>(parts, std::move(request), std::move(order), price_mc);
+}
+
+}  // namespace vedette::worker

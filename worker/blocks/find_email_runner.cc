@@ -1,0 +1,391 @@
+#include "worker/blocks/find_email_runner.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/json.h"
+#include "domain/email/address.h"
+#include "domain/email/find_lesson.h"
+#include "domain/email/lead.h"
+#include "domain/email/person_name.h"
+#include "domain/email/suppression.h"
+#include "worker/blocks/find_memo.h"
+#include "worker/providers/pattern_provider.h"
+
+namespace vedette::worker {
+namespace {
+
+using domain::AddressCheck;
+using domain::Found;
+using domain::FoundAddress;
+using domain::Person;
+using std::chrono::milliseconds;
+
+// The label of metrics.
+constexpr std::string_view kKind = "find_email";
+// A cell that is none: what is stored is not what the API stores.
+constexpr std::string_view kErrorInvalidLead = "invalid_lead";
+// Of the time that a lead has left it waits at most this part for its turn to guess.
+constexpr int kTurnWaitPart = 3;
+
+// The person of a cell. A copy's, too.
+Person PersonOf(const domain::FindRow& row) {
+  auto read = domain::ReadLead(row.lead);
+  if (std::holds_alternative<domain::LeadFault>(read)) {
+    throw std::invalid_argument("a stored lookup has a lead that cannot be read");
+  }
+  return std::get<Person>(std::move(read));
+}
+
+domain::FindRow RowOf(const Cells& cells) {
+  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
+  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
+}
+
+std::string KeyOfAddress(const std::string& text) {
+  const auto address = domain::ParseAddress(text);
+  return address ? address->Key() : std::string();
+}
+
+// What an address is as where its verifier gave no verdict.
+domain::AddressVerdict NoVerdict(const Asked& asked) {
+  using domain::VerdictReason;
+  domain::AddressVerdict verdict;
+  if (asked.shown.error_class == kSkippedNotConfigured) {
+    verdict.reason = VerdictReason::kNoSmtpWorker;
+  } else if (asked.shown.error_class == kSkippedBreakerOpen) {
+    verdict.reason = VerdictReason::kBlocked;
+  } else {
+    verdict.reason = VerdictReason::kTemporary;
+  }
+  return verdict;
+}
+
+// Why nothing was found, where that is known.
+std::string_view NothingReason(domain::FindMode mode, const Person& person,
+                               const std::vector<std::string>& order) {
+  if (mode == domain::FindMode::kPersonal) return "";
+  const std::string domain = domain::CompanyDomain(person);
+  if (domain.empty()) return "no_domain";
+  if (std::find(order.begin(), order.end(), PatternProvider::kId) == order.end()) return "";
+  const auto names = domain::RenderName(person, domain);
+  const auto* fault = std::get_if<domain::NameFault>(&names);
+  return fault == nullptr ? "" : domain::NameFaultCode(*fault);
+}
+
+}  // namespace
+
+FindEmailRunner::FindEmailRunner(Parts parts, domain::FindRequest request,
+                                 std::vector<std::string> order, std::int64_t price_mc)
+    : parts_(std::move(parts)),
+      request_(std::move(request)),
+      order_(std::move(order)),
+      price_mc_(price_mc) {}
+
+milliseconds FindEmailRunner::Left(const Row& row) const {
+  return std::chrono::floor<milliseconds>(row.began + row.request.timeout -
+                                          parts_.clock.SinceBoot());
+}
+
+// Whether the row is about the lead's own address alone.
+bool FindEmailRunner::IsOwn(const Row& row) const {
+  return domain::OwnAddressToVerify(request_.mode, *row.person).has_value();
+}
+
+void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
+  std::shared_ptr<const Person> person;
+  try {
+    const domain::FindRow row = RowOf(request.cells);
+    if (row.copy_of) {
+      return done(RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}});
+    }
+    person = std::make_shared<const Person>(PersonOf(row));
+  } catch (const std::invalid_argument&) {
+    return done(EndWith(request.cells,
+                        {std::string(kErrorInvalidLead), "The stored lead cannot be read."}));
+  }
+  if (const auto found =
+          domain::AnswerAtOnce(request_.mode, *person, verifying() == Verifying::kYes)) {
+    parts_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
+    return done(Done(*person, *found));
+  }
+  const RowId id = ++last_id_;
+  domain::EmailQuestion question;
+  question.org_id = request.org_id;
+  question.keys = domain::SuppressionKeys(*person);
+  const auto now = parts_.clock.SinceBoot();
+  const auto [it, is_new] =
+      rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
+  if (IsOwn(it->second)) question.address = KeyOfAddress(it->second.person->email);
+  parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
+    if (!known) {
+      return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
+    }
+    Begin(id, *known);
+  });
+}
+
+void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
+  Row& row = rows_.at(id);
+  if (!known.suppressed.empty()) {
+    parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
+    // It looks like a lead about whom nothing was found.
+    if (!IsOwn(row)) return Finish(id, domain::FindEnd::kWorked);
+    return End(id, *domain::AnswerAtOnce(request_.mode, *row.person, false), {});
+  }
+  if (auto own = domain::OwnAddressToVerify(request_.mode, *row.person)) {
+    if (!known.facts.empty()) {
+      domain::ApplyVerdict(domain::VerdictOf(known.facts.front()), &*own);
+      row.seen.push_back(std::move(*own));
+      return Finish(id, domain::FindEnd::kAtOnce);
+    }
+    row.seen.push_back(std::move(*own));
+  }
+  if (auto memo = ReadFindMemo(row.request.memo)) {
+    row.tries = std::move(memo->tries);
+    row.seen = std::move(memo->seen);
+  }
+  Advance(id);
+}
+
+// Goes on with the row after its start and after each answer. A provider may answer from inside
+// Ask, so this may call itself: at most twice for each provider and once for each group of
+// addresses that is verified.
+void FindEmailRunner::Advance(RowId id) {
+  Row& row = rows_.at(id);
+  const bool is_own = IsOwn(row);
+  const Step step =
+      NextStep(is_own ? 0 : order_.size(), row.tries, row.seen, Left(row), verifying());
+  if (const auto* end = std::get_if<worker::End>(&step)) {
+    return Finish(id, is_own ? domain::FindEnd::kOwnVerified : end->end);
+  }
+  if (const auto* verify = std::get_if<VerifyAddresses>(&step)) {
+    return Verify(id, verify->addresses);
+  }
+  if (std::holds_alternative<WaitUntil>(step)) return EndLater(id);
+  const AskProvider& ask = std::get<AskProvider>(step);
+  if (ask.wait == milliseconds(0)) return TakeTurn(id, ask.provider);
+  row.timer = std::make_unique<base::Timer>(
+      parts_.loop, [this, id, provider = ask.provider] { Ask(id, provider); });
+  row.timer->Start(ask.wait);
+}
+
+// Only guesses that somebody verifies teach a pattern, so only they take turns.
+void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
+  const Row& row = rows_.at(id);
+  const std::string domain = domain::CompanyDomain(*row.person);
+  if (order_[provider] != PatternProvider::kId || verifying() == Verifying::kNo || domain.empty()) {
+    return Ask(id, provider);
+  }
+  parts_.turns.Take(
+      row.request.org_id, domain, Left(row) / kTurnWaitPart,
+      [this, id, provider, alive = std::weak_ptr(alive_)](std::shared_ptr<DomainTurns::Turn> turn) {
+        if (alive.expired()) return;
+        rows_.at(id).turn = std::move(turn);
+        Ask(id, provider);
+      });
+}
+
+void FindEmailRunner::Ask(RowId id, std::size_t provider) {
+  const Row& row = rows_.at(id);
+  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  LookupRequest request;
+  request.row_id = row.request.row_id;
+  request.org_id = row.request.org_id;
+  request.job_id = row.request.job_id;
+  request.mode = request_.mode;
+  request.verify_emails = request_.verify_emails;
+  request.person = row.person;
+  request.may_wait = row.request.may_wait;
+  request.timeout = std::max(Left(row), milliseconds(1));
+  request.may_call = row.request.may_call;
+  parts_.providers.Ask(order_[provider], std::move(request), [this, id, provider](Asked asked) {
+    OnAsked(id, provider, std::move(asked));
+  });
+}
+
+void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
+  const auto it = rows_.find(id);
+  base::Assert(it != rows_.end(), "a row whose provider is asked has not ended");
+  if (asked.shown.error_class == "shutdown") {
+    return Fail(id, "shutdown", "This process is stopping.");
+  }
+  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  if (asked.candidates.empty()) return Add(id, provider, std::move(asked));
+  domain::EmailQuestion question;
+  question.org_id = it->second.request.org_id;
+  for (const domain::Candidate& candidate : asked.candidates) {
+    for (auto& key : domain::SuppressionKeysOfAddress(candidate.address)) {
+      question.keys.push_back(std::move(key));
+    }
+  }
+  parts_.memory.Ask(
+      std::move(question), [this, id, provider, asked = std::move(asked)](auto known) mutable {
+        if (!known) {
+          return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
+        }
+        std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+          const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+          return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+            const auto& listed = known->suppressed;
+            if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
+            parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
+            return true;
+          });
+        });
+        if (asked.candidates.empty()) asked.shown.outcome = domain::TryOutcome::kNothing;
+        Add(id, provider, std::move(asked));
+      });
+}
+
+void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
+  Row& row = rows_.at(id);
+  AddCandidates(asked.shown.provider, asked.candidates, parts_.candidates_max, &row.seen);
+  row.tries.push_back({provider, std::move(asked.shown), asked.retryable, asked.retry_after});
+  DropGuesses(verifying(), &row.seen);
+  // A pattern that is learned is nothing to wait for.
+  const bool is_learned = !asked.candidates.empty() && asked.candidates.front().is_learned;
+  if (is_learned || asked.candidates.empty()) row.turn.reset();
+  Advance(id);
+}
+
+void FindEmailRunner::Verify(RowId id, const std::vector<std::size_t>& addresses) {
+  Row& row = rows_.at(id);
+  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  base::Assert(row.verifying == 0, "one group of addresses is verified at a time");
+  row.verifying = addresses.size();
+  std::vector<LookupRequest> requests;
+  for (const std::size_t at : addresses) {
+    const FoundAddress& address = row.seen[at];
+    LookupRequest& request = requests.emplace_back();
+    request.row_id = row.request.row_id;
+    request.org_id = row.request.org_id;
+    request.job_id = row.request.job_id;
+    request.lookup = Lookup::kVerifyEmail;
+    request.mode = request_.mode;
+    request.address = address.candidate.address;
+    request.guess = !address.candidate.stated;
+    request.attempt = address.attempts;
+    request.may_wait = row.request.may_wait;
+    request.timeout = std::max(Left(row), milliseconds(1));
+    request.may_call = row.request.may_call;
+  }
+  // The row may end inside the last Ask: nothing of it is used after that.
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    parts_.providers.Ask(
+        parts_.verifier, std::move(requests[i]),
+        [this, id, at = addresses[i]](const Asked& asked) { OnVerified(id, at, asked); });
+  }
+}
+
+void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
+  const auto it = rows_.find(id);
+  // Another address of the group has shown that this process stops.
+  if (it == rows_.end()) return;
+  if (asked.shown.error_class == "shutdown") {
+    return Fail(id, "shutdown", "This process is stopping.");
+  }
+  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  Row& row = it->second;
+  FoundAddress& address = row.seen.at(at);
+  if (asked.later) {
+    domain::ApplyVerdict(asked.later->verdict, &address);
+    address.check = AddressCheck::kLater;
+    ++address.attempts;
+    const bool is_first = row.later == milliseconds(0);
+    row.later = is_first ? asked.later->wait : std::min(row.later, asked.later->wait);
+  } else {
+    domain::ApplyVerdict(asked.verdict.value_or(NoVerdict(asked)), &address);
+  }
+  base::Assert(row.verifying > 0, "an address is judged once");
+  if (--row.verifying > 0) return;
+  DropGuesses(Verifying::kYes, &row.seen);
+  Advance(id);
+}
+
+void FindEmailRunner::EndLater(RowId id) {
+  Row& row = rows_.at(id);
+  auto memo = WriteFindMemo({row.tries, row.seen});
+  if (!row.request.may_wait || !memo) {
+    // They end as what the verifier has said so far.
+    for (FoundAddress& address : row.seen) {
+      if (address.check == AddressCheck::kLater) address.check = AddressCheck::kVerified;
+    }
+    return Advance(id);
+  }
+  auto node = rows_.extract(id);
+  node.mapped().turn.reset();
+  node.mapped().done(RowLater{std::max(node.mapped().later, milliseconds(1000)), std::move(*memo)});
+}
+
+void FindEmailRunner::Fail(RowId id, std::string error_class, std::string message) {
+  auto node = rows_.extract(id);
+  base::Assert(!node.empty(), "a row fails once");
+  node.mapped().done(RowFailure{std::move(error_class), std::move(message), true, std::nullopt});
+}
+
+void FindEmailRunner::FailUnheld(RowId id) {
+  Fail(id, std::string(kRowUnheld), "It is not known whether the row's job goes on.");
+}
+
+void FindEmailRunner::Finish(RowId id, domain::FindEnd end) {
+  Row& row = rows_.at(id);
+  // Guesses that there was no time for say no more than the first one.
+  DropGuesses(Verifying::kNo, &row.seen);
+  std::vector<domain::ProviderTry> tries;
+  tries.reserve(row.tries.size());
+  for (const Try& one : row.tries) tries.push_back(one.shown);
+  std::string_view reason = NothingReason(request_.mode, *row.person, order_);
+  const auto found = domain::JudgeFound(row.seen, std::move(tries), end, reason);
+  End(id, found, std::move(row.seen));
+}
+
+void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress> learnt) {
+  auto node = rows_.extract(id);
+  base::Assert(!node.empty(), "a row ends once");
+  Row& row = node.mapped();
+  parts_.metrics.ObserveLookup(
+      kKind, domain::FoundOutcome(found),
+      std::chrono::floor<std::chrono::microseconds>(parts_.clock.SinceBoot() - row.began));
+  auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, parts_.clock.Now());
+  // Who hears of the last row may let go of this runner.
+  EmailMemory& memory = parts_.memory;
+  row.done(Done(*row.person, found));
+  if (lesson.facts.empty() && lesson.patterns.empty()) return;
+  // The next lead of the domain guesses when it can read what this one has learnt.
+  memory.Learn(std::move(lesson), [turn = std::move(row.turn)] {});
+}
+
+RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
+  const bool is_own = found.end == domain::FindEnd::kOwnVerified;
+  const std::int64_t price_mc = is_own ? std::min(request_.verify_mc, price_mc_) : price_mc_;
+  const bool charged = price_mc > 0 && domain::IsCharged(found, request_.charge);
+  RowDone done;
+  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, charged))};
+  if (charged) done.charge_mc = price_mc;
+  if (found.error == domain::kErrorTimedOut) {
+    done.error = RowError{found.error, "The time of the lead was over before a provider had it."};
+  } else if (!found.error.empty()) {
+    done.error = RowError{found.error, "No provider could be asked."};
+  }
+  return done;
+}
+
+RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
+  Person person;
+  try {
+    person = PersonOf(RowOf(cells));
+  } catch (const std::invalid_argument&) {
+    // The error is shown all the same; nothing of the lead is needed for it.
+  }
+  const Found found = domain::FailedFound(error.code);
+  RowDone done;
+  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, false))};
+  done.error = std::move(error);
+  return done;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "domain/email/find_request.h"
+#include "domain/email/found.h"
+#include "metrics/metrics.h"
+#include "worker/blocks/row_runner.h"
+#include "worker/providers/domain_turns.h"
+#include "worker/providers/email_memory.h"
+#include "worker/providers/provider_set.h"
+#include "worker/providers/waterfall.h"
+
+namespace vedette::worker {
+
+// Finds the address of each lead of one job.
+//
+//   row --copy of another row-----> done: {"duplicate_of": n}, free
+//    |
+//    +--answered at once----------> done, free
+//    |
+//    +--on the list of those whom nobody looks up--> done: nothing found, nobody is asked
+//    |
+//    +--> waterfall --> ask a provider --> drop what is on that list --> waterfall
+//            |  |
+//            |  +--> verify addresses ---------------------------------> waterfall
+//            |
+//            +--> an address is OK, none left, no time: done
+//            +--> only "later" is left: RowLater, with what is known in its memo
+//
+// A row ends as RowDone within its timeout, whatever its providers do, or as RowLater where it may
+// wait. It answers RowFailure only where this process stops ("shutdown") or the database cannot be
+// asked whom nobody looks up ("database"), so that the row is tried again, or where may_call of the
+// request says no (kRowUnheld). A row with an error is
+// not charged; any other is charged where the request's rule of charge says so: the block's price,
+// or `verify_mc` where the lead's own address was verified.
+//
+// Leads of one domain guess one after another (DomainTurns) until a pattern of the domain is
+// learned. Loop thread only.
+class FindEmailRunner final : public RowRunner {
+ public:
+  // All of them outlive the runner and its rows.
+  struct Parts {
+    base::EventLoop& loop;
+    const base::Clock& clock;
+    metrics::Metrics& metrics;
+    ProviderSet& providers;
+    EmailMemory& memory;
+    DomainTurns& turns;
+    std::string verifier;  // the id of the provider that verifies; empty: none does
+    std::size_t candidates_max;
+  };
+
+  FindEmailRunner(Parts parts, domain::FindRequest request, std::vector<std::string> order,
+                  std::int64_t price_mc);
+
+  void Start(RowRequest request, std::function<void(RowResult)> done) override;
+  RowDone EndWith(const Cells& cells, RowError error) const override;
+
+ private:
+  using RowId = std::uint64_t;
+
+  struct Row {
+    RowRequest request;
+    std::function<void(RowResult)> done;
+    std::shared_ptr<const domain::Person> person;
+    std::chrono::nanoseconds began{};  // by Clock::SinceBoot
+    std::vector<Try> tries{};
+    std::vector<domain::FoundAddress> seen{};   // addresses, each once
+    std::unique_ptr<base::Timer> timer{};       // of the wait before a provider is asked again
+    std::shared_ptr<DomainTurns::Turn> turn{};  // while it guesses
+    std::size_t verifying = 0;                  // addresses that the verifier is asked about
+    std::chrono::milliseconds later{};          // the shortest wait that the verifier has named
+  };
+
+  Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
+  std::chrono::milliseconds Left(const Row& row) const;
+  void Begin(RowId id, const domain::EmailKnowledge& known);
+  void Advance(RowId id);
+  void TakeTurn(RowId id, std::size_t provider);
+  void Ask(RowId id, std::size_t provider);
+  void OnAsked(RowId id, std::size_t provider, Asked asked);
+  void Add(RowId id, std::size_t provider, Asked asked);
+  void Verify(RowId id, const std::vector<std::size_t>& addresses);
+  void OnVerified(RowId id, std::size_t address, const Asked& asked);
+  void EndLater(RowId id);
+  // Ends the attempt, and with it what it has learnt.
+  void Fail(RowId id, std::string error_class, std::string message);
+  void FailUnheld(RowId id);
+  void Finish(RowId id, domain::FindEnd end);
+  // Ends the row, and keeps what it has learnt.
+  void End(RowId id, const domain::Found& found, std::vector<domain::FoundAddress> learnt);
+  RowDone Done(const domain::Person& person, const domain::Found& found) const;
+  bool IsOwn(const Row& row) const;
+
+  const Parts parts_;
+  const domain::FindRequest request_;
+  const std::vector<std::string> order_;
+  const std::int64_t price_mc_;
+  std::unordered_map<RowId, Row> rows_;
+  RowId last_id_ = 0;
+  // The last member, so that a turn that ends with the rows finds no runner.
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/uuid.h"
+
+// What a block of a job does to one row. The pipeline of jobs (worker/jobs/) calls it: it claims
+// parts, starts their rows here, and records what comes back. Attempts, deadlines, leases and money
+// are the pipeline's; a runner answers for one attempt at one row.
+namespace vedette::worker {
+
+// A row: one JSON text a column. A lookup has one cell in, its lead, and one out, its result.
+using Cells = std::vector<std::string>;
+
+struct RowRequest {
+  base::Uuid row_id;  // the Idempotency-Key of every call that is made for the row (domain/ids.h)
+  base::Uuid org_id;
+  base::Uuid job_id;
+  Cells cells;
+  std::string memo;                     // of the RowLater before this attempt; empty at the first
+  std::chrono::milliseconds timeout{};  // the runner answers within it
+  bool may_wait = true;                 // false where a client waits: RowLater is no answer then
+  // Asked before each call that is made for the row: false once nobody waits for its result, or it
+  // is not known whether anybody does. The attempt then ends with the failure kRowUnheld. Empty:
+  // yes.
+  std::function<bool()> may_call{};
+};
+
+// An error that a row keeps: a code and a sentence. Nothing personal stands in either.
+struct RowError {
+  std::string code;
+  std::string message;
+};
+
+// The row has ended. It is charged where `charge_mc` has a value, which is at most the block's
+// price.
+struct RowDone {
+  Cells cells;
+  std::optional<std::int64_t> charge_mc;
+  std::optional<RowError> error;
+};
+
+// This attempt failed. A retryable failure is tried again while the row has time and attempts left;
+// otherwise, and after the last attempt, the row ends as EndWith says.
+struct RowFailure {
+  std::string error_class;
+  std::string message;
+  bool retryable = false;
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+// The class of a failure that is none of the row's: a call was due when may_call said no. The
+// attempt does not count.
+inline constexpr std::string_view kRowUnheld = "unheld";
+
+// The row is to be tried again after `wait`, which may be longer than a lease: the chunk is put
+// back until then. What the attempt has learnt comes back with the row.
+struct RowLater {
+  std::chrono::milliseconds wait{};
+  std::string memo;  // JSON, at most kMemoBytesMax
+};
+inline constexpr std::size_t kMemoBytesMax = 16 * 1024;
+
+using RowResult = std::variant<RowDone, RowFailure, RowLater>;
+
+// Bound to the specs of one block of one job; immutable but for what it has in flight. Loop thread
+// only. It must outlive what it started.
+class RowRunner {
+ public:
+  virtual ~RowRunner() = default;
+
+  // `done` is called exactly once, on the loop, possibly before Start returns.
+  virtual void Start(RowRequest request, std::function<void(RowResult)> done) = 0;
+
+  // What a row becomes that ends without an answer of the runner: its attempts failed, its worker
+  // died at it (code "row_crashed"), its output is too large. Pure.
+  virtual RowDone EndWith(const Cells& cells, RowError error) const = 0;
+};
+
+// Makes runners. One for each type of block that this process can run.
+class RowBlock {
+ public:
+  virtual ~RowBlock() = default;
+  virtual std::string_view type() const = 0;  // "find_email": job_block.type
+
+  // The runner for a block with these specs (JSON), or a sentence that says why they cannot be run:
+  // the job fails then. `price_mc` is the block's price of a row.
+  virtual std::variant<std::shared_ptr<RowRunner>, std::string> Bind(const std::string& specs_json,
+                                                                     std::int64_t price_mc) = 0;
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,125 @@
+#include "worker/checks/check_effects.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/current_values.h"
+#include "domain/ids.h"
+
+namespace vedette::worker {
+namespace {
+
+std::optional<std::string> DumpIf(const std::optional<base::Json>& value) {
+  if (!value) return std::nullopt;
+  return base::DumpJson(*value);
+}
+
+// What the row keeps about its new values; nothing where it has none.
+std::optional<std::string> SeenOf(const Verdict& verdict, base::Timestamp since) {
+  if (verdict.seen.empty()) return std::nullopt;
+  base::Json seen = base::Json::object();
+  for (const auto& [field, observed] : verdict.seen) {
+    seen[field] = observed ? domain::FactsOf(*observed, since) : base::Json(nullptr);
+  }
+  return base::DumpJson(seen);
+}
+
+std::optional<domain::NotificationType> NotificationFor(domain::Outcome outcome) {
+  switch (outcome) {
+    case domain::Outcome::kChanged:
+      return domain::NotificationType::kChanged;
+    case domain::Outcome::kUnchanged:
+      return domain::NotificationType::kCompleted;
+    case domain::Outcome::kFailed:
+      return domain::NotificationType::kFailed;
+    default:
+      return std::nullopt;
+  }
+}
+
+// An event of the row's check, with what it is about.
+store::EventRecord EventOf(const HeldChunk& chunk, RowRef ref, domain::EventType type) {
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
+  store::EventRecord event;
+  event.row_id = part.rows[ref.row].row_id;
+  event.monitor_id = part.part.monitor_id;
+  event.org_id = chunk.claimed.org_id;
+  event.tick_id = part.part.tick_id;
+  event.event_group_id = domain::EventGroupId(event.row_id, event.tick_id);
+  event.type = type;
+  return event;
+}
+
+// The notification of the row's check, if its outcome has one and the monitor wants it. It is
+// leased to the sink where that has room. Skipped checks send nothing.
+std::optional<store::DeliveryRecord> NotificationOf(const HeldChunk& chunk, RowRef ref,
+                                                    domain::Outcome outcome,
+                                                    const base::Clock& clock,
+                                                    NotificationSink* sink) {
+  const store::MonitorSpec& spec = *chunk.parts[ref.part].spec;
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
+  const auto type = NotificationFor(outcome);
+  const auto& subscribed = spec.webhook_event_types;
+  if (!spec.webhook_url || !type ||
+      std::find(subscribed.begin(), subscribed.end(), *type) == subscribed.end()) {
+    return std::nullopt;
+  }
+  store::DeliveryRecord d;
+  d.id = base::Uuid::V7(clock);
+  d.org_id = chunk.claimed.org_id;
+  d.endpoint_id = *spec.endpoint_id;
+  d.monitor_id = part.part.monitor_id;
+  d.row_id = part.rows[ref.row].row_id;
+  d.event_group_id = domain::EventGroupId(d.row_id, part.part.tick_id);
+  d.type = *type;
+  // A receiver that is known to be down is left to the claims, which try it once an interval.
+  if (sink != nullptr && !spec.endpoint_open)
+    d.lease_token = sink->Reserve(d.org_id, d.endpoint_id);
+  return d;
+}
+
+}  // namespace
+
+std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
+                                        const base::Clock& clock, NotificationSink* sink) {
+  const domain::ChunkPart& part = chunk.claimed.parts[ref.part].part;
+  auto effects = std::make_unique<CheckEffects>();
+  const auto event = [&](domain::EventType type) -> store::EventRecord& {
+    return effects->events.emplace_back(EventOf(chunk, ref, type));
+  };
+  for (const FieldChange& change : verdict.changes) {
+    store::EventRecord& e = event(domain::EventType::kChange);
+    e.field = change.field;
+    e.previous_value = base::DumpJson(change.previous_value);
+    e.current_value = base::DumpJson(change.current_value);
+    if (!change.evidence.empty()) e.evidence = change.evidence;
+    if (!change.sources.empty()) e.sources = base::DumpJson(base::Json(change.sources));
+    e.confidence = change.confidence;
+  }
+  if (verdict.error) event(domain::EventType::kError).message = *verdict.error;
+  if (verdict.row_changed) {
+    effects->row = store::RowUpdate{.monitor_id = part.monitor_id,
+                                    .position = part.first + static_cast<int>(ref.row),
+                                    .baseline = DumpIf(verdict.baseline),
+                                    .known = DumpIf(verdict.known),
+                                    .pending = DumpIf(verdict.pending),
+                                    .seen = SeenOf(verdict, chunk.looked_until),
+                                    .struct_version = chunk.parts[ref.part].spec->struct_version};
+  }
+  effects->delivery = NotificationOf(chunk, ref, verdict.outcome, clock, sink);
+  const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
+  return nothing ? nullptr : std::move(effects);
+}
+
+std::unique_ptr<CheckEffects> FailureEffects(const HeldChunk& chunk, RowRef ref,
+                                             std::string message, const base::Clock& clock,
+                                             NotificationSink* sink) {
+  auto effects = std::make_unique<CheckEffects>();
+  effects->events.push_back(EventOf(chunk, ref, domain::EventType::kError));
+  effects->events.back().message = std::move(message);
+  effects->delivery = NotificationOf(chunk, ref, domain::Outcome::kFailed, clock, sink);
+  return effects;
+}
+
+}  // namespace vedette::worker

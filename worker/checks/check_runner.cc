@@ -1,0 +1,365 @@
+#include "worker/checks/check_runner.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/backoff.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "domain/current_values.h"
+#include "domain/ids.h"
+#include "worker/checks/check_effects.h"
+#include "worker/checks/verdict.h"
+
+namespace vedette::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+// One check's share in the moving average of durations.
+constexpr int kDurationWeight = 32;
+// Waits between attempts: 500 to 750 ms at first, doubling.
+constexpr base::Backoff kRetryWait{milliseconds(625), milliseconds(640'000), 0.2};
+// The wait of a check whose turn came while it was not known whether its monitor is live.
+constexpr milliseconds kTurnAgain{500};
+
+// A value becomes what is known of its row: text that could not be read back must not get there.
+bool Storable(const ProbeResult& result) {
+  const auto* observation = std::get_if<Observation>(&result);
+  if (observation == nullptr) return true;
+  const auto storable = [](const auto& field) {
+    const base::Json& value = field.second.value;
+    if (!value.is_string()) return true;
+    const auto& text = value.template get_ref<const std::string&>();
+    return text.find('\0') == std::string::npos && base::IsValidUtf8(text);
+  };
+  return std::all_of(observation->fields.begin(), observation->fields.end(), storable);
+}
+
+ProbeFailure Unreadable(const std::exception& e) {
+  return {"row_unreadable", e.what(), false, std::nullopt};
+}
+
+ProbeFailure Unstorable() {
+  return {std::string(kRecordFailedClass), std::string(kRecordFailedMessage), false, std::nullopt};
+}
+
+// Leaves out what was observed with descriptions that the monitor does not have any more.
+void Forget(const domain::FieldVersions& versions, int row_version, KnownValues* known) {
+  if (!domain::ForgetsAny(versions, row_version)) return;
+  const auto kept = [&](const base::JsonText& values) {
+    return base::JsonText(domain::WithoutForgotten(values.Value(), versions, row_version));
+  };
+  known->baseline = kept(known->baseline);
+  if (known->known) known->known = kept(*known->known);
+  if (known->pending) known->pending = kept(*known->pending);
+  known->forgets = true;
+}
+
+}  // namespace
+
+std::optional<milliseconds> WaitForRetry(const ProbeFailure& failure, int attempts,
+                                         int attempts_max, std::chrono::nanoseconds left,
+                                         double random) {
+  if (!failure.retryable || attempts >= attempts_max) return std::nullopt;
+  milliseconds wait = kRetryWait.Wait(attempts, random);
+  if (failure.retry_after) wait = std::max(wait, *failure.retry_after);
+  if (wait >= left) return std::nullopt;
+  return wait;
+}
+
+// A check between its start and its result.
+struct CheckRunner::Check {
+  // What its turn at a busy host has come to.
+  //
+  //   kWaits --may start--> kBegun
+  //     | ^
+  //     | +-- tries again --+
+  //     +-- must not start --> kRefused --> the check is withdrawn
+  enum class Stage {
+    kWaits,    // it has not begun: it may still be told not to
+    kRefused,  // it was told so; the probe ends the attempt
+    kBegun,
+  };
+
+  ChunkPtr chunk;
+  RowRef ref;
+  base::Uuid id;  // event_group_id
+  KnownValues known;
+  base::JsonText subject;
+  base::JsonText context;
+  int attempts = 0;
+  Stage stage = Stage::kWaits;
+  std::chrono::nanoseconds started{};   // or begun, where it waited for its turn
+  std::chrono::nanoseconds deadline{};  // waits for turns excluded
+
+  const store::LoadedPart& part() const { return chunk->claimed.parts[ref.part]; }
+  const HeldPart& held() const { return chunk->parts[ref.part]; }
+  const store::LoadedRow& row() const { return part().rows[ref.row]; }
+  Verdict Judged(const ProbeResult& result) const;
+};
+
+Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
+  const store::MonitorSpec& spec = *held().spec;
+  const auto judge = [&](const ProbeResult& r) {
+    return Judge(held().probe_spec->watched, {spec.confirm_after, spec.missing_confirmations},
+                 known, r);
+  };
+  try {
+    return judge(result);
+  } catch (const std::invalid_argument& e) {
+    return judge(Unreadable(e));
+  }
+}
+
+CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
+                         const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
+                         NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses,
+                         Hooks hooks)
+    : clock_(clock),
+      metrics_(metrics),
+      limits_(limits),
+      probes_(std::move(probes)),
+      sink_(sink),
+      holdings_(holdings),
+      pauses_(pauses),
+      hooks_(std::move(hooks)),
+      random_(std::random_device{}()),
+      retry_timer_(loop, [this] { RunRetries(); }) {}
+
+void CheckRunner::Enqueue(const ChunkPtr& chunk) {
+  startable_.Push(chunk->claimed.org_id, chunk->flow(), holdings_.AloneOfItsFlow(*chunk), chunk);
+}
+
+void CheckRunner::Pump() {
+  if (pumping_) return;  // a probe that answers at once comes back here
+  pumping_ = true;
+  const auto may = [this](const ChunkPtr& chunk, bool newcomer) {
+    if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
+    return work::MayStart(chunk->org->in_flight, RoomOf(limits_, holdings_, 0), newcomer);
+  };
+  while (FreeSlots(limits_, holdings_) > 0) {
+    auto turn = startable_.Next(may);
+    if (!turn) break;
+    const ChunkPtr chunk = turn->item();
+    if (!chunk->Working()) {
+      startable_.Drop(*turn);
+      continue;
+    }
+    if (!pauses_.Fresh(*chunk, clock_.SinceBoot())) {
+      hooks_.stale();
+      break;  // goes on with what the read brings
+    }
+    const bool started = StartNext(chunk);
+    if (started) startable_.Took(*turn);
+    if (!started || chunk->AllStarted()) startable_.Drop(*turn);
+  }
+  pumping_ = false;
+  metrics_.SetChecksInFlight(static_cast<std::int64_t>(holdings_.in_flight()));
+}
+
+// Starts the chunk's next row that has no outcome. False when there is none left.
+bool CheckRunner::StartNext(const ChunkPtr& chunk) {
+  RowRef& next = chunk->next;
+  while (next.part < chunk->parts.size()) {
+    const HeldPart& part = chunk->parts[next.part];
+    if (next.row >= part.outcomes.size()) {
+      next = {next.part + 1, 0};
+      continue;
+    }
+    const RowRef ref{next.part, next.row++};
+    if (part.outcomes[ref.row] != 0) continue;
+    if (!part.MayRun()) {
+      hooks_.result(chunk, {ref, domain::Outcome::kSkippedPaused, nullptr});
+      continue;
+    }
+    if (!chunk->claimed.parts[ref.part].rows[ref.row].is_active) {
+      hooks_.result(chunk, {ref, domain::Outcome::kInactive, nullptr});
+      continue;
+    }
+    StartCheck(chunk, ref);
+    return true;
+  }
+  return false;
+}
+
+void CheckRunner::StartCheck(const ChunkPtr& chunk, RowRef ref) {
+  auto check = std::make_shared<Check>();
+  check->chunk = chunk;
+  check->ref = ref;
+  store::LoadedRow& row = chunk->claimed.parts[ref.part].rows[ref.row];
+  check->id = domain::EventGroupId(row.row_id, check->part().part.tick_id);
+  check->started = clock_.SinceBoot();
+  const TierProbe& probe = probes_.at(chunk->claimed.tier);
+  check->deadline = check->started + probe.config.deadline_ms;
+  holdings_.EnterFlight(*chunk);
+  // A row is started once a claim: the check takes what it says.
+  check->subject = base::JsonText(std::move(row.subject));
+  if (row.context) check->context = base::JsonText(std::move(*row.context));
+  check->known.baseline = base::JsonText(std::move(row.baseline));
+  if (row.known) check->known.known.emplace(std::move(*row.known));
+  if (row.pending) check->known.pending.emplace(std::move(*row.pending));
+  try {
+    Forget(check->held().spec->field_versions, row.struct_version, &check->known);
+    check->known.Current().Value();
+    if (probe.probe->ReadsSubject()) {
+      check->subject.Value();
+      check->context.Value();
+    }
+  } catch (const std::invalid_argument& e) {
+    Finish(check, Unreadable(e));
+    return;
+  }
+  Attempt(check);
+}
+
+void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
+  const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
+  ++check->attempts;
+  const auto left = std::chrono::floor<milliseconds>(check->deadline - clock_.SinceBoot());
+  ProbeRequest request;
+  request.org_id = check->chunk->claimed.org_id;
+  request.check_id = check->id;
+  request.row_id = check->row().row_id;
+  request.spec = check->held().probe_spec;
+  request.subject = check->subject;
+  request.context = check->context;
+  request.known = check->known.Current();
+  request.since = check->row().last_run_at;
+  request.until = check->chunk->looked_until;
+  request.timeout = std::max(milliseconds(1), std::min(probe.config.timeout_ms, left));
+  request.deadline_left = std::max(milliseconds(1), left);
+  request.on_turn =
+      live_.Guard([this, check](milliseconds waited) { return OnTurn(*check, waited); });
+  probe.probe->Start(std::move(request), live_.Guard([this, check](const ProbeResult& result) {
+    OnProbed(check, result);
+  }));
+}
+
+// Waiting for a turn costs a check none of its time. Whether it may start is looked at again when
+// it has waited: a monitor that was paused meanwhile is asked nothing any more (G5).
+bool CheckRunner::OnTurn(Check& check, milliseconds waited) {
+  check.deadline += waited;
+  if (check.stage == Check::Stage::kBegun) return true;
+  const auto now = clock_.SinceBoot();
+  const bool fresh = pauses_.Fresh(*check.chunk, now);
+  const bool may = fresh && check.held().MayRun() && check.chunk->Working();
+  check.stage = may ? Check::Stage::kBegun : Check::Stage::kRefused;
+  if (may) check.started = now;
+  if (!fresh) hooks_.stale();
+  return may;
+}
+
+// Of a check that has been refused its turn: it was not made.
+void CheckRunner::Withdraw(const std::shared_ptr<Check>& check) {
+  const ChunkPtr chunk = check->chunk;
+  if (chunk->Working() && check->held().MayRun()) {
+    check->stage = Check::Stage::kWaits;
+    --check->attempts;
+    RetryLater(check, kTurnAgain);
+    return;
+  }
+  holdings_.LeaveFlight(*chunk);
+  if (chunk->Working()) {
+    hooks_.result(chunk, {check->ref, domain::Outcome::kSkippedPaused, nullptr});
+  } else {
+    hooks_.dropped(chunk);
+  }
+  Pump();
+}
+
+void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResult& result) {
+  if (check->stage == Check::Stage::kRefused) return Withdraw(check);
+  const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
+  const auto* failure = std::get_if<ProbeFailure>(&result);
+  if (failure != nullptr) metrics_.AddProbeFailure(probe.kind, failure->error_class);
+  if (failure != nullptr && check->chunk->Working()) {
+    const auto left = check->deadline - clock_.SinceBoot();
+    const double random = std::uniform_real_distribution<double>()(random_);
+    const auto wait =
+        WaitForRetry(*failure, check->attempts, probe.config.attempts_max, left, random);
+    if (wait) return RetryLater(check, *wait);
+  }
+  Finish(check, result);
+}
+
+void CheckRunner::RetryLater(const std::shared_ptr<Check>& check, milliseconds delay) {
+  retries_.emplace(clock_.SinceBoot() + delay, check);
+  RunRetries();
+}
+
+void CheckRunner::RunRetries() {
+  const auto now = clock_.SinceBoot();
+  bool freed = false;
+  while (!retries_.empty() && retries_.begin()->first <= now) {
+    const auto check = retries_.begin()->second;
+    retries_.erase(retries_.begin());
+    if (check->chunk->Working()) {
+      Attempt(check);
+    } else {
+      holdings_.LeaveFlight(*check->chunk);
+      freed = true;
+      hooks_.dropped(check->chunk);
+    }
+  }
+  if (!retries_.empty()) {
+    retry_timer_.Start(std::chrono::ceil<milliseconds>(retries_.begin()->first - now));
+  }
+  if (freed) Pump();
+}
+
+void CheckRunner::DropWaiting() {
+  startable_.Clear();
+  // A check that waits for its next attempt ends now.
+  retry_timer_.Stop();
+  auto retries = std::exchange(retries_, {});
+  for (auto& [at, check] : retries) retries_.emplace(std::chrono::nanoseconds(0), check);
+  RunRetries();
+}
+
+void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
+  const ChunkPtr chunk = check->chunk;
+  holdings_.LeaveFlight(*chunk);
+  CountDuration(*check);
+  // A chunk that is deaf or lost has no use for the result.
+  if (chunk->Working() || chunk->phase == HeldChunk::Phase::kGivingBack) {
+    const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
+    hooks_.result(chunk, {check->ref, verdict.outcome,
+                          EffectsOf(*chunk, check->ref, verdict, clock_, sink_)});
+  }
+  Pump();
+}
+
+void CheckRunner::CountDuration(Check& check) {
+  const auto tier = check.chunk->claimed.tier;
+  const auto took = clock_.SinceBoot() - check.started;
+  metrics_.ObserveCheckDuration(probes_.at(tier).kind,
+                                std::chrono::duration_cast<std::chrono::microseconds>(took));
+  auto& average = check_durations_[static_cast<std::size_t>(tier)];
+  average = average.count() == 0 ? took : average + (took - average) / kDurationWeight;
+  HeldPart& part = check.chunk->parts[check.ref.part];
+  ++part.checks;
+  part.took += took;
+}
+
+bool CheckRunner::RanOut() const {
+  return startable_.empty() && FreeSlots(limits_, holdings_) > 0;
+}
+
+std::size_t CheckRunner::RowsWaiting() const {
+  std::size_t waiting = 0;
+  startable_.ForEach(
+      [&waiting](const ChunkPtr& chunk) { waiting += chunk->rows_open - chunk->in_flight; });
+  return waiting;
+}
+
+std::vector<std::int64_t> CheckRunner::CheckDurationsMs() const {
+  std::vector<std::int64_t> out;
+  for (const auto& average : check_durations_) {
+    out.push_back(std::chrono::ceil<milliseconds>(average).count());
+  }
+  return out;
+}
+
+}  // namespace vedette::worker

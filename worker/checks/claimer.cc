@@ -1,0 +1,120 @@
+#include "worker/checks/claimer.h"
+
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "worker/checks/suspects.h"
+
+namespace vedette::worker {
+namespace {
+
+std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
+                                               const std::string& watched_text) {
+  auto probe_spec = std::make_shared<ProbeSpec>();
+  probe_spec->monitor_id = spec.monitor_id;
+  probe_spec->subject_type = spec.subject_type;
+  probe_spec->tier = spec.tier;
+  probe_spec->research_plan = spec.research_plan;
+  const base::Json watched = base::ParseJsonOrThrow(watched_text);
+  for (const auto& [name, description] : watched.items()) {
+    probe_spec->watched.push_back({name, description.get<std::string>()});
+  }
+  return probe_spec;
+}
+
+}  // namespace
+
+Claimer::Claimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+                 base::Logger log, const config::Config& config, const Holdings& holdings,
+                 double random, Hooks hooks)
+    : clock_(clock),
+      config_(config.worker),
+      limits_(RoomLimitsOf(config)),
+      holdings_(holdings),
+      hooks_(std::move(hooks)),
+      ahead_(static_cast<std::size_t>(config.worker.rows_ahead_max)),
+      step_(loop, pool, log,
+            {.failed = "claiming failed", .poll = config.worker.poll_ms, .random = random},
+            {.begin = [this] { return Begin(); },
+             .finish = [this](Found found) { return OnFound(std::move(found)); }}) {
+  for (const auto& [name, price] : config.prices_mc) {
+    if (const auto tier = domain::ParseTier(name)) prices_mc_[*tier] = price;
+  }
+}
+
+void Claimer::Wake() {
+  if (!step_.draining()) step_.Wake();
+}
+
+void Claimer::OnRoom() {
+  if (work_left_) Wake();
+}
+
+bool Claimer::HasRoom() const {
+  const work::Room room = RoomOf(limits_, holdings_, ahead_.rows());
+  return room.rows_open < room.rows_max || room.in_flight < room.slots_max;
+}
+
+Claimer::Run::Job Claimer::Begin() {
+  run_began_ = clock_.SinceBoot();
+  was_busy_ = holdings_.rows_held() > 0;
+  return [cursor = walk_cursor_, n = config_.orgs_per_walk_max](store::Session& session) -> Found {
+    return store::WalkDueOrganisations(session, cursor, n);
+  };
+}
+
+Claimer::Run::Then Claimer::OnFound(Found found) {
+  if (const auto* walk = std::get_if<store::OrgWalk>(&found)) return OnWalked(*walk);
+  return OnClaimed(std::move(std::get<Loaded>(found)));
+}
+
+Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
+  const bool more_organisations = !walk.next_cursor.is_nil();
+  work_left_ = more_organisations || !walk.due.empty();
+  if (step_.draining() || !HasRoom()) return work::kAtPoll;  // OnRoom goes on
+  auto shares =
+      work::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
+  walk_cursor_ = NextCursor(walk, shares);
+  if (shares.empty()) {
+    // Where a newcomer became due after the walk looked, a wake has come meanwhile.
+    return more_organisations ? work::kAtOnce : work::kAtPoll;
+  }
+  return Run::Job([shares = std::move(shares), token = base::Uuid::V4(), lease = config_.lease_ms,
+                   prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max)](
+                      store::Session& session) -> Found {
+    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from));
+  });
+}
+
+Claimer::Loaded Claimer::ReadSpecs(store::Claim claim) {
+  Loaded out;
+  for (const auto& [id, spec] : claim.specs) {
+    const std::string watched = std::move(claim.watched.at(id));  // freed as soon as it is read
+    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched));
+  }
+  out.claim = std::move(claim);
+  return out;
+}
+
+// A claim whose COMMIT is unknown does not come here: its chunks are found when their leases end.
+Claimer::Run::Then Claimer::OnClaimed(Loaded loaded) {
+  const bool got = !loaded.claim.chunks.empty();
+  if (got) {
+    const Backlog backlog = hooks_.backlog();
+    if (!backlog.ran_out) {
+      ahead_.FoundWaiting(backlog.rows_waiting);
+    } else if (was_busy_) {
+      ahead_.RanOut();
+    }
+  }
+  Claimed claimed{loaded.claim.now, {}};
+  for (store::ClaimedChunk& chunk : loaded.claim.chunks) {
+    claimed.chunks.push_back(MakeHeldChunk(std::move(chunk), loaded.claim.specs, loaded.probe_specs,
+                                           loaded.claim.now, run_began_));
+  }
+  hooks_.claimed(std::move(claimed));
+  return got || !walk_cursor_.is_nil() ? work::kAtOnce : work::kAtPoll;
+}
+
+}  // namespace vedette::worker

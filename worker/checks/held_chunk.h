@@ -1,0 +1,164 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/outcome.h"
+#include "store/checks/chunks.h"
+#include "store/checks/record.h"
+#include "store/lease.h"
+#include "worker/probes/probe.h"
+
+// A leased chunk inside a process: its rows, what is known of each, and how far its work is. The
+// states that it goes through are drawn at its enums. Loop thread only.
+namespace vedette::worker {
+
+// Which row of a chunk: the index of its part, and its index inside the part.
+struct RowRef {
+  std::size_t part = 0;
+  std::size_t row = 0;
+};
+
+// What a check writes besides its outcome. Most checks have none.
+struct CheckEffects {
+  std::vector<store::EventRecord> events;
+  std::optional<store::RowUpdate> row;
+  std::optional<store::DeliveryRecord> delivery;
+};
+
+// Where a result comes from. The database refused the result of a probe: then the recorder replaces
+// it by a failed check, which carries kUnrecordable. It does so once; a result that is refused
+// although it is kUnrecordable already sends its chunk back.
+enum class Origin {
+  kProbed,        // from a probe, or decided without one
+  kUnrecordable,  // stands for a result that could not be stored
+};
+
+// A check that ended and is not recorded yet.
+struct CheckResult {
+  RowRef ref;
+  domain::Outcome outcome = domain::Outcome::kFailed;
+  std::unique_ptr<CheckEffects> effects;  // null where there are none
+  Origin origin = Origin::kProbed;
+};
+
+// The rows of one monitor inside a chunk.
+struct HeldPart {
+  std::shared_ptr<const store::MonitorSpec> spec;
+  std::shared_ptr<const ProbeSpec> probe_spec;
+  // The latest that is known; PauseWatch changes them. A check starts only where both are true.
+  bool monitor_active = true;
+  bool org_runs = true;
+  std::string outcomes;  // one byte for each row; 0: the row has no outcome yet
+  // How many checks were made, and how long they took together. The monitor's next tick is cut by
+  // their average.
+  int checks = 0;
+  std::chrono::nanoseconds took{};
+
+  bool MayRun() const { return monitor_active && org_runs; }
+
+  // The average duration of a check, rounded up; 0 where none was made.
+  int CheckMs() const {
+    return checks == 0 ? 0
+                       : static_cast<int>(
+                             std::chrono::ceil<std::chrono::milliseconds>(took / checks).count());
+  }
+};
+
+// What a process holds of one organisation. Holdings counts it.
+struct OrgLoad {
+  std::size_t chunks = 0;
+  std::size_t rows_open = 0;  // of these chunks, without an outcome
+  std::size_t in_flight = 0;
+  std::map<base::Uuid, std::size_t> large_chunks;  // chunks of large ticks, by monitor
+};
+
+struct HeldChunk {
+  // What is still done with the chunk.
+  //
+  //   kWorking --a drain--> kGivingBack --the drain's time is out--> kDeaf
+  //      |                       |                                     |
+  //      +-----------------------+-------------------------------------+--Holdings::Remove--> kLost
+  enum class Phase {
+    kWorking,     // its rows are started
+    kGivingBack,  // no further row is started; it goes back when what is in flight has ended
+    kDeaf,        // what is in flight is not waited for any more, and its results are ignored
+    kLost,        // not held: recorded to its end, given back, split, or its lease is gone
+  };
+
+  // Whether a record of the chunk is under way. There is one at a time: kNone <--> kUnderWay.
+  enum class Recording {
+    kNone,
+    kUnderWay,  // also while it waits for its next try
+  };
+
+  // How its results are recorded: kBatched --the database refuses its record--> kOneByOne, which
+  // finds the row that is at fault. It stays so until the chunk is not held any more.
+  enum class RecordMode {
+    kBatched,   // all its results at once, together with other chunks
+    kOneByOne,  // one result at a time, alone
+  };
+
+  store::ClaimedChunk claimed;
+  OrgLoad* org = nullptr;  // valid while the chunk is held, or one of its checks is in flight
+  base::Timestamp looked_until{};               // the claim's time, by the database's clock
+  std::chrono::nanoseconds loaded_began{};      // since boot: when the read of its monitors began
+  std::vector<HeldPart> parts;                  // parallel to claimed.parts
+  RowRef next;                                  // the first row that may not have been started
+  std::size_t rows = 0;                         // of all parts
+  std::size_t bytes = 0;                        // of their texts, as they were loaded
+  std::size_t rows_open = 0;                    // rows without an outcome; Holdings counts them
+  std::size_t in_flight = 0;                    // checks under way; Holdings counts them
+  std::vector<CheckResult> unrecorded;          // without those of the record that is under way
+  std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
+  Phase phase = Phase::kWorking;
+  Recording recording = Recording::kNone;
+  RecordMode record_mode = RecordMode::kBatched;
+
+  // Follows one of the arrows that are drawn above; another one is an error of the program.
+  void Enter(Phase next);
+  void Enter(Recording next);
+
+  bool Working() const { return phase == Phase::kWorking; }
+  bool Lost() const { return phase == Phase::kLost; }
+  // A drain wants it back.
+  bool Leaving() const { return phase == Phase::kGivingBack || phase == Phase::kDeaf; }
+  bool BeingRecorded() const { return recording != Recording::kNone; }
+  // Nothing of it is awaited from a probe.
+  bool Quiet() const { return in_flight == 0 || phase == Phase::kDeaf; }
+  // Every row has an outcome, and no check of it is under way.
+  bool Finished() const { return rows_open == 0 && in_flight == 0; }
+
+  // Every row was started, or had an outcome before.
+  bool AllStarted() const {
+    return next.part >= parts.size() ||
+           (next.part + 1 == parts.size() && next.row >= parts.back().outcomes.size());
+  }
+  store::Lease lease() const { return {claimed.id, claimed.lease_token}; }
+  // Whose turn its checks take among those of its organisation: the chunks of a large tick share
+  // one.
+  const base::Uuid& flow() const {
+    return claimed.large ? claimed.parts.front().part.monitor_id : claimed.id;
+  }
+};
+
+using ChunkPtr = std::shared_ptr<HeldChunk>;
+
+// The chunk of a claim, with no row started. `specs` and `probe_specs` have every monitor of it.
+// `now` is the claim's time by the database's clock, `began` the time since boot when its
+// transaction began.
+ChunkPtr MakeHeldChunk(
+    store::ClaimedChunk claimed,
+    const std::unordered_map<base::Uuid, std::shared_ptr<const store::MonitorSpec>>& specs,
+    const std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>>& probe_specs,
+    base::Timestamp now, std::chrono::nanoseconds began);
+
+}  // namespace vedette::worker

@@ -1,0 +1,168 @@
+#include "worker/checks/verdict.h"
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace vedette::worker {
+namespace {
+
+using base::Json;
+
+const Json kNothing = Json::object();
+
+std::optional<double> NumberOf(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const std::string text = base::FoldSpace(value.get_ref<const std::string&>());
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsNoValue(const Json& value) {
+  return value.is_null() ||
+         (value.is_string() && base::FoldSpace(value.get_ref<const std::string&>()).empty());
+}
+
+// What is known of a field; empty before its first observation. A blank given as baseline is none,
+// but an absence that was observed (then it stands in `known`) is.
+const Json* KnownValue(const KnownValues& before, const std::string& field) {
+  const Json& known = before.Current().Value();
+  const auto it = known.find(field);
+  return it == known.end() || (!before.known && IsNoValue(*it)) ? nullptr : &*it;
+}
+
+int SeenBefore(const KnownValues& before, const std::string& field, const Json& value) {
+  if (!before.pending) return 0;
+  const Json& pending = before.pending->Value();
+  const auto it = pending.find(field);
+  if (it == pending.end() || !SameValue((*it)["value"], value)) return 0;
+  return (*it)["seen"].get<int>();
+}
+
+// Collects what Judge decides field by field; objects are copied on the first write.
+struct Writer {
+  const KnownValues& before;
+  Verdict verdict{};
+
+  Json& Baseline() {
+    if (!verdict.baseline) verdict.baseline = before.baseline.Value();
+    return *verdict.baseline;
+  }
+  Json& Known() {
+    if (!verdict.known) {
+      // While `known` is as the baseline, first observations of this check belong to it too.
+      verdict.known =
+          before.known || !verdict.baseline ? before.Current().Value() : *verdict.baseline;
+    }
+    return *verdict.known;
+  }
+  Json& Pending() {
+    if (!verdict.pending) verdict.pending = Json::object();
+    return *verdict.pending;
+  }
+
+  void FirstValue(const std::string& field, const FieldObservation& observed) {
+    Baseline()[field] = observed.value;
+    if (before.known || verdict.known) Known()[field] = observed.value;
+    verdict.seen[field] = observed;
+    verdict.row_changed = true;
+  }
+
+  // An observed absence has to stand in `known`, where it counts as a value.
+  void FirstAbsence(const std::string& field) {
+    Baseline()[field] = nullptr;
+    Known()[field] = nullptr;
+    verdict.seen[field] = std::nullopt;
+    verdict.row_changed = true;
+  }
+
+  void Change(const std::string& field, const Json& previous, const FieldObservation& seen) {
+    Known()[field] = seen.value;
+    verdict.changes.push_back(
+        {field, previous, seen.value, seen.evidence, seen.sources, seen.confidence});
+    verdict.outcome = domain::Outcome::kChanged;
+    verdict.seen[field] = seen;
+    verdict.row_changed = true;
+  }
+};
+
+void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
+                Writer* writer) {
+  const Json* known = KnownValue(writer->before, field);
+  if (known != nullptr && SameValue(*known, seen.value)) return;
+  const bool absent = IsNoValue(seen.value);
+  if (known == nullptr && !absent) {
+    writer->FirstValue(field, seen);
+    return;
+  }
+  const int needed = absent ? rules.missing_confirmations : rules.confirm_after;
+  const int times = SeenBefore(writer->before, field, seen.value) + 1;
+  if (times < needed) {
+    writer->Pending()[field] = {{"value", seen.value}, {"seen", times}};
+  } else if (known != nullptr) {
+    writer->Change(field, *known, seen);
+  } else {
+    writer->FirstAbsence(field);
+  }
+}
+
+}  // namespace
+
+bool SameValue(const Json& a, const Json& b) {
+  if (IsNoValue(a) || IsNoValue(b)) return IsNoValue(a) && IsNoValue(b);
+  if (a.is_number_integer() && b.is_number_integer()) {
+    // Ids may exceed what a double holds; -1 and 2^64 - 1 have the same bits.
+    const auto negative = [](const Json& v) {
+      return !v.is_number_unsigned() && v.get<std::int64_t>() < 0;
+    };
+    return negative(a) == negative(b) && a == b;
+  }
+  if (a.is_number() || b.is_number()) {
+    const auto x = NumberOf(a);
+    const auto y = NumberOf(b);
+    return x && y && *x == *y;
+  }
+  if (a.is_string() && b.is_string()) {
+    const auto& x = a.get_ref<const std::string&>();
+    const auto& y = b.get_ref<const std::string&>();
+    return x == y || base::FoldSpace(x) == base::FoldSpace(y);
+  }
+  return a == b;
+}
+
+Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
+              const KnownValues& before, const ProbeResult& result) {
+  Writer writer{before};
+  if (const auto* failure = std::get_if<ProbeFailure>(&result)) {
+    writer.verdict.outcome = domain::Outcome::kFailed;
+    writer.verdict.error = failure->error_class + ": " + failure->message;
+    return std::move(writer.verdict);
+  }
+  const auto& fields = std::get<Observation>(result).fields;
+  const Json& pending = before.pending ? before.pending->Value() : kNothing;
+  for (const WatchedField& field : watched) {
+    const auto it = fields.find(field.name);
+    if (it != fields.end()) {
+      JudgeField(field.name, rules, it->second, &writer);
+    } else if (pending.contains(field.name)) {
+      writer.Pending()[field.name] = pending[field.name];  // not observed: it waits on
+    }
+  }
+  Verdict& verdict = writer.verdict;
+  if (verdict.pending ? pending != *verdict.pending : !pending.empty()) {
+    verdict.row_changed = true;
+  }
+  if (before.forgets && verdict.row_changed) {
+    writer.Baseline();
+    if (before.known) writer.Known();
+  }
+  return std::move(verdict);
+}
+
+}  // namespace vedette::worker

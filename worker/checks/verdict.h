@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "domain/outcome.h"
+#include "worker/probes/probe.h"
+
+// What follows from an observation (design: verdict). Pure: a reader learns here what a change is.
+namespace vedette::worker {
+
+// What is known of a row before the check. Members are objects, field -> value.
+struct KnownValues {
+  base::JsonText baseline;
+  std::optional<base::JsonText> known;    // empty: as baseline
+  std::optional<base::JsonText> pending;  // {field: {"value", "seen"}}
+  // Some values of the row were left out above, because their fields have changed since they were
+  // observed. Where the row is written, it is written without them.
+  bool forgets = false;
+
+  const base::JsonText& Current() const { return known ? *known : baseline; }
+};
+
+struct VerdictRules {
+  int confirm_after = 1;          // checks in a row that must see a new value
+  int missing_confirmations = 2;  // checks in a row that must miss a field
+};
+
+struct FieldChange {
+  std::string field;
+  base::Json previous_value;
+  base::Json current_value;
+  std::string evidence;
+  std::vector<std::string> sources;
+  std::optional<double> confidence;
+};
+
+struct Verdict {
+  domain::Outcome outcome = domain::Outcome::kUnchanged;
+  std::vector<FieldChange> changes;  // by field, at most one each
+  std::optional<std::string> error;  // of a failed check: "class: sentence"
+  // Whether the row has to be written, and then its new values; `known` and `baseline` are empty
+  // where they stay as they are, `pending` is empty where nothing is pending any more.
+  bool row_changed = false;
+  std::optional<base::Json> baseline;
+  std::optional<base::Json> known;
+  std::optional<base::Json> pending;
+  // What was seen of the fields whose values stand in `baseline` or `known` from this check on, and
+  // null for those that are absent at their first observation.
+  std::map<std::string, std::optional<FieldObservation>> seen;
+};
+
+// The rules (design 6): only what was observed can be a change. A first observation becomes the
+// baseline silently. A new value counts once it was seen in confirm_after checks in a row, an
+// absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
+// nothing. Throws std::invalid_argument where `before` is no JSON.
+Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
+              const KnownValues& before, const ProbeResult& result);
+
+// Equal after normalisation: strings trimmed with white space folded, as pages are
+// (base::FoldSpace, so that a no-break space is a space); numbers by value, also against text that
+// is a number; null, and text that is blank, are no value and equal each other.
+bool SameValue(const base::Json& a, const base::Json& b);
+
+}  // namespace vedette::worker

@@ -1,0 +1,79 @@
+#include "worker/jobs/block_runs.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+
+namespace vedette::worker {
+namespace {
+
+bool HasFurtherParts(const store::JobSpec& job) {
+  int parts = 0;
+  for (const store::JobBlockSpec& block : job.blocks) parts += block.parts_total;
+  return parts > 1;
+}
+
+}  // namespace
+
+BlockRuns::BlockRuns(const std::vector<RowBlock*>& blocks) {
+  for (RowBlock* block : blocks) {
+    const bool is_new = blocks_.emplace(block->type(), block).second;
+    base::Assert(is_new, "A type of block is registered once.");
+  }
+}
+
+JobSpecs BlockRuns::Jobs() const {
+  JobSpecs specs;
+  for (const auto& [id, job] : jobs_) specs.emplace_hint(specs.end(), id, job.spec);
+  return specs;
+}
+
+BlockRunPtr BlockRuns::Bind(const store::ClaimedJobChunk& chunk, const JobSpecs& loaded) {
+  auto job = jobs_.find(chunk.job_id);
+  if (job == jobs_.end()) {
+    const auto spec = loaded.find(chunk.job_id);
+    if (spec == loaded.end()) return nullptr;
+    if (!HasFurtherParts(*spec->second)) return Make(spec->second, chunk.block);
+    used_.push_front(chunk.job_id);
+    bytes_ += spec->second->params_json.size();
+    job = jobs_.emplace(chunk.job_id, Job{spec->second, {}, used_.begin()}).first;
+  }
+  used_.splice(used_.begin(), used_, job->second.used);
+  auto& runs = job->second.runs;
+  auto run = runs.find(chunk.block);
+  if (run == runs.end()) {
+    run = runs.emplace(chunk.block, Make(job->second.spec, chunk.block)).first;
+  }
+  return run->second;
+}
+
+BlockRunPtr BlockRuns::Make(const std::shared_ptr<const store::JobSpec>& spec, int block) const {
+  const auto of_job = std::find_if(spec->blocks.begin(), spec->blocks.end(),
+                                   [block](const auto& other) { return other.block == block; });
+  if (of_job == spec->blocks.end()) return nullptr;
+  const auto type = blocks_.find(of_job->type);
+  if (type == blocks_.end()) return nullptr;
+  auto run = std::make_shared<BlockRun>();
+  run->job = spec;
+  run->block = &*of_job;
+  auto bound = type->second->Bind(of_job->specs_json, of_job->price_mc);
+  if (auto* sentence = std::get_if<std::string>(&bound)) {
+    run->fault = std::move(*sentence);
+  } else {
+    run->runner = std::get<std::shared_ptr<RowRunner>>(std::move(bound));
+  }
+  return run;
+}
+
+void BlockRuns::Trim() {
+  while (jobs_.size() > kJobsRememberedMax || bytes_ > kJobsRememberedBytesMax) {
+    const auto last = jobs_.find(used_.back());
+    bytes_ -= last->second.spec->params_json.size();
+    jobs_.erase(last);
+    used_.pop_back();
+  }
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/uuid.h"
+#include "store/jobs/claim.h"
+#include "worker/blocks/row_runner.h"
+
+namespace vedette::worker {
+
+// A block of a job, bound to what runs it. Immutable.
+struct BlockRun {
+  std::shared_ptr<const store::JobSpec> job;
+  const store::JobBlockSpec* block = nullptr;  // of `job`
+  std::shared_ptr<RowRunner> runner;           // null: the block's specs cannot be run
+  std::string fault;                           // and this sentence says why
+};
+using BlockRunPtr = std::shared_ptr<const BlockRun>;
+
+using JobSpecs = std::map<base::Uuid, std::shared_ptr<const store::JobSpec>>;
+
+// Jobs whose specs are remembered, and the bytes of their params. What uses one keeps it alive
+// beyond that.
+inline constexpr std::size_t kJobsRememberedMax = 1024;
+inline constexpr std::size_t kJobsRememberedBytesMax = 64 * 1024 * 1024;
+
+// Binds the blocks of jobs, and remembers the jobs of which further parts may come, so that a claim
+// loads each of them once: those of more than one part, the latest within both limits. Loop thread
+// only. The blocks that are handed in must outlive this object and what it has bound.
+class BlockRuns {
+ public:
+  explicit BlockRuns(const std::vector<RowBlock*>& blocks);
+
+  // The jobs that are remembered.
+  JobSpecs Jobs() const;
+
+  // The block of the claimed chunk; null where this process has no block of its type, although
+  // another binary may have one. `loaded` has the jobs that the claim brought.
+  BlockRunPtr Bind(const store::ClaimedJobChunk& chunk, const JobSpecs& loaded);
+
+  // Forgets what is beyond the limits. Not while the chunks of a claim are being bound: one
+  // of them may be of a job that was remembered when the claim began.
+  void Trim();
+
+ private:
+  struct Job {
+    std::shared_ptr<const store::JobSpec> spec;
+    std::map<int, BlockRunPtr> runs;  // by block
+    std::list<base::Uuid>::iterator used;
+  };
+
+  BlockRunPtr Make(const std::shared_ptr<const store::JobSpec>& spec, int block) const;
+
+  std::map<std::string, RowBlock*, std::less<>> blocks_;  // by type
+  std::map<base::Uuid, Job> jobs_;
+  std::list<base::Uuid> used_;  // of jobs_, the latest first
+  std::size_t bytes_ = 0;       // of the params of jobs_
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,83 @@
+#include "worker/jobs/held_job_chunk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace vedette::worker {
+namespace {
+
+using Phase = HeldJobChunk::Phase;
+
+bool MayFollow(Phase from, Phase to) {
+  switch (to) {
+    case Phase::kWorking:
+      return false;
+    case Phase::kGivingBack:
+      return from == Phase::kWorking;
+    case Phase::kDeaf:
+      return from == Phase::kGivingBack;
+    case Phase::kLost:
+      return from != Phase::kLost;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::size_t BytesOf(const Cells& cells) {
+  std::size_t bytes = 0;
+  for (const std::string& cell : cells) bytes += cell.size() + 1;  // and what separates it
+  return bytes;
+}
+
+JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run) {
+  auto chunk = std::make_shared<HeldJobChunk>();
+  chunk->claimed = std::move(claimed);
+  chunk->run = std::move(run);
+  // Chunks of one job share its params. They count with each, which is on the safe side.
+  chunk->bytes = chunk->job().params_json.size();
+  if (!chunk->run->runner) chunk->fault.emplace().error = chunk->run->fault;
+  return chunk;
+}
+
+void HeldJobChunk::SetRows(std::vector<JobRow> loaded) {
+  base::Assert(rows.empty() && org == nullptr, "A job chunk has its rows before it is held.");
+  rows = std::move(loaded);
+  for (const JobRow& row : rows) {
+    bytes += BytesOf(row.cells) + row.memo.size();
+    if (row.state == JobRow::State::kEnded) {
+      output_bytes += BytesOf(*row.output);
+    } else {
+      ++rows_open;
+    }
+  }
+  bytes += output_bytes;
+}
+
+void HeldJobChunk::Enter(Phase to) {
+  base::Assert(MayFollow(phase, to), "A job chunk enters a phase that follows its own.");
+  phase = to;
+}
+
+void HeldJobChunk::Enter(Recording to) {
+  base::Assert(recording != to, "One record of a job chunk is under way at a time.");
+  recording = to;
+}
+
+bool HeldJobChunk::Resting() const {
+  return !Finished() && in_flight == 0 &&
+         std::none_of(rows.begin(), rows.end(),
+                      [](const JobRow& row) { return row.state == JobRow::State::kWaiting; });
+}
+
+base::Timestamp HeldJobChunk::RestsUntil() const {
+  base::Timestamp until = base::Timestamp::max();
+  for (const JobRow& row : rows) {
+    if (row.state == JobRow::State::kLater) until = std::min(until, row.not_before);
+  }
+  return until;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "store/jobs/hold.h"
+#include "store/lease.h"
+#include "store/session.h"
+#include "work/step.h"
+#include "worker/jobs/held_job_chunk.h"
+#include "worker/jobs/job_holdings.h"
+
+namespace vedette::worker {
+
+// How often a process looks which of its job chunks it still holds. An answer is good for
+// store::kJobHeldFresh, so that three looks in a row may fail before rows wait for one.
+inline constexpr std::chrono::milliseconds kHeldReadEvery{1000};
+
+// Looks which of the held chunks are still this process's and may run, and notes with each how old
+// that knowledge is: so a job that ends, and an organisation that is locked, stop (G5). Loop thread
+// only; everything handed in must outlive this object.
+class HeldWatch {
+ public:
+  struct Hooks {
+    // The lease is another process's, or the chunk is gone.
+    std::function<void(const JobChunkPtr&)> lost;
+    // The chunk's organisation is locked: no further row of it starts.
+    std::function<void(const JobChunkPtr&)> locked;
+    // A look has taken effect: rows may start again.
+    std::function<void()> looked;
+  };
+
+  HeldWatch(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
+            JobHoldings& holdings, Hooks hooks);
+
+  void Start() { step_.Start(); }
+  // Looks at once, unless a look is under way.
+  void Wake();
+
+ private:
+  struct Look {
+    std::vector<store::Lease> asked;
+    std::vector<store::HeldJobChunk> held;
+  };
+  using Looks = work::Step<Look>;
+
+  Looks::Job Begin();
+  void OnLooked(const Look& look);
+
+  const base::Clock& clock_;
+  JobHoldings& holdings_;
+  const Hooks hooks_;
+  std::chrono::nanoseconds began_{};  // since boot: the look that is under way
+  Looks step_;
+};
+
+}  // namespace vedette::worker

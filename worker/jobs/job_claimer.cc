@@ -1,0 +1,148 @@
+#include "worker/jobs/job_claimer.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "worker/jobs/job_room.h"
+
+namespace vedette::worker {
+namespace {
+
+std::vector<store::DueJobs> OfLane(const store::JobWalk& walk, domain::Lane lane) {
+  std::vector<store::DueJobs> due;
+  std::copy_if(walk.due.begin(), walk.due.end(), std::back_inserter(due),
+               [lane](const store::DueJobs& jobs) { return jobs.lane == lane; });
+  return due;
+}
+
+// Where the next walk of a lane begins. The organisations that got nothing of this one come first.
+base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
+                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
+  std::set<base::Uuid> organisations;
+  for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
+  const bool some_left_out = shares.size() < organisations.size();
+  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
+}
+
+}  // namespace
+
+JobClaimer::JobClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+                       base::Logger log, const config::Config& config, std::set<domain::Lane> lanes,
+                       const JobHoldings& holdings, double random, Hooks hooks)
+    : clock_(clock),
+      config_(config),
+      lanes_(std::move(lanes)),
+      holdings_(holdings),
+      hooks_(std::move(hooks)),
+      step_(loop, pool, log,
+            {.failed = "claiming jobs failed", .poll = config.worker.poll_ms, .random = random},
+            {.begin = [this] { return Begin(); },
+             .finish = [this](Found found) { return OnFound(std::move(found)); }}) {
+  for (const domain::Lane lane : lanes_) cursors_[lane] = {};
+}
+
+void JobClaimer::Wake() {
+  if (!step_.draining()) step_.Wake();
+}
+
+void JobClaimer::OnRoom() {
+  if (backlog_ == Backlog::kLeft) Wake();
+}
+
+bool JobClaimer::HasRoom(domain::Lane lane) const {
+  return HasClaimRoom(config_.jobs, holdings_.Lane(lane), lane) &&
+         holdings_.bytes_held() < config_.worker.rows_held_bytes_max;
+}
+
+bool JobClaimer::MoreOrganisations() const {
+  return std::any_of(cursors_.begin(), cursors_.end(), [this](const auto& cursor) {
+    return !cursor.second.is_nil() && HasRoom(cursor.first);
+  });
+}
+
+// A lane that is full is not looked at, so that it delays no other.
+JobClaimer::Run::Job JobClaimer::Begin() {
+  store::LaneCursors cursors;
+  for (const auto& [lane, cursor] : cursors_) {
+    if (HasRoom(lane)) cursors[lane] = cursor;
+  }
+  if (cursors.size() < cursors_.size()) backlog_ = Backlog::kLeft;  // OnRoom looks
+  if (cursors.empty()) return nullptr;
+  run_began_ = clock_.SinceBoot();
+  return [cursors, n = config_.worker.orgs_per_walk_max](store::Session& session) -> Found {
+    return store::WalkDueJobs(session, cursors, n);
+  };
+}
+
+JobClaimer::Run::Then JobClaimer::OnFound(Found found) {
+  if (const auto* walk = std::get_if<store::JobWalk>(&found)) return OnWalked(*walk);
+  return OnClaimed(std::move(std::get<Claimed>(found)));
+}
+
+JobClaimer::Run::Then JobClaimer::OnWalked(const store::JobWalk& walk) {
+  if (step_.draining()) return work::kAtPoll;
+  auto shares = ShareOut(walk);
+  // What is claimed now may be all there was: then one walk more finds nothing.
+  const bool all_lanes = walk.next.size() == cursors_.size();
+  backlog_ =
+      !walk.due.empty() || MoreOrganisations() || !all_lanes ? Backlog::kLeft : Backlog::kNone;
+  if (shares.empty()) return MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
+  return Claim(std::move(shares));
+}
+
+std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
+  std::vector<store::JobShare> shares;
+  auto bytes = holdings_.BytesOf(config_.worker.rows_held_bytes_max, config_.jobs.newcomer_share);
+  for (const auto& [lane, next] : walk.next) {
+    const auto due = OfLane(walk, lane);
+    const auto of_lane = WithinBytes(ShareLane(config_.jobs, holdings_, lane, due),
+                                     ChunkBytesMax(config_.jobs), &bytes);
+    cursors_[lane] = NextCursor(due, of_lane, next);
+    shares.insert(shares.end(), of_lane.begin(), of_lane.end());
+  }
+  return shares;
+}
+
+JobClaimer::Run::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
+  return [shares = std::move(shares), token = base::Uuid::V4(), lease = config_.worker.lease_ms,
+          known = hooks_.known(), began = run_began_](store::Session& session) -> Found {
+    std::set<base::Uuid> ids;
+    for (const auto& [id, spec] : known) ids.insert(ids.end(), id);
+    Claimed claimed = Load(store::ClaimJobChunks(session, shares, token, lease, ids), known);
+    claimed.began = began;
+    return claimed;
+  };
+}
+
+// On the pool's thread: parts can be large.
+JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const JobSpecs& known) {
+  Claimed out;
+  out.now = claim.now;
+  out.specs = std::move(claim.specs);
+  for (store::ClaimedJobChunk& chunk : claim.chunks) {
+    Loaded& loaded = out.chunks.emplace_back();
+    const auto spec = out.specs.find(chunk.job_id);
+    const auto of_known = known.find(chunk.job_id);
+    if (spec != out.specs.end()) {
+      loaded.rows = ReadPart(chunk, *spec->second, claim.now);
+    } else if (of_known != known.end()) {
+      loaded.rows = ReadPart(chunk, *of_known->second, claim.now);
+    } else {
+      loaded.rows = UnreadablePart{"the specs of a job could not be read"};
+    }
+    chunk.rows_json.reset();
+    chunk.done_json.reset();
+    loaded.chunk = std::move(chunk);
+  }
+  return out;
+}
+
+// A claim whose COMMIT is unknown does not come here: its chunks are found when their leases end.
+JobClaimer::Run::Then JobClaimer::OnClaimed(Claimed claimed) {
+  const bool got = !claimed.chunks.empty();
+  hooks_.claimed(std::move(claimed));
+  return got || MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
+}
+
+}  // namespace vedette::worker

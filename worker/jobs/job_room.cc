@@ -1,0 +1,127 @@
+#include "worker/jobs/job_room.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace vedette::worker {
+namespace {
+
+// Rows that are held for one slot: chunks come whole, and one that goes into a free slot may bring
+// more rows than there are slots.
+constexpr std::size_t kHeldPerSlot = 2;
+
+std::size_t Left(std::size_t total, std::size_t used) {
+  return total - std::min(total, used);
+}
+
+std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
+                                   const JobHoldings& holdings, domain::Lane lane, int rank) {
+  std::vector<work::Asking> asking;
+  for (const store::DueJobs& org : due) {
+    if (org.rank != rank) continue;
+    work::Asking& a = asking.emplace_back();
+    a.org_id = org.org_id;
+    a.first_rows = static_cast<std::size_t>(std::max(org.rows, 1));
+    const JobOrgLoad* load = holdings.FindOrg(lane, org.org_id);
+    if (load == nullptr) continue;
+    a.rows_open = load->rows_open;
+    a.in_flight = load->in_flight;
+  }
+  return asking;
+}
+
+}  // namespace
+
+std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane) {
+  switch (lane) {
+    case domain::Lane::kTransform:
+      return static_cast<std::size_t>(config.slots_transform);
+    case domain::Lane::kLookup:
+      return static_cast<std::size_t>(config.slots_lookup);
+    case domain::Lane::kSmtp:
+      return static_cast<std::size_t>(config.slots_smtp);
+    case domain::Lane::kResearch:
+      return static_cast<std::size_t>(config.slots_research);
+  }
+  return 0;
+}
+
+work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                     int rank) {
+  const std::size_t slots = SlotsOf(config, lane);
+  const double kept = rank == kRankWaited ? 0 : config.waited_share;
+  work::Room room;
+  // At least one slot is for everybody, however few there are.
+  room.slots_max = std::max<std::size_t>(
+      slots - static_cast<std::size_t>(std::floor(static_cast<double>(slots) * kept)), 1);
+  room.in_flight = load.in_flight;
+  room.newcomer_share = config.newcomer_share;
+  room.rows_max = room.slots_max;
+  room.rows_open = load.rows_open;
+  room.rows_left = Left(kHeldPerSlot * room.slots_max, load.rows_open);
+  room.rows_left_for_slots = room.rows_left;
+  return room;
+}
+
+bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                 int rank) {
+  return load.in_flight < JobRoomOf(config, load, lane, rank).slots_max;
+}
+
+bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane) {
+  const work::Room room = JobRoomOf(config, load, lane, kRankWaited);
+  return room.in_flight < room.slots_max && room.rows_left > 0;
+}
+
+std::size_t ChunkBytesMax(const config::JobsConfig& config) {
+  return 2 * config.part_bytes_max;
+}
+
+std::vector<store::JobShare> WithinBytes(std::vector<store::JobShare> shares,
+                                         std::size_t chunk_bytes,
+                                         base::FairShares<base::Uuid>* bytes) {
+  for (store::JobShare& share : shares) {
+    int chunks = 0;
+    for (; chunks < share.chunks_max && bytes->MayTake(share.org_id); ++chunks) {
+      bytes->Take(share.org_id, chunk_bytes);
+    }
+    share.chunks_max = chunks;
+  }
+  std::erase_if(shares, [](const store::JobShare& share) { return share.chunks_max == 0; });
+  return shares;
+}
+
+std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
+                                       const JobHoldings& holdings, domain::Lane lane,
+                                       const std::vector<store::DueJobs>& due) {
+  struct Taken {
+    std::size_t chunks = 0;
+    int rank_max = kRankWaited;
+  };
+  std::map<base::Uuid, Taken> taken;
+  LaneLoad load = holdings.Lane(lane);
+  for (int rank = 0; rank < kRankCount; ++rank) {
+    const auto asking = AskingOf(due, holdings, lane, rank);
+    for (const auto& share : work::ShareOut(asking, JobRoomOf(config, load, lane, rank))) {
+      const auto chunks =
+          std::min(static_cast<std::size_t>(share.chunks_max), kJobChunksPerShareMax);
+      Taken& org = taken[share.org_id];
+      org.chunks += chunks;
+      org.rank_max = rank;
+      // What rank 0 takes here is not there for rank 1.
+      if (rank == kRankWaited) load.rows_open += static_cast<std::size_t>(share.rows_max);
+    }
+  }
+  std::vector<store::JobShare> shares;
+  for (const store::DueJobs& org : due) {
+    const auto found = taken.find(org.org_id);
+    if (found == taken.end()) continue;
+    shares.push_back({lane, org.org_id, found->second.rank_max,
+                      static_cast<int>(std::min(found->second.chunks, kJobChunksPerShareMax))});
+    taken.erase(found);
+  }
+  return shares;
+}
+
+}  // namespace vedette::worker

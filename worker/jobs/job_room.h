@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/fair_share.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "domain/job.h"
+#include "store/jobs/claim.h"
+#include "work/share_out.h"
+#include "worker/jobs/job_holdings.h"
+
+// How much a process may start and claim of jobs, by what it holds. Pure.
+//
+//   slots of a lane:   |------------ any rank ------------|-- waited_share: rank 0 alone --|
+//
+// Rows of both ranks fill the slots from the left; the last ones are kept for rows that a client
+// waits for. Within what its rank may use, an organisation that is alone leaves newcomer_share
+// free, and organisations that ask for more than there is share equally (G10).
+namespace vedette::worker {
+
+// The rank of chunks that a client waits for, and of the others.
+inline constexpr int kRankWaited = 0;
+inline constexpr int kRankOther = 1;
+inline constexpr int kRankCount = 2;
+
+// Chunks of an organisation in one claim. Its first due chunk says how many of them fill its share
+// of the room; this bounds what is held where the chunks after it are larger.
+inline constexpr std::size_t kJobChunksPerShareMax = 16;
+
+// Rows in flight that a lane has slots for.
+std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane);
+
+// What rows of a rank may use of a lane.
+work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                     int rank);
+
+// A row of this rank may start, as far as the lane is concerned.
+bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                 int rank);
+
+// A claim may bring more of the lane.
+bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane);
+
+// What a chunk that is not loaded counts with: its rows and what earlier holders recorded of it.
+std::size_t ChunkBytesMax(const config::JobsConfig& config);
+
+// What is left of a claim's shares within the bytes that organisations may hold (`bytes`, in which
+// it is counted from here on): each takes chunks up to its share of them, so that what is held goes
+// beyond their total by one chunk at most (G11).
+std::vector<store::JobShare> WithinBytes(std::vector<store::JobShare> shares,
+                                         std::size_t chunk_bytes,
+                                         base::FairShares<base::Uuid>* bytes);
+
+// Shares the room of one lane out among the organisations that have chunks due there: first for the
+// chunks that clients wait for, then for the others. In the order of `due`, all of which is of
+// `lane`; each organisation at most once.
+std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
+                                       const JobHoldings& holdings, domain::Lane lane,
+                                       const std::vector<store::DueJobs>& due);
+
+}  // namespace vedette::worker

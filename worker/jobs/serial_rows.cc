@@ -1,0 +1,82 @@
+#include "worker/jobs/serial_rows.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "store/async.h"
+#include "store/jobs/hold.h"
+
+namespace vedette::worker {
+
+SerialRows::SerialRows(base::EventLoop& loop, store::Pool& pool, base::Logger log, int claims_max,
+                       SuspectSlot& slot, Hooks hooks)
+    : loop_(loop),
+      pool_(pool),
+      log_(log),
+      claims_max_(claims_max),
+      slot_(slot),
+      hooks_(std::move(hooks)) {}
+
+bool SerialRows::Take(const JobChunkPtr& chunk) {
+  const std::optional<int> suspect = chunk->claimed.suspect;
+  if (!suspect && chunk->claimed.claims <= claims_max_) return false;
+  log_.Warn("a job chunk's workers died repeatedly", {{"chunk", chunk->id().ToString()},
+                                                      {"claims", chunk->claimed.claims},
+                                                      {"rows", chunk->rows_open}});
+  chunk->mode = HeldJobChunk::Mode::kSerial;
+  const auto row = static_cast<std::size_t>(suspect.value_or(0));
+  if (suspect == store::kSuspectPart) {
+    hooks_.fault(chunk, {std::string(kPartCrashedReason), "a part of the job ended its process"});
+  } else if (suspect && row < chunk->rows.size() &&
+             chunk->rows[row].state != JobRow::State::kEnded) {
+    JobRow& crashed = chunk->rows[row];
+    crashed.state = JobRow::State::kWaiting;  // also where it was to be tried later
+    hooks_.ended(chunk, row,
+                 chunk->run->runner->EndWith(
+                     crashed.cells, {std::string(kRowCrashedCode),
+                                     "the row ended its process when it was tried alone"}));
+  } else {
+    Next(chunk);
+  }
+  return true;
+}
+
+void SerialRows::OnRecorded(const JobChunkPtr& chunk) {
+  slot_.Leave(chunk.get());
+  Next(chunk);
+}
+
+void SerialRows::Next(const JobChunkPtr& chunk) {
+  if (!chunk->Working()) return;
+  const auto waiting = std::find_if(chunk->rows.begin(), chunk->rows.end(), [](const JobRow& row) {
+    return row.state == JobRow::State::kWaiting;
+  });
+  if (waiting == chunk->rows.end()) return;
+  const auto row = static_cast<std::size_t>(waiting - chunk->rows.begin());
+  slot_.Enter(chunk.get(), chunk->claimed.org_id, SuspectSlot::Try::kAlone,
+              live_.Guard([this, chunk, row] { Try(chunk, row); }));
+}
+
+// The database hears of the try before it begins: a claim after a death in it fails the row.
+void SerialRows::Try(const JobChunkPtr& chunk, std::size_t row) {
+  if (!chunk->Working()) return;  // a drain gives it back, and with that frees the slot
+  store::RunAsync<bool>(
+      pool_, loop_,
+      [lease = chunk->lease(), row](store::Session& session) {
+        return store::MarkJobSuspect(session, lease, static_cast<int>(row));
+      },
+      live_.Guard([this, chunk, row](const std::variant<bool, store::Failure>& result) {
+        if (!chunk->Working()) return;
+        const bool* marked = std::get_if<bool>(&result);
+        if (marked != nullptr && *marked) {
+          chunk->claimed.suspect = static_cast<int>(row);
+          hooks_.start(chunk, row);
+        } else {
+          hooks_.forget(chunk);  // the process that claims it when its lease ends goes on
+        }
+      }));
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "worker/providers/provider.h"
+
+// What a service is asked and what it answers (docs/lookups.md, docs/lookup.schema.json). Pure.
+namespace vedette::worker {
+
+// Of an answer; more candidates are not looked at.
+inline constexpr std::size_t kAnswerCandidatesMax = 64;
+
+std::string LookupBody(const LookupRequest& request);
+
+// The body of a 200. Candidates that are no addresses are left out; where none is left, the answer
+// is Nothing. Not `trust`: an OK becomes UNKNOWN. The failure is invalid_answer; its message names
+// the member and no value.
+LookupAnswer ParseLookupAnswer(std::string_view body, bool trust);
+
+// The body of a 200 to a question that verifies: {"status", "reason"}. Without a status the verdict
+// is unknown. `now`: when it was checked. The failure is as above.
+LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now);
+
+}  // namespace vedette::worker

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/email/mail_facts.h"
+
+// What the verifier remembers beyond this process: facts of domains, permits, blocked hosts.
+namespace vedette::worker {
+
+// Loop thread only. Callbacks come later, from the loop, exactly once; none after it is destroyed
+// has to be expected, and none is lost before.
+class MailBook {
+ public:
+  virtual ~MailBook() = default;
+
+  // Nothing where nothing is known, also where the database cannot be asked.
+  virtual void ReadDomain(const std::string& domain,
+                          std::function<void(std::optional<domain::MailDomainFacts>)> done) = 0;
+  virtual void SaveDomain(const domain::MailDomainFacts& facts) = 0;
+
+  // Nothing is granted where the database cannot be asked.
+  virtual void Admit(const std::string& host_key, const std::vector<store::MailPermit>& permits,
+                     int recipients, std::function<void(store::MailAdmission)> done) = 0;
+  virtual void Block(const std::string& host_key, std::chrono::milliseconds block,
+                     domain::VerdictReason reason, const std::string& last_reply) = 0;
+  virtual void Unblock(const std::string& host_key) = 0;
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,167 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "net/mx.h"
+#include "net/resolver.h"
+#include "worker/providers/mail/host_breaker.h"
+#include "worker/providers/mail/mail_book.h"
+#include "worker/providers/mail/mail_exchange.h"
+#include "worker/providers/provider.h"
+
+namespace vedette::worker {
+
+// How names are looked up; net::Resolver in a process, tables in tests.
+struct MailNames {
+  std::function<void(const std::string& domain,
+                     std::function<void(net::DnsRecords<net::MxRecord>)> done)>
+      mx;
+  std::function<void(const std::string& host, std::function<void(net::ResolveResult)> done)>
+      addresses;
+};
+
+// What the desks of a process share. Loop thread only.
+struct MailOffice {
+  MailExchange::Parts exchange;
+  const base::Clock& clock;
+  const MailNames names;
+  MailBook& book;
+  std::optional<net::SmtpPeer> proxy{};
+  std::chrono::milliseconds window{};  // of every budget, block and greylist; 0: as they are
+  HostBreaker breaker{};
+  std::map<std::string, int> connections{};     // by host key
+  std::deque<std::function<void()>> waiting{};  // desks that wait for a connection to end
+  std::mt19937 random{std::random_device{}()};
+};
+
+// All that this process asks the mail servers of one domain, for all rows and organisations: facts
+// first, then one connection at a time, shared by everybody who asks.
+//
+//   idle --> facts --> mx --> hosts --> admission --> exchange --ended--> idle, if nobody is left
+//              |        |       |        ^  |            |
+//              |        |       |        |  |            +--asks are left--> hosts, the next one
+//              |        |       |        |  +--no connection of the class is free: waits
+//              +--------+-------+--------+--the DNS, the breaker or the budget decides--> idle
+//
+// Every ask is answered once: by a verdict, by Later, or when its time is over.
+class MailDesk {
+ public:
+  struct Ask {
+    net::SmtpPath path;
+    bool guess = false;
+    int attempt = 0;
+    bool may_wait = true;
+    std::chrono::milliseconds timeout{};
+    std::function<void(LookupAnswer)> done;
+  };
+
+  // `domain`: A-labels. `utf8`: the asks need SMTPUTF8. `office` must outlive it. `idle` is called,
+  // later, when it has nothing left to do; it may destroy the desk.
+  MailDesk(MailOffice& office, std::string domain, bool utf8, std::function<void()> idle);
+  ~MailDesk();
+
+  void Push(Ask ask);
+  bool IsIdle() const { return asks_.empty() && state_ == State::kIdle; }
+
+ private:
+  using AskId = MailRound::AskId;
+  enum class State : std::uint8_t { kIdle, kFacts, kMx, kHosts, kRoom, kAdmission, kExchange };
+  struct Held {
+    Ask ask;
+    int connections = 0;  // that it was part of
+    std::unique_ptr<base::Timer> timer;
+  };
+  // Accepted, its control to be asked on the next connection to the same host.
+  struct Carried {
+    AskId id;
+    std::chrono::nanoseconds at;
+  };
+  struct Host {
+    std::string name;
+    net::IpAddress address;
+  };
+
+  // mail_desk.cc: up to the permits.
+  void Begin();
+  void OnFacts(std::optional<domain::MailDomainFacts> facts);
+  void OnMx(const net::DnsRecords<net::MxRecord>& answer);
+  void Keep(domain::MailDomainKind kind, std::vector<std::string> hosts);
+  void WithHosts();
+  void RenewControl();
+  void NextHost();
+  void OnAddresses(const std::string& name, const net::ResolveResult& result);
+  void TakeRoom();
+  void ReleaseRoom();
+  void AskAdmission(int addresses);
+  void OnAdmission(int addresses, const store::MailAdmission& admission);
+  void Answer(AskId id, const domain::AddressFacts& facts, domain::MailEvidence evidence);
+  void AnswerAll(const domain::AddressFacts& facts, const domain::ReplyCodes& codes = {});
+  void AnswerCarried();
+  void Rest();
+  int QueuedAsks();
+  int RecipientsMax() const;
+  std::string HostKey() const;
+  std::vector<store::MailPermit> Permits() const;
+  std::chrono::milliseconds Window(std::chrono::milliseconds usual) const;
+  domain::AddressFacts Course(domain::AddressFacts::Course course) const;
+  // What is asked elsewhere may be answered when the desk is gone: it is dropped then.
+  template <typename F>
+  auto IfAlive(F f) {
+    return [f = std::move(f), alive = std::weak_ptr<bool>(alive_)](auto&&... args) {
+      if (!alive.expired()) f(std::forward<decltype(args)>(args)...);
+    };
+  }
+
+  // mail_desk_exchange.cc: the connections.
+  void StartExchange(int addresses);
+  MailRound MakeRound();
+  void TopUp();
+  void OnTopUp(int addresses, const store::MailAdmission& admission);
+  void OnDecided(std::vector<MailRound::Decided> decided);
+  void OnEnded(MailExchangeEnd end);
+  void LearnFrom(const MailExchangeEnd& end);
+  void NoteRefusal(const std::string& reply_text);
+  void BlockHost(domain::VerdictReason reason, const std::string& reply_text);
+  void CountForBreaker(const MailExchangeEnd& end);
+  void PutBack(const MailExchangeEnd& end);
+  void GoOnAfterRefusal(const MailExchangeEnd& end);
+  void GoOnAfterFault(const MailExchangeEnd& end);
+
+  MailOffice& office_;
+  const std::string domain_;
+  const bool utf8_;
+  const std::function<void()> idle_;
+  State state_ = State::kIdle;
+  AskId last_id_ = 0;
+  std::map<AskId, Held> asks_;
+  std::deque<AskId> queue_;  // to be asked; ids that were answered meanwhile are passed over
+  std::vector<Carried> carried_;
+  domain::MailDomainFacts facts_;
+  std::deque<std::string> hosts_;  // names that were not tried
+  std::optional<Host> host_;       // that is asked now
+  domain::AddressFacts last_;      // what asks end as where no host is left
+  int hosts_tried_ = 0;
+  int closes_ = 0;
+  int timeouts_ = 0;
+  enum class Tls : std::uint8_t { kOffered, kFailed } tls_ = Tls::kOffered;
+  enum class TopUpState : std::uint8_t { kNone, kAsked } top_up_ = TopUpState::kNone;
+  int spare_permits_ = 0;                  // taken and not used
+  std::chrono::milliseconds rate_wait_{};  // until permits are there again
+  int blocked_before_ = 0;                 // of the host, by the last admission
+  std::string room_key_;                   // whose connection this desk counts against
+  std::unique_ptr<MailExchange> exchange_;
+  std::unique_ptr<base::Timer> rest_timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/uuid.h"
+#include "domain/age/claim.h"
+#include "domain/email/candidate.h"
+#include "domain/email/find_request.h"
+#include "domain/email/person.h"
+#include "domain/email/verdict.h"
+#include "domain/observation.h"
+#include "domain/people/person_found.h"
+
+// Who answers lookups. A further lookup adds a name here, and what is answered to it.
+namespace vedette::worker {
+
+enum class Lookup : std::uint8_t { kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
+std::string_view LookupName(Lookup lookup);  // "find_email", "verify_email", ...
+
+// One question to one provider, about one row of a job.
+struct LookupRequest {
+  base::Uuid row_id;  // the Idempotency-Key of every call that is made for the row
+  base::Uuid org_id;  // who shares what the provider has with others
+  base::Uuid job_id;
+  Lookup lookup = Lookup::kFindEmail;
+  domain::FindMode mode = domain::FindMode::kProfessional;
+  bool verify_emails = true;                     // the client wants addresses that were validated
+  std::shared_ptr<const domain::Person> person;  // null of kVerifyEmail
+  std::string address{};            // of kVerifyEmail and kReverseEmail, as it was given
+  std::vector<std::string> urls{};  // of kVerifyAge: pages that the client names as the person's
+  bool guess = false;               // the address was made from a pattern
+  int attempt = 0;                  // how often Later was answered about this address before
+  bool may_wait = true;  // no client waits, so that Later is an answer; otherwise it is UNKNOWN
+  std::chrono::milliseconds timeout{};  // it is answered within it, waits included
+  // As of RowRequest: a provider that lets questions wait asks it before it goes on with one.
+  std::function<bool()> may_call{};
+
+  bool MayCall() const { return !may_call || may_call(); }
+};
+
+// The class of the failure of a question whose turn came when may_call said no: nobody was asked.
+inline constexpr std::string_view kLookupUnheld = "unheld";
+
+// The provider looked and found nothing: the next one is asked.
+struct Nothing {};
+
+// It cannot be said before `wait` is over: a greylist lets us pass then, or permits are there
+// again. Only where the request may wait. The same address is to be asked again; `verdict` is what
+// it has to end as where there is no time for that.
+struct Later {
+  std::chrono::milliseconds wait{};
+  domain::AddressVerdict verdict;
+};
+
+// Candidates: of kFindEmail; at least one, each of valid syntax, the best first. AddressVerdict and
+// Later: of kVerifyEmail. PersonFound: of kReverseEmail; a name or a candidate at least. AgeClaims:
+// of kVerifyAge; at least one.
+using LookupAnswer = std::variant<domain::Candidates, domain::AddressVerdict, domain::PersonFound,
+                                  domain::AgeClaims, Later, Nothing, domain::Failure>;
+
+// Answers lookups. Loop thread only. It must outlive what it started, or drop it unanswered.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string_view id() const = 0;  // ^[a-z][a-z0-9_]{1,31}$
+
+  // `done` is called exactly once, on the loop, possibly before Start returns.
+  virtual void Start(LookupRequest request, std::function<void(LookupAnswer)> done) = 0;
+};
+
+}  // namespace vedette::worker

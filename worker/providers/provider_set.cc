@@ -1,0 +1,110 @@
+#include "worker/providers/provider_set.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+
+namespace vedette::worker {
+namespace {
+
+using domain::Failure;
+using domain::TryOutcome;
+
+// Between two lines in the log about one provider.
+constexpr std::chrono::minutes kLogGap{1};
+
+// What this process lacks is no fault of the provider.
+bool IsOurs(const Failure& failure) {
+  return failure.error_class == "overloaded" || failure.error_class == "shutdown" ||
+         failure.error_class == kLookupUnheld;
+}
+
+Asked Skipped(const std::string& id, std::string_view why) {
+  Asked asked;
+  asked.shown.provider = id;
+  asked.shown.outcome = TryOutcome::kSkipped;
+  asked.shown.error_class = why;
+  return asked;
+}
+
+}  // namespace
+
+ProviderSet::ProviderSet(const base::Clock& clock, metrics::Metrics& metrics,
+                         const base::Logger& log, const config::ProvidersConfig& config)
+    : clock_(clock), metrics_(metrics), log_(log.For("lookups")), config_(config) {}
+
+void ProviderSet::Add(std::unique_ptr<Provider> provider) {
+  const std::string id(provider->id());
+  const auto [it, is_new] = members_.try_emplace(
+      id, Member{std::move(provider), Breaker(config_.breaker_failures, config_.breaker_ms)});
+  base::Assert(is_new, "the id of a provider is used once");
+}
+
+void ProviderSet::Ask(const std::string& id, LookupRequest request,
+                      std::function<void(Asked)> done) {
+  const auto it = members_.find(id);
+  const std::string_view lookup = LookupName(request.lookup);
+  // An id that a client named and that nobody configured here is no label.
+  const std::string label = it == members_.end() ? "other" : id;
+  const auto end = [this, lookup, label, done = std::move(done)](Asked asked) {
+    metrics_.AddProviderCall(label, lookup, domain::TryOutcomeName(asked.shown.outcome));
+    done(std::move(asked));
+  };
+  if (it == members_.end()) return end(Skipped(id, kSkippedNotConfigured));
+  Member& member = it->second;
+  const auto began = clock_.SinceBoot();
+  if (member.breaker.IsOpen(began)) return end(Skipped(id, kSkippedBreakerOpen));
+  member.provider->Start(std::move(request), [this, &member, began, end](LookupAnswer answer) {
+    end(ToAsked(member, began, std::move(answer)));
+  });
+}
+
+void ProviderSet::Judge(Member& member, const Failure& failure) {
+  const auto now = clock_.SinceBoot();
+  if (IsOurs(failure)) return;
+  member.breaker.Failed(now);
+  if (member.logged_at.count() != 0 && now - member.logged_at < kLogGap) return;
+  member.logged_at = now;
+  log_.Warn("a provider of lookups fails", {{"provider", member.provider->id()},
+                                            {"error_class", failure.error_class},
+                                            {"reason", failure.message}});
+}
+
+Asked ProviderSet::ToAsked(Member& member, std::chrono::nanoseconds began, LookupAnswer answer) {
+  const auto elapsed = clock_.SinceBoot() - began;
+  Asked asked;
+  asked.shown.provider = member.provider->id();
+  asked.shown.elapsed = std::chrono::floor<std::chrono::milliseconds>(elapsed);
+  metrics_.ObserveProviderCall(asked.shown.provider,
+                               std::chrono::floor<std::chrono::microseconds>(elapsed));
+  if (auto* failure = std::get_if<Failure>(&answer)) {
+    Judge(member, *failure);
+    asked.shown.outcome =
+        failure->error_class == kLookupUnheld ? TryOutcome::kSkipped : TryOutcome::kFailed;
+    asked.shown.error_class = std::move(failure->error_class);
+    asked.retryable = failure->retryable;
+    asked.retry_after = failure->retry_after.value_or(std::chrono::milliseconds(0));
+    return asked;
+  }
+  member.breaker.Answered();
+  if (auto* candidates = std::get_if<domain::Candidates>(&answer)) {
+    asked.shown.outcome = TryOutcome::kFound;
+    asked.candidates = std::move(*candidates);
+  } else if (auto* verdict = std::get_if<domain::AddressVerdict>(&answer)) {
+    asked.shown.outcome = TryOutcome::kFound;
+    asked.verdict = std::move(*verdict);
+  } else if (auto* person = std::get_if<domain::PersonFound>(&answer)) {
+    asked.shown.outcome = TryOutcome::kFound;
+    asked.person = std::move(*person);
+  } else if (auto* claims = std::get_if<domain::AgeClaims>(&answer)) {
+    asked.shown.outcome = TryOutcome::kFound;
+    asked.claims = std::move(*claims);
+  } else if (auto* later = std::get_if<Later>(&answer)) {
+    asked.shown.outcome = TryOutcome::kLater;
+    asked.later = std::move(*later);
+  }
+  return asked;
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "domain/email/found.h"
+#include "metrics/metrics.h"
+#include "worker/providers/breaker.h"
+#include "worker/providers/provider.h"
+
+namespace vedette::worker {
+
+// What came of asking a provider once.
+struct Asked {
+  domain::ProviderTry shown;
+  domain::Candidates candidates;                  // of TryOutcome::kFound, and Lookup::kFindEmail
+  std::optional<domain::AddressVerdict> verdict;  // of TryOutcome::kFound, and Lookup::kVerifyEmail
+  std::optional<domain::PersonFound> person;      // of kFound, and Lookup::kReverseEmail
+  domain::AgeClaims claims;                       // of kFound, and Lookup::kVerifyAge
+  std::optional<Later> later;                     // of TryOutcome::kLater
+  bool retryable = false;                         // of TryOutcome::kFailed
+  std::chrono::milliseconds retry_after{};        // what the provider asks for
+};
+
+// Error classes of TryOutcome::kSkipped.
+inline constexpr std::string_view kSkippedBreakerOpen = "breaker_open";
+inline constexpr std::string_view kSkippedNotConfigured = "not_configured";
+
+// The providers of this process, each behind its breaker, counted in the metrics, its failures in
+// the log at most once a minute. Neither says anything of a person. Loop thread only. Everything
+// handed in must outlive this object.
+class ProviderSet {
+ public:
+  ProviderSet(const base::Clock& clock, metrics::Metrics& metrics, const base::Logger& log,
+              const config::ProvidersConfig& config);
+
+  // No two providers have one id.
+  void Add(std::unique_ptr<Provider> provider);
+
+  // `done` is called exactly once, possibly before Ask returns. A provider whose breaker is open,
+  // or that this process does not know, is not asked.
+  void Ask(const std::string& id, LookupRequest request, std::function<void(Asked)> done);
+
+ private:
+  struct Member {
+    std::unique_ptr<Provider> provider;
+    Breaker breaker;
+    std::chrono::nanoseconds logged_at{};  // a failure; 0: none yet
+  };
+  void Judge(Member& member, const domain::Failure& failure);
+  Asked ToAsked(Member& member, std::chrono::nanoseconds began, LookupAnswer answer);
+
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const base::Logger log_;
+  const config::ProvidersConfig& config_;
+  std::map<std::string, Member> members_;
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,162 @@
+#include "worker/providers/waterfall.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/assert.h"
+#include "domain/email/address.h"
+
+namespace vedette::worker {
+namespace {
+
+using domain::FindEnd;
+using domain::FoundAddress;
+using domain::TryOutcome;
+using std::chrono::milliseconds;
+
+bool IsOk(const FoundAddress& address) {
+  return address.candidate.status == domain::AddressStatus::kOk;
+}
+
+bool Answered(const Try& one) {
+  return one.shown.outcome == TryOutcome::kFound || one.shown.outcome == TryOutcome::kNothing;
+}
+
+// How long to wait before the last provider is asked again; empty where it is not.
+std::optional<milliseconds> RetryWait(const std::vector<Try>& tries, milliseconds time_left) {
+  const Try& last = tries.back();
+  if (last.shown.outcome != TryOutcome::kFailed || !last.retryable) return std::nullopt;
+  const bool is_second = tries.size() > 1 && tries[tries.size() - 2].provider == last.provider;
+  const milliseconds wait = std::max(last.retry_after, kRetryWaitMin);
+  if (is_second || wait + kAttemptTimeMin > time_left) return std::nullopt;
+  return wait;
+}
+
+std::string KeyOf(const std::string& address) {
+  const auto parsed = domain::ParseAddress(address);
+  base::Assert(parsed.has_value(), "a candidate is an address");
+  return parsed->Key();
+}
+
+bool IsOpen(const FoundAddress& address) {
+  return address.candidate.status == domain::AddressStatus::kUnknown &&
+         address.check == domain::AddressCheck::kOpen;
+}
+
+// Whether the answer about a guess shows that its server would say the same of every other one. A
+// refusal that is unclear is about one address, and so is a mailbox that is full or turned off.
+bool TellsNothing(const FoundAddress& address) {
+  constexpr domain::VerdictReason kOfOne[] = {domain::VerdictReason::kRefusedUnclear,
+                                              domain::VerdictReason::kDisabled,
+                                              domain::VerdictReason::kFull};
+  if (address.candidate.stated || address.check != domain::AddressCheck::kVerified ||
+      address.candidate.status != domain::AddressStatus::kUnknown) {
+    return false;
+  }
+  return std::none_of(std::begin(kOfOne), std::end(kOfOne), [&](domain::VerdictReason reason) {
+    return address.reason == domain::VerdictReasonName(reason);
+  });
+}
+
+// The addresses to verify now: all that were stated; else the next guesses.
+std::vector<std::size_t> NextToVerify(const std::vector<FoundAddress>& seen) {
+  std::vector<std::size_t> stated;
+  std::vector<std::size_t> guesses;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (IsOpen(seen[i])) (seen[i].candidate.stated ? stated : guesses).push_back(i);
+  }
+  if (!stated.empty() || guesses.empty()) return stated;
+  const bool is_learned = seen[guesses.front()].candidate.is_learned;
+  const bool is_first = std::none_of(seen.begin(), seen.end(), [](const FoundAddress& address) {
+    return address.candidate.is_learned && !IsOpen(address);
+  });
+  guesses.resize(std::min(guesses.size(), is_learned && is_first ? 1 : kGuessesAtOnce));
+  return guesses;
+}
+
+}  // namespace
+
+Step NextStep(std::size_t providers, const std::vector<Try>& tries,
+              const std::vector<FoundAddress>& seen, milliseconds time_left, Verifying verifying) {
+  if (std::any_of(seen.begin(), seen.end(), IsOk)) return End{FindEnd::kWorked};
+  if (verifying == Verifying::kYes) {
+    auto addresses = NextToVerify(seen);
+    if (!addresses.empty() && time_left < kAttemptTimeMin) return End{FindEnd::kOutOfTime};
+    if (!addresses.empty()) return VerifyAddresses{std::move(addresses)};
+  }
+  std::size_t next = 0;
+  if (!tries.empty()) {
+    if (const auto wait = RetryWait(tries, time_left)) {
+      return AskProvider{tries.back().provider, *wait};
+    }
+    next = tries.back().provider + 1;
+  }
+  if (next >= providers) {
+    const bool is_later = std::any_of(seen.begin(), seen.end(), [](const FoundAddress& address) {
+      return address.check == domain::AddressCheck::kLater;
+    });
+    if (is_later) return WaitUntil{};
+    const bool is_answered = std::any_of(tries.begin(), tries.end(), Answered);
+    return End{is_answered ? FindEnd::kWorked : FindEnd::kNoneAnswered};
+  }
+  if (time_left < kAttemptTimeMin) return End{FindEnd::kOutOfTime};
+  return AskProvider{next, milliseconds(0)};
+}
+
+void AddCandidates(const std::string& provider, const domain::Candidates& candidates,
+                   std::size_t candidates_max, std::vector<FoundAddress>* seen) {
+  std::size_t stated = 0;
+  std::vector<std::string> keys;
+  std::transform(seen->begin(), seen->end(), std::back_inserter(keys),
+                 [](const FoundAddress& address) { return KeyOf(address.candidate.address); });
+  for (const domain::Candidate& candidate : candidates) {
+    if (candidate.stated && ++stated > candidates_max) continue;
+    const std::string key = KeyOf(candidate.address);
+    const auto known = std::find(keys.begin(), keys.end(), key);
+    if (known == keys.end()) {
+      seen->push_back({candidate, provider, ""});
+      keys.push_back(key);
+      continue;
+    }
+    FoundAddress& before = (*seen)[static_cast<std::size_t>(known - keys.begin())];
+    // What a server has said of an address holds, even if another provider names it again.
+    const bool is_better = candidate.status < before.candidate.status &&
+                           before.check != domain::AddressCheck::kVerified;
+    if (is_better || candidate.status == domain::AddressStatus::kOk) {
+      before = {candidate, provider, ""};
+    } else if (candidate.stated && !before.candidate.stated) {
+      before.candidate.stated = true;
+      before.candidate.sources = candidate.sources;
+      before.candidate.quote = candidate.quote;
+      before.candidate.confidence =
+          std::max(before.candidate.confidence, domain::ConfidenceOf(before.candidate));
+    }
+  }
+}
+
+void DropGuesses(Verifying verifying, std::vector<FoundAddress>* seen) {
+  const auto is_unknown_guess = [](const FoundAddress& address) {
+    return !address.candidate.stated && address.candidate.status == domain::AddressStatus::kUnknown;
+  };
+  if (std::any_of(seen->begin(), seen->end(), IsOk)) {
+    std::erase_if(*seen, is_unknown_guess);
+    return;
+  }
+  auto kept = seen->end();
+  if (verifying == Verifying::kNo) {
+    kept = std::find_if(seen->begin(), seen->end(), is_unknown_guess);
+  } else {
+    kept = std::find_if(seen->begin(), seen->end(), TellsNothing);
+  }
+  if (kept == seen->end()) return;
+  std::vector<FoundAddress> left;
+  for (auto it = seen->begin(); it != seen->end(); ++it) {
+    if (it == kept || !is_unknown_guess(*it)) left.push_back(std::move(*it));
+  }
+  *seen = std::move(left);
+}
+
+}  // namespace vedette::worker
