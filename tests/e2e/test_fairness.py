@@ -15,7 +15,7 @@ from conftest import Vedette, call, wait_until
 SAMPLES = 30
 SAMPLED_S = 12
 # Machines of tests have pauses of their own, which strike the few samples alone and those beside differently.
-PAUSE_S = 2
+PAUSE_S = 1.0
 
 
 @pytest.fixture

@@ -39,3 +39,4 @@ def scenario(request, cluster, tmp_path):
     yield make
     for it in made:
         it.close()
+    cluster.primary.assert_runs()

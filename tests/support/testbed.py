@@ -108,6 +108,12 @@ class Postgres:
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def assert_runs(self):
+        """Fails with the end of the server's log when it has ended by itself."""
+        status = self.server.poll() if self.server else "not started"
+        assert status is None, (f"PostgreSQL has ended ({status}); {shutil.disk_usage(self.dir).free >> 20} MiB are free; "
+                                f"its log ends:\n{(self.dir / 'log').read_text(errors='replace')[-3000:]}")
+
     @property
     def pid(self):
         return self.server.pid

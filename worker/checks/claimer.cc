@@ -44,7 +44,9 @@ Claimer::Claimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& cl
 }
 
 void Claimer::Wake() {
-  if (!step_.draining()) step_.Wake();
+  if (step_.draining()) return;
+  rounds_.MayBeDue(step_.running() ? work::Rounds::Walk::kUnderWay : work::Rounds::Walk::kNone);
+  step_.Wake();
 }
 
 void Claimer::OnRoom() {
@@ -59,7 +61,7 @@ bool Claimer::HasRoom() const {
 Claimer::Run::Job Claimer::Begin() {
   run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.rows_held() > 0;
-  return [cursor = walk_cursor_, n = config_.orgs_per_walk_max](store::Session& session) -> Found {
+  return [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](store::Session& session) -> Found {
     return store::WalkDueOrganisations(session, cursor, n);
   };
 }
@@ -70,16 +72,13 @@ Claimer::Run::Then Claimer::OnFound(Found found) {
 }
 
 Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
-  const bool more_organisations = !walk.next_cursor.is_nil();
-  work_left_ = more_organisations || !walk.due.empty();
+  work_left_ = !walk.due.empty() || !walk.next_cursor.is_nil() || rounds_.some_unseen();
   if (step_.draining() || !HasRoom()) return work::kAtPoll;  // OnRoom goes on
   auto shares =
       work::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
-  walk_cursor_ = NextCursor(walk, shares);
-  if (shares.empty()) {
-    // Where a newcomer became due after the walk looked, a wake has come meanwhile.
-    return more_organisations ? work::kAtOnce : work::kAtPoll;
-  }
+  rounds_.Walked(NextCursor(walk, shares));
+  work_left_ = !walk.due.empty() || rounds_.some_unseen();
+  if (shares.empty()) return rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
   return Run::Job([shares = std::move(shares), token = base::Uuid::V4(), lease = config_.lease_ms,
                    prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max)](
                       store::Session& session) -> Found {
@@ -114,7 +113,7 @@ Claimer::Run::Then Claimer::OnClaimed(Loaded loaded) {
                                            loaded.claim.now, run_began_));
   }
   hooks_.claimed(std::move(claimed));
-  return got || !walk_cursor_.is_nil() ? work::kAtOnce : work::kAtPoll;
+  return got || rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
 }
 
 }  // namespace vedette::worker

@@ -17,6 +17,7 @@
 #include "domain/names.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"
+#include "work/rounds.h"
 #include "work/step.h"
 #include "worker/checks/claim_room.h"
 #include "worker/checks/held_chunk.h"
@@ -85,7 +86,7 @@ class Claimer {
   std::map<domain::Tier, std::int64_t> prices_mc_;
 
   ClaimAhead ahead_;
-  base::Uuid walk_cursor_;                // nil: the next walk begins at the start
+  work::Rounds rounds_;
   std::chrono::nanoseconds run_began_{};  // since boot
   bool was_busy_ = false;                 // something was held when the run began
   bool work_left_ = false;                // the last walk saw more than was taken

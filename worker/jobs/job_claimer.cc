@@ -39,11 +39,15 @@ JobClaimer::JobClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clo
             {.failed = "claiming jobs failed", .poll = config.worker.poll_ms, .random = random},
             {.begin = [this] { return Begin(); },
              .finish = [this](Found found) { return OnFound(std::move(found)); }}) {
-  for (const domain::Lane lane : lanes_) cursors_[lane] = {};
+  for (const domain::Lane lane : lanes_) rounds_[lane] = {};
 }
 
 void JobClaimer::Wake() {
-  if (!step_.draining()) step_.Wake();
+  if (step_.draining()) return;
+  for (auto& [lane, rounds] : rounds_) {
+    rounds.MayBeDue(step_.running() ? work::Rounds::Walk::kUnderWay : work::Rounds::Walk::kNone);
+  }
+  step_.Wake();
 }
 
 void JobClaimer::OnRoom() {
@@ -56,18 +60,18 @@ bool JobClaimer::HasRoom(domain::Lane lane) const {
 }
 
 bool JobClaimer::MoreOrganisations() const {
-  return std::any_of(cursors_.begin(), cursors_.end(), [this](const auto& cursor) {
-    return !cursor.second.is_nil() && HasRoom(cursor.first);
+  return std::any_of(rounds_.begin(), rounds_.end(), [this](const auto& of_lane) {
+    return of_lane.second.some_unseen() && HasRoom(of_lane.first);
   });
 }
 
 // A lane that is full is not looked at, so that it delays no other.
 JobClaimer::Run::Job JobClaimer::Begin() {
   store::LaneCursors cursors;
-  for (const auto& [lane, cursor] : cursors_) {
-    if (HasRoom(lane)) cursors[lane] = cursor;
+  for (auto& [lane, rounds] : rounds_) {
+    if (HasRoom(lane)) cursors[lane] = rounds.Begin();
   }
-  if (cursors.size() < cursors_.size()) backlog_ = Backlog::kLeft;  // OnRoom looks
+  if (cursors.size() < rounds_.size()) backlog_ = Backlog::kLeft;  // OnRoom looks
   if (cursors.empty()) return nullptr;
   run_began_ = clock_.SinceBoot();
   return [cursors, n = config_.worker.orgs_per_walk_max](store::Session& session) -> Found {
@@ -84,7 +88,7 @@ JobClaimer::Run::Then JobClaimer::OnWalked(const store::JobWalk& walk) {
   if (step_.draining()) return work::kAtPoll;
   auto shares = ShareOut(walk);
   // What is claimed now may be all there was: then one walk more finds nothing.
-  const bool all_lanes = walk.next.size() == cursors_.size();
+  const bool all_lanes = walk.next.size() == rounds_.size();
   backlog_ =
       !walk.due.empty() || MoreOrganisations() || !all_lanes ? Backlog::kLeft : Backlog::kNone;
   if (shares.empty()) return MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
@@ -98,7 +102,7 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
     const auto due = OfLane(walk, lane);
     const auto of_lane = WithinBytes(ShareLane(config_.jobs, holdings_, lane, due),
                                      ChunkBytesMax(config_.jobs), &bytes);
-    cursors_[lane] = NextCursor(due, of_lane, next);
+    rounds_[lane].Walked(NextCursor(due, of_lane, next));
     shares.insert(shares.end(), of_lane.begin(), of_lane.end());
   }
   return shares;

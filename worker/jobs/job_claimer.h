@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "domain/job.h"
 #include "store/jobs/claim.h"
 #include "store/session.h"
+#include "work/rounds.h"
 #include "work/step.h"
 #include "worker/jobs/block_runs.h"
 #include "worker/jobs/job_holdings.h"
@@ -81,7 +83,7 @@ class JobClaimer {
   const std::set<domain::Lane> lanes_;
   const JobHoldings& holdings_;
   const Hooks hooks_;
-  store::LaneCursors cursors_;            // of each lane; nil: the next walk begins at the start
+  std::map<domain::Lane, work::Rounds> rounds_;
   std::chrono::nanoseconds run_began_{};  // since boot
   Backlog backlog_ = Backlog::kNone;      // whether the last walk saw more than was taken
   Run step_;

@@ -1,0 +1,50 @@
+#include "work/rounds.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::work {
+namespace {
+
+const base::Uuid kA = *base::Uuid::Parse("0a000000-0000-4000-8000-000000000000");
+const base::Uuid kNil;
+
+TEST(RoundsTest, WalksToTheEndHaveSeenAll) {
+  Rounds rounds;
+  EXPECT_EQ(rounds.Begin(), kNil);
+  rounds.Walked(kA);
+  EXPECT_TRUE(rounds.some_unseen());
+  EXPECT_EQ(rounds.Begin(), kA);
+  rounds.Walked(kNil);
+  EXPECT_FALSE(rounds.some_unseen());
+  EXPECT_EQ(rounds.Begin(), kNil);
+}
+
+TEST(RoundsTest, WhatBecomesDueBehindTheCursorIsSeenByAnotherRound) {
+  Rounds rounds;
+  rounds.Begin();
+  rounds.Walked(kA);
+  rounds.MayBeDue(Rounds::Walk::kNone);
+  rounds.Begin();
+  rounds.Walked(kNil);
+  EXPECT_TRUE(rounds.some_unseen());
+  rounds.Begin();
+  rounds.Walked(kA);
+  rounds.Begin();
+  rounds.Walked(kNil);
+  EXPECT_FALSE(rounds.some_unseen());
+}
+
+TEST(RoundsTest, WhatBecomesDueDuringAWalkIsSeenByAnotherRound) {
+  Rounds rounds;
+  rounds.MayBeDue(Rounds::Walk::kNone);  // the walk that begins now sees it
+  rounds.Begin();
+  rounds.MayBeDue(Rounds::Walk::kUnderWay);
+  rounds.Walked(kNil);
+  EXPECT_TRUE(rounds.some_unseen());
+  rounds.Begin();
+  rounds.Walked(kNil);
+  EXPECT_FALSE(rounds.some_unseen());
+}
+
+}  // namespace
+}  // namespace vedette::work
