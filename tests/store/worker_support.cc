@@ -53,17 +53,32 @@ void ScriptedProbe::Forget() {
 }
 
 void ScriptedProbe::Release(base::EventLoop& loop, const worker::ProbeResult& result) {
-  std::promise<void> released;
+  Answer(loop, result,
+         [](std::vector<Done>* held, std::vector<Done>* taken) { held->swap(*taken); });
+}
+
+void ScriptedProbe::ReleaseLast(base::EventLoop& loop, const worker::ProbeResult& result) {
+  Answer(loop, result, [](std::vector<Done>* held, std::vector<Done>* taken) {
+    if (held->empty()) return;
+    taken->push_back(std::move(held->back()));
+    held->pop_back();
+  });
+}
+
+void ScriptedProbe::Answer(
+    base::EventLoop& loop, const worker::ProbeResult& result,
+    const std::function<void(std::vector<Done>* held, std::vector<Done>* taken)>& take) {
+  std::promise<void> answered;
   loop.Post([&] {
-    std::vector<std::function<void(worker::ProbeResult)>> held;
+    std::vector<Done> taken;
     {
       const std::lock_guard lock(mutex_);
-      held.swap(held_);
+      take(&held_, &taken);
     }
-    for (const auto& done : held) done(result);
-    released.set_value();
+    for (const Done& done : taken) done(result);
+    answered.set_value();
   });
-  released.get_future().get();
+  answered.get_future().get();
 }
 
 std::size_t ScriptedProbe::held() const {
@@ -154,6 +169,10 @@ std::future<void> WorkerTest::Process::Drain() {
   auto done = std::make_shared<std::promise<void>>();
   loop.Post([this, done] { pipeline_->Drain([done] { done->set_value(); }); });
   return done->get_future();
+}
+
+void WorkerTest::Process::Wake() {
+  loop.Post([this] { pipeline_->Wake(); });
 }
 
 void WorkerTest::Process::Settle() {

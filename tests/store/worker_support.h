@@ -43,16 +43,23 @@ class ScriptedProbe final : public worker::Probe {
   void Forget();
   // Answers what is held, on the loop; returns when that has happened.
   void Release(base::EventLoop& loop, const worker::ProbeResult& result);
+  // The same of the one that has been held for the shortest time.
+  void ReleaseLast(base::EventLoop& loop, const worker::ProbeResult& result);
 
   std::size_t held() const;
   std::size_t starts() const;  // attempts begun
   std::size_t checks() const;  // different checks among them
 
  private:
+  using Done = std::function<void(worker::ProbeResult)>;
+  // Takes those of the held ones that are to be answered.
+  void Answer(base::EventLoop& loop, const worker::ProbeResult& result,
+              const std::function<void(std::vector<Done>* held, std::vector<Done>* taken)>& take);
+
   mutable std::mutex mutex_;
   Script script_ = [](int, int) { return Price("1"); };
   std::function<std::optional<worker::ProbeResult>(const base::Uuid&)> monitor_script_;
-  std::vector<std::function<void(worker::ProbeResult)>> held_;
+  std::vector<Done> held_;
   std::map<base::Uuid, int> attempts_;
   std::size_t starts_ = 0;
 };
@@ -91,6 +98,8 @@ class WorkerTest : public PipelineTest {
     std::future<void> Drain();
     // Ends it as a crash does: nothing is recorded or given back. Its leases have ended, too.
     void Die();
+    // Something may be due, as a signal of the fleet says.
+    void Wake();
     // Returns when the loop has run what was posted to it before.
     void Settle();
     base::EventLoop loop;

@@ -39,42 +39,51 @@ TEST_F(WorkerTest, G10_TwoOrganisationsWithSlowChecksLeaveSlotsToAThird) {
   EXPECT_EQ(begun(monitors[1]), 36) << "nine tenths of what the first one left";
 }
 
-// The walk over the organisations stands behind the neighbour when there is no more room. What is due
-// to the neighbour then is claimed when there is room again: nobody waits for a poll.
+// The neighbour's check takes the last slot, and the walk over the organisations stands behind it.
+// What is due next is claimed when there is room again: nobody waits for a poll.
 TEST_F(WorkerTest, G10_WhatBecomesDueBehindTheWalkIsClaimedWithoutAPoll) {
-  settings.worker.checks_in_flight_max = 40;
+  settings.worker.checks_in_flight_max = 128;
   settings.worker.poll_ms = std::chrono::hours(1);
   std::vector<base::Uuid> organisations;
   for (int n = 0; n < 3; ++n) organisations.push_back(NewOrganisation(1'000'000));
   std::sort(organisations.begin(), organisations.end());
-  const base::Uuid neighbour = NewMonitor({.rows = 1, .org = organisations[0]});
-  probe.SetMonitorScript([&](const base::Uuid& monitor) {
+  probe.SetMonitorScript([this](const base::Uuid& monitor) {
     const std::lock_guard lock(held_mutex);
     ++held_of[monitor];
-    return monitor == neighbour ? std::optional(Price("1")) : std::nullopt;
+    return std::nullopt;
   });
   const auto begun = [this](const base::Uuid& monitor) {
     const std::lock_guard lock(held_mutex);
     return held_of[monitor];
   };
+  const auto walks = [this] {
+    return Series("vedette_db_query_seconds_count{query=\"chunk_walk\"}");
+  };
   Process process(*this);
-  for (const std::size_t n : {1, 2}) {
-    const int share = n == 1 ? 36 : 3;
-    const base::Uuid attacker = NewMonitor({.rows = 600, .org = organisations[n]});
+  for (const int share : {116, 11}) {
+    const base::Uuid attacker =
+        NewMonitor({.rows = 600, .org = organisations[share == 116 ? 0 : 1]});
     Sql("update monitor_row set subject = json_build_object('n', position) returning 1");
     Cut();
+    process.Wake();
     Until("it has its share", [&] { return begun(attacker) == share; });
   }
-  for (int n = 2; n < 12; ++n) {
+  const base::Uuid neighbour = NewMonitor({.rows = 1, .org = organisations[2]});
+  for (int n = 1; n <= 5; ++n) {
+    const double before = walks();
+    Cut();
+    process.Wake();
+    Until("the neighbour's check begins", [&] { return begun(neighbour) == n; });
+    Until("a walk finds no room any more", [&] { return walks() >= before + 2; });
+    process.Settle();
+    probe.ReleaseLast(process.loop, Price("1"));
+    Eventually(
+        fmt::format("select count(*) from chunk where org_id = '{}'", organisations[2].ToString()),
+        "0");
     Sql(
         fmt::format("update monitor_sched set next_run_at = now() where monitor_id = '{}' "
                     "returning 1",
                     neighbour.ToString()));
-    Cut();
-    Until("the neighbour's check begins", [&] { return begun(neighbour) == n; });
-    Eventually(fmt::format("select count(*) from chunk where org_id = '{}'",
-                           organisations[0].ToString()),
-               "0");
   }
 }
 
