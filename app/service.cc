@@ -383,7 +383,11 @@ void Service::Impl::CheckHealth() {
         }
         switch (std::get<store::SchemaState>(result)) {
           case store::SchemaState::kCurrent:
-            if (!parts_started) StartParts();
+            if (!parts_started) {
+              StartParts();
+              CheckHealth();  // its first heartbeat tells the fleet which lanes it serves
+              return;
+            }
             SetNotReady("");
             return;
           case store::SchemaState::kOlder:

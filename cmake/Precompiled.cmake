@@ -1,9 +1,10 @@
 # Headers that most sources read, parsed once: half of what a sanitizer's build costs is reading them
 # again for every source (docs/decisions/0012-build-time.md). Off where a build checks that every file
-# includes what it uses, as the release build does, and where ccache is to share objects.
+# includes what it uses, as the release build does for all but the tests, and where ccache is to share
+# objects.
 #
 # precompiled(TARGET) and precompiled_test(TARGET) let a target use them.
-if(VEDETTE_PCH)
+if(VEDETTE_PCH OR VEDETTE_TEST_PCH)
   # Some libraries' flags define it and others' do not; a header that was precompiled without is not
   # used with it.
   add_compile_definitions(_REENTRANT)
@@ -26,7 +27,7 @@ function(precompiled target)
 endfunction()
 
 function(precompiled_test target)
-  if(VEDETTE_PCH)
+  if(VEDETTE_PCH OR VEDETTE_TEST_PCH)
     if(NOT TARGET vedette_test_pch)
       add_library(vedette_test_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/pch/test_pch.cc")
       target_link_libraries(vedette_test_pch PRIVATE fmt::fmt Threads::Threads GTest::gmock)

@@ -1,12 +1,15 @@
 """Lookups of addresses as a client sees them: real processes, and examples/lookup_service.py as the operator's service."""
 
+import asyncio
 import json
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+from attack import Site, closing, metric, response
 from conftest import ROOT, Vedette, call, free_port, wait_until
 
 LEAD = {"name": "Ada Lovelace", "domain": "engines.example", "crm_id": 7}
@@ -123,6 +126,11 @@ def test_g1_rows_of_a_killed_worker_are_done_once_and_paid_once(lookups, binary,
     assert money_adds_up(lookups.database)
 
 
+def test_a_process_that_is_ready_is_known_to_serve_its_lanes(lookups):
+    """A waited call right after the start is not refused for want of a worker."""
+    assert "lookup" in lookups.database.value("select lanes from member")
+
+
 def test_callers_that_wait_together_are_all_answered(lookups):
     tenant = lookups.organisation(10_000)
     answers = []
@@ -138,3 +146,59 @@ def test_callers_that_wait_together_are_all_answered(lookups):
         thread.join(120)
     assert answers == [200] * 60
     assert "Lovelace" not in lookups.log() and json.dumps(LEAD)[1:20] not in lookups.log()
+
+
+WAITERS = 1000
+# One organisation may have a quarter of the places.
+WAITING_ORGANISATIONS = 8
+
+
+async def ask_and_wait(port, tenant, n):
+    """One caller on a connection of its own; the status of the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    body = json.dumps({"lead": {"name": f"Caller N{n}", "domain": "wait.example"}}).encode()
+    writer.write(f"POST /find-email HTTP/1.1\r\nHost: localhost\r\nx-api-key: {tenant.api_key}\r\n"
+                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+    status = int((await reader.readline()).split()[1])
+    writer.close()
+    return status
+
+
+def threads_of(service):
+    fields = Path(f"/proc/{service.process.pid}/status").read_text()
+    return int(fields.partition("Threads:")[2].split()[0])
+
+
+def test_a_thousand_callers_wait_and_hold_no_thread(binary, database, tmp_path):
+    """Others are answered meanwhile, and all of the thousand in the end."""
+    gate = {}
+
+    async def answer(_path, _body):
+        await gate.setdefault("open", asyncio.Event()).wait()
+        return response('{"candidates": []}', headers=["Content-Type: application/json"])
+
+    with closing(Site(answer)) as site:
+        it = Vedette(binary, database.url, tmp_path, {
+            "VEDETTE_PROVIDERS_HTTP_SLOW_URL": site.url, "VEDETTE_LOOKUPS_FIND_EMAIL": "slow",
+            "VEDETTE_PROVIDERS_HTTP_SLOW_IN_FLIGHT_MAX": str(WAITERS), "VEDETTE_PROVIDERS_HTTP_SLOW_TIMEOUT_MS": "60000",
+        }).migrate().start()
+        try:
+            tenants = [it.organisation(100_000) for _ in range(WAITING_ORGANISATIONS)]
+            before = threads_of(it)
+
+            async def all_ask():
+                return await asyncio.gather(*(ask_and_wait(it.api_port, tenants[n % WAITING_ORGANISATIONS], n)
+                                              for n in range(WAITERS)))
+
+            waiting = threading.Thread(target=lambda: gate.update(statuses=asyncio.run(all_ask())))
+            waiting.start()
+            wait_until("all to wait", lambda: metric(it, "vedette_waits") == WAITERS)
+            assert threads_of(it) == before
+            assert tenants[0].get("/monitors?limit=1")["monitors"] == []
+            wait_until("the first to be asked about", lambda: "open" in gate)
+            site.loop.call_soon_threadsafe(gate["open"].set)
+            waiting.join(120)
+            assert gate["statuses"] == [200] * WAITERS
+            assert metric(it, "vedette_waits") == 0
+        finally:
+            it.stop()
