@@ -4,7 +4,7 @@
 # objects.
 #
 # precompiled(TARGET) and precompiled_test(TARGET) let a target use them.
-if(VEDETTE_PCH OR VEDETTE_TEST_PCH)
+if(VEDETTE_PCH)
   # Some libraries' flags define it and others' do not; a header that was precompiled without is not
   # used with it.
   add_compile_definitions(_REENTRANT)
