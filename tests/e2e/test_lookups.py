@@ -149,8 +149,9 @@ def test_callers_that_wait_together_are_all_answered(lookups):
 
 
 WAITERS = 1000
-# One organisation may have a quarter of the places.
 WAITING_ORGANISATIONS = 8
+# One organisation may have a quarter of the places while the rest is free, and less the more are taken.
+PLACES = 2 * WAITERS
 
 
 async def ask_and_wait(port, tenant, n):
@@ -181,6 +182,7 @@ def test_a_thousand_callers_wait_and_hold_no_thread(binary, database, tmp_path):
         it = Vedette(binary, database.url, tmp_path, {
             "VEDETTE_PROVIDERS_HTTP_SLOW_URL": site.url, "VEDETTE_LOOKUPS_FIND_EMAIL": "slow",
             "VEDETTE_PROVIDERS_HTTP_SLOW_IN_FLIGHT_MAX": str(WAITERS), "VEDETTE_PROVIDERS_HTTP_SLOW_TIMEOUT_MS": "60000",
+            "VEDETTE_API_WAITS_MAX": str(PLACES), "VEDETTE_API_CONNECTIONS_MAX": str(2 * PLACES),
         }).migrate().start()
         try:
             tenants = [it.organisation(100_000) for _ in range(WAITING_ORGANISATIONS)]
