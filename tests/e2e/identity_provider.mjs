@@ -15,7 +15,7 @@ function configured() {
   return new Provider(`http://127.0.0.1:${port}`, {
     jwks: keys,
     clients: [{client_id: 'billing', client_secret: 'the-secret-of-the-test', grant_types: ['client_credentials'],
-               redirect_uris: [], response_types: []}],
+               redirect_uris: [], response_types: [], id_token_signed_response_alg: alg}],
     extraTokenClaims: () => ({org: {id: organisation}}),
     features: {
       devInteractions: {enabled: false},

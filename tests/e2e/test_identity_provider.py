@@ -48,17 +48,21 @@ class Provider:
         self.keys.write_text(json.dumps({"keys": list(jwks)}))
         if self.process:
             self.process.send_signal(signal.SIGHUP)
-            assert self.process.stdout.readline() == "rotated\n"
+            self.wait_for("rotated")
 
     def start(self):
         self.process = subprocess.Popen(
             [f"{self.tools}/node_modules/.bin/node", ROOT / "tests/e2e/identity_provider.mjs", self.tools, str(self.port),
              self.keys, AUDIENCE, self.organisation], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.wait_for("ready")
+        return self
+
+    def wait_for(self, word):
+        """The library warns before, of what is meant for tests alone."""
         lines = []
-        while not lines or lines[-1] != "ready\n":
+        while not lines or lines[-1] != word + "\n":
             lines.append(self.process.stdout.readline())
             assert lines[-1], "".join(lines)
-        return self
 
     def token(self):
         basic = base64.b64encode(b"billing:the-secret-of-the-test").decode()
