@@ -83,9 +83,10 @@ rest::Reply Unauthorized() {
 // Takes the path's parameters over into the call. False for an id that is none.
 bool ReadPath(const rest::Match<Route>& match, Call* call) {
   for (const std::string& value : match.params) {
-    const bool names_user =
-        &value == &match.params.back() && match.route->pattern.ends_with("/{user}");
-    if (names_user || match.route->access == Route::Access::kOpen) {
+    const std::string_view pattern = match.route->pattern;
+    const bool is_name = &value == &match.params.back() &&
+                         (pattern.ends_with("/{user}") || pattern.ends_with("/{kid}"));
+    if (is_name || match.route->access == Route::Access::kOpen) {
       call->name = value;
       continue;
     }

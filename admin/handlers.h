@@ -37,7 +37,7 @@ struct Parts {
 struct Call {
   const net::ServerRequest& request;
   std::vector<base::Uuid> ids;  // of the path, in order
-  std::string name;             // of the path: the console's file, or a user
+  std::string name;             // of the path: the console's file, a user, or a key's kid
   std::string actor;            // the token's name; empty on a route that needs none
 };
 
@@ -105,6 +105,19 @@ rest::Reply PostSession(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteSession(const Parts&, store::Session&, const Call&);
 rest::Reply GetUsers(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteUser(const Parts&, store::Session&, const Call&);
+
+// oauth_clients.cc
+rest::Reply GetOauthClients(const Parts&, store::Session&, const Call&);
+rest::Reply GetOauthClient(const Parts&, store::Session&, const Call&);
+rest::Reply PostOauthClient(const Parts&, store::Session&, const Call&);
+rest::Reply PatchOauthClient(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteOauthClient(const Parts&, store::Session&, const Call&);
+rest::Reply PostOauthClientKey(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
+rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
+
+// ledger.cc
+rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 
 // monitors.cc
 rest::Reply GetMonitors(const Parts&, store::Session&, const Call&);

@@ -43,18 +43,21 @@ rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
   rest::Problems problems;
   rest::QueryReader input(call.request.query, &problems);
   const ListQuery list = ReadListQuery(&input);
+  store::AuditFilter filter;
+  filter.org_id = input.Id("org_id");
+  filter.principal_id = input.Id("principal_id");
+  filter.action = input.Text("action");
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  std::optional<store::AuditPlace> before;
   if (list.cursor) {
     const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);
     if (!place) return rest::InvalidCursor();
-    before = store::AuditPlace{place->at, place->id};
+    filter.before = store::AuditPlace{place->at, place->id};
   }
-  const auto page =
-      rest::CutPage(store::ListAudit(session, before, list.limit + 1), list.limit,
-                    [](const store::AuditRecord& record) {
-                      return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
-                    });
+  filter.limit = list.limit + 1;
+  const auto page = rest::CutPage(
+      store::ListAudit(session, filter), list.limit, [](const store::AuditRecord& record) {
+        return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
+      });
   return ListReply(page, AuditJson);
 }
 

@@ -17,6 +17,8 @@ namespace {
 
 constexpr rest::CursorOf kOrganisationList{'o'};
 
+constexpr std::size_t kExternalIdCharsMax = 255;
+
 // A year; longer than that is no rotation.
 constexpr double kOverlapHoursMax = 8760;
 
@@ -76,16 +78,39 @@ rest::Reply GetOrganisation(const Parts&, store::Session& session, const Call& c
   return rest::JsonReply(200, OrganisationJson(*org));
 }
 
+// Sets external_id, which is changed by itself: it has nothing to do with what may run.
+rest::Reply ChangeExternalId(const Parts& parts, store::Session& session, const Call& call,
+                             const std::optional<std::string>& external_id,
+                             const std::optional<std::string>& reason) {
+  switch (store::SetExternalId(session, parts.clock, call.ids[0], external_id,
+                               AuditOf(call, "org.external_id", reason))) {
+    case store::ExternalIdOutcome::kNotFound:
+      return NoOrganisation();
+    case store::ExternalIdOutcome::kTaken:
+      return rest::ErrorReply(409, "external_id_taken",
+                              "another organisation has this external_id");
+    case store::ExternalIdOutcome::kDone:
+      break;
+  }
+  return GetOrganisation(parts, session, call);
+}
+
 rest::Reply PatchOrganisation(const Parts& parts, store::Session& session, const Call& call) {
   CallBody body(parts, call);
   store::OrganisationChange change;
   change.locked = body.Boolean("locked", rest::Presence::kOptional);
   change.features = body.Names("features", rest::Presence::kOptional, Features());
-  const auto reason = body.Reason();
-  if (!body.Has("locked") && !body.Has("features")) {
-    body.Refuse("locked", "Give locked, features, or both");
+  const bool names = body.Has("external_id");
+  std::optional<std::string> external_id;
+  if (!body.IsNull("external_id")) {
+    external_id = body.FilledText("external_id", rest::Presence::kOptional, kExternalIdCharsMax);
   }
+  const auto reason = body.Reason();
+  const bool switches = body.Has("locked") || body.Has("features");
+  if (!names && !switches) body.Refuse("locked", "Give locked, features, or both; or external_id");
+  if (names && switches) body.Refuse("external_id", "Input is changed by itself");
   if (auto refusal = body.Refusal()) return std::move(*refusal);
+  if (names) return ChangeExternalId(parts, session, call, external_id, reason);
   store::AuditEntry audit = AuditOf(call, "org.change", reason);
   audit.org_id = call.ids[0];
   audit.detail = base::Json::object();

@@ -20,7 +20,6 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"GET", "/admin/v1/overview"}, kToken, nullptr, GetOverview},
     {{"GET", "/admin/v1/audit"}, kToken, nullptr, GetAudit},
     {{"POST", "/admin/v1/drain", kJson}, kToken, nullptr, PostDrain},
-
     {{"POST", "/admin/v1/suppressions", kJson}, kToken, nullptr, PostSuppression},
     {{"POST", "/admin/v1/suppressions/remove", kJson}, kToken, nullptr, PostUnsuppression},
 
@@ -59,6 +58,27 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", kJson}, kToken, nullptr, DeleteSession},
     {{"GET", "/admin/v1/orgs/{id}/users"}, kToken, nullptr, GetUsers},
     {{"DELETE", "/admin/v1/orgs/{id}/users/{user}", kJson}, kToken, nullptr, DeleteUser},
+    {{"GET", "/admin/v1/orgs/{id}/ledger"}, kToken, nullptr, GetLedger},
+    {{"GET", "/admin/v1/orgs/{id}/oauth-clients"}, kToken, nullptr, GetOauthClients},
+    {{"POST", "/admin/v1/orgs/{id}/oauth-clients", kJson}, kToken, nullptr, PostOauthClient},
+    {{"GET", "/admin/v1/orgs/{id}/oauth-clients/{id}"}, kToken, nullptr, GetOauthClient},
+    {{"PATCH", "/admin/v1/orgs/{id}/oauth-clients/{id}", kJson}, kToken, nullptr, PatchOauthClient},
+    {{"DELETE", "/admin/v1/orgs/{id}/oauth-clients/{id}", kJson},
+     kToken,
+     nullptr,
+     DeleteOauthClient},
+    {{"POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/keys", kJson},
+     kToken,
+     nullptr,
+     PostOauthClientKey},
+    {{"DELETE", "/admin/v1/orgs/{id}/oauth-clients/{id}/keys/{kid}", kJson},
+     kToken,
+     nullptr,
+     DeleteOauthClientKey},
+    {{"POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/revoke-tokens", kJson},
+     kToken,
+     nullptr,
+     PostOauthTokenRevocation},
 });
 
 constexpr rest::Router<Route> kRouter{kRoutes};

@@ -113,6 +113,7 @@ base::Json OrganisationJson(const store::Organisation& org) {
   return {
       {"id", org.id.ToString()},
       {"name", org.name},
+      {"external_id", TextJson(org.external_id)},
       {"locked", org.locked},
       {"features", org.features},
       {"balance", domain::CreditsToJson(org.balance_mc)},
@@ -169,6 +170,11 @@ base::Json AuditJson(const store::AuditRecord& record) {
       {"reason", TextJson(record.reason)},
       {"detail", record.detail ? *record.detail : base::Json(nullptr)},
       {"remote_address", record.remote_address},
+      {"principal_kind", record.principal_kind
+                             ? base::Json(domain::PrincipalKindName(*record.principal_kind))
+                             : base::Json(nullptr)},
+      {"principal_id", IdJson(record.principal_id)},
+      {"on_behalf_of", TextJson(record.on_behalf_of)},
   };
 }
 

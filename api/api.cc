@@ -31,7 +31,15 @@ rest::Reply Document(std::string_view pattern, const config::Config& config) {
 
 // For metrics.
 std::string_view NameOf(Credential::Kind kind) {
-  return kind == Credential::Kind::kApiKey ? "api_key" : "token";
+  switch (kind) {
+    case Credential::Kind::kApiKey:
+      return "api_key";
+    case Credential::Kind::kToken:
+      return "token";
+    case Credential::Kind::kJwt:
+      return "external";
+  }
+  return "token";
 }
 std::string_view OutcomeOf(CredentialFault fault) {
   switch (fault) {
@@ -56,18 +64,31 @@ struct Api::Impl {
   const base::Uuid strangers = base::Uuid::V4();
   const rest::Port port;
   rest::KnownKeys known_keys{kKnownKeysMax};
+  KeyWaits key_waits;
   UploadSlots upload_slots;
   base::ByteBudget held_bytes;
   Parts parts;
 
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-       WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log)
+       const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
       : port{"api", "other", {}, clock, metrics, log},
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
-        parts{config,  pool,   signals,        clock,
-              metrics, policy, webhook_tester, std::move(selector_fault),
-              log,     waits,  upload_slots,   held_bytes} {}
+        parts{config,
+              pool,
+              signals,
+              clock,
+              metrics,
+              policy,
+              outgoing.webhook_tester,
+              outgoing.key_fetcher,
+              outgoing.provider_keys,
+              std::move(selector_fault),
+              log,
+              waits,
+              key_waits,
+              upload_slots,
+              held_bytes} {}
 
   // One request that shows a credential, on its way through the pool.
   struct Work {
@@ -76,7 +97,8 @@ struct Api::Impl {
     Credential credential;  // of the answer's request
     std::string hash;       // of the credential
     bool known = false;
-    store::Caller caller{};  // once it is authenticated
+    bool keys_fetched = false;  // whether it has waited for the identity provider's keys
+    store::Caller caller{};     // once it is authenticated
     std::chrono::nanoseconds authenticated_at{};
   };
   using Step = rest::Handled (Impl::*)(store::Session&, const std::shared_ptr<Work>&);
@@ -116,23 +138,36 @@ struct Api::Impl {
     });
   }
 
-  rest::Reply Unknown(const Work& work) {
-    known_keys.Forget(work.hash);
-    parts.metrics.AddAuth(NameOf(work.credential.kind), "invalid");
-    return RefuseUnknown(work.credential.kind);
+  // Who calls; or the answer, which may be parked until the provider's keys have come: then `again`
+  // runs.
+  std::variant<store::Authentication, rest::Handled> Find(store::Session& session,
+                                                          const std::shared_ptr<Work>& work,
+                                                          bool count, Step again) {
+    auto found =
+        FindCaller(parts, session, *work->answer, work->credential, count, work->keys_fetched);
+    if (auto* caller = std::get_if<store::Authentication>(&found)) return std::move(*caller);
+    if (auto* refused = std::get_if<Refused>(&found)) {
+      known_keys.Forget(work->hash);
+      parts.metrics.AddAuth(NameOf(work->credential.kind), refused->outcome);
+      return rest::Handled(std::move(refused->reply));
+    }
+    work->keys_fetched = true;
+    parts.provider_keys.Fetch([this, work, again] { Post(strangers, work, again); });
+    return rest::Handled(rest::Parked{});
   }
 
   // Judges the header. Only then is a body taken that did not come with it.
   rest::Handled Admit(store::Session& session, const std::shared_ptr<Work>& work) {
     rest::Answer& answer = *work->answer;
     const bool counts = parts.config.limits.requests_per_minute > 0;
-    auto found = FindCaller(parts, session, answer.request(), work->credential, counts);
-    if (!found) return Unknown(*work);
+    auto looked_up = Find(session, work, counts, &Impl::Admit);
+    if (auto* handled = std::get_if<rest::Handled>(&looked_up)) return std::move(*handled);
+    auto& found = std::get<store::Authentication>(looked_up);
     parts.metrics.AddAuth(NameOf(work->credential.kind), "ok");
-    if (!work->known) known_keys.Learn(work->hash, found->caller.org_id);
-    if (auto reply = JudgeRate(parts, found->count, &answer)) return std::move(*reply);
-    if (auto reply = JudgeCaller(*found, *work->match.route)) return std::move(*reply);
-    work->caller = std::move(found->caller);
+    if (!work->known) known_keys.Learn(work->hash, found.caller.org_id);
+    if (auto reply = JudgeRate(parts, found.count, &answer)) return std::move(*reply);
+    if (auto reply = JudgeCaller(found, *work->match.route)) return std::move(*reply);
+    work->caller = std::move(found.caller);
     work->authenticated_at = parts.clock.SinceBoot();
     answer.exchange().held() = parts.held_bytes.Open(work->caller.org_id);
     if (answer.request().body_pending && work->match.route->body == rest::Body::kJson) {
@@ -149,10 +184,11 @@ struct Api::Impl {
   rest::Handled Serve(store::Session& session, const std::shared_ptr<Work>& work) {
     // A body may take minutes, and a lock or a revoked credential holds within seconds.
     if (parts.clock.SinceBoot() - work->authenticated_at > kAuthenticationAgeMax) {
-      auto found = FindCaller(parts, session, work->answer->request(), work->credential, false);
-      if (!found) return Unknown(*work);
-      if (auto reply = JudgeCaller(*found, *work->match.route)) return std::move(*reply);
-      work->caller = std::move(found->caller);
+      auto looked_up = Find(session, work, false, &Impl::Serve);
+      if (auto* handled = std::get_if<rest::Handled>(&looked_up)) return std::move(*handled);
+      auto& found = std::get<store::Authentication>(looked_up);
+      if (auto reply = JudgeCaller(found, *work->match.route)) return std::move(*reply);
+      work->caller = std::move(found.caller);
     }
     return Handle(session, work);
   }
@@ -171,9 +207,8 @@ struct Api::Impl {
 
 Api::Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
          const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-         WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault,
-         base::Logger log)
-    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester, waits,
+         const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
+    : impl_(new Impl(config, pool, signals, clock, metrics, policy, outgoing, waits,
                      std::move(selector_fault), log)) {}
 
 Api::~Api() = default;

@@ -6,6 +6,8 @@
 #include "api/jobs/waits.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/webhook_tester.h"
+#include "api/oauth/key_fetcher.h"
+#include "api/provider_keys.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -17,6 +19,13 @@
 
 namespace vedette::api {
 
+// What the API asks of the outside, built by app.
+struct Outgoing {
+  WebhookTester& webhook_tester;
+  KeyFetcher& key_fetcher;
+  ProviderKeys& provider_keys;
+};
+
 // The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each
 // request, as plain blocking code, to the pool, in the turn of its organisation. Route, key, rate
 // and organisation are judged before a body is taken. Everything handed in must outlive this
@@ -25,7 +34,7 @@ class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-      WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log);
+      const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log);
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+
+#include "api/provider_token.h"
 
 namespace vedette::api {
 namespace {
@@ -44,6 +47,53 @@ bool MayManage(const store::Caller& caller) {
   return !caller.team_id && (kind == Kind::kApiKey || kind == Kind::kUser);
 }
 
+// On the wire every reason is one sentence; the log has the true one under the request's id.
+Refused RefuseToken(const Parts& parts, const rest::Answer& answer, const std::string& reason) {
+  parts.log.Info("a token of the identity provider was refused",
+                 {{"request_id", answer.request_id()}, {"reason", reason}});
+  return {InvalidToken(), "invalid"};
+}
+
+// Whom a good token names, as the store is asked; empty where what it names has no form.
+std::optional<store::ExternalQuestion> QuestionOf(const Parts& parts,
+                                                  const domain::ExternalToken& token) {
+  const config::OidcConfig& oidc = parts.config.oidc;
+  store::ExternalQuestion question;
+  question.principal = domain::ExternalPrincipal(oidc.issuer, token.subject);
+  question.label = "external " + token.subject;
+  question.organisation = token.organisation.value_or(oidc.organisation);
+  if (token.team) {
+    question.team_id = base::Uuid::Parse(*token.team);
+    if (!question.team_id) return std::nullopt;
+  }
+  return question;
+}
+
+FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest::Answer& answer,
+                         std::string_view text, bool count, bool keys_fetched) {
+  const auto verdict =
+      JudgeProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
+  if (const auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
+    return RefuseToken(parts, answer, fault->reason);
+  }
+  if (const auto* wanted = std::get_if<KeysWanted>(&verdict)) {
+    if (*wanted == KeysWanted::kFetch && !keys_fetched) return KeysAreDue{};
+    return Refused{rest::Unavailable("the identity provider's keys are not there; nothing was "
+                                     "charged"),
+                   "unavailable"};
+  }
+  auto question = QuestionOf(parts, std::get<domain::ExternalToken>(verdict));
+  if (question) {
+    question->forwarded_user = ForwardedUser(answer.request());
+    question->count = count;
+    if (auto found = store::AuthenticateExternal(session, *question)) return std::move(*found);
+  }
+  return Refused{
+      rest::ErrorReply(403, "unknown_organisation",
+                       "the token names no organisation, or no team, that is known here"),
+      "invalid"};
+}
+
 }  // namespace
 
 rest::Reply Refuse(CredentialFault fault) {
@@ -69,17 +119,23 @@ rest::Reply Refuse(CredentialFault fault) {
 }
 
 rest::Reply RefuseUnknown(Credential::Kind kind) {
-  if (kind == Credential::Kind::kToken) return InvalidToken();
-  return Unauthorized("the API key in x-api-key is not valid");
+  if (kind == Credential::Kind::kApiKey) {
+    return Unauthorized("the API key in x-api-key is not valid");
+  }
+  return InvalidToken();
 }
 
-std::optional<store::Authentication> FindCaller(const Parts& parts, store::Session& session,
-                                                const net::ServerRequest& request,
-                                                const Credential& credential, bool count) {
-  return store::Authenticate(session, {.credential = credential.text,
-                                       .forwarded_user = ForwardedUser(request),
-                                       .client_tokens = parts.config.oauth.enabled,
-                                       .count = count});
+FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::Answer& answer,
+                       const Credential& credential, bool count, bool keys_fetched) {
+  if (credential.kind == Credential::Kind::kJwt) {
+    return FindExternal(parts, session, answer, credential.text, count, keys_fetched);
+  }
+  auto found = store::Authenticate(session, {.credential = credential.text,
+                                             .forwarded_user = ForwardedUser(answer.request()),
+                                             .client_tokens = parts.config.oauth.enabled,
+                                             .count = count});
+  if (!found) return Refused{RefuseUnknown(credential.kind), "invalid"};
+  return std::move(*found);
 }
 
 std::optional<rest::Reply> JudgeRate(const Parts& parts, const store::RequestCount& count,

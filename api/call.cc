@@ -18,6 +18,17 @@ constexpr std::chrono::seconds kBytesWaitMax{3};
 
 }  // namespace
 
+ParkedCall::ParkedCall(const Call& call)
+    : parts(call.parts),
+      answer(call.answer),
+      path_params(call.path_params),
+      body_bytes_max(call.body_bytes_max),
+      caller(call.caller) {}
+
+Call ParkedCall::On(store::Session& session) const {
+  return {parts, session, answer, path_params, body_bytes_max, caller};
+}
+
 rest::Judged<domain::Monitor> FindMonitor(Call& call) {
   const auto id = base::Uuid::Parse(call.path_params.at(0));
   if (!id) return rest::NotFound("monitor");
@@ -77,6 +88,16 @@ std::optional<rest::Reply> CheckEmptyBody(Call& call) {
   rest::Problems problems;
   rest::BodyReader(std::get<rest::JsonBody>(body).members, &problems).Finish();
   return problems.Refusal();
+}
+
+store::AuditEntry AuditOf(const Call& call, std::string action, std::string target) {
+  store::AuditEntry entry;
+  entry.actor = call.caller.principal.label;
+  entry.action = std::move(action);
+  entry.target = std::move(target);
+  entry.remote_address = call.request().remote_address;
+  entry.principal = call.caller.principal;
+  return entry;
 }
 
 std::optional<rest::Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,

@@ -11,6 +11,9 @@
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/upload_slots.h"
 #include "api/monitors/webhook_tester.h"
+#include "api/oauth/key_fetcher.h"
+#include "api/oauth/key_waits.h"
+#include "api/provider_keys.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,6 +26,7 @@
 #include "rest/body.h"
 #include "rest/list_stream.h"
 #include "store/accounts/auth.h"
+#include "store/audit.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -38,9 +42,12 @@ struct Parts {
   metrics::Metrics& metrics;
   const net::AddressPolicy& policy;
   WebhookTester& webhook_tester;
+  KeyFetcher& key_fetcher;
+  ProviderKeys& provider_keys;
   SelectorFault selector_fault;
   base::Logger log;
   Waits& waits;
+  KeyWaits& key_waits;
   UploadSlots& upload_slots;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;
@@ -62,6 +69,18 @@ struct Call {
   base::ByteBudget::Holding& held() const { return answer->exchange().held(); }
 };
 
+// What lasts of a call that parks its answer: everything but its session.
+struct ParkedCall {
+  explicit ParkedCall(const Call& call);
+  Call On(store::Session& session) const;
+
+  const Parts& parts;
+  std::shared_ptr<rest::Answer> answer;
+  std::vector<std::string> path_params;
+  std::size_t body_bytes_max;
+  store::Caller caller;
+};
+
 // Replies, or parks the answer (rest/answer.h). Throws what the store throws.
 using Handler = rest::Handled (*)(Call& call);
 
@@ -80,6 +99,9 @@ rest::BodyRules BodyRulesOf(const Call& call);
 std::optional<rest::Reply> TakeBytes(Call& call, std::size_t bytes);
 // For routes without a body: nothing, or an empty object. What is wrong otherwise.
 std::optional<rest::Reply> CheckEmptyBody(Call& call);
+
+// What the audit gets of a change: who, on whose behalf, what, to what, from where.
+store::AuditEntry AuditOf(const Call& call, std::string action, std::string target = {});
 
 // Whether the organisation may use what is asked for: a 403, or nothing.
 std::optional<rest::Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,

@@ -1,6 +1,7 @@
 #include "api/credentials.h"
 
 #include "base/text.h"
+#include "domain/auth/jwt.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/auth.h"
 
@@ -50,8 +51,9 @@ std::variant<Credential, CredentialFault> FindCredential(const net::ServerReques
   }
   if (!bearer) return CredentialFault::kMissing;
   if (store::IsToken(*bearer)) return Credential{Credential::Kind::kToken, *bearer};
-  return bearer->starts_with(store::kApiKeyPrefix) ? CredentialFault::kKeyAsToken
-                                                   : CredentialFault::kBadToken;
+  if (bearer->starts_with(store::kApiKeyPrefix)) return CredentialFault::kKeyAsToken;
+  if (domain::LooksLikeJwt(*bearer)) return Credential{Credential::Kind::kJwt, *bearer};
+  return CredentialFault::kBadToken;
 }
 
 std::optional<std::string_view> ForwardedUser(const net::ServerRequest& request) {

@@ -9,10 +9,14 @@
 // Which credential a request shows, by its headers alone. Pure.
 namespace vedette::api {
 
-// The text points into the request. What a bearer token is, a client's or a session's, is for the
-// store to say.
+// The text points into the request. What a bearer token of ours is, a client's or a session's, is
+// for the store to say.
 struct Credential {
-  enum class Kind { kApiKey, kToken };
+  enum class Kind {
+    kApiKey,
+    kToken,  // one of ours
+    kJwt,    // what may be one of the operator's identity provider
+  };
   Kind kind = Kind::kApiKey;
   std::string_view text;
 };
@@ -23,7 +27,7 @@ enum class CredentialFault {
   kBadKey,          // x-api-key has what is no API key
   kTokenAsKey,      // a token in x-api-key
   kKeyAsToken,      // an API key as a bearer token
-  kBadToken,        // a bearer token that is none of ours
+  kBadToken,        // a bearer token that is neither one of ours nor a JWT
   kTwoCredentials,  // x-api-key and Authorization: Bearer
   kRepeatedHeader,  // one of the two headers twice
 };

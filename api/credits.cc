@@ -1,7 +1,12 @@
-// What the caller's organisation, and his team, have and have spent.
+// What the caller's organisation, and his team, have and have spent: balance, reservations, ledger.
 #include "api/handlers.h"
+#include "api/limits.h"
+#include "domain/job.h"
 #include "domain/money.h"
+#include "domain/names.h"
+#include "rest/ledger.h"
 #include "store/accounts/accounts.h"
+#include "store/accounts/ledger.h"
 
 namespace vedette::api {
 namespace {
@@ -28,6 +33,37 @@ rest::Handled ShowCredits(Call& call) {
                                {"reserved", domain::CreditsToJson(org->reserved_mc)},
                                {"cents_per_credit", call.parts.config.cents_per_credit},
                                {"team", team}});
+}
+
+rest::Handled ShowReservations(Call& call) {
+  const auto held = store::ReadReservations(call.session, call.scope(), kReservationsMax);
+  base::Json checks = base::Json::array();
+  for (const auto& one : held.checks) {
+    checks.push_back({{"tier", domain::TierName(one.tier)},
+                      {"reserved", domain::CreditsToJson(one.reserved_mc)}});
+  }
+  base::Json jobs = base::Json::array();
+  for (const auto& job : held.jobs) {
+    jobs.push_back({{"job_id", job.id.ToString()},
+                    {"kind", domain::JobKindName(job.kind)},
+                    {"reserved", domain::CreditsToJson(job.reserved_mc)}});
+  }
+  return rest::JsonReply(200, {{"reserved", domain::CreditsToJson(held.reserved_mc())},
+                               {"checks", std::move(checks)},
+                               {"jobs", std::move(jobs)},
+                               {"job_count", held.job_count},
+                               {"jobs_reserved", domain::CreditsToJson(held.jobs_mc)}});
+}
+
+rest::Handled ShowLedger(Call& call) {
+  auto read = rest::ReadLedgerQuery(call.session, call.scope(), call.request().query);
+  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
+  const auto& query = std::get<rest::LedgerQuery>(read);
+  if (query.format == rest::LedgerQuery::Format::kJson) {
+    return rest::LedgerPage(call.session, query);
+  }
+  return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session,
+                          rest::Statement(query), rest::kCsvType);
 }
 
 }  // namespace vedette::api

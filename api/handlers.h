@@ -50,6 +50,8 @@ rest::Handled CancelJob(Call& call);
 
 // credits.cc
 rest::Handled ShowCredits(Call& call);
+rest::Handled ShowReservations(Call& call);
+rest::Handled ShowLedger(Call& call);
 
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);
@@ -61,6 +63,7 @@ rest::Handled VoidOauthTokens(Call& call);
 rest::Handled ListOauthClientKeys(Call& call);
 rest::Handled AddOauthClientKey(Call& call);
 rest::Handled RevokeOauthClientKey(Call& call);
+rest::Handled ValidateJwks(Call& call);
 
 // history.cc
 rest::Handled ListEvents(Call& call);

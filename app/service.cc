@@ -22,6 +22,8 @@
 #include "api/api.h"
 #include "api/jobs/waits.h"
 #include "app/gated_service.h"
+#include "app/key_fetch.h"
+#include "app/oidc_keys.h"
 #include "app/probe_set.h"
 #include "app/row_block_set.h"
 #include "app/webhook_test.h"
@@ -147,6 +149,7 @@ struct Service::Impl final : public admin::ServiceState {
   void BuildParts();
   void BuildWorker();
   void BuildScheduler();
+  void BuildKeys();
   void BuildServers();
   void CheckHealth();
   void StartParts();
@@ -199,7 +202,11 @@ struct Service::Impl final : public admin::ServiceState {
   std::chrono::nanoseconds heartbeat_at{0};
 
   std::unique_ptr<api::Api> api;
-  std::unique_ptr<api::Waits> waits;  // destroyed before the API, whose answers it may hold
+  // Destroyed before the API, whose answers they may hold.
+  std::unique_ptr<api::Waits> waits;
+  std::unique_ptr<net::HttpClient> oidc_client;
+  std::unique_ptr<OidcKeys> oidc_keys;
+  std::unique_ptr<KeyFetch> key_fetch;
   std::unique_ptr<GatedService> gated_api;
   std::unique_ptr<admin::Admin> admin;
   std::unique_ptr<net::HttpServer> api_server;
@@ -303,14 +310,31 @@ void Service::Impl::BuildScheduler() {
   });
 }
 
+void Service::Impl::BuildKeys() {
+  key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
+  oidc_client = std::make_unique<net::HttpClient>(loop, config.net);
+  const auto get = [this](const std::string& url, std::function<void(net::HttpResponse)> done) {
+    net::HttpRequest request;
+    request.url = url;
+    request.headers = {{"Accept", "application/json"}};
+    request.trust = net::Trust::kOperator;
+    request.timeout = config.jwks.timeout_ms;
+    request.body_bytes_max = config.jwks.bytes_max;
+    oidc_client->Send(std::move(request), std::move(done));
+  };
+  oidc_keys = std::make_unique<OidcKeys>(loop, get, clock, metrics, config, log.For("oidc"));
+}
+
 void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
     webhook_test =
         std::make_unique<WebhookTest>(loop, *api_pool, clock, config, log.For("delivery"));
     waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
-    api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy,
-                                     *webhook_test, *waits, pages::SelectorFault, log.For("api"));
+    BuildKeys();
+    const api::Outgoing outgoing{*webhook_test, *key_fetch, *oidc_keys};
+    api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy, outgoing,
+                                     *waits, pages::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
       std::lock_guard lock(mutex);
       // A database that went away later is the API's own matter, request by request.
@@ -409,6 +433,7 @@ void Service::Impl::StartParts() {
     parts_started = true;
   }
   signals->Start();
+  if (oidc_keys) oidc_keys->Start();
   if (deliverer) deliverer->Start();
   if (check_pipeline) check_pipeline->Start();
   if (job_pipeline) job_pipeline->Start();

@@ -16,6 +16,7 @@
 
 #include "base/closest_word.h"
 #include "base/text.h"
+#include "base/uuid.h"
 #include "config/keys.h"
 #include "config/values.h"
 #include "domain/email/address.h"
@@ -368,8 +369,72 @@ void ValidateJobs(const Config& config) {
   if (config.worker.lanes.empty()) Fail("[worker] lanes = []: must name at least one lane");
 }
 
+// http lets nobody listen in on this machine alone.
+bool IsHttpsOrLoopback(std::string_view url) {
+  if (url.starts_with("https://")) return true;
+  for (const std::string_view host : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
+    if (!url.starts_with(host)) continue;
+    const std::string_view rest = url.substr(host.size());
+    return rest.empty() || rest.front() == ':' || rest.front() == '/';
+  }
+  return false;
+}
+
+// A claim is named by a member, or by a JSON Pointer whose '~' are all escapes (RFC 6901).
+bool IsClaimName(std::string_view claim) {
+  if (!claim.starts_with('/')) return true;
+  for (std::size_t i = claim.find('~'); i != claim.npos; i = claim.find('~', i + 1)) {
+    if (i + 1 == claim.size() || (claim[i + 1] != '0' && claim[i + 1] != '1')) return false;
+  }
+  return true;
+}
+
+void ValidateOidc(const OidcConfig& oidc) {
+  if (oidc.issuer.empty()) {
+    for (const auto& [key, value] :
+         {std::pair("audience", &oidc.audience), std::pair("org_claim", &oidc.org_claim),
+          std::pair("organisation", &oidc.organisation),
+          std::pair("team_claim", &oidc.team_claim)}) {
+      if (value->empty()) continue;
+      Fail(fmt::format("[oidc] {} = \"{}\": needs [oidc] issuer, which is empty", key, *value));
+    }
+    return;
+  }
+  if (!IsHttpsOrLoopback(oidc.issuer)) {
+    Fail(fmt::format("[oidc] issuer = \"{}\": must be https, or http on loopback", oidc.issuer));
+  }
+  if (oidc.audience.empty()) Fail("[oidc] audience = \"\": must be set where issuer is");
+  if (oidc.org_claim.empty() == oidc.organisation.empty()) {
+    Fail("[oidc] org_claim and organisation: exactly one of them must be set where issuer is");
+  }
+  if (!oidc.organisation.empty() && !base::Uuid::Parse(oidc.organisation)) {
+    Fail(fmt::format("[oidc] organisation = \"{}\": must be an organisation's id",
+                     oidc.organisation));
+  }
+  if (oidc.algorithms.empty()) Fail("[oidc] algorithms = []: must name at least one");
+  for (const auto& [key, claim] :
+       {std::pair("org_claim", &oidc.org_claim), std::pair("team_claim", &oidc.team_claim),
+        std::pair("user_claim", &oidc.user_claim)}) {
+    if (IsClaimName(*claim)) continue;
+    Fail(fmt::format("[oidc] {} = \"{}\": must be a member's name or a JSON Pointer", key, *claim));
+  }
+}
+
+void ValidateJwks(const JwksConfig& jwks) {
+  if (jwks.retry_ms > jwks.fresh_ms) {
+    Fail(fmt::format("[oauth] jwks_retry_ms = {}: must be at most jwks_fresh_ms ({})",
+                     jwks.retry_ms.count(), jwks.fresh_ms.count()));
+  }
+  if (jwks.fresh_ms > jwks.stale_max_ms) {
+    Fail(fmt::format("[oauth] jwks_fresh_ms = {}: must be at most jwks_stale_max_ms ({})",
+                     jwks.fresh_ms.count(), jwks.stale_max_ms.count()));
+  }
+}
+
 // What no key can judge alone.
 void Validate(const Config& config) {
+  ValidateOidc(config.oidc);
+  ValidateJwks(config.jwks);
   const WorkerConfig& worker = config.worker;
   if (worker.control_read_ms >= worker.control_age_max_ms) {
     Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",

@@ -145,6 +145,35 @@ struct OauthConfig {
   bool operator==(const OauthConfig&) const = default;
 };
 
+// How the keys are fetched that others publish: those of OAuth clients which have a jwks_uri, and
+// of the identity provider. Keys of [oauth], which begin with jwks_.
+struct JwksConfig {
+  milliseconds timeout_ms;    // of one answer, everything included
+  std::size_t bytes_max;      // of one answer
+  int keys_max;               // of one set
+  milliseconds fresh_ms;      // how long keys serve before they are fetched again
+  milliseconds retry_ms;      // between the starts of two fetches of one set
+  milliseconds stale_max_ms;  // how long old keys serve where fetches fail
+  int fetches_max;            // of OAuth clients' keys, under way in one process
+
+  bool operator==(const JwksConfig&) const = default;
+};
+
+// The operator's identity provider, whose bearer tokens are taken. A claim is a member's name, or a
+// JSON Pointer where it begins with '/'.
+struct OidcConfig {
+  std::string issuer;        // empty: there is none
+  std::string audience;      // that a token must name
+  std::string org_claim;     // of the organisation; empty: `organisation` is everybody's
+  std::string organisation;  // an id; empty: org_claim says which
+  std::string team_claim;    // empty: tokens are for the whole organisation
+  std::string user_claim;
+  std::vector<std::string> algorithms;
+  std::chrono::seconds lifetime_max_s;  // how far ahead a token may expire
+
+  bool operator==(const OidcConfig&) const = default;
+};
+
 // Sessions of the users of the operator's dashboard.
 struct SessionsConfig {
   std::chrono::seconds ttl_max_s;
@@ -380,6 +409,8 @@ struct Config {
   WaitsConfig waits;
   std::string public_url;  // [api] public_url: the issuer of tokens; may be empty
   OauthConfig oauth;
+  JwksConfig jwks;
+  OidcConfig oidc;
   SessionsConfig sessions;
   HttpServerConfig admin;
   std::map<std::string, std::string> admin_tokens;  // name -> token

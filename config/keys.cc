@@ -121,6 +121,27 @@ void AddCredentials(std::vector<Key>* table) {
       .Add("keys_per_client_max", &C::keys_per_client_max, Int(1, 1000))
       .Add("tokens_per_client_max", &C::tokens_per_client_max, Int(1, 10'000'000));
 
+  using K = JwksConfig;
+  Section<K>(table, "oauth", [](Config& c) -> K& { return c.jwks; })
+      .Time("jwks_timeout_ms", &K::timeout_ms, milliseconds(100), minutes(1))
+      .Add("jwks_bytes_max", &K::bytes_max, Bytes(kKiB, kMiB))
+      .Add("jwks_keys_max", &K::keys_max, Int(1, 100))
+      .Time("jwks_fresh_ms", &K::fresh_ms, milliseconds(100), days(1))
+      .Time("jwks_retry_ms", &K::retry_ms, milliseconds(100))
+      .Time("jwks_stale_max_ms", &K::stale_max_ms, milliseconds(100), days(7))
+      .Add("jwks_fetches_max", &K::fetches_max, Int(1, 10'000));
+
+  using O = OidcConfig;
+  Section<O>(table, "oidc", [](Config& c) -> O& { return c.oidc; })
+      .Add("issuer", &O::issuer, OptionalUrl())
+      .Add("audience", &O::audience, Text())
+      .Add("org_claim", &O::org_claim, Text())
+      .Add("organisation", &O::organisation, Text())
+      .Add("team_claim", &O::team_claim, Text())
+      .Add("user_claim", &O::user_claim, NonEmptyText())
+      .Add("algorithms", &O::algorithms, ChoiceList({"RS256", "PS256", "ES256", "EdDSA"}))
+      .Add("lifetime_max_s", &O::lifetime_max_s, Seconds(minutes(1), days(30)));
+
   using S = SessionsConfig;
   Section<S>(table, "sessions", [](Config& c) -> S& {
     return c.sessions;

@@ -274,6 +274,12 @@ struct Metrics::Impl {
   Series<Counter> oauth_requests{
       &Counters("vedette_oauth_requests_total", "Requests to the protocol routes of OAuth."),
       {"endpoint", "outcome"}};
+  Series<Counter> jwks_fetches{
+      &Counters("vedette_jwks_fetches_total", "Fetches of the keys that others publish."),
+      {"owner", "outcome"}};
+  Gauge& oidc_keys_age = Gauges("vedette_oidc_keys_age_seconds",
+                                "Time since the identity provider's keys were fetched.")
+                             .Add({});
   Series<Histogram> provider_duration{
       &Histograms("vedette_provider_seconds", "Time from a question to a provider to its answer."),
       {"provider"},
@@ -284,6 +290,12 @@ Metrics::Impl::Impl(std::string_view version) {
   Gauges("vedette_build_info", "Always 1; the version is in the label.")
       .Add({{"version", std::string(version)}})
       .Set(1);
+
+  // Alerts ask for these; a counter that is not there yet is no 0.
+  oauth_requests.Get("assertion", "replay");
+  for (const char* owner : {"client", "provider"}) {
+    for (const char* outcome : {"ok", "failed"}) jwks_fetches.Get(owner, outcome);
+  }
 
   auto& check_family = Counters("vedette_checks_total", "Checks recorded, by outcome and tier.");
   auto& credit_family = Counters("vedette_credits_charged_total", "Credits charged for checks.");
@@ -511,6 +523,14 @@ void Metrics::AddAuth(std::string_view credential, std::string_view outcome) {
 
 void Metrics::AddOauthRequest(std::string_view endpoint, std::string_view outcome) {
   impl_->oauth_requests.Get(endpoint, outcome).Increment();
+}
+
+void Metrics::AddJwksFetch(std::string_view owner, std::string_view outcome) {
+  impl_->jwks_fetches.Get(owner, outcome).Increment();
+}
+
+void Metrics::SetOidcKeysAge(std::chrono::microseconds age) {
+  impl_->oidc_keys_age.Set(Seconds(age));
 }
 
 std::string Metrics::Expose() const {

@@ -124,11 +124,17 @@ class Metrics {
   void AddWait(std::string_view outcome);
 
   // vedette_auth_total{credential,outcome}: requests judged by their credential (none, api_key,
-  // token); outcome: ok, missing, ambiguous, invalid
+  // token, external); outcome: ok, missing, ambiguous, invalid, unavailable
   void AddAuth(std::string_view credential, std::string_view outcome);
   // vedette_oauth_requests_total{endpoint,outcome}: of token, revoke and introspect, "ok" or the
   // answer's status; {assertion,replay} counts assertions that were sent again
   void AddOauthRequest(std::string_view endpoint, std::string_view outcome);
+  // vedette_jwks_fetches_total{owner,outcome}: fetches of published keys; owner is client or
+  // provider, outcome ok or failed
+  void AddJwksFetch(std::string_view owner, std::string_view outcome);
+  // vedette_oidc_keys_age_seconds: since the identity provider's keys were fetched, or since the
+  // start where they never were; 0 without [oidc] or without the role api
+  void SetOidcKeysAge(std::chrono::microseconds age);
 
   // The text exposition format.
   std::string Expose() const;

@@ -58,11 +58,11 @@ void Answer::Send(Reply reply) {
   exchange_->Send(ToResponse(std::move(reply), headers_));
 }
 
-net::Exchange& Answer::Begin() {
+net::Exchange& Answer::Begin(std::string_view content_type) {
   base::Assert(state_ == State::kOpen, "a streamed answer begins before anything was answered");
   Count(200, State::kStreaming);
   net::ServerResponse head =
-      ToResponse({200, {}, {{"Content-Type", "application/json"}}}, headers_);
+      ToResponse({200, {}, {{"Content-Type", std::string(content_type)}}}, headers_);
   exchange_->Begin(head.status, std::move(head.headers));
   return *exchange_;
 }

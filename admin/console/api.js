@@ -44,6 +44,17 @@ export async function ask(method, path, body) {
   return json;
 }
 
+// Gives the browser what the port answers to a GET, as a file of this name. Throws Refused.
+export async function download(path, name) {
+  const answer = await fetch(`/admin/v1${path}`, {headers: {Authorization: `Bearer ${token.get() ?? ''}`}});
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement('a');
+  Object.assign(link, {href: url, download: name});
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 export function query(parameters) {
   const given = Object.entries(parameters).filter(([, v]) => v !== '' && v !== null && v !== undefined);
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -1,3 +1,4 @@
+import {clients, ledger, madeBy} from './account.js';
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, facts, h, number, replace, table, when} from './dom.js';
@@ -54,11 +55,13 @@ function creditsButton(o, again) {
 export async function organisation(main, [id]) {
   const [o, keys] = await Promise.all([ask('GET', `/orgs/${id}`), ask('GET', `/orgs/${id}/api-keys`)]);
   const again = () => organisation(main, [id]);
+  const [clientList, ledgerList] = await Promise.all([clients(o, again), ledger(o)]);
   replace(main,
     h('h2', null, o.name, ' ', lockBadge(o)),
     h('p', {class: 'buttons'}, lockButton(o, again), creditsButton(o, again)),
     facts([
-      ['Id', h('code', null, o.id)], ['Features', o.features.join(', ') || '–'],
+      ['Id', h('code', null, o.id)], ['Name at the identity provider', o.external_id ?? '–'],
+      ['Features', o.features.join(', ') || '–'],
       ['Balance', number(o.balance)], ['Reserved', number(o.reserved)], ['Charged', number(o.charged)],
       ['Made', when(o.created_at)],
       ['Monitors', h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation')],
@@ -76,11 +79,12 @@ export async function organisation(main, [id]) {
       ['Change', k => h('button', {type: 'button', click: async () => {
         const done = await confirmChange({
           title: `Revoke: ${k.name}`, button: 'Revoke',
-          what: 'Requests with this key are refused within 5 seconds. That cannot be undone.',
+          what: `Requests with this key are refused within 5 seconds. That cannot be undone.${await madeBy(id, k.id)}`,
           act: values => ask('DELETE', `/orgs/${id}/api-keys/${k.id}`,
             Object.keys(values).length > 0 ? values : undefined),
         });
         if (done) again();
       }}, 'Revoke')],
-    ], keys.items, 'No API key.'));
+    ], keys.items, 'No API key.'),
+    clientList, ledgerList);
 }

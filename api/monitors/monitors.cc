@@ -277,13 +277,21 @@ rest::Reply TestReply(const WebhookTestOutcome& outcome) {
   return {200, base::DumpJson(json)};
 }
 
+// Which members a change has: what it was changed to is the monitor's own.
+base::Json NamesOf(const base::Json& members) {
+  base::Json names = base::Json::array();
+  for (const auto& [name, value] : members.items()) names.push_back(name);
+  return {{"members", std::move(names)}};
+}
+
 }  // namespace
 
 rest::Handled CreateMonitor(Call& call) {
   rest::Judged<store::NewMonitor> monitor = JudgeBody(call);
   if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
   const auto outcome =
-      store::CreateMonitor(call.session, call.parts.clock, std::get<store::NewMonitor>(monitor));
+      store::CreateMonitor(call.session, call.parts.clock, std::get<store::NewMonitor>(monitor),
+                           AuditOf(call, "monitor.create"));
   using Kind = store::CreateOutcome::Kind;
   switch (outcome.kind) {
     case Kind::kCreated:
@@ -353,8 +361,10 @@ rest::Handled UpdateMonitor(Call& call) {
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   rest::Judged<store::MonitorChange> change = JudgeChange(call, before, std::move(body));
   if (auto* reply = std::get_if<rest::Reply>(&change)) return std::move(*reply);
+  store::AuditEntry audit = AuditOf(call, "monitor.update", id.ToString());
+  audit.detail = NamesOf(std::get<rest::JsonBody>(json).members);
   const auto outcome = store::UpdateMonitor(call.session, call.parts.clock, call.scope(), id,
-                                            std::get<store::MonitorChange>(change));
+                                            std::get<store::MonitorChange>(change), audit);
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(
@@ -370,7 +380,9 @@ rest::Handled ArchiveMonitor(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const base::Uuid id = std::get<domain::Monitor>(monitor).id;
-  const auto outcome = store::ArchiveMonitor(call.session, call.scope(), id, kArchivedReason);
+  const auto outcome =
+      store::ArchiveMonitor(call.session, call.parts.clock, call.scope(), id, kArchivedReason,
+                            AuditOf(call, "monitor.archive", id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "archived"));
@@ -383,8 +395,9 @@ rest::Handled CancelMonitor(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const base::Uuid id = std::get<domain::Monitor>(monitor).id;
-  const auto outcome = store::CancelMonitor(call.session, call.parts.clock, call.scope(), id,
-                                            kCancelledReason, std::nullopt);
+  const auto outcome =
+      store::CancelMonitor(call.session, call.parts.clock, call.scope(), id, kCancelledReason,
+                           AuditOf(call, "monitor.cancel", id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "cancelled"));
@@ -399,7 +412,8 @@ rest::Handled TriggerMonitor(Call& call) {
   const base::Uuid id = std::get<domain::Monitor>(monitor).id;
   const config::Config& config = call.parts.config;
   const auto outcome = store::TriggerMonitor(call.session, call.parts.clock, call.scope(), id,
-                                             store::CutLimitsOf(config), std::nullopt);
+                                             store::CutLimitsOf(config),
+                                             AuditOf(call, "monitor.trigger", id.ToString()));
   if (outcome.kind == store::TriggerOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::TriggerOutcome::Kind::kConflict) {
     const auto status = outcome.organisation_stopped ? MonitorStatus::kPaused : outcome.status;

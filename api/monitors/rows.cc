@@ -183,7 +183,8 @@ rest::Handled AddRows(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&judged)) return std::move(*reply);
   const auto& rows = std::get<std::vector<domain::RowValues>>(judged);
   const auto outcome = store::AddRows(call.session, call.parts.clock, call.scope(), monitor.id,
-                                      rows, call.parts.config.limits.rows_per_monitor_max);
+                                      rows, call.parts.config.limits.rows_per_monitor_max,
+                                      AuditOf(call, "row.add", monitor.id.ToString()));
   using Kind = store::AddRowsOutcome::Kind;
   switch (outcome.kind) {
     case Kind::kAdded:
@@ -233,11 +234,13 @@ rest::Handled ChangeRow(Call& call) {
   store::ControlOutcome outcome;
   if (body.columns) {
     outcome =
-        store::ChangeRowColumns(call.session, call.scope(), monitor.id, row_id, *body.columns);
+        store::ChangeRowColumns(call.session, call.parts.clock, call.scope(), monitor.id, row_id,
+                                *body.columns, AuditOf(call, "row.update", row_id.ToString()));
   }
   if (body.is_active && outcome.kind == store::ControlOutcome::Kind::kDone) {
-    outcome = store::SwitchRow(call.session, call.scope(), monitor.id, row_id, *body.is_active,
-                               body.disabled_reason.value_or(kSwitchedOffReason));
+    outcome = store::SwitchRow(call.session, call.parts.clock, call.scope(), monitor.id, row_id,
+                               *body.is_active, body.disabled_reason.value_or(kSwitchedOffReason),
+                               AuditOf(call, "row.switch", row_id.ToString()));
   }
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "its rows cannot be changed"));
@@ -256,7 +259,8 @@ rest::Handled RemoveRow(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&row)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const base::Uuid row_id = std::get<domain::Row>(row).id;
-  const auto outcome = store::RemoveRow(call.session, call.scope(), monitor.id, row_id);
+  const auto outcome = store::RemoveRow(call.session, call.parts.clock, call.scope(), monitor.id,
+                                        row_id, AuditOf(call, "row.remove", row_id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "its rows cannot be removed"));
   }

@@ -6,7 +6,9 @@
 #include "api/authenticate.h"
 #include "api/oauth/form.h"
 #include "api/oauth/issuer.h"
+#include "api/oauth/published_keys.h"
 #include "domain/auth/client_assertion.h"
+#include "rest/serve.h"
 #include "store/accounts/access_tokens.h"
 
 namespace vedette::api {
@@ -17,11 +19,21 @@ constexpr std::string_view kAssertionType =
 constexpr std::string_view kScope = "full_access";
 constexpr std::string_view kTooManyTokensRetrySeconds = "60";
 
+// How long a fetch that another process has begun counts as under way, beyond its own timeout.
+constexpr std::chrono::milliseconds kFetchMargin{2000};
+constexpr std::string_view kOtherFetchRetrySeconds = "1";
+
 // Who asks, with an assertion that is judged, but not yet taken.
 struct Asking {
   store::AssertingClient client;
   domain::Assertion assertion;
 };
+
+// An order: the keys that the client publishes are to be fetched before its assertion is judged.
+using Judgement = std::variant<Asking, KeyOrder, rest::Reply>;
+
+// Whether the request has waited for the client's keys already: it does so once.
+enum class Keys { kAsStored, kFetched };
 
 rest::Reply InvalidRequest(std::string_view description) {
   return OauthError(400, "invalid_request", description);
@@ -55,8 +67,57 @@ std::optional<rest::Reply> JudgeForm(const Form& form) {
   return std::nullopt;
 }
 
+rest::Reply KeysUnavailable(std::string_view retry_after) {
+  rest::Reply reply = OauthError(503, "temporarily_unavailable",
+                                 "the client's keys could not be fetched from its jwks_uri");
+  reply.headers.emplace_back("Retry-After", retry_after);
+  return reply;
+}
+
+// What is to be done before the signature counts, where the client publishes its keys; nothing
+// where it is verified.
+std::optional<Judgement> JudgePublished(const Call& call, const store::AssertingClient& client,
+                                        bool verified, Keys keys) {
+  const config::JwksConfig& jwks = call.parts.config.jwks;
+  const domain::FetchRules rules{
+      .fresh = jwks.fresh_ms, .retry = jwks.retry_ms, .stale_max = jwks.stale_max_ms};
+  const auto cache = client.published->Cache(jwks.timeout_ms + kFetchMargin);
+  switch (domain::WhenToFetch(cache, verified, rules, client.published->now)) {
+    case domain::FetchDecision::kUse:
+    case domain::FetchDecision::kUseStale:
+      return std::nullopt;
+    case domain::FetchDecision::kFetch:
+      if (keys == Keys::kAsStored) {
+        return KeyOrder{client.id, client.org_id, client.published->url};
+      }
+      // It failed, or brought no such key; old ones serve as long as they may.
+      if (verified && client.published->now - cache.fetched_at <= rules.stale_max) {
+        return std::nullopt;
+      }
+      break;
+    case domain::FetchDecision::kWait:  // here or in another process; here it can be joined
+      if (keys == Keys::kAsStored) {
+        return KeyOrder{client.id, client.org_id, client.published->url};
+      }
+      return KeysUnavailable(kOtherFetchRetrySeconds);
+    case domain::FetchDecision::kNoKeys:
+      return KeysUnavailable(rest::kRetryAfterSeconds);
+    case domain::FetchDecision::kRefuse:
+      break;
+  }
+  return UnknownClient(call, "no key that the client publishes verifies the signature");
+}
+
+domain::AssertionRules RulesOf(const config::Config& config, std::string_view path) {
+  const std::string issuer = IssuerOf(config);
+  return {
+      issuer,
+      issuer + std::string(path),
+      {.lifetime_max = config.oauth.assertion_lifetime_max_s, .skew = config.oauth.clock_skew_s}};
+}
+
 // The client authentication of every protocol route, and the count of its requests.
-rest::Judged<Asking> Authenticate(Call& call, const Form& form, std::string_view path) {
+Judgement Authenticate(Call& call, const Form& form, std::string_view path, Keys keys) {
   const config::Config& config = call.parts.config;
   auto parsed = domain::ParseJwt(form.find("client_assertion")->second);
   if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) {
@@ -67,18 +128,19 @@ rest::Judged<Asking> Authenticate(Call& call, const Form& form, std::string_view
   if (!id) return UnknownClient(call, "sub names no client");
   auto client = store::FindAssertingClient(call.session, *id);
   if (!client) return UnknownClient(call, "the client is unknown or disabled");
-  if (!domain::VerifiedByOne(client->keys, jwt)) {
+  const bool verified = domain::VerifiedByOne(client->keys, jwt);
+  auto judged = domain::JudgeAssertion(jwt, *id, RulesOf(config, path), call.parts.clock.Now());
+  const auto* fault = std::get_if<domain::JwtFault>(&judged);
+  if (!verified && (fault != nullptr || !client->published)) {
+    // What is refused whatever its key is causes no fetch.
     return UnknownClient(call, "no key of the client verifies the signature");
   }
-  const std::string issuer = IssuerOf(config);
-  const domain::AssertionRules rules{
-      issuer,
-      issuer + std::string(path),
-      {.lifetime_max = config.oauth.assertion_lifetime_max_s, .skew = config.oauth.clock_skew_s}};
-  auto judged = domain::JudgeAssertion(jwt, *id, rules, call.parts.clock.Now());
-  if (const auto* fault = std::get_if<domain::JwtFault>(&judged)) {
-    return InvalidClient(call, fault->reason);
+  if (client->published) {
+    if (auto judgement = JudgePublished(call, *client, verified, keys)) {
+      return std::move(*judgement);
+    }
   }
+  if (fault != nullptr) return InvalidClient(call, fault->reason);
   if (const auto given = form.find("client_id");
       given != form.end() && given->second != id->ToString()) {
     return InvalidClient(call, "client_id must be the assertion's sub");
@@ -173,12 +235,23 @@ rest::Reply Introspect(Call& call, const Form& form, const Asking& asking) {
 // What the route wants of a form before anybody is authenticated.
 enum class Wants { kGrant, kToken };
 
-rest::Reply Handle(Call& call, std::string_view path, Wants wants, Answer answer) {
+// One route of the protocol.
+struct Endpoint {
+  std::string_view name;  // in the metrics
+  std::string_view path;
+  Wants wants;
+  Answer answer;
+};
+
+std::variant<KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint, Keys keys) {
+  const Wants wants = endpoint.wants;
   if (IssuerOf(call.parts.config).empty()) return NoOauth();
   auto read = ReadForm(call.request(), call.body_bytes_max);
   if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
   const Form& form = std::get<Form>(read);
-  if (wants == Wants::kToken && TokenOf(form) == nullptr) return InvalidRequest("token is missing");
+  if (wants == Wants::kToken && TokenOf(form) == nullptr) {
+    return InvalidRequest("token is missing");
+  }
   if (wants == Wants::kGrant && form.find("grant_type") == form.end()) {
     return InvalidRequest("grant_type is missing");
   }
@@ -186,29 +259,65 @@ rest::Reply Handle(Call& call, std::string_view path, Wants wants, Answer answer
   if (wants == Wants::kGrant && form.find("grant_type")->second != "client_credentials") {
     return OauthError(400, "unsupported_grant_type", "the one grant is client_credentials");
   }
-  auto asking = Authenticate(call, form, path);
-  if (auto* reply = std::get_if<rest::Reply>(&asking)) return std::move(*reply);
-  return answer(call, form, std::get<Asking>(asking));
+  auto judgement = Authenticate(call, form, endpoint.path, keys);
+  if (auto* reply = std::get_if<rest::Reply>(&judgement)) return std::move(*reply);
+  if (auto* order = std::get_if<KeyOrder>(&judgement)) return std::move(*order);
+  return endpoint.answer(call, form, std::get<Asking>(judgement));
 }
 
-rest::Handled Counted(Call& call, std::string_view endpoint, rest::Reply reply) {
+rest::Reply Counted(const Call& call, const Endpoint& endpoint, rest::Reply reply) {
   const std::string code = reply.status == 200 ? "ok" : std::to_string(reply.status);
-  call.parts.metrics.AddOauthRequest(endpoint, code);
+  call.parts.metrics.AddOauthRequest(endpoint.name, code);
   return reply;
+}
+
+rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
+
+// Fetches the client's keys, or waits for the fetch that this process has under way, and judges
+// again.
+rest::Handled FetchThenServe(Call& call, const KeyOrder& order, const Endpoint& endpoint) {
+  auto token = call.parts.key_waits.Enter(
+      order.client_id, [parked = ParkedCall(call), org_id = order.org_id, endpoint] {
+        rest::Serve(parked.parts.pool, org_id, parked.answer,
+                    [parked, endpoint](store::Session& session) {
+                      Call again = parked.On(session);
+                      return ServeEndpoint(again, endpoint, Keys::kFetched);
+                    });
+      });
+  if (!token) return rest::Parked{};
+  const auto then = [endpoint](Call& again, const KeyReport& report) -> rest::Handled {
+    if (report.kind == KeyReport::Kind::kBusy) {
+      return Counted(again, endpoint, KeysUnavailable(rest::kRetryAfterSeconds));
+    }
+    return ServeEndpoint(again, endpoint, Keys::kFetched);
+  };
+  if (FetchPublishedKeys(call, order, call.parts.config.jwks.retry_ms, std::move(token), then)) {
+    return rest::Parked{};
+  }
+  return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+}
+
+rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys) {
+  auto handled = Handle(call, endpoint, keys);
+  if (const auto* first = std::get_if<KeyOrder>(&handled)) {
+    return FetchThenServe(call, *first, endpoint);
+  }
+  return Counted(call, endpoint, std::get<rest::Reply>(std::move(handled)));
 }
 
 }  // namespace
 
 rest::Handled IssueToken(Call& call) {
-  return Counted(call, "token", Handle(call, kTokenPath, Wants::kGrant, Mint));
+  return ServeEndpoint(call, {"token", kTokenPath, Wants::kGrant, Mint}, Keys::kAsStored);
 }
 
 rest::Handled RevokeToken(Call& call) {
-  return Counted(call, "revoke", Handle(call, kRevokePath, Wants::kToken, Revoke));
+  return ServeEndpoint(call, {"revoke", kRevokePath, Wants::kToken, Revoke}, Keys::kAsStored);
 }
 
 rest::Handled IntrospectToken(Call& call) {
-  return Counted(call, "introspect", Handle(call, kIntrospectPath, Wants::kToken, Introspect));
+  return ServeEndpoint(call, {"introspect", kIntrospectPath, Wants::kToken, Introspect},
+                       Keys::kAsStored);
 }
 
 }  // namespace vedette::api

@@ -37,6 +37,21 @@ std::string TokenOfFile(const std::string& path) {
   return std::string(base::Trim(line));
 }
 
+// A file that a command sends, such as a public key.
+constexpr std::size_t kSentFileBytesMax = 65536;
+
+std::string TextOfFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kSentFileBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad() || text.empty() || text.size() > kSentFileBytesMax) {
+    throw config::ConfigError(
+        fmt::format("ctl cannot read {}: it must have 1 to {} bytes", path, kSentFileBytesMax));
+  }
+  return text;
+}
+
 }  // namespace
 
 struct Ctl::Impl {
@@ -92,6 +107,8 @@ CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
     auto& given = values[option.flag];
     if (option.type == CtlOption::Type::kList) {
       given = lists[command.name][option.flag];
+    } else if (option.type == CtlOption::Type::kFile) {
+      given = {TextOfFile(texts[command.name][option.flag])};
     } else if (option.type != CtlOption::Type::kSwitch) {
       given = {texts[command.name][option.flag]};
     }

@@ -47,7 +47,9 @@ std::vector<CtlCommand> ProcessCommands() {
        "Who did what, newest first",
        "GET",
        "/admin/v1/audit",
-       {kLimit, kCursor},
+       {Query("--org", "org_id", "Of one organisation"),
+        Query("--principal", "principal_id", "Of one key, client or user of the API"),
+        Query("--action", "action", "Of one kind, such as oauth_client.create"), kLimit, kCursor},
        {},
        {"at", "actor", "action", "target", "reason", "remote_address"}},
       {"drain",
@@ -324,6 +326,107 @@ std::vector<CtlCommand> TeamAndKeyCommands() {
   };
 }
 
+std::vector<CtlCommand> ClientCommands() {
+  const std::string_view path = "/admin/v1/orgs/{id}/oauth-clients/{client}";
+  const CtlOption client = Id("client", "The OAuth client's id");
+  const CtlOption ttl = Body("--token-ttl", "access_token_ttl_seconds", Type::kNumberOrNone,
+                             "How long its tokens live, in seconds, or none");
+  return {
+      {"clients",
+       "List an organisation's OAuth clients",
+       "GET",
+       "/admin/v1/orgs/{id}/oauth-clients",
+       {kOrganisation},
+       {},
+       {"id", "name", "status", "team_id", "jwks_uri", "jwks_last_error", "last_used_at"}},
+      {"client",
+       "Show an OAuth client with its keys",
+       "GET",
+       path,
+       {kOrganisation, client},
+       {},
+       {}},
+      {"client-create",
+       "Register an OAuth client",
+       "POST",
+       "/admin/v1/orgs/{id}/oauth-clients",
+       {kOrganisation, Required(Body("name", "name", Type::kText, "Its name")),
+        Body("--team", "team_id", Type::kText, "Limit it to one team"),
+        Body("--jwks-uri", "jwks_uri", Type::kText, "Where it publishes its keys (https)"), ttl,
+        kReason},
+       {},
+       {}},
+      {"client-change",
+       "Rename an OAuth client, disable it, or change the life of its tokens",
+       "PATCH",
+       path,
+       {kOrganisation, client, Body("--name", "name", Type::kText, "Its new name"),
+        Body("--status", "status", Type::kText, "active, disabled"), ttl, kReason},
+       {},
+       {},
+       CtlCommand::Needs::kOption},
+      {"client-delete",
+       "Delete an OAuth client: its tokens end at once",
+       "DELETE",
+       path,
+       {kOrganisation, client, kReason},
+       {},
+       {}},
+      {"client-revoke-tokens",
+       "End every token of an OAuth client",
+       "POST",
+       "/admin/v1/orgs/{id}/oauth-clients/{client}/revoke-tokens",
+       {kOrganisation, client, kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> ClientKeyCommands() {
+  const CtlOption client = Id("client", "The OAuth client's id");
+  return {
+      {"client-key-add",
+       "Add a public key to an OAuth client",
+       "POST",
+       "/admin/v1/orgs/{id}/oauth-clients/{client}/keys",
+       {kOrganisation, client,
+        Required(Body("--file", "public_key_pem", Type::kFile, "The PEM file")),
+        Body("--kid", "kid", Type::kText, "Its id; by default its thumbprint"), kReason},
+       {},
+       {}},
+      {"client-key-revoke",
+       "Revoke a key: every token of its client ends at once",
+       "DELETE",
+       "/admin/v1/orgs/{id}/oauth-clients/{client}/keys/{kid}",
+       {kOrganisation, client, Id("kid", "The key's id"), kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> LedgerCommands() {
+  const CtlOption since = Query("--since", "since", "At or after (RFC 3339)");
+  const CtlOption until = Query("--until", "until", "Before (RFC 3339); two minutes ago at most");
+  const CtlOption month = Query("--month", "month", "Of a month, such as 2026-11");
+  const CtlOption by = Query("--by", "by", "entry, day");
+  return {
+      {"ledger",
+       "List an account's lines, oldest first, with their totals",
+       "GET",
+       "/admin/v1/orgs/{id}/ledger",
+       {kOrganisation, since, until, month, by, kLimit, kCursor},
+       {},
+       {}},
+      {"statement",
+       "Print an account's statement as CSV, from its opening to its closing line",
+       "GET",
+       "/admin/v1/orgs/{id}/ledger?format=csv",
+       {kOrganisation, since, until, month, by},
+       {},
+       {}},
+  };
+}
+
 // Whom nobody looks up. The same options name whom to add and whom to remove.
 std::vector<CtlCommand> SuppressionCommands() {
   const auto named = [](CtlOption reason) {
@@ -355,6 +458,14 @@ std::vector<CtlCommand> SuppressionCommands() {
 
 std::vector<CtlCommand> UserCommands() {
   return {
+      {"org-external-id",
+       "Set the name that your identity provider has for an organisation",
+       "PATCH",
+       "/admin/v1/orgs/{id}",
+       {kOrganisation,
+        Required(Body("value", "external_id", Type::kTextOrNone, "The name, or none")), kReason},
+       {},
+       {}},
       {"session-create",
        "Open a session for a user of your dashboard; its token is shown once",
        "POST",
@@ -412,7 +523,10 @@ Json NumberOf(const CtlOption& option, const std::string& text) {
 Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
   switch (option.type) {
     case Type::kText:
+    case Type::kFile:
       return given.front();
+    case Type::kTextOrNone:
+      return given.front() == "none" ? Json(nullptr) : Json(given.front());
     case Type::kNumber:
       return NumberOf(option, given.front());
     case Type::kNumberOrNone:
@@ -439,7 +553,8 @@ std::span<const CtlCommand> CtlCommands() {
     std::vector<CtlCommand> all;
     for (auto&& group :
          {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
-          OrganisationCommands(), TeamAndKeyCommands(), UserCommands(), SuppressionCommands()}) {
+          OrganisationCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
+          ClientKeyCommands(), UserCommands(), SuppressionCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

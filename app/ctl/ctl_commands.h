@@ -21,6 +21,8 @@ struct CtlOption {
     kNumberOrNone,  // "none" becomes null
     kList,          // repeatable; also a list without elements
     kSwitch,        // without a value; true where given
+    kTextOrNone,    // "none" becomes null
+    kFile,          // the value that is given here is what the file has
   };
 
   std::string_view flag;  // "--reason", or without dashes for one that has its place ("id")

@@ -36,6 +36,10 @@ bool Names(const base::Json& claims, const std::string& audience) {
 std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
                                                         const ExternalTokenRules& rules,
                                                         base::Timestamp now) {
+  const auto& algorithms = rules.algorithms;
+  if (std::find(algorithms.begin(), algorithms.end(), jwt.algorithm) == algorithms.end()) {
+    return JwtFault{"alg is none of [oidc] algorithms"};
+  }
   if (!jwt.typ.empty() && jwt.typ != "jwt" && jwt.typ != "at+jwt") {
     return JwtFault{"typ must be JWT or at+jwt"};
   }

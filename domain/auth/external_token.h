@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/uuid.h"
 #include "domain/auth/jwt.h"
@@ -17,6 +19,7 @@ struct ExternalTokenRules {
   std::string org_claim;   // empty: every token is of one organisation
   std::string team_claim;  // empty: tokens are for the whole organisation
   std::string user_claim;
+  std::vector<base::SignatureAlgorithm> algorithms;  // that are taken
   TimeRules times;
 };
 

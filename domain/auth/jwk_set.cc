@@ -10,26 +10,31 @@ constexpr int kSetDepthMax = 8;
 constexpr int kMembersMax = 64;
 constexpr std::size_t kKidBytesMax = 255;
 
-// The key, or nothing where it cannot be used.
-std::optional<SetKey> ReadKey(const base::Json& jwk) {
+JwkReport ReadKey(const base::Json& jwk) {
+  if (!jwk.is_object()) return {std::nullopt, JwtFault{"the key is no object"}};
+  auto kid = TextClaim(jwk, "kid", kKidBytesMax);
+  if (jwk.contains("kid") && !kid) {
+    return {std::nullopt, JwtFault{"kid is no text of 1 to 255 bytes"}};
+  }
   auto key = base::PublicKey::FromJwk(jwk);
-  if (!std::holds_alternative<base::PublicKey>(key)) return std::nullopt;
-  SetKey read{std::nullopt, std::nullopt, std::get<base::PublicKey>(std::move(key))};
-  if (jwk.contains("kid")) {
-    read.kid = TextClaim(jwk, "kid", kKidBytesMax);
-    if (!read.kid) return std::nullopt;
+  if (auto* fault = std::get_if<base::KeyFault>(&key)) {
+    return {std::move(kid), JwtFault{std::move(fault->message)}};
   }
+  SetKey read{kid, std::nullopt, std::get<base::PublicKey>(std::move(key))};
   if (const auto alg = jwk.find("alg"); alg != jwk.end()) {
-    if (!alg->is_string()) return std::nullopt;
-    read.algorithm = base::ParseSignatureAlgorithm(alg->get_ref<const std::string&>());
-    if (!read.algorithm || !read.key.Fits(*read.algorithm)) return std::nullopt;
+    if (alg->is_string()) {
+      read.algorithm = base::ParseSignatureAlgorithm(alg->get_ref<const std::string&>());
+    }
+    if (!read.algorithm || !read.key.Fits(*read.algorithm)) {
+      return {std::move(kid), JwtFault{"alg is none that fits the key"}};
+    }
   }
-  return read;
+  return {std::move(kid), std::move(read)};
 }
 
 }  // namespace
 
-std::variant<std::vector<SetKey>, JwtFault> ReadJwkSet(std::string_view text, int keys_max) {
+std::variant<std::vector<JwkReport>, JwtFault> ReadJwks(std::string_view text, int keys_max) {
   base::Json set;
   const base::JsonLimits limits{
       .depth_max = kSetDepthMax, .members_max = kMembersMax, .unique_members = true};
@@ -41,11 +46,18 @@ std::variant<std::vector<SetKey>, JwtFault> ReadJwkSet(std::string_view text, in
   if (keys->size() > static_cast<std::size_t>(keys_max)) {
     return JwtFault{"the set has more than " + std::to_string(keys_max) + " keys"};
   }
-  std::vector<SetKey> read;
-  for (const base::Json& jwk : *keys) {
-    if (auto key = ReadKey(jwk)) read.push_back(std::move(*key));
-  }
+  std::vector<JwkReport> read;
+  read.reserve(keys->size());
+  for (const base::Json& jwk : *keys) read.push_back(ReadKey(jwk));
   return read;
+}
+
+std::vector<SetKey> UsableKeys(const std::vector<JwkReport>& reports) {
+  std::vector<SetKey> keys;
+  for (const JwkReport& report : reports) {
+    if (const auto* key = std::get_if<SetKey>(&report.key)) keys.push_back(*key);
+  }
+  return keys;
 }
 
 bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid) {
@@ -68,12 +80,14 @@ FetchDecision WhenToFetch(const KeyCache& cache, bool known, const FetchRules& r
                           base::Timestamp now) {
   const bool may_fetch = !cache.tried_at || now - *cache.tried_at >= rules.retry;
   if (!cache.has_keys || now - cache.fetched_at > rules.stale_max) {
-    return may_fetch ? FetchDecision::kFetch : FetchDecision::kNoKeys;
+    if (may_fetch) return FetchDecision::kFetch;
+    return cache.under_way ? FetchDecision::kWait : FetchDecision::kNoKeys;
   }
   const bool fresh = now - cache.fetched_at < rules.fresh;
   if (fresh && known) return FetchDecision::kUse;
   if (may_fetch) return FetchDecision::kFetch;
-  return known ? FetchDecision::kUseStale : FetchDecision::kRefuse;
+  if (known) return FetchDecision::kUseStale;
+  return cache.under_way ? FetchDecision::kWait : FetchDecision::kRefuse;
 }
 
 }  // namespace vedette::domain

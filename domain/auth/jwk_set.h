@@ -25,9 +25,17 @@ struct SetKey {
   }
 };
 
-// Reads {"keys": [...]}. A key that cannot be used is passed over, never an error for the others.
-// The fault is one sentence: no JSON, no set, or more than `keys_max` keys.
-std::variant<std::vector<SetKey>, JwtFault> ReadJwkSet(std::string_view text, int keys_max);
+// One member of a set, as its owner wrote it.
+struct JwkReport {
+  std::optional<std::string> kid;  // where it is one that can be used
+  std::variant<SetKey, JwtFault> key;
+};
+
+// Reads {"keys": [...]}: a report of every key. The fault is one sentence: no JSON, no set, or more
+// than `keys_max` keys.
+std::variant<std::vector<JwkReport>, JwtFault> ReadJwks(std::string_view text, int keys_max);
+// The keys that can be used. Another key is passed over, never an error for these.
+std::vector<SetKey> UsableKeys(const std::vector<JwkReport>& reports);
 
 // Whether a key of the set has this id.
 bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid);
@@ -41,6 +49,7 @@ struct KeyCache {
   bool has_keys = false;
   base::Timestamp fetched_at;               // of the keys, if there are any
   std::optional<base::Timestamp> tried_at;  // of the last fetch that was begun
+  bool under_way = false;                   // whether that fetch has not ended yet
 };
 struct FetchRules {
   std::chrono::milliseconds fresh{};
@@ -51,6 +60,7 @@ enum class FetchDecision {
   kUse,       // the keys that are there
   kFetch,     // then judge by what came
   kUseStale,  // a fetch is due, but the last one is too young: the old keys serve
+  kWait,      // nothing to judge by but what a fetch that is under way will bring
   kRefuse,    // the keys are fresh enough to know that there is no such key
   kNoKeys,    // none, or too old, and a fetch must not be made yet
 };

@@ -55,9 +55,19 @@ std::optional<AssertingClient> FindAssertingClient(Session& session, const base:
       std::optional<std::string> kid;
       std::optional<base::SignatureAlgorithm> algorithm;
       std::optional<std::string> der;
+      std::optional<std::string> url;
+      std::optional<std::string> set;
+      PublishedKeys published;
       Columns(row).Into(&client.org_id, &client.token_version, &ttl_s, &client.organisation_locked,
-                        &kid, &algorithm, OptionalBytesInto{&der});
+                        &kid, &algorithm, OptionalBytesInto{&der}, &url, &set,
+                        &published.fetched_at, &published.tried_at, &published.ended_at,
+                        &published.now);
       if (ttl_s) client.token_ttl = std::chrono::seconds(*ttl_s);
+      if (url) {
+        published.url = std::move(*url);
+        client.published = std::move(published);
+        if (set) client.keys = ReadKeySet(*set);
+      }
       if (!der) continue;
       auto key = base::PublicKey::FromDer(*der);
       if (!std::holds_alternative<base::PublicKey>(key)) continue;

@@ -10,6 +10,7 @@
 #include "base/uuid.h"
 #include "domain/auth/client_assertion.h"
 #include "domain/auth/jwk_set.h"
+#include "store/accounts/client_keys.h"
 #include "store/audit.h"
 #include "store/session.h"
 
@@ -24,7 +25,8 @@ struct AssertingClient {
   int token_version = 0;
   std::optional<std::chrono::seconds> token_ttl;
   bool organisation_locked = false;
-  std::vector<domain::SetKey> keys;  // live ones
+  std::vector<domain::SetKey> keys;        // live ones
+  std::optional<PublishedKeys> published;  // where the client publishes its keys
 };
 std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id);
 

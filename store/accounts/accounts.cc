@@ -31,8 +31,8 @@ Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
 // A row of orgs_read: without its teams.
 Organisation ReadOrganisationRow(const pqxx::row& row) {
   Organisation org;
-  Columns(row).Into(&org.id, &org.name, &org.locked, &org.features, &org.created_at,
-                    &org.balance_mc, &org.reserved_mc, &org.charged_mc);
+  Columns(row).Into(&org.id, &org.name, &org.external_id, &org.locked, &org.features,
+                    &org.created_at, &org.balance_mc, &org.reserved_mc, &org.charged_mc);
   return org;
 }
 
@@ -85,6 +85,24 @@ std::optional<Organisation> ReadOrganisation(Session& session, const base::Uuid&
   });
   if (orgs.empty()) return std::nullopt;
   return std::move(orgs.front());
+}
+
+ExternalIdOutcome SetExternalId(Session& session, const base::Clock& clock,
+                                const base::Uuid& org_id,
+                                const std::optional<std::string>& external_id, AuditEntry audit) {
+  audit.target = org_id.ToString();
+  audit.org_id = org_id;
+  audit.detail = base::Json{{"external_id", external_id ? base::Json(*external_id) : nullptr}};
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_exists", org_id).empty()) return ExternalIdOutcome::kNotFound;
+    // One at a time, so that the second of two that want the same name sees the first.
+    tx.Exec("external_id_lock");
+    if (tx.Exec("org_set_external_id", org_id, external_id).empty()) {
+      return ExternalIdOutcome::kTaken;
+    }
+    InsertAudit(tx, clock, audit);
+    return ExternalIdOutcome::kDone;
+  });
 }
 
 std::vector<Organisation> ListOrganisations(Session& session, const OrganisationQuery& query) {

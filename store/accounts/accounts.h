@@ -26,6 +26,7 @@ struct Team {
 struct Organisation {
   base::Uuid id;
   std::string name;
+  std::optional<std::string> external_id;  // the name that the identity provider has for it
   bool locked = false;
   std::vector<std::string> features;
   std::int64_t balance_mc = 0;
@@ -40,6 +41,13 @@ base::Uuid CreateOrganisation(Session& session, const base::Clock& clock, const 
                               const std::vector<std::string>& features, AuditEntry audit);
 
 std::optional<Organisation> ReadOrganisation(Session& session, const base::Uuid& org_id);
+
+enum class ExternalIdOutcome { kDone, kNotFound, kTaken };
+// Sets the name by which the identity provider's tokens may name the organisation, or takes it
+// away.
+ExternalIdOutcome SetExternalId(Session& session, const base::Clock& clock,
+                                const base::Uuid& org_id,
+                                const std::optional<std::string>& external_id, AuditEntry audit);
 
 struct OrganisationQuery {
   std::string q;                     // a part of the name in any case, or the id; empty = all

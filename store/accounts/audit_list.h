@@ -23,6 +23,9 @@ struct AuditRecord {
   std::optional<std::string> reason;
   std::optional<base::Json> detail;
   std::string remote_address;
+  std::optional<domain::PrincipalKind> principal_kind;  // where a caller of the API did it
+  std::optional<base::Uuid> principal_id;
+  std::optional<std::string> on_behalf_of;
 };
 
 // The place of an entry in the list.
@@ -31,9 +34,17 @@ struct AuditPlace {
   base::Uuid id;
 };
 
+// Which entries; what is empty is any.
+struct AuditFilter {
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> principal_id;
+  std::optional<std::string> action;
+  std::optional<AuditPlace> before;
+  int limit = 0;
+};
+
 // Newest first, at most `limit`, behind the place `before`. Throws as InTransaction does.
-std::vector<AuditRecord> ListAudit(Session& session, const std::optional<AuditPlace>& before,
-                                   int limit);
+std::vector<AuditRecord> ListAudit(Session& session, const AuditFilter& filter);
 
 // An entry for what changes nothing in the database (a drain). Throws as InTransaction does.
 void WriteAudit(Session& session, const base::Clock& clock, const AuditEntry& entry);

@@ -19,8 +19,9 @@ bool HasForm(std::string_view text, std::string_view prefix, std::size_t chars) 
 
 // From :caller_columns. Empty where the hash is another: the index compares, too, but not in
 // constant time.
-std::optional<Authentication> ReadAuthentication(const pqxx::row& row, const AuthQuestion& question,
-                                                 const std::string& hash) {
+std::optional<Authentication> ReadAuthentication(
+    const pqxx::row& row, const std::optional<std::string_view>& forwarded_user,
+    const std::string& hash) {
   Authentication found;
   Caller& caller = found.caller;
   std::string stored_hash;
@@ -31,7 +32,7 @@ std::optional<Authentication> ReadAuthentication(const pqxx::row& row, const Aut
                     &found.count.requests, &found.count.minute_ends_at);
   if (!base::ConstantTimeEqual(stored_hash, hash)) return std::nullopt;
   for (std::string& feature : features) caller.features.insert(std::move(feature));
-  if (question.forwarded_user) caller.principal.on_behalf_of = *question.forwarded_user;
+  if (forwarded_user) caller.principal.on_behalf_of = *forwarded_user;
   return found;
 }
 
@@ -57,10 +58,22 @@ std::optional<Authentication> Authenticate(Session& session, const AuthQuestion&
                : tx.Exec("authenticate_token", Bytea(hash), question.count, question.forwarded_user,
                          question.client_tokens);
     if (result.empty()) return std::nullopt;
-    return ReadAuthentication(result.at(0), question, hash);
+    return ReadAuthentication(result.at(0), question.forwarded_user, hash);
   };
   // A request that is lost while it is counted is not missed, and writing an unlogged table does
   // not wait for the log.
+  return InTransaction(session, ask, Durability::kOneStatement);
+}
+
+std::optional<Authentication> AuthenticateExternal(Session& session,
+                                                   const ExternalQuestion& question) {
+  const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
+    const auto result = tx.Exec("authenticate_external", question.principal, question.count,
+                                question.forwarded_user, question.label, question.organisation,
+                                base::Uuid::Parse(question.organisation), question.team_id);
+    if (result.empty()) return std::nullopt;
+    return ReadAuthentication(result.at(0), question.forwarded_user, std::string());
+  };
   return InTransaction(session, ask, Durability::kOneStatement);
 }
 

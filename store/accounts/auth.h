@@ -62,6 +62,19 @@ struct AuthQuestion {
 // or whose client is not what it was.
 std::optional<Authentication> Authenticate(Session& session, const AuthQuestion& question);
 
+// Whom a verified token of the operator's identity provider names.
+struct ExternalQuestion {
+  base::Uuid principal;
+  std::string label;                  // for the audit
+  std::string organisation;           // its id or its external_id
+  std::optional<base::Uuid> team_id;  // that the caller is limited to
+  std::optional<std::string_view> forwarded_user;
+  bool count = false;
+};
+// As Authenticate. Empty where there is no such organisation, or it has no such team.
+std::optional<Authentication> AuthenticateExternal(Session& session,
+                                                   const ExternalQuestion& question);
+
 // Counts a request of a principal that showed itself otherwise: a client with its assertion.
 RequestCount CountRequest(Session& session, const base::Uuid& principal);
 

@@ -15,7 +15,8 @@ OauthClient ReadClientRow(const pqxx::row& row) {
   Columns(row).Into(&client.id, &client.org_id, &client.team_id, &client.name, &client.disabled,
                     &client.token_version, &client.token_ttl_s, &client.last_used_at,
                     &client.created_at, &client.updated_at, &client.created_by_kind,
-                    &client.created_by_id, &client.created_by_label);
+                    &client.created_by_id, &client.created_by_label, &client.jwks_uri,
+                    &client.jwks_validated_at, &client.jwks_error);
   return client;
 }
 
@@ -60,6 +61,7 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
   audit.target = id.ToString();
   audit.org_id = org_id;
   audit.detail = base::Json{{"name", order.name}};
+  if (order.jwks_uri) (*audit.detail)["jwks_uri"] = *order.jwks_uri;
   std::optional<domain::PrincipalKind> kind;
   std::optional<base::Uuid> by;
   if (audit.principal) {
@@ -74,7 +76,7 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
     tx.Exec("oauth_client_count_lock", org_id);
     if (ReadOne<int>(tx.Exec("oauth_client_count", org_id)) >= clients_max) return Kind::kTooMany;
     tx.Exec("oauth_client_insert", id, org_id, order.team_id, order.name, order.token_ttl_s, kind,
-            by, audit.actor);
+            by, audit.actor, order.jwks_uri);
     InsertAudit(tx, clock, audit);
     return Kind::kDone;
   });
@@ -140,7 +142,9 @@ KeyOutcome AddClientKey(Session& session, const base::Clock& clock, const base::
   audit.org_id = org_id;
   audit.detail = base::Json{{"kid", key.kid}};
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("oauth_client_lock", org_id, client_id).empty()) return KeyOutcome::kNoClient;
+    const auto client = tx.Exec("oauth_client_lock", org_id, client_id);
+    if (client.empty()) return KeyOutcome::kNoClient;
+    if (ReadOne<std::optional<std::string>>(client)) return KeyOutcome::kPublishes;
     if (ReadOne<int>(tx.Exec("oauth_client_keys_live", client_id)) >= keys_max) {
       return KeyOutcome::kTooMany;
     }

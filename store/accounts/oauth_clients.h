@@ -39,13 +39,17 @@ struct OauthClient {
   std::optional<domain::PrincipalKind> created_by_kind;  // empty: the operator
   std::optional<base::Uuid> created_by_id;
   std::string created_by_label;
-  std::vector<ClientKey> keys;  // in the order they were made
+  std::optional<std::string> jwks_uri;  // where it publishes its keys; empty: they are uploaded
+  std::optional<base::Timestamp> jwks_validated_at;  // when the last fetch of them ended
+  std::optional<std::string> jwks_error;             // of that fetch
+  std::vector<ClientKey> keys;                       // uploaded ones, in the order they were made
 };
 
 struct NewClient {
   std::string name;
   std::optional<base::Uuid> team_id;
   std::optional<std::int64_t> token_ttl_s;
+  std::optional<std::string> jwks_uri;
 };
 struct ClientOutcome {
   enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };
@@ -81,7 +85,13 @@ struct NewClientKey {
   base::SignatureAlgorithm algorithm;
   std::string der;
 };
-enum class KeyOutcome { kDone, kNoClient, kTaken, kTooMany };
+enum class KeyOutcome {
+  kDone,
+  kNoClient,
+  kPublishes,  // the client publishes its keys, so that none is uploaded
+  kTaken,
+  kTooMany,
+};
 KeyOutcome AddClientKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                         const base::Uuid& client_id, const NewClientKey& key, int keys_max,
                         AuditEntry audit);

@@ -16,14 +16,6 @@ bool IsFromFile(MonitorStatus status) {
   return status == MonitorStatus::kStarting || status == MonitorStatus::kFailed;
 }
 
-void AuditIfGiven(Transaction& tx, const base::Clock& clock, const LockedMonitor& monitor,
-                  const std::optional<AuditEntry>& audit) {
-  if (!audit) return;
-  AuditEntry entry = *audit;
-  entry.org_id = monitor.org_id;
-  InsertAudit(tx, clock, entry);
-}
-
 // One switch: `allowed` says from which states; `target` and `reason` are written unless the
 // monitor is there already.
 ControlOutcome Switch(Session& session, const base::Clock& clock, const Scope& scope,
@@ -41,7 +33,7 @@ ControlOutcome Switch(Session& session, const base::Clock& clock, const Scope& s
       return ControlOutcome{ControlOutcome::Kind::kDone, monitor->status, monitor->disabled_reason};
     }
     SetMonitorStatus(tx, monitor_id, target, reason);
-    AuditIfGiven(tx, clock, *monitor, audit);
+    AuditIfGiven(tx, clock, monitor->org_id, audit);
     return ControlOutcome{ControlOutcome::Kind::kDone, target, reason};
   });
 }
@@ -91,6 +83,14 @@ void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
 }
 
 }  // namespace
+
+void AuditIfGiven(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
+                  const std::optional<AuditEntry>& audit) {
+  if (!audit) return;
+  AuditEntry entry = *audit;
+  entry.org_id = org_id;
+  InsertAudit(tx, clock, entry);
+}
 
 std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
                                          const base::Uuid& monitor_id) {
@@ -146,8 +146,9 @@ ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const S
       [](MonitorStatus s) { return !IsFromFile(s); }, audit);
 }
 
-ControlOutcome ArchiveMonitor(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                              const std::string& reason) {
+ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                              const base::Uuid& monitor_id, const std::string& reason,
+                              const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) {
     const auto monitor = LockMonitor(tx, scope, monitor_id);
     if (!monitor) return ControlOutcome{.kind = ControlOutcome::Kind::kNotFound};
@@ -162,6 +163,7 @@ ControlOutcome ArchiveMonitor(Session& session, const Scope& scope, const base::
       SetMonitorStatus(tx, monitor_id, outcome.status, outcome.disabled_reason);
     }
     tx.Exec("monitor_archive", monitor_id);
+    AuditIfGiven(tx, clock, monitor->org_id, audit);
     return outcome;
   });
 }
@@ -183,7 +185,7 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
       outcome.organisation_stopped = monitor->status == MonitorStatus::kActive;
       return outcome;
     }
-    AuditIfGiven(tx, clock, *monitor, audit);
+    AuditIfGiven(tx, clock, monitor->org_id, audit);
     NewTick tick;
     tick.sched = std::move(locked.sched);
     if (tick.sched.open_tick_id) {

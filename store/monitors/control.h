@@ -45,8 +45,9 @@ ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const S
 
 // Takes the monitor out of the lists, and cancels it unless it failed; it is still found by its id.
 // Resuming it brings it back. Starting: conflict.
-ControlOutcome ArchiveMonitor(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                              const std::string& reason);
+ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                              const base::Uuid& monitor_id, const std::string& reason,
+                              const std::optional<AuditEntry>& audit);
 
 struct TriggerOutcome {
   enum class Kind { kDone, kNotFound, kConflict };

@@ -27,4 +27,8 @@ std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
 void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, domain::MonitorStatus status,
                       const std::optional<std::string>& disabled_reason);
 
+// Writes the entry of a change to something of this organisation, where there is one.
+void AuditIfGiven(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
+                  const std::optional<AuditEntry>& audit);
+
 }  // namespace vedette::store

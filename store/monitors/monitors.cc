@@ -204,7 +204,8 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
   });
 }
 
-CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor) {
+CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor,
+                            const std::optional<AuditEntry>& audit) {
   const std::vector<base::Uuid> row_ids = NewRowIds(clock, monitor.rows.size());
   return InTransaction(session, [&](Transaction& tx) -> CreateOutcome {
     if (monitor.team_id && tx.Exec("team_exists", monitor.org_id, *monitor.team_id).empty()) {
@@ -228,12 +229,16 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
       StoreMonitorKey(tx, monitor.org_id, *monitor.idempotency, created.monitor_id,
                       StoredAnswer(created.status, monitor.warnings_json), monitor.rows.size());
     }
+    std::optional<AuditEntry> entry = audit;
+    if (entry) entry->target = created.monitor_id.ToString();
+    AuditIfGiven(tx, clock, monitor.org_id, entry);
     return created;
   });
 }
 
 ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const Scope& scope,
-                             const base::Uuid& monitor_id, const MonitorChange& change) {
+                             const base::Uuid& monitor_id, const MonitorChange& change,
+                             const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
@@ -258,6 +263,7 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const S
       done.forgotten = ApplyDefinition(tx, monitor_id, change);
     }
     if (change.tier) tx.Exec("monitor_change_tier", monitor_id, *change.tier);
+    AuditIfGiven(tx, clock, locked->org_id, audit);
     return done;
   });
 }

@@ -84,7 +84,9 @@ struct CreateOutcome {
 };
 
 // One transaction. The monitor's first tick is due now: the caller raises Signal::kDue.
-CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor);
+// A repetition is not audited; the entry's target is filled in.
+CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor,
+                            const std::optional<AuditEntry>& audit = {});
 
 // Absent = unchanged; of what can be cleared the inner optional is empty.
 struct MonitorChange {
@@ -107,6 +109,7 @@ struct MonitorChange {
 // changes is forgotten: its next observation is its first. The tick that is open goes on with the
 // struct, the subject type and the tier that it began with.
 ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const Scope& scope,
-                             const base::Uuid& monitor_id, const MonitorChange& change);
+                             const base::Uuid& monitor_id, const MonitorChange& change,
+                             const std::optional<AuditEntry>& audit = {});
 
 }  // namespace vedette::store

@@ -164,7 +164,7 @@ Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monito
 
 AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
                        const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
-                       std::int64_t rows_per_monitor_max) {
+                       std::int64_t rows_per_monitor_max, const std::optional<AuditEntry>& audit) {
   const std::vector<base::Uuid> ids = NewRowIds(clock, rows.size());
   return InTransaction(session, [&](Transaction& tx) -> AddRowsOutcome {
     using Kind = AddRowsOutcome::Kind;
@@ -183,13 +183,15 @@ AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& 
     InsertRows(tx, monitor_id, locked->org_id, rows, ids, static_cast<int>(count));
     tx.Exec("row_counts_add", monitor_id, rows.size());
     tx.Exec("monitor_touch", monitor_id);
+    AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status, .row_ids = ids};
   });
 }
 
-ControlOutcome SwitchRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                         const base::Uuid& row_id, bool is_active,
-                         const std::optional<std::string>& disabled_reason) {
+ControlOutcome SwitchRow(Session& session, const base::Clock& clock, const Scope& scope,
+                         const base::Uuid& monitor_id, const base::Uuid& row_id, bool is_active,
+                         const std::optional<std::string>& disabled_reason,
+                         const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
@@ -200,12 +202,14 @@ ControlOutcome SwitchRow(Session& session, const Scope& scope, const base::Uuid&
     if (switched.empty()) return {.kind = Kind::kNotFound};
     const int moved = ReadOne<int>(switched);
     if (moved != 0) tx.Exec("row_switch_count", monitor_id, moved);
+    AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
 }
 
-ControlOutcome RemoveRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                         const base::Uuid& row_id) {
+ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope& scope,
+                         const base::Uuid& monitor_id, const base::Uuid& row_id,
+                         const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
@@ -214,12 +218,14 @@ ControlOutcome RemoveRow(Session& session, const Scope& scope, const base::Uuid&
     const auto was_active = ReadFirst<bool>(tx.Exec("row_remove", monitor_id, row_id));
     if (!was_active) return {.kind = Kind::kNotFound};
     tx.Exec("row_remove_count", monitor_id, *was_active ? 1 : 0);
+    AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
 }
 
-ControlOutcome ChangeRowColumns(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                                const base::Uuid& row_id, const base::Json& columns) {
+ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, const Scope& scope,
+                                const base::Uuid& monitor_id, const base::Uuid& row_id,
+                                const base::Json& columns, const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
@@ -241,6 +247,7 @@ ControlOutcome ChangeRowColumns(Session& session, const Scope& scope, const base
     }
     tx.Exec("row_set_context", monitor_id, row_id,
             context.empty() ? std::nullopt : std::optional(base::DumpJson(context)));
+    AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
 }

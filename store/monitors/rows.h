@@ -68,21 +68,26 @@ struct AddRowsOutcome {
 // All or none. The rows take part from the next tick on. No two of `rows` have the same key.
 AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
                        const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
-                       std::int64_t rows_per_monitor_max);
+                       std::int64_t rows_per_monitor_max,
+                       const std::optional<AuditEntry>& audit = {});
 
 // Switches a row on (the reason is cleared) or off. Conflict: the monitor is starting or failed.
-ControlOutcome SwitchRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                         const base::Uuid& row_id, bool is_active,
-                         const std::optional<std::string>& disabled_reason);
+ControlOutcome SwitchRow(Session& session, const base::Clock& clock, const Scope& scope,
+                         const base::Uuid& monitor_id, const base::Uuid& row_id, bool is_active,
+                         const std::optional<std::string>& disabled_reason,
+                         const std::optional<AuditEntry>& audit = {});
 
 // Removes a row for good: it is in no list, is not checked from the next tick on, and its key can
 // be added again. Its events stay. Conflict as in SwitchRow.
-ControlOutcome RemoveRow(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                         const base::Uuid& row_id);
+ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope& scope,
+                         const base::Uuid& monitor_id, const base::Uuid& row_id,
+                         const std::optional<AuditEntry>& audit = {});
 
 // Sets columns of the row's context; a null removes one. `columns` is an object of scalars. A tick
 // that has loaded the row goes on with what it was. Conflict as in SwitchRow.
-ControlOutcome ChangeRowColumns(Session& session, const Scope& scope, const base::Uuid& monitor_id,
-                                const base::Uuid& row_id, const base::Json& columns);
+ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, const Scope& scope,
+                                const base::Uuid& monitor_id, const base::Uuid& row_id,
+                                const base::Json& columns,
+                                const std::optional<AuditEntry>& audit = {});
 
 }  // namespace vedette::store

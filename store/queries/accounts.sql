@@ -4,13 +4,23 @@ insert into organisation (id, name, features) values ($1, $2, $3::text[])
 -- name: account_insert
 insert into account (org_id) values ($1)
 
+-- name: external_id_lock
+select pg_advisory_xact_lock(hashtextextended('external_id', 0))
+
+-- name: org_set_external_id
+-- $2 the name or null. No row: another organisation has it.
+update organisation o
+set external_id = $2::text
+where o.id = $1 and not exists (select from organisation other where other.external_id = $2::text and other.id <> o.id)
+returning o.id
+
 -- name: org_exists
 select from organisation where id = $1
 
 -- name: orgs_read
 -- $1 ids. What chunks and open jobs hold comes from the rows themselves: there is no second counter. What was charged is
 -- what was booked less what is left (G4), because charges are many and bookings few.
-select o.id, o.name, o.locked, o.features, o.created_at, a.balance_mc,
+select o.id, o.name, o.external_id, o.locked, o.features, o.created_at, a.balance_mc,
   r.reserved_mc,
   (select coalesce(sum(e.amount_mc), 0)::bigint
    from credit_entry e where e.org_id = o.id and e.checks is null)
@@ -28,7 +38,7 @@ order by o.id desc
 -- $1 part of the name, escaped for LIKE; $2 id; $3 the last id of the page before; $4 limit
 select id
 from organisation
-where ($1::text is null or name ilike '%' || $1 || '%' or id = $2::uuid)
+where ($1::text is null or name ilike '%' || $1 || '%' or external_id ilike $1 or id = $2::uuid)
   and ($3::uuid is null or id < $3)
 order by id desc
 limit $4

@@ -44,6 +44,21 @@ with found as (
 select :caller_columns
 from found f
 
+-- name: authenticate_external
+-- $1 the principal; $2 whether to count; $3 forwarded user; $4 its label; $5 what names the organisation, $6 that as an id or null;
+-- $7 the team to which the caller is limited, or null
+with found as (
+  select 3 as kind, $1::uuid as id, $4::text as label, o.id as org_id, t.id as team_id, ''::bytea as sha256, o.locked, o.features,
+         null::text as user_id
+  from organisation o
+  left join team t on t.org_id = o.id and t.id = $7
+  where (o.id = $6 or o.external_id = $5::text) and ($7::uuid is null or t.id is not null)
+  order by o.id = $6 desc nulls last
+  limit 1
+), :requests_counted
+select :caller_columns
+from found f
+
 -- name: rate_count
 -- $1 principal; a request for a token, which counts for its client
 insert into rate_window (api_key_id, minute_at, requests)

@@ -1,6 +1,6 @@
 -- fragment: client_columns
 c.id, c.org_id, c.team_id, c.name, c.disabled, c.token_version, c.access_token_ttl_s, c.last_used_at, c.created_at,
-c.updated_at, c.created_by_kind, c.created_by_id, c.created_by_label
+c.updated_at, c.created_by_kind, c.created_by_id, c.created_by_label, c.jwks_uri, c.jwks_ended_at, c.jwks_error
 
 -- name: oauth_client_count_lock
 -- $1 organisation: one creation at a time, so that the count is exact.
@@ -11,8 +11,8 @@ select count(*) from oauth_client where org_id = $1 and deleted_at is null
 
 -- name: oauth_client_insert
 insert into oauth_client
-  (id, org_id, team_id, name, access_token_ttl_s, created_by_kind, created_by_id, created_by_label)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+  (id, org_id, team_id, name, access_token_ttl_s, created_by_kind, created_by_id, created_by_label, jwks_uri)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: oauth_clients_read
 -- $1 organisation; $2 client or null for all of them
@@ -52,7 +52,7 @@ where org_id = $1 and id = $2 and deleted_at is null
 returning id
 
 -- name: oauth_client_lock
-select id from oauth_client where org_id = $1 and id = $2 and deleted_at is null for update
+select jwks_uri from oauth_client where org_id = $1 and id = $2 and deleted_at is null for update
 
 -- name: oauth_client_keys_live
 select count(*) from oauth_client_key where client_id = $1 and revoked_at is null
@@ -66,8 +66,10 @@ returning kid
 update oauth_client_key set revoked_at = now() where client_id = $1 and kid = $2 and revoked_at is null returning kid
 
 -- name: oauth_client_of_assertion
--- What an assertion of the client is judged by: a row for each live key, or one without a key.
-select c.org_id, c.token_version, c.access_token_ttl_s, o.locked, k.kid, k.algorithm, k.public_key
+-- What an assertion of the client is judged by: a row for each live key, or one without a key. Of a client that publishes its
+-- keys they stand in jwks.
+select c.org_id, c.token_version, c.access_token_ttl_s, o.locked, k.kid, k.algorithm, k.public_key,
+       c.jwks_uri, c.jwks, c.jwks_fetched_at, c.jwks_tried_at, c.jwks_ended_at, clock_timestamp() as moment
 from oauth_client c
 join organisation o on o.id = c.org_id
 left join oauth_client_key k on k.client_id = c.id and k.revoked_at is null

@@ -250,6 +250,13 @@ def walk(proxy, service, tenant):
     yield "cancelJob", ask("POST", f"/job-status/{started.json['task_id']}/cancel", {})
     yield "getJobStatus", ask("GET", f"/job-status/{started.json['task_id']}")
     yield "getCredits", ask("GET", "/credits")
+    yield "listReservations", ask("GET", "/credits/reservations")
+    service.sql("update credit_entry set created_at = created_at - interval '1 hour'")
+    page = ask("GET", "/credits/ledger?limit=1")
+    assert len(page.json["lines"]) == 1, page
+    yield "listLedger", page
+    yield "listLedger", ask("GET", "/credits/ledger?month=2026-11&by=day")
+    yield "listLedger", ask("GET", "/credits/ledger?format=csv")
     yield from walk_clients(ask)
 
 
@@ -265,6 +272,9 @@ def walk_clients(ask):
     yield "revokeOauthClientKey", ask("DELETE", client + "/keys/k1")
     yield "revokeOauthClientTokens", ask("POST", client + "/revoke-tokens", {})
     yield "deleteOauthClient", ask("DELETE", client)
+    made = ask("POST", "/oauth/clients", {"name": "published", "jwks_uri": "https://127.0.0.1:1/jwks"})
+    yield "createOauthClient", made
+    yield "validateOauthClientJwks", ask("POST", f"/oauth/clients/{made.json['client_id']}/validate-jwks", {})
 
 
 def serve_lookups(service):

@@ -2,9 +2,9 @@
 // (docs/authentication.md).
 #include <gmock/gmock.h>
 
-#include "api/routes.h"
 #include "base/crypto.h"
 #include "domain/principal.h"
+#include "tests/store/api_routes_support.h"
 #include "tests/store/api_support.h"
 #include "tests/support/jose.h"
 
@@ -27,30 +27,8 @@ class ApiCredentials : public ApiTest {
     return environment;
   }
 
-  // A request without any credential.
-  static net::ServerRequest Bare(const api::Route& route) {
-    net::ServerRequest request;
-    request.method = route.method;
-    request.path = route.pattern;
-    for (std::size_t open = request.path.find('{'); open != std::string::npos;
-         open = request.path.find('{')) {
-      request.path.replace(open, request.path.find('}') - open + 1, "none");
-    }
-    request.target = request.path;
-    return request;
-  }
-  // The routes that take a credential.
-  static std::vector<const api::Route*> Routes() {
-    std::vector<const api::Route*> routes;
-    for (const api::Route& route : api::Routes()) {
-      if (route.handler != nullptr && route.access != api::Access::kAssertion) {
-        routes.push_back(&route);
-      }
-    }
-    return routes;
-  }
   Reply AskRoute(const api::Route& route, const Headers& headers) {
-    net::ServerRequest request = Bare(route);
+    net::ServerRequest request = BareRequest(route);
     request.headers = headers;
     return AskRaw(std::move(request));
   }
@@ -131,7 +109,7 @@ TEST_F(ApiCredentials, EachKindOfCredentialIsTakenOnEveryRouteOfTheTable) {
   for (const Headers& credential :
        {Headers{{"x-api-key", acme.key}}, Bearer(token), Bearer(session),
         Headers{{"authorization", "bEARER   " + session}}}) {
-    for (const api::Route* route : Routes()) {
+    for (const api::Route* route : CredentialRoutes()) {
       const Reply reply = AskRoute(*route, credential);
       const bool client_token = credential.back().second == "Bearer " + token;
       if (route->access == api::Access::kManagement && client_token) {
@@ -170,7 +148,7 @@ TEST_F(ApiCredentials, WhatIsNoCredentialIs401OnEveryRouteWithItsChallenge) {
       {Bearer("a.b.c"), "invalid_token", "not valid"},
       {Bearer(session + "a"), "invalid_token", "not valid"},
   };
-  for (const api::Route* route : Routes()) {
+  for (const api::Route* route : CredentialRoutes()) {
     for (const Case& one : cases) {
       const Reply reply = AskRoute(*route, one.headers);
       EXPECT_EQ(reply.status, 401) << route->pattern << " " << one.says;
@@ -192,7 +170,7 @@ TEST_F(ApiCredentials, TwoCredentialsAndRepeatedHeadersAre400OnEveryRoute) {
       {{"x-api-key", acme.key}, {"x-api-key", acme.key}},
       {{"authorization", "Bearer " + session}, {"authorization", "Bearer " + session}},
   };
-  for (const api::Route* route : Routes()) {
+  for (const api::Route* route : CredentialRoutes()) {
     for (const Headers& headers : ambiguous) {
       const Reply reply = AskRoute(*route, headers);
       EXPECT_EQ(reply.status, 400) << route->pattern;
@@ -213,7 +191,7 @@ TEST_F(ApiCredentials, RequestsAreJudgedInOrderOnEveryRoute) {
   headers.emplace_back("service-forwarded-user", "stranger");
   Sql("update organisation set locked = true, features = '{}'");
   const auto expect = [&](const char* error) {
-    for (const api::Route* route : Routes()) {
+    for (const api::Route* route : CredentialRoutes()) {
       const bool managed = route->access == api::Access::kManagement;
       if (error == std::string_view("credential_not_allowed") && !managed) continue;
       if (error == std::string_view("feature_not_enabled") && route->feature.empty()) continue;
@@ -315,7 +293,7 @@ TEST_F(ApiCredentials, EveryHostileAssertionIsRefusedWithoutADistinctionOnTheWir
 TEST_F(ApiCredentials, OfEqualAssertionsOnTwoProcessesExactlyOneGetsAToken) {
   const Client client = NewClient("Ed25519");
   api::Api second(
-      config, pool, signals, clock, metrics, policy, tester, *waits,
+      config, pool, signals, clock, metrics, policy, outgoing, *waits,
       [](const std::string&, const std::string&) { return std::nullopt; }, log);
   const std::string assertion = Assertion(client);
   std::vector<std::shared_ptr<ApiExchange>> sent;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -73,6 +74,80 @@ class FakeWebhookTester final : public api::WebhookTester {
       .delivered = true, .status_code = 204, .error = std::nullopt, .duration_ms = 12};
 };
 
+// Publishes nothing, unless a test says what the URL answers.
+class FakeKeyFetcher final : public api::KeyFetcher {
+ public:
+  void Fetch(const base::Uuid& org_id, std::string url,
+             std::function<void(Outcome)> done) override {
+    std::unique_lock lock(mutex_);
+    ++fetches;
+    last_org = org_id;
+    last_url = std::move(url);
+    if (held) {
+      pending_.push_back(std::move(done));
+      return;
+    }
+    const Outcome now = outcome;
+    lock.unlock();
+    done(now);
+  }
+  // What is under way ends with the outcome, and fetches are no longer held.
+  void Complete() {
+    std::unique_lock lock(mutex_);
+    held = false;
+    const auto pending = std::exchange(pending_, {});
+    lock.unlock();
+    for (const auto& done : pending) done(outcome);
+  }
+  Outcome outcome{Outcome::Kind::kFailed, "connect: nobody listens"};
+  bool held = false;  // whether fetches stay under way
+  std::atomic<int> fetches{0};
+  base::Uuid last_org;
+  std::string last_url;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::function<void(Outcome)>> pending_;  // guarded by mutex_
+};
+
+// The keys of an identity provider, as a test sets them; a fetch brings `published`.
+class FakeProviderKeys final : public api::ProviderKeys {
+ public:
+  View Now() const override {
+    const std::lock_guard lock(mutex_);
+    return view_;
+  }
+  void Fetch(std::function<void()> then) override {
+    {
+      const std::lock_guard lock(mutex_);
+      ++fetches;
+      view_.cache.tried_at = view_.now;
+      if (published) Set(*published);
+    }
+    then();
+  }
+  void Publish(std::vector<domain::SetKey> keys) {
+    const std::lock_guard lock(mutex_);
+    published = std::move(keys);
+  }
+  // Time passes, for the keys alone.
+  void Pass(std::chrono::seconds time) {
+    const std::lock_guard lock(mutex_);
+    view_.now += time;
+  }
+  std::atomic<int> fetches{0};
+  std::optional<std::vector<domain::SetKey>> published;
+
+ private:
+  void Set(std::vector<domain::SetKey> keys) {
+    view_.keys = std::make_shared<const std::vector<domain::SetKey>>(std::move(keys));
+    view_.cache.has_keys = true;
+    view_.cache.fetched_at = view_.now;
+  }
+  mutable std::mutex mutex_;
+  View view_{nullptr, {}, base::Timestamp(std::chrono::hours(1))};
+};
+
 // The public API over a database of the test's own, without the sockets. The organisation "acme"
 // has every feature unless a test takes it away.
 class ApiTest : public testing::Test {
@@ -131,6 +206,9 @@ class ApiTest : public testing::Test {
   base::EventLoop loop;
   std::unique_ptr<api::Waits> waits;
   FakeWebhookTester tester;
+  FakeKeyFetcher key_fetcher;
+  FakeProviderKeys provider_keys;
+  api::Outgoing outgoing{tester, key_fetcher, provider_keys};
   api::Api api;
   Tenant acme;
   std::thread loop_thread;

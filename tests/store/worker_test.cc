@@ -148,9 +148,9 @@ TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
   Until("two are in flight", [this] { return probe.held() == 2; });
   const auto row = base::Uuid::Parse(Sql("select id from monitor_row where position = 5"));
   const auto back = base::Uuid::Parse(Sql("select id from monitor_row where position = 7"));
-  store::SwitchRow(session, {}, monitor, *row, false, "why");
-  store::SwitchRow(session, {}, monitor, *back, false, "why");
-  store::SwitchRow(session, {}, monitor, *back, true, std::nullopt);
+  store::SwitchRow(session, clock, {}, monitor, *row, false, "why");
+  store::SwitchRow(session, clock, {}, monitor, *back, false, "why");
+  store::SwitchRow(session, clock, {}, monitor, *back, true, std::nullopt);
   UntilControlIsRead();
   probe.SetScript([](int, int) { return kSame; });
   probe.Release(process.loop, kSame);

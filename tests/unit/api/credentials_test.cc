@@ -36,7 +36,8 @@ TEST(Credentials, AreFoundInTheirHeader) {
         {{{"authorization", "Bearer " + kToken}}, Credential::Kind::kToken, kToken},
         {{{"authorization", "BEARER  " + kSession}, {"x-api-key", ""}},
          Credential::Kind::kToken,
-         kSession}}) {
+         kSession},
+        {{{"authorization", "Bearer a.b.c"}}, Credential::Kind::kJwt, "a.b.c"}}) {
     const net::ServerRequest request = With(headers);
     const auto found = FindCredential(request);
     ASSERT_TRUE(std::holds_alternative<Credential>(found)) << text;

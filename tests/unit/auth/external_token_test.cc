@@ -18,6 +18,7 @@ ExternalTokenRules Rules() {
           .org_claim = "/org/id",
           .team_claim = "",
           .user_claim = "sub",
+          .algorithms = {base::SignatureAlgorithm::kEs256},
           .times = {.lifetime_max = seconds(86'400), .skew = seconds(60)}};
 }
 
@@ -32,6 +33,7 @@ Json Good() {
 std::variant<ExternalToken, JwtFault> Read(const Json& claims, const ExternalTokenRules& rules,
                                            const std::string& typ = "at+jwt") {
   Jwt jwt{};
+  jwt.algorithm = base::SignatureAlgorithm::kEs256;
   jwt.claims = claims;
   jwt.typ = typ;
   return ReadExternalToken(jwt, rules, base::Timestamp(seconds(kNow)));
@@ -81,6 +83,12 @@ TEST(ExternalToken, OfAnotherIssuerAudienceOrKindIsRefused) {
   for (const char* typ : {"", "jwt", "at+jwt"}) {
     EXPECT_TRUE(std::holds_alternative<ExternalToken>(Read(Good(), Rules(), typ))) << typ;
   }
+}
+
+TEST(ExternalToken, SignedWithAnAlgorithmThatIsNotConfiguredIsRefused) {
+  ExternalTokenRules rules = Rules();
+  rules.algorithms = {base::SignatureAlgorithm::kRs256, base::SignatureAlgorithm::kEdDsa};
+  EXPECT_TRUE(std::holds_alternative<JwtFault>(Read(Good(), rules)));
 }
 
 TEST(ExternalToken, APrincipalIsOfItsIssuerAndSubject) {

@@ -31,8 +31,16 @@ TEST(JwkSet, PassesOverKeysThatCannotBeUsedAndKeepsTheOthers) {
   Json secret = Jwk("f");
   secret["d"] = "AAAA";
   const Json set{{"keys", {Jwk("a"), {{"kty", "oct"}}, 7, with_alg, foreign_alg, number, secret}}};
-  const auto read = ReadJwkSet(set.dump(), 20);
-  const auto& keys = std::get<std::vector<SetKey>>(read);
+  const auto read = ReadJwks(set.dump(), 20);
+  const auto& reports = std::get<std::vector<JwkReport>>(read);
+  ASSERT_EQ(reports.size(), 7U);
+  const auto reason = [&](std::size_t i) { return std::get<JwtFault>(reports[i].key).reason; };
+  EXPECT_EQ(reason(2), "the key is no object");
+  EXPECT_EQ(reason(4), "alg is none that fits the key");
+  EXPECT_EQ(reports[4].kid, "d");
+  EXPECT_EQ(reason(5), "kid is no text of 1 to 255 bytes");
+  EXPECT_FALSE(reason(6).empty());
+  const std::vector<SetKey> keys = UsableKeys(reports);
   ASSERT_EQ(keys.size(), 2U);
   EXPECT_TRUE(KnowsKid(keys, "a"));
   EXPECT_TRUE(KnowsKid(keys, "c"));
@@ -45,7 +53,7 @@ TEST(JwkSet, WhatIsNoSetIsAFault) {
         std::string(R"({"keys":[],"keys":[]})"),
         R"({"keys":)" + std::string(9, '[') + std::string(9, ']') + "}",
         Json{{"keys", Json::array({1, 2, 3})}}.dump()}) {
-    EXPECT_TRUE(std::holds_alternative<JwtFault>(ReadJwkSet(bad, 2))) << bad;
+    EXPECT_TRUE(std::holds_alternative<JwtFault>(ReadJwks(bad, 2))) << bad;
   }
 }
 
@@ -88,6 +96,19 @@ TEST(WhenToFetch, FreshKeysServeAndAnUnknownKeyIsLookedForAtMostEveryThirtySecon
   EXPECT_EQ(Decide(true, seconds(601), seconds(1)), FetchDecision::kUseStale);
 }
 
+TEST(WhenToFetch, WhoHasNothingToJudgeByWaitsForAFetchThatIsUnderWay) {
+  const base::Timestamp now(std::chrono::hours(500'000));
+  KeyCache cache{true, now - seconds(60), now - seconds(1), true};
+  EXPECT_EQ(WhenToFetch(cache, true, kRules, now), FetchDecision::kUse);
+  EXPECT_EQ(WhenToFetch(cache, false, kRules, now), FetchDecision::kWait);
+  cache.fetched_at = now - minutes(11);
+  EXPECT_EQ(WhenToFetch(cache, true, kRules, now), FetchDecision::kUseStale);
+  cache.has_keys = false;
+  EXPECT_EQ(WhenToFetch(cache, false, kRules, now), FetchDecision::kWait);
+  cache.under_way = false;
+  EXPECT_EQ(WhenToFetch(cache, false, kRules, now), FetchDecision::kNoKeys);
+}
+
 TEST(WhenToFetch, OldKeysServeForADayWhereFetchesFailAndThenNoneDo) {
   EXPECT_EQ(Decide(true, seconds(86'400), seconds(1)), FetchDecision::kUseStale);
   EXPECT_EQ(Decide(true, seconds(86'401), seconds(1)), FetchDecision::kNoKeys);
@@ -100,7 +121,7 @@ TEST(WhenToFetch, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {
   std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): a fixed seed, so that a failure repeats
   for (int history = 0; history < 20; ++history) {
     base::Timestamp now(std::chrono::hours(500'000));
-    KeyCache cache{true, now - seconds(30), now - seconds(30)};
+    KeyCache cache{true, now - seconds(30), now - seconds(30), false};
     int fetches = 0;
     for (int i = 0; i < 10'000; ++i) {
       now += std::chrono::microseconds(random() % 11'998);  // 60 s together at most 2 x 30 s

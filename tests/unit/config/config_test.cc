@@ -127,7 +127,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
   EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>() +
                              MembersOf<WaitsConfig>() + 1);  // public_url
-  EXPECT_EQ(keys["oauth"], MembersOf<OauthConfig>());
+  EXPECT_EQ(keys["oauth"], MembersOf<OauthConfig>() + MembersOf<JwksConfig>());
+  EXPECT_EQ(keys["oidc"], MembersOf<OidcConfig>());
   EXPECT_EQ(keys["sessions"], MembersOf<SessionsConfig>());
   EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
   EXPECT_EQ(keys["health"], MembersOf<HealthConfig>());
@@ -150,10 +151,10 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["providers"] + 1, MembersOf<ProvidersConfig>());  // ids of services are free
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // The memory of the API, its waits and its URL are in its section, cents_per_credit is in that of
-  // the prices; each tier's probe and their defaults have a section, and so has what is particular
-  // to ages; the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 5 + 5);
+  // The memory of the API, its waits and its URL are in its section, the fetches of keys in that of
+  // OAuth, cents_per_credit is in that of the prices; each tier's probe and their defaults have a
+  // section, and so has what is particular to ages; the tokens' names are free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 6 + 5);
 }
 
 // Values one of which every key takes and none of which is a default.
@@ -182,6 +183,8 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "row_fence",
                                            "lookup",
                                            "ok",
+                                           "RS256",
+                                           "6f1c2b9e-0000-4000-8000-000000000001",
                                            "false"};
 
 // How a value may stand in TOML.
@@ -197,16 +200,33 @@ std::optional<Config> TryLoad(const std::string& file, const Environment& enviro
   }
 }
 
-// With url and model set, either can change alone.
-const std::string kBaseFile = "[probes.default]\nurl=\"http://a/\"\nmodel=\"m\"\n";
+// With url and model set, either can change alone; so can what needs an issuer.
+const std::string kProbeFile = "[probes.default]\nurl=\"http://a/\"\nmodel=\"m\"\n";
+std::string BaseFile(const ConfigKey& key) {
+  if (key.section != "oidc") return kProbeFile;
+  const bool fixed = key.name == "organisation";
+  return "[oidc]\nissuer=\"https://a/\"\naudience=\"a\"\n" +
+         std::string(fixed ? "organisation=\"6f1c2b9e-0000-4000-8000-000000000002\"\n"
+                           : "org_claim=\"o\"\n");
+}
+// The file with this line in this section, in place of the one of its key that is there.
+std::string WithLine(std::string file, const ConfigKey& key, const std::string& line) {
+  const std::string header = "[" + key.section + "]\n";
+  const std::size_t at = file.find(header);
+  if (at == std::string::npos) return file + header + line;
+  const std::size_t old = file.find("\n" + key.name + "=", at);
+  if (old == std::string::npos) return file.insert(at + header.size(), line);
+  return file.replace(old + 1, file.find('\n', old + 1) - old, line);
+}
 
 TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
-  const Config base = Load(kBaseFile);
   for (const ConfigKey& key : ConfigKeys()) {
+    const std::string file = BaseFile(key);
+    const Config base = Load(file);
     std::optional<Config> through_environment;
     std::string taken;
     for (const std::string& candidate : kCandidates) {
-      auto config = TryLoad(kBaseFile, {{key.environment, candidate}});
+      auto config = TryLoad(file, {{key.environment, candidate}});
       if (!config || *config == base) continue;
       through_environment = std::move(config);
       taken = candidate;
@@ -214,23 +234,9 @@ TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
     }
     ASSERT_TRUE(through_environment) << key.environment << " takes none: " << key.allowed;
 
-    std::string file = kBaseFile;
-    const std::string header = "[" + key.section + "]\n";
-    const std::size_t at = file.find(header);
     bool reached = false;
     for (const std::string& form : TomlForms(taken)) {
-      std::string with_key = file;
-      const std::string line = key.name + " = " + form + "\n";
-      if (at == std::string::npos) {
-        with_key = file + header + line;
-      } else if (key.name == "url") {
-        with_key.replace(at + header.size(), std::string("url=\"http://a/\"\n").size(), line);
-      } else if (key.name == "model") {
-        with_key.replace(with_key.find("model", at), std::string("model=\"m\"\n").size(), line);
-      } else {
-        with_key.insert(at + header.size(), line);
-      }
-      const auto config = TryLoad(with_key, {});
+      const auto config = TryLoad(WithLine(file, key, key.name + " = " + form + "\n"), {});
       reached = reached || (config && *config == *through_environment);
     }
     EXPECT_TRUE(reached) << "[" << key.section << "] " << key.name << " = " << taken;
@@ -371,6 +377,30 @@ TEST(Waits, FollowALowerLimitOfConnectionsUnlessTheyAreSet) {
   EXPECT_EQ(Load("[api]\nconnections_max = 100\n").waits.waits_max, 50);
   EXPECT_THAT(ErrorOf("[api]\nconnections_max = 100\nwaits_max = 51\n"),
               HasSubstr("at most half of connections_max"));
+}
+
+TEST(Oidc, AWrongCombinationNamesTheKey) {
+  const auto error = [](const std::string& keys) { return ErrorOf("[oidc]\n" + keys); };
+  const std::string issuer = "issuer = \"https://idp.example/\"\n";
+  const std::string good = issuer + "audience = \"a\"\norg_claim = \"/org/id\"\n";
+  EXPECT_EQ(error(good), "no error");
+  EXPECT_EQ(error("issuer = \"http://127.0.0.1:9\"\naudience = \"a\"\norg_claim = \"o\"\n"),
+            "no error");
+  for (const auto& [keys, says] :
+       {std::pair(issuer, "[oidc] audience"),
+        {issuer + "audience = \"a\"\n", "exactly one"},
+        {good + "organisation = \"x\"\n", "exactly one"},
+        {std::string("audience = \"a\"\n"), "needs [oidc] issuer"},
+        {std::string("issuer = \"http://idp.example\"\n"), "https"},
+        {std::string("issuer = \"http://127.0.0.1.evil\"\n"), "https"},
+        {issuer + "audience = \"a\"\norganisation = \"acme\"\n", "[oidc] organisation = \"acme\""},
+        {good + "team_claim = \"/a~2\"\n", "[oidc] team_claim"},
+        {good + "algorithms = []\n", "[oidc] algorithms"},
+        {good + "algorithms = [\"HS256\"]\n", "RS256"}}) {
+    EXPECT_THAT(error(keys), HasSubstr(says)) << keys;
+  }
+  EXPECT_THAT(ErrorOf("[oauth]\njwks_fresh_ms = 1000\n"), HasSubstr("jwks_retry_ms"));
+  EXPECT_THAT(ErrorOf("[oauth]\njwks_stale_max_ms = 1000\n"), HasSubstr("jwks_fresh_ms"));
 }
 
 TEST(File, HoldsNamedTokens) {

@@ -1,0 +1,83 @@
+// What belongs to an organisation's account: its OAuth clients, and its ledger.
+import {ask, download, query} from './api.js';
+import {confirmChange} from './dialog.js';
+import {badge, h, number, table, when} from './dom.js';
+
+const LEDGER_DAYS = 31;
+
+const reasonOf = values => Object.keys(values).length > 0 ? values : undefined;
+
+// What can be said of the keys with which a client signs.
+function keysOf(client) {
+  if (client.jwks_uri === null) {
+    const live = client.keys.filter(k => k.revoked_at === null);
+    return `${live.length} uploaded`;
+  }
+  if (client.jwks_last_error !== null) return badge(client.jwks_last_error, 'bad');
+  return client.jwks_last_validated_at === null ? 'published, never fetched'
+    : h('span', null, 'published, fetched ', when(client.jwks_last_validated_at));
+}
+
+function revokeTokens(path, client, again) {
+  return h('button', {type: 'button', click: async () => {
+    const done = await confirmChange({
+      title: `End tokens: ${client.name}`, button: 'End tokens',
+      what: 'Every token of this client is refused from the next request on. It may get new ones with its keys.',
+      act: values => ask('POST', `${path}/${client.id}/revoke-tokens`, values),
+    });
+    if (done) again();
+  }}, 'End tokens');
+}
+
+function switchClient(path, client, again) {
+  const disable = client.status === 'active';
+  const title = disable ? 'Disable' : 'Enable';
+  return h('button', {type: 'button', click: async () => {
+    const done = await confirmChange({
+      title: `${title}: ${client.name}`, button: title,
+      what: disable ? 'Its tokens are refused from the next request on, for ever, and it gets no others.'
+        : 'It may get tokens again.',
+      act: values => ask('PATCH', `${path}/${client.id}`, {status: disable ? 'disabled' : 'active', ...values}),
+    });
+    if (done) again();
+  }}, title);
+}
+
+export async function clients(organisation, again) {
+  const path = `/orgs/${organisation.id}/oauth-clients`;
+  const {items} = await ask('GET', path);
+  return table('OAuth clients', [
+    ['Name', c => h('span', null, c.name, ' ', c.status === 'disabled' ? badge('disabled', 'bad') : '')],
+    ['Id', c => h('code', null, c.id)],
+    ['Team', c => organisation.teams.find(t => t.id === c.team_id)?.name ?? '–'],
+    ['Keys', keysOf],
+    ['Last used', c => when(c.last_used_at)],
+    ['Made by', c => c.created_by.kind === 'operator' ? `operator ${c.created_by.label}` : c.created_by.label],
+    ['Change', c => h('span', {class: 'buttons'}, switchClient(path, c, again), revokeTokens(path, c, again))],
+  ], items, 'No OAuth client.');
+}
+
+// What clients a key has made: they outlast it.
+export async function madeBy(organisationId, keyId) {
+  const {items} = await ask('GET', `/orgs/${organisationId}/oauth-clients`);
+  const names = items.filter(c => c.created_by.id === keyId).map(c => c.name);
+  return names.length === 0 ? '' : ` It made the OAuth clients ${names.join(', ')}, which go on without it.`;
+}
+
+export async function ledger(organisation) {
+  const since = new Date(Date.now() - (LEDGER_DAYS - 1) * 86400e3).toISOString().slice(0, 10);
+  const path = `/orgs/${organisation.id}/ledger`;
+  const page = await ask('GET', path + query({by: 'day', since: `${since}T00:00:00Z`}));
+  const csv = h('button', {type: 'button', click: () =>
+    download(path + query({format: 'csv', since: `${since}T00:00:00Z`}), `statement-${since}.csv`)},
+  'Download as CSV');
+  return h('section', null,
+    table(`Ledger by day, from ${number(page.opening)} to ${number(page.closing)} credits`, [
+      ['Day (UTC)', l => l.at.slice(0, 10)],
+      ['For', l => l.item === null ? l.kind : `${l.kind}: ${l.item}`],
+      ['Units', l => number(l.units), 'n'],
+      ['Amount', l => number(l.amount), 'n'],
+      ['Total', l => number(l.total), 'n'],
+    ], page.lines, 'Nothing was booked or charged.'),
+    h('p', {class: 'buttons'}, csv));
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "api/oauth/key_fetcher.h"
+#include "base/event_loop.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+
+namespace vedette::app {
+
+// The API's way to the keys that OAuth clients publish, on connections of its own. [oauth]
+// jwks_fetches_max are under way at once; organisations share them (base/fair_share.h), and what is
+// over a share is refused. Built while the loop does not run; Fetch on any thread.
+class KeyFetch final : public api::KeyFetcher {
+ public:
+  KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config);
+
+  void Fetch(const base::Uuid& org_id, std::string url, std::function<void(Outcome)> done) override;
+
+ private:
+  using Done = std::function<void(Outcome)>;
+  void Start(const base::Uuid& org_id, std::string url, const Done& done);
+  void End(const base::Uuid& org_id);
+
+  base::EventLoop& loop_;
+  metrics::Metrics& metrics_;
+  const config::JwksConfig& config_;
+  net::HttpClient client_;
+  // Under way; loop thread.
+  std::map<base::Uuid, std::size_t> held_;  // by organisation
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace vedette::app

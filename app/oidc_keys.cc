@@ -1,0 +1,131 @@
+#include "app/oidc_keys.h"
+
+#include <optional>
+#include <utility>
+
+#include "domain/auth/discovery.h"
+
+namespace vedette::app {
+namespace {
+
+base::Timestamp Moment(const base::Clock& clock) {
+  return base::Timestamp(std::chrono::duration_cast<std::chrono::microseconds>(clock.SinceBoot()));
+}
+
+// Why an answer is none that can be read.
+std::optional<domain::JwtFault> FaultOf(const net::HttpResponse& response) {
+  if (response.error_class != net::HttpErrorClass::kNone) return domain::JwtFault{response.error};
+  if (response.status == 200) return std::nullopt;
+  return domain::JwtFault{"the answer is a " + std::to_string(response.status) + ", no 200"};
+}
+
+}  // namespace
+
+OidcKeys::OidcKeys(base::EventLoop& loop, Get get, const base::Clock& clock,
+                   metrics::Metrics& metrics, const config::Config& config, base::Logger log)
+    : loop_(loop),
+      get_(std::move(get)),
+      clock_(clock),
+      metrics_(metrics),
+      config_(config),
+      log_(std::move(log)),
+      timer_(loop, [this] { Look(); }) {}
+
+void OidcKeys::Start() {
+  if (config_.oidc.issuer.empty()) return;
+  started_at_ = Moment(clock_);
+  timer_.Start(std::chrono::milliseconds(0), config_.jwks.retry_ms);
+}
+
+api::ProviderKeys::View OidcKeys::Now() const {
+  const std::lock_guard lock(mutex_);
+  return {keys_, cache_, Moment(clock_)};
+}
+
+void OidcKeys::Fetch(std::function<void()> then) {
+  loop_.Post([this, then = std::move(then)]() mutable { Join(std::move(then)); });
+}
+
+// Once every jwks_retry_ms, so that keys are fetched again before they are no longer fresh.
+void OidcKeys::Look() {
+  const View view = Now();
+  const config::JwksConfig& jwks = config_.jwks;
+  const bool due = !view.keys || view.now - view.cache.fetched_at + jwks.retry_ms >= jwks.fresh_ms;
+  if (due && !view.cache.under_way) Begin();
+  ShowAge();
+}
+
+void OidcKeys::Join(std::function<void()> then) {
+  const View view = Now();
+  const auto& tried_at = view.cache.tried_at;
+  const bool may_fetch = !tried_at || view.now - *tried_at >= config_.jwks.retry_ms;
+  if (!view.cache.under_way && !may_fetch) {
+    then();
+    return;
+  }
+  waiting_.push_back(std::move(then));
+  if (!view.cache.under_way) Begin();
+}
+
+void OidcKeys::Begin() {
+  {
+    const std::lock_guard lock(mutex_);
+    cache_.tried_at = Moment(clock_);
+    cache_.under_way = true;
+  }
+  get_(domain::DiscoveryUrl(config_.oidc.issuer),
+       [this](const net::HttpResponse& response) { ReadDocument(response); });
+}
+
+void OidcKeys::ReadDocument(const net::HttpResponse& response) {
+  if (auto fault = FaultOf(response)) {
+    End(std::move(*fault));
+    return;
+  }
+  auto url = domain::ReadDiscovery(response.body, config_.oidc.issuer);
+  if (auto* fault = std::get_if<domain::JwtFault>(&url)) {
+    End(std::move(*fault));
+    return;
+  }
+  get_(std::get<std::string>(url), [this](const net::HttpResponse& keys) {
+    if (auto fault = FaultOf(keys)) {
+      End(std::move(*fault));
+      return;
+    }
+    auto read = domain::ReadJwks(keys.body, config_.jwks.keys_max);
+    if (auto* fault = std::get_if<domain::JwtFault>(&read)) {
+      End(std::move(*fault));
+    } else {
+      End(domain::UsableKeys(std::get<std::vector<domain::JwkReport>>(read)));
+    }
+  });
+}
+
+void OidcKeys::End(Outcome outcome) {
+  auto* keys = std::get_if<std::vector<domain::SetKey>>(&outcome);
+  if (keys != nullptr) {
+    log_.Info("fetched the identity provider's keys", {{"usable", keys->size()}});
+  } else {
+    log_.Warn("the identity provider's keys could not be fetched",
+              {{"error", std::get<domain::JwtFault>(outcome).reason}});
+  }
+  metrics_.AddJwksFetch("provider", keys != nullptr ? "ok" : "failed");
+  {
+    const std::lock_guard lock(mutex_);
+    cache_.under_way = false;
+    if (keys != nullptr) {
+      keys_ = std::make_shared<const std::vector<domain::SetKey>>(std::move(*keys));
+      cache_.has_keys = true;
+      cache_.fetched_at = Moment(clock_);
+    }
+  }
+  ShowAge();
+  for (const auto& then : std::exchange(waiting_, {})) then();
+}
+
+void OidcKeys::ShowAge() {
+  const View view = Now();
+  metrics_.SetOidcKeysAge(view.now - (view.keys ? view.cache.fetched_at : started_at_));
+}
+
+}  // namespace vedette::app

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/provider_keys.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+
+namespace vedette::app {
+
+// The keys of the identity provider of [oidc]: found by discovery, fetched at the start, before
+// they are no longer fresh, and for a request whose key is not known; never sooner than
+// jwks_retry_ms after the last try. Where fetches fail the old keys stay.
+//
+//   no keys ──fetch──▶ keys ──fetch succeeds──▶ the new keys, and no others
+//      ▲                 │
+//      └── fetch fails   └── fetch fails: the same keys, which age
+//
+// Built while the loop does not run.
+class OidcKeys final : public api::ProviderKeys {
+ public:
+  // Gets a URL of the operator's; the callback runs once, on the loop thread, never from inside.
+  using Get = std::function<void(const std::string& url, std::function<void(net::HttpResponse)>)>;
+
+  // What is handed in must outlive this object.
+  OidcKeys(base::EventLoop& loop, Get get, const base::Clock& clock, metrics::Metrics& metrics,
+           const config::Config& config, base::Logger log);
+
+  void Start();  // loop thread; nothing happens where [oidc] names no issuer
+
+  View Now() const override;
+  void Fetch(std::function<void()> then) override;
+
+ private:
+  using Outcome = std::variant<std::vector<domain::SetKey>, domain::JwtFault>;
+
+  void Look();
+  void Join(std::function<void()> then);
+  void Begin();
+  void ReadDocument(const net::HttpResponse& response);
+  void End(Outcome outcome);
+  void ShowAge();
+
+  base::EventLoop& loop_;
+  const Get get_;
+  const base::Clock& clock_;
+  metrics::Metrics& metrics_;
+  const config::Config& config_;
+  const base::Logger log_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const std::vector<domain::SetKey>> keys_;  // guarded by mutex_
+  domain::KeyCache cache_;                                   // guarded by mutex_; since boot
+
+  // Loop thread.
+  std::vector<std::function<void()>> waiting_;  // for the fetch that is under way
+  base::Timestamp started_at_;                  // since boot
+  base::Timer timer_;
+};
+
+}  // namespace vedette::app
