@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/jobs/waits.h"
+#include "api/monitors/previewer.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/webhook_tester.h"
 #include "base/clock.h"
@@ -25,7 +26,8 @@ class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-      WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log);
+      WebhookTester& webhook_tester, Previewer& previewer, Waits& waits,
+      SelectorFault selector_fault, base::Logger log);
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -109,7 +109,7 @@ class ApiRate : public ApiTest {
 
 TEST_F(ApiRate, TwoProcessesShareOneLimitAndBeyondItIs429) {
   api::Api second(
-      config, pool, signals, clock, metrics, policy, tester, *waits,
+      config, pool, signals, clock, metrics, policy, tester, previewer, *waits,
       [](const std::string&, const std::string&) { return std::nullopt; }, log);
   // Requests of the window before count in theirs: at most one minute ends during the test.
   int refused = 0;

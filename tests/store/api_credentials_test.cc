@@ -315,7 +315,7 @@ TEST_F(ApiCredentials, EveryHostileAssertionIsRefusedWithoutADistinctionOnTheWir
 TEST_F(ApiCredentials, OfEqualAssertionsOnTwoProcessesExactlyOneGetsAToken) {
   const Client client = NewClient("Ed25519");
   api::Api second(
-      config, pool, signals, clock, metrics, policy, tester, *waits,
+      config, pool, signals, clock, metrics, policy, tester, previewer, *waits,
       [](const std::string&, const std::string&) { return std::nullopt; }, log);
   const std::string assertion = Assertion(client);
   std::vector<std::shared_ptr<ApiExchange>> sent;

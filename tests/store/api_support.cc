@@ -97,7 +97,7 @@ ApiTest::ApiTest(const config::Environment& environment)
       pool(config.database, {.name = "api"}, 4, clock, metrics, log),
       waits(std::make_unique<api::Waits>(loop, pool, clock, metrics, config, log)),
       api(
-          config, pool, signals, clock, metrics, policy, tester, *waits,
+          config, pool, signals, clock, metrics, policy, tester, previewer, *waits,
           [](const std::string&, const std::string&) { return std::nullopt; }, log),
       acme(NewTenant("acme")),
       loop_thread([this] { loop.Run(); }) {}

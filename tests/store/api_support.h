@@ -73,6 +73,20 @@ class FakeWebhookTester final : public api::WebhookTester {
       .delivered = true, .status_code = 204, .error = std::nullopt, .duration_ms = 12};
 };
 
+// Serves the tiers low and medium; answers with what a test gives it.
+class FakePreviewer final : public api::Previewer {
+ public:
+  bool Serves(domain::Tier tier) const override {
+    return tier == domain::Tier::kLow || tier == domain::Tier::kMedium;
+  }
+  void Preview(api::PreviewRequest request, Done done) override {
+    asked = std::move(request);
+    done(outcome);
+  }
+  std::optional<api::PreviewRequest> asked;
+  api::PreviewOutcome outcome;
+};
+
 // The public API over a database of the test's own, without the sockets. The organisation "acme"
 // has every feature unless a test takes it away.
 class ApiTest : public testing::Test {
@@ -131,6 +145,7 @@ class ApiTest : public testing::Test {
   base::EventLoop loop;
   std::unique_ptr<api::Waits> waits;
   FakeWebhookTester tester;
+  FakePreviewer previewer;
   api::Api api;
   Tenant acme;
   std::thread loop_thread;

@@ -14,7 +14,7 @@ class ApiTurns : public ApiTest {
  public:
   ApiTurns()
       : slow_api(
-            config, pool, signals, clock, metrics, policy, tester, *waits,
+            config, pool, signals, clock, metrics, policy, tester, previewer, *waits,
             [this](const std::string&, const std::string&) {
               Compile();
               return std::nullopt;
