@@ -69,6 +69,35 @@ rest::Reply PostReplay(const Parts& parts, store::Session& session, const Call& 
   return rest::JsonReply(200, {{"replayed", 1}});
 }
 
+rest::Reply PostSendNow(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  using Outcome = store::SendNowOutcome;
+  std::string_view was;
+  switch (store::SendDeliveryNow(session, parts.clock, call.ids[0],
+                                 AuditOf(call, "delivery.send", reason))) {
+    case Outcome::kNotFound:
+      return rest::NotFound("delivery");
+    case Outcome::kBeingSent:
+      return rest::ErrorReply(409, "being_sent", "an attempt is under way");
+    case Outcome::kNoReceiver:
+      return rest::ErrorReply(409, "no_receiver",
+                              "there is no webhook_url any more that it could go to");
+    case Outcome::kHastened:
+      was = domain::DeliveryStateName(domain::DeliveryState::kPending);
+      break;
+    case Outcome::kResent:
+      was = domain::DeliveryStateName(domain::DeliveryState::kDelivered);
+      break;
+    case Outcome::kReplayed:
+      was = domain::DeliveryStateName(domain::DeliveryState::kDead);
+      break;
+  }
+  parts.signals.Raise(store::Signal::kDelivery);
+  return rest::JsonReply(200, {{"id", call.ids[0].ToString()}, {"was", was}});
+}
+
 std::optional<rest::Reply> PostReplayMany(const Parts& parts, store::Session& session,
                                           const Call& call, store::ReplayProgress* progress) {
   CallBody body(parts, call);

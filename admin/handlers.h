@@ -99,6 +99,9 @@ rest::Reply GetApiKeys(const Parts&, store::Session&, const Call&);
 rest::Reply PostApiKey(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteApiKey(const Parts&, store::Session&, const Call&);
 rest::Reply PostRotation(const Parts&, store::Session&, const Call&);
+rest::Reply GetSigningSecrets(const Parts&, store::Session&, const Call&);
+rest::Reply GetEncryptionKeys(const Parts&, store::Session&, const Call&);
+rest::Reply PostReseal(const Parts&, store::Session&, const Call&);
 
 // sessions.cc
 rest::Reply PostSession(const Parts&, store::Session&, const Call&);
@@ -122,6 +125,7 @@ rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 // monitors.cc
 rest::Reply GetMonitors(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitor(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitorEvents(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitorRows(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitorRow(const Parts&, store::Session&, const Call&);
 rest::Reply GetRowEvents(const Parts&, store::Session&, const Call&);
@@ -139,6 +143,7 @@ rest::Reply PostTerminate(const Parts&, store::Session&, const Call&);
 rest::Reply GetDeliveries(const Parts&, store::Session&, const Call&);
 rest::Reply GetDelivery(const Parts&, store::Session&, const Call&);
 rest::Reply PostReplay(const Parts&, store::Session&, const Call&);
+rest::Reply PostSendNow(const Parts&, store::Session&, const Call&);
 std::optional<rest::Reply> PostReplayMany(const Parts&, store::Session&, const Call&,
                                           store::ReplayProgress*);
 

@@ -225,6 +225,46 @@ rest::Reply DeleteApiKey(const Parts& parts, store::Session& session, const Call
   return {204, {}};
 }
 
+rest::Reply GetSigningSecrets(const Parts& parts, store::Session& session, const Call& call) {
+  if (!store::ReadOrganisation(session, call.ids[0])) return NoOrganisation();
+  base::Json items = base::Json::array();
+  for (const auto& secret :
+       store::ListSigningSecrets(session, call.ids[0], parts.config.security)) {
+    items.push_back({{"id", secret.id.ToString()},
+                     {"preview", TextJson(secret.preview)},
+                     {"encryption_key_id", secret.encryption_key_id},
+                     {"live", secret.live},
+                     {"created_at", TimeJson(secret.created_at)},
+                     {"retires_at", TimeJson(secret.retires_at)}});
+  }
+  return rest::JsonReply(200, {{"items", std::move(items)}});
+}
+
+rest::Reply GetEncryptionKeys(const Parts& parts, store::Session& session, const Call&) {
+  base::Json items = base::Json::array();
+  for (const auto& key : store::ReadEncryptionKeys(session, parts.config.security)) {
+    using Place = store::EncryptionKeyUse::Place;
+    const char* place = key.place == Place::kPresent  ? "encryption_key"
+                        : key.place == Place::kFormer ? "encryption_keys_old"
+                                                      : "not configured here";
+    items.push_back({{"id", key.id},
+                     {"place", place},
+                     {"live_secrets", key.secrets},
+                     {"organisations", key.organisations}});
+  }
+  return rest::JsonReply(200, {{"items", std::move(items)}});
+}
+
+rest::Reply PostReseal(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  const auto done = store::ResealSigningSecrets(session, parts.clock, parts.config.security,
+                                                AuditOf(call, "signing_secrets.reseal", reason));
+  return rest::JsonReply(
+      200, {{"resealed", done.resealed}, {"unreadable", done.unreadable}, {"done", done.done}});
+}
+
 rest::Reply PostRotation(const Parts& parts, store::Session& session, const Call& call) {
   CallBody body(parts, call);
   const auto hours = body.Number("overlap_hours", rest::Presence::kRequired, 0, kOverlapHoursMax);

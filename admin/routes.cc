@@ -25,6 +25,7 @@ constexpr auto kRoutes = std::to_array<Route>({
 
     {{"GET", "/admin/v1/monitors"}, kToken, nullptr, GetMonitors},
     {{"GET", "/admin/v1/monitors/{id}"}, kToken, nullptr, GetMonitor},
+    {{"GET", "/admin/v1/monitors/{id}/events"}, kToken, nullptr, GetMonitorEvents},
     {{"GET", "/admin/v1/monitors/{id}/rows"}, kToken, nullptr, GetMonitorRows},
     {{"GET", "/admin/v1/monitors/{id}/rows/{id}"}, kToken, nullptr, GetMonitorRow},
     {{"GET", "/admin/v1/monitors/{id}/rows/{id}/events"}, kToken, nullptr, GetRowEvents},
@@ -42,6 +43,7 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"GET", "/admin/v1/deliveries"}, kToken, nullptr, GetDeliveries},
     {{"GET", "/admin/v1/deliveries/{id}"}, kToken, nullptr, GetDelivery},
     {{"POST", "/admin/v1/deliveries/{id}/replay", kJson}, kToken, nullptr, PostReplay},
+    {{"POST", "/admin/v1/deliveries/{id}/send", kJson}, kToken, nullptr, PostSendNow},
 
     {{"GET", "/admin/v1/orgs"}, kToken, nullptr, GetOrganisations},
     {{"POST", "/admin/v1/orgs", kJson}, kToken, nullptr, PostOrganisation},
@@ -53,7 +55,10 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"GET", "/admin/v1/orgs/{id}/api-keys"}, kToken, nullptr, GetApiKeys},
     {{"POST", "/admin/v1/orgs/{id}/api-keys", kJson}, kToken, nullptr, PostApiKey},
     {{"DELETE", "/admin/v1/orgs/{id}/api-keys/{id}", kJson}, kToken, nullptr, DeleteApiKey},
+    {{"GET", "/admin/v1/orgs/{id}/signing-secrets"}, kToken, nullptr, GetSigningSecrets},
     {{"POST", "/admin/v1/orgs/{id}/signing-secrets/rotate", kJson}, kToken, nullptr, PostRotation},
+    {{"GET", "/admin/v1/signing-secrets/keys"}, kToken, nullptr, GetEncryptionKeys},
+    {{"POST", "/admin/v1/signing-secrets/reseal", kJson}, kToken, nullptr, PostReseal},
     {{"POST", "/admin/v1/orgs/{id}/sessions", kJson}, kToken, nullptr, PostSession},
     {{"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", kJson}, kToken, nullptr, DeleteSession},
     {{"GET", "/admin/v1/orgs/{id}/users"}, kToken, nullptr, GetUsers},

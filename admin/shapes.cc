@@ -156,6 +156,15 @@ base::Json DeliveryDetailJson(const store::DeliveryDetail& detail) {
   base::Json history = base::Json::array();
   for (const auto& attempt : detail.attempts) history.push_back(AttemptJson(attempt));
   json["history"] = std::move(history);
+  json["request"] = nullptr;
+  if (detail.request) {
+    base::Json headers = base::Json::object();
+    for (const auto& [name, value] : detail.request->headers) headers[name] = value;
+    json["request"] = {{"method", "POST"},
+                       {"url", detail.request->url},
+                       {"headers", std::move(headers)},
+                       {"body", detail.request->body}};
+  }
   return json;
 }
 

@@ -81,6 +81,7 @@ struct Api::Impl {
               metrics,
               policy,
               outgoing.webhook_tester,
+              outgoing.previewer,
               outgoing.key_fetcher,
               outgoing.provider_keys,
               std::move(selector_fault),

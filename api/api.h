@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/jobs/waits.h"
+#include "api/monitors/previewer.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/webhook_tester.h"
 #include "api/oauth/key_fetcher.h"
@@ -22,6 +23,7 @@ namespace vedette::api {
 // What the API asks of the outside, built by app.
 struct Outgoing {
   WebhookTester& webhook_tester;
+  Previewer& previewer;
   KeyFetcher& key_fetcher;
   ProviderKeys& provider_keys;
 };

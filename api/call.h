@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/jobs/waits.h"
+#include "api/monitors/previewer.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/upload_slots.h"
 #include "api/monitors/webhook_tester.h"
@@ -42,6 +43,7 @@ struct Parts {
   metrics::Metrics& metrics;
   const net::AddressPolicy& policy;
   WebhookTester& webhook_tester;
+  Previewer& previewer;
   KeyFetcher& key_fetcher;
   ProviderKeys& provider_keys;
   SelectorFault selector_fault;

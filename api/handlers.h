@@ -15,6 +15,9 @@ rest::Handled ArchiveMonitor(Call& call);
 rest::Handled TriggerMonitor(Call& call);
 rest::Handled TestWebhook(Call& call);
 
+// preview.cc
+rest::Handled PreviewMonitor(Call& call);
+
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
 

@@ -23,6 +23,7 @@ constexpr std::array kRoutes{
     Route{{"GET", kOauthMetadataPath}},
     Route{{"POST", "/storage/csv/upload", rest::Body::kUpload, kUploadBytesMax}, UploadCsv},
     Route{{"POST", "/monitors", kJson}, CreateMonitor},
+    Route{{"POST", "/monitors/preview", kJson}, PreviewMonitor},
     Route{{"GET", "/monitors"}, ListMonitors},
     Route{{"GET", "/monitors/for-run/{run_id}"}, ListMonitorsForRun},
     Route{{"GET", "/monitors/{monitor_id}"}, ShowMonitor},

@@ -77,6 +77,12 @@ void AddValues(const worker::Observation& observation, base::Json* out) {
   }
   (*out)["values"] = std::move(values);
   (*out)["absent"] = std::move(absent);
+  if (observation.unread.empty()) return;
+  base::Json unread = base::Json::object();
+  for (const auto& [name, failure] : observation.unread) {
+    unread[name] = failure.error_class + ": " + failure.message;
+  }
+  (*out)["unread"] = std::move(unread);
 }
 
 // What would be a change against the known values: as the worker judges, but at once.

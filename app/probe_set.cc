@@ -6,7 +6,6 @@
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/mixed_probe.h"
 #include "worker/probes/null_probe.h"
-#include "worker/probes/web_probe.h"
 
 namespace vedette::app {
 namespace {
@@ -28,6 +27,16 @@ config::NetConfig WithPerHostMax(config::NetConfig net, int per_host_max) {
   return net;
 }
 
+// As sites are told who asks.
+std::string UserAgentOf(const config::NetConfig& net) {
+  return net.contact.empty() ? net.user_agent : net.user_agent + " (+" + net.contact + ')';
+}
+
+config::NetConfig WithUserAgent(config::NetConfig net) {
+  net.user_agent = UserAgentOf(net);
+  return net;
+}
+
 }  // namespace
 
 ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
@@ -36,7 +45,7 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       clock_(clock),
       metrics_(metrics),
       policy_(policy),
-      net_(config.net),
+      net_(WithUserAgent(config.net)),
       pages_budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
       questions_budget_(config.worker.questions_held_bytes_max, kBudgetReserve),
       // Tenants' pages: polite. The operator's own services and models: as many as wanted.
@@ -46,7 +55,9 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       parse_pool_("parse", ParseLimits(config.worker)),
       memory_(config.worker.pages_remembered_bytes_max),
       sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,
-             config.net.user_agent) {
+             UserAgentOf(config.net)),
+      robots_(sites_, clock, config.net.user_agent),
+      obey_robots_(config.worker.obey_robots) {
   for (const auto& [name, probe] : config.probes) {
     tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
   }
@@ -60,10 +71,18 @@ Probe* ProbeSet::Own(Args&&... args) {
   return raw;
 }
 
+std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
+  return std::make_unique<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_,
+                                            pages_budget_, probe, net_,
+                                            obey_robots_ ? &robots_ : nullptr);
+}
+
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
   const auto web = [&] {
-    return Own<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_,
-                                 probe, net_);
+    auto pages = NewWebProbe(probe);
+    worker::WebProbe* raw = pages.get();
+    owned_.push_back(std::move(pages));
+    return raw;
   };
   const worker::ServiceBudgets budgets = service_budgets();
   const auto model = [&](worker::WebProbe* pages) {

@@ -15,8 +15,10 @@
 #include "net/public_address.h"
 #include "pages/fetch.h"
 #include "pages/page_memory.h"
+#include "pages/robots_book.h"
 #include "worker/checks/check_runner.h"
 #include "worker/probes/probe.h"
+#include "worker/probes/web_probe.h"
 #include "worker/services/request_room.h"
 
 namespace vedette::app {
@@ -37,6 +39,10 @@ class ProbeSet {
   // How the process reads pages that are no monitor's: with the same clients, threads and memory.
   pages::Fetcher& sites() { return sites_; }
 
+  // One more probe of pages with them, whatever the kind of `probe` is. It must not outlive this
+  // object.
+  std::unique_ptr<worker::WebProbe> NewWebProbe(const config::ProbeConfig& probe);
+
  private:
   worker::Probe* Build(const config::ProbeConfig& probe);
   template <typename Probe, typename... Args>
@@ -56,6 +62,8 @@ class ProbeSet {
   base::ThreadPool parse_pool_;
   pages::PageMemory memory_;
   pages::Fetcher sites_;
+  pages::RobotsBook robots_;
+  const bool obey_robots_;
   std::vector<std::unique_ptr<worker::Probe>> owned_;
   std::map<domain::Tier, worker::TierProbe> tiers_;
 };

@@ -24,8 +24,10 @@
 #include "app/gated_service.h"
 #include "app/key_fetch.h"
 #include "app/oidc_keys.h"
+#include "app/monitor_preview.h"
 #include "app/probe_set.h"
 #include "app/row_block_set.h"
+#include "app/secrets_watch.h"
 #include "app/webhook_test.h"
 #include "base/event_loop.h"
 #include "delivery/deliverer.h"
@@ -196,6 +198,8 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<scheduler::Maintenance> maintenance;
   std::unique_ptr<scheduler::JobKeeper> job_keeper;
   std::unique_ptr<WebhookTest> webhook_test;
+  std::unique_ptr<MonitorPreview> preview;
+  std::unique_ptr<SecretsWatch> secrets_watch;
   std::unique_ptr<base::Timer> health_timer;
   bool checking_health = false;
   bool parts_started = false;
@@ -266,14 +270,20 @@ void Service::Impl::BuildParts() {
     sink = std::make_unique<DelivererSink>(*deliverer);
     signals->Listen(store::Signal::kDelivery, [this] { loop.Post([this] { deliverer->Wake(); }); });
   }
+  // Jobs ask services as probes do, and previews read pages as checks do, within the same memory.
+  if (Has(Role::kWorker) || Has(Role::kApi)) {
+    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
+  }
   if (Has(Role::kWorker)) BuildWorker();
   if (Has(Role::kScheduler)) BuildScheduler();
+  if (!config.security.encryption_key.empty()) {
+    secrets_watch = std::make_unique<SecretsWatch>(loop, *fleet_pool, metrics, config.security,
+                                                   log.For("service"));
+  }
   health_timer = std::make_unique<base::Timer>(loop, [this] { CheckHealth(); });
 }
 
 void Service::Impl::BuildWorker() {
-  // Jobs ask services as probes do, within the same memory.
-  probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
   if (MakesChecks()) {
     check_pipeline = std::make_unique<worker::CheckPipeline>(
         loop, *worker_pool, *signals, clock, metrics, config, probes->tiers(), suspect_slot,
@@ -329,10 +339,11 @@ void Service::Impl::BuildServers() {
   if (Has(Role::kApi)) {
     webhook_test =
         std::make_unique<WebhookTest>(loop, *api_pool, clock, config, log.For("delivery"));
+    preview = std::make_unique<MonitorPreview>(loop, *probes, clock, config);
     waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     BuildKeys();
-    const api::Outgoing outgoing{*webhook_test, *key_fetch, *oidc_keys};
+    const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys};
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy, outgoing,
                                      *waits, pages::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
@@ -441,6 +452,7 @@ void Service::Impl::StartParts() {
   if (importer) importer->Start();
   if (maintenance) maintenance->Start();
   if (job_keeper) job_keeper->Start();
+  if (secrets_watch) secrets_watch->Start();
 }
 
 // Drains parts at the same time and waits for all of them; those that are null are not there. Not

@@ -73,6 +73,14 @@ struct WaitsConfig {
   bool operator==(const WaitsConfig&) const = default;
 };
 
+// Previews of monitors; keys of [api].
+struct PreviewsConfig {
+  int previews_in_flight_max;       // rows that are being looked at, of the process
+  milliseconds preview_timeout_ms;  // the longest that a client waits for one preview
+
+  bool operator==(const PreviewsConfig&) const = default;
+};
+
 struct HealthConfig {
   std::string listen;  // host:port of health and metrics alone; empty: no such port
   milliseconds drain_delay_ms;
@@ -96,6 +104,7 @@ struct NetConfig {
   std::string ca_file;                   // empty: the system's bundle
   std::string proxy;                     // empty: none; never taken from the environment
   std::string user_agent;                // of the web probe
+  std::string contact;                   // that the user agent names; empty: none
   milliseconds connect_timeout_ms;
   int connections_max;  // of the outgoing client, all hosts together
   int connections_per_host_max;
@@ -243,6 +252,7 @@ struct WorkerConfig {
   int probe_threads;                       // that one organisation may occupy; one more for others
   int per_host_max;                        // pages being fetched from one host
   milliseconds per_host_gap_ms;            // between the starts of two of them
+  bool obey_robots;                        // whether robots.txt is read and obeyed
   std::size_t pages_remembered_bytes_max;  // of what was seen on pages that name their version
   std::size_t pages_held_bytes_max;        // of pages and answers that are fetched or read now
   std::size_t questions_held_bytes_max;    // of what services and models are asked now
@@ -407,6 +417,7 @@ struct Config {
   HttpServerConfig api;
   ApiMemoryConfig api_memory;
   WaitsConfig waits;
+  PreviewsConfig previews;
   std::string public_url;  // [api] public_url: the issuer of tokens; may be empty
   OauthConfig oauth;
   JwksConfig jwks;

@@ -104,6 +104,11 @@ void AddApiMemory(std::vector<Key>* table) {
   Section<W>(table, "api", [](Config& c) -> W& { return c.waits; })
       .Add("waits_max", &W::waits_max, Int(1, 1'000'000))
       .Add("waits_share", &W::waits_share, Real(0.001, 1));
+
+  using P = PreviewsConfig;
+  Section<P>(table, "api", [](Config& c) -> P& { return c.previews; })
+      .Add("previews_in_flight_max", &P::previews_in_flight_max, Int(1, 100'000))
+      .Time("preview_timeout_ms", &P::preview_timeout_ms);
 }
 
 void AddCredentials(std::vector<Key>* table) {
@@ -168,6 +173,7 @@ void AddSecurityNetLog(std::vector<Key>* table) {
       .Add("ca_file", &N::ca_file, Text())
       .Add("proxy", &N::proxy, Secret(OptionalUrl()))
       .Add("user_agent", &N::user_agent, NonEmptyText())
+      .Add("contact", &N::contact, Text())
       .Time("connect_timeout_ms", &N::connect_timeout_ms)
       .Add("connections_max", &N::connections_max, Int(1, 1'000'000))
       .Add("connections_per_host_max", &N::connections_per_host_max, Int(1, 1'000'000));
@@ -277,6 +283,7 @@ void AddWorker(std::vector<Key>* table) {
       .Add("probe_threads", &C::probe_threads, Int(1, 256))
       .Add("per_host_max", &C::per_host_max, Int(1, 100'000))
       .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
+      .Add("obey_robots", &C::obey_robots, Flag())
       .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB))
       .Add("pages_held_bytes_max", &C::pages_held_bytes_max, Bytes(kMiB, 256 * kGiB))
       .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB))

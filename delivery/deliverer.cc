@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "net/url.h"
 
 namespace vedette::delivery {
 namespace {
@@ -240,6 +241,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   }
   held_.erase(it);
   leases_.Drop(delivery_id);
+  NoteAttempt(held.delivery, result);
   const NextStep next = Decide(held.delivery, attempted_at, result);
   metrics_.ObserveDeliveryAttempt(result.duration);
   metrics_.AddDeliveries(OutcomeName(next.end), 1);
@@ -247,6 +249,18 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   settler_.Add(RecordOf(held.delivery, attempted_at, next, std::move(result)));
   LeaveLane(endpoint_id, lane_end, held.state);
   Pump();
+}
+
+// Of the address the host alone, as a path or a query may hold a secret of the receiver's.
+void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendResult& result) const {
+  const domain::Notification& n = delivery.notification;
+  const std::string error = result.error.value_or("");
+  log_.Debug("an attempt at a delivery ended", {{"delivery", n.delivery_id.ToString()},
+                                                {"org", n.org_id.ToString()},
+                                                {"attempt", delivery.attempts + 1},
+                                                {"status", result.status_code.value_or(0)},
+                                                {"class", error.substr(0, error.find(':'))},
+                                                {"address", net::OriginOf(n.url)}});
 }
 
 // When the delivery is tried again, or that it is not.

@@ -78,6 +78,7 @@ class Deliverer {
   void NoteOverdue();
   void StartAttempt(const base::Uuid& delivery_id);
   void OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_at, SendResult result);
+  void NoteAttempt(const store::LeasedDelivery& delivery, const SendResult& result) const;
   NextStep Decide(const store::LeasedDelivery& delivery, base::Timestamp attempted_at,
                   const SendResult& result);
   void OnSettled();

@@ -21,7 +21,6 @@ constexpr double kBodiesReserve = 0.25;
 
 constexpr const char* kNotReadNow =
     "signing: the signing secret and the monitor could not be read now";
-constexpr const char* kUserAgent = "vedette/" VEDETTE_VERSION;
 
 std::string StatusError(int status) {
   if (status >= 300 && status < 400) {
@@ -208,15 +207,7 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
   request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
   request.body_bytes_max = config_.delivery.answer_bytes_max;
   request.truncate_body = true;
-  request.headers = {{"Content-Type", "application/json"},
-                     {"User-Agent", kUserAgent},
-                     {"Service-Event-Type", domain::EventTypeHeader(waiting.notification)},
-                     {"Service-Event-Id", waiting.notification.event_group_id.ToString()},
-                     {"Service-Delivery-Attempt", std::to_string(waiting.attempt)}};
-  // The body names the row alone; a receiver of several monitors needs this one to read the events.
-  if (const auto* check = std::get_if<domain::CheckNotice>(&waiting.notification.about)) {
-    request.headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
-  }
+  request.headers = domain::NotificationHeaders(waiting.notification, waiting.attempt);
   if (secrets.configured) {
     const auto unix_seconds =
         std::chrono::floor<std::chrono::seconds>(clock_.Now()).time_since_epoch().count();

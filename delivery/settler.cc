@@ -11,7 +11,8 @@ constexpr std::size_t kUnderWayMax = 4;
 constexpr base::Backoff kRetries{std::chrono::milliseconds(100), std::chrono::milliseconds(5000)};
 
 using Attempts = std::vector<store::AttemptRecord>;
-using AttemptBatcher = work::Batcher<store::AttemptRecord, bool>;
+using Turns = std::vector<store::BreakerTurn>;
+using AttemptBatcher = work::Batcher<store::AttemptRecord, Turns>;
 
 work::BatcherOptions OptionsOf(const config::DeliveryConfig& config) {
   return {.delayed = "attempts could not be recorded yet",
@@ -26,9 +27,16 @@ AttemptBatcher::Job Settlement(const Attempts& attempts, bool again,
                                const config::DeliveryConfig& config) {
   return [attempts, again, failures = config.breaker_failures,
           interval = config.breaker_interval_ms](store::Session& session) {
-    store::SettleAttempts(session, attempts, again, failures, interval);
-    return true;
+    return store::SettleAttempts(session, attempts, again, failures, interval);
   };
+}
+
+void Note(const Turns& turns, const base::Logger& log) {
+  for (const store::BreakerTurn& turn : turns) {
+    log.Info(
+        turn.opened ? "a receiver fails: it is tried once an interval" : "a receiver works again",
+        {{"receiver", turn.receiver}, {"org", turn.org_id.ToString()}});
+  }
 }
 
 }  // namespace
@@ -36,13 +44,17 @@ AttemptBatcher::Job Settlement(const Attempts& attempts, bool again,
 Settler::Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                  const config::DeliveryConfig& config, base::Logger log,
                  std::function<void()> settled)
-    : batcher_(loop, pool, clock, log, OptionsOf(config),
-               {.begin = [&config](const Attempts& attempts,
-                                   bool again) { return Settlement(attempts, again, config); },
-                .written = [settled](const Attempts& /*attempts*/, bool /*done*/,
-                                     bool /*again*/) { settled(); },
-                .lost = [settled](const store::AttemptRecord& /*attempt*/,
-                                  const work::Loss& /*loss*/) { settled(); }}) {}
+    : batcher_(
+          loop, pool, clock, log, OptionsOf(config),
+          {.begin = [&config](const Attempts& attempts,
+                              bool again) { return Settlement(attempts, again, config); },
+           .written =
+               [settled, log](const Attempts& /*attempts*/, const Turns& turns, bool /*again*/) {
+                 Note(turns, log);
+                 settled();
+               },
+           .lost = [settled](const store::AttemptRecord& /*attempt*/,
+                             const work::Loss& /*loss*/) { settled(); }}) {}
 
 void Settler::Add(store::AttemptRecord attempt) {
   batcher_.Add(std::move(attempt));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -31,7 +32,7 @@ class Settler {
   std::size_t gathered() const { return batcher_.gathered(); }
 
  private:
-  work::Batcher<store::AttemptRecord, bool> batcher_;
+  work::Batcher<store::AttemptRecord, std::vector<store::BreakerTurn>> batcher_;
 };
 
 }  // namespace vedette::delivery

@@ -11,10 +11,11 @@ namespace {
 
 using Kind = FieldDescription::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kPrefixes{{
+constexpr std::array<std::pair<std::string_view, Kind>, 6> kPrefixes{{
     {"css:", Kind::kCss},
     {"xpath:", Kind::kXPath},
     {"json:", Kind::kJson},
+    {"jsonld:", Kind::kJsonLd},
     {"regex:", Kind::kRegex},
     {"meta:", Kind::kMeta},
 }};

@@ -10,7 +10,7 @@ namespace vedette::domain {
 // How the description of a watched field says what to find. A prefix names the selector language;
 // all else is prose, for a language model.
 struct FieldDescription {
-  enum class Kind { kCss, kXPath, kJson, kRegex, kMeta, kText, kProse };
+  enum class Kind { kCss, kXPath, kJson, kJsonLd, kRegex, kMeta, kText, kProse };
   Kind kind;
   std::string
       selector;  // what stands behind the prefix, trimmed; for css without the " @attr" and filters
@@ -18,7 +18,8 @@ struct FieldDescription {
   std::vector<std::string> filters{};  // the words behind "|", in order, as in "number(de)"
 };
 
-// "css:.price @data-amount | number(de)", "xpath://h1", "json:$.price", "regex:v([0-9.]+)",
+// "css:.price @data-amount | number(de)", "xpath://h1", "json:$.price",
+// "jsonld:Product $.offers.price", "regex:v([0-9.]+)",
 // "meta:og:title", "text", "text|hash". Prefixes are lower case; white space around is ignored.
 // Filters stand behind every selector, and the known ones need no white space before the bar but
 // behind a regex, where a bar without it is an alternative. A word that is no known filter is one

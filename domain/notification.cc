@@ -45,6 +45,21 @@ std::string NotificationBody(const Notification& notification) {
   return body;
 }
 
+std::vector<std::pair<std::string, std::string>> NotificationHeaders(
+    const Notification& notification, int attempt) {
+  std::vector<std::pair<std::string, std::string>> headers{
+      {"Content-Type", "application/json"},
+      {"User-Agent", "vedette/" VEDETTE_VERSION},
+      {"Service-Event-Type", EventTypeHeader(notification)},
+      {"Service-Event-Id", notification.event_group_id.ToString()},
+      {"Service-Delivery-Attempt", std::to_string(attempt)}};
+  // The body names the row alone; a receiver of several monitors needs this one to read the events.
+  if (const auto* check = std::get_if<CheckNotice>(&notification.about)) {
+    headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
+  }
+  return headers;
+}
+
 std::string EventTypeHeader(const Notification& notification) {
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);

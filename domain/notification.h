@@ -3,7 +3,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/uuid.h"
@@ -52,6 +54,11 @@ enum class AttemptEnd {
 // whose monitor_id is the ROW's id (interface 6.1; for the test notification the caller puts the
 // monitor's id into row_id). Nothing else in the system knows this.
 std::string NotificationBody(const Notification& notification);
+
+// The headers that a notification, or a callback, is sent with at its n-th attempt, from 1, but for
+// the signature.
+std::vector<std::pair<std::string, std::string>> NotificationHeaders(
+    const Notification& notification, int attempt);
 
 // What Service-Event-Type says: the type's name; of a block's callback with the end of its run, as
 // in "outgoing_webhook.completed".

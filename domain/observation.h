@@ -29,17 +29,19 @@ struct FieldObservation {
   std::optional<double> confidence;  // 0..10 or as the service says
 };
 
-// Fields by name; one that is left out was not observed.
-struct Observation {
-  std::map<std::string, FieldObservation> fields;
-};
-
-// Why nothing could be observed.
+// Why nothing could be observed, of a row or of a field.
 struct Failure {
   std::string error_class;  // stable snake_case: "timeout", "http_status", "no_address", ...
   std::string message;      // one sentence for the tenant
   bool retryable = false;
   std::optional<std::chrono::milliseconds> retry_after;
+};
+
+// Fields by name; one that is left out was not observed.
+struct Observation {
+  std::map<std::string, FieldObservation> fields;
+  // Of those that were not observed: why they could not be read, though others could.
+  std::map<std::string, Failure> unread{};
 };
 
 using ObservationResult = std::variant<Observation, Failure>;

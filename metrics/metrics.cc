@@ -148,6 +148,7 @@ struct Metrics::Impl {
   // Enumerations: resolved when built, so that a series stands at 0 before its first count.
   std::array<std::array<Counter*, kTiers.size()>, domain::kOutcomeMax + 1> checks{};
   std::array<Counter*, kTiers.size()> credits_charged{};
+  std::array<Counter*, kTiers.size()> fields_never_observed{};
   std::array<Counter*, 2> ticks{};
 
   Histogram& schedule_lag = Histograms("vedette_schedule_lag_seconds",
@@ -170,6 +171,13 @@ struct Metrics::Impl {
                                        .Add({});
   Gauge& receivers_failing =
       Gauges("vedette_receivers_failing", "Webhook receivers that have failed for 48 hours on end.")
+          .Add({});
+  Gauge& monitors_failing =
+      Gauges("vedette_monitors_failing", "Active monitors in whose last tick every check failed.")
+          .Add({});
+  Gauge& signing_secrets_unreadable =
+      Gauges("vedette_signing_secrets_unreadable",
+             "Live signing secrets that this process has no encryption key for.")
           .Add({});
 
   Gauge& chunk_oldest_due = Gauges("vedette_chunk_oldest_due_seconds",
@@ -299,8 +307,12 @@ Metrics::Impl::Impl(std::string_view version) {
 
   auto& check_family = Counters("vedette_checks_total", "Checks recorded, by outcome and tier.");
   auto& credit_family = Counters("vedette_credits_charged_total", "Credits charged for checks.");
+  auto& never_family =
+      Counters("vedette_fields_never_observed_total",
+               "Watched fields that completed checks looked for and that never had a value.");
   for (const domain::Tier tier : kTiers) {
     const std::string name(domain::TierName(tier));
+    fields_never_observed[Index(tier)] = &never_family.Add({{"tier", name}});
     credits_charged[Index(tier)] = &credit_family.Add({{"tier", name}});
     for (int o = 1; o <= domain::kOutcomeMax; ++o) {
       const auto outcome = static_cast<domain::Outcome>(o);
@@ -405,6 +417,18 @@ void Metrics::SetDeliveryOldestPending(std::chrono::microseconds age) {
 
 void Metrics::SetReceiversFailing(std::int64_t n) {
   impl_->receivers_failing.Set(static_cast<double>(n));
+}
+
+void Metrics::SetMonitorsFailing(std::int64_t n) {
+  impl_->monitors_failing.Set(static_cast<double>(n));
+}
+
+void Metrics::SetSigningSecretsUnreadable(std::int64_t n) {
+  impl_->signing_secrets_unreadable.Set(static_cast<double>(n));
+}
+
+void Metrics::AddFieldsNeverObserved(domain::Tier tier, std::int64_t n) {
+  if (n > 0) impl_->fields_never_observed.at(Index(tier))->Increment(static_cast<double>(n));
 }
 
 void Metrics::AddJobEnded(domain::JobKind kind, domain::JobStatus end,

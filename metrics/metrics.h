@@ -42,6 +42,9 @@ class Metrics {
   void AddCreditsCharged(domain::Tier tier, std::int64_t mc);
   // vedette_lease_lost_total
   void AddLeaseLost(std::int64_t n);
+  // vedette_fields_never_observed_total{tier}: watched fields that completed checks looked for and
+  // that have never had a value
+  void AddFieldsNeverObserved(domain::Tier tier, std::int64_t n);
   // vedette_ticks_total{trigger}
   void AddTicks(domain::TickTrigger trigger, std::int64_t n);
 
@@ -52,13 +55,17 @@ class Metrics {
 
   // vedette_chunks{state}: due, leased, waiting; vedette_chunk_oldest_due_seconds;
   // vedette_deliveries{state}: pending, dead; vedette_delivery_oldest_pending_seconds;
-  // vedette_receivers_failing, for 48 hours on end. Set by maintenance, from the database; a
-  // process without the role scheduler leaves them at 0.
+  // vedette_receivers_failing, for 48 hours on end; vedette_monitors_failing: active monitors in
+  // whose last tick every check failed. Set by maintenance, from the database; a process without
+  // the role scheduler leaves them at 0.
   void SetChunks(std::string_view state, std::int64_t n);
   void SetChunkOldestDue(std::chrono::microseconds age);
   void SetDeliveries(std::string_view state, std::int64_t n);
   void SetDeliveryOldestPending(std::chrono::microseconds age);
   void SetReceiversFailing(std::int64_t n);
+  void SetMonitorsFailing(std::int64_t n);
+  // vedette_signing_secrets_unreadable: live ones that this process has no encryption key for
+  void SetSigningSecretsUnreadable(std::int64_t n);
 
   // vedette_jobs_total{kind,outcome}: jobs that this process has ended, whatever led to it, by the
   // end's name; vedette_job_seconds{kind}: from the job's start to its end

@@ -88,6 +88,13 @@ bool SplitUrl(std::string_view text, UrlParts* parts, std::string* error) {
   return SplitAuthority(rest.substr(0, end), parts, error);
 }
 
+std::string OriginOf(std::string_view url) {
+  UrlParts parts;
+  std::string error;
+  if (!SplitUrl(url, &parts, &error)) return "";
+  return parts.scheme + "://" + std::string(parts.host);
+}
+
 std::string EncodeTarget(std::string_view rest) {
   std::string out;
   out.reserve(rest.size() + 1);

@@ -19,6 +19,10 @@ struct UrlParts {
 // The parts point into `text`. On failure `*error` is a sentence.
 bool SplitUrl(std::string_view text, UrlParts* parts, std::string* error);
 
+// What a URL may be called where nobody's business with its host shall be read: "https://a.example"
+// of "https://a.example/ann?mail=x". Empty where it is no URL.
+std::string OriginOf(std::string_view url);
+
 // `rest` as a request's target: never empty, bytes outside ASCII percent-encoded.
 std::string EncodeTarget(std::string_view rest);
 

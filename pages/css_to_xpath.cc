@@ -130,7 +130,8 @@ std::string AsPath(const Chain& chain) {
 
 class Parser {
  public:
-  explicit Parser(std::vector<CssToken> tokens) : tokens_(std::move(tokens)) {}
+  Parser(std::vector<CssToken> tokens, CssNames names)
+      : tokens_(std::move(tokens)), names_(names) {}
 
   // Where a parse gives nothing, error() says why.
   std::optional<std::vector<Chain>> Group(int depth, bool relative);
@@ -172,7 +173,13 @@ class Parser {
     return false;
   }
 
+  // A name of an element or an attribute, as the tree has it.
+  std::string Name(const std::string& name) const {
+    return names_ == CssNames::kLower ? base::AsciiLower(name) : name;
+  }
+
   std::vector<CssToken> tokens_;
+  CssNames names_;
   std::size_t at_ = 0;
   SelectorSyntaxError error_{"", 1};
 };
@@ -264,7 +271,7 @@ bool Parser::ParseElement(Compound* compound) {
   if (token.kind != Kind::kIdent) return true;
   if (PeekDelim("|", 1)) return Fail("namespaces are not supported", token.position);
   ++at_;
-  const std::string name = base::AsciiLower(token.text);
+  const std::string name = Name(token.text);
   if (IsSafeName(name)) {
     compound->element = name;
   } else {
@@ -280,7 +287,7 @@ bool Parser::ParseAttribute(Compound* compound) {
   const std::size_t position = Peek().position;
   if (!TakeIdent(&name)) return false;
   if (PeekDelim("|") && !PeekDelim("=", 1)) return Fail("namespaces are not supported", position);
-  name = base::AsciiLower(name);
+  name = Name(name);
   const std::string attribute =
       IsSafeName(name) ? "@" + name : fmt::format("attribute::*[name() = {}]", XPathLiteral(name));
   SkipSpace();
@@ -415,7 +422,8 @@ bool Parser::ParseArguments(std::vector<CssToken>* arguments) {
 
 }  // namespace
 
-std::variant<std::vector<std::string>, SelectorSyntaxError> CssToXPath(std::string_view css) {
+std::variant<std::vector<std::string>, SelectorSyntaxError> CssToXPath(std::string_view css,
+                                                                       CssNames names) {
   if (css.size() > kCssSelectorBytesMax) {
     return SelectorSyntaxError{
         fmt::format("the selector is longer than {} bytes", kCssSelectorBytesMax),
@@ -428,7 +436,7 @@ std::variant<std::vector<std::string>, SelectorSyntaxError> CssToXPath(std::stri
   if (auto error = TokenizeCss(css, &tokens)) {
     return SelectorSyntaxError{std::move(error->message), error->position};
   }
-  Parser parser(std::move(tokens));
+  Parser parser(std::move(tokens), names);
   const auto group = parser.Group(0, false);
   if (!group) return parser.error();
   if (!parser.AtEnd()) {

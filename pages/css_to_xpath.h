@@ -18,9 +18,12 @@ struct SelectorSyntaxError {
 inline constexpr std::size_t kCssSelectorBytesMax = 4096;
 inline constexpr int kCssNestingMax = 16;
 
+// In which case the expressions have the names of elements and attributes: HTML's trees have them
+// lower case, XML's as they are written.
+enum class CssNames { kLower, kAsWritten };
+
 // Translates a group of CSS selectors into XPath 1.0 expressions, one an alternative of the group:
-// the group selects the union. They are meant for HTML trees whose names are lower case, evaluated
-// with the root element as the context node.
+// the group selects the union. They are evaluated with the root element as the context node.
 //
 // Selectors level 3 with the meaning of cssselect's HTMLTranslator, which the tests compare with,
 // and beyond it `[a=v i]`, lists and complex selectors inside :not(), :is() and :where(), and
@@ -31,6 +34,7 @@ inline constexpr int kCssNestingMax = 16;
 // Selectors are translated from right to left, into predicates over ancestors and earlier siblings:
 // libxml2 then neither merges overlapping node sets nor tries ways that cannot matter, and the cost
 // stays near elements x depth. Pure; any thread.
-std::variant<std::vector<std::string>, SelectorSyntaxError> CssToXPath(std::string_view css);
+std::variant<std::vector<std::string>, SelectorSyntaxError> CssToXPath(
+    std::string_view css, CssNames names = CssNames::kLower);
 
 }  // namespace vedette::pages

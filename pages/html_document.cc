@@ -1,22 +1,18 @@
 #include "pages/html_document.h"
 
 #include <fmt/format.h>
-#include <libxml/HTMLparser.h>
-#include <libxml/SAX2.h>
-#include <libxml/parserInternals.h>
 #include <libxml/xpath.h>
 #include <libxml/xpathInternals.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <initializer_list>
-#include <limits>
 #include <new>
 #include <utility>
 
 #include "base/text.h"
-#include "pages/tag_scan.h"
+#include "pages/markup_tree.h"
+#include "pages/node_text.h"
 #include "pages/xpath_cost.h"
 
 namespace vedette::pages {
@@ -29,41 +25,14 @@ struct Deleter {
     Free(p);
   }
 };
-using DocPtr = std::unique_ptr<xmlDoc, Deleter<xmlFreeDoc>>;
-using HtmlParserPtr = std::unique_ptr<htmlParserCtxt, Deleter<htmlFreeParserCtxt>>;
 using XPathContextPtr = std::unique_ptr<xmlXPathContext, Deleter<xmlXPathFreeContext>>;
 using XPathObjectPtr = std::unique_ptr<xmlXPathObject, Deleter<xmlXPathFreeObject>>;
 using XPathProgramPtr = std::unique_ptr<xmlXPathCompExpr, Deleter<xmlXPathFreeCompExpr>>;
 
 void IgnoreXPathError(void*, xmlErrorPtr) {}
-void IgnoreMessage(void*, const char*, ...) {}
-
-// libxml2 prints some messages whatever the caller says; the handler is the calling thread's.
-void Quieten() {
-  static const bool initialised = [] {
-    xmlInitParser();
-    // The library's own limit of 256 cuts real pages short.
-    xmlParserMaxDepth = kHtmlDepthMax;
-    return true;
-  }();
-  static_cast<void>(initialised);
-  xmlSetGenericErrorFunc(nullptr, IgnoreMessage);
-}
 
 const xmlChar* Xml(const std::string& s) {
   return reinterpret_cast<const xmlChar*>(s.c_str());
-}
-
-// Takes what libxml2 allocated. What character references stand for need not be valid.
-std::string TakeText(xmlChar* text) {
-  if (text == nullptr) return {};
-  std::string out = base::RepairUtf8(reinterpret_cast<const char*>(text));
-  xmlFree(text);
-  return out;
-}
-
-std::string FoldedText(const xmlNode* node) {
-  return base::FoldSpace(TakeText(xmlXPathCastNodeToString(const_cast<xmlNode*>(node))));
 }
 
 std::string_view ErrorPhrase(int xpath_error) {
@@ -83,7 +52,7 @@ std::string_view ErrorPhrase(int xpath_error) {
     case XPATH_VARIABLE_REF_ERROR:
       return "variables are not supported";
     case XPATH_UNDEF_PREFIX_ERROR:
-      return "namespace prefixes are not supported";
+      return "a namespace prefix is not one that the page declares";
     case XPATH_INVALID_TYPE:
       return "a value is not of the type that is needed there";
     case XPATH_INVALID_CHAR_ERROR:
@@ -117,81 +86,21 @@ XPathContextPtr NewContext(xmlDocPtr document) {
 
 constexpr unsigned long kXPathCompileStepsMax = 100'000;
 
+// An expression may use the prefixes that the page's first element declares.
+constexpr int kPrefixesMax = 64;
+
+void RegisterPrefixes(const xmlNode& root, xmlXPathContextPtr context) {
+  int left = kPrefixesMax;
+  for (const xmlNs* ns = root.nsDef; ns != nullptr && left > 0; ns = ns->next, --left) {
+    if (ns->prefix != nullptr) xmlXPathRegisterNs(context, ns->prefix, ns->href);
+  }
+}
+
 // Null where the expression does not compile; the context's lastError says why.
 XPathProgramPtr Compile(xmlXPathContext* context, const std::string& expression) {
   context->opLimit = kXPathCompileStepsMax;
   context->opCount = 0;
   return XPathProgramPtr(xmlXPathCtxtCompile(context, Xml(expression)));
-}
-
-bool IsOneOf(const xmlNode* node, std::initializer_list<std::string_view> names) {
-  const std::string_view name(reinterpret_cast<const char*>(node->name));
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool IsHidden(const xmlNode* node) {
-  return IsOneOf(node, {"head", "script", "style", "noscript", "template"});
-}
-
-bool IsInline(const xmlNode* node) {
-  return IsOneOf(node,
-                 {"a",      "abbr",   "acronym", "b",   "bdi",  "bdo", "big",  "cite",  "code",
-                  "data",   "del",    "dfn",     "em",  "font", "i",   "ins",  "kbd",   "label",
-                  "mark",   "q",      "ruby",    "rt",  "rp",   "s",   "samp", "small", "span",
-                  "strike", "strong", "sub",     "sup", "time", "tt",  "u",    "var",   "wbr"});
-}
-
-// Stops the parser at the limits that libxml2 does not have.
-struct ParseWatch {
-  std::size_t nodes = 0;
-  std::size_t texts = 0;  // pieces of text, at least as many as text nodes
-  std::size_t nested_text_bytes = 0;
-};
-
-ParseWatch* WatchOf(void* context) {
-  return static_cast<ParseWatch*>(static_cast<htmlParserCtxtPtr>(context)->_private);
-}
-
-void Count(void* context, std::size_t nodes) {
-  ParseWatch* watch = WatchOf(context);
-  watch->nodes += nodes;
-  if (watch->nodes > kHtmlNodesMax) xmlStopParser(static_cast<htmlParserCtxtPtr>(context));
-}
-
-void CountText(void* context, int length) {
-  auto* parser = static_cast<htmlParserCtxtPtr>(context);
-  ParseWatch* watch = WatchOf(context);
-  ++watch->texts;
-  watch->nested_text_bytes +=
-      static_cast<std::size_t>(length) * static_cast<std::size_t>(parser->nodeNr);
-  if (watch->nested_text_bytes > kHtmlNestedTextBytesMax) xmlStopParser(parser);
-}
-
-void OnCharacters(void* context, const xmlChar* text, int length) {
-  CountText(context, length);
-  xmlSAX2Characters(context, text, length);
-}
-
-void OnCdata(void* context, const xmlChar* text, int length) {
-  CountText(context, length);
-  xmlSAX2CDataBlock(context, text, length);
-}
-
-void OnStartElement(void* context, const xmlChar* name, const xmlChar** attributes) {
-  std::size_t n = 1;
-  for (const xmlChar** a = attributes; a != nullptr && *a != nullptr; a += 2) ++n;
-  Count(context, n);
-  xmlSAX2StartElement(context, name, attributes);
-}
-
-void OnComment(void* context, const xmlChar* value) {
-  Count(context, 1);
-  xmlSAX2Comment(context, value);
-}
-
-void OnProcessingInstruction(void* context, const xmlChar* target, const xmlChar* data) {
-  Count(context, 1);
-  xmlSAX2ProcessingInstruction(context, target, data);
 }
 
 HtmlFinding NotFound(HtmlFinding::Kind kind) {
@@ -218,56 +127,12 @@ HtmlFinding Found(base::Json value, std::string evidence) {
   return out;
 }
 
-// What a reader sees of an element.
-std::string VisibleTextOf(const xmlNode* top) {
-  std::string text;
-  const xmlNode* node = top;
-  while (node != nullptr) {
-    const bool element = node->type == XML_ELEMENT_NODE;
-    const bool enter = element && !IsHidden(node);
-    if (element && !IsInline(node)) text += ' ';
-    if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) {
-      if (node->content != nullptr) text += reinterpret_cast<const char*>(node->content);
-    }
-    if (enter && node->children != nullptr) {
-      node = node->children;
-      continue;
-    }
-    while (node != top && node->next == nullptr) {
-      node = node->parent;
-      if (!IsInline(node)) text += ' ';
-    }
-    if (node == top) break;
-    node = node->next;
-  }
-  return base::FoldSpace(base::RepairUtf8(text));
-}
-
-// Empty where the node lacks the attribute.
-std::optional<std::string> NodeText(const xmlNode* node, const std::string& attribute,
-                                    bool visible) {
-  const bool element = node->type == XML_ELEMENT_NODE;
-  if (attribute.empty()) return visible && element ? VisibleTextOf(node) : FoldedText(node);
-  xmlChar* text = element ? xmlGetProp(node, Xml(attribute)) : nullptr;
-  if (text == nullptr) return std::nullopt;
-  return base::FoldSpace(TakeText(text));
-}
-
 HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute, bool visible) {
-  auto text_of_node = NodeText(node, attribute, visible);
-  if (!text_of_node) return NotFound(HtmlFinding::Kind::kAbsent);
-  std::string value = std::move(*text_of_node);
-  const bool element = node->type == XML_ELEMENT_NODE || node->type == XML_TEXT_NODE;
-  const xmlNode* around = element && attribute.empty() ? node->parent : nullptr;
-  if (around == nullptr || around->type != XML_ELEMENT_NODE) {
-    std::string evidence = Surroundings(value, 0, value.size());
-    return Found(std::move(value), std::move(evidence));
-  }
-  const std::string text = FoldedText(around);
-  const std::size_t at = text.find(value);
-  std::string evidence = at == std::string::npos ? Surroundings(value, 0, value.size())
-                                                 : Surroundings(text, at, value.size());
-  return Found(std::move(value), std::move(evidence));
+  auto value = NodeText(node, attribute, visible);
+  if (!value) return NotFound(HtmlFinding::Kind::kAbsent);
+  const bool inside = attribute.empty();
+  std::string evidence = inside ? TextAround(node, *value) : Surroundings(*value, 0, value->size());
+  return Found(std::move(*value), std::move(evidence));
 }
 
 HtmlFinding ScalarFinding(const xmlXPathObject& result) {
@@ -320,16 +185,13 @@ ExtractionStop::Attachment::~Attachment() {
 }
 
 struct HtmlDocument::Tree {
-  DocPtr document;
-  xmlNodePtr root = nullptr;
-  std::size_t bytes = 0;  // of the text that was parsed
-  std::size_t nodes = 0;  // of all kinds, attributes too; at least
+  std::unique_ptr<MarkupTree> markup;
 
   // Whether one step of the expression may cost too much on this page. Translated CSS holds no
   // strings but attributes'.
   bool IsTooCostly(const XPathCost& cost, bool css) const {
-    if (cost.merges && nodes > kXPathMergeNodesMax) return true;
-    return !css && bytes > kXPathStringBytesMax / cost.strings;
+    if (cost.merges && markup->nodes > kXPathMergeNodesMax) return true;
+    return !css && markup->bytes > kXPathStringBytesMax / cost.strings;
   }
 };
 
@@ -340,9 +202,11 @@ class HtmlDocument::Evaluation {
   Evaluation(const Tree& tree, bool css, ExtractionStop& stop)
       : tree_(tree),
         css_(css),
-        context_(NewContext(tree.document.get())),
-        node_(css ? tree.root : reinterpret_cast<xmlNodePtr>(tree.document.get())),
-        stop_(stop) {}
+        context_(NewContext(tree.markup->document.get())),
+        node_(css ? tree.markup->root : reinterpret_cast<xmlNodePtr>(tree.markup->document.get())),
+        stop_(stop) {
+    if (tree.markup->is_xml()) RegisterPrefixes(*tree.markup->root, context_.get());
+  }
 
   // Null on failure.
   XPathObjectPtr Run(const std::string& expression);
@@ -388,52 +252,22 @@ HtmlDocument::HtmlDocument(HtmlDocument&&) noexcept = default;
 HtmlDocument& HtmlDocument::operator=(HtmlDocument&&) noexcept = default;
 HtmlDocument::~HtmlDocument() = default;
 
-std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view text) {
-  Quieten();
-  if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return "the page is too large to be parsed";
-  }
-  if (!AttributesAreFew(text)) {
-    return fmt::format("a tag of the page has more than {} attributes", kHtmlAttributesMax);
-  }
-  const HtmlParserPtr parser(htmlNewParserCtxt());
-  if (parser == nullptr) throw std::bad_alloc();
-  ParseWatch watch;
-  parser->_private = &watch;
-  parser->sax->startElement = OnStartElement;
-  parser->sax->characters = OnCharacters;
-  parser->sax->cdataBlock = OnCdata;
-  parser->sax->comment = OnComment;
-  parser->sax->processingInstruction = OnProcessingInstruction;
-  constexpr int kOptions = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR |
-                           HTML_PARSE_NOWARNING | HTML_PARSE_COMPACT | HTML_PARSE_IGNORE_ENC;
-  auto tree = std::make_unique<Tree>();
-  tree->bytes = text.size();
-  tree->document.reset(htmlCtxtReadMemory(parser.get(), text.data(), static_cast<int>(text.size()),
-                                          nullptr, "UTF-8", kOptions));
-  if (watch.nodes > kHtmlNodesMax) {
-    return fmt::format("the page has more than {} nodes", kHtmlNodesMax);
-  }
-  if (watch.nested_text_bytes > kHtmlNestedTextBytesMax) {
-    return "the page has too much text in elements nested too deep";
-  }
-  // A parser that stopped midway leaves half a tree, in which fields would seem to be absent.
-  if (parser->disableSAX != 0) {
-    return fmt::format("the page is nested deeper than {} elements", kHtmlDepthMax);
-  }
-  tree->nodes = watch.nodes + watch.texts;
-  if (tree->document != nullptr) {
-    tree->root = xmlDocGetRootElement(tree->document.get());
-    xmlXPathOrderDocElems(tree->document.get());
-  }
-  return HtmlDocument(std::move(tree));
+std::variant<HtmlDocument, std::string> HtmlDocument::Parse(std::string_view text, Markup markup) {
+  ParsedTree parsed = markup == Markup::kXml ? ParseXmlTree(text) : ParseHtmlTree(text);
+  if (auto* error = std::get_if<std::string>(&parsed)) return std::move(*error);
+  return HtmlDocument(
+      std::make_unique<Tree>(Tree{std::move(std::get<std::unique_ptr<MarkupTree>>(parsed))}));
+}
+
+bool HtmlDocument::is_xml() const {
+  return tree_->markup->is_xml();
 }
 
 HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool css,
                                 const std::string& attribute, ExtractionStop& stop,
                                 bool visible) const {
-  Quieten();
-  if (tree_->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
+  QuietenLibxml();
+  if (tree_->markup->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
   Evaluation evaluation(*tree_, css, stop);
   xmlNodePtr first = nullptr;
   for (const std::string& expression : expressions) {
@@ -452,9 +286,9 @@ HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, boo
 HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, bool css,
                                 const std::string& attribute, ExtractionStop& stop, bool visible,
                                 std::size_t text_bytes_max) const {
-  Quieten();
+  QuietenLibxml();
   HtmlMatches out;
-  if (tree_->root == nullptr) return out;
+  if (tree_->markup->root == nullptr) return out;
   Evaluation evaluation(*tree_, css, stop);
   std::vector<xmlNodePtr> nodes;
   for (const std::string& expression : expressions) {
@@ -480,11 +314,11 @@ HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, boo
 }
 
 std::string HtmlDocument::VisibleText() const {
-  return tree_->root == nullptr ? std::string() : VisibleTextOf(tree_->root);
+  return tree_->markup->root == nullptr ? std::string() : VisibleTextOf(tree_->markup->root);
 }
 
 std::optional<XPathError> CheckXPath(std::string_view expression) {
-  Quieten();
+  QuietenLibxml();
   const XPathContextPtr context = NewContext(nullptr);
   if (Compile(context.get(), std::string(expression)) != nullptr) return std::nullopt;
   return XPathError{std::string(ErrorPhrase(LastError(*context))),

@@ -76,16 +76,21 @@ struct HtmlMatches {
   std::vector<std::string> texts;  // of them
 };
 
-// An HTML page parsed by libxml2's HTML parser: no network, no DTD, no entities but HTML's own. XML
-// is read by the same parser. One thread at a time.
+enum class Markup { kHtml, kXml };
+
+// An HTML or XML page parsed by libxml2: no network, no DTD, no entities but HTML's own. Names in
+// HTML are lower case, in XML as they are written; elements of a default namespace count as in
+// none, and expressions may use the prefixes that the first element declares. One thread at a time.
 class HtmlDocument {
  public:
-  // `text`: valid UTF-8 without NUL, whatever the page says its encoding is. The error is a
-  // sentence.
-  static std::variant<HtmlDocument, std::string> Parse(std::string_view text);
+  // `text`: valid UTF-8 without NUL, whatever the page says its encoding is. The error is a phrase.
+  static std::variant<HtmlDocument, std::string> Parse(std::string_view text,
+                                                       Markup markup = Markup::kHtml);
   HtmlDocument(HtmlDocument&&) noexcept;
   HtmlDocument& operator=(HtmlDocument&&) noexcept;
   ~HtmlDocument();
+
+  bool is_xml() const;
 
   // The node first in document order that any of `expressions` selects, or the value of the first
   // expression that is no node-set. With `attribute`, that element's attribute. A number that is

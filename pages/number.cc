@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "base/text.h"
@@ -45,28 +46,44 @@ std::string TakeDigits(std::string_view text, std::size_t* end) {
 
 // What currencies tell whose users agree on the mark.
 DecimalMark MarkOfCurrency(std::string_view text) {
-  for (const std::string_view sign :
-       {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xB9", "USD", "GBP", "JPY", "CNY", "INR", "AUD"}) {
-    if (text.find(sign) != std::string_view::npos) return DecimalMark::kPoint;
+  const auto names = [text](std::initializer_list<std::string_view> signs) {
+    return std::any_of(signs.begin(), signs.end(), [text](std::string_view sign) {
+      return text.find(sign) != std::string_view::npos;
+    });
+  };
+  // Brazil's, whose sign ends in that of dollars.
+  if (names({"R$", "BRL"})) return DecimalMark::kComma;
+  // Dollars, pound, yen, rupee, won, shekel.
+  if (names({"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xB9", "\xE2\x82\xA9", "\xE2\x82\xAA", "USD",
+             "GBP", "JPY", "CNY", "INR", "AUD", "CHF"})) {
+    return DecimalMark::kPoint;
   }
-  for (const std::string_view sign :
-       {"\xE2\x82\xAC", "z\xC5\x82", " kr", "EUR", "PLN", "SEK", "NOK", "DKK", "CZK", "RUB"}) {
-    if (text.find(sign) != std::string_view::npos) return DecimalMark::kComma;
+  // Euro, zloty, koruna, ruble, lira, dong, and the crowns of the north.
+  if (names({"\xE2\x82\xAC", "z\xC5\x82", "K\xC4\x8D", "\xE2\x82\xBD", "\xE2\x82\xBA",
+             "\xE2\x82\xAB", " kr", "EUR", "PLN", "SEK", "NOK", "DKK", "CZK", "RUB", "TRY"})) {
+    return DecimalMark::kComma;
   }
-  return DecimalMark::kUnknown;
+  return text.starts_with("kr") ? DecimalMark::kComma : DecimalMark::kUnknown;
 }
 
-bool IsNumber(const std::string& digits, char separator) {
-  // Groups of three behind the first one.
-  std::size_t from = digits.find(separator);
-  if (from == 0 || from > 3) return false;
-  while (from != std::string::npos) {
-    const std::size_t next = digits.find_first_of(".,", from + 1);
-    const std::size_t end = next == std::string::npos ? digits.size() : next;
-    if (end - from != 4) return false;
-    from = next == std::string::npos || digits[next] != separator ? std::string::npos : next;
+// Groups of three behind the first one; or as in India, "12,34,567": groups of two before the last
+// three.
+bool AreThousands(const std::string& digits, char separator) {
+  const std::size_t end = std::min(digits.find(separator == '.' ? ',' : '.'), digits.size());
+  const std::string_view whole = std::string_view(digits).substr(0, end);
+  std::size_t from = whole.find(separator);
+  const std::size_t first = from;
+  if (first == 0 || first > 3) return false;
+  std::size_t middle = 0;  // how long the groups between the first and the last are
+  for (;;) {
+    const std::size_t next = std::min(whole.find(separator, from + 1), whole.size());
+    const std::size_t size = next - from - 1;
+    if (next == whole.size()) return size == 3;
+    if (middle != 0 && size != middle) return false;
+    if (size != 3 && !(size == 2 && separator == ',' && first <= 2)) return false;
+    middle = size;
+    from = next;
   }
-  return true;
 }
 
 // Where the decimals begin; npos for none. Empty where that cannot be told, or where the separators
@@ -78,10 +95,11 @@ std::optional<std::size_t> DecimalSeparator(const std::string& digits, DecimalMa
   const char other = separator == '.' ? ',' : '.';
   const auto n = std::count(digits.begin(), digits.end(), separator);
   if (digits.find(other) != std::string::npos) {
-    if (n > 1 || !IsNumber(digits, other)) return std::nullopt;
+    if (n > 1 || !AreThousands(digits, other)) return std::nullopt;
     return last;
   }
-  if (n > 1) return IsNumber(digits, separator) ? std::optional(std::string::npos) : std::nullopt;
+  if (n > 1)
+    return AreThousands(digits, separator) ? std::optional(std::string::npos) : std::nullopt;
   const bool thousands_possible = digits.size() - last == 4 && digits[0] != '0' && last <= 3;
   if (!thousands_possible) return last;
   if (mark == DecimalMark::kUnknown) return std::nullopt;
@@ -110,12 +128,13 @@ DecimalMark MarkOfLanguage(std::string_view language) {
     if (tag == other) return DecimalMark::kPoint;
   }
   for (const std::string_view point :
-       {"en", "zh", "ja", "ko", "th", "he", "hi", "ms", "ga", "mt"}) {
+       {"en", "zh", "ja", "ko", "th", "he", "hi", "bn", "ta", "ms", "ga", "cy", "mt"}) {
     if (primary == point) return DecimalMark::kPoint;
   }
   for (const std::string_view comma :
        {"de", "fr", "es", "it", "nl", "pt", "pl", "cs", "sk", "da", "sv", "nb", "nn",
-        "no", "fi", "ru", "uk", "tr", "el", "hu", "ro", "bg", "hr", "sl", "sr", "id"}) {
+        "no", "fi", "ru", "uk", "tr", "el", "hu", "ro", "bg", "hr", "sl", "sr", "id",
+        "ca", "gl", "eu", "et", "lv", "lt", "is", "vi", "mk", "be", "kk", "az"}) {
     if (primary == comma) return DecimalMark::kComma;
   }
   return DecimalMark::kUnknown;

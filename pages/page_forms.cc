@@ -1,5 +1,7 @@
 #include "pages/page_forms.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -13,6 +15,25 @@ constexpr int kJsonMembersMax = 100'000;
 // In all of a page: about 50 MB of memory.
 constexpr std::size_t kJsonValuesMax = 500'000;
 
+// Whether the first element is that of a feed, as browsers tell one that is sent as HTML or text.
+bool BeginsAsFeed(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(base::kLineSpace), text.size()));
+    const bool comment = text.starts_with("<!--");
+    if (!comment && !text.starts_with("<?") && !text.starts_with("<!")) break;
+    const std::string_view end = comment ? "-->" : ">";
+    const std::size_t at = text.find(end);
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + end.size());
+  }
+  for (const std::string_view name : {"<rss", "<feed", "<rdf:RDF"}) {
+    if (!text.starts_with(name) || text.size() == name.size()) continue;
+    const char after = text[name.size()];
+    if (base::IsSpace(after) || after == '>') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 PageForms::PageForms(const FetchedPage& page)
@@ -21,6 +42,13 @@ PageForms::PageForms(const FetchedPage& page)
 bool PageForms::IsJson() const {
   const std::string& type = type_.type;
   return type == "application/json" || type == "text/json" || type.ends_with("+json");
+}
+
+bool PageForms::IsXml() const {
+  const std::string& type = type_.type;
+  if (type == "application/xhtml+xml") return false;
+  if (type == "application/xml" || type == "text/xml" || type.ends_with("+xml")) return true;
+  return !IsJson() && BeginsAsFeed(text_);
 }
 
 bool PageForms::IsBinary() const {
@@ -34,7 +62,7 @@ bool PageForms::IsBinary() const {
 
 const HtmlDocument* PageForms::Html() {
   if (html_) return html_->get();
-  auto parsed = HtmlDocument::Parse(text_);
+  auto parsed = HtmlDocument::Parse(text_, IsXml() ? Markup::kXml : Markup::kHtml);
   if (auto* error = std::get_if<std::string>(&parsed)) {
     html_error_ = std::move(*error);
     html_.emplace(nullptr);

@@ -17,15 +17,18 @@ struct FetchedPage {
   std::string url;           // the last one, after redirects
 };
 
-// A page in the forms that its readers ask for, each made at most once: its text, its HTML tree,
-// its JSON value. Making one may take seconds, so it belongs to a thread of a pool. One thread. The
-// pointers are valid as long as this object is.
+// A page in the forms that its readers ask for, each made at most once: its text, its tree of
+// HTML or XML, its JSON value. Making one may take seconds, so it belongs to a thread of a pool.
+// One thread. The pointers are valid as long as this object is.
 class PageForms {
  public:
   explicit PageForms(const FetchedPage& page);
 
   const MediaType& type() const { return type_; }
   bool IsJson() const;
+  // Whether the page is read as XML: by its type (XHTML is read as HTML), or a feed by its first
+  // element, whatever its type.
+  bool IsXml() const;
   // Whether the type says that the page is no text: an image, a PDF, an archive.
   bool IsBinary() const;
 

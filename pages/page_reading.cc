@@ -17,6 +17,9 @@ std::size_t BytesOf(const PageReading& reading) {
       if (field.value.is_string()) bytes += field.value.get_ref<const std::string&>().size();
       for (const std::string& source : field.sources) bytes += source.size();
     }
+    for (const auto& [name, failure] : observation->unread) {
+      bytes += kFieldOverheadBytes + name.size() + failure.message.size();
+    }
   }
   return bytes;
 }

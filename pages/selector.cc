@@ -1,7 +1,6 @@
 #include "pages/selector.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +9,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/field_description.h"
-#include "pages/css_to_xpath.h"
-#include "pages/json_path.h"
-#include "pages/number.h"
+#include "pages/compiled_selector.h"
+#include "pages/linked_data.h"
 #include "pages/url_reference.h"
-#include "pages/xpath_cost.h"
 
 namespace vedette::pages {
 namespace {
@@ -25,212 +22,8 @@ using domain::Observation;
 using domain::WatchedField;
 using Kind = domain::FieldDescription::Kind;
 
-constexpr std::size_t kMetaNameBytesMax = 200;
 // What a selector that is no regex takes when compiled, about.
 constexpr std::size_t kSelectorBytesAbout = 2 * kXPathBytesMax;
-
-// What filters make of the matches.
-enum class Pick { kFirst, kAll, kCount };
-enum class Form { kWhole, kVisible, kNumber, kHash };
-
-struct Filters {
-  Pick pick = Pick::kFirst;
-  Form form = Form::kWhole;
-  std::optional<DecimalMark> mark;  // of number; empty: as the page's language has it
-};
-
-// HTML expressions; the root element is the context of those that were CSS.
-struct HtmlSelector {
-  std::vector<std::string> expressions;
-  bool css = false;
-  std::string attribute;
-  Filters filters{};
-  bool is_reference = false;  // a URL, relative to the page's
-};
-struct JsonSelector {
-  JsonPath path;
-  Filters filters;
-};
-struct RegexSelector {
-  std::shared_ptr<const RE2> regex;
-  int group;  // 0: all of the match
-  Filters filters{};
-};
-struct TextSelector {
-  Filters filters;
-};
-using Selector = std::variant<HtmlSelector, JsonSelector, RegexSelector, TextSelector>;
-
-struct CompileError {
-  std::string message;
-  std::size_t position;
-};
-
-// Takes "(de)" off the end of "number(de)"; what is wrong, or nothing.
-std::string ReadLanguage(std::string* word, Filters* filters) {
-  const std::size_t open = word->find('(');
-  if (open == std::string::npos) return {};
-  const std::string language = word->substr(open + 1, word->size() - open - 2);
-  word->erase(open);
-  if (*word != "number") return fmt::format("the filter '{}' takes no language", *word);
-  filters->mark = MarkOfLanguage(language);
-  if (*filters->mark != DecimalMark::kUnknown) return {};
-  return fmt::format("how numbers are written in '{}' is not known; write number(en) or number(de)",
-                     language);
-}
-
-// Empty, or what is wrong.
-std::string ReadFilters(const domain::FieldDescription& description, Filters* filters) {
-  bool picked = false;
-  for (std::string word : description.filters) {
-    if (std::string fault = ReadLanguage(&word, filters); !fault.empty()) return fault;
-    const bool picks = word == "first" || word == "all" || word == "count";
-    const bool forms = word == "text" || word == "number" || word == "hash";
-    if (!picks && !forms) {
-      return fmt::format(
-          "the filter '{}' is not known; there are first, all, count, text, number and hash", word);
-    }
-    if (picks ? picked : filters->form != Form::kWhole) {
-      return fmt::format("the filter '{}' contradicts one before it", word);
-    }
-    picked = picked || picks;
-    if (word == "all") filters->pick = Pick::kAll;
-    if (word == "count") filters->pick = Pick::kCount;
-    if (word == "text") filters->form = Form::kVisible;
-    if (word == "number") filters->form = Form::kNumber;
-    if (word == "hash") filters->form = Form::kHash;
-  }
-  const bool more = filters->form != Form::kWhole || !description.attribute.empty();
-  if (filters->pick == Pick::kCount && more)
-    return "count goes with no attribute and no other filter";
-  if (filters->form == Form::kVisible && !description.attribute.empty()) {
-    return "text goes with no attribute";
-  }
-  const bool elements = description.kind == Kind::kCss || description.kind == Kind::kXPath;
-  if (!elements && (filters->pick != Pick::kFirst || filters->form == Form::kVisible)) {
-    return "all, count and text go with css: and xpath: alone";
-  }
-  return {};
-}
-
-std::variant<Selector, CompileError> CompileCss(const domain::FieldDescription& description) {
-  auto result = CssToXPath(description.selector);
-  if (auto* error = std::get_if<SelectorSyntaxError>(&result)) {
-    return CompileError{std::move(error->message), error->position};
-  }
-  HtmlSelector selector{std::move(std::get<0>(result)), true,
-                        base::AsciiLower(description.attribute)};
-  for (const std::string& expression : selector.expressions) {
-    if (auto error = CheckXPath(expression)) return CompileError{std::move(error->message), 1};
-  }
-  return Selector(std::move(selector));
-}
-
-std::variant<Selector, CompileError> CompileXPath(const std::string& expression) {
-  if (expression.size() > kXPathBytesMax) {
-    return CompileError{fmt::format("the expression is longer than {} bytes", kXPathBytesMax), 1};
-  }
-  if (auto error = CheckXPath(expression)) {
-    return CompileError{std::move(error->message), error->position};
-  }
-  if (const auto at = CostOf(expression).compares_sets) {
-    return CompileError{"two node-sets are compared; make one a string(), number() or count()",
-                        *at};
-  }
-  return Selector(HtmlSelector{{expression}, false, ""});
-}
-
-// What a page says of itself: in <title>, <link rel=canonical>, or the <meta> that is called `name`
-// by its property (OpenGraph), name or itemprop.
-std::variant<Selector, CompileError> CompileMeta(const std::string& text) {
-  const std::string name = base::AsciiLower(text);
-  HtmlSelector selector;
-  const auto lower = [](std::string_view what) {
-    return fmt::format("translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')",
-                       what);
-  };
-  const auto bad = std::find_if(name.begin(), name.end(), [](char c) {
-    return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-             std::string_view(":._-").find(c) != std::string_view::npos);
-  });
-  if (bad != name.end() || name.size() > kMetaNameBytesMax) {
-    return CompileError{"a name is letters, digits, ':', '.', '_' and '-'",
-                        static_cast<std::size_t>(bad - name.begin()) + 1};
-  }
-  if (name == "title") {
-    selector.expressions = {"//title"};
-  } else if (name == "canonical") {
-    selector.is_reference = true;
-    selector.expressions = {
-        fmt::format("//link[contains(concat(' ', normalize-space({}), ' '), ' canonical ')]/@href",
-                    lower("@rel"))};
-  } else {
-    selector.expressions = {fmt::format("//meta[{} = '{}' or {} = '{}' or {} = '{}']/@content",
-                                        lower("@property"), name, lower("@name"), name,
-                                        lower("@itemprop"), name)};
-  }
-  return Selector(std::move(selector));
-}
-
-std::variant<Selector, CompileError> CompileRegex(const std::string& pattern) {
-  if (pattern.size() > kRegexBytesMax) {
-    return CompileError{fmt::format("the pattern is longer than {} bytes", kRegexBytesMax), 1};
-  }
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kRegexMemoryBytesMax);
-  auto regex = std::make_shared<const RE2>(pattern, options);
-  if (!regex->ok()) {
-    const auto at = pattern.find(regex->error_arg());
-    return CompileError{
-        base::RepairUtf8(regex->error()),
-        base::CountCharacters(pattern.substr(0, at == std::string::npos ? 0 : at)) + 1};
-  }
-  const auto& named = regex->NamedCapturingGroups();
-  const auto value = named.find("value");
-  const int group = value != named.end() ? value->second : regex->NumberOfCapturingGroups() > 0;
-  return Selector(RegexSelector{std::move(regex), group});
-}
-
-std::variant<Selector, CompileError> CompileLanguage(const domain::FieldDescription& description) {
-  switch (description.kind) {
-    case Kind::kCss:
-      return CompileCss(description);
-    case Kind::kXPath:
-      return CompileXPath(description.selector);
-    case Kind::kRegex:
-      return CompileRegex(description.selector);
-    case Kind::kJson: {
-      auto path = JsonPath::Parse(description.selector);
-      if (auto* error = std::get_if<SelectorSyntaxError>(&path)) {
-        return CompileError{std::move(error->message), error->position};
-      }
-      return Selector(JsonSelector{std::move(std::get<JsonPath>(path)), {}});
-    }
-    case Kind::kMeta:
-      return CompileMeta(description.selector);
-    default:
-      return Selector(TextSelector{});
-  }
-}
-
-std::variant<Selector, CompileError> CompileSelector(const domain::FieldDescription& description) {
-  if (description.selector.empty() && description.kind != Kind::kText) {
-    return CompileError{"there is nothing behind the prefix", 1};
-  }
-  if (description.selector.find('\0') != std::string::npos) {
-    return CompileError{"a NUL character is not allowed", description.selector.find('\0') + 1};
-  }
-  Filters filters;
-  if (std::string fault = ReadFilters(description, &filters); !fault.empty()) {
-    return CompileError{std::move(fault), base::CountCharacters(description.selector) + 1};
-  }
-  auto selector = CompileLanguage(description);
-  if (auto* compiled = std::get_if<Selector>(&selector)) {
-    std::visit([&](auto& one) { one.filters = filters; }, *compiled);
-  }
-  return selector;
-}
 
 Failure BadSelector(const std::string& field, std::string_view message, std::size_t position) {
   const std::string where = position > 0 ? fmt::format(", at character {}", position) : "";
@@ -242,6 +35,28 @@ Failure BadSelector(const std::string& field, std::string_view message, std::siz
 
 Failure BadContent(std::string message) {
   return {"bad_content", std::move(message), false, {}};
+}
+
+Failure Unsupported(const std::string& field) {
+  return {"unsupported_description",
+          fmt::format("The description of the field '{}' is prose, which the web probe cannot "
+                      "serve: write a selector (css:, xpath:, json:, jsonld:, regex:, meta: or "
+                      "text), or have the operator configure a model or an http or llm probe for "
+                      "this tier.",
+                      field),
+          false,
+          {}};
+}
+
+// What reads a field, or why nothing can.
+std::variant<Selector, Failure> CompileField(const WatchedField& field) {
+  const auto description = domain::ParseFieldDescription(field.description);
+  if (description.kind == Kind::kProse) return Unsupported(field.name);
+  auto selector = CompileSelector(description);
+  if (const auto* error = std::get_if<CompileError>(&selector)) {
+    return BadSelector(field.name, error->message, error->position);
+  }
+  return std::move(std::get<Selector>(selector));
 }
 
 using FieldResult = std::variant<FieldObservation, Failure>;
@@ -274,26 +89,31 @@ class Extraction {
 
   const PageForms& forms() const { return forms_; }
 
-  // Adds what one field observes, or says why the whole check fails.
-  std::optional<Failure> Add(const std::string& field, const Selector& selector, Observation* out) {
+  // Adds what one field observes, or why it cannot be read.
+  void Add(const std::string& field, const Selector& selector, Observation* out) {
     FieldResult result = Run(field, selector);
-    if (auto* failure = std::get_if<Failure>(&result)) return std::move(*failure);
+    if (auto* failure = std::get_if<Failure>(&result)) {
+      out->unread.insert_or_assign(field, std::move(*failure));
+      return;
+    }
     auto& observed = std::get<FieldObservation>(result);
     if (observed.value.is_string() &&
         observed.value.get_ref<const std::string&>().size() > domain::kValueBytesMax) {
-      return BadContent(fmt::format(
-          "The value of the field '{}' is longer than {} bytes; choose a narrower selector.", field,
-          domain::kValueBytesMax));
+      out->unread.insert_or_assign(
+          field, BadContent(fmt::format("The value of the field '{}' is longer than {} bytes; "
+                                        "choose a narrower selector, or write `| hash` behind it.",
+                                        field, domain::kValueBytesMax)));
+      return;
     }
     if (!observed.value.is_null()) observed.sources.push_back(url_);
     out->fields.insert_or_assign(field, std::move(observed));
-    return std::nullopt;
   }
 
   FieldResult Run(const std::string& field, const Selector& selector) {
     if (stop_.stopped()) return GaveUp(field);
     if (const auto* html = std::get_if<HtmlSelector>(&selector)) return Html(field, *html);
     if (const auto* json = std::get_if<JsonSelector>(&selector)) return JsonValue(field, *json);
+    if (const auto* data = std::get_if<JsonLdSelector>(&selector)) return LinkedValue(field, *data);
     if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
     return Text(std::get<TextSelector>(selector).filters);
   }
@@ -313,7 +133,10 @@ class Extraction {
     mark_ = DecimalMark::kUnknown;
     const HtmlDocument* document = forms_.IsJson() ? nullptr : forms_.Html();
     if (document == nullptr) return *mark_;
-    const HtmlFinding found = document->First({"/html/@lang"}, false, "", stop_);
+    const std::vector<std::string> where =
+        document->is_xml() ? std::vector<std::string>{"/*/@xml:lang", "/rss/channel/language"}
+                           : std::vector<std::string>{"/html/@lang"};
+    const HtmlFinding found = document->First(where, false, "", stop_);
     if (found.kind == HtmlFinding::Kind::kFound && found.value.is_string()) {
       mark_ = MarkOfLanguage(found.value.get_ref<const std::string&>());
     }
@@ -351,8 +174,8 @@ class Extraction {
     if (document == nullptr) return UnreadableHtml();
     const bool visible = selector.filters.form == Form::kVisible;
     if (selector.filters.pick != Pick::kFirst) return HtmlMany(field, selector, *document, visible);
-    HtmlFinding found =
-        document->First(selector.expressions, selector.css, selector.attribute, stop_, visible);
+    HtmlFinding found = document->First(Expressions(selector, *document), selector.css,
+                                        Attribute(selector, *document), stop_, visible);
     if (found.kind != HtmlFinding::Kind::kFound) return Unfound(field, found);
     base::Json value = InForm(selector.filters, std::move(found.value));
     if (selector.is_reference && value.is_string()) {
@@ -362,12 +185,21 @@ class Extraction {
     return Observed(std::move(value), std::move(found.evidence));
   }
 
+  // XML keeps the case of its names, HTML's are lower case.
+  static const std::vector<std::string>& Expressions(const HtmlSelector& selector,
+                                                     const HtmlDocument& document) {
+    return selector.css && document.is_xml() ? selector.xml_expressions : selector.expressions;
+  }
+  static std::string Attribute(const HtmlSelector& selector, const HtmlDocument& document) {
+    return document.is_xml() ? selector.attribute : base::AsciiLower(selector.attribute);
+  }
+
   FieldResult HtmlMany(const std::string& field, const HtmlSelector& selector,
                        const HtmlDocument& document, bool visible) {
     const bool counted = selector.filters.pick == Pick::kCount;
     const HtmlMatches found =
-        document.Every(selector.expressions, selector.css, selector.attribute, stop_, visible,
-                       counted ? 0 : domain::kValueBytesMax + 1);
+        document.Every(Expressions(selector, document), selector.css, Attribute(selector, document),
+                       stop_, visible, counted ? 0 : domain::kValueBytesMax + 1);
     if (found.failure.kind != HtmlFinding::Kind::kAbsent) return Unfound(field, found.failure);
     if (counted) return Observed(found.count, std::to_string(found.count));
     base::Json values = base::Json::array();
@@ -398,12 +230,32 @@ class Extraction {
     const JsonPath::Found found = selector.path.First(*document);
     if (found.gave_up) return GaveUp(field);
     if (found.value == nullptr) return FieldObservation{};
-    std::string text = base::DumpJson(*found.value);
+    return JsonFound(selector.filters, *found.value);
+  }
+
+  FieldObservation JsonFound(const Filters& filters, const base::Json& found) {
+    std::string text = base::DumpJson(found);
     std::string evidence = base::CutCharacters(text, kEvidenceCharactersMax);
-    if (found.value->is_structured()) {
-      return Formed(selector.filters, std::move(text), std::move(evidence));
+    if (found.is_structured()) return Formed(filters, std::move(text), std::move(evidence));
+    return Formed(filters, found, std::move(evidence));
+  }
+
+  FieldResult LinkedValue(const std::string& field, const JsonLdSelector& selector) {
+    if (!linked_) {
+      if (!forms_.IsJson() && forms_.Html() == nullptr) return UnreadableHtml();
+      linked_ = ReadLinkedData(forms_, stop_);
     }
-    return Formed(selector.filters, *found.value, std::move(evidence));
+    for (const base::Json* node : NodesOfType(linked_->blocks, selector.type)) {
+      if (stop_.stopped()) return GaveUp(field);
+      const JsonPath::Found found = selector.path.First(*node);
+      if (found.gave_up) return GaveUp(field);
+      if (found.value != nullptr) return JsonFound(selector.filters, *found.value);
+    }
+    if (linked_->fault.empty()) return FieldObservation{};
+    // Where it would stand nobody knows: it is not absent.
+    return BadContent(
+        fmt::format("The field '{}' is not in the page's JSON-LD, of which a block is no JSON: {}.",
+                    field, linked_->fault));
   }
 
   FieldResult Regex(const std::string& field, const RegexSelector& selector) {
@@ -440,6 +292,7 @@ class Extraction {
   PageForms forms_;
   const std::string& url_;
   ExtractionStop& stop_;
+  std::optional<LinkedData> linked_;
   std::optional<DecimalMark> mark_;  // of the page's language, once it was looked for
 };
 
@@ -447,7 +300,7 @@ class Extraction {
 
 struct FieldSet::Field {
   std::string name;
-  Selector selector;
+  std::variant<Selector, Failure> selector;  // the failure: why there is none
 };
 
 FieldSet::FieldSet(std::vector<Field> fields) : fields_(std::move(fields)) {}
@@ -460,26 +313,21 @@ std::size_t FieldSet::bytes_max() const {
   for (const Field& field : fields_) {
     bytes += sizeof(Field) + field.name.size();
     // Of the others the compiled form takes a few times their text.
-    bytes += std::holds_alternative<RegexSelector>(field.selector) ? kRegexMemoryBytesMax
-                                                                   : kSelectorBytesAbout;
+    const auto* selector = std::get_if<Selector>(&field.selector);
+    const bool regex = selector != nullptr && std::holds_alternative<RegexSelector>(*selector);
+    bytes += regex ? kRegexMemoryBytesMax : kSelectorBytesAbout;
   }
   return bytes;
 }
 
 std::optional<Failure> ProseFailure(const std::vector<WatchedField>& watched) {
-  for (const WatchedField& field : watched) {
-    if (domain::ParseFieldDescription(field.description).kind != Kind::kProse) continue;
-    return Failure{
-        "unsupported_description",
-        fmt::format(
-            "The description of the field '{}' is prose, which the web probe cannot serve: "
-            "write a selector (css:, xpath:, json:, regex:, meta: or text), or have the operator "
-            "configure a model or an http or llm probe for this tier.",
-            field.name),
-        false,
-        {}};
+  const auto is_prose = [](const WatchedField& field) {
+    return domain::ParseFieldDescription(field.description).kind == Kind::kProse;
+  };
+  if (watched.empty() || !std::all_of(watched.begin(), watched.end(), is_prose)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return Unsupported(watched.front().name);
 }
 
 std::optional<std::string> SelectorFault(const std::string& field, const std::string& description) {
@@ -492,15 +340,13 @@ std::optional<std::string> SelectorFault(const std::string& field, const std::st
 }
 
 std::variant<FieldSet, Failure> FieldSet::Compile(const std::vector<WatchedField>& watched) {
-  if (auto failure = ProseFailure(watched)) return std::move(*failure);
   std::vector<Field> fields;
+  bool any = false;
   for (const WatchedField& field : watched) {
-    auto selector = CompileSelector(domain::ParseFieldDescription(field.description));
-    if (const auto* error = std::get_if<CompileError>(&selector)) {
-      return BadSelector(field.name, error->message, error->position);
-    }
-    fields.push_back({field.name, std::move(std::get<Selector>(selector))});
+    fields.push_back({field.name, CompileField(field)});
+    any = any || std::holds_alternative<Selector>(fields.back().selector);
   }
+  if (!any && !fields.empty()) return std::get<Failure>(fields.front().selector);
   return FieldSet(std::move(fields));
 }
 
@@ -518,8 +364,14 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   }
   Observation observation;
   for (const Field& field : fields_) {
-    auto failure = extraction.Add(field.name, field.selector, &observation);
-    if (failure) return {std::move(*failure), {}};
+    if (const auto* fault = std::get_if<Failure>(&field.selector)) {
+      observation.unread.insert_or_assign(field.name, *fault);
+    } else {
+      extraction.Add(field.name, std::get<Selector>(field.selector), &observation);
+    }
+  }
+  if (observation.fields.empty() && !observation.unread.empty()) {
+    return {observation.unread.at(fields_.front().name), {}};
   }
   PageReading out{std::move(observation), {}};
   if (text_bytes_max == 0) return out;

@@ -17,6 +17,7 @@
 //   css: | ...     all (a JSON array's text), count (a number), and of the texts text (what a
 //                  reader sees), number (the first in it; null without), hash (SHA-256)
 //   json:          the first match; a scalar as it is, an object or array as compact JSON text
+//   jsonld:        the same, in what the page says of itself in JSON-LD
 //   regex:         the first match in the body's text as sent; the group named "value", else group
 //                  1, or all of it without groups
 //   meta:          title, canonical (absolute), or the content of the <meta> so called
@@ -38,8 +39,9 @@ inline constexpr std::size_t kRegexWorkMax = 2'000'000'000;
 // The watched fields of a monitor, compiled. Immutable; any thread.
 class FieldSet {
  public:
-  // Fails with bad_selector, naming the field and the position, or with unsupported_description for
-  // prose. Costs up to milliseconds a field: not for the event loop.
+  // A field whose selector cannot be read (bad_selector, naming the field and the position), or
+  // which is prose (unsupported_description), is unread on every page. Fails so where that is true
+  // of every field. Costs up to milliseconds a field: not for the event loop.
   static std::variant<FieldSet, domain::Failure> Compile(
       const std::vector<domain::WatchedField>& watched);
   FieldSet(FieldSet&&) noexcept;
@@ -49,9 +51,10 @@ class FieldSet {
   // What it may come to take in memory, about: a regex grows as it is used.
   std::size_t bytes_max() const;
 
-  // Every field observed, or one failure: bad_selector where only the evaluation shows it;
-  // bad_content for a page that cannot be read so, a value too long, an extraction too expensive or
-  // stopped. The page is decoded and parsed once, whatever the number of fields.
+  // Every field observed, or unread: bad_selector where only the evaluation shows it; bad_content
+  // for a page that cannot be read so, a value too long, an extraction too expensive or stopped.
+  // Where all of them are unread, the failure of the first. The page is decoded and parsed once,
+  // whatever the number of fields.
   domain::ObservationResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
 
   // The same, and the first `text_bytes_max` bytes of what a reader sees of the page (0: none).
@@ -67,7 +70,7 @@ class FieldSet {
 // position. Nothing for one that compiles, and for prose. Costs as Compile does; any thread.
 std::optional<std::string> SelectorFault(const std::string& field, const std::string& description);
 
-// The failure of a prose description; nothing for one that Compile can take. Cheap.
+// The failure of descriptions that are all prose; nothing where Compile can take one. Cheap.
 std::optional<domain::Failure> ProseFailure(const std::vector<domain::WatchedField>& watched);
 
 }  // namespace vedette::pages

@@ -88,6 +88,12 @@ void Answer::Count(int status, State next) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(port_.clock.SinceBoot() - began_at_);
   port_.metrics.ObserveHttpRequest(std::string(name) + ' ' + pattern_, status, took);
+  // The route's pattern, as a path may name a person.
+  port_.log.Debug("answered", {{"request", request_id_},
+                               {"method", request().method},
+                               {"route", pattern_},
+                               {"status", status},
+                               {"duration_us", took.count()}});
 }
 
 }  // namespace vedette::rest

@@ -73,6 +73,7 @@ void Maintenance::Show(const store::Gauges& gauges) {
   metrics_.SetDeliveries("dead", gauges.deliveries_dead);
   metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
   metrics_.SetReceiversFailing(gauges.receivers_failing);
+  metrics_.SetMonitorsFailing(gauges.monitors_failing);
 }
 
 void Maintenance::Drain(std::function<void()> done) {

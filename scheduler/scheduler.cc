@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "work/health_log.h"
+
 namespace vedette::scheduler {
 namespace {
 
@@ -49,13 +51,14 @@ work::Step<Scheduler::Round>::Job Scheduler::Begin() {
 work::NextRun Scheduler::OnRound(const Round& round) {
   const std::int64_t chunks = round.due.chunks + round.portions.chunks;
   if (round.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
+  work::LogTurns(log_, round.closed.turns);
   if (round.due.scheduled_ticks > 0) {
     metrics_.AddTicks(domain::TickTrigger::kSchedule, round.due.scheduled_ticks);
     log_.Debug("ticks cut", {{"ticks", round.due.scheduled_ticks},
                              {"overlaps", round.due.overlap_ticks},
                              {"chunks", chunks}});
   }
-  if (round.due.more || round.portions.more || round.closed == kClosedPerRoundMax) {
+  if (round.due.more || round.portions.more || round.closed.count == kClosedPerRoundMax) {
     return work::kAtOnce;
   }
   if (!round.next.next_due) return work::kAtPoll;

@@ -37,7 +37,7 @@ class Scheduler {
     store::CutResult due;
     store::CutResult portions;
     store::CutResult next;
-    int closed = 0;
+    store::ClosedTicks closed;
   };
   work::Step<Round>::Job Begin();
   work::NextRun OnRound(const Round& round);

@@ -3,18 +3,22 @@
 import {token} from './api.js';
 import {audit} from './audit.js';
 import {deliveries, delivery} from './deliveries.js';
-import {h, replace} from './dom.js';
+import {duration, h, replace} from './dom.js';
 import {job, jobs} from './jobs.js';
-import {monitor, monitors, rowEvents} from './monitors.js';
+import {monitor, monitors} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
+import {rowPage} from './rows.js';
+import {tickPage} from './ticks.js';
 
 const ID = '([0-9a-f-]{36})';
+const TICK = '([0-9]+)';
 const PAGES = [
   ['', overview],
   ['monitors', monitors],
   [`monitors/${ID}`, monitor],
-  [`monitors/${ID}/rows/${ID}`, rowEvents],
+  [`monitors/${ID}/rows/${ID}`, rowPage],
+  [`monitors/${ID}/ticks/${TICK}`, tickPage],
   ['jobs', jobs],
   [`jobs/${ID}`, job],
   ['deliveries', deliveries],
@@ -26,7 +30,11 @@ const PAGES = [
 
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
+const age = document.getElementById('age');
+const RENEW_MS = 10000;
 let leavePage = null;  // ends what the present page renews
+let shownAt = null;    // when what is shown was read; null: the page says so itself
+let renewing = false;
 
 function login(message) {
   nav.hidden = true;
@@ -57,6 +65,7 @@ function markNav(path) {
 async function show() {
   leavePage?.();
   leavePage = null;
+  shownAt = null;
   if (!token.get()) return login();
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
   const filter = Object.fromEntries(new URLSearchParams(search ?? ''));
@@ -66,6 +75,7 @@ async function show() {
   markNav(path);
   const found = PAGES.map(([pattern, page]) => [pattern.exec(path), page]).find(([match]) => match);
   if (!found) {
+    document.title = 'No such page · vedette';
     return replace(view, h('h2', null, 'No such page'), h('p', null, h('a', {href: '#/'}, 'Overview')));
   }
   const [match, page] = found;
@@ -73,16 +83,54 @@ async function show() {
     const leave = await page(view, match.slice(1), filter);
     if (!view.isConnected) return leave?.();
     leavePage = leave ?? null;
+    shownAt = leave ? null : Date.now();
     document.title = `${view.querySelector('h2')?.textContent ?? 'console'} · vedette`;
   } catch (e) {
     if (e.status === 401 && view.isConnected) {
       token.forget();
       return login('That token is not one of them.');
     }
+    document.title = 'That did not work · vedette';
     replace(view, h('h2', null, 'That did not work'), h('p', {class: 'bad', role: 'alert'}, e.message),
       h('p', null, h('button', {type: 'button', click: show}, 'Try again')));
   }
 }
+
+// Nothing that somebody writes, has chosen or looks at further down is taken away by a renewal.
+function mayRenew() {
+  const busy = document.querySelector('dialog[open], [data-extended]') !== null
+    || main.contains(document.activeElement) && document.activeElement !== main
+    || !getSelection().isCollapsed;
+  return document.visibilityState === 'visible' && !busy && !renewing && shownAt !== null;
+}
+
+// Reads the present page again and puts it in the place of what is shown, where nobody has gone on meanwhile.
+async function renew() {
+  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
+  const [match, page] = PAGES.map(([pattern, p]) => [pattern.exec(path), p]).find(([m]) => m) ?? [];
+  const old = main.firstElementChild;
+  if (!match || old === null) return;
+  renewing = true;
+  try {
+    const view = h('div');
+    await page(view, match.slice(1), Object.fromEntries(new URLSearchParams(search ?? '')));
+    if (old.isConnected && !document.querySelector('dialog[open]')) {
+      old.replaceWith(view);
+      shownAt = Date.now();
+    }
+  } catch {
+    // The age of what is shown goes on growing.
+  } finally {
+    renewing = false;
+  }
+}
+
+setInterval(() => {
+  const old = shownAt === null ? 0 : Date.now() - shownAt;
+  replace(age, shownAt !== null && `shown as it was ${duration(old)} ago`);
+  age.classList.toggle('bad', old > 6 * RENEW_MS);
+  if (old >= RENEW_MS && mayRenew()) renew();
+}, 1000);
 
 document.getElementById('leave').addEventListener('click', () => {
   token.forget();

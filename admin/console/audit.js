@@ -1,5 +1,6 @@
 import {h, replace, when} from './dom.js';
 import {showList} from './list.js';
+import {named} from './names.js';
 
 export async function audit(main) {
   const list = h('div');
@@ -8,7 +9,7 @@ export async function audit(main) {
     caption: 'Changes, newest first', path: '/audit', empty: 'Nothing was changed yet.',
     columns: [
       ['When', a => when(a.at), 'short'], ['Who', a => a.actor, 'short'], ['What', a => a.action, 'short'],
-      ['On', a => h('code', null, a.target)], ['Why', a => a.reason ?? ''],
+      ['On', a => [h('code', null, a.target), a.org_id && [h('br'), named('organisation', a.org_id)]]], ['Why', a => a.reason ?? ''],
       ['More', a => a.detail === null ? '' : JSON.stringify(a.detail)],
       ['From', a => a.remote_address, 'short'],
     ],

@@ -1,7 +1,8 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {facts, h, number, replace, statusBadge, table, when} from './dom.js';
+import {copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
+import {named} from './names.js';
 
 const STATES = [['', 'not delivered'], ['pending', 'pending'], ['dead', 'dead'], ['delivered', 'delivered']];
 
@@ -9,15 +10,42 @@ const STATES = [['', 'not delivered'], ['pending', 'pending'], ['dead', 'dead'],
 function about(d) {
   if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', h('code', null, d.event_group_id)]];
   return [
-    ['Monitor', h('a', {href: `#/monitors/${d.monitor_id}`}, d.monitor_id)],
+    ['Monitor', named('monitor', d.monitor_id)],
     ['Row', h('a', {href: `#/monitors/${d.monitor_id}/rows/${d.row_id}`}, d.row_id)],
     ['Check', h('code', null, d.event_group_id)],
   ];
 }
 
 function aboutLink(d) {
-  const [page, id] = d.job_id ? ['jobs', d.job_id] : ['monitors', d.monitor_id];
-  return h('a', {href: `#/${page}/${id}`}, `${d.job_id ? 'job' : 'monitor'} ${id.slice(-12)}`);
+  if (d.job_id) return ['job ', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id.slice(-12))];
+  return ['monitor ', named('monitor', d.monitor_id)];
+}
+
+const SENDING = {
+  pending: ['Try now', 'It is tried at once, whatever its schedule says and though its receiver may have failed. If that fails, '
+    + 'its schedule goes on.'],
+  delivered: ['Send again', 'It is sent again with the same event, so that a receiver that takes each pair of type and event id '
+    + 'once leaves it alone, to where its monitor or its job sends now.'],
+  dead: ['Replay', 'It becomes pending and is sent again, to the monitor\'s present receiver or to the one that the job was '
+    + 'started with, and its retries begin again.'],
+};
+
+function sendButton(d, again) {
+  const [title, what] = SENDING[d.state];
+  return h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
+    const done = await confirmChange({title, what, button: title,
+      act: values => ask('POST', `/deliveries/${d.id}/send`, values)});
+    if (done) again();
+  }}, title));
+}
+
+// What the receiver is sent, word by word.
+function requestOf(d) {
+  if (!d.request) return h('p', {class: 'empty'}, d.job_id ? 'The body of a callback is made of the ended job at each attempt.'
+    : 'Its monitor has no webhook_url any more.');
+  const {method, url, headers, body} = d.request;
+  const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
+  return h('pre', {class: 'request', tabindex: '0', 'aria-label': 'The request'}, [`${method} ${url}`, ...lines, '', body].join('\n'));
 }
 
 function replayMany(filter, again) {
@@ -40,8 +68,8 @@ export async function deliveries(main, _, filter) {
   const again = () => deliveries(main, _, filter);
   replace(main, h('h2', null, 'Deliveries'), filterForm([
     {name: 'state', label: 'State', options: STATES},
-    {name: 'org_id', label: 'Organisation id'},
-    {name: 'monitor_id', label: 'Monitor id'},
+    {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
+    {name: 'monitor_id', label: 'Monitor (name or id)', kind: 'monitor'},
     {name: 'job_id', label: 'Job id'},
   ], filter, f => { location.hash = `#/deliveries${query(f)}`; }),
     filter.state === 'dead' && replayMany(filter, again), list);
@@ -52,6 +80,7 @@ export async function deliveries(main, _, filter) {
       ['State', d => statusBadge(d.state)],
       ['Type', d => d.type],
       ['About', aboutLink],
+      ['Organisation', d => named('organisation', d.org_id)],
       ['Attempts', d => number(d.attempts), 'n'],
       ['Next attempt', d => when(d.next_attempt_at)],
       ['Last error', d => d.last_error ?? ''],
@@ -63,23 +92,18 @@ export async function delivery(main, [id]) {
   const d = await ask('GET', `/deliveries/${id}`);
   replace(main,
     h('h2', null, 'Delivery ', statusBadge(d.state)),
-    d.state === 'dead' && h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
-      const done = await confirmChange({
-        title: 'Replay this delivery', button: 'Replay',
-        what: 'It becomes pending and is sent again, to the monitor\'s present receiver or to the one that the job was '
-          + 'started with, and its retries begin again.',
-        act: values => ask('POST', `/deliveries/${id}/replay`, values),
-      });
-      if (done) delivery(main, [id]);
-    }}, 'Replay')),
+    sendButton(d, () => delivery(main, [id])),
     facts([
-      ['Id', h('code', null, d.id)], ['Type', d.type], ['Made', when(d.created_at)],
+      ['Id', copyable(d.id)], ['Type', d.type], ['Made', exactly(d.created_at)],
+      ['Organisation', named('organisation', d.org_id)],
       ...about(d),
       ['Attempts', number(d.attempts)], ['Next attempt', when(d.next_attempt_at)],
       ['Last error', d.last_error ?? '–'],
     ]),
+    h('h3', null, d.state === 'delivered' ? 'As it was sent' : 'As it is sent next'), requestOf(d),
+    h('h3', null, 'Attempts'),
     table('Attempts', [
-      ['No.', a => number(a.attempt), 'n'], ['At', a => when(a.attempted_at)],
+      ['No.', a => number(a.attempt), 'n'], ['At', a => exactly(a.attempted_at)],
       ['Status', a => a.status_code ?? '–', 'n'],
       ['Took', a => `${Math.round(a.duration_ms)} ms`, 'n'],
       ['Error', a => a.error ?? ''],

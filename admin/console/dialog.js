@@ -1,23 +1,50 @@
 // Asking before something is changed: what will happen, and why it is done.
 
-import {h, replace} from './dom.js';
+import {copyable, h, replace} from './dom.js';
+
+// A secret that is shown once: what was made, the secret, and a button that copies it.
+export function showOnce({title, what, secret}) {
+  const dialog = document.getElementById('dialog');
+  replace(dialog, h('form', {method: 'dialog'},
+    h('h2', {id: 'dialog-title'}, title), h('p', null, what), h('p', null, copyable(secret)),
+    h('p', {class: 'buttons'}, h('button', {type: 'submit', class: 'primary'}, 'I have it'))));
+  return new Promise(resolve => {
+    dialog.addEventListener('close', () => { replace(dialog); resolve(); }, {once: true});
+    dialog.showModal();
+  });
+}
+
+// A field of a dialog: a label and its input.
+export function field(name, label, attributes = {}) {
+  const id = `dialog-${name}`;
+  return {id, label, input: h('input', {id, name, autocomplete: 'off', ...attributes})};
+}
+
+// A field of several choices, each a checkbox; FormData has one entry for each that is chosen.
+export function choices(name, label, options, chosen = []) {
+  const input = h('span', {class: 'choices'}, options.map(option => h('label', null,
+    h('input', {type: 'checkbox', name, value: option, checked: chosen.includes(option)}), ` ${option}`)));
+  return {id: null, label, input};
+}
 
 // Resolves with {reason} (and what `fields` gave), or null when the operator thinks better of it.
 // `act(values)` does it; while it is refused the dialog stays and shows why.
-export function confirmChange({title, what, button, reasonRequired = false, fields = [], act}) {
+// `danger`: what cannot be undone.
+export function confirmChange({title, what, button, reasonRequired = false, danger = false, fields = [], act}) {
   const dialog = document.getElementById('dialog');
   return new Promise(resolve => {
     const error = h('p', {class: 'bad', role: 'alert'});
     const reason = h('input', {id: 'dialog-reason', name: 'reason', maxlength: 500,
                                required: reasonRequired, autocomplete: 'off'});
-    const submit = h('button', {type: 'submit', class: 'primary'}, button);
+    const submit = h('button', {type: 'submit', class: danger ? 'danger' : 'primary'}, button);
     const form = h('form', {method: 'dialog', submit: async event => {
       event.preventDefault();
       submit.disabled = true;
-      const values = Object.fromEntries(new FormData(form));
+      const data = new FormData(form);
+      const values = Object.fromEntries(data);
       if (values.reason === '') delete values.reason;
       try {
-        const answer = await act(values);
+        const answer = await act(values, data);
         resolve(answer ?? {});
         dialog.close();
       } catch (e) {
@@ -28,7 +55,8 @@ export function confirmChange({title, what, button, reasonRequired = false, fiel
     }},
       h('h2', {id: 'dialog-title'}, title),
       h('p', null, what),
-      fields.map(field => h('p', null, h('label', {for: field.id}, field.label), field.input)),
+      fields.map(one => one.id === null ? h('fieldset', null, h('legend', null, one.label), one.input)
+        : h('p', null, h('label', {for: one.id}, one.label), one.input)),
       h('p', null,
         h('label', {for: 'dialog-reason'}, reasonRequired ? 'Reason' : 'Reason (optional)'), reason),
       error,

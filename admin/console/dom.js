@@ -39,7 +39,40 @@ export function table(caption, columns, items, empty = 'None.') {
       h('caption', null, caption),
       h('thead', null, h('tr', null, columns.map(([title, , kind]) => h('th', {scope: 'col', class: kind}, title)))),
       h('tbody', null, items.map(item =>
-        h('tr', null, columns.map(([, cell, kind]) => h('td', {class: kind}, cell(item))))))));
+        // On a phone a row is a card, where each cell says which column it is.
+        h('tr', null, columns.map(([title, cell, kind]) => h('td', {class: kind, 'data-column': title}, cell(item))))))));
+}
+
+// An id, or another text that is taken elsewhere, with a button that copies it.
+export function copyable(text) {
+  const button = h('button', {type: 'button', class: 'copy', 'aria-label': `Copy ${text}`, click: async () => {
+    await copy(text);
+    button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+  }}, 'Copy');
+  return h('span', {class: 'copyable'}, h('code', null, text), ' ', button);
+}
+
+// The clipboard's own interface is there on loopback and over https alone, and may be refused.
+async function copy(text) {
+  try {
+    return await navigator.clipboard.writeText(text);
+  } catch {
+    copyAsBefore(text);
+  }
+}
+
+function copyAsBefore(text) {
+  const area = h('textarea', {readonly: true}, text);
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+}
+
+// An address that a stranger gave: a link only where it is one of the web.
+export function link(url) {
+  return /^https?:\/\//i.test(url) ? h('a', {href: url, rel: 'noreferrer noopener', target: '_blank'}, url) : url;
 }
 
 // Pairs of a term and its description.
@@ -55,6 +88,11 @@ export function badge(text, kind) {
 export function when(text) {
   if (!text) return '–';
   return h('time', {datetime: text, title: text}, relative(new Date(text) - Date.now()));
+}
+
+// The time itself, to the second, beside how long ago it was.
+export function exactly(text) {
+  return text ? [when(text), h('span', {class: 'note'}, ` ${text.replace(/\.\d+Z$/, 'Z')}`)] : '–';
 }
 
 export function relative(ms) {

@@ -2,6 +2,7 @@
 
 import {ask, query} from './api.js';
 import {h, replace, table} from './dom.js';
+import {idOf} from './names.js';
 
 // Shows `path` with `filter`, and a button for more while there is more. `rowsOf` picks the items.
 export async function showList(into, {caption, path, filter = {}, columns, empty,
@@ -14,6 +15,7 @@ export async function showList(into, {caption, path, filter = {}, columns, empty
     if (answer.next_cursor) {
       into.append(h('p', null, h('button', {type: 'button', click: event => {
         event.target.disabled = true;
+        into.dataset.extended = '';  // such a list is not renewed by itself
         more(answer.next_cursor).catch(e => into.append(h('p', {class: 'bad'}, e.message)));
       }}, 'Show more')));
     }
@@ -21,11 +23,20 @@ export async function showList(into, {caption, path, filter = {}, columns, empty
   await more(undefined);
 }
 
-// A form whose fields are the page's filter; `go(filter)` is called when it is sent.
+// A form whose fields are the page's filter; `go(filter)` is called when it is sent. A field with a `kind` takes the id
+// of such a thing, or its name.
 export function filterForm(fields, filter, go) {
-  const form = h('form', {class: 'filter', role: 'search', submit: event => {
+  const error = h('p', {class: 'bad', role: 'alert'});
+  const form = h('form', {class: 'filter', role: 'search', submit: async event => {
     event.preventDefault();
-    go(Object.fromEntries(new FormData(form)));
+    const values = Object.fromEntries(new FormData(form));
+    try {
+      for (const {name, kind} of fields) if (kind) values[name] = await idOf(kind, values[name].trim());
+      replace(error);
+      go(values);
+    } catch (e) {
+      replace(error, e.message);
+    }
   }},
     fields.map(({name, label, options}) => {
       const id = `filter-${name}`;
@@ -35,6 +46,6 @@ export function filterForm(fields, filter, go) {
         : h('input', {id, name, value: filter[name] ?? '', autocomplete: 'off'});
       return h('span', null, h('label', {for: id}, label), input);
     }),
-    h('button', {type: 'submit'}, 'Show'));
+    h('button', {type: 'submit'}, 'Show'), error);
   return form;
 }

@@ -1,10 +1,12 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {badge, difference, facts, h, number, replace, statusBadge, svg, table, value, when} from './dom.js';
+import {badge, copyable, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
+import {named} from './names.js';
+import {eventRow, present} from './rows.js';
 
 const STATUSES = ['active', 'paused', 'cancelled', 'starting', 'failed'];
-const OUTCOMES = ['changed', 'unchanged', 'failed', 'skipped_balance', 'skipped_spend_limit',
+export const OUTCOMES = ['changed', 'unchanged', 'failed', 'skipped_balance', 'skipped_spend_limit',
                   'skipped_paused', 'skipped_overlap', 'inactive'];
 
 const ACTIONS = {
@@ -41,18 +43,25 @@ function actions(monitor, again) {
     }}, action.title)));
 }
 
+// What ails a monitor, as badges.
+function health(m) {
+  return [m.failing_since && [' ', badge('failing', 'bad')], m.webhook_failing && [' ', badge('receiver fails', 'bad')]];
+}
+
 export async function monitors(main, _, filter) {
   const list = h('div');
   replace(main, h('h2', null, 'Monitors'), filterForm([
     {name: 'q', label: 'Name or id'},
     {name: 'status', label: 'Status', options: [['', 'any'], ...STATUSES.map(s => [s, s])]},
-    {name: 'org_id', label: 'Organisation id'},
+    {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
+    {name: 'failing', label: 'Health', options: [['', 'any'], ['true', 'failing']]},
   ], filter, f => { location.hash = `#/monitors${query(f)}`; }), list);
   await showList(list, {
     caption: 'Monitors, newest first', path: '/monitors', filter, empty: 'No monitor matches.',
     columns: [
       ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
-      ['Status', m => [statusBadge(m.status), m.failing_since && [' ', badge('failing', 'bad')]]],
+      ['Status', m => [statusBadge(m.status), ...health(m)]],
+      ['Organisation', m => named('organisation', m.org_id)],
       ['Tier', m => m.tier],
       ['Every', m => m.frequency],
       ['Rows', m => `${number(m.active_row_count)} of ${number(m.row_count)}`, 'n'],
@@ -64,7 +73,7 @@ export async function monitors(main, _, filter) {
 }
 
 // Every due slot and what came of it: a column a tick, oldest first, its height split by outcome.
-function ledger(ticks) {
+function ledger(id, ticks) {
   const width = 12;
   const height = 72;
   const shown = [...ticks].reverse();
@@ -81,17 +90,20 @@ function ledger(ticks) {
     if (total === 0) {
       parts.push(svg('rect', {x: i * width + 1, y: 0, width: width - 2, height, class: 'o-open'}));
     }
-    return svg('g', null, svg('title', null, tickText(tick)), parts);
+    return svg('a', {href: `#/monitors/${id}/ticks/${tick.tick_id}`, 'aria-label': tickText(tick)},
+      svg('title', null, tickText(tick)), parts);
   });
   return h('figure', null,
     h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Ticks as a picture'},
-      svg('svg', {width: shown.length * width, height, role: 'img',
+      svg('svg', {width: shown.length * width, height, role: 'group',
                   'aria-label': `The last ${shown.length} ticks; the table below has the figures`}, bars)),
+    shown.length > 1 && h('p', {class: 'note axis'}, h('span', null, 'from ', when(shown[0].due_at)),
+      h('span', null, 'to ', when(shown.at(-1).due_at))),
     h('figcaption', null, OUTCOMES.map(o => h('span', {class: `key o-${o}`}, o)),
       h('span', {class: 'key o-open'}, 'open')));
 }
 
-function outcomesText(tick) {
+export function outcomesText(tick) {
   const text = OUTCOMES.filter(o => tick.outcomes?.[o]).map(o => `${tick.outcomes[o]} ${o}`).join(', ');
   return text || (tick.finished_at ? '' : 'open');
 }
@@ -100,9 +112,9 @@ function tickText(tick) {
   return `due ${tick.due_at}: ${outcomesText(tick)}`;
 }
 
-function ticksTable(ticks) {
+function ticksTable(id, ticks) {
   return table('Ticks, newest first', [
-    ['Due', t => when(t.due_at)],
+    ['Due', t => h('a', {href: `#/monitors/${id}/ticks/${t.tick_id}`}, when(t.due_at))],
     ['Started', t => when(t.started_at)],
     ['Finished', t => when(t.finished_at)],
     ['By', t => t.trigger],
@@ -110,53 +122,6 @@ function ticksTable(ticks) {
     ['Rows', t => number(t.rows), 'n'],
     ['Outcomes', outcomesText],
   ], ticks, 'No tick yet.');
-}
-
-// What was beside what is; where both are texts, what differs is marked.
-function diff(event) {
-  const {previous_value: from, current_value: to} = event;
-  if (typeof from !== 'string' || typeof to !== 'string') {
-    return h('div', {class: 'diff'}, h('del', null, value(from)), h('ins', null, value(to)));
-  }
-  const [before, was, is, after] = difference(from, to);
-  return h('div', {class: 'diff'},
-    h('del', null, before, was && h('mark', null, was), after), h('ins', null, before, is && h('mark', null, is), after));
-}
-
-function eventRow(event) {
-  const change = event.event_type === 'change';
-  return h('li', {class: event.event_type === 'completion' && 'plain'},
-    h('p', null, when(event.created_at), ' ', h('strong', null, event.event_type), ' ',
-      event.field ?? '', change ? '' : ` ${event.message ?? ''}`),
-    change && diff(event),
-    event.evidence && h('p', {class: 'note'}, event.evidence),
-    event.sources?.length > 0 && h('p', {class: 'note'}, `Sources: ${event.sources.join(' ')}`));
-}
-
-export async function rowEvents(main, [monitorId, rowId]) {
-  const path = `/monitors/${monitorId}/rows/${rowId}`;
-  const [row, events] = await Promise.all([
-    ask('GET', path), ask('GET', `${path}/events?include_completions=true&limit=100`)]);
-  replace(main,
-    h('p', null, h('a', {href: `#/monitors/${monitorId}`}, 'Back to the monitor')),
-    h('h2', null, 'Events of a row'), h('p', {class: 'id'}, rowId),
-    facts([
-      ['Subject', Object.values(row.subject).join(' · ')],
-      ['Further columns', row.context ? JSON.stringify(row.context) : '–'],
-      ['Present values', present(row)],
-      ['Last completed check', when(row.last_run_at)],
-      ['Failing', row.failure ? ['since ', when(row.failure.since), `: ${row.failure.message}`] : 'no'],
-    ]),
-    events.length === 0 ? h('p', {class: 'empty'}, 'No event yet.')
-      : h('ol', {class: 'events'}, events.map(eventRow)));
-}
-
-// What is known of a row now, and where a field was looked for and never found.
-function present(row) {
-  return Object.entries(row.current).map(([field, now]) =>
-    h('div', {title: now.evidence ?? ''}, `${field}: `,
-      row.never_observed.includes(field) ? badge('never observed', 'bad') : h('strong', null, value(now.value)),
-      now.since && [', since ', when(now.since)]));
 }
 
 const UNIT_S = {s: 1, m: 60, h: 3600, d: 86400, w: 604800};
@@ -172,14 +137,16 @@ function freshness(row) {
 }
 
 export async function monitor(main, [id]) {
-  const m = await ask('GET', `/monitors/${id}`);
+  const [m, latest] = await Promise.all([ask('GET', `/monitors/${id}`), ask('GET', `/monitors/${id}/events?event_type=change&limit=10`)]);
   const rows = h('div');
+  const changes = latest.items.length === 0 ? h('p', {class: 'empty'}, 'No change yet.')
+    : h('ol', {class: 'events'}, latest.items.map(event => eventRow(event, id)));
   replace(main,
     h('h2', null, m.name, ' ', statusBadge(m.status)),
     actions(m, () => monitor(main, [id])),
     facts([
-      ['Id', h('code', null, m.id)],
-      ['Organisation', h('a', {href: `#/organisations/${m.org_id}`}, m.org_id)],
+      ['Id', copyable(m.id)],
+      ['Organisation', named('organisation', m.org_id)],
       ['Why', m.disabled_reason ?? '–'],
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
@@ -190,18 +157,17 @@ export async function monitor(main, [id]) {
     ]),
     h('h3', null, 'Watched fields'),
     facts(Object.entries(m.watched)),
-    h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(m.ticks), ticksTable(m.ticks),
-    h('h3', null, 'Rows'), rows);
+    h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(id, m.ticks), ticksTable(id, m.ticks),
+    h('h3', null, 'Latest changes'), changes, h('h3', null, 'Rows'), rows);
   await showList(rows, {
     caption: 'Rows, in the order they were added', path: `/monitors/${id}/rows`, filter: {limit: 50},
     rowsOf: answer => answer.rows,
     columns: [
-      ['Subject', r => Object.values(r.subject).join(' · ')],
+      ['Subject', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, Object.values(r.subject).join(' · '))],
       ['Values', present],
       ['Checked', r => [when(r.last_run_at), r.is_failing && [' ', badge('failing', 'bad')]]],
       ['Freshness', freshness],
       ['State', r => r.is_active ? '' : 'switched off'],
-      ['Events', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, 'show')],
     ],
   });
 }

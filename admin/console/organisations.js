@@ -1,21 +1,28 @@
 import {clients, ledger, madeBy} from './account.js';
 import {ask, query} from './api.js';
-import {confirmChange} from './dialog.js';
-import {badge, facts, h, number, replace, table, when} from './dom.js';
+import {choices, confirmChange, field, showOnce} from './dialog.js';
+import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 
+const FEATURES = ['monitors', 'testing_monitors', 'high_tier'];
 const lockBadge = o => o.locked ? badge('locked', 'bad') : '';
+
+// What keeps an organisation from doing anything, as badges.
+const health = o => [lockBadge(o), o.features.length === 0 && [' ', badge('no features', 'warn')],
+  o.balance <= 0 && [' ', badge('no credits', 'warn')]];
+
+const button = (text, click) => h('button', {type: 'button', click}, text);
 
 export async function organisations(main, _, filter) {
   const list = h('div');
-  replace(main, h('h2', null, 'Organisations'),
+  replace(main, h('h2', null, 'Organisations'), h('p', {class: 'buttons'}, button('New organisation', newOrganisation)),
     filterForm([{name: 'q', label: 'Name or id'}], filter,
       f => { location.hash = `#/organisations${query(f)}`; }), list);
   await showList(list, {
     caption: 'Organisations, newest first', path: '/orgs', filter, empty: 'No organisation matches.',
     columns: [
       ['Name', o => h('a', {href: `#/organisations/${o.id}`}, o.name)],
-      ['Access', lockBadge],
+      ['Health', health],
       ['Balance', o => number(o.balance), 'n'],
       ['Reserved', o => number(o.reserved), 'n'],
       ['Charged', o => number(o.charged), 'n'],
@@ -23,6 +30,90 @@ export async function organisations(main, _, filter) {
       ['Made', o => when(o.created_at)],
     ],
   });
+}
+
+async function newOrganisation() {
+  let made = null;
+  await confirmChange({
+    title: 'New organisation', button: 'Make it',
+    what: 'It begins without credits, API keys and signing secrets, which its page gives it.',
+    fields: [field('name', 'Name', {required: true, maxlength: 200}), choices('features', 'Features', FEATURES, ['monitors'])],
+    act: async ({name, reason}, data) => {
+      made = await ask('POST', '/orgs', {name, features: data.getAll('features'), reason});
+    },
+  });
+  if (made) location.hash = `#/organisations/${made.id}`;
+}
+
+function featuresButton(o, again) {
+  return button('Features', async () => {
+    const done = await confirmChange({
+      title: `Features: ${o.name}`, button: 'Set',
+      what: 'Without monitors its monitors show as paused and its API answers 403; high_tier and testing_monitors allow the '
+        + 'tiers high and micro and the frequency 5m.',
+      fields: [choices('features', 'It has', FEATURES, o.features)],
+      act: ({reason}, data) => ask('PATCH', `/orgs/${o.id}`, {features: data.getAll('features'), reason}),
+    });
+    if (done) again();
+  });
+}
+
+const limitOf = text => text === '' ? null : Number(text);
+
+function teamButton(o, team, again) {
+  const [title, text] = team ? [`Team: ${team.name}`, 'Change'] : [`New team: ${o.name}`, 'New team'];
+  return button(text, async () => {
+    const done = await confirmChange({
+      title, button: team ? 'Change' : 'Make it',
+      what: 'A team has a limit of credits for each calendar month, UTC, or none; keys of a team see its monitors alone.',
+      fields: [field('name', 'Name', {required: true, maxlength: 200, value: team?.name ?? ''}),
+               field('spend_limit', 'Spend limit (empty: none)', {type: 'number', step: '0.001', min: 0, value: team?.spend_limit ?? ''})],
+      act: ({name, spend_limit: limit, reason}) => ask(team ? 'PATCH' : 'POST', `/orgs/${o.id}/teams${team ? `/${team.id}` : ''}`,
+        {name, spend_limit: limitOf(limit), reason}),
+    });
+    if (done) again();
+  });
+}
+
+function keyButton(o, again) {
+  return button('New API key', async () => {
+    let made = null;
+    const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
+      o.teams.map(t => h('option', {value: t.id}, t.name)));
+    await confirmChange({
+      title: `New API key: ${o.name}`, button: 'Make it', what: 'It is shown once.',
+      fields: [field('name', 'Name', {required: true, maxlength: 200}), {id: 'dialog-team', label: 'Sees the monitors of', input: team}],
+      act: async ({name, team_id: teamId, reason}) => {
+        made = await ask('POST', `/orgs/${o.id}/api-keys`, {name, ...teamId && {team_id: teamId}, reason});
+      },
+    });
+    if (!made) return;
+    await showOnce({title: 'The API key', what: 'Hand it out now: it cannot be shown again.', secret: made.key});
+    again();
+  });
+}
+
+function secretButton(o, again) {
+  return button('New signing secret', async () => {
+    let made = null;
+    await confirmChange({
+      title: `New signing secret: ${o.name}`, button: 'Make it',
+      what: 'Notifications are signed with it at once. The former ones sign beside it for as long as you say, then they retire.',
+      fields: [field('overlap_hours', 'Hours that the former ones still sign', {type: 'number', min: 0, step: 'any', required: true, value: 24})],
+      act: async ({overlap_hours: hours, reason}) => {
+        made = await ask('POST', `/orgs/${o.id}/signing-secrets/rotate`, {overlap_hours: Number(hours), reason});
+      },
+    });
+    if (!made) return;
+    await showOnce({title: 'The signing secret', what: 'Hand it out now: it cannot be shown again.', secret: made.secret});
+    again();
+  });
+}
+
+function secretState(s) {
+  if (!s.live) return badge('retired', 'off');
+  if (s.preview === null) return badge('cannot be opened', 'bad');
+  return s.retires_at === null ? badge('current', 'good') : ['until ', when(s.retires_at)];
 }
 
 function lockButton(o, again) {
@@ -53,24 +144,28 @@ function creditsButton(o, again) {
 }
 
 export async function organisation(main, [id]) {
-  const [o, keys] = await Promise.all([ask('GET', `/orgs/${id}`), ask('GET', `/orgs/${id}/api-keys`)]);
+  const [o, keys, secrets] = await Promise.all([ask('GET', `/orgs/${id}`), ask('GET', `/orgs/${id}/api-keys`),
+    ask('GET', `/orgs/${id}/signing-secrets`)]);
   const again = () => organisation(main, [id]);
   const [clientList, ledgerList] = await Promise.all([clients(o, again), ledger(o)]);
   replace(main,
-    h('h2', null, o.name, ' ', lockBadge(o)),
-    h('p', {class: 'buttons'}, lockButton(o, again), creditsButton(o, again)),
+    h('h2', null, o.name, ' ', health(o)),
+    h('p', {class: 'buttons'}, creditsButton(o, again), featuresButton(o, again), keyButton(o, again),
+      secretButton(o, again), teamButton(o, null, again), lockButton(o, again)),
     facts([
-      ['Id', h('code', null, o.id)], ['Name at the identity provider', o.external_id ?? '–'],
+      ['Id', copyable(o.id)], ['Name at the identity provider', o.external_id ?? '–'],
       ['Features', o.features.join(', ') || '–'],
       ['Balance', number(o.balance)], ['Reserved', number(o.reserved)], ['Charged', number(o.charged)],
-      ['Made', when(o.created_at)],
-      ['Monitors', h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation')],
+      ['Made', exactly(o.created_at)],
+      ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
+        h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail')]],
       ['Dead deliveries', h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'of this organisation')],
     ]),
     table('Teams', [
-      ['Name', t => t.name], ['Id', t => h('code', null, t.id)],
+      ['Name', t => t.name], ['Id', t => copyable(t.id)],
       ['Spent this month', t => number(t.spent), 'n'],
       ['Spend limit', t => t.spend_limit === null ? 'none' : number(t.spend_limit), 'n'],
+      ['Change', t => teamButton(o, t, again)],
     ], o.teams, 'No team.'),
     table('API keys', [
       ['Name', k => k.name], ['Begins with', k => h('code', null, k.prefix)],
@@ -78,7 +173,7 @@ export async function organisation(main, [id]) {
       ['Made', k => when(k.created_at)],
       ['Change', k => h('button', {type: 'button', click: async () => {
         const done = await confirmChange({
-          title: `Revoke: ${k.name}`, button: 'Revoke',
+          title: `Revoke: ${k.name}`, button: 'Revoke', danger: true,
           what: `Requests with this key are refused within 5 seconds. That cannot be undone.${await madeBy(id, k.id)}`,
           act: values => ask('DELETE', `/orgs/${id}/api-keys/${k.id}`,
             Object.keys(values).length > 0 ? values : undefined),
@@ -86,5 +181,9 @@ export async function organisation(main, [id]) {
         if (done) again();
       }}, 'Revoke')],
     ], keys.items, 'No API key.'),
+    table('Signing secrets', [
+      ['Begins and ends with', s => h('code', null, s.preview ?? '–')], ['State', secretState],
+      ['Sealed with', s => h('code', null, s.encryption_key_id)], ['Made', s => when(s.created_at)],
+    ], secrets.items, 'No signing secret: notifications are not signed.'),
     clientList, ledgerList);
 }

@@ -1,6 +1,7 @@
 import {ask} from './api.js';
 import {Chart, haveCharts} from './charts.js';
 import {badge, duration, h, number, replace, table, when} from './dom.js';
+import {named} from './names.js';
 import {Rates} from './rates.js';
 
 const RENEW_MS = 3000;
@@ -71,8 +72,11 @@ function pointOf(rates, o) {
                  oldestPending: (o.deliveries.oldest_pending_age_ms ?? 0) / 1000};
 }
 
+const noWorker = o => !o.members.some(m => m.roles.includes('worker'));
+
 function show(o) {
   return [
+    noWorker(o) && h('p', {class: 'bad', role: 'alert'}, 'No process has the role worker: nothing is checked.'),
     fleet(o),
     table('Largest backlog', [
       ['Organisation', b => h('a', {href: `#/organisations/${b.org_id}`}, b.name)],
@@ -94,7 +98,7 @@ function show(o) {
     ], o.waits.organisations),
     o.receivers.longest.length > 0 && table('Receivers that have failed for 48 hours', [
       ['Receiver', r => r.address],
-      ['Organisation', r => h('a', {href: `#/organisations/${r.org_id}`}, r.org_id)],
+      ['Organisation', r => named('organisation', r.org_id)],
       ['Failing since', r => when(r.failing_since)],
       ['Last attempt', r => when(r.failed_at)],
       ['Failures', r => number(r.failures), 'n'],
@@ -104,7 +108,7 @@ function show(o) {
       ['Frequency', m => m.frequency],
       ['Late by', m => duration(m.late_ms), 'n'],
       ['Last tick', m => when(m.last_run_at)],
-    ], o.monitors.stalest, 'Every monitor is on time.'),
+    ], o.monitors.stalest, noWorker(o) ? 'No process makes checks, so that nothing is on time.' : 'Every monitor is on time.'),
   ];
 }
 

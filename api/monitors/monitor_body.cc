@@ -240,8 +240,9 @@ std::string DescribeKey(const domain::RowValues& row) {
 
 std::string ProseWarning(const std::string& field, domain::Tier tier) {
   return fmt::format(
-      "struct.{}: the web probe of tier {} cannot serve a description in prose, so checks of "
-      "this monitor will fail; write css:, xpath:, json:, regex:, meta: or text, or configure a "
+      "struct.{}: the web probe of tier {} cannot serve a description in prose, so this field will "
+      "never be observed; write css:, xpath:, json:, jsonld:, regex:, meta: or text, or configure "
+      "a "
       "model for the probe",
       field, domain::TierName(tier));
 }
@@ -551,7 +552,7 @@ std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain
       unchecked.push_back(field);
     } else if (const auto fault = selector_fault(name, text)) {
       warnings.push_back(
-          fmt::format("struct.{}: {} Checks of this monitor will fail.", field, *fault));
+          fmt::format("struct.{}: {} This field will never be observed.", field, *fault));
     }
   }
   if (!unchecked.empty()) {

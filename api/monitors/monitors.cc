@@ -11,6 +11,7 @@
 #include "api/monitors/address_warning.h"
 #include "api/monitors/lists.h"
 #include "api/monitors/monitor_body.h"
+#include "api/monitors/refusals.h"
 #include "base/text.h"
 #include "domain/csv.h"
 #include "domain/limits.h"
@@ -25,24 +26,6 @@ using domain::MonitorStatus;
 
 constexpr const char* kCancelledReason = "cancelled through the API";
 constexpr const char* kArchivedReason = "archived through the API";
-
-rest::Reply BreachReply(const RuleBreach& breach) {
-  return rest::ErrorReply(400, breach.code, breach.message);
-}
-
-// 403 of frequency and tier.
-std::optional<rest::Reply> CheckFrequency(const Call& call, const Frequency& frequency) {
-  return CheckFeature(call, frequency.needs_testing, domain::kFeatureTestingMonitors,
-                      "the frequency 5m");
-}
-
-std::optional<rest::Reply> CheckTier(const Call& call, domain::Tier tier) {
-  if (auto reply = CheckFeature(call, tier == domain::Tier::kMicro, domain::kFeatureTestingMonitors,
-                                "the tier micro")) {
-    return reply;
-  }
-  return CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
-}
 
 rest::Reply UploadNotFound() {
   return rest::ErrorReply(400, "invalid_resource_handle",

@@ -194,6 +194,13 @@ std::vector<CtlCommand> DeliveryCommands() {
        {Id("id", "The delivery's id")},
        {},
        {}},
+      {"delivery-send",
+       "Send a delivery now: try a pending one, send a delivered one again, replay a dead one",
+       "POST",
+       "/admin/v1/deliveries/{id}/send",
+       {Id("id", "The delivery's id"), kReason},
+       {},
+       {}},
       {"replay",
        "Send a dead delivery again",
        "POST",
@@ -266,6 +273,32 @@ std::vector<CtlCommand> OrganisationCommands() {
        "/admin/v1/orgs/{id}/credits",
        {kOrganisation, Required(Body("amount", "amount", Type::kNumber, "At most three decimals")),
         Required(kReason)},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> SecretCommands() {
+  return {
+      {"secrets",
+       "List an organisation's signing secrets, masked",
+       "GET",
+       "/admin/v1/orgs/{id}/signing-secrets",
+       {kOrganisation},
+       {},
+       {"id", "preview", "encryption_key_id", "live", "created_at", "retires_at"}},
+      {"secret-keys",
+       "List the encryption keys that live signing secrets are sealed with",
+       "GET",
+       "/admin/v1/signing-secrets/keys",
+       {},
+       {},
+       {"id", "place", "live_secrets", "organisations"}},
+      {"secrets-reseal",
+       "Seal secrets of former encryption keys with the present one; repeat until it is done",
+       "POST",
+       "/admin/v1/signing-secrets/reseal",
+       {kReason},
        {},
        {}},
       {"secret-rotate",
@@ -553,7 +586,7 @@ std::span<const CtlCommand> CtlCommands() {
     std::vector<CtlCommand> all;
     for (auto&& group :
          {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
-          OrganisationCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
+          OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
           ClientKeyCommands(), UserCommands(), SuppressionCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }

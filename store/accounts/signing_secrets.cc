@@ -1,5 +1,6 @@
 #include "store/accounts/signing_secrets.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -39,6 +40,15 @@ std::optional<std::string> Open(const std::vector<NamedKey>& keys, const std::st
     if (auto plain = base::AeadOpen(key.key, sealed, id.ToString())) return plain;
   }
   return std::nullopt;
+}
+
+// The beginning and the end of a secret: enough to tell it from others, not to guess it.
+std::string Preview(const std::string& secret) {
+  constexpr std::size_t kShown = 4;
+  const std::string_view text(secret);
+  if (text.size() < kSecretPrefix.size() + 4 * kShown) return "...";
+  return std::string(text.substr(0, kSecretPrefix.size() + kShown)) + "..." +
+         std::string(text.substr(text.size() - kShown));
 }
 
 }  // namespace
@@ -107,6 +117,85 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
   });
   if (!done) return std::nullopt;
   return made;
+}
+
+std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::Uuid& org_id,
+                                                  const config::SecurityConfig& security) {
+  const std::vector<NamedKey> keys = NamedKeys(security);
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<SigningSecretView> views;
+    for (const auto& row : tx.Exec("signing_secrets_of_org", org_id, kSigningSecretsShown)) {
+      SigningSecretView& view = views.emplace_back();
+      std::string sealed;
+      Columns(row).Into(&view.id, BytesInto{&sealed}, &view.encryption_key_id, &view.created_at,
+                        &view.retires_at, &view.live);
+      const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
+      if (secret) view.preview = Preview(*secret);
+    }
+    return views;
+  });
+}
+
+std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
+                                                 const config::SecurityConfig& security) {
+  using Place = EncryptionKeyUse::Place;
+  std::vector<EncryptionKeyUse> uses;
+  for (const NamedKey& key : NamedKeys(security)) {
+    const Place place = key.key == security.encryption_key ? Place::kPresent : Place::kFormer;
+    uses.push_back({key.id, place, 0, 0});
+  }
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<EncryptionKeyUse> found = uses;
+    for (const auto& row : tx.Exec("signing_secrets_by_key")) {
+      EncryptionKeyUse use;
+      Columns(row).Into(&use.id, &use.secrets, &use.organisations);
+      const auto known = std::find_if(found.begin(), found.end(),
+                                      [&](const auto& other) { return other.id == use.id; });
+      if (known == found.end()) {
+        found.push_back(std::move(use));
+      } else {
+        known->secrets = use.secrets;
+        known->organisations = use.organisations;
+      }
+    }
+    return found;
+  });
+}
+
+Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
+                              const config::SecurityConfig& security, AuditEntry audit) {
+  const std::vector<NamedKey> keys = NamedKeys(security);
+  const std::string present = EncryptionKeyId(security.encryption_key);
+  std::vector<std::string> former;
+  for (const NamedKey& key : keys) {
+    if (key.id != present) former.push_back(key.id);
+  }
+  audit.target = present;
+  return InTransaction(session, [&](Transaction& tx) {
+    Resealed done;
+    Rows<base::Uuid, std::string> sealed_now;
+    const auto found = tx.Exec("signing_secrets_to_reseal", former, kResealBatch);
+    for (const auto& row : found) {
+      base::Uuid id;
+      std::string sealed;
+      std::string key_id;
+      Columns(row).Into(&id, BytesInto{&sealed}, &key_id);
+      const auto secret = Open(keys, key_id, sealed, id);
+      if (!secret) {
+        ++done.unreadable;
+        continue;
+      }
+      const std::string again = base::AeadSeal(security.encryption_key, *secret, id.ToString());
+      sealed_now.Add(id, Bytea(again));
+      ++done.resealed;
+    }
+    done.done = done.resealed == 0 || static_cast<int>(found.size()) < kResealBatch;
+    if (sealed_now.empty()) return done;
+    tx.Exec("signing_secrets_reseal", sealed_now, present);
+    audit.detail = base::Json{{"resealed", done.resealed}};
+    InsertAudit(tx, clock, audit);
+    return done;
+  });
 }
 
 void AwaitSecretsInForce() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,48 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
                                                     std::chrono::seconds overlap, int live_max,
                                                     const config::SecurityConfig& security,
                                                     AuditEntry audit);
+
+// One secret as the operator sees it.
+struct SigningSecretView {
+  base::Uuid id;
+  std::optional<std::string> preview;  // "sk_whsec_1a2b...9f0e"; empty where it cannot be opened
+  std::string encryption_key_id;
+  base::Timestamp created_at{};
+  std::optional<base::Timestamp> retires_at;  // empty: the current one
+  bool live = false;
+};
+// Those of an organisation, newest first, at most kSigningSecretsShown; the older ones have all
+// retired.
+inline constexpr int kSigningSecretsShown = 100;
+std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::Uuid& org_id,
+                                                  const config::SecurityConfig& security);
+
+// Live secrets by the encryption key that they are sealed with.
+struct EncryptionKeyUse {
+  enum class Place {
+    kPresent,  // it is encryption_key
+    kFormer,   // one of encryption_keys_old
+    kUnknown,  // not configured here: its secrets cannot be opened
+  };
+  std::string id;
+  Place place = Place::kUnknown;
+  std::int64_t secrets = 0;
+  std::int64_t organisations = 0;
+};
+// The keys that live secrets are sealed with, and those that are configured.
+std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
+                                                 const config::SecurityConfig& security);
+
+struct Resealed {
+  std::int64_t resealed = 0;
+  std::int64_t unreadable = 0;  // sealed with a former key, but not with what it should be
+  bool done = true;             // none is left of the former keys
+};
+// Seals secrets of the former keys, live or not, with the present one: the next kResealBatch, in
+// one transaction. To repeat it is safe; signers see no difference.
+inline constexpr int kResealBatch = 1000;
+Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
+                              const config::SecurityConfig& security, AuditEntry audit);
 
 // Blocks for kSecretsKnownMax and a little: what was committed before is then in force everywhere,
 // since nobody in the fleet goes by what was before.

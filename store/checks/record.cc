@@ -7,6 +7,7 @@
 
 #include "domain/ids.h"
 #include "domain/limits.h"
+#include "store/checks/ticks_sql.h"
 #include "store/purses.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
@@ -141,7 +142,7 @@ bool Has(const std::string& outcomes, domain::Outcome outcome) {
 }
 
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
-void CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
   Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, base::Timestamp,
        std::int64_t, std::string>
@@ -160,9 +161,9 @@ void CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
                  Has(p.outcomes, domain::Outcome::kFailed));
     }
   }
-  if (ticks.empty()) return;
+  if (ticks.empty()) return {};
   tx.Exec("record_ticks", ticks);
-  tx.Exec("record_close_ticks", closed);
+  return ReadTurns(tx.Exec("record_close_ticks", closed));
 }
 
 // The charge leaves the reservation; what a finished chunk still holds returns.
@@ -213,7 +214,7 @@ RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chun
     WriteRows(tx, locked);
     WriteDeliveries(tx, locked, delivery_lease, &result.targets);
     WriteLog(tx, locked);
-    CloseSmallTicks(tx, locked);
+    result.turns = CloseSmallTicks(tx, locked);
     SettleMoney(tx, locked);
     return result;
   });

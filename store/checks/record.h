@@ -10,6 +10,7 @@
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "store/checks/chunks.h"
+#include "store/checks/health_turn.h"
 #include "store/session.h"
 #include "store/targets.h"
 
@@ -102,6 +103,7 @@ struct RecordResult {
   // claim. Without a url nothing was written for it; a delivery whose endpoint is another one by
   // now was written for that one, without its lease.
   DeliveryTargets targets;
+  std::vector<HealthTurn> turns;    // of monitors whose ticks were closed
   std::vector<base::Uuid> dropped;  // chunks whose lease was lost: nothing of them took effect
 };
 

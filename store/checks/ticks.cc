@@ -371,8 +371,18 @@ TickEnd ReadTickEnd(Transaction& tx, const base::Uuid& monitor_id, std::int64_t 
 
 }  // namespace
 
-int CloseLargeTicks(Session& session, int ticks_max) {
+std::vector<HealthTurn> ReadTurns(const pqxx::result& rows) {
+  std::vector<HealthTurn> turns;
+  for (const auto& row : rows) {
+    HealthTurn& turn = turns.emplace_back();
+    Columns(row).Into(&turn.monitor_id, &turn.org_id, &turn.fails);
+  }
+  return turns;
+}
+
+ClosedTicks CloseLargeTicks(Session& session, int ticks_max) {
   return InTransaction(session, [&](Transaction& tx) {
+    ClosedTicks closed;
     const auto closable = tx.Exec("sched_closable", ticks_max);
     for (const auto& row : closable) {
       base::Uuid monitor_id;
@@ -382,11 +392,14 @@ int CloseLargeTicks(Session& session, int ticks_max) {
       const TickEnd end = ReadTickEnd(tx, monitor_id, tick_id, rows);
       tx.Exec("tick_close_large", monitor_id, tick_id,
               std::vector<std::int64_t>(end.counts.begin(), end.counts.end()));
-      tx.Exec("sched_close_large", monitor_id, tick_id, end.check_ms,
-              end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
-              end.Count(domain::Outcome::kFailed) > 0);
+      const auto turns = ReadTurns(
+          tx.Exec("sched_close_large", monitor_id, tick_id, end.check_ms,
+                  end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
+                  end.Count(domain::Outcome::kFailed) > 0));
+      closed.turns.insert(closed.turns.end(), turns.begin(), turns.end());
+      ++closed.count;
     }
-    return static_cast<int>(closable.size());
+    return closed;
   });
 }
 

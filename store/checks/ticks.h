@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/clock.h"
 #include "config/config.h"
+#include "store/checks/health_turn.h"
 #include "store/session.h"
 
 // From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
@@ -44,7 +46,11 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
 // When the scheduler has to look again: fills `now` and `next_due` alone.
 CutResult NextCut(Session& session);
 
-// Closes large ticks whose rows are all accounted for. Returns how many.
-int CloseLargeTicks(Session& session, int ticks_max);
+struct ClosedTicks {
+  int count = 0;
+  std::vector<HealthTurn> turns;  // of their monitors
+};
+// Closes large ticks whose rows are all accounted for.
+ClosedTicks CloseLargeTicks(Session& session, int ticks_max);
 
 }  // namespace vedette::store

@@ -60,6 +60,9 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
                        const CutLimits& limits);
 
+// From monitor, organisation and whether it fails.
+std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
+
 // Gives the chunks their turns (domain/turns.h) and writes them. Returns the last turn of each
 // large tick's monitor among them.
 std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,

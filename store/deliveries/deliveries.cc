@@ -223,8 +223,19 @@ std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<Attemp
   return left;
 }
 
-void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts,
-                     int breaker_failures, std::chrono::milliseconds breaker_interval) {
+void ReadTurns(const pqxx::result& rows, bool opened, std::vector<BreakerTurn>* turns) {
+  for (const auto& row : rows) {
+    BreakerTurn& turn = turns->emplace_back();
+    turn.opened = opened;
+    Columns(row).Into(&turn.org_id, &turn.receiver);
+  }
+}
+
+std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
+                                         const std::vector<AttemptRecord>& attempts,
+                                         int breaker_failures,
+                                         std::chrono::milliseconds breaker_interval) {
+  std::vector<BreakerTurn> turns;
   std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
   std::set<base::Uuid> succeeded;
   for (const AttemptRecord& a : attempts) {
@@ -239,20 +250,24 @@ void SettleEndpoints(Transaction& tx, const std::vector<AttemptRecord>& attempts
     if (!succeeded.contains(id)) failed.Add(id, count);
   }
   if (!succeeded.empty()) {
-    tx.Exec("endpoints_succeeded", std::vector<base::Uuid>(succeeded.begin(), succeeded.end()));
+    const std::vector<base::Uuid> ids(succeeded.begin(), succeeded.end());
+    ReadTurns(tx.Exec("endpoints_succeeded", ids, breaker_failures), false, &turns);
   }
   if (!failed.empty()) {
-    tx.Exec("endpoints_failed", failed, breaker_failures, breaker_interval.count());
+    ReadTurns(tx.Exec("endpoints_failed", failed, breaker_failures, breaker_interval.count()), true,
+              &turns);
   }
+  return turns;
 }
 
 }  // namespace
 
-void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, bool again,
-                    int breaker_failures, std::chrono::milliseconds breaker_interval) {
-  InTransaction(session, [&](Transaction& tx) {
+std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
+                                        bool again, int breaker_failures,
+                                        std::chrono::milliseconds breaker_interval) {
+  return InTransaction(session, [&](Transaction& tx) {
     const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
-    if (attempts.empty()) return;
+    if (attempts.empty()) return std::vector<BreakerTurn>();
     Rows<base::Uuid, base::Uuid> delivered;  // id, token
     // Id, token, state, number of the attempt, error, retry in.
     Rows<base::Uuid, base::Uuid, domain::DeliveryState, int, std::optional<std::string>,
@@ -271,7 +286,7 @@ void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, b
     if (!delivered.empty()) tx.Exec("delivery_settle_delivered", delivered);
     if (!failed.empty()) tx.Exec("delivery_settle_failed", failed);
     InsertAttempts(tx, attempts);
-    SettleEndpoints(tx, attempts, breaker_failures, breaker_interval);
+    return SettleEndpoints(tx, attempts, breaker_failures, breaker_interval);
   });
 }
 

@@ -81,12 +81,20 @@ struct AttemptRecord {
   bool endpoint_failed = true;           // whether a failure counts against the endpoint
 };
 
+// A receiver whose breaker opened, or closed again.
+struct BreakerTurn {
+  base::Uuid org_id;
+  std::string receiver;  // "https://hooks.example.com:443"
+  bool opened = false;
+};
+
 // Writes attempts in one transaction: history always; the delivery itself only where the lease
 // still holds. Counts the endpoint's failures in a row; at `breaker_failures` it is closed for an
 // interval. `again`: an earlier call with the same attempts may have happened (its COMMIT's outcome
-// is unknown), and what it wrote is not written twice.
-void SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch, bool again,
-                    int breaker_failures, std::chrono::milliseconds breaker_interval);
+// is unknown), and what it wrote is not written twice. Tells whose breaker turned.
+std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
+                                        bool again, int breaker_failures,
+                                        std::chrono::milliseconds breaker_interval);
 
 // Extends the leases; returns those that are still held.
 std::vector<base::Uuid> RenewDeliveries(Session& session, const std::vector<Lease>& leases,

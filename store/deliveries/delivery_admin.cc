@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/notification.h"
 #include "store/audit_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
 namespace {
+
+// Each attempt is signed again, so that there is no one signature to show.
+constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
 
 // From :delivery_view or :delivered_view.
 DeliveryView ReadView(const pqxx::row& row) {
@@ -53,6 +57,37 @@ std::string FilterTarget(const ReplayFilter& filter) {
   return "deliveries";
 }
 
+// The request of a notification of a check, as it would be made now.
+std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& view) {
+  if (!view.monitor_id) return std::nullopt;
+  const pqxx::result found = tx.Exec("delivery_admin_target", *view.monitor_id, view.org_id);
+  if (found.empty()) return std::nullopt;
+  std::optional<std::string> url;
+  domain::CheckNotice about{*view.monitor_id, *view.row_id, {}};
+  bool signs = false;
+  Columns(found[0]).Into(&url, &about.metadata, &signs);
+  if (!url) return std::nullopt;
+  domain::Notification n;
+  n.event_group_id = view.event_group_id;
+  n.type = view.type;
+  n.created_at = view.created_at;
+  n.about = std::move(about);
+  const bool delivered = view.state == domain::DeliveryState::kDelivered;
+  DeliveryRequest request{std::move(*url),
+                          domain::NotificationHeaders(n, view.attempts + (delivered ? 0 : 1)),
+                          domain::NotificationBody(n)};
+  if (signs) request.headers.emplace_back("Service-Signature", kSignatureShown);
+  return request;
+}
+
+// The state of a delivery that is locked, or that is known to be delivered; empty for none.
+std::optional<domain::DeliveryState> LockState(Transaction& tx, const base::Uuid& delivery_id) {
+  const pqxx::result locked = tx.Exec("delivery_admin_lock", delivery_id);
+  if (!locked.empty()) return ReadFirst<domain::DeliveryState>(locked);
+  if (tx.Exec("delivery_admin_was_delivered", delivery_id).empty()) return std::nullopt;
+  return domain::DeliveryState::kDelivered;
+}
+
 }  // namespace
 
 std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query) {
@@ -68,13 +103,39 @@ std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& d
     pqxx::result found = tx.Exec("delivery_admin_read", delivery_id);
     if (found.empty()) found = tx.Exec("delivery_admin_read_delivered", delivery_id);
     if (found.empty()) return std::nullopt;
-    DeliveryDetail detail{ReadView(found[0]), {}};
+    DeliveryDetail detail{ReadView(found[0]), {}, {}};
+    detail.request = RequestOf(tx, detail.delivery);
     for (const auto& row :
          tx.Exec("delivery_admin_attempts", delivery_id, kDeliveryAttemptsShown)) {
       detail.attempts.push_back(ReadAttempt(row));
     }
     std::reverse(detail.attempts.begin(), detail.attempts.end());
     return detail;
+  });
+}
+
+SendNowOutcome SendDeliveryNow(Session& session, const base::Clock& clock,
+                               const base::Uuid& delivery_id, AuditEntry audit) {
+  audit.target = delivery_id.ToString();
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto state = LockState(tx, delivery_id);
+    if (!state) return SendNowOutcome::kNotFound;
+    SendNowOutcome done = SendNowOutcome::kHastened;
+    SendNowOutcome otherwise = SendNowOutcome::kBeingSent;
+    if (*state == domain::DeliveryState::kPending) {
+      audit.org_id = ReadFirst<base::Uuid>(tx.Exec("delivery_admin_hasten", delivery_id));
+    } else if (*state == domain::DeliveryState::kDelivered) {
+      done = SendNowOutcome::kResent;
+      otherwise = SendNowOutcome::kNoReceiver;
+      audit.org_id = ReadFirst<base::Uuid>(tx.Exec("delivery_admin_resend", delivery_id));
+    } else {
+      done = SendNowOutcome::kReplayed;
+      audit.org_id = ReadFirst<base::Uuid>(
+          tx.Exec("delivery_admin_replay", std::vector<base::Uuid>{delivery_id}));
+    }
+    if (!audit.org_id) return otherwise;
+    InsertAudit(tx, clock, audit);
+    return done;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -56,12 +57,36 @@ struct DeliveryQuery {
 // those of a job for as long as the job is.
 std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query);
 
+// What a notification of a check is sent as.
+struct DeliveryRequest {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
 struct DeliveryDetail {
   DeliveryView delivery;
+  // As the next attempt would be made (of a delivered one: as the last one was, but for what its
+  // monitor has changed since), with a signature that stands for the real one. Empty for callbacks
+  // of jobs, whose body is made of the job, and where the monitor has no webhook_url any more.
+  std::optional<DeliveryRequest> request;
   std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
 };
 inline constexpr int kDeliveryAttemptsShown = 200;
 std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& delivery_id);
+
+enum class SendNowOutcome {
+  kHastened,    // it was pending: it is due at once
+  kResent,      // it was delivered: it is sent again, with the same ids
+  kReplayed,    // it was dead
+  kBeingSent,   // nothing to do: an attempt is under way
+  kNoReceiver,  // there is no webhook_url any more
+  kNotFound,
+};
+// Has a delivery sent now, whatever its state. The numbering of attempts goes on; a new schedule
+// begins unless it was pending. The caller raises Signal::kDelivery after the first three.
+SendNowOutcome SendDeliveryNow(Session& session, const base::Clock& clock,
+                               const base::Uuid& delivery_id, AuditEntry audit);
 
 enum class ReplayOutcome { kDone, kNotFound, kNotDead };
 // Makes a dead delivery pending and due, with a new schedule, for the monitor's current receiver.

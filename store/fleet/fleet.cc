@@ -21,7 +21,8 @@ Gauges ReadGauges(Session& session) {
     Gauges g;
     Columns(tx.Exec("gauges", Gauges::kDeliveriesCountedMax).at(0))
         .Into(&g.chunks_due, &g.chunks_leased, &g.chunks_waiting, &g.oldest_due,
-              &g.deliveries_pending, &g.deliveries_dead, &g.oldest_pending, &g.receivers_failing);
+              &g.deliveries_pending, &g.deliveries_dead, &g.oldest_pending, &g.receivers_failing,
+              &g.monitors_failing);
     return g;
   });
 }

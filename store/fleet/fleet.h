@@ -37,6 +37,7 @@ struct Gauges {
   std::int64_t deliveries_dead = 0;            // likewise
   std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
   std::int64_t receivers_failing = 0;          // for 48 hours on end
+  std::int64_t monitors_failing = 0;           // active ones in whose last tick every check failed
 
   static constexpr int kDeliveriesCountedMax = 100'000;
 };

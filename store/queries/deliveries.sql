@@ -93,11 +93,20 @@ select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], 
                      $13::boolean[], $14::int[], $15::text[], $16::bytea[], $17::bigint[])
 
 -- name: endpoints_succeeded
+-- $2 failures at which a breaker was open. Tells which ones closed.
+with opened as (
+  select id, org_id, scheme || '://' || host || ':' || port as receiver
+  from endpoint where id = any ($1::uuid[]) and failures >= $2
+), closed as (
 update endpoint set failures = 0, failing_since = null, failed_at = null, available_at = '-infinity'
 where id in (select unnest($1::uuid[]) order by 1) and (failures > 0 or available_at > '-infinity')
+returning id
+)
+select o.org_id, o.receiver from opened o join closed c using (id)
 
 -- name: endpoints_failed
--- $3 failures at which the breaker opens, $4 for how many ms
+-- $3 failures at which the breaker opens, $4 for how many ms. Tells which ones opened.
+with failed as (
 update endpoint e
 set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()), failed_at = now(),
     available_at = case when e.failures + u.failures >= $3
@@ -105,6 +114,9 @@ set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since
                         else e.available_at end
 from unnest($1::uuid[], $2::int[]) as u(id, failures)
 where e.id = u.id
+returning e.org_id, e.scheme || '://' || e.host || ':' || e.port as receiver, e.failures, u.failures as more
+)
+select org_id, receiver from failed where failures >= $3 and failures - more < $3
 
 -- name: delivery_renew
 update delivery d set available_at = now() + $3 * interval '1 millisecond'

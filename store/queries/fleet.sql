@@ -16,7 +16,9 @@ delete from member where id = $1
 select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
   (select count(*) from (select from delivery where state = :delivery_dead limit $1) s) as dead,
   p.oldest_pending_us,
-  (select count(*) from endpoint where failing) as receivers_failing
+  (select count(*) from endpoint where failing) as receivers_failing,
+  (select count(*) from monitor_sched s join monitor m on m.id = s.monitor_id
+   where s.failing_since is not null and m.status = :status_active and m.archived_at is null) as monitors_failing
 from (
   select count(*) as pending,
     coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint as oldest_pending_us

@@ -5,6 +5,37 @@ from signing_secret
 where org_id = any ($1::uuid[])
 order by org_id, (retires_at is null) desc, created_at desc, id desc
 
+-- name: signing_secrets_of_org
+-- $1 organisation; $2 limit. Newest first.
+select id, sealed, encryption_key_id, created_at, retires_at, retires_at is null or retires_at > now() as live
+from signing_secret
+where org_id = $1
+order by (retires_at is null) desc, created_at desc, id desc
+limit $2
+
+-- name: signing_secrets_by_key
+-- Live ones by the encryption key that they were sealed with.
+select encryption_key_id, count(*), count(distinct org_id)
+from signing_secret
+where retires_at is null or retires_at > now()
+group by encryption_key_id
+order by encryption_key_id
+
+-- name: signing_secrets_to_reseal
+-- Of those that were sealed with one of the keys $1, at most $2.
+select id, sealed, encryption_key_id
+from signing_secret
+where encryption_key_id = any ($1::text[])
+order by id
+limit $2
+for update
+
+-- name: signing_secrets_reseal
+update signing_secret s
+set sealed = u.sealed, encryption_key_id = $3
+from unnest($1::uuid[], $2::bytea[]) as u(id, sealed)
+where s.id = u.id
+
 -- name: signing_secrets_lock_org
 select id from organisation where id = $1 for update
 

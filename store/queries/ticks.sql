@@ -105,6 +105,10 @@ update tick set finished_at = now(), counts = $3::bigint[]
 where monitor_id = $1 and tick_id = $2 and finished_at is null
 
 -- name: sched_close_large
+-- Tells whether the monitor began to fail, or works again.
+with failing as (
+  select from monitor_sched where monitor_id = $1 and failing_since is not null
+), closed as (
 update monitor_sched
 set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
     open_trigger = null, open_large = false,
@@ -112,3 +116,6 @@ set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots 
     failing_since = case when $4::boolean then null when $5::boolean then coalesce(failing_since, open_started_at)
                          else failing_since end
 where monitor_id = $1 and open_tick_id = $2
+returning monitor_id, org_id, failing_since is not null as fails
+)
+select monitor_id, org_id, fails from closed where fails <> exists (select from failing)

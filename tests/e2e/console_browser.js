@@ -83,9 +83,10 @@ class Operator {
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1, 'the filter finds one');
     await this.look('monitors');
-    await rows.getByRole('link').click();
+    await rows.getByRole('link', {name: this.given.organisation, exact: true}).waitFor();  // its name, not an id
+    await rows.getByRole('link').first().click();
     await this.badge('active');
-    await this.page.getByRole('img', {name: /The last \d+ ticks/}).waitFor();
+    await this.page.getByRole('group', {name: /The last \d+ ticks/}).waitFor();
     await this.look('monitor');
   }
 
@@ -144,6 +145,87 @@ class Operator {
     await this.look('events');
   }
 
+  // One tick, found from its monitor: what failed in it, and why.
+  async seeATick() {
+    const {failing} = this.given;
+    await this.go('#/monitors');
+    await this.page.getByLabel('Organisation (name or id)').fill(this.given.organisation);
+    await this.page.getByLabel('Health').selectOption('true');
+    await this.button('Show').click();
+    await this.page.waitForURL(/org_id=[0-9a-f-]{36}.*failing=true/);
+    const rows = this.page.locator('main tbody tr');
+    await rows.getByText('failing').first().waitFor();
+    assert.equal(await rows.count(), 1, 'one monitor fails');
+    await this.go(`#/monitors/${failing.id}`);
+    await this.page.getByRole('region', {name: 'Ticks, newest first'}).getByRole('link').nth(2).click();
+    await this.page.getByRole('heading', {name: 'Rows that failed'}).waitFor();
+    await this.main('no_address');
+    await this.look('tick');
+    await this.page.getByRole('link', {name: 'its row'}).first().click();
+    await this.main('Last completed check');
+    await this.main('no_address');
+    await this.look('failing-row');
+  }
+
+  // What is made here is shown once, and can be copied.
+  async takeSecret(title) {
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByRole('heading', {name: title}).waitFor();
+    const secret = await dialog.locator('code').innerText();
+    await dialog.getByRole('button', {name: /^Copy/}).click();
+    await dialog.getByText('Copied').waitFor();
+    await dialog.getByRole('button', {name: 'I have it'}).click();
+    await dialog.waitFor({state: 'hidden'});
+    return secret;
+  }
+
+  // From nothing to an organisation whose client can begin.
+  async makeAnOrganisation() {
+    const dialog = this.page.getByRole('dialog');
+    const confirm = name => dialog.getByRole('button', {name, exact: true}).click();
+    await this.go('#/organisations');
+    await this.button('New organisation').click();
+    await dialog.getByLabel('Name').fill('Newcomers');
+    await dialog.getByLabel('high_tier').check();
+    await this.look('new-organisation');
+    await confirm('Make it');
+    await this.page.getByRole('heading', {name: /Newcomers.*no credits/}).waitFor();
+    await this.button('Book credits').click();
+    await dialog.getByLabel('Amount').fill('100');
+    await dialog.getByLabel('Reason').fill('a beginning');
+    await confirm('Book');
+    await this.page.getByRole('heading', {name: /^Newcomers\s*$/}).waitFor();
+    await this.button('New team').click();
+    await dialog.getByLabel('Name').fill('Buyers');
+    await dialog.getByLabel(/Spend limit/).fill('50');
+    await confirm('Make it');
+    await this.page.getByRole('region', {name: 'Teams'}).getByText('Buyers').waitFor();
+    await this.button('New API key').click();
+    await dialog.getByLabel('Name').fill('first');
+    await dialog.getByLabel('Sees the monitors of').selectOption({label: 'Buyers'});
+    await confirm('Make it');
+    const key = await this.takeSecret('The API key');
+    assert.match(key, /^vd_live_/);
+    await this.page.getByRole('region', {name: 'API keys'}).getByText('Buyers').waitFor();
+    await this.button('New signing secret').click();
+    await confirm('Make it');
+    const secret = await this.takeSecret('The signing secret');
+    await this.page.getByRole('region', {name: 'Signing secrets'}).getByText('current').waitFor();
+    assert(!(await this.page.locator('main').innerText()).includes(secret), 'a secret is shown once');
+    await this.button('Features').click();
+    await dialog.getByLabel('high_tier').uncheck();
+    await confirm('Set');
+    await this.page.locator('dd', {hasText: /^monitors$/}).waitFor();
+    await this.look('new-organisation-made');
+    return this.useKey(key);
+  }
+
+  // The key works: what a client makes with it is seen here.
+  async useKey(key) {
+    const answer = await fetch(`${this.given.api}/monitors`, {headers: {'x-api-key': key}});
+    assert.equal(answer.status, 200);
+  }
+
   async terminate() {
     await this.page.getByRole('link', {name: 'Jobs'}).click();
     await this.page.getByLabel('Kind').selectOption('find_email');
@@ -181,6 +263,7 @@ class Operator {
     await this.page.locator('main tbody tr').first().getByRole('link').first().click();
     await this.badge('dead');
     await this.main('410');
+    await this.main('Service-Monitor-Id: ');
     await this.look('delivery');
     await this.button('Replay').click();
     await this.page.getByRole('dialog').getByLabel('Reason').fill('the receiver is mended');
@@ -192,13 +275,19 @@ class Operator {
       if (await this.page.locator('h2 .badge').innerText() === 'delivered') break;
       assert(Date.now() < end, 'not delivered after the replay');
     }
+    await this.button('Send again').click();
+    await this.page.getByRole('dialog').getByRole('button', {name: 'Send again', exact: true}).click();
+    await this.page.getByRole('dialog').waitFor({state: 'hidden'});
+    // The page is renewed by itself.
+    await this.page.getByRole('region', {name: 'Attempts'}).locator('tbody tr').nth(2).waitFor();
+    await this.badge('delivered');
   }
 
   async seeTheRest() {
     await this.page.getByRole('link', {name: 'Organisations'}).click();
-    await this.page.getByRole('link', {name: this.given.organisation}).waitFor();
+    await this.page.getByRole('link', {name: this.given.organisation, exact: true}).waitFor();
     await this.look('organisations');
-    await this.page.getByRole('link', {name: this.given.organisation}).click();
+    await this.page.getByRole('link', {name: this.given.organisation, exact: true}).click();
     await this.main('Spent this month');
     await this.look('organisation');
     await this.page.getByRole('link', {name: 'Audit'}).click();
@@ -253,7 +342,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'terminate', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'replay',
+    for (step of ['logIn', 'seeTheFleet', 'terminate', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation',
                   'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);

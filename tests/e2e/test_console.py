@@ -16,7 +16,7 @@ HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked'
 def monitor(tenant, name, url, **more):
     return tenant.post("/monitors", {
         "name": name, "key_columns": ["name"], "struct": {f"headline {HOSTILE}": "css:h1"}, "frequency": "1s",
-        "rows": [{"name": f"{HOSTILE} row", "url": url}], **more})
+        "rows": [{"name": f"{HOSTILE} row", **({"url": url} if url else {})}], **more})
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +83,8 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
         watched = monitor(tenant, f"find me {HOSTILE}", f"{nginx.url}/a.html")
         row = watched["rows"][0]["id"]
         monitor(tenant, "tells once", f"{nginx.url}/a.html", frequency="1h", webhook_url=receiver.url)
+        failing = monitor(tenant, "cannot work", None)
+        wait_until("a failure", lambda: tenant.finished_ticks(failing["id"]))
         wait_until("a first look", lambda: tenant.finished_ticks(watched["id"]))
         nginx.write("a.html", f"<h1>It is {HOSTILE.replace('<', '&lt;')} employees</h1>")
         wait_until("a change", lambda: [e for e in tenant.events(watched["id"], row)
@@ -93,12 +95,13 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
         job = tenant.post("/find-email-async", asked)["task_id"]
         wait_until("the job to be worked on",
                    lambda: vedette.as_operator("GET", f"/admin/v1/jobs/{job}").json["status"] == "running")
-        given = {"url": vedette.admin, "token": ADMIN_TOKEN, "modules": modules, "chromium": "/usr/bin/chromium",
+        given = {"url": vedette.admin, "token": ADMIN_TOKEN, "api": vedette.api, "failing": failing,
+                 "modules": modules, "chromium": "/usr/bin/chromium",
                  "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
                  "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
-                              input=json.dumps(given), capture_output=True, text=True, timeout=330)
+                              input=json.dumps(given), capture_output=True, text=True, timeout=420)
         assert done.returncode == 0, done.stderr[-4000:]
         assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
         pauses = [a for a in vedette.as_operator("GET", "/admin/v1/audit").json["items"]

@@ -114,6 +114,7 @@ def strict(binary, tmp_path):
         service = Vedette(binary, postgres.url("contract"), tmp_path, {
             "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
             "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
+            "VEDETTE_PROBES_MEDIUM_KIND": "http", "VEDETTE_PROBES_MEDIUM_URL": "http://127.0.0.1:1/",
         }).migrate().start()
         service.postgres = postgres
         service.sql = lambda statement, parameters=None: postgres.execute("contract", statement, parameters)
@@ -138,6 +139,7 @@ GOOD = {
     "struct": {"price": "css:.price", "ceo": "who leads the company"},
     "metadata": {"a": [1, None, "x"]}, "research_plan": "look", "run_id": "run-42",
 }
+PREVIEW = {"key_columns": ["sku"], "rows": [{"sku": "a"}], "struct": {"price": "css:.price"}}
 # Leads that cost nothing.
 ONE = {"lead": {"personal_email": "ada@home.example", "own": [1, None]}, "mode": "PERSONAL"}
 MANY = {"leads": [{"personal_email": "ada@home.example"}], "mode": "PERSONAL", "webhook_url": None}
@@ -168,6 +170,9 @@ def walk(proxy, service, tenant):
 
     for path in ("/openapi.json", "/docs"):
         assert call("GET", proxy.url + path).status == 200
+    seen = ask("POST", "/monitors/preview", PREVIEW)
+    assert [row["error"] is None for row in seen.json["rows"]] == [False], seen  # it has no page
+    yield "previewMonitor", seen
     created = ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
     yield "createMonitor", created
     yield "createMonitor", ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
@@ -323,7 +328,7 @@ class Errors:
         return self.proxy.call(method, path, raw=body, headers=sent)
 
     def good_body(self, operation):
-        return json.dumps({"createMonitor": GOOD, "updateMonitor": {"name": "n"},
+        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, **FINDS}.get(
                                operation, {})).encode()
@@ -365,6 +370,8 @@ class Errors:
     def s409(self, operation, method, path):
         if operation == "createMonitor":
             return self.idempotency_key_in_use()
+        if operation == "previewMonitor":  # of a tier that a research service serves
+            return self.ask(method, path, body=json.dumps({**PREVIEW, "tier": "medium"}).encode())
         if operation in FINDS:
             return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
@@ -456,6 +463,8 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
+        if operation == "previewMonitor":  # which asks the database for nothing but who calls
+            return None
         tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")

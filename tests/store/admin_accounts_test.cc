@@ -338,6 +338,84 @@ TEST_F(Secrets, ASecretSealedUnderAFormerKeyIsReadAndUnderALostOneFailsClosed) {
   EXPECT_FALSE(lost.readable);
 }
 
+TEST_F(Secrets, TheyAreListedMaskedNewestFirst) {
+  const std::string org = NewOrganisation();
+  const std::string path = "/admin/v1/orgs/" + org + "/signing-secrets";
+  EXPECT_EQ(Ask("GET", path).body["items"], Json::array());
+  const std::string first = Rotate(org, 0);
+  const std::string second = Rotate(org, 24);
+  const Reply listed = Ask("GET", path);
+  ASSERT_EQ(listed.body["items"].size(), 2U) << listed.raw.body;
+  const Json& current = listed.body["items"][0];
+  EXPECT_EQ(current["preview"], second.substr(0, 13) + "..." + second.substr(69));
+  EXPECT_EQ(current["retires_at"], nullptr);
+  EXPECT_EQ(current["live"], true);
+  EXPECT_EQ(current["encryption_key_id"], store::EncryptionKeyId(config.security.encryption_key));
+  EXPECT_TRUE(listed.body["items"][1]["retires_at"].is_string());
+  EXPECT_EQ(listed.raw.body.find(first), std::string::npos);
+  Sql("update signing_secret set encryption_key_id = 'another'");
+  EXPECT_EQ(Ask("GET", path).body["items"][0]["preview"], nullptr);
+  EXPECT_EQ(Ask("GET", "/admin/v1/orgs/" + base::Uuid::V4().ToString() + "/signing-secrets").status,
+            404);
+}
+
+TEST_F(Secrets, KeysOfLiveSecretsAreCountedAndSayWhetherTheyAreThere) {
+  const std::string org = NewOrganisation();
+  Rotate(org, 0);
+  Rotate(org, 24);
+  const std::string present = store::EncryptionKeyId(config.security.encryption_key);
+  const auto keys = [this] { return Ask("GET", "/admin/v1/signing-secrets/keys").body["items"]; };
+  ASSERT_EQ(keys().size(), 1U);
+  EXPECT_EQ(keys()[0]["id"], present);
+  EXPECT_EQ(keys()[0]["place"], "encryption_key");
+  EXPECT_EQ(keys()[0]["live_secrets"], 2);
+  EXPECT_EQ(keys()[0]["organisations"], 1);
+  Sql("update signing_secret set encryption_key_id = 'lost' where retires_at is null");
+  ASSERT_EQ(keys().size(), 2U);
+  EXPECT_EQ(keys()[1]["place"], "not configured here");
+  EXPECT_EQ(keys()[1]["live_secrets"], 1);
+}
+
+TEST_F(Secrets, ResealedOnesAreTheSameUnderTheNewKeyAlone) {
+  const std::string org = NewOrganisation();
+  const std::string first = Rotate(org, 0);
+  const std::string second = Rotate(org, 24);
+  const config::SecurityConfig both{std::string(32, 'n'), {config.security.encryption_key}};
+  const config::SecurityConfig after{both.encryption_key, {}};
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const store::AuditEntry audit{.actor = "t", .action = "signing_secrets.reseal"};
+  const auto done = store::ResealSigningSecrets(session, clock, both, audit);
+  EXPECT_EQ(done.resealed, 2);
+  EXPECT_EQ(done.unreadable, 0);
+  EXPECT_TRUE(done.done);
+  EXPECT_EQ(Read(org, after).secrets, (std::vector<std::string>{second, first}));
+  EXPECT_EQ(store::ResealSigningSecrets(session, clock, both, audit).resealed, 0) << "done once";
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'signing_secrets.reseal'"), "1");
+}
+
+TEST_F(Secrets, ASecretThatCannotBeOpenedIsCountedAndLeftAlone) {
+  const std::string org = NewOrganisation();
+  Rotate(org, 0);
+  Sql("update signing_secret set sealed = sealed || 'x'::bytea");
+  const std::string before = Sql("select md5(sealed) from signing_secret");
+  const config::SecurityConfig both{std::string(32, 'n'), {config.security.encryption_key}};
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const auto done =
+      store::ResealSigningSecrets(session, clock, both, {.actor = "t", .action = "r"});
+  EXPECT_EQ(done.resealed, 0);
+  EXPECT_EQ(done.unreadable, 1);
+  EXPECT_TRUE(done.done);
+  EXPECT_EQ(Sql("select md5(sealed) from signing_secret"), before);
+}
+
+TEST_F(Secrets, NothingIsResealedWithoutAFormerKey) {
+  Rotate(NewOrganisation(), 0);
+  const Reply reply = Ask("POST", "/admin/v1/signing-secrets/reseal", Object({{"reason", "r"}}));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body["resealed"], 0);
+  EXPECT_EQ(reply.body["done"], true);
+}
+
 TEST_F(Secrets, ASecretMovedToAnotherRowIsNotOpened) {
   const std::string org = NewOrganisation();
   Rotate(org, 0);

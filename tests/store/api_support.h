@@ -148,6 +148,20 @@ class FakeProviderKeys final : public api::ProviderKeys {
   View view_{nullptr, {}, base::Timestamp(std::chrono::hours(1))};
 };
 
+// Serves the tiers low and medium; answers with what a test gives it.
+class FakePreviewer final : public api::Previewer {
+ public:
+  bool Serves(domain::Tier tier) const override {
+    return tier == domain::Tier::kLow || tier == domain::Tier::kMedium;
+  }
+  void Preview(api::PreviewRequest request, Done done) override {
+    asked = std::move(request);
+    done(outcome);
+  }
+  std::optional<api::PreviewRequest> asked;
+  api::PreviewOutcome outcome;
+};
+
 // The public API over a database of the test's own, without the sockets. The organisation "acme"
 // has every feature unless a test takes it away.
 class ApiTest : public testing::Test {
@@ -208,7 +222,8 @@ class ApiTest : public testing::Test {
   FakeWebhookTester tester;
   FakeKeyFetcher key_fetcher;
   FakeProviderKeys provider_keys;
-  api::Outgoing outgoing{tester, key_fetcher, provider_keys};
+  FakePreviewer previewer;
+  api::Outgoing outgoing{tester, previewer, key_fetcher, provider_keys};
   api::Api api;
   Tenant acme;
   std::thread loop_thread;

@@ -363,5 +363,103 @@ TEST_F(DeliveryTest, ACallbackOfAJobIsClaimedBesideNotificationsAndKeptInHistory
             "true " + job.id.ToString() + " 6");
 }
 
+class SendNowTest : public DeliveryTest {
+ public:
+  store::SendNowOutcome SendNow(const base::Uuid& id) {
+    return store::SendDeliveryNow(session, clock, id, {.actor = "t", .action = "delivery.send"});
+  }
+  void Settle(AttemptEnd end) {
+    const auto claim = Claim();
+    ASSERT_EQ(claim.deliveries.size(), 1U);
+    auto attempt = Attempt(claim.deliveries[0], end);
+    attempt.retry_in = std::chrono::hours(4);
+    store::SettleAttempts(session, {attempt}, false, 1, std::chrono::hours(1));
+  }
+};
+
+TEST_F(SendNowTest, APendingOneIsTriedNowWhateverItsScheduleAndItsBreakerSay) {
+  const auto id = Commit("a.example");
+  Settle(AttemptEnd::kRetry);
+  EXPECT_TRUE(Claim().deliveries.empty()) << "it is due in 4 hours, and its breaker is open";
+  EXPECT_EQ(SendNow(id), store::SendNowOutcome::kHastened);
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  EXPECT_EQ(claim.deliveries[0].attempts, 1) << "its schedule goes on";
+  EXPECT_EQ(SendNow(id), store::SendNowOutcome::kBeingSent);
+}
+
+TEST_F(SendNowTest, ADeliveredOneIsSentAgainWithTheSamePair_G3) {
+  const auto id = Commit("a.example");
+  const auto first = Claim();
+  ASSERT_EQ(first.deliveries.size(), 1U);
+  store::SettleAttempts(session, {Attempt(first.deliveries[0], AttemptEnd::kDelivered)}, false, 3,
+                        std::chrono::seconds(30));
+  EXPECT_EQ(SendNow(id), store::SendNowOutcome::kResent);
+  const auto again = Claim();
+  ASSERT_EQ(again.deliveries.size(), 1U);
+  const auto& a = first.deliveries[0].notification;
+  const auto& b = again.deliveries[0].notification;
+  EXPECT_EQ(b.delivery_id, id);
+  EXPECT_EQ(b.event_group_id, a.event_group_id);
+  EXPECT_EQ(b.type, a.type);
+  EXPECT_EQ(domain::NotificationBody(b), domain::NotificationBody(a));
+  EXPECT_EQ(again.deliveries[0].attempts, 1);
+  EXPECT_EQ(again.deliveries[0].schedule_attempts, 0);
+  auto attempt = Attempt(again.deliveries[0], AttemptEnd::kDelivered);
+  store::SettleAttempts(session, {attempt}, false, 3, std::chrono::seconds(30));
+  store::DeliveryQuery query;
+  query.state = domain::DeliveryState::kDelivered;
+  query.limit = 10;
+  const auto listed = store::ListDeliveries(session, query);
+  ASSERT_EQ(listed.size(), 1U) << "delivered twice, listed once";
+  EXPECT_EQ(listed[0].attempts, 2);
+}
+
+TEST_F(SendNowTest, ADeadOneIsReplayedAndAnUnknownOneIsNotFound) {
+  const auto id = Commit("a.example");
+  Settle(AttemptEnd::kDead);
+  EXPECT_EQ(SendNow(id), store::SendNowOutcome::kReplayed);
+  EXPECT_EQ(SendNow(base::Uuid::V4()), store::SendNowOutcome::kNotFound);
+}
+
+TEST_F(SendNowTest, ADeliveredOneWhoseReceiverWasClearedGoesNowhere) {
+  const auto id = Commit("a.example");
+  Settle(AttemptEnd::kDelivered);
+  Sql("update monitor set webhook_url = null, endpoint_id = null");
+  EXPECT_EQ(SendNow(id), store::SendNowOutcome::kNoReceiver);
+  EXPECT_FALSE(store::ReadDelivery(session, id)->request);
+}
+
+TEST_F(SendNowTest, ADeliveryShowsItsRequestAsItIsSent) {
+  const auto id = Commit("a.example/hook");
+  const auto shown = store::ReadDelivery(session, id);
+  ASSERT_TRUE(shown && shown->request);
+  EXPECT_EQ(shown->request->url, "http://a.example/hook");
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  const auto& n = claim.deliveries[0].notification;
+  EXPECT_EQ(shown->request->body, domain::NotificationBody(n));
+  EXPECT_EQ(shown->request->headers, domain::NotificationHeaders(n, 1));
+}
+
+TEST_F(SendNowTest, BreakersThatTurnAreTold) {
+  const auto id = Commit("a.example");
+  const auto settle = [this](AttemptEnd end) {
+    return store::SettleAttempts(session, {Attempt(Claim().deliveries.at(0), end)}, false, 2,
+                                 std::chrono::seconds(30));
+  };
+  EXPECT_TRUE(settle(AttemptEnd::kRetry).empty());
+  SendNow(id);
+  const auto opened = settle(AttemptEnd::kRetry);
+  ASSERT_EQ(opened.size(), 1U);
+  EXPECT_TRUE(opened[0].opened);
+  EXPECT_EQ(opened[0].receiver, "http://a.example:80");
+  EXPECT_EQ(opened[0].org_id, org);
+  SendNow(id);
+  const auto closed = settle(AttemptEnd::kDelivered);
+  ASSERT_EQ(closed.size(), 1U);
+  EXPECT_FALSE(closed[0].opened);
+}
+
 }  // namespace
 }  // namespace vedette::test

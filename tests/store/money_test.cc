@@ -80,7 +80,7 @@ TEST_F(MoneyTest, G4_WhatIsNotPaidIsInPositionOrderAndStoresNoEvent) {
     store::CutPortions(session, clock, limits);
   }
   Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
-  ASSERT_EQ(store::CloseLargeTicks(session, 10), 1);
+  ASSERT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select counts::text from tick"), "{0,0,300,0,300,0,0,0,0}");
   EXPECT_EQ(Balance(), "0");
   // Chunks are paid for one by one, and each pays its first rows: none is paid behind one that is

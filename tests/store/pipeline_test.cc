@@ -148,9 +148,9 @@ TEST_F(PipelineTest, G7_ALargeTickIsLoggedByBlockAndClosedWhenItsLastChunkIsReco
   const auto claim = ClaimAll(2);
   ASSERT_EQ(claim.chunks.size(), 2U);
   Record(FinishAll(claim, Outcome::kUnchanged));
-  EXPECT_EQ(store::CloseLargeTicks(session, 10), 0) << "a chunk is left";
+  EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 0) << "a chunk is left";
   Record(FinishAll(ClaimAll(), Outcome::kChanged));
-  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select count(*) from check_log"), "3");
   EXPECT_EQ(Sql("select counts::text from tick"), "{0,88,512,0,0,0,0,0,0}");
   EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");
@@ -400,7 +400,7 @@ TEST_F(PipelineTest, AChunkThatKeepsKillingItsWorkersIsHalvedDownToTheRow) {
   EXPECT_EQ(splits, 2);
   EXPECT_EQ(Sql("select count(*) from chunk where row_count = 1"), "4");
   Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
-  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select counts::text from tick"), "{0,0,4,0,0,0,0,0,0}");
   ExpectMoneyAddsUp();
 }

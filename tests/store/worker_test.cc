@@ -46,7 +46,7 @@ TEST_F(WorkerTest, G1_G4_G7_EveryCheckOfEveryDueTickIsRecordedOnce) {
   EXPECT_EQ(Sql("select string_agg(encode(outcomes, 'hex'), ',' order by row_count) from tick "
                 "where outcomes is not null"),
             "01,010202");
-  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select counts::text from tick where counts is not null"),
             "{0,30,270,0,0,0,0,0,0}");
   EXPECT_EQ(Sql("select count(*) from event where event_type = 0 and field = 'price' and "
@@ -579,7 +579,7 @@ TEST_F(WorkerTest, AChunkThatKeepsEndingItsProcessIsHalvedAndItsRowsAreCheckedOn
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 8U);
   EXPECT_EQ(Outcomes(monitor), "0202020202020202");
-  EXPECT_EQ(store::CloseLargeTicks(session, 10), 1);
+  EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Balance(), 992'000);
   ExpectMoneyAddsUp();
 }

@@ -28,7 +28,7 @@ CheckPipeline::CheckPipeline(base::EventLoop& loop, store::Pool& pool, store::Si
                        claimer_.OnRoom();
                      }}),
       runner_(loop, clock, metrics, RoomLimitsOf(config), std::move(probes), sink, holdings_,
-              pauses_, RunnerHooks()),
+              pauses_, log, RunnerHooks()),
       suspects_(loop, pool, clock, log, config.worker.claims_max, sink, slot, SuspectHooks()),
       claimer_(loop, pool, clock, log, config, holdings_,
                std::uniform_real_distribution<double>()(random_),

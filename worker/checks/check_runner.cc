@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "domain/current_values.h"
 #include "domain/ids.h"
+#include "net/url.h"
+#include "pages/page_address.h"
 #include "worker/checks/check_effects.h"
 #include "worker/checks/verdict.h"
 
@@ -116,7 +118,7 @@ Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
 CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
                          NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses,
-                         Hooks hooks)
+                         base::Logger log, Hooks hooks)
     : clock_(clock),
       metrics_(metrics),
       limits_(limits),
@@ -124,6 +126,7 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
       sink_(sink),
       holdings_(holdings),
       pauses_(pauses),
+      log_(std::move(log)),
       hooks_(std::move(hooks)),
       random_(std::random_device{}()),
       retry_timer_(loop, [this] { RunRetries(); }) {}
@@ -273,7 +276,10 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
   if (check->stage == Check::Stage::kRefused) return Withdraw(check);
   const TierProbe& probe = probes_.at(check->chunk->claimed.tier);
   const auto* failure = std::get_if<ProbeFailure>(&result);
-  if (failure != nullptr) metrics_.AddProbeFailure(probe.kind, failure->error_class);
+  if (failure != nullptr) {
+    metrics_.AddProbeFailure(probe.kind, failure->error_class);
+    NoteFailure(*check, *failure);
+  }
   if (failure != nullptr && check->chunk->Working()) {
     const auto left = check->deadline - clock_.SinceBoot();
     const double random = std::uniform_real_distribution<double>()(random_);
@@ -282,6 +288,21 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
     if (wait) return RetryLater(check, *wait);
   }
   Finish(check, result);
+}
+
+// Without the sentence and the address's path, which may tell of a person.
+void CheckRunner::NoteFailure(const Check& check, const ProbeFailure& failure) const {
+  const TierProbe& probe = probes_.at(check.chunk->claimed.tier);
+  std::optional<std::string> address;
+  if (probe.probe->ReadsSubject()) {
+    address = pages::PageAddress(check.subject.Value(), check.context.Value());
+  }
+  log_.Debug("an attempt at a check failed", {{"monitor", check.part().part.monitor_id.ToString()},
+                                              {"row", check.row().row_id.ToString()},
+                                              {"check", check.id.ToString()},
+                                              {"attempt", check.attempts},
+                                              {"class", failure.error_class},
+                                              {"address", net::OriginOf(address.value_or(""))}});
 }
 
 void CheckRunner::RetryLater(const std::shared_ptr<Check>& check, milliseconds delay) {
@@ -325,8 +346,9 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
   // A chunk that is deaf or lost has no use for the result.
   if (chunk->Working() || chunk->phase == HeldChunk::Phase::kGivingBack) {
     const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
-    hooks_.result(chunk, {check->ref, verdict.outcome,
-                          EffectsOf(*chunk, check->ref, verdict, clock_, sink_)});
+    hooks_.result(
+        chunk, {check->ref, verdict.outcome, EffectsOf(*chunk, check->ref, verdict, clock_, sink_),
+                Origin::kProbed, verdict.never_observed});
   }
   Pump();
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "domain/names.h"
 #include "metrics/metrics.h"
@@ -62,7 +63,8 @@ class CheckRunner {
 
   CheckRunner(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
               const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
-              NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses, Hooks hooks);
+              NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses,
+              base::Logger log, Hooks hooks);
 
   // The chunk's rows without an outcome are to be started. The chunk is held.
   void Enqueue(const ChunkPtr& chunk);
@@ -91,6 +93,7 @@ class CheckRunner {
   void Attempt(const std::shared_ptr<Check>& check);
   bool OnTurn(Check& check, std::chrono::milliseconds waited);
   void OnProbed(const std::shared_ptr<Check>& check, const ProbeResult& result);
+  void NoteFailure(const Check& check, const ProbeFailure& failure) const;
   void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
   void CountDuration(Check& check);
@@ -104,6 +107,7 @@ class CheckRunner {
   NotificationSink* const sink_;  // may be null
   Holdings& holdings_;
   const PauseWatch& pauses_;
+  const base::Logger log_;
   const Hooks hooks_;
   std::mt19937_64 random_;  // jitter only
 

@@ -48,6 +48,7 @@ struct CheckResult {
   domain::Outcome outcome = domain::Outcome::kFailed;
   std::unique_ptr<CheckEffects> effects;  // null where there are none
   Origin origin = Origin::kProbed;
+  int never_observed = 0;  // Verdict::never_observed
 };
 
 // The rows of one monitor inside a chunk.

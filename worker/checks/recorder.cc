@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/signals.h"
+#include "work/health_log.h"
 #include "worker/checks/check_effects.h"
 
 namespace vedette::worker {
@@ -99,6 +100,7 @@ Recorder::Recorder(base::EventLoop& loop, store::Pool& pool, store::Signals& sig
       clock_(clock),
       metrics_(metrics),
       config_(config.worker),
+      log_(log),
       delivery_lease_(config.delivery.lease_ms),
       sink_(sink),
       holdings_(holdings),
@@ -171,6 +173,7 @@ bool Recorder::Take(Item* item) {
 
 void Recorder::OnWritten(const std::vector<Item>& items, const store::RecordResult& result,
                          bool again) {
+  work::LogTurns(log_, result.turns);
   for (const Item& item : items) {
     item.chunk->Enter(HeldChunk::Recording::kNone);
     const bool dropped = std::find(result.dropped.begin(), result.dropped.end(),
@@ -189,13 +192,16 @@ void Recorder::OnWritten(const std::vector<Item>& items, const store::RecordResu
 void Recorder::OnItemWritten(const Item& item, const store::RecordResult& result) {
   const ChunkPtr& chunk = item.chunk;
   std::int64_t completed = 0;
+  std::int64_t never_observed = 0;
   for (const CheckResult& r : item.results) {
     metrics_.AddChecks(r.outcome, chunk->claimed.tier, 1);
+    never_observed += r.never_observed;
     if (domain::IsCompleted(r.outcome)) ++completed;
   }
   if (completed > 0) {
     metrics_.AddCreditsCharged(chunk->claimed.tier, completed * chunk->claimed.price_mc);
   }
+  metrics_.AddFieldsNeverObserved(chunk->claimed.tier, never_observed);
   Deliver(item.results, result);
   if (item.finished) {
     hooks_.ended(chunk);

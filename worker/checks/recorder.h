@@ -79,6 +79,7 @@ class Recorder {
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::WorkerConfig& config_;
+  const base::Logger log_;
   const std::chrono::milliseconds delivery_lease_;
   NotificationSink* const sink_;  // may be null
   Holdings& holdings_;

@@ -13,6 +13,8 @@ namespace {
 using base::Json;
 
 const Json kNothing = Json::object();
+// Of the names of fields in one sentence, about.
+constexpr std::size_t kUnreadNamesBytesMax = 500;
 
 std::optional<double> NumberOf(const Json& value) {
   if (value.is_number()) return value.get<double>();
@@ -112,6 +114,37 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
   }
 }
 
+// Whether a field that has no value now has never had one.
+bool NeverHadOne(const KnownValues& before, const std::string& field) {
+  for (const base::JsonText* values : {&before.baseline, &before.Current()}) {
+    const auto it = values->Value().find(field);
+    if (it != values->Value().end() && !IsNoValue(*it)) return false;
+  }
+  return true;
+}
+
+std::string SentenceOf(const ProbeFailure& failure) {
+  return failure.error_class + ": " + failure.message;
+}
+
+// Of the first field that could not be read, with the names of the others; nothing without any.
+std::optional<std::string> UnreadSentence(const std::vector<WatchedField>& watched,
+                                          const std::map<std::string, ProbeFailure>& unread) {
+  std::optional<std::string> sentence;
+  std::string others;
+  for (const WatchedField& field : watched) {
+    const auto it = unread.find(field.name);
+    if (it == unread.end()) continue;
+    if (!sentence) {
+      sentence = SentenceOf(it->second);
+    } else if (others.size() < kUnreadNamesBytesMax) {
+      others += (others.empty() ? "'" : ", '") + field.name + '\'';
+    }
+  }
+  if (!others.empty()) *sentence += " Nor can be read: " + others + '.';
+  return sentence;
+}
+
 }  // namespace
 
 bool SameValue(const Json& a, const Json& b) {
@@ -141,13 +174,17 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
   Writer writer{before};
   if (const auto* failure = std::get_if<ProbeFailure>(&result)) {
     writer.verdict.outcome = domain::Outcome::kFailed;
-    writer.verdict.error = failure->error_class + ": " + failure->message;
+    writer.verdict.error = SentenceOf(*failure);
     return std::move(writer.verdict);
   }
-  const auto& fields = std::get<Observation>(result).fields;
+  writer.verdict.error = UnreadSentence(watched, std::get<Observation>(result).unread);
+  const auto& [fields, unread] = std::get<Observation>(result);
   const Json& pending = before.pending ? before.pending->Value() : kNothing;
   for (const WatchedField& field : watched) {
     const auto it = fields.find(field.name);
+    const bool missed =
+        it == fields.end() ? unread.contains(field.name) : IsNoValue(it->second.value);
+    if (missed && NeverHadOne(before, field.name)) ++writer.verdict.never_observed;
     if (it != fields.end()) {
       JudgeField(field.name, rules, it->second, &writer);
     } else if (pending.contains(field.name)) {

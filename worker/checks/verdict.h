@@ -41,7 +41,10 @@ struct FieldChange {
 struct Verdict {
   domain::Outcome outcome = domain::Outcome::kUnchanged;
   std::vector<FieldChange> changes;  // by field, at most one each
-  std::optional<std::string> error;  // of a failed check: "class: sentence"
+  // "class: sentence" of a failed check, or of the fields that could not be read where others were.
+  std::optional<std::string> error;
+  // Fields that a completed check looked for and that have never had a value.
+  int never_observed = 0;
   // Whether the row has to be written, and then its new values; `known` and `baseline` are empty
   // where they stay as they are, `pending` is empty where nothing is pending any more.
   bool row_changed = false;
@@ -56,7 +59,8 @@ struct Verdict {
 // The rules (design 6): only what was observed can be a change. A first observation becomes the
 // baseline silently. A new value counts once it was seen in confirm_after checks in a row, an
 // absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
-// nothing. Throws std::invalid_argument where `before` is no JSON.
+// nothing, and neither does a field that could not be read, for the field. Throws
+// std::invalid_argument where `before` is no JSON.
 Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
               const KnownValues& before, const ProbeResult& result);
 

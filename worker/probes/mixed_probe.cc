@@ -91,7 +91,10 @@ void MixedProbe::Impl::AskModel(ProbeRequest prose, std::optional<pages::PageTex
                                 Observation seen, Done done) {
   model.Ask(std::move(prose), std::move(page),
             [seen = std::move(seen), done = std::move(done)](ProbeResult result) mutable {
-              if (auto* said = std::get_if<Observation>(&result)) said->fields.merge(seen.fields);
+              if (auto* said = std::get_if<Observation>(&result)) {
+                said->fields.merge(seen.fields);
+                said->unread.merge(seen.unread);
+              }
               done(std::move(result));
             });
 }

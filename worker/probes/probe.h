@@ -25,7 +25,7 @@ using ProbeResult = domain::ObservationResult;
 // What the rows of a monitor have in common for a probe. Immutable once built; shared by its
 // checks.
 struct ProbeSpec {
-  base::Uuid monitor_id;
+  base::Uuid monitor_id;  // nil: of rows that are looked at for no monitor
   domain::SubjectType subject_type;
   domain::Tier tier;
   std::vector<WatchedField> watched;

@@ -11,6 +11,7 @@
 #include "pages/fetch.h"
 #include "pages/http_failure.h"
 #include "pages/page_address.h"
+#include "pages/robots_book.h"
 #include "pages/selector.h"
 #include "worker/probes/spec_cache.h"
 
@@ -93,10 +94,12 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
 
   Impl(base::EventLoop& l, net::HttpClient& client, base::ThreadPool& p,
        const net::AddressPolicy& policy, pages::PageMemory& memory, base::ByteBudget& budget,
-       const config::ProbeConfig& probe_config, const config::NetConfig& net_config)
+       const config::ProbeConfig& probe_config, const config::NetConfig& net_config,
+       pages::RobotsBook* book)
       : loop(l),
         pool(p),
         fetcher(l, client, p, policy, memory, budget, net_config.user_agent),
+        robots(book),
         body_bytes_max(probe_config.body_bytes_max) {}
 
   void Read(ProbeRequest request, std::size_t text_bytes_max, Done done);
@@ -108,6 +111,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   base::EventLoop& loop;
   base::ThreadPool& pool;
   pages::Fetcher fetcher;
+  pages::RobotsBook* const robots;  // null: robots.txt is not asked
   const std::size_t body_bytes_max;
   const base::SystemClock clock;
 
@@ -184,7 +188,10 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   pages::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
   fetch.url = std::move(check.url);
-  fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
+  // What belongs to no monitor is looked at once, and nothing is remembered of it.
+  if (!check.request.spec->monitor_id.is_nil()) {
+    fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
+  }
   fetch.body_bytes_max = body_bytes_max;
   fetch.timeout = check.request.timeout;
   fetch.turn_wait_max = kTurnWaitMax;
@@ -202,23 +209,31 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
                                                       pages::ReadingTime& time) {
     return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
   };
-  fetcher.Fetch(std::move(fetch), std::move(read),
-                [done = std::move(check.done), asked](pages::Fetched fetched) {
-                  if (auto* failure = std::get_if<ProbeFailure>(&fetched)) {
-                    failure->message += " It was asked for " + asked + '.';
-                    return done({std::move(*failure), {}});
-                  }
-                  const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-                  // Under this key nothing else is kept.
-                  done(static_cast<const FieldReading&>(reading).reading);
-                });
+  auto then = [done = std::move(check.done), asked](pages::Fetched fetched) {
+    if (auto* failure = std::get_if<ProbeFailure>(&fetched)) {
+      failure->message += " It was asked for " + asked + '.';
+      return done({std::move(*failure), {}});
+    }
+    const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
+    // Under this key nothing else is kept.
+    done(static_cast<const FieldReading&>(reading).reading);
+  };
+  if (robots == nullptr) return fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
+  robots->Ask(fetch, [fetch, read = std::move(read), then = std::move(then),
+                      weak = weak_from_this()](std::optional<ProbeFailure> refused) mutable {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    if (refused) return then(std::move(*refused));
+    self->fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
+  });
 }
 
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                    const net::AddressPolicy& policy, pages::PageMemory& memory,
                    base::ByteBudget& budget, const config::ProbeConfig& probe,
-                   const config::NetConfig& net)
-    : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net)) {}
+                   const config::NetConfig& net, pages::RobotsBook* robots)
+    : impl_(
+          std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots)) {}
 
 WebProbe::~WebProbe() = default;
 

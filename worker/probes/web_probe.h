@@ -10,6 +10,7 @@
 #include "net/public_address.h"
 #include "pages/page_memory.h"
 #include "pages/page_reading.h"
+#include "pages/robots_book.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
@@ -29,7 +30,8 @@ class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
            const net::AddressPolicy& policy, pages::PageMemory& memory, base::ByteBudget& budget,
-           const config::ProbeConfig& probe, const config::NetConfig& net);
+           const config::ProbeConfig& probe, const config::NetConfig& net,
+           pages::RobotsBook* robots = nullptr);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 

@@ -380,7 +380,7 @@ TEST(DescriptionWarnings, NameSelectorsThatCannotBeRead) {
         DescriptionWarnings(watched, domain::Tier::kLow, config, fault, HandClock());
     ASSERT_TRUE(warnings);
     EXPECT_EQ(base::ParseJsonOrThrow(*warnings),
-              Json({"struct.\"b\": It is wrong: b. Checks of this monitor will fail."}));
+              Json({"struct.\"b\": It is wrong: b. This field will never be observed."}));
   }
   EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, fault, HandClock()));
 }

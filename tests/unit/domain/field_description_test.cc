@@ -21,6 +21,7 @@ TEST(FieldDescription, APrefixNamesTheLanguage) {
   ExpectParsed("css:.price", Kind::kCss, ".price");
   ExpectParsed("xpath://h1/@title", Kind::kXPath, "//h1/@title");
   ExpectParsed("json:$.price", Kind::kJson, "$.price");
+  ExpectParsed("jsonld:Product $.price", Kind::kJsonLd, "Product $.price");
   ExpectParsed("regex:v([0-9.]+)", Kind::kRegex, "v([0-9.]+)");
   ExpectParsed("text", Kind::kText, "");
 }

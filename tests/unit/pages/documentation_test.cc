@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,7 +15,7 @@ namespace vedette::pages {
 namespace {
 
 struct Example {
-  std::string type;  // of the page: html, json
+  std::string type;  // of the page: html, xml, json
   std::string page;
   std::string description;
   std::string observes;  // JSON
@@ -72,7 +73,9 @@ TEST(Documentation, EveryExampleObservesWhatItSays) {
     auto compiled = FieldSet::Compile({{"f", example.description}});
     ASSERT_TRUE(std::holds_alternative<FieldSet>(compiled))
         << example.description << ": " << std::get<domain::Failure>(compiled).message;
-    const std::string type = example.type == "json" ? "application/json" : "text/html";
+    const std::map<std::string, std::string> types{
+        {"json", "application/json"}, {"xml", "application/xml"}, {"html", "text/html"}};
+    const std::string& type = types.at(example.type);
     ExtractionStop stop;
     const auto result = std::get<FieldSet>(compiled).Extract(
         {example.page, type, "https://shop.example/mugs/blue"}, stop);
@@ -93,8 +96,8 @@ TEST(Documentation, EveryPrefixAndFilterHasAnExample) {
     words.insert(parsed.filters.begin(), parsed.filters.end());
     if (!parsed.attribute.empty()) words.insert("@");
   }
-  EXPECT_EQ(kinds, (std::set<Kind>{Kind::kCss, Kind::kXPath, Kind::kJson, Kind::kRegex, Kind::kMeta,
-                                   Kind::kText}));
+  EXPECT_EQ(kinds, (std::set<Kind>{Kind::kCss, Kind::kXPath, Kind::kJson, Kind::kJsonLd,
+                                   Kind::kRegex, Kind::kMeta, Kind::kText}));
   EXPECT_EQ(words, (std::set<std::string>{"@", "first", "all", "count", "text", "number", "hash"}));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -98,6 +99,114 @@ TEST(FirstNumber, RefusesWhatCannotBeToldAndWhatIsNoNumber) {
         "3,5 Mio.", "2 Mrd. EUR", "1.4 million", "7 billion", "3 thousand", "21.11.2026",
         "192.168.0.1", "1,2,3", "1.23.456", "12,34.567,8"}) {
     EXPECT_FALSE(FirstNumber(text)) << text << " gave " << FirstNumber(text)->dump();
+  }
+}
+
+// As shops, newspapers and offices of the place write; null is what cannot be told, or is no
+// number.
+struct Notation {
+  const char* language;
+  const char* text;
+  base::Json value;
+};
+const Notation kNotations[] = {
+    {"en", "$1,299.00", 1299},
+    {"en", "$1,299", 1299},
+    {"en", "1,299 in stock", 1299},
+    {"en", "US$ 12.5", 12.5},
+    {"en", "from $19.99 to $29.99", 19.99},
+    {"en", "4.7 out of 5 stars", 4.7},
+    {"en", "12,345 reviews", 12345},
+    {"en", "1.299 kWh", 1.299},
+    {"en", "-3.5%", -3.5},
+    {"en", "+4.25 pts", 4.25},
+    {"en", "$1.2M", nullptr},
+    {"en", "$3.4 billion", nullptr},
+    {"en", "10k followers", nullptr},
+    {"en", "v2.10.1", nullptr},
+    {"en-GB",
+     "\xC2\xA3"
+     "1,049.99",
+     1049.99},
+    {"en-GB",
+     "\xC2\xA3"
+     "2,500",
+     2500},
+    {"en-IN",
+     "\xE2\x82\xB9"
+     "1,29,900",
+     129900},
+    {"en-IN", "\xE2\x82\xB9 12,34,567.50", 1234567.5},
+    {"hi", "99,999", 99999},
+    {"de", "1.299,00 \xE2\x82\xAC", 1299},
+    {"de", "1.299 \xE2\x82\xAC", 1299},
+    {"de", "\xE2\x82\xAC 1.299,-", 1299},
+    {"de", "ab 19,95 EUR", 19.95},
+    {"de", "12.345.678 Einwohner", 12345678},
+    {"de", "3,5 Mio.", nullptr},
+    {"de", "2,1 Mrd. Euro", nullptr},
+    {"de", "21.11.2026", nullptr},
+    {"de", "4,7 von 5", 4.7},
+    {"de", "0,99", 0.99},
+    {"de-AT", "\xE2\x82\xAC 2.490,50", 2490.5},
+    {"de-CH", "CHF 1'299.00", 1299},
+    {"de-CH",
+     "Fr. 1\xE2\x80\x99"
+     "299.\xE2\x80\x93",
+     1299},
+    {"de-CH", "1.299", 1.299},
+    {"fr", "1 299,00 \xE2\x82\xAC", 1299},
+    {"fr", "1 299 \xE2\x82\xAC", 1299},
+    {"fr", "12,5 %", 12.5},
+    {"fr", "1.299,00 \xE2\x82\xAC", 1299},
+    {"fr-CH", "CHF 89.90", 89.9},
+    {"it", "\xE2\x82\xAC 1.299,90", 1299.9},
+    {"it", "1.299", 1299},
+    {"es", "1.299,00 \xE2\x82\xAC", 1299},
+    {"es", "12.500 habitantes", 12500},
+    {"es-MX", "$1,299.00", 1299},
+    {"es-MX", "1,299", 1299},
+    {"pt-BR", "R$ 1.299,00", 1299},
+    {"pt-BR", "R$ 1.299", 1299},
+    {"", "R$ 1.299", 1299},
+    {"pt", "12,34", 12.34},
+    {"nl", "\xE2\x82\xAC 1.299,-", 1299},
+    {"nl", "\xE2\x82\xAC 12,-", 12},
+    {"pl", "1 299,00 z\xC5\x82", 1299},
+    {"pl", "4.500 z\xC5\x82", 4500},
+    {"cs", "12 990 K\xC4\x8D", 12990},
+    {"", "12.990 K\xC4\x8D", 12990},
+    {"sv", "12 900 kr", 12900},
+    {"da", "kr. 1.299,95", 1299.95},
+    {"", "kr 1.299", 1299},
+    {"fi", "1 299,90", 1299.9},
+    {"ru", "12 990 \xE2\x82\xBD", 12990},
+    {"tr", "1.299,90 \xE2\x82\xBA", 1299.9},
+    {"",
+     "\xE2\x82\xBA"
+     "12.990",
+     12990},
+    {"vi", "1.299.000 \xE2\x82\xAB", 1299000},
+    {"id", "Rp 1.299.000", 1299000},
+    {"ja", "12,800\xE5\x86\x86", 12800},
+    {"ja",
+     "\xC2\xA5"
+     "1,280",
+     1280},
+    {"ko", "12,900\xEC\x9B\x90", 12900},
+    {"zh", "\xC2\xA5 1,299.00", 1299},
+    {"", "CHF 1.299", 1.299},
+    {"", "1.299", nullptr},
+    {"", "1,299", nullptr},
+    {"", "192.168.0.1", nullptr},
+    {"", "sold out", nullptr},
+};
+
+TEST(FirstNumber, ReadsTheNotationsOfItsPlace) {
+  static_assert(std::size(kNotations) >= 60);
+  for (const Notation& c : kNotations) {
+    const auto number = FirstNumber(c.text, MarkOfLanguage(c.language));
+    EXPECT_EQ(number.value_or(nullptr), c.value) << c.language << ": " << c.text;
   }
 }
 

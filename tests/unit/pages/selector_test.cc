@@ -207,7 +207,7 @@ TEST(Selector, BadSelectorsNameFieldAndPosition) {
 TEST(Selector, ProseIsUnsupportedAndSaysWhatIs) {
   const auto value = Value("the current price", kShop);
   EXPECT_TRUE(Fails(value, "unsupported_description", "'f'")) << value;
-  for (const char* way : {"css:", "xpath:", "json:", "regex:", "text", "http", "llm"}) {
+  for (const char* way : {"css:", "xpath:", "json:", "jsonld:", "regex:", "text", "http", "llm"}) {
     EXPECT_TRUE(Fails(value, "unsupported_description", way)) << way;
   }
 }
@@ -257,6 +257,132 @@ TEST(Selector, G11CostlyPatternsAreNotSearchedInLongPages) {
   EXPECT_TRUE(Fails(Value("regex:(.{0,500}){2}q", page), "bad_content", "'f'"));
   EXPECT_TRUE(Value("regex:(.{0,500}){2}q", "<p>a</p>").is_null());
   EXPECT_EQ(Value("regex:a(</p>)", page), "</p>");
+}
+
+TEST(Selector, FeedsAreReadAsXml) {
+  const std::string rss =
+      "\n<?xml version='1.0' encoding='windows-1252'?><rss version='2.0' "
+      "xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><title>News</title>"
+      "<language>de-DE</language><item><title>A &amp; B</title><link>https://x/1</link>"
+      "<pubDate>Sat, 21 Nov 2026</pubDate><dc:creator>Ann</dc:creator>"
+      "<description><![CDATA[<b>now</b>]]></description><price Unit='EUR'>1.299</price></item>"
+      "</channel></rss>";
+  for (const char* type : {"application/rss+xml", "text/xml; charset=utf-8", "text/html", ""}) {
+    EXPECT_EQ(Value("css:item link", rss, type), "https://x/1") << type;
+    EXPECT_EQ(Value("xpath://item/link", rss, type), "https://x/1") << type;
+  }
+  const std::string type = "application/rss+xml";
+  EXPECT_EQ(Value("css:pubDate", rss, type), "Sat, 21 Nov 2026");
+  EXPECT_EQ(Value("xpath://item/pubDate", rss, type), "Sat, 21 Nov 2026");
+  EXPECT_EQ(Value("xpath://dc:creator", rss, type), "Ann");
+  EXPECT_EQ(Value("css:item title", rss, type), "A & B");
+  EXPECT_EQ(Value("css:description", rss, type), "<b>now</b>");
+  EXPECT_EQ(Value("css:price @Unit", rss, type), "EUR");
+  EXPECT_EQ(Value("css:price | number", rss, type), 1299) << "the feed is German";
+  EXPECT_EQ(Value("css:item | count", rss, type), 1);
+  EXPECT_TRUE(Value("css:item a", rss, type).is_null());
+}
+
+TEST(Selector, ElementsOfADefaultNamespaceNeedNoPrefix) {
+  const std::string atom =
+      "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:media='urn:media'><entry><media:title>other"
+      "</media:title><title>First</title><link href='https://x/1'/></entry></feed>";
+  EXPECT_EQ(Value("xpath://entry/title", atom, "application/atom+xml"), "First");
+  EXPECT_EQ(Value("css:entry title", atom, "application/atom+xml"), "First");
+  EXPECT_EQ(Value("css:entry > link @href", atom, "application/atom+xml"), "https://x/1");
+  EXPECT_EQ(Value("xpath://media:title", atom, "application/atom+xml"), "other");
+  EXPECT_TRUE(
+      Fails(Value("xpath://nope:title", atom, "application/atom+xml"), "bad_selector", "prefix"));
+}
+
+TEST(Selector, XhtmlIsReadAsHtml) {
+  const std::string page =
+      "<?xml version='1.0'?><!DOCTYPE html><html><BODY><p>a<br>b</BODY></html>";
+  EXPECT_EQ(Value("css:body p | text", page, "application/xhtml+xml"), "a b");
+  EXPECT_EQ(Value("css:body p | text", page, "text/html"), "a b");
+}
+
+TEST(Selector, G11XmlThatIsBrokenOrDeclaresEntitiesFails) {
+  EXPECT_TRUE(Fails(Value("css:b", "<a><b>x</a>", "text/xml"), "bad_content", "line 1"));
+  const std::string laughs =
+      "<!DOCTYPE a [<!ENTITY x 'ha'><!ENTITY y '&x;&x;&x;'>]><a><b>&y;</b></a>";
+  EXPECT_TRUE(Fails(Value("css:b", laughs, "text/xml"), "bad_content", "declares"));
+  const std::string defaults = "<!DOCTYPE a [<!ATTLIST b c CDATA 'much'>]><a><b/><b/></a>";
+  EXPECT_TRUE(Fails(Value("css:b", defaults, "text/xml"), "bad_content", "declares"));
+  const std::string inside = "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a><b>x</b></a>";
+  EXPECT_EQ(Value("css:b", inside, "text/xml"), "x");
+  std::string deep;
+  for (int i = 0; i < 5000; ++i) deep += "<a>";
+  EXPECT_TRUE(Fails(Value("css:b", deep, "text/xml"), "bad_content", "cannot be read"));
+}
+
+constexpr const char* kLinked =
+    "<html lang=de><script "
+    "type='application/ld+json'>{\"@type\":\"Organization\",\"name\":\"Shop\"}"
+    "</script><SCRIPT TYPE='application/LD+JSON; charset=utf-8'>\n{\"@graph\":[{\"@type\":"
+    "[\"Thing\",\"http://schema.org/Product\"],\"name\":\"Mug\",\"offers\":[{\"@type\":\"Offer\","
+    "\"price\":\"1.299\",\"inStock\":true}]}]}</SCRIPT><p>x</p>";
+
+TEST(Selector, JsonLdIsReadFromThePage) {
+  EXPECT_EQ(Value("jsonld:$..price", kLinked), "1.299");
+  EXPECT_EQ(Value("jsonld:$..price | number", kLinked), 1299);
+  EXPECT_EQ(Value("jsonld:$.name", kLinked), "Shop");
+  EXPECT_EQ(Value("jsonld:Product $.name", kLinked), "Mug");
+  EXPECT_EQ(Value("jsonld:Offer $.inStock", kLinked), true);
+  EXPECT_EQ(Value("jsonld:Product $.offers[0].@type", kLinked).is_string(), true);
+  EXPECT_TRUE(Value("jsonld:Person $.name", kLinked).is_null());
+  EXPECT_TRUE(Value("jsonld:$..price", "<p>x</p>").is_null());
+  EXPECT_EQ(
+      Value("jsonld:Product $.name", R"({"@type":"Product","name":"Cup"})", "application/ld+json"),
+      "Cup");
+  EXPECT_TRUE(Fails(Value("jsonld:Pro-duct $.a", kLinked), "bad_selector", "at character 4"));
+  EXPECT_TRUE(Fails(Value("jsonld:Product", kLinked), "bad_selector", "at character"));
+  EXPECT_TRUE(Fails(Value("jsonld:$.a | all", kLinked), "bad_selector", "'f'"));
+}
+
+TEST(Selector, JsonLdThatIsNoJsonIsNotAbsence) {
+  const std::string page = std::string(kLinked) + "<script type='application/ld+json'>{a}</script>";
+  EXPECT_EQ(Value("jsonld:Product $.name", page), "Mug");
+  EXPECT_TRUE(Fails(Value("jsonld:Person $.name", page), "bad_content", "JSON-LD"));
+}
+
+TEST(Selector, OneBadFieldDoesNotFailTheOthers) {
+  const std::string huge = "<h1>ok</h1><p>" + std::string(2 * domain::kValueBytesMax, 'x');
+  const auto result = Extract({{"good", "css:h1"},
+                               {"typo", "css:a["},
+                               {"prose", "the price"},
+                               {"long", "text"},
+                               {"json", "json:$.a"}},
+                              huge);
+  ASSERT_TRUE(std::holds_alternative<domain::Observation>(result));
+  const auto& seen = std::get<domain::Observation>(result);
+  EXPECT_EQ(seen.fields.size(), 1U);
+  EXPECT_EQ(seen.fields.at("good").value, "ok");
+  EXPECT_EQ(seen.unread.at("typo").error_class, "bad_selector");
+  EXPECT_EQ(seen.unread.at("prose").error_class, "unsupported_description");
+  EXPECT_EQ(seen.unread.at("long").error_class, "bad_content");
+  EXPECT_THAT(seen.unread.at("long").message, testing::HasSubstr("| hash"));
+  EXPECT_EQ(seen.unread.at("json").error_class, "bad_content");
+}
+
+TEST(Selector, WhereNoFieldCanBeReadTheCheckFails) {
+  const auto result = Extract({{"a", "json:$.a"}, {"b", "css:a["}}, kShop);
+  EXPECT_EQ(std::get<domain::Failure>(result).error_class, "bad_content");
+}
+
+TEST(Selector, EvidenceKeepsCellsApart) {
+  const std::string page =
+      "<head><title>T</title><script>var x</script></head><table><tr><td>Item 1</td>"
+      "<td class=now>1.299 \xE2\x82\xAC</td><td>Out of stock</td></tr></table>"
+      "<p>Now <b>12</b>.50 only</p>";
+  const auto evidence = [&](const char* description) {
+    const auto result = Extract({{"f", description}}, page);
+    return std::get<domain::Observation>(result).fields.at("f").evidence;
+  };
+  EXPECT_EQ(evidence("css:.now"), "Item 1 1.299 \xE2\x82\xAC Out of stock");
+  EXPECT_EQ(evidence("css:title"), "T");
+  EXPECT_EQ(evidence("css:b"), "Now 12.50 only");
+  EXPECT_EQ(evidence("xpath://td[2]/text()"), "1.299 \xE2\x82\xAC");
 }
 
 TEST(Selector, G11AStoppedExtractionFails) {

@@ -88,7 +88,8 @@ class CheckRunnerTest : public testing::Test {
     runner = std::make_unique<CheckRunner>(
         loop, clock, metrics, limits,
         std::map<domain::Tier, TierProbe>{{domain::Tier::kLow, {"waiting", &probe, tier}}}, nullptr,
-        holdings, pauses, std::move(hooks));
+        holdings, pauses, base::Logger(base::LogLevel::kOff, base::LogFormat::kText),
+        std::move(hooks));
   }
 
   ChunkPtr Hold(const ChunkOptions& options) {

@@ -418,5 +418,32 @@ TEST_F(VerdictTest, InAnyHistoryEveryFieldGoesItsOwnWay) {
   }
 }
 
+TEST(Verdict, AFieldThatCannotBeReadIsToldAndNoChange) {
+  const std::vector<WatchedField> watched{{"a", "css:a["}, {"b", "css:b"}, {"c", "json:$"}};
+  KnownValues before;
+  before.baseline = base::Json{{"b", "1"}, {"c", "2"}};
+  Observation seen;
+  seen.fields["b"].value = "3";
+  seen.unread["a"] = {"bad_selector", "It is none.", false, {}};
+  seen.unread["c"] = {"bad_content", "No JSON.", false, {}};
+  const Verdict verdict = Judge(watched, {1, 1}, before, seen);
+  EXPECT_EQ(verdict.outcome, domain::Outcome::kChanged);
+  ASSERT_EQ(verdict.changes.size(), 1U);
+  EXPECT_EQ(verdict.changes[0].field, "b");
+  EXPECT_EQ(verdict.error, "bad_selector: It is none. Nor can be read: 'c'.");
+  EXPECT_EQ(verdict.never_observed, 1) << "c has a value from before";
+}
+
+TEST(Verdict, FieldsThatNeverHadAValueAreCounted) {
+  const std::vector<WatchedField> watched{{"a", "css:a"}, {"b", "css:b"}, {"c", "css:c"}};
+  KnownValues before;
+  before.baseline = base::Json{{"b", "1"}, {"a", nullptr}};
+  Observation seen;
+  for (const char* name : {"a", "b", "c"}) seen.fields[name].value = nullptr;
+  EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 2);
+  seen.fields["c"].value = "now";
+  EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 1);
+}
+
 }  // namespace
 }  // namespace vedette::worker

@@ -1,0 +1,123 @@
+// One row: what is known of it now, how its numbers went, and its events.
+
+import {ask} from './api.js';
+import {badge, copyable, difference, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {named} from './names.js';
+
+const EVENTS_SHOWN = 500;
+const KINDS = [['', 'changes and errors'], ['change', 'changes'], ['error', 'errors'], ['all', 'completions too']];
+
+// A list that a page gave, as its elements; nothing for another text.
+function elements(text) {
+  if (!text.startsWith('[')) return null;
+  try {
+    const list = JSON.parse(text);
+    return Array.isArray(list) ? list.map(String) : null;
+  } catch {
+    return null;
+  }
+}
+
+// What one list has more than the other, each element as often as it is more.
+function more(list, than) {
+  const left = [...than];
+  return list.filter(one => {
+    const at = left.indexOf(one);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+function listDiff(from, to) {
+  const [gone, come] = [more(from, to), more(to, from)];
+  return h('div', {class: 'diff'},
+    h('del', null, gone.length === 0 ? 'none removed' : ['removed: ', gone.join(', ')]),
+    h('ins', null, come.length === 0 ? 'none added' : ['added: ', come.join(', ')]));
+}
+
+// What was beside what is; of lists what came and went, of texts what differs is marked.
+function diff(event) {
+  const {previous_value: from, current_value: to} = event;
+  if (typeof from !== 'string' || typeof to !== 'string') {
+    return h('div', {class: 'diff'}, h('del', null, value(from)), h('ins', null, value(to)));
+  }
+  const lists = [elements(from), elements(to)];
+  if (lists[0] && lists[1]) return listDiff(...lists);
+  const [before, was, is, after] = difference(from, to);
+  return h('div', {class: 'diff'},
+    h('del', null, before, was && h('mark', null, was), after), h('ins', null, before, is && h('mark', null, is), after));
+}
+
+// An event as an item of a list; of many rows' with a link to its row.
+export function eventRow(event, monitorId) {
+  const change = event.event_type === 'change';
+  return h('li', {class: event.event_type === 'completion' && 'plain'},
+    h('p', null, exactly(event.created_at), ' ', h('strong', null, event.event_type), ' ',
+      event.field ?? '', change ? '' : ` ${event.message ?? ''}`,
+      monitorId && [' ', h('a', {href: `#/monitors/${monitorId}/rows/${event.row_id}`}, 'its row')]),
+    change && diff(event),
+    event.evidence && h('p', {class: 'note'}, event.evidence),
+    event.sources?.length > 0 && h('p', {class: 'note'}, 'Sources: ', event.sources.map(s => [link(s), ' '])));
+}
+
+// What is known of a row now, and where a field was looked for and never found.
+export function present(row) {
+  return Object.entries(row.current).map(([field, now]) =>
+    h('div', {title: now.evidence ?? ''}, `${field}: `,
+      row.never_observed.includes(field) ? badge('never observed', 'bad') : h('strong', null, value(now.value)),
+      now.since && [', since ', when(now.since)]));
+}
+
+// The values of a field that is a number at every change that is known, as a line of steps.
+function stepChart(field, events) {
+  const width = 600;
+  const height = 90;
+  const points = events.filter(e => e.field === field && typeof e.current_value === 'number')
+    .map(e => [Date.parse(e.created_at), e.current_value]).sort((a, b) => a[0] - b[0]);
+  if (points.length < 2) return null;
+  const first = points[0][0];
+  const span = Math.max(1, Date.now() - first);
+  const [low, high] = [Math.min(...points.map(p => p[1])), Math.max(...points.map(p => p[1]))];
+  const x = at => (at - first) / span * (width - 8) + 4;
+  const y = v => high === low ? height / 2 : height - 6 - (v - low) / (high - low) * (height - 12);
+  const path = points.map(([at, v], i) => i === 0 ? `M${x(at)} ${y(v)}` : `H${x(at)}V${y(v)}`).join('') + `H${width - 4}`;
+  return h('figure', {class: 'chart'}, h('h4', null, field),
+    svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'steps', role: 'img',
+                'aria-label': `${field}: ${points.length} changes, from ${number(low)} to ${number(high)}`},
+      svg('path', {d: path})),
+    h('figcaption', null, `lowest ${number(low)}, highest ${number(high)}, now ${number(points.at(-1)[1])}; since `,
+      when(new Date(first).toISOString())));
+}
+
+function eventsOf(events, kind) {
+  const shown = events.filter(e => kind === 'all' || (kind === '' ? e.event_type !== 'completion' : e.event_type === kind));
+  return shown.length === 0 ? h('p', {class: 'empty'}, 'No such event.') : h('ol', {class: 'events'}, shown.map(e => eventRow(e)));
+}
+
+export async function rowPage(main, [monitorId, rowId], filter) {
+  const path = `/monitors/${monitorId}/rows/${rowId}`;
+  const kind = filter.events ?? '';
+  const completions = kind === 'all' ? '&include_completions=true' : '';
+  const [row, events] = await Promise.all([
+    ask('GET', path), ask('GET', `${path}/events?limit=${EVENTS_SHOWN}${completions}`)]);
+  const charts = Object.keys(row.current).map(field => stepChart(field, events)).filter(Boolean);
+  const choice = h('select', {id: 'events', change: () => { location.hash = `#${path}?events=${choice.value}`; }},
+    KINDS.map(([name, text]) => h('option', {value: name, selected: name === kind}, text)));
+  replace(main,
+    h('p', null, h('a', {href: `#/monitors/${monitorId}`}, 'Back to the monitor')),
+    h('h2', null, 'A row: ', Object.values(row.subject).join(' · '), ' ', row.failure && badge('failing', 'bad')),
+    facts([
+      ['Id', copyable(rowId)],
+      ['Monitor', named('monitor', monitorId)],
+      ['Subject', Object.entries(row.subject).map(([name, v]) => h('div', null, `${name}: `, v === null ? '–' : link(String(v))))],
+      ['Further columns', row.context ? Object.entries(row.context).map(([name, v]) => h('div', null, `${name}: `, link(String(v)))) : '–'],
+      ['Present values', present(row)],
+      ['Last completed check', exactly(row.last_run_at)],
+      ['Failing', row.failure ? ['since ', exactly(row.failure.since), `: ${row.failure.message}`] : 'no'],
+    ]),
+    charts.length > 0 && h('div', {class: 'charts'}, charts),
+    h('h3', null, 'Events'),
+    h('p', {class: 'filter'}, h('span', null, h('label', {for: 'events'}, 'Show'), choice)),
+    eventsOf(events, kind),
+    events.length === EVENTS_SHOWN && h('p', {class: 'note'}, `Only the newest ${EVENTS_SHOWN} are shown.`));
+}

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "api/monitors/previewer.h"
+#include "app/probe_set.h"
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/fair_share.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "work/live.h"
+#include "worker/probes/web_probe.h"
+
+namespace vedette::app {
+
+// The API's way to the web probe. [api] previews_in_flight_max rows are looked at at once;
+// organisations share them (base/fair_share.h), and what is over a share is refused whole. Built
+// and destroyed while the loop does not run; Serves and Preview on any thread. `probes` must
+// outlive this object.
+class MonitorPreview final : public api::Previewer {
+ public:
+  MonitorPreview(base::EventLoop& loop, ProbeSet& probes, const base::Clock& clock,
+                 const config::Config& config);
+  ~MonitorPreview() override;  // what is under way is not answered any more
+
+  bool Serves(domain::Tier tier) const override;
+  void Preview(api::PreviewRequest request, Done done) override;
+
+ private:
+  class Run;
+  struct Pages {
+    std::unique_ptr<worker::WebProbe> probe;
+    config::ProbeConfig config;
+  };
+
+  void Start(const api::PreviewRequest& request, Done done);
+
+  base::EventLoop& loop_;
+  const base::Clock& clock_;
+  const config::PreviewsConfig config_;
+  std::map<domain::Tier, Pages> tiers_;  // those that are served
+  // Loop thread.
+  base::FairShares<base::Uuid> rows_;
+  const work::Live live_;
+};
+
+}  // namespace vedette::app

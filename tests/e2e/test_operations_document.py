@@ -1,0 +1,105 @@
+"""docs/operations.md is followed to the letter: a machine is set up from nothing, and an organisation is added, by the
+document's own commands. The directories, and what has the machine to itself (sudo, systemctl, the postgres user's
+server), are the test's."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, call, clean_environment, free_port, wait_until
+
+TEXT = (ROOT / "docs" / "operations.md").read_text()
+
+
+def block(name):
+    """The shell block whose fence says `name`, without the list's indentation."""
+    found = re.search(rf"^( *)```sh {name}\n(.*?)^\1```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/operations.md has no block {name}"
+    return "".join(line.removeprefix(found[1]) for line in found[2].splitlines(keepends=True))
+
+
+class Machine:
+    def __init__(self, directory, postgres, binary):
+        self.root, self.postgres, self.binary = directory, postgres, binary
+        stubs = directory / "stubs"
+        stubs.mkdir()
+        for name, does in {"sudo": 'if [ "$1" = -u ]; then shift 2; fi; exec "$@"', "systemctl": "exit 0"}.items():
+            (stubs / name).write_text(f"#!/bin/sh\n{does}\n")
+            (stubs / name).chmod(0o755)
+        self.environment = clean_environment({
+            "PATH": f"{stubs}:{directory}/usr/bin:{postgres.bin}:{os.environ['PATH']}",
+            "PGHOST": "127.0.0.1", "PGPORT": str(postgres.port), "PGUSER": "vedette", "PGDATABASE": "postgres"})
+
+    def here(self, text):
+        for path in ("/usr/bin/vedette", "/etc/vedette", "/usr/share/doc", "/etc/systemd"):
+            text = text.replace(f" {path}", f" {self.root}{path}")
+        # vedette is the name of the superuser of the test's server.
+        for command in ("createuser vedette", "--owner vedette vedette", "alter role vedette"):
+            text = text.replace(command, command.replace("vedette", "machine"))
+        return text.replace("build/release/vedette", str(self.binary.resolve()))
+
+    def run(self, name):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", self.here(block(name))], env=self.environment, cwd=ROOT,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def unit_environment(self):
+        """What systemd gives the processes of the unit that was installed."""
+        unit = (self.root / "etc/systemd/system/vedette.service").read_text()
+        given = dict(re.findall(r"^Environment=(\w+)=(\S+)$", unit, re.MULTILINE))
+        credentials = dict(re.findall(r"^LoadCredential=([\w-]+):(\S+)$", unit, re.MULTILINE))
+        env = {key: f"{self.root}{credentials[value.removeprefix('%d/')]}" for key, value in given.items()}
+        settings = (self.root / "etc/vedette/vedette.env").read_text()
+        return env | dict(re.findall(r"^(VEDETTE_\w+)=(\S+)$", settings, re.MULTILINE))
+
+
+@pytest.fixture
+def machine(tmp_path, postgres, binary):
+    it = Machine(tmp_path, postgres, binary)
+    yield it
+    postgres.execute("postgres", "drop database if exists machine with (force)")
+    postgres.execute("postgres", "drop role if exists machine")
+
+
+def test_one_machine_from_nothing_and_an_organisation(machine, postgres, tmp_path):
+    machine.run("install")
+    secrets = tmp_path / "etc/vedette"
+    for name in ("database-url", "encryption-key", "admin-token"):
+        assert (secrets / name).stat().st_mode & 0o777 == 0o600, name
+    # The server of this test has other addresses than a Debian machine's.
+    url = (secrets / "database-url").read_text()
+    assert re.fullmatch(r"postgresql://vedette:[0-9a-f]{48}@127\.0\.0\.1/vedette", url)
+    (secrets / "database-url").write_text(f"postgresql://machine@127.0.0.1:{postgres.port}/machine")
+    api, admin = free_port(), free_port()
+    env = clean_environment({**machine.unit_environment(), "VEDETTE_API_LISTEN": f"127.0.0.1:{api}",
+                             "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{admin}"})
+    vedette = tmp_path / "usr/bin/vedette"
+    assert subprocess.run([vedette, "migrate"], env=env).returncode == 0  # ExecStartPre
+    with open(tmp_path / "log", "wb") as log:
+        process = subprocess.Popen([vedette, "serve"], env=env, stdout=log, stderr=log)
+    try:
+        def ready():
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            try:
+                return call("GET", f"http://127.0.0.1:{admin}/readyz").status == 200
+            except OSError:
+                return False
+        wait_until("vedette to be ready", ready)
+        machine.environment["VEDETTE_ADMIN_URL"] = f"http://127.0.0.1:{admin}"
+        assert "ready" in machine.run("look")
+        machine.environment["VEDETTE_ADMIN_TOKEN"] = (secrets / "admin-token").read_text().strip()
+        shown = machine.run("organisation")
+        key = re.search(r"vd_live_\w{43}", shown)[0]
+        assert re.search(r"sk_whsec_[0-9a-f]{64}", shown) and "Example Ltd" in shown
+        made = call("POST", f"http://127.0.0.1:{api}/monitors", {
+            "name": "first", "key_columns": ["url"], "rows": [{"url": "https://example.com/"}], "struct": {"t": "css:h1"}},
+            {"x-api-key": key})
+        assert made.status == 200, made
+        credits = call("GET", f"http://127.0.0.1:{api}/credits", headers={"x-api-key": key}).json
+        assert 0 < credits["balance"] <= 1000
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
