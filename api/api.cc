@@ -62,12 +62,14 @@ struct Api::Impl {
 
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-       WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log)
+       WebhookTester& webhook_tester, Waits& waits, SearchParts search,
+       SelectorFault selector_fault, base::Logger log)
       : port{"api", "other", {}, clock, metrics, log},
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
-        parts{config,  pool,   signals,        clock,
-              metrics, policy, webhook_tester, std::move(selector_fault),
-              log,     waits,  upload_slots,   held_bytes} {}
+        parts{config,    pool,   signals,        clock,
+              metrics,   policy, webhook_tester, std::move(selector_fault),
+              log,       waits,  search,         upload_slots,
+              held_bytes} {}
 
   // One request that shows a credential, on its way through the pool.
   struct Work {
@@ -171,9 +173,9 @@ struct Api::Impl {
 
 Api::Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
          const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-         WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault,
-         base::Logger log)
-    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester, waits,
+         WebhookTester& webhook_tester, Waits& waits, SearchParts search,
+         SelectorFault selector_fault, base::Logger log)
+    : impl_(new Impl(config, pool, signals, clock, metrics, policy, webhook_tester, waits, search,
                      std::move(selector_fault), log)) {}
 
 Api::~Api() = default;

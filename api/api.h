@@ -6,6 +6,7 @@
 #include "api/jobs/waits.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/webhook_tester.h"
+#include "api/search/search_parts.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -25,7 +26,8 @@ class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
       const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
-      WebhookTester& webhook_tester, Waits& waits, SelectorFault selector_fault, base::Logger log);
+      WebhookTester& webhook_tester, Waits& waits, SearchParts search, SelectorFault selector_fault,
+      base::Logger log);
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -11,6 +11,7 @@
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/upload_slots.h"
 #include "api/monitors/webhook_tester.h"
+#include "api/search/search_parts.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -41,6 +42,7 @@ struct Parts {
   SelectorFault selector_fault;
   base::Logger log;
   Waits& waits;
+  SearchParts search;
   UploadSlots& upload_slots;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;

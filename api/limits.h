@@ -20,6 +20,9 @@ inline constexpr std::size_t kLeadsMax = 100;
 inline constexpr std::size_t kProvidersMax = 16;  // that a request names
 inline constexpr int kStatusWaitSecondsMax = 60;  // wait_s of GET /job-status
 
+// The body of a count of a field's values: two filters, of which the largest have a few 100 KiB.
+inline constexpr std::size_t kFilterBodyBytesMax = std::size_t{1} << 20;
+
 inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
 // Uploads under way in one process, and what each of them holds of its memory, about.
 inline constexpr std::size_t kUploadsOpenMax = 32;

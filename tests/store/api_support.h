@@ -130,6 +130,8 @@ class ApiTest : public testing::Test {
   store::Pool pool;
   base::EventLoop loop;
   std::unique_ptr<api::Waits> waits;
+  const domain::search::Catalogue fields;
+  store::Pool search_pool;
   FakeWebhookTester tester;
   api::Api api;
   Tenant acme;
