@@ -132,9 +132,9 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-             const base::Logger& log)
+             const domain::search::Catalogue& fields, const base::Logger& log)
     : impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
-                     {config, signals, clock, metrics, state, log},
+                     {config, signals, clock, metrics, state, fields, log},
                      pool,
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {

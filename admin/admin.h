@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "store/session.h"
@@ -26,7 +27,7 @@ class Admin final : public net::HttpService {
  public:
   Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
         const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-        const base::Logger& log);
+        const domain::search::Catalogue& fields, const base::Logger& log);
   ~Admin() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "rest/body_reader.h"
 #include "rest/page.h"
@@ -31,6 +32,7 @@ struct Parts {
   const base::Clock& clock;
   metrics::Metrics& metrics;
   ServiceState& state;
+  const domain::search::Catalogue& fields;  // of documents that are imported
   base::Logger log;
 };
 
@@ -43,6 +45,8 @@ struct Call {
 
 inline constexpr int kReasonCharsMax = 500;
 inline constexpr int kNameCharsMax = 200;
+// A batch of documents; they are at most 64 KiB each, and usually far smaller.
+inline constexpr std::size_t kImportBodyBytesMax = std::size_t{16} << 20;
 
 // The body of a call: none at all is {}, and null is a wrong value unless the handler asks for it.
 class CallBody : public rest::BodyReader {
@@ -82,6 +86,9 @@ rest::Reply PostDrain(const Parts&, store::Session&, const Call&);
 // suppressions.cc
 rest::Reply PostSuppression(const Parts&, store::Session&, const Call&);
 rest::Reply PostUnsuppression(const Parts&, store::Session&, const Call&);
+
+// search_import.cc
+rest::Reply PostSearchImport(const Parts&, store::Session&, const Call&);
 
 // console.cc
 rest::Reply GetConsole(const Parts&, const Call&);

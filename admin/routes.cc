@@ -23,6 +23,11 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"POST", "/admin/v1/suppressions", kJson}, kToken, nullptr, PostSuppression},
     {{"POST", "/admin/v1/suppressions/remove", kJson}, kToken, nullptr, PostUnsuppression},
 
+    {{"POST", "/admin/v1/search/import", kJson, kImportBodyBytesMax},
+     kToken,
+     nullptr,
+     PostSearchImport},
+
     {{"GET", "/admin/v1/monitors"}, kToken, nullptr, GetMonitors},
     {{"GET", "/admin/v1/monitors/{id}"}, kToken, nullptr, GetMonitor},
     {{"GET", "/admin/v1/monitors/{id}/events"}, kToken, nullptr, GetMonitorEvents},

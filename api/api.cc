@@ -88,6 +88,7 @@ struct Api::Impl {
               log,
               waits,
               key_waits,
+              outgoing.search,
               upload_slots,
               held_bytes} {}
 

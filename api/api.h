@@ -9,6 +9,7 @@
 #include "api/monitors/webhook_tester.h"
 #include "api/oauth/key_fetcher.h"
 #include "api/provider_keys.h"
+#include "api/search/search_parts.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -26,6 +27,7 @@ struct Outgoing {
   Previewer& previewer;
   KeyFetcher& key_fetcher;
   ProviderKeys& provider_keys;
+  SearchParts search;
 };
 
 // The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each

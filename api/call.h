@@ -15,6 +15,7 @@
 #include "api/oauth/key_fetcher.h"
 #include "api/oauth/key_waits.h"
 #include "api/provider_keys.h"
+#include "api/search/search_parts.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -50,6 +51,7 @@ struct Parts {
   base::Logger log;
   Waits& waits;
   KeyWaits& key_waits;
+  SearchParts search;
   UploadSlots& upload_slots;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;

@@ -51,6 +51,12 @@ rest::Handled ShowAgeStatus(Call& call);
 rest::Handled ShowJobStatus(Call& call);
 rest::Handled CancelJob(Call& call);
 
+// search/field_values.cc
+rest::Handled ListFieldValues(Call& call);
+
+// search/capabilities.cc
+rest::Handled ShowFilterCapabilities(Call& call);
+
 // credits.cc
 rest::Handled ShowCredits(Call& call);
 rest::Handled ShowReservations(Call& call);

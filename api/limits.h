@@ -22,6 +22,8 @@ inline constexpr int kStatusWaitSecondsMax = 60;  // wait_s of GET /job-status
 
 // Jobs that GET /credits/reservations names; the others are summed.
 inline constexpr int kReservationsMax = 100;
+// The body of a count of a field's values: two filters, of which the largest have a few 100 KiB.
+inline constexpr std::size_t kFilterBodyBytesMax = std::size_t{1} << 20;
 
 inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
 // Uploads under way in one process, and what each of them holds of its memory, about.

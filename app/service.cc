@@ -27,6 +27,7 @@
 #include "app/monitor_preview.h"
 #include "app/probe_set.h"
 #include "app/row_block_set.h"
+#include "app/search_fields.h"
 #include "app/secrets_watch.h"
 #include "app/webhook_test.h"
 #include "base/event_loop.h"
@@ -123,6 +124,7 @@ struct Service::Impl final : public admin::ServiceState {
         log(l),
         metrics(VEDETTE_VERSION),
         policy(config.net.allow),
+        search_fields(LoadSearchFields(config.search)),
         id(base::Uuid::V7(clock)) {}
 
   bool Has(Role role) const { return roles.contains(role); }
@@ -166,6 +168,7 @@ struct Service::Impl final : public admin::ServiceState {
   const base::Logger log;
   metrics::Metrics metrics;
   const net::AddressPolicy policy;
+  const domain::search::Catalogue search_fields;
   const base::Uuid id;
 
   mutable std::mutex mutex;
@@ -178,6 +181,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Signals> signals;
   std::unique_ptr<store::Pool> fleet_pool;
   std::unique_ptr<store::Pool> api_pool;
+  std::unique_ptr<store::Pool> search_pool;  // where the API counts; null: it does not
   std::unique_ptr<store::Pool> admin_pool;
   std::unique_ptr<store::Pool> scheduler_pool;
   std::unique_ptr<store::Pool> worker_pool;
@@ -252,6 +256,9 @@ void Service::Impl::BuildPools() {
   signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));
   fleet_pool = pool("fleet", 1, false);
   if (Has(Role::kApi)) api_pool = pool("api", db.api_connections, false);
+  if (Has(Role::kApi) && !config.search.backend.empty()) {
+    search_pool = pool("search", db.search_connections, false);
+  }
   if (Has(Role::kAdmin)) admin_pool = pool("admin", db.admin_connections, false);
   if (Has(Role::kScheduler)) scheduler_pool = pool("scheduler", db.scheduler_connections, true);
   if (MakesChecks()) worker_pool = pool("worker", db.worker_connections, true);
@@ -343,7 +350,8 @@ void Service::Impl::BuildServers() {
     waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     BuildKeys();
-    const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys};
+    const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys,
+                                 api::SearchParts{search_fields, search_pool.get()}};
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy, outgoing,
                                      *waits, pages::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {
@@ -356,14 +364,14 @@ void Service::Impl::BuildServers() {
   }
   if (Has(Role::kAdmin)) {
     admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
-                                           log.For("admin"));
+                                           search_fields, log.For("admin"));
     admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
   }
   if (!config.health.listen.empty()) {
     config::HttpServerConfig health = config.admin;
     health.listen = config.health.listen;
     health_port = std::make_unique<admin::HealthPort>(
-        admin::Parts{config, *signals, clock, metrics, *this, log.For("health")});
+        admin::Parts{config, *signals, clock, metrics, *this, search_fields, log.For("health")});
     health_server = std::make_unique<net::HttpServer>(health, *health_port, log.For("health"));
   }
 }
@@ -538,8 +546,8 @@ void Service::Stop() {
   s.loop.Stop();
   s.loop_thread.join();
   s.signals->Stop();
-  for (auto* pool : {&s.api_pool, &s.admin_pool, &s.scheduler_pool, &s.worker_pool, &s.jobs_pool,
-                     &s.delivery_pool, &s.fleet_pool}) {
+  for (auto* pool : {&s.api_pool, &s.search_pool, &s.admin_pool, &s.scheduler_pool, &s.worker_pool,
+                     &s.jobs_pool, &s.delivery_pool, &s.fleet_pool}) {
     if (*pool) (*pool)->Stop();
   }
   s.log.Info("stopped", {});

@@ -37,6 +37,7 @@ struct DatabaseConfig {
   int worker_connections;
   int delivery_connections;
   int jobs_connections;
+  int search_connections;
   // Jobs that may wait for a connection, per role; over it the caller is refused.
   int queue_max;
 
@@ -412,6 +413,15 @@ struct TestingConfig {
   bool operator==(const TestingConfig&) const = default;
 };
 
+// Counting the values of fields (docs/search.md).
+struct SearchConfig {
+  std::string backend;      // postgres; empty: nothing is counted
+  std::string fields_file;  // the catalogue of fields; empty: the one that is compiled in
+  milliseconds timeout_ms;  // of one count
+
+  bool operator==(const SearchConfig&) const = default;
+};
+
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
@@ -445,6 +455,7 @@ struct Config {
   LookupsConfig lookups;
   ProvidersConfig providers;
   SmtpConfig smtp;
+  SearchConfig search;
   TestingConfig testing;
 
   bool operator==(const Config&) const = default;

@@ -77,6 +77,7 @@ void AddDatabase(std::vector<Key>* table) {
       .Add("worker_connections", &C::worker_connections, Int(1, 1000))
       .Add("delivery_connections", &C::delivery_connections, Int(1, 1000))
       .Add("jobs_connections", &C::jobs_connections, Int(1, 1000))
+      .Add("search_connections", &C::search_connections, Int(1, 1000))
       .Add("queue_max", &C::queue_max, Int(1, 1'000'000));
 }
 
@@ -412,6 +413,14 @@ void AddSmtp(std::vector<Key>* table) {
       .Add("doctor_lists", &C::doctor_lists, NameList());
 }
 
+void AddSearch(std::vector<Key>* table) {
+  using C = SearchConfig;
+  Section<C>(table, "search", [](Config& c) -> C& { return c.search; })
+      .Add("backend", &C::backend, Choice({"postgres", ""}))
+      .Add("fields_file", &C::fields_file, Text())
+      .Time("timeout_ms", &C::timeout_ms, milliseconds(10), minutes(1));
+}
+
 void AddTesting(std::vector<Key>* table) {
   using C = TestingConfig;
   Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
@@ -442,6 +451,7 @@ std::vector<Key> KeyTable() {
   AddJobs(&table);
   AddLookups(&table);
   AddSmtp(&table);
+  AddSearch(&table);
   AddTesting(&table);
   return table;
 }

@@ -8,6 +8,7 @@
 #include "domain/job.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
+#include "domain/search/document.h"
 
 namespace vedette::store {
 namespace {
@@ -45,6 +46,10 @@ constexpr Number kNumbers[] = {
     {"block_running", domain::BlockStatus::kRunning},
     {"block_completed", domain::BlockStatus::kCompleted},
     {"block_failed", domain::BlockStatus::kFailed},
+    {"import_receiving", domain::search::ImportState::kReceiving},
+    {"import_counting", domain::search::ImportState::kCounting},
+    {"import_current", domain::search::ImportState::kCurrent},
+    {"import_former", domain::search::ImportState::kFormer},
 };
 
 constexpr std::string_view kNameMark = "-- name: ";

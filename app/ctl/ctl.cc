@@ -13,6 +13,7 @@
 
 #include "app/blocking_http.h"
 #include "app/ctl/ctl_commands.h"
+#include "app/ctl/ctl_lines.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/text.h"
@@ -67,6 +68,7 @@ struct Ctl::Impl {
   void Add(CLI::App* ctl, const CtlCommand& command, int* status);
   CtlValues Values(const CtlCommand& command, const CLI::App& parsed);
   void Run(const CtlCommand& command, const CLI::App& parsed);
+  JsonClient::Answer Send(const CtlCommand& command, const CtlRequest& request, JsonClient* client);
   void Print(const CtlCommand& command, const JsonClient::Answer& answer) const;
 };
 
@@ -131,7 +133,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
   JsonClient client(http, WithoutTrailingSlash(url), {"Authorization", "Bearer " + token});
-  const JsonClient::Answer answer = client.Call(request.method, request.target, request.body);
+  const JsonClient::Answer answer = Send(command, request, &client);
   const bool refused = answer.status < 200 || answer.status > 299;
   // A process that is not ready says why in the answer itself.
   if (refused && !answer.body.contains("reasons")) {
@@ -139,6 +141,21 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   Print(command, answer);
   if (refused) throw RequestFailed(answer.status, "the process is not ready");
+}
+
+JsonClient::Answer Ctl::Impl::Send(const CtlCommand& command, const CtlRequest& request,
+                                   JsonClient* client) {
+  for (const CtlOption& option : command.options) {
+    if (option.place != CtlOption::Place::kFile) continue;
+    const std::string& path = texts[command.name][option.flag];
+    std::ifstream file(path);
+    if (!file) throw config::ConfigError(fmt::format("ctl cannot read {}", path));
+    const auto call = [&](const base::Json& body) {
+      return client->Call(request.method, request.target, body);
+    };
+    return SendLines(call, *request.body, file);
+  }
+  return client->Call(request.method, request.target, request.body);
 }
 
 void Ctl::Impl::Print(const CtlCommand& command, const JsonClient::Answer& answer) const {

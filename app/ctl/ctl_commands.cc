@@ -489,6 +489,21 @@ std::vector<CtlCommand> SuppressionCommands() {
   };
 }
 
+std::vector<CtlCommand> SearchCommands() {
+  return {
+      {"search-import",
+       "Bring the documents whose field values are counted; they become visible all at once",
+       "POST",
+       "/admin/v1/search/import",
+       {Required(Body("--mode", "mode", Type::kText, "people or company")),
+        Body("--org", "org_id", Type::kText, "For one organisation alone; else for everybody"),
+        Body("--id", "import_id", Type::kText, "Goes on with an import that was broken off"),
+        {"file", "lines", Place::kFile, Type::kText, true, "One object of JSON a line"}},
+       {},
+       {}},
+  };
+}
+
 std::vector<CtlCommand> UserCommands() {
   return {
       {"org-external-id",
@@ -587,7 +602,7 @@ std::span<const CtlCommand> CtlCommands() {
     for (auto&& group :
          {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
           OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
-          ClientKeyCommands(), UserCommands(), SuppressionCommands()}) {
+          ClientKeyCommands(), UserCommands(), SuppressionCommands(), SearchCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

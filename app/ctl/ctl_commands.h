@@ -14,7 +14,8 @@
 namespace vedette::app {
 
 struct CtlOption {
-  enum class Place { kPath, kQuery, kBody };
+  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h).
+  enum class Place { kPath, kQuery, kBody, kFile };
   enum class Type {
     kText,
     kNumber,

@@ -21,6 +21,8 @@ constexpr int kBatchesMax = 100;
 constexpr int kUploadsMax = 100;
 // Between two runs of tasks that look through whole tables.
 constexpr std::chrono::hours kSeldom{1};
+// How long documents of imports that nobody sees are kept after their last change.
+constexpr std::chrono::hours kSearchImportsKept{24};
 
 // The tables of the history, each with the statement that empties its default partition.
 struct History {
@@ -169,6 +171,9 @@ constexpr Task kTasks[] = {
     {"audit", {}, [](Run& run) { run.InBatches("audit_expire", run.retention.audit.count()); }},
     {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
     {"endpoints", kSeldom, ForgetEndpoints},
+    {"search_imports",
+     {},
+     [](Run& run) { run.InBatches("search_expire", kSearchImportsKept.count()); }},
 };
 
 constexpr auto kTaskNames = [] {

@@ -151,7 +151,9 @@ FINDS = {"findEmail": ONE, "findEmailAsync": ONE, "findEmailBulk": MANY, "findEm
          "reverseEmail": ROLE, "reverseEmailAsync": ROLE, "reverseEmailBulk": ROLES, "reverseEmailBulkAsync": ROLES,
          "verifyAge": AGE}
 COSTLY = {"reverseEmail": {"lead": {"email": "ada@a.example"}}, "reverseEmailBulk": {"leads": [{"email": "ada@a.example"}]}}
-LEADS_BYTES_MAX = 1 << 20
+LEADS_BYTES_MAX = 1 << 20  # and of filters
+VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
+          "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
 # The key of RFC 7515, appendix A.3.
 PUBLIC_PEM = ("-----BEGIN PUBLIC KEY-----\n"
               "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7\n"
@@ -262,6 +264,13 @@ def walk(proxy, service, tenant):
     yield "listLedger", page
     yield "listLedger", ask("GET", "/credits/ledger?month=2026-11&by=day")
     yield "listLedger", ask("GET", "/credits/ledger?format=csv")
+    import_companies(service)
+    listed = ask("POST", "/search/filter-field-values", {"field": "locations.country"})
+    assert listed.json["values"][0]["filter_snippet"]["nested"]["path"] == "locations", listed
+    yield "listFieldValues", listed
+    yield "listFieldValues", ask("POST", "/search/filter-field-values", VALUES)
+    yield "listFieldValues", ask("POST", "/search/filter-field-values", {"field": "name", "mode": None, "filters": None})
+    yield "getFilterCapabilities", ask("GET", "/search/filter-capabilities?mode=people&refresh=true")
     yield from walk_clients(ask)
 
 
@@ -280,6 +289,13 @@ def walk_clients(ask):
     made = ask("POST", "/oauth/clients", {"name": "published", "jwks_uri": "https://127.0.0.1:1/jwks"})
     yield "createOauthClient", made
     yield "validateOauthClientJwks", ask("POST", f"/oauth/clients/{made.json['client_id']}/validate-jwks", {})
+
+
+def import_companies(service):
+    lines = [json.dumps({"id": str(n), "name": f"n{n}", "locations": [{"country": "DE"}]}) for n in range(3)]
+    answer = service.as_operator("POST", "/admin/v1/search/import", {
+        "import_id": str(uuid.uuid4()), "mode": "company", "first_line": 0, "lines": lines, "last": True})
+    assert answer.json["state"] == "current", answer
 
 
 def serve_lookups(service):
@@ -330,7 +346,7 @@ class Errors:
     def good_body(self, operation):
         return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
-                           "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, **FINDS}.get(
+                           "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES, **FINDS}.get(
                                operation, {})).encode()
 
     # One function a status: (operationId, method, path) -> answer.
@@ -438,7 +454,7 @@ class Errors:
     def s413(self, operation, method, path):
         if operation == "uploadCsv":
             return None  # 2 GiB; in test_uploads.py
-        size = LEADS_BYTES_MAX if operation in FINDS else BODY_BYTES_MAX
+        size = LEADS_BYTES_MAX if operation in [*FINDS, "listFieldValues"] else BODY_BYTES_MAX
         return self.ask(method, path, body=b'{"a":"' + b"x" * size + b'"}')
 
     def s415(self, operation, method, path):
@@ -448,7 +464,7 @@ class Errors:
         if operation == "uploadCsv":
             return self.ask(method, path, body=b"a\n" + b"x" * 70_000 + b"\n", content_type="text/csv")
         if method == "GET":
-            return self.ask(method, path, query="?limit=0&status=none&wait_s=61")
+            return self.ask(method, path, query="?limit=0&status=none&wait_s=61&mode=none")
         return self.ask(method, path, body=b'{"nonsense": 1}')
 
     def s429(self, operation, method, path):
@@ -465,7 +481,7 @@ class Errors:
     def s500(self, operation, method, path):
         if operation == "previewMonitor":  # which asks the database for nothing but who calls
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client"]
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]

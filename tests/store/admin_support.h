@@ -93,6 +93,7 @@ class AdminTest : public testing::Test {
   store::Signals signals;
   store::Pool pool;
   FakeServiceState state;
+  const domain::search::Catalogue fields;
   admin::Admin admin;
 };
 

@@ -96,6 +96,7 @@ ApiTest::ApiTest(const config::Environment& environment)
       signals(config.database, clock, metrics, log),
       pool(config.database, {.name = "api"}, 4, clock, metrics, log),
       waits(std::make_unique<api::Waits>(loop, pool, clock, metrics, config, log)),
+      search_pool(config.database, {.name = "search"}, 2, clock, metrics, log),
       api(
           config, pool, signals, clock, metrics, policy, outgoing, *waits,
           [](const std::string&, const std::string&) { return std::nullopt; }, log),
@@ -104,6 +105,7 @@ ApiTest::ApiTest(const config::Environment& environment)
 
 ApiTest::~ApiTest() {
   pool.Stop();
+  search_pool.Stop();
   loop.Stop();
   loop_thread.join();
   waits.reset();

@@ -219,11 +219,15 @@ class ApiTest : public testing::Test {
   store::Pool pool;
   base::EventLoop loop;
   std::unique_ptr<api::Waits> waits;
+  const domain::search::Catalogue fields;
+  store::Pool search_pool;
   FakeWebhookTester tester;
   FakeKeyFetcher key_fetcher;
   FakeProviderKeys provider_keys;
   FakePreviewer previewer;
-  api::Outgoing outgoing{tester, previewer, key_fetcher, provider_keys};
+  api::Outgoing outgoing{
+      tester, previewer, key_fetcher, provider_keys,
+      {fields, config.search.backend.empty() ? nullptr : &search_pool}};
   api::Api api;
   Tenant acme;
   std::thread loop_thread;

@@ -2,6 +2,7 @@
 // is.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <set>
 
 #include "api/routes.h"
@@ -79,6 +80,16 @@ class ApiTenants : public ApiTest {
     return Ask("POST", "/find-email-async", body, Headers{{"x-api-key", key}}).body["task_id"];
   }
 
+  // A document of the organisation is its own, and not one of its teams'.
+  void CountDocuments(const Headers& key, bool same_organisation) {
+    Sql("insert into search_import (id, mode, org_id, state) select gen_random_uuid(), 1, '" +
+        acme.org_id + "', 2 where not exists (select from search_import)");
+    Sql("insert into search_entity select id, '1', '{}' from search_import on conflict do nothing");
+    const Json body{{"field", "name"}};
+    const Json seen = Ask("POST", "/search/filter-field-values", body, key).body;
+    EXPECT_EQ(seen["total_scoped_documents"], same_organisation ? 1 : 0);
+  }
+
   std::string FirstRow(const std::string& monitor) {
     return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
   }
@@ -135,7 +146,8 @@ const std::set<std::string> kWithoutIds = {
     "POST /find-email-async",         "POST /find-email-bulk",
     "POST /find-email-bulk-async",    "POST /reverse-email",
     "POST /reverse-email-async",      "POST /reverse-email-bulk",
-    "POST /reverse-email-bulk-async", "POST /verify-age"};
+    "POST /reverse-email-bulk-async", "POST /verify-age",
+    "GET /search/filter-capabilities"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
@@ -146,6 +158,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   upload.body = "domain\na.example\n";
   const std::string handle = AskRaw(std::move(upload)).body["handle_id"];
   const std::map<std::string, std::function<void(const Headers&, bool)>> tries = {
+      {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
       {"GET /monitors",
        [&](const Headers& key, bool) {
          EXPECT_EQ(Ask("GET", "/monitors", key).raw.body, R"({"monitors":[]})");

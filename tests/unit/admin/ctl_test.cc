@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admin/routes.h"
 #include "app/ctl/ctl.h"
+#include "app/ctl/ctl_lines.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "config/config.h"
@@ -98,6 +102,66 @@ TEST(CtlRequest, ReplaysEverythingOnlyWhenToldSo) {
   EXPECT_THROW(MakeCtlRequest(replay, {{"--reason", {"r"}}}), std::invalid_argument);
   EXPECT_EQ(base::DumpJson(*MakeCtlRequest(replay, {{"--all", {}}}).body), "{}");
   EXPECT_EQ(base::DumpJson(*MakeCtlRequest(replay, {{"--org", {"o"}}}).body), R"({"org_id":"o"})");
+}
+
+// Takes lines as the server does, but for `from` lines that it has already.
+class FakeImport {
+ public:
+  explicit FakeImport(std::int64_t from = 0) : lines_(from) {}
+
+  JsonClient::Answer operator()(const Json& body) {
+    bodies.push_back(body);
+    if (fails-- > 0) throw RequestFailed(0, "no answer");
+    const auto first = body["first_line"].get<std::int64_t>();
+    const auto given = static_cast<std::int64_t>(body["lines"].size());
+    if (first == lines_) lines_ += given;
+    const bool is_last = body.value("last", false) && first + given == lines_;
+    if (is_last) ++finished;
+    const char* state = !is_last ? "receiving" : finished < 3 ? "counting" : "current";
+    return {200, Json{{"lines", lines_}, {"state", state}}, ""};
+  }
+
+  std::vector<Json> bodies;
+  int fails = 0;
+  int finished = 0;
+
+ private:
+  std::int64_t lines_;
+};
+
+JsonClient::Answer SendAll(FakeImport* server, int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) text += std::to_string(i) + "\n";
+  std::istringstream file(text);
+  return SendLines([server](const Json& body) { return (*server)(body); }, Json{{"import_id", "i"}},
+                   file);
+}
+
+TEST(CtlLines, AFileGoesInBatchesAndIsCountedAtItsEnd) {
+  FakeImport server;
+  EXPECT_EQ(SendAll(&server, 2500).body["state"], "current");
+  ASSERT_EQ(server.bodies.size(), 5U);
+  EXPECT_EQ(server.bodies[1]["first_line"], 1000);
+  EXPECT_EQ(server.bodies[1]["lines"][0], "1000");
+  EXPECT_FALSE(server.bodies[1].contains("last"));
+  EXPECT_EQ(server.bodies[2]["lines"].size(), 500U);
+  EXPECT_EQ(server.bodies[4]["lines"], Json::array());
+}
+
+TEST(CtlLines, ABrokenImportIsGoneOnWithWhereItStopped) {
+  FakeImport server(1700);
+  EXPECT_EQ(SendAll(&server, 2500).body["lines"], 2500);
+  EXPECT_EQ(server.bodies[1]["first_line"], 1700);
+  EXPECT_EQ(server.bodies[1]["lines"][0], "1700");
+}
+
+TEST(CtlLines, ABatchWithoutAnAnswerIsSentAgainAFewTimes) {
+  FakeImport server;
+  server.fails = 4;
+  EXPECT_EQ(SendAll(&server, 10).body["lines"], 10);
+  server = FakeImport();
+  server.fails = 5;
+  EXPECT_THROW(SendAll(&server, 10), RequestFailed);
 }
 
 TEST(CtlText, WhatOthersWroteCannotSteerTheTerminal) {

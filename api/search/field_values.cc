@@ -1,0 +1,111 @@
+// The values of a field, with how many documents have each (interface 2.9 and 4.5).
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "api/handlers.h"
+#include "api/search/values_body.h"
+#include "domain/search/values.h"
+#include "rest/failure_reply.h"
+#include "rest/serve.h"
+
+namespace vedette::api {
+namespace {
+
+namespace search = domain::search;
+
+constexpr double kShareUnit = 1e6;  // six decimals
+
+base::Json TextOrNull(const std::string& text) {
+  return text.empty() ? base::Json(nullptr) : base::Json(text);
+}
+
+base::Json ValuesJson(const search::Field& field, const search::TopValues& top) {
+  base::Json values = base::Json::array();
+  for (const search::ValueCount& value : top.values) {
+    const double share = static_cast<double>(value.count) / static_cast<double>(top.total);
+    values.push_back({{"count", value.count},
+                      {"percent_of_scope", std::round(share * kShareUnit) / kShareUnit},
+                      {"value", value.value},
+                      {"filter_snippet", search::FilterSnippet(field, value.value)}});
+  }
+  return values;
+}
+
+base::Json AnswerJson(const std::string& asked, const store::ValuesQuestion& question,
+                      const search::TopValues& top, std::chrono::milliseconds duration) {
+  const search::Field& field = *question.field;
+  return {{"field", asked},
+          {"canonical_field", field.name},
+          {"value_type", search::FieldTypeName(field.value_type())},
+          {"supports_top_values", field.has_values()},
+          {"supports_exact_filter_snippet", field.has_values()},
+          {"total_scoped_documents", top.total},
+          {"missing_count", top.missing},
+          {"other_count", top.other},
+          {"approximate", false},
+          {"mode", search::ModeName(question.mode)},
+          {"aggregation_field", TextOrNull(field.aggregation_field)},
+          {"nested_path", TextOrNull(field.nested_path)},
+          {"related_fields", field.related},
+          {"preferred_for_exact_match", field.preferred},
+          {"request_duration_ms", duration.count()},
+          {"values", ValuesJson(field, top)}};
+}
+
+rest::Reply FailedReply(const store::Failure& failure, const std::string& request_id) {
+  if (failure.kind == store::Failure::Kind::kFault) return rest::FailureReply(failure, request_id);
+  return rest::Unavailable("search_upstream_error",
+                           "the documents cannot be counted now; try again");
+}
+
+// The count itself, on a thread of the search pool.
+rest::Handled Count(store::Session& session, const Parts& parts, const std::string& asked,
+                    const store::ValuesQuestion& question, std::chrono::nanoseconds began_at) {
+  try {
+    const search::TopValues top = store::ReadFieldValues(
+        session, parts.search.fields.of(question.mode), question, parts.config.search.timeout_ms);
+    const auto duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(parts.clock.SinceBoot() - began_at);
+    return rest::JsonReply(200, AnswerJson(asked, question, top, duration));
+  } catch (const store::SearchTimedOut&) {
+    return rest::Unavailable("search_timeout",
+                             "the count took too long; narrow the filter to fewer documents");
+  }
+}
+
+}  // namespace
+
+rest::Handled ListFieldValues(Call& call) {
+  const auto began_at = call.parts.clock.SinceBoot();
+  rest::BodyRules rules = BodyRulesOf(call);
+  rules.json.keep_numbers = false;  // 1e2 is 100 in a filter
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, rules);
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  rest::Problems problems;
+  const ValuesBody body = ReadValuesBody(std::get<rest::JsonBody>(json).members, &problems);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  auto made = MakeValuesQuestion(body, call.parts.search.fields.of(body.mode));
+  if (const auto* error = std::get_if<search::FilterError>(&made)) {
+    return rest::ErrorReply(400, error->code, error->message);
+  }
+  if (call.parts.search.pool == nullptr) {
+    return rest::Unavailable("search_not_configured", "no documents are counted here");
+  }
+  auto question =
+      std::make_shared<store::ValuesQuestion>(std::get<store::ValuesQuestion>(std::move(made)));
+  question->org_id = call.caller.org_id;
+  call.answer->DropBody();
+  rest::Serve(
+      *call.parts.search.pool, call.caller.org_id, call.answer,
+      [&parts = call.parts, question, asked = body.field, began_at](store::Session& session) {
+        return Count(session, parts, asked, *question, began_at);
+      },
+      [id = call.answer->request_id()](const store::Failure& failure) {
+        return FailedReply(failure, id);
+      });
+  return rest::Parked{};
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "domain/search/filter.h"
+
+// Bodies of requests to OpenSearch, and to Elasticsearch 7 and later. Pure.
+namespace vedette::domain::search {
+
+// The clause that selects the documents of the filter. Whole values are asked for by the field's
+// aggregation name, words by its own. A text's words are looked for as the index's analyser has
+// them, which may be other words than WordsOf gives.
+base::Json FilterClause(const Filter& filter);
+
+// Whose documents are searched: those without an organisation, and the organisation's own.
+struct Tenant {
+  std::string field;  // the name of the documents' field with the organisation's id
+  std::string org_id;
+};
+
+// The body of a _search that counts the top `values_max` values of a field within `scope`. The
+// tenant is a condition of its own beside the filter, never in it. Counts are documents: those of a
+// nested field are counted through reverse_nested. The field has values.
+//
+//   aggregations: "values" (terms; of a nested field inside "objects", each with "documents"),
+//   "missing" (documents without a value)
+base::Json TopValuesBody(const Field& field, const Filter& scope,
+                         const std::optional<Tenant>& tenant, int values_max);
+
+}  // namespace vedette::domain::search

@@ -1,0 +1,70 @@
+#include "store/search/field_values.h"
+
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/search/jsonpath_writer.h"
+#include "store/search/field_values_sql.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::search::TopValues;
+
+constexpr const char* kStatementTimedOut = "57014";  // SQLSTATE
+
+// What was counted at the import, cut to what is asked for.
+std::optional<TopValues> ReadStoredTop(Transaction& tx, const domain::search::Fields& fields,
+                                       const ValuesQuestion& question) {
+  const auto result = tx.Exec("search_top_read", question.mode, question.org_id,
+                              question.field->name, fields.hash());
+  if (result.empty()) return std::nullopt;
+  TopValues top;
+  std::string stored;
+  Columns(result.at(0)).Into(&top.total, &top.missing, &top.other, &stored);
+  for (const base::Json& pair : base::ParseJsonOrThrow(stored)) {
+    if (top.values.size() == static_cast<std::size_t>(question.values_max)) break;
+    top.values.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::int64_t>()});
+    top.other -= top.values.back().count;
+  }
+  return top;
+}
+
+}  // namespace
+
+CountedValues ReadCounted(const pqxx::result& result) {
+  CountedValues read;
+  for (const auto& row : result) {
+    std::optional<std::string> value;
+    std::optional<std::int64_t> count;
+    Columns(row).Into(&read.top.total, &read.top.missing, &read.counted, &value, &count);
+    if (value) read.top.values.push_back({std::move(*value), *count});
+  }
+  read.top.other = read.counted;
+  for (const auto& value : read.top.values) read.top.other -= value.count;
+  return read;
+}
+
+TopValues ReadFieldValues(Session& session, const domain::search::Fields& fields,
+                          const ValuesQuestion& question, std::chrono::milliseconds timeout) {
+  const bool is_unscoped = std::holds_alternative<domain::search::Everything>(question.filter.is) &&
+                           question.values_max <= kTopValuesMax;
+  return InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("search_settings", std::to_string(timeout.count()));
+    if (is_unscoped) {
+      if (auto top = ReadStoredTop(tx, fields, question)) return std::move(*top);
+    }
+    try {
+      return ReadCounted(tx.Exec("search_top_values", question.values_max, question.mode,
+                                 question.org_id, domain::search::FilterJsonPath(question.filter),
+                                 domain::search::ValuesJsonPath(*question.field)))
+          .top;
+    } catch (const pqxx::sql_error& error) {
+      if (error.sqlstate() == kStatementTimedOut) throw SearchTimedOut(error.what());
+      throw;
+    }
+  });
+}
+
+}  // namespace vedette::store

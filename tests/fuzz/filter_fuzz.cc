@@ -1,0 +1,60 @@
+// Whatever a tenant sends as a filter, of either grammar, it is refused with a known code and a
+// short sentence, or becomes a tree that every printer and the evaluator take, in bounded time.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/json.h"
+#include "domain/search/dsl_writer.h"
+#include "domain/search/evaluate.h"
+#include "domain/search/filter_reader.h"
+#include "domain/search/jsonpath_writer.h"
+
+namespace {
+
+using namespace vedette;
+using namespace vedette::domain::search;
+
+const Catalogue& FewFields() {
+  static const Catalogue kCatalogue(R"({"people": {}, "company": {
+    "tag": {"type": "keyword"}, "title": {"type": "text", "aggregation_field": "title.keyword"},
+    "note": {"type": "text"}, "size": {"type": "long"}, "score": {"type": "double"},
+    "open": {"type": "boolean"}, "since": {"type": "date"},
+    "jobs.name": {"type": "text", "nested_path": "jobs", "aggregation_field": "jobs.name.keyword"},
+    "jobs.months": {"type": "long", "nested_path": "jobs"}}})");
+  return kCatalogue;
+}
+
+const base::Json& OneDocument() {
+  static const base::Json kDocument = base::ParseJsonOrThrow(
+      R"({"tag": ["a", null], "title": "Deep blue", "size": 5, "open": true, "since": "2024",
+          "jobs": [{"name": "x", "months": 3}, "no"]})");
+  return kDocument;
+}
+
+void Judge(const FilterRead& read) {
+  if (const auto* error = std::get_if<FilterError>(&read)) {
+    const bool is_known = error->code == "unsupported_clause" ||
+                          error->code == "filter_too_large" || error->code == "unknown_field" ||
+                          error->code == "invalid_filter" || error->code == "field_has_no_values";
+    if (!is_known || error->message.empty()) std::abort();
+    return;
+  }
+  const auto& filter = std::get<Filter>(read);
+  Evaluate(filter, OneDocument());
+  if (!FilterJsonPath(filter).starts_with("$ ? (")) std::abort();
+  if (FilterClause(filter).size() != 1) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  base::Json json;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  if (base::ParseJson(text, &json, {.values_max = 65'536})) return 0;
+  const Fields& fields = FewFields().of(Mode::kCompany);
+  Judge(ReadDslFilter(json, fields));
+  Judge(ReadSimpleFilter(json, fields));
+  return 0;
+}

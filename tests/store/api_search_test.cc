@@ -1,0 +1,240 @@
+// POST /search/filter-field-values and GET /search/filter-capabilities: every field, limit and
+// error.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <pqxx/pqxx>
+
+#include "store/search/search_import.h"
+#include "tests/store/api_support.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+using domain::search::Mode;
+using testing::HasSubstr;
+
+constexpr const char* kPath = "/search/filter-field-values";
+
+class ApiSearch : public ApiTest {
+ public:
+  explicit ApiSearch(const config::Environment& environment = {}) : ApiTest(environment) {}
+
+  void Import(const std::optional<std::string>& org_id, const std::vector<const char*>& lines,
+              Mode mode = Mode::kCompany) {
+    store::ImportTarget target{base::Uuid::V4(), mode, std::nullopt};
+    if (org_id) target.org_id = base::Uuid::Parse(*org_id);
+    std::vector<domain::search::Document> documents;
+    for (const char* line : lines) {
+      documents.push_back(std::get<domain::search::Document>(domain::search::ReadDocument(line)));
+    }
+    store::Session session(config.database, {.name = "import"}, clock, metrics, log);
+    const auto count = static_cast<std::int64_t>(documents.size());
+    store::TakeDocuments(session, target, 0, count, std::move(documents));
+    store::FinishImport(session, clock, target, fields.of(mode), std::chrono::minutes(1), {});
+  }
+
+  void ImportCompanies() {
+    Import(std::nullopt, {R"({"id": "1", "industry": "steel", "employee_count": 10,
+                              "locations": [{"country": "DE"}, {"country": "FR"}]})",
+                          R"({"id": "2", "industry": "steel", "employee_count": 10})",
+                          R"({"id": "3", "industry": ["wood", "steel", "wood"]})",
+                          R"({"id": "4", "name": "Acme Steel", "industry": null})"});
+  }
+  Reply Values(const Json& body) { return Ask("POST", kPath, body); }
+  std::string Error(const Json& body) {
+    const Reply reply = Values(body);
+    return std::to_string(reply.status) + " " + reply.error();
+  }
+};
+
+TEST_F(ApiSearch, TheTopValuesOfAFieldWithEveryMember) {
+  ImportCompanies();
+  Reply reply = Values({{"field", "industry"}, {"mode", "company"}, {"top_k", 1}});
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_GE(reply.body["request_duration_ms"].get<int>(), 0);
+  reply.body.erase("request_duration_ms");
+  EXPECT_EQ(reply.body, base::ParseJsonOrThrow(R"({
+    "field": "industry", "canonical_field": "industry", "value_type": "keyword",
+    "supports_top_values": true, "supports_exact_filter_snippet": true,
+    "total_scoped_documents": 4, "missing_count": 1, "other_count": 1, "approximate": false,
+    "mode": "company", "aggregation_field": "industry", "nested_path": null,
+    "related_fields": ["industries", "naics_codes"], "preferred_for_exact_match": true,
+    "values": [{"count": 3, "percent_of_scope": 0.75, "value": "steel",
+                "filter_snippet": {"term": {"industry": "steel"}}}]})"));
+}
+
+TEST_F(ApiSearch, AnAliasATypeAndANestedField) {
+  ImportCompanies();
+  Reply reply = Values({{"field", "name.keyword"}});
+  EXPECT_EQ(reply.body["field"], "name.keyword");
+  EXPECT_EQ(reply.body["canonical_field"], "name");
+  EXPECT_EQ(reply.body["aggregation_field"], "name.keyword");
+  EXPECT_EQ(reply.body["value_type"], "keyword");
+  EXPECT_EQ(reply.body["values"][0]["percent_of_scope"], 0.25);
+  reply = Values({{"field", "employee_count"}});
+  EXPECT_EQ(reply.body["value_type"], "long");
+  EXPECT_EQ(reply.body["values"][0]["value"], "10") << "a value is a string";
+  EXPECT_EQ(reply.body["values"][0]["filter_snippet"], (Json{{"term", {{"employee_count", 10}}}}));
+  reply = Values({{"field", "locations.country"}});
+  EXPECT_EQ(reply.body["nested_path"], "locations");
+  EXPECT_EQ(reply.body["values"].size(), 2U);
+  EXPECT_EQ(reply.body["values"][0]["value"], "DE") << "equal counts: by the value";
+}
+
+TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
+  ImportCompanies();
+  const Json steel = {{"term", {{"industry", "steel"}}}};
+  EXPECT_EQ(Values({{"field", "industry"}, {"filters", steel}}).body["total_scoped_documents"], 3);
+  const Json ten = {{"employee_count", {{"$gte", 10}}}};
+  EXPECT_EQ(Values({{"field", "industry"}, {"simple_filters", ten}}).body["total_scoped_documents"],
+            2);
+  const Reply both = Values({{"field", "industry"},
+                             {"filters", {{"query", {{"term", {{"industry", "wood"}}}}}}},
+                             {"simple_filters", ten}});
+  EXPECT_EQ(both.body["total_scoped_documents"], 0);
+  EXPECT_EQ(both.body["values"], Json::array());
+  EXPECT_EQ(Values({{"field", "industry"}, {"filters", nullptr}, {"simple_filters", nullptr}})
+                .body["total_scoped_documents"],
+            4);
+  // What a snippet says selects as many documents as it counted.
+  const Reply listed = Values({{"field", "locations.country"}});
+  for (const Json& value : listed.body["values"]) {
+    const Reply again = Values({{"field", "industry"}, {"filters", value["filter_snippet"]}});
+    EXPECT_EQ(again.body["total_scoped_documents"], value["count"]) << value;
+  }
+}
+
+TEST_F(ApiSearch, G8_DocumentsOfAnotherOrganisationAreInNoCount) {
+  const Tenant other = NewTenant("other");
+  Import(std::nullopt, {R"({"id": "1", "industry": "steel"})"});
+  Import(other.org_id,
+         {R"({"id": "1", "industry": "gold"})", R"({"id": "2", "industry": "steel"})"});
+  for (const Json& body :
+       {Json{{"field", "industry"}},
+        Json{{"field", "industry"}, {"simple_filters", {{"industry", {{"$exists", true}}}}}}}) {
+    EXPECT_EQ(Values(body).body["total_scoped_documents"], 1);
+    const Reply theirs = Ask("POST", kPath, body, {{"x-api-key", other.key}});
+    EXPECT_EQ(theirs.body["total_scoped_documents"], 3);
+    EXPECT_EQ(theirs.body["values"].size(), 2U);
+  }
+}
+
+TEST_F(ApiSearch, PeopleAreOtherDocumentsWithOtherFields) {
+  ImportCompanies();
+  Import(std::nullopt, {R"({"id": "1", "seniority": "vp"})"}, Mode::kPeople);
+  const Reply reply = Values({{"field", "seniority"}, {"mode", "people"}});
+  EXPECT_EQ(reply.body["mode"], "people");
+  EXPECT_EQ(reply.body["total_scoped_documents"], 1);
+  EXPECT_EQ(Error({{"field", "seniority"}}), "400 unknown_field");
+}
+
+TEST_F(ApiSearch, AnEmptyStoreIsNoError) {
+  const Reply reply = Values({{"field", "industry"}});
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body["total_scoped_documents"], 0);
+  EXPECT_EQ(reply.body["values"], Json::array());
+}
+
+TEST_F(ApiSearch, WhatHasTheWrongFormIsA422) {
+  const auto loc = [&](const Json& body) {
+    const Reply reply = Values(body);
+    EXPECT_EQ(reply.status, 422) << body;
+    return reply.loc() + " " + reply.type();
+  };
+  EXPECT_EQ(loc(Json::object()), R"(["body","field"] missing)");
+  EXPECT_EQ(loc({{"field", ""}}), R"(["body","field"] string_too_short)");
+  EXPECT_EQ(loc({{"field", std::string(201, 'x')}}), R"(["body","field"] string_too_long)");
+  EXPECT_EQ(loc({{"field", 5}}), R"(["body","field"] string_type)");
+  EXPECT_EQ(loc({{"field", "name"}, {"mode", "cars"}}), R"(["body","mode"] enum)");
+  EXPECT_EQ(loc({{"field", "name"}, {"top_k", 0}}), R"(["body","top_k"] greater_than_equal)");
+  EXPECT_EQ(loc({{"field", "name"}, {"top_k", 101}}), R"(["body","top_k"] less_than_equal)");
+  EXPECT_EQ(loc({{"field", "name"}, {"filters", "x"}}), R"(["body","filters"] dict_type)");
+  EXPECT_EQ(loc({{"field", "name"}, {"simple_filters", Json::array()}}),
+            R"(["body","simple_filters"] dict_type)");
+  EXPECT_EQ(loc({{"field", "name"}, {"size", 5}}), R"(["body","size"] extra_forbidden)");
+}
+
+TEST_F(ApiSearch, WhatAFilterMayNotSayIsA400) {
+  const auto with = [](const Json& filters) {
+    return Json{{"field", "industry"}, {"filters", filters}};
+  };
+  EXPECT_EQ(Error({{"field", "industri"}}), "400 unknown_field");
+  EXPECT_THAT(Values({{"field", "industri"}}).message(), HasSubstr("industry"));
+  EXPECT_EQ(Error({{"field", "description"}}), "400 field_has_no_values");
+  EXPECT_EQ(Error(with({{"script", Json::object()}})), "400 unsupported_clause");
+  EXPECT_EQ(Error(with({{"term", {{"industry", 5}}}})), "400 invalid_filter");
+  EXPECT_EQ(Error(with({{"terms", {{"employee_count", std::vector<int>(1025, 1)}}}})),
+            "400 filter_too_large");
+  EXPECT_EQ(Error({{"field", "industry"}, {"simple_filters", {{"$sort", 1}}}}),
+            "400 unsupported_clause");
+  net::ServerRequest request = Request("POST", kPath, {});
+  request.body = R"({"field": "industry", "filters": {"term": {"employee_count": NaN}}})";
+  EXPECT_EQ(AskRaw(std::move(request)).error(), "malformed_json");
+}
+
+TEST_F(ApiSearch, ACountThatCannotBeMadeIsA503) {
+  ImportCompanies();
+  search_pool.Stop();
+  const Reply reply = Values({{"field", "industry"}});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.error(), "search_upstream_error");
+  EXPECT_EQ(reply.Header("Retry-After"), "5");
+}
+
+class ApiSearchInAHurry : public ApiSearch {
+ public:
+  ApiSearchInAHurry() : ApiSearch({{"VEDETTE_SEARCH_TIMEOUT_MS", "20"}}) {}
+};
+
+TEST_F(ApiSearchInAHurry, ACountThatTakesTooLongIsGivenUp) {
+  ImportCompanies();
+  pqxx::connection connection(database.url());
+  pqxx::work work(connection);
+  work.exec("lock table search_entity in access exclusive mode");
+  const Reply reply = Values({{"field", "industry"}, {"simple_filters", {{"industry", "steel"}}}});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.error(), "search_timeout");
+  EXPECT_EQ(reply.Header("Retry-After"), "5");
+}
+
+class ApiSearchNowhere : public ApiSearch {
+ public:
+  ApiSearchNowhere() : ApiSearch({{"VEDETTE_SEARCH_BACKEND", ""}}) {}
+};
+
+TEST_F(ApiSearchNowhere, WithoutABackendNothingIsCounted) {
+  EXPECT_EQ(Error({{"field", "industry"}}), "503 search_not_configured");
+  EXPECT_EQ(Error({{"field", "industri"}}), "400 unknown_field");
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities").status, 200);
+}
+
+TEST_F(ApiSearch, CapabilitiesNameFieldsLimitsAndOperators) {
+  const Reply reply = Ask("GET", "/search/filter-capabilities?mode=people&refresh=true");
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(reply.body["mode"], "people");
+  EXPECT_EQ(reply.body["index_name"], "people");
+  EXPECT_EQ(reply.body["nested_paths"], (Json{"education", "experience"}));
+  EXPECT_EQ(reply.body["limits"], base::ParseJsonOrThrow(R"({
+    "max_query_depth": 16, "max_clause_count": 256, "max_terms_per_clause": 1024,
+    "max_sort_clauses": 0, "max_string_length": 1024})"));
+  EXPECT_EQ(reply.body["cache_ttl_seconds"], 0);
+  EXPECT_EQ(reply.body["mapping_hash"], fields.of(Mode::kPeople).hash());
+  EXPECT_EQ(reply.body["simple_query_operators"].size(), 17U);
+  std::map<std::string, Json> by_name;
+  for (const Json& field : reply.body["fields"]) by_name[field["field"]] = field;
+  EXPECT_EQ(by_name.at("experience.title"), base::ParseJsonOrThrow(R"({
+    "field": "experience.title", "field_type": "text", "nested_path": "experience",
+    "queryable": true, "sortable": false, "rangeable": true, "sort_field": null,
+    "aggregation_field": "experience.title.keyword", "value_type": "keyword",
+    "supports_top_values": true, "supports_exact_filter_snippet": true,
+    "related_fields": ["job_title"], "preferred_for_exact_match": false})"));
+  EXPECT_EQ(by_name.at("summary")["supports_top_values"], false);
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities").body["mode"], "company");
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities?mode=cars").status, 422);
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities?refresh=maybe").status, 422);
+}
+
+}  // namespace
+}  // namespace vedette::test
