@@ -6,7 +6,7 @@ namespace vedette::work {
 
 // How far walks over all organisations have come. They go by id in portions of bounded length, each
 // behind the one before it, round after round. A round does not see what becomes due behind its
-// walk: another one follows it, before whoever walks may rest. No clock, no I/O; one thread.
+// walk: another one follows it, before the walker may rest. No clock, no I/O; one thread.
 //
 //   kNothingMissed -- MayBeDue, behind the cursor or during a walk --> kSomeMissed
 //   kSomeMissed ----- a walk begins at the first id -----------------> kNothingMissed
