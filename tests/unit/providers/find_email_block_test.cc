@@ -141,7 +141,7 @@ class FindEmail : public testing::Test {
   }
   void MakeBlock(const char* verifier) {
     block_ = std::make_unique<FindEmailBlock>(loop_.loop, clock_, metrics_, *providers_, memory_,
-                                              config_, verifier);
+                                              config_, FindEmailBlock::Verifiers{verifier, ""});
   }
   ~FindEmail() override {
     loop_.Run([this] {
