@@ -329,7 +329,7 @@ void AddRecipes(Config* config) {
 bool MayName(const Config& config, std::string_view key, const std::string& id) {
   const bool finds = key == "find_email" || key == "find_email_personal";
   if (finds && domain::IsOwnFinder(id)) return true;
-  if (id == "null" && key != "company_domain") return true;
+  if (id == "null") return true;
   if (id == "local_part" && key == "reverse_email") return true;
   if (config.providers.http.contains(id)) return true;
   const auto recipe = config.providers.recipes.find(id);

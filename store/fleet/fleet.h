@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/email/mail_class.h"
 #include "store/session.h"
 
 // The fleet's own affairs: members and their heartbeat, gauges.
@@ -37,6 +39,8 @@ struct Gauges {
   std::int64_t deliveries_dead = 0;            // likewise
   std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
   std::int64_t receivers_failing = 0;          // for 48 hours on end
+  // Mail hosts that are left alone now, by domain::MailClass.
+  std::array<std::int64_t, domain::kMailClassCount> mail_hosts_blocked{};
 
   static constexpr int kDeliveriesCountedMax = 100'000;
 };

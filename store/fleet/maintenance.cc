@@ -169,6 +169,17 @@ constexpr Task kTasks[] = {
     {"audit", {}, [](Run& run) { run.InBatches("audit_expire", run.retention.audit.count()); }},
     {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
     {"endpoints", kSeldom, ForgetEndpoints},
+    {"email_facts", {}, [](Run& run) { run.InBatches("email_fact_expire"); }},
+    {"domain_patterns", kSeldom,
+     [](Run& run) {
+       run.InBatches("domain_pattern_expire", run.retention.domain_patterns.count());
+     }},
+    {"mail_facts", kSeldom,
+     [](Run& run) {
+       run.InBatches("mail_domain_expire", run.retention.mail_facts.count());
+       run.InBatches("mail_host_expire", run.retention.mail_facts.count());
+       run.InBatches("mail_budget_expire");
+     }},
 };
 
 constexpr auto kTaskNames = [] {
