@@ -84,11 +84,19 @@ rest::Reply GetAudit(const Parts&, store::Session&, const Call&);
 rest::Reply PostDrain(const Parts&, store::Session&, const Call&);
 
 // suppressions.cc
+rest::Reply GetSuppressions(const Parts&, store::Session&, const Call&);
 rest::Reply PostSuppression(const Parts&, store::Session&, const Call&);
 rest::Reply PostUnsuppression(const Parts&, store::Session&, const Call&);
 
 // search_import.cc
 rest::Reply PostSearchImport(const Parts&, store::Session&, const Call&);
+
+// erasure.cc
+rest::Reply PostErase(const Parts&, store::Session&, const Call&);
+
+// mail_hosts.cc
+rest::Reply GetMailHosts(const Parts&, store::Session&, const Call&);
+rest::Reply PostMailUnblock(const Parts&, store::Session&, const Call&);
 
 // console.cc
 rest::Reply GetConsole(const Parts&, const Call&);

@@ -20,8 +20,13 @@ constexpr auto kRoutes = std::to_array<Route>({
     {{"GET", "/admin/v1/overview"}, kToken, nullptr, GetOverview},
     {{"GET", "/admin/v1/audit"}, kToken, nullptr, GetAudit},
     {{"POST", "/admin/v1/drain", kJson}, kToken, nullptr, PostDrain},
+
+    {{"GET", "/admin/v1/suppressions"}, kToken, nullptr, GetSuppressions},
     {{"POST", "/admin/v1/suppressions", kJson}, kToken, nullptr, PostSuppression},
     {{"POST", "/admin/v1/suppressions/remove", kJson}, kToken, nullptr, PostUnsuppression},
+    {{"POST", "/admin/v1/erase", kJson}, kToken, nullptr, PostErase},
+    {{"GET", "/admin/v1/email/hosts"}, kToken, nullptr, GetMailHosts},
+    {{"POST", "/admin/v1/email/hosts/unblock", kJson}, kToken, nullptr, PostMailUnblock},
 
     {{"POST", "/admin/v1/search/import", kJson, kImportBodyBytesMax},
      kToken,

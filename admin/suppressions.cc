@@ -5,6 +5,7 @@
 #include "admin/handlers.h"
 #include "admin/shapes.h"
 #include "domain/email/suppression.h"
+#include "rest/cursor.h"
 #include "store/email/email_memory.h"
 
 // Whom nobody looks up. Neither an answer nor the audit names them: the audit has the kind.
@@ -56,6 +57,16 @@ std::optional<Named> ReadNamed(CallBody* body, rest::Presence reason_presence) {
   return named;
 }
 
+constexpr rest::CursorOf kSuppressionList{'s'};
+
+base::Json SuppressionJson(const store::SuppressionView& entry) {
+  return {{"id", entry.id.ToString()},
+          {"kind", domain::SuppressionKindName(entry.kind)},
+          {"org_id", IdJson(entry.org_id)},
+          {"reason", entry.reason},
+          {"created_at", base::FormatTimestamp(entry.created_at)}};
+}
+
 store::AuditEntry AuditOfKey(const Call& call, std::string action, const Named& named) {
   store::AuditEntry audit = AuditOf(call, std::move(action), named.reason);
   audit.target = domain::SuppressionKindName(named.key.kind);
@@ -64,6 +75,33 @@ store::AuditEntry AuditOfKey(const Call& call, std::string action, const Named& 
 }
 
 }  // namespace
+
+rest::Reply GetSuppressions(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  store::SuppressionFilter filter;
+  if (const auto kind = input.Text("kind"); kind && !kind->empty()) {
+    filter.kind = domain::ParseSuppressionKind(*kind);
+    if (!filter.kind) {
+      input.Refuse("kind", "enum", "Input should be address, domain, profile or person");
+    }
+  }
+  filter.org_id = input.Id("org_id");
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  if (list.cursor) {
+    const auto place = rest::DecodeTimedCursor(kSuppressionList, *list.cursor);
+    if (!place) return rest::InvalidCursor();
+    filter.before = {place->at, place->id};
+  }
+  filter.limit = list.limit + 1;
+  const auto page = rest::CutPage(
+      store::ListSuppressions(session, filter), list.limit,
+      [](const store::SuppressionView& entry) {
+        return rest::EncodeCursor(kSuppressionList, rest::TimedPlace{entry.created_at, entry.id});
+      });
+  return ListReply(page, SuppressionJson);
+}
 
 rest::Reply PostSuppression(const Parts& parts, store::Session& session, const Call& call) {
   CallBody body(parts, call);

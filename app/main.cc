@@ -248,10 +248,7 @@ void AddVerify(CLI::App& app, CommandLine* line) {
 // `ctl email doctor`, the one command of `ctl` that asks no admin port: what it examines is the
 // machine on which it runs.
 void AddEmailDoctor(CLI::App& app, CommandLine* line) {
-  CLI::App* email =
-      app.get_subcommand("ctl")->add_subcommand("email", "What vedette does with mail servers");
-  email->require_subcommand(1);
-  CLI::App* doctor = email->add_subcommand(
+  CLI::App* doctor = app.get_subcommand("ctl")->get_subcommand("email")->add_subcommand(
       "doctor", "Say whether mail servers will talk to this machine, and what to do");
   AddConfig(doctor, &line->common);
   doctor->add_option("--to", line->doctor.to, "Verify this address; may be given several times");

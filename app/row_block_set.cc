@@ -1,13 +1,16 @@
 #include "app/row_block_set.h"
 
+#include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
 #include "worker/providers/http_provider.h"
 #include "worker/providers/local_part_provider.h"
+#include "worker/providers/mail/dns_verifier.h"
 #include "worker/providers/mail/smtp_verifier.h"
 #include "worker/providers/null_provider.h"
 #include "worker/providers/pattern_provider.h"
+#include "worker/providers/recipe_provider.h"
 #include "worker/providers/stored_mail_book.h"
 #include "worker/providers/website_provider.h"
 
@@ -17,10 +20,10 @@ namespace {
 // Of one name in the DNS, its retries included.
 constexpr std::chrono::seconds kMailNamesTimeout{15};
 
-// The provider that verifies addresses; empty: none does. A process that asks no mail servers does
-// not know "smtp", and says so (no_smtp_worker).
-std::string VerifierOf(const config::Config& config) {
-  return config.lookups.verifier == "none" ? std::string() : config.lookups.verifier;
+// A process that asks no mail servers does not know "smtp", and says so (no_smtp_worker).
+worker::FindEmailBlock::Verifiers VerifiersOf(const config::Config& config) {
+  const std::string& whole = config.lookups.verifier;
+  return {whole == "none" ? std::string() : whole, std::string(domain::kDnsVerifier)};
 }
 
 }  // namespace
@@ -40,15 +43,20 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
     providers_.Add(
         std::make_unique<worker::HttpProvider>(loop, client, budgets, clock, id, provider));
   }
+  for (const auto& [id, recipe] : config.providers.recipes) {
+    providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, recipe));
+  }
+  mail_names_ = std::make_unique<net::Resolver>(loop, config.net.dns_servers, kMailNamesTimeout,
+                                                net::NameSources::kDnsOnly);
+  mail_book_ = std::make_unique<worker::StoredMailBook>(loop, pool);
+  providers_.Add(std::make_unique<worker::DnsVerifier>(loop, clock, *mail_book_,
+                                                       worker::NamesOf(*mail_names_)));
   if (!config.smtp.hello_name.empty()) {
-    mail_names_ = std::make_unique<net::Resolver>(loop, config.net.dns_servers, kMailNamesTimeout,
-                                                  net::NameSources::kDnsOnly);
-    mail_book_ = std::make_unique<worker::StoredMailBook>(loop, pool);
     providers_.Add(std::make_unique<worker::SmtpVerifier>(
         loop, clock, metrics, policy, config, *mail_book_, worker::NamesOf(*mail_names_)));
   }
   blocks_.push_back(std::make_unique<worker::FindEmailBlock>(
-      loop, clock, metrics, providers_, memory_, config.lookups, VerifierOf(config)));
+      loop, clock, metrics, providers_, memory_, config.lookups, VerifiersOf(config)));
   for (const auto question :
        {domain::PeopleQuestion::kReverseEmail, domain::PeopleQuestion::kVerifyAge}) {
     blocks_.push_back(std::make_unique<worker::PeopleBlock>(question, loop, clock, metrics,

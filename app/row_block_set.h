@@ -37,7 +37,7 @@ class RowBlockSet {
 
  private:
   worker::StoredEmailMemory memory_;
-  // Of the verifier "smtp"; null where [email.smtp] has no hello_name.
+  // Of the verifiers.
   std::unique_ptr<net::Resolver> mail_names_;
   std::unique_ptr<worker::MailBook> mail_book_;
   worker::ProviderSet providers_;

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/keys.h"
+#include "config/recipe_file.h"
 #include "config/values.h"
 #include "domain/email/address.h"
 #include "domain/email/provider_ids.h"
@@ -310,39 +311,78 @@ void Apply(const std::vector<Setting>& settings, Key::Source source, Config* con
   }
 }
 
-// A provider that is asked is known: one that every process has, or one of [providers.http.<id>],
-// which has a url and an id of its own.
+// The folder's recipes, under ids that nobody else has.
+void AddRecipes(Config* config) {
+  ProvidersConfig& providers = config->providers;
+  if (providers.recipes_dir.empty()) return;
+  for (domain::Recipe& recipe : ReadRecipes(providers.recipes_dir)) {
+    const std::string id = recipe.id;
+    if (providers.http.contains(id)) {
+      Fail(fmt::format("[providers.http.{}]: a recipe has this id, too", id));
+    }
+    if (domain::IsOwnProvider(id)) Fail(fmt::format("a recipe: the id \"{}\" is taken", id));
+    providers.recipes.emplace(id, std::move(recipe));
+  }
+}
+
+// Whether a list of providers may name the id: one that every process has, one of
+// [providers.http.<id>], or a recipe that serves this.
+bool MayName(const Config& config, std::string_view key, const std::string& id) {
+  const bool finds = key == "find_email" || key == "find_email_personal";
+  if (finds && domain::IsOwnFinder(id)) return true;
+  if (id == "null") return true;
+  if (id == "local_part" && key == "reverse_email") return true;
+  if (config.providers.http.contains(id)) return true;
+  const auto recipe = config.providers.recipes.find(id);
+  if (recipe == config.providers.recipes.end()) return false;
+  if (key == "company_domain") {
+    return recipe->second.lookup == domain::RecipeLookup::kCompanyDomain;
+  }
+  return finds && recipe->second.Finds(key == "find_email" ? domain::FindMode::kProfessional
+                                                           : domain::FindMode::kPersonal);
+}
+
 void ValidateProviders(const Config& config) {
   for (const auto& [id, provider] : config.providers.http) {
     if (provider.url.empty()) {
       Fail(fmt::format("[providers.http.{}] url = \"\": a provider needs a url", id));
     }
-    if (domain::IsOwnFinder(id) || id == domain::kOwnVerifier || id == "local_part") {
+    if (domain::IsOwnProvider(id)) {
       Fail(fmt::format("[providers.http.{}]: the id \"{}\" is taken", id, id));
     }
   }
   const auto check = [&](std::string_view key, const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
-      const bool finds = key == "find_email" || key == "find_email_personal";
-      const bool is_own = finds ? domain::IsOwnFinder(id)
-                                : id == "null" || (id == "local_part" && key == "reverse_email");
-      if (is_own || config.providers.http.contains(id)) continue;
-      Fail(fmt::format("[lookups] {} = [..., \"{}\"]: there is no [providers.http.{}]", key, id,
-                       id));
+      if (MayName(config, key, id)) continue;
+      Fail(
+          fmt::format("[lookups] {} = [..., \"{}\"]: there is no [providers.http.{}], and no "
+                      "recipe with this id that serves it",
+                      key, id, id));
     }
   };
   check("find_email", config.lookups.find_email);
   check("find_email_personal", config.lookups.find_email_personal);
   check("reverse_email", config.lookups.reverse_email);
   check("verify_age", config.lookups.verify_age);
+  check("company_domain", config.lookups.company_domain);
+}
+
+// Whether the provider is one of the operator's that verifies addresses.
+bool Verifies(const ProvidersConfig& providers, const std::string& id) {
+  const auto recipe = providers.recipes.find(id);
+  return providers.http.contains(id) ||
+         (recipe != providers.recipes.end() &&
+          recipe->second.lookup == domain::RecipeLookup::kVerifyEmail);
 }
 
 void ValidateSmtp(const Config& config) {
   const SmtpConfig& smtp = config.smtp;
   const std::string& verifier = config.lookups.verifier;
-  if (verifier != "smtp" && verifier != "none" && !config.providers.http.contains(verifier)) {
-    Fail(fmt::format("[lookups] verifier = \"{}\": must be smtp, none, or the id of a provider",
-                     verifier));
+  if (verifier != "smtp" && verifier != "none" && !Verifies(config.providers, verifier)) {
+    Fail(
+        fmt::format("[lookups] verifier = \"{}\": must be smtp, none, or the id of a provider that "
+                    "verifies addresses",
+                    verifier));
   }
   if (!smtp.proxy.empty() && !smtp.proxy.starts_with("socks5://")) {
     Fail(fmt::format("[email.smtp] proxy = \"{}\": must be socks5://host:port", smtp.proxy));
@@ -507,6 +547,7 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   const ProbeConfig probe = config.probes.extract(std::string(kProbeDefaults)).mapped();
   for (const std::string_view tier : kTiers) config.probes.emplace(tier, probe);
   for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, &config, &set);
+  AddRecipes(&config);
   Validate(config);
   return config;
 }

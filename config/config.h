@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "domain/email/find_prices.h"
+#include "domain/recipe/recipe.h"
 
 // The typed configuration. Every limit, timeout and size of the system has its name here; the
 // defaults and their explanation stand in config.default.toml, which is compiled in. A value type:
@@ -218,7 +219,9 @@ struct RetentionConfig {
   std::chrono::hours idempotency_keys;
   std::chrono::hours uploads;
   std::chrono::hours jobs;
-  std::chrono::hours run_data;  // the rows of blocks, by the day that their job was made
+  std::chrono::hours run_data;         // the rows of blocks, by the day that their job was made
+  std::chrono::hours mail_facts;       // what is known of mail servers, since it was last asked
+  std::chrono::hours domain_patterns;  // of organisations, since they were last seen to hold
 
   bool operator==(const RetentionConfig&) const = default;
 };
@@ -317,6 +320,7 @@ struct LookupsConfig {
   std::vector<std::string> find_email_personal;  // and for mode PERSONAL
   std::vector<std::string> reverse_email;        // whom lookups of an address ask
   std::vector<std::string> verify_age;           // and lookups of an age
+  std::vector<std::string> company_domain;       // and the domain of a company that has none
   int candidates_max;                            // addresses of one answer that are looked at
   int guesses_max;                               // addresses that are guessed for one lead
   milliseconds row_timeout_ms;
@@ -389,6 +393,8 @@ struct ProvidersConfig {
   int breaker_failures;  // in a row, until a provider is left out for a while
   milliseconds breaker_ms;
   std::map<std::string, HttpProviderConfig> http;  // by id
+  std::string recipes_dir;                         // a folder of *.toml; empty: there is none
+  std::map<std::string, domain::Recipe> recipes;   // what stands in it, by id
 
   bool operator==(const ProvidersConfig&) const = default;
 };

@@ -248,7 +248,9 @@ void AddLimitsAndRetention(std::vector<Key>* table) {
       .Add("idempotency_keys", &R::idempotency_keys, Hours())
       .Add("uploads", &R::uploads, Hours())
       .Add("jobs", &R::jobs, Hours())
-      .Add("run_data", &R::run_data, Hours());
+      .Add("run_data", &R::run_data, Hours())
+      .Add("mail_facts", &R::mail_facts, Hours())
+      .Add("domain_patterns", &R::domain_patterns, Hours());
 }
 
 void AddScheduler(std::vector<Key>* table) {
@@ -346,6 +348,7 @@ void AddLookups(std::vector<Key>* table) {
       .Add("find_email_personal", &C::find_email_personal, ProviderIds())
       .Add("reverse_email", &C::reverse_email, ProviderIds())
       .Add("verify_age", &C::verify_age, ProviderIds())
+      .Add("company_domain", &C::company_domain, ProviderIds())
       .Add("candidates_max", &C::candidates_max, Int(1, 16))
       .Add("guesses_max", &C::guesses_max, Int(1, 30))
       .Time("row_timeout_ms", &C::row_timeout_ms, milliseconds(100))
@@ -386,7 +389,8 @@ void AddLookups(std::vector<Key>* table) {
   using P = ProvidersConfig;
   Section<P>(table, "providers", [](Config& c) -> P& { return c.providers; })
       .Add("breaker_failures", &P::breaker_failures, Int(1, 1'000'000))
-      .Time("breaker_ms", &P::breaker_ms, milliseconds(1), days(1));
+      .Time("breaker_ms", &P::breaker_ms, milliseconds(1), days(1))
+      .Add("recipes_dir", &P::recipes_dir, Text());
 }
 
 void AddSmtp(std::vector<Key>* table) {

@@ -77,7 +77,7 @@ base::Json WaitedResult(const EndedLookup& lookup, double cents_per_credit) {
             {"results", std::move(rows)},
             {"charge_amount", std::move(charge)}};
   }
-  if (rows.empty()) return {};
+  if (rows.empty() || rows[0].is_null()) return {};
   Json& details = rows[0]["details"];
   details["task_id"] = lookup.id.ToString();
   details["charge_amount"] = std::move(charge);

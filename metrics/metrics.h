@@ -111,7 +111,8 @@ class Metrics {
                        std::string_view outcome);
   // vedette_smtp_connections_total{class,outcome}: done, closed, timeout, tls, connect, protocol,
   // refused; vedette_smtp_recipients_total{class,verdict}: what replies to RCPT say, controls and
-  // witnesses included; vedette_smtp_blocked{class}: hosts that are left out right now;
+  // witnesses included; vedette_smtp_blocked{class}: hosts that the fleet leaves alone (set
+  // by the scheduler, from the database);
   // vedette_smtp_waiting{reason}: addresses that wait (dns, room, answer)
   void AddSmtpConnection(std::string_view mail_class, std::string_view outcome);
   void AddSmtpRecipient(std::string_view mail_class, std::string_view verdict);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "domain/email/mail_class.h"
+
 namespace vedette::scheduler {
 namespace {
 
@@ -74,6 +76,10 @@ void Maintenance::Show(const store::Gauges& gauges) {
   metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
   metrics_.SetReceiversFailing(gauges.receivers_failing);
   metrics_.SetMonitorsFailing(gauges.monitors_failing);
+  for (std::size_t i = 0; i < gauges.mail_hosts_blocked.size(); ++i) {
+    metrics_.SetSmtpBlocked(domain::MailClassName(static_cast<domain::MailClass>(i)),
+                            gauges.mail_hosts_blocked[i]);
+  }
 }
 
 void Maintenance::Drain(std::function<void()> done) {

@@ -9,7 +9,6 @@
 
 #include "api/limits.h"
 #include "domain/email/lead.h"
-#include "domain/email/provider_ids.h"
 #include "rest/body_reader.h"
 
 namespace vedette::api {
@@ -135,7 +134,8 @@ std::optional<rest::Reply> JudgeLeads(const FindBody& body) {
 }
 
 std::optional<rest::Reply> JudgeFindBody(const FindBody& body,
-                                         const std::vector<std::string>& known) {
+                                         const std::vector<std::string>& known,
+                                         const std::function<bool(const std::string& id)>& finds) {
   if (auto reply = JudgeLeads(body)) return reply;
   for (const std::string& id : body.providers) {
     if (std::find(known.begin(), known.end(), id) != known.end()) continue;
@@ -144,7 +144,7 @@ std::optional<rest::Reply> JudgeFindBody(const FindBody& body,
                                         rest::Quoted(id), fmt::join(known, ", ")));
   }
   for (const std::string& id : body.providers) {
-    if (domain::ServesMode(id, body.mode)) continue;
+    if (finds(id)) continue;
     return rest::ErrorReply(400, "provider_not_for_this",
                             fmt::format("{} does not find addresses in the mode {}",
                                         rest::Quoted(id), domain::FindModeName(body.mode)));

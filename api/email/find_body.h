@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,10 +40,12 @@ struct FindBody {
 FindBody ReadFindBody(base::Json members, LeadShape shape, rest::Problems* problems);
 
 // The rules, the first broken one first: a 400 of no_leads, too_many_leads, invalid_lead,
-// empty_lead or unknown_provider, or nothing. `known`: the ids of all providers. Only for a body
-// without problems.
+// empty_lead, unknown_provider or provider_not_for_this, or nothing. `known`: the ids of all
+// providers; `finds`: whether one of them is of use in the body's mode. Only for a body without
+// problems.
 std::optional<rest::Reply> JudgeFindBody(const FindBody& body,
-                                         const std::vector<std::string>& known);
+                                         const std::vector<std::string>& known,
+                                         const std::function<bool(const std::string& id)>& finds);
 
 // The body of a request that asks who is behind addresses: as ReadFindBody, without mode and
 // verify_emails.

@@ -26,6 +26,7 @@ std::optional<rest::Reply> JudgeProviders(const config::Config& config,
   std::vector<std::string> known(std::begin(domain::kOwnFinders), std::end(domain::kOwnFinders));
   known.emplace_back("local_part");
   for (const auto& [id, provider] : config.providers.http) known.push_back(id);
+  for (const auto& [id, recipe] : config.providers.recipes) known.push_back(id);
   for (const std::string& id : providers) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
       return rest::ErrorReply(400, "unknown_provider",

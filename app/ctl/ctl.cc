@@ -29,6 +29,16 @@ std::string WithoutTrailingSlash(std::string url) {
   return url;
 }
 
+// A command whose name has two words belongs to the group that the first one names.
+CLI::App* Group(CLI::App* ctl, std::string_view name) {
+  for (CLI::App* known : ctl->get_subcommands([](CLI::App*) { return true; })) {
+    if (known->get_name() == name) return known;
+  }
+  CLI::App* group = ctl->add_subcommand(std::string(name), "What vedette does with mail servers");
+  group->require_subcommand(1);
+  return group;
+}
+
 std::string TokenOfFile(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -73,7 +83,12 @@ struct Ctl::Impl {
 };
 
 void Ctl::Impl::Add(CLI::App* ctl, const CtlCommand& command, int* status) {
-  CLI::App* added = ctl->add_subcommand(std::string(command.name), std::string(command.help));
+  const std::size_t space = command.name.find(' ');
+  const bool is_grouped = space != std::string_view::npos;
+  CLI::App* parent = is_grouped ? Group(ctl, command.name.substr(0, space)) : ctl;
+  CLI::App* added = parent->add_subcommand(
+      std::string(is_grouped ? command.name.substr(space + 1) : command.name),
+      std::string(command.help));
   for (const CtlOption& option : command.options) {
     const std::string flag(option.flag);
     const std::string help(option.help);
@@ -155,7 +170,16 @@ JsonClient::Answer Ctl::Impl::Send(const CtlCommand& command, const CtlRequest& 
     };
     return SendLines(call, *request.body, file);
   }
-  return client->Call(request.method, request.target, request.body);
+  JsonClient::Answer answer = client->Call(request.method, request.target, request.body);
+  std::optional<base::Json> body = request.body;
+  while (command.calls == CtlCommand::Calls::kUntilTheEnd && answer.status == 200 &&
+         answer.body.contains("next_cursor")) {
+    (*body)["cursor"] = answer.body["next_cursor"];
+    const JsonClient::Answer next = client->Call(request.method, request.target, body);
+    if (next.status != 200) throw RequestFailed(next.status, RefusalText(next.status, next.body));
+    AddAnswer(next.body, &answer.body);
+  }
+  return answer;
 }
 
 void Ctl::Impl::Print(const CtlCommand& command, const JsonClient::Answer& answer) const {

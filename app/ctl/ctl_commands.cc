@@ -486,6 +486,45 @@ std::vector<CtlCommand> SuppressionCommands() {
        named(kReason),
        {},
        {}},
+      {"suppressions",
+       "List whom nobody looks up, newest first, without saying who it is",
+       "GET",
+       "/admin/v1/suppressions",
+       {Query("--kind", "kind", "address, domain, profile or person"),
+        Query("--org", "org_id", "Of one organisation"), kLimit, kCursor},
+       {},
+       {"created_at", "kind", "org_id", "reason"}},
+      {"erase",
+       "Let nobody look up a person, and take them out of what lookups have stored",
+       "POST",
+       "/admin/v1/erase",
+       {Required(Body("--email", "email", Type::kText, "The person's address")),
+        Body("--linkedin", "profile", Type::kText, "The URL of the person's profile"),
+        Body("--org", "org_id", Type::kText, "Of one organisation alone"),
+        Body("--dry-run", "dry_run", Type::kSwitch, "Count, and change nothing"), kReason},
+       {},
+       {},
+       CtlCommand::Needs::kNothing,
+       CtlCommand::Calls::kUntilTheEnd},
+  };
+}
+
+std::vector<CtlCommand> MailCommands() {
+  return {
+      {"email hosts",
+       "List the mail servers that are left alone, or were of late",
+       "GET",
+       "/admin/v1/email/hosts",
+       {kLimit},
+       {},
+       {"key", "blocked_until", "failures", "reason", "last_reply"}},
+      {"email unblock",
+       "Ask a mail server again that is left alone",
+       "POST",
+       "/admin/v1/email/hosts/unblock",
+       {Required(Body("key", "key", Type::kText, "Its key, as `email hosts` shows it")), kReason},
+       {},
+       {}},
   };
 }
 
@@ -602,12 +641,26 @@ std::span<const CtlCommand> CtlCommands() {
     for (auto&& group :
          {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
           OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
-          ClientKeyCommands(), UserCommands(), SuppressionCommands(), SearchCommands()}) {
+          ClientKeyCommands(), UserCommands(), SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;
   }();
   return kCommands;
+}
+
+void AddAnswer(const Json& next, Json* all) {
+  all->erase("next_cursor");
+  for (const auto& [key, value] : next.items()) {
+    const auto before = all->find(key);
+    if (before == all->end()) {
+      (*all)[key] = value;
+    } else if (value.is_array() && before->is_array()) {
+      before->insert(before->end(), value.begin(), value.end());
+    } else if (value.is_number_integer() && before->is_number_integer()) {
+      *before = before->get<std::int64_t>() + value.get<std::int64_t>();
+    }
+  }
 }
 
 CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {

@@ -48,9 +48,16 @@ struct CtlCommand {
     kOption,        // one of its options, else it is refused
     kOptionOrShow,  // without one it shows (GET of its path) and changes nothing
   } needs = Needs::kNothing;
+  // Whether an answer with a next_cursor is the last one, or the call is repeated with it until
+  // there is none, and the answers are added up.
+  enum class Calls { kOnce, kUntilTheEnd } calls = Calls::kOnce;
 };
 
 std::span<const CtlCommand> CtlCommands();
+
+// Adds one answer of a command that is called until the end to those before: numbers are added,
+// lists joined, and the cursor is that of `next`.
+void AddAnswer(const base::Json& next, base::Json* all);
 
 // What was given on the command line, by flag; an option that was not given is absent.
 using CtlValues = std::map<std::string_view, std::vector<std::string>>;

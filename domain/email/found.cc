@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "domain/email/address.h"
+#include "domain/email/erasure.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/lead.h"
 #include "domain/email/suppression.h"
@@ -337,6 +338,10 @@ base::Json FindResults(const FindRequest& request, const std::optional<std::stri
     const FindRow& row = request.rows[i];
     const std::size_t source = row.copy_of.value_or(i);
     if (source > i) throw std::invalid_argument("a stored lookup copies a later row");
+    if (IsErasedLead(row.lead)) {
+      results.push_back(nullptr);
+      continue;
+    }
     base::Json& cell = cells[source];
     if (cell.is_null()) {
       const auto read = ReadLead(row.lead);

@@ -130,8 +130,8 @@ base::Json MergeFound(const base::Json& lead, const base::Json& cell,
 
 // What the client sees of all rows of a job, in their order. `rows_json`: what the job has
 // recorded, an array of arrays of cells with null in place of rows that were not recorded, or
-// nothing. `unrecorded_error`: the code of those rows. Throws std::invalid_argument where it is no
-// such JSON.
+// nothing. `unrecorded_error`: the code of those rows. A row that was erased is null. Throws
+// std::invalid_argument where it is no such JSON.
 base::Json FindResults(const FindRequest& request, const std::optional<std::string>& rows_json,
                        std::string_view unrecorded_error);
 

@@ -42,6 +42,12 @@ std::string_view MailClassName(MailClass mail_class) {
   return NameIn(kNames, mail_class);
 }
 
+MailClass MailClassOfHostKey(std::string_view key) {
+  const std::string_view last = key.substr(key.rfind(' ') + 1);
+  const auto found = std::find(kNames.begin(), kNames.end(), last);
+  return found == kNames.end() ? MailClass::kOther : static_cast<MailClass>(found - kNames.begin());
+}
+
 MailClass MailClassOf(std::string_view host) {
   const Suffix* best = nullptr;
   for (const Suffix& suffix : kSuffixes) {

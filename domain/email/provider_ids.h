@@ -13,9 +13,16 @@ namespace vedette::domain {
 inline constexpr std::string_view kOwnFinders[] = {"null", "pattern", "store", "website"};
 // The one that verifies them.
 inline constexpr std::string_view kOwnVerifier = "smtp";
+// The one that asks the DNS alone, for requests that do not want more.
+inline constexpr std::string_view kDnsVerifier = "dns";
 
 inline bool IsOwnFinder(std::string_view id) {
   return std::binary_search(std::begin(kOwnFinders), std::end(kOwnFinders), id);
+}
+
+// Whether an id is taken by a provider of ours.
+inline bool IsOwnProvider(std::string_view id) {
+  return IsOwnFinder(id) || id == kOwnVerifier || id == kDnsVerifier || id == "local_part";
 }
 
 // Whether a provider is of use in this mode: personal addresses are not guessed.

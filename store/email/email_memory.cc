@@ -132,6 +132,24 @@ SuppressOutcome Suppress(Session& session, const base::Clock& clock,
   });
 }
 
+std::vector<SuppressionView> ListSuppressions(Session& session, const SuppressionFilter& filter) {
+  std::optional<base::Timestamp> at;
+  std::optional<base::Uuid> id;
+  if (filter.before) {
+    at = filter.before->first;
+    id = filter.before->second;
+  }
+  return Read(session, [&](Transaction& tx) {
+    std::vector<SuppressionView> entries;
+    for (const auto& row :
+         tx.Exec("suppressions_list", at, id, filter.kind, filter.org_id, filter.limit)) {
+      SuppressionView& entry = entries.emplace_back();
+      Columns(row).Into(&entry.id, &entry.kind, &entry.org_id, &entry.reason, &entry.created_at);
+    }
+    return entries;
+  });
+}
+
 bool Unsuppress(Session& session, const base::Clock& clock, const domain::SuppressionKey& key,
                 const std::optional<base::Uuid>& org_id, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {

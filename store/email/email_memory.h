@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "domain/email/email_fact.h"
@@ -27,6 +29,24 @@ enum class SuppressOutcome : std::uint8_t { kDone, kThereAlready, kNoOrganisatio
 SuppressOutcome Suppress(Session& session, const base::Clock& clock,
                          const domain::SuppressionKey& key, const std::optional<base::Uuid>& org_id,
                          std::string_view reason, const AuditEntry& audit);
+// An entry of the list as the operator sees it: never whom it is about.
+struct SuppressionView {
+  base::Uuid id;
+  domain::SuppressionKind kind{};
+  std::optional<base::Uuid> org_id;  // empty: of every organisation
+  std::string reason;
+  base::Timestamp created_at{};
+};
+struct SuppressionFilter {
+  std::optional<domain::SuppressionKind> kind;
+  std::optional<base::Uuid> org_id;
+  // Older ones than this one only.
+  std::optional<std::pair<base::Timestamp, base::Uuid>> before;
+  int limit = 100;
+};
+// Newest first.
+std::vector<SuppressionView> ListSuppressions(Session& session, const SuppressionFilter& filter);
+
 // False where it was not there.
 bool Unsuppress(Session& session, const base::Clock& clock, const domain::SuppressionKey& key,
                 const std::optional<base::Uuid>& org_id, const AuditEntry& audit);

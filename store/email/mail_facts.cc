@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/audit_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -91,6 +92,15 @@ void BlockMailHost(Session& session, const std::string& key, std::chrono::millis
 bool UnblockMailHost(Session& session, const std::string& key) {
   return InTransaction(session, [&](Transaction& tx) {
     return tx.Exec("mail_host_unblock", key).affected_rows() > 0;
+  });
+}
+
+bool UnblockMailHost(Session& session, const base::Clock& clock, const std::string& key,
+                     const AuditEntry& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const bool was_blocked = tx.Exec("mail_host_unblock", key).affected_rows() > 0;
+    if (was_blocked) InsertAudit(tx, clock, audit);
+    return was_blocked;
   });
 }
 

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "domain/email/mail_facts.h"
+#include "store/audit.h"
 #include "store/session.h"
 
 // What the fleet knows of mail servers: domains, hosts that are left out, permits. None of it
@@ -50,8 +52,11 @@ inline constexpr std::size_t kMailReplyBytesMax = 300;
 // Leaves the host out for `block`, by the database's clock.
 void BlockMailHost(Session& session, const std::string& key, std::chrono::milliseconds block,
                    int reason, const std::string& last_reply);
-// The host served us, or the operator says so. False: it was not blocked.
+// The host served us. False: it was not blocked.
 bool UnblockMailHost(Session& session, const std::string& key);
+// The operator says that it will: the same, with its audit.
+bool UnblockMailHost(Session& session, const base::Clock& clock, const std::string& key,
+                     const AuditEntry& audit);
 // Those that are blocked or were of late, the last one first, at most `limit`.
 std::vector<MailHost> ReadMailHosts(Session& session, int limit);
 

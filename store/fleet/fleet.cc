@@ -23,6 +23,9 @@ Gauges ReadGauges(Session& session) {
         .Into(&g.chunks_due, &g.chunks_leased, &g.chunks_waiting, &g.oldest_due,
               &g.deliveries_pending, &g.deliveries_dead, &g.oldest_pending, &g.receivers_failing,
               &g.monitors_failing);
+    for (const auto& key : ReadEach<std::string>(tx.Exec("mail_hosts_blocked"))) {
+      ++g.mail_hosts_blocked.at(static_cast<std::size_t>(domain::MailClassOfHostKey(key)));
+    }
     return g;
   });
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/email/mail_class.h"
 #include "store/session.h"
 
 // The fleet's own affairs: members and their heartbeat, gauges.
@@ -38,6 +40,8 @@ struct Gauges {
   std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
   std::int64_t receivers_failing = 0;          // for 48 hours on end
   std::int64_t monitors_failing = 0;           // active ones in whose last tick every check failed
+  // Mail hosts that are left alone now, by domain::MailClass.
+  std::array<std::int64_t, domain::kMailClassCount> mail_hosts_blocked{};
 
   static constexpr int kDeliveriesCountedMax = 100'000;
 };

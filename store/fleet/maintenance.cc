@@ -174,6 +174,17 @@ constexpr Task kTasks[] = {
     {"search_imports",
      {},
      [](Run& run) { run.InBatches("search_expire", kSearchImportsKept.count()); }},
+    {"email_facts", {}, [](Run& run) { run.InBatches("email_fact_expire"); }},
+    {"domain_patterns", kSeldom,
+     [](Run& run) {
+       run.InBatches("domain_pattern_expire", run.retention.domain_patterns.count());
+     }},
+    {"mail_facts", kSeldom,
+     [](Run& run) {
+       run.InBatches("mail_domain_expire", run.retention.mail_facts.count());
+       run.InBatches("mail_host_expire", run.retention.mail_facts.count());
+       run.InBatches("mail_budget_expire");
+     }},
 };
 
 constexpr auto kTaskNames = [] {

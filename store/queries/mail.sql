@@ -57,3 +57,6 @@ where key = $1 and (failures > 0 or blocked_until is not null)
 select key, failures, case when blocked_until > now() then blocked_until end, coalesce(reason, 0),
   coalesce(last_reply, ''), updated_at
 from mail_host order by updated_at desc limit $1
+
+-- name: mail_hosts_blocked
+select key from mail_host where blocked_until > now()

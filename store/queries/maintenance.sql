@@ -112,3 +112,43 @@ where id in (
     and not exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
     and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
   for update skip locked)
+
+-- name: email_fact_expire
+with gone as (
+  delete from email_fact
+  where (org_id, address) in (select org_id, address from email_fact where until < now() limit $1)
+  returning 1)
+select count(*) from gone
+
+-- name: domain_pattern_expire
+-- $1 hours; $2 rows
+with gone as (
+  delete from domain_pattern
+  where (org_id, domain, pattern) in (select org_id, domain, pattern from domain_pattern
+                                      where last_at < now() - $1 * interval '1 hour' limit $2)
+  returning 1)
+select count(*) from gone
+
+-- name: mail_domain_expire
+with gone as (
+  delete from mail_domain
+  where domain in (select domain from mail_domain
+                   where greatest(mx_at, accepts_all_at) < now() - $1 * interval '1 hour' limit $2)
+  returning 1)
+select count(*) from gone
+
+-- name: mail_host_expire
+with gone as (
+  delete from mail_host
+  where key in (select key from mail_host
+                where greatest(updated_at, blocked_until) < now() - $1 * interval '1 hour' limit $2)
+  returning 1)
+select count(*) from gone
+
+-- name: mail_budget_expire
+-- The longest window is a day.
+with gone as (
+  delete from mail_budget
+  where key in (select key from mail_budget where window_at < now() - interval '2 days' limit $1)
+  returning 1)
+select count(*) from gone

@@ -24,14 +24,14 @@ std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
 FindEmailBlock::FindEmailBlock(base::EventLoop& loop, const base::Clock& clock,
                                metrics::Metrics& metrics, ProviderSet& providers,
                                EmailMemory& memory, const config::LookupsConfig& config,
-                               std::string verifier)
+                               Verifiers verifiers)
     : loop_(loop),
       clock_(clock),
       metrics_(metrics),
       providers_(providers),
       memory_(memory),
       config_(config),
-      verifier_(std::move(verifier)),
+      verifiers_(std::move(verifiers)),
       turns_(loop) {}
 
 std::variant<std::shared_ptr<RowRunner>, std::string> FindEmailBlock::Bind(
@@ -52,7 +52,8 @@ std::variant<std::shared_ptr<RowRunner>, std::string> FindEmailBlock::Bind(
                                      providers_,
                                      memory_,
                                      turns_,
-                                     request.verify_emails ? verifier_ : "",
+                                     request.verify_emails ? verifiers_.whole : verifiers_.by_dns,
+                                     Distinct(config_.company_domain),
                                      static_cast<std::size_t>(config_.candidates_max)};
   return std::make_shared<FindEmailRunner>(parts, std::move(request), std::move(order), price_mc);
 }

@@ -18,11 +18,16 @@ namespace vedette::worker {
 // stands in find_email_runner.h.
 class FindEmailBlock final : public RowBlock {
  public:
-  // Everything handed in must outlive this object and its runners. `verifier`: the id of the
-  // provider that verifies addresses; empty: none does.
+  // The ids of the providers that verify addresses; empty: none does.
+  struct Verifiers {
+    std::string whole;     // where the client wants addresses that are verified
+    std::string by_dns{};  // otherwise: it drops those that no server can have
+  };
+
+  // Everything handed in must outlive this object and its runners.
   FindEmailBlock(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                  ProviderSet& providers, EmailMemory& memory, const config::LookupsConfig& config,
-                 std::string verifier);
+                 Verifiers verifiers);
 
   std::string_view type() const override { return "find_email"; }
   std::variant<std::shared_ptr<RowRunner>, std::string> Bind(const std::string& specs_json,
@@ -35,7 +40,7 @@ class FindEmailBlock final : public RowBlock {
   ProviderSet& providers_;
   EmailMemory& memory_;
   const config::LookupsConfig& config_;
-  const std::string verifier_;
+  const Verifiers verifiers_;
   DomainTurns turns_;
 };
 

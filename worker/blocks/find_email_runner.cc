@@ -107,8 +107,8 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
     return done(EndWith(request.cells,
                         {std::string(kErrorInvalidLead), "The stored lead cannot be read."}));
   }
-  if (const auto found =
-          domain::AnswerAtOnce(request_.mode, *person, verifying() == Verifying::kYes)) {
+  // A lead's own address may be known already, whether or not it is to be verified.
+  if (const auto found = domain::AnswerAtOnce(request_.mode, *person, true)) {
     parts_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
     return done(Done(*person, *found));
   }
@@ -128,27 +128,92 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   });
 }
 
-void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
-  Row& row = rows_.at(id);
-  if (!known.suppressed.empty()) {
-    parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
-    // It looks like a lead about whom nothing was found.
-    if (!IsOwn(row)) return Finish(id, domain::FindEnd::kWorked);
-    return End(id, *domain::AnswerAtOnce(request_.mode, *row.person, false), {});
+bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& known) {
+  if (known.suppressed.empty()) return false;
+  const Row& row = rows_.at(id);
+  parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
+  // It looks like a lead about whom nothing was found.
+  if (IsOwn(row)) {
+    End(id, *domain::AnswerAtOnce(request_.mode, *row.person, false), {});
+  } else {
+    Finish(id, domain::FindEnd::kWorked);
   }
+  return true;
+}
+
+void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
+  if (EndIfSuppressed(id, known)) return;
+  Row& row = rows_.at(id);
   if (auto own = domain::OwnAddressToVerify(request_.mode, *row.person)) {
     if (!known.facts.empty()) {
       domain::ApplyVerdict(domain::VerdictOf(known.facts.front()), &*own);
       row.seen.push_back(std::move(*own));
       return Finish(id, domain::FindEnd::kAtOnce);
     }
+    if (!VerifiesMailboxes()) {
+      return End(id, *domain::AnswerAtOnce(request_.mode, *row.person, false), {});
+    }
     row.seen.push_back(std::move(*own));
   }
   if (auto memo = ReadFindMemo(row.request.memo)) {
+    row.domain_tries = std::move(memo->domain_tries);
     row.tries = std::move(memo->tries);
     row.seen = std::move(memo->seen);
+    if (!memo->domain.empty()) SetDomain(&row, memo->domain);
   }
-  Advance(id);
+  FindDomain(id);
+}
+
+// A lead with a company, but without its domain, gets that first: one provider after another is
+// asked, as for an address.
+void FindEmailRunner::FindDomain(RowId id) {
+  Row& row = rows_.at(id);
+  const bool is_wanted =
+      !IsOwn(row) && !row.person->company.empty() && domain::CompanyDomain(*row.person).empty();
+  if (!is_wanted) return Advance(id);
+  const Step step = NextStep(parts_.domain_order.size(), row.domain_tries, {}, Left(row));
+  const auto* ask = std::get_if<AskProvider>(&step);
+  if (ask == nullptr) return Advance(id);
+  if (ask->wait == milliseconds(0)) return AskDomain(id, ask->provider);
+  row.timer = std::make_unique<base::Timer>(
+      parts_.loop, [this, id, provider = ask->provider] { AskDomain(id, provider); });
+  row.timer->Start(ask->wait);
+}
+
+void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
+  const Row& row = rows_.at(id);
+  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  parts_.providers.Ask(
+      parts_.domain_order[provider], Question(row, Lookup::kCompanyDomain),
+      [this, id, provider](Asked asked) { OnDomain(id, provider, std::move(asked)); });
+}
+
+void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
+  if (asked.shown.error_class == "shutdown") {
+    return Fail(id, "shutdown", "This process is stopping.");
+  }
+  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  Row& row = rows_.at(id);
+  row.domain_tries.push_back(
+      {provider, std::move(asked.shown), asked.retryable, asked.retry_after});
+  if (asked.domain.empty()) return FindDomain(id);
+  SetDomain(&row, asked.domain);
+  // Now that the domain is known, the list may know the person by it.
+  domain::EmailQuestion question;
+  question.org_id = row.request.org_id;
+  question.keys = domain::SuppressionKeys(*row.person);
+  parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
+    if (!known) {
+      return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
+    }
+    if (!EndIfSuppressed(id, *known)) Advance(id);
+  });
+}
+
+void FindEmailRunner::SetDomain(Row* row, const std::string& domain) {
+  auto person = std::make_shared<Person>(*row->person);
+  person->domain = domain;
+  row->person = std::move(person);
 }
 
 // Goes on with the row after its start and after each answer. A provider may answer from inside
@@ -177,7 +242,7 @@ void FindEmailRunner::Advance(RowId id) {
 void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
   const std::string domain = domain::CompanyDomain(*row.person);
-  if (order_[provider] != PatternProvider::kId || verifying() == Verifying::kNo || domain.empty()) {
+  if (order_[provider] != PatternProvider::kId || !VerifiesMailboxes() || domain.empty()) {
     return Ask(id, provider);
   }
   parts_.turns.Take(
@@ -192,19 +257,24 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
   if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  parts_.providers.Ask(
+      order_[provider], Question(row, Lookup::kFindEmail),
+      [this, id, provider](Asked asked) { OnAsked(id, provider, std::move(asked)); });
+}
+
+LookupRequest FindEmailRunner::Question(const Row& row, Lookup lookup) const {
   LookupRequest request;
   request.row_id = row.request.row_id;
   request.org_id = row.request.org_id;
   request.job_id = row.request.job_id;
+  request.lookup = lookup;
   request.mode = request_.mode;
   request.verify_emails = request_.verify_emails;
-  request.person = row.person;
   request.may_wait = row.request.may_wait;
   request.timeout = std::max(Left(row), milliseconds(1));
   request.may_call = row.request.may_call;
-  parts_.providers.Ask(order_[provider], std::move(request), [this, id, provider](Asked asked) {
-    OnAsked(id, provider, std::move(asked));
-  });
+  if (lookup != Lookup::kVerifyEmail) request.person = row.person;
+  return request;
 }
 
 void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
@@ -260,18 +330,10 @@ void FindEmailRunner::Verify(RowId id, const std::vector<std::size_t>& addresses
   std::vector<LookupRequest> requests;
   for (const std::size_t at : addresses) {
     const FoundAddress& address = row.seen[at];
-    LookupRequest& request = requests.emplace_back();
-    request.row_id = row.request.row_id;
-    request.org_id = row.request.org_id;
-    request.job_id = row.request.job_id;
-    request.lookup = Lookup::kVerifyEmail;
-    request.mode = request_.mode;
+    LookupRequest& request = requests.emplace_back(Question(row, Lookup::kVerifyEmail));
     request.address = address.candidate.address;
     request.guess = !address.candidate.stated;
     request.attempt = address.attempts;
-    request.may_wait = row.request.may_wait;
-    request.timeout = std::max(Left(row), milliseconds(1));
-    request.may_call = row.request.may_call;
   }
   // The row may end inside the last Ask: nothing of it is used after that.
   for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -308,7 +370,11 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
 
 void FindEmailRunner::EndLater(RowId id) {
   Row& row = rows_.at(id);
-  auto memo = WriteFindMemo({row.tries, row.seen});
+  const bool is_resolved =
+      std::any_of(row.domain_tries.begin(), row.domain_tries.end(),
+                  [](const Try& one) { return one.shown.outcome == domain::TryOutcome::kFound; });
+  auto memo = WriteFindMemo(
+      {is_resolved ? row.person->domain : std::string(), row.domain_tries, row.tries, row.seen});
   if (!row.request.may_wait || !memo) {
     // They end as what the verifier has said so far.
     for (FoundAddress& address : row.seen) {
@@ -336,7 +402,8 @@ void FindEmailRunner::Finish(RowId id, domain::FindEnd end) {
   // Guesses that there was no time for say no more than the first one.
   DropGuesses(Verifying::kNo, &row.seen);
   std::vector<domain::ProviderTry> tries;
-  tries.reserve(row.tries.size());
+  tries.reserve(row.domain_tries.size() + row.tries.size());
+  for (const Try& one : row.domain_tries) tries.push_back(one.shown);
   for (const Try& one : row.tries) tries.push_back(one.shown);
   std::string_view reason = NothingReason(request_.mode, *row.person, order_);
   const auto found = domain::JudgeFound(row.seen, std::move(tries), end, reason);

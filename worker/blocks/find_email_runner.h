@@ -28,6 +28,8 @@ namespace vedette::worker {
 //    |
 //    +--on the list of those whom nobody looks up--> done: nothing found, nobody is asked
 //    |
+//    +--a company without a domain: asks for its domain, one provider after another, and goes on
+//    |
 //    +--> waterfall --> ask a provider --> drop what is on that list --> waterfall
 //            |  |
 //            |  +--> verify addresses ---------------------------------> waterfall
@@ -55,6 +57,7 @@ class FindEmailRunner final : public RowRunner {
     EmailMemory& memory;
     DomainTurns& turns;
     std::string verifier;  // the id of the provider that verifies; empty: none does
+    std::vector<std::string> domain_order;  // who is asked for a company's domain
     std::size_t candidates_max;
   };
 
@@ -72,6 +75,7 @@ class FindEmailRunner final : public RowRunner {
     std::function<void(RowResult)> done;
     std::shared_ptr<const domain::Person> person;
     std::chrono::nanoseconds began{};  // by Clock::SinceBoot
+    std::vector<Try> domain_tries{};   // at the company's domain
     std::vector<Try> tries{};
     std::vector<domain::FoundAddress> seen{};   // addresses, each once
     std::unique_ptr<base::Timer> timer{};       // of the wait before a provider is asked again
@@ -82,7 +86,18 @@ class FindEmailRunner final : public RowRunner {
 
   Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
   std::chrono::milliseconds Left(const Row& row) const;
+  // Whether somebody judges whether mailboxes exist.
+  bool VerifiesMailboxes() const {
+    return request_.verify_emails && verifying() == Verifying::kYes;
+  }
+  LookupRequest Question(const Row& row, Lookup lookup) const;
   void Begin(RowId id, const domain::EmailKnowledge& known);
+  // Whether the row is on the list; then it has ended.
+  bool EndIfSuppressed(RowId id, const domain::EmailKnowledge& known);
+  void FindDomain(RowId id);
+  void AskDomain(RowId id, std::size_t provider);
+  void OnDomain(RowId id, std::size_t provider, Asked asked);
+  void SetDomain(Row* row, const std::string& domain);
   void Advance(RowId id);
   void TakeTurn(RowId id, std::size_t provider);
   void Ask(RowId id, std::size_t provider);

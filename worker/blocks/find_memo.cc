@@ -89,6 +89,9 @@ Try ReadTry(const Json& json) {
 std::optional<std::string> WriteFindMemo(const FindMemo& memo) {
   for (const Kept kept : {Kept::kAll, Kept::kSources, Kept::kNeither}) {
     Json json = Json::object();
+    json["domain"] = memo.domain;
+    Json& domain_tries = json["domain_tries"] = Json::array();
+    for (const Try& one : memo.domain_tries) domain_tries.push_back(TryJson(one));
     Json& tries = json["tries"] = Json::array();
     for (const Try& one : memo.tries) tries.push_back(TryJson(one));
     Json& seen = json["seen"] = Json::array();
@@ -104,6 +107,11 @@ std::optional<FindMemo> ReadFindMemo(std::string_view text) {
   if (base::ParseJson(text, &json)) return std::nullopt;
   try {
     FindMemo memo;
+    // The version before asked nobody for domains.
+    memo.domain = json.value("domain", std::string());
+    for (const Json& one : json.value("domain_tries", Json::array())) {
+      memo.domain_tries.push_back(ReadTry(one));
+    }
     for (const Json& one : json.at("tries")) memo.tries.push_back(ReadTry(one));
     for (const Json& address : json.at("seen")) memo.seen.push_back(ReadAddress(address));
     return memo;

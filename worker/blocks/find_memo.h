@@ -13,6 +13,8 @@
 namespace vedette::worker {
 
 struct FindMemo {
+  std::string domain;             // of the company, where a provider named it; else empty
+  std::vector<Try> domain_tries;  // at it
   std::vector<Try> tries;
   std::vector<domain::FoundAddress> seen;
 };

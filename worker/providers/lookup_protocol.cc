@@ -41,17 +41,6 @@ std::optional<AddressStatus> ParseStatus(const std::string& name) {
   return std::nullopt;
 }
 
-int DefaultConfidence(AddressStatus status) {
-  if (status == AddressStatus::kNotFound) return 0;
-  return status == AddressStatus::kOk ? domain::kConfidenceOk : domain::kConfidenceStated;
-}
-
-// Clients may show a source as a link: nothing but a web address is one.
-bool IsSource(std::string_view url) {
-  return url.size() <= domain::kCandidateSourceBytesMax &&
-         (url.starts_with("https://") || url.starts_with("http://"));
-}
-
 // Reads what a candidate may have beside its address. What is wrong with it, or nothing.
 std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust, Candidate* out) {
   if (const base::Json* status = Member(entry, "status")) {
@@ -89,8 +78,18 @@ std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust,
 
 std::string_view LookupName(Lookup lookup) {
   constexpr std::string_view kNames[] = {"find_email", "verify_email", "reverse_email",
-                                         "verify_age"};
+                                         "verify_age", "company_domain"};
   return kNames[static_cast<std::size_t>(lookup)];
+}
+
+int DefaultConfidence(AddressStatus status) {
+  if (status == AddressStatus::kNotFound) return 0;
+  return status == AddressStatus::kOk ? domain::kConfidenceOk : domain::kConfidenceStated;
+}
+
+bool IsSource(std::string_view url) {
+  return url.size() <= domain::kCandidateSourceBytesMax &&
+         (url.starts_with("https://") || url.starts_with("http://"));
 }
 
 std::string LookupBody(const LookupRequest& request) {
@@ -165,6 +164,22 @@ LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now) {
       break;
   }
   return verdict;
+}
+
+LookupAnswer DomainAnswer(std::string_view text) {
+  const auto domain = domain::FindDomain(base::Trim(text));
+  if (!domain || domain::IsFreeMailboxDomain(*domain)) return Nothing{};
+  return CompanyDomainFound{*domain};
+}
+
+LookupAnswer ParseDomainAnswer(std::string_view body) {
+  base::Json answer;
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
+  if (!answer.is_object()) return Invalid("it is not an object");
+  const base::Json* domain = Member(answer, "domain");
+  if (domain == nullptr) return Nothing{};
+  if (!domain->is_string()) return Invalid("domain is not a string");
+  return DomainAnswer(domain->get_ref<const std::string&>());
 }
 
 }  // namespace vedette::worker

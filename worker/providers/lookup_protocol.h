@@ -13,6 +13,11 @@ namespace vedette::worker {
 // Of an answer; more candidates are not looked at.
 inline constexpr std::size_t kAnswerCandidatesMax = 64;
 
+// Where a service names none.
+int DefaultConfidence(domain::AddressStatus status);
+// Clients may show a source as a link: nothing but a web address of a sane length is one.
+bool IsSource(std::string_view url);
+
 std::string LookupBody(const LookupRequest& request);
 
 // The body of a 200. Candidates that are no addresses are left out; where none is left, the answer
@@ -23,5 +28,12 @@ LookupAnswer ParseLookupAnswer(std::string_view body, bool trust);
 // The body of a 200 to a question that verifies: {"status", "reason"}. Without a status the verdict
 // is unknown. `now`: when it was checked. The failure is as above.
 LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now);
+
+// The body of a 200 to a question for a company's domain: {"domain"}, a name or a URL. Without one,
+// and where it is one of a provider of free mailboxes, it is Nothing. The failure is as above.
+LookupAnswer ParseDomainAnswer(std::string_view body);
+
+// The same of a text: a domain that a company may have, or Nothing.
+LookupAnswer DomainAnswer(std::string_view text);
 
 }  // namespace vedette::worker

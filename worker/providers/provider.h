@@ -21,7 +21,13 @@
 // Who answers lookups. A further lookup adds a name here, and what is answered to it.
 namespace vedette::worker {
 
-enum class Lookup : std::uint8_t { kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
+enum class Lookup : std::uint8_t {
+  kFindEmail,
+  kVerifyEmail,
+  kReverseEmail,
+  kVerifyAge,
+  kCompanyDomain,
+};
 std::string_view LookupName(Lookup lookup);  // "find_email", "verify_email", ...
 
 // One question to one provider, about one row of a job.
@@ -59,11 +65,17 @@ struct Later {
   domain::AddressVerdict verdict;
 };
 
+// The domain of the company that the person is at, in lower case and without "www.".
+struct CompanyDomainFound {
+  std::string domain;
+};
+
 // Candidates: of kFindEmail; at least one, each of valid syntax, the best first. AddressVerdict and
 // Later: of kVerifyEmail. PersonFound: of kReverseEmail; a name or a candidate at least. AgeClaims:
-// of kVerifyAge; at least one.
-using LookupAnswer = std::variant<domain::Candidates, domain::AddressVerdict, domain::PersonFound,
-                                  domain::AgeClaims, Later, Nothing, domain::Failure>;
+// of kVerifyAge; at least one. CompanyDomainFound: of kCompanyDomain.
+using LookupAnswer =
+    std::variant<domain::Candidates, domain::AddressVerdict, domain::PersonFound, domain::AgeClaims,
+                 CompanyDomainFound, Later, Nothing, domain::Failure>;
 
 // Answers lookups. Loop thread only. It must outlive what it started, or drop it unanswered.
 class Provider {

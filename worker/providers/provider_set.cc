@@ -100,6 +100,9 @@ Asked ProviderSet::ToAsked(Member& member, std::chrono::nanoseconds began, Looku
   } else if (auto* claims = std::get_if<domain::AgeClaims>(&answer)) {
     asked.shown.outcome = TryOutcome::kFound;
     asked.claims = std::move(*claims);
+  } else if (auto* company = std::get_if<CompanyDomainFound>(&answer)) {
+    asked.shown.outcome = TryOutcome::kFound;
+    asked.domain = std::move(company->domain);
   } else if (auto* later = std::get_if<Later>(&answer)) {
     asked.shown.outcome = TryOutcome::kLater;
     asked.later = std::move(*later);

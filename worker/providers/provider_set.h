@@ -26,6 +26,7 @@ struct Asked {
   std::optional<domain::AddressVerdict> verdict;  // of TryOutcome::kFound, and Lookup::kVerifyEmail
   std::optional<domain::PersonFound> person;      // of kFound, and Lookup::kReverseEmail
   domain::AgeClaims claims;                       // of kFound, and Lookup::kVerifyAge
+  std::string domain{};                           // of kFound, and Lookup::kCompanyDomain
   std::optional<Later> later;                     // of TryOutcome::kLater
   bool retryable = false;                         // of TryOutcome::kFailed
   std::chrono::milliseconds retry_after{};        // what the provider asks for

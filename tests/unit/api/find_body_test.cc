@@ -22,7 +22,8 @@ Read ReadText(const std::string& text, LeadShape shape = LeadShape::kBulk) {
   Read read;
   read.body = ReadFindBody(base::ParseJsonOrThrow(text), shape, &read.problems);
   if (read.problems.any()) return read;
-  if (const auto reply = JudgeFindBody(read.body, {"null", "mine"})) {
+  if (const auto reply =
+          JudgeFindBody(read.body, {"null", "mine"}, [](const auto&) { return true; })) {
     EXPECT_EQ(reply->status, 400);
     const Json json = base::ParseJsonOrThrow(reply->body);
     read.code = json["error"];

@@ -148,7 +148,7 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
   EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>());
   EXPECT_EQ(keys["email"], MembersOf<EmailConfig>());
-  EXPECT_EQ(keys["providers"] + 1, MembersOf<ProvidersConfig>());  // ids of services are free
+  EXPECT_EQ(keys["providers"] + 2, MembersOf<ProvidersConfig>());  // ids of services, recipes
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // The memory of the API, its waits and its URL are in its section, the fetches of keys in that of

@@ -162,7 +162,6 @@ void MailDesk::NoteRefusal(const std::string& reply_text) {
 
 void MailDesk::BlockHost(domain::VerdictReason reason, const std::string& reply_text) {
   office_.book.Block(HostKey(), Window(HostBreaker::BlockFor(blocked_before_)), reason, reply_text);
-  office_.exchange.metrics.SetSmtpBlocked(MailClassName(facts_.mail_class), 1);
 }
 
 void MailDesk::CountForBreaker(const MailExchangeEnd& end) {

@@ -1,0 +1,275 @@
+#include "domain/email/erasure.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/text.h"
+#include "domain/email/address.h"
+#include "domain/email/find_request.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+constexpr const char* kErased = "erased";
+// What ends an address inside a sentence.
+constexpr std::string_view kBeforeAddress = " \t\r\n<>()[]{},;:\"'|`=/\\";
+// Longer runs without one of these are no address.
+constexpr std::size_t kAddressRunMax = kAddressBytesMax * 2;
+
+// As JSON text writes it, without quotation marks.
+std::string InJson(std::string_view text) {
+  const std::string quoted = base::DumpJson(Json(base::AsciiLower(text)));
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+// The longest part of the local part that every spelling has: without what follows a plus sign,
+// which the list does not look at either, and without what is written with a backslash.
+std::string NeedleOf(const Address& address) {
+  const auto plus = address.local.find('+');
+  std::string_view rest = address.local;
+  if (plus > 0) rest = rest.substr(0, plus);
+  std::string_view longest;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of("\"\\"), rest.size());
+    if (end > longest.size()) longest = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return InJson(longest);
+}
+
+// As ProfileSuppression compares it: behind the scheme and "www.".
+std::string NeedleOfProfile(std::string_view url) {
+  std::string text = base::AsciiLower(base::Trim(url));
+  text = text.substr(0, text.find_first_of("?#"));
+  if (const auto scheme = text.find("://"); scheme != std::string::npos) text.erase(0, scheme + 3);
+  if (text.starts_with("www.")) text.erase(0, 4);
+  while (text.ends_with('/')) text.pop_back();
+  return InJson(text);
+}
+
+// The run of text around the at sign at `at` that an address may be.
+std::string_view RunAround(std::string_view text, std::size_t at) {
+  const auto before = text.substr(0, at).find_last_of(kBeforeAddress);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  const std::size_t end = std::min(text.find_first_of(kBeforeAddress, at), text.size());
+  std::string_view run = text.substr(begin, end - begin);
+  while (run.ends_with('.') || run.ends_with('!') || run.ends_with('?')) run.remove_suffix(1);
+  return run;
+}
+
+Json& Member(Json& object, const char* name) {
+  const auto it = object.find(name);
+  if (it == object.end()) throw std::invalid_argument("a stored job has another form");
+  return *it;
+}
+
+Json& RowsOf(Json& holder) {
+  Json& rows = Member(holder, "rows");
+  if (!rows.is_array()) throw std::invalid_argument("a stored job has rows that are no array");
+  return rows;
+}
+
+// Cells that hold the person become null. Returns how many rows had some.
+int EraseCells(const ErasureTarget& target, Json* rows) {
+  int touched = 0;
+  for (Json& row : *rows) {
+    if (!row.is_array()) continue;
+    bool is_touched = false;
+    for (Json& cell : row) {
+      if (!target.IsIn(cell)) continue;
+      cell = nullptr;
+      is_touched = true;
+    }
+    touched += is_touched ? 1 : 0;
+  }
+  return touched;
+}
+
+// Of a job that is no lookup.
+int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
+  int touched = 0;
+  for (auto& part : job->parts) {
+    const int rows = EraseCells(target, &part.rows);
+    part.changed = rows > 0;
+    touched += rows;
+  }
+  for (auto& chunk : job->chunks) {
+    if (chunk.done.is_null()) continue;
+    int rows = EraseCells(target, &RowsOf(chunk.done));
+    for (const auto& [index, later] : Member(chunk.done, "later").items()) {
+      // The row begins again, and is told that nobody looks the person up.
+      if (target.IsIn(later)) rows += static_cast<int>(later.erase("memo"));
+    }
+    chunk.changed = rows > 0;
+    touched += rows;
+  }
+  return touched;
+}
+
+using RowSet = std::set<std::size_t>;
+
+std::size_t FirstRow(const StoredJob& job, int part) {
+  return static_cast<std::size_t>(part) * static_cast<std::size_t>(job.part_rows);
+}
+
+void AddMatches(const ErasureTarget& target, const Json& rows, std::size_t first, RowSet* matched) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (target.IsIn(rows[i])) matched->insert(first + i);
+  }
+}
+
+// The rows of a lookup that hold the person: in their lead, their result or what they know so far;
+// and their copies.
+RowSet MatchedRows(const ErasureTarget& target, StoredJob* job) {
+  RowSet matched;
+  const Json& rows = RowsOf(job->params);
+  AddMatches(target, rows, 0, &matched);
+  for (auto& part : job->parts) {
+    AddMatches(target, part.rows, FirstRow(*job, part.part), &matched);
+  }
+  for (auto& chunk : job->chunks) {
+    if (chunk.done.is_null()) continue;
+    const std::size_t first = FirstRow(*job, chunk.part);
+    AddMatches(target, RowsOf(chunk.done), first, &matched);
+    for (const auto& [index, later] : Member(chunk.done, "later").items()) {
+      if (target.IsIn(later)) matched.insert(first + std::stoul(index));
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto copy_of = ReadFindRow(rows[i]).copy_of;
+    if (copy_of && matched.contains(*copy_of)) matched.insert(i);
+  }
+  return matched;
+}
+
+// A row that is to be done ends without being worked on: its one cell is null.
+void EndRow(StoredJob::Chunk* chunk, std::size_t index, std::size_t rows) {
+  if (chunk->done.is_null()) {
+    chunk->done["rows"] = Json::array();
+    chunk->done["later"] = Json::object();
+  }
+  Json& ends = RowsOf(chunk->done);
+  while (ends.size() < rows) ends.push_back(nullptr);
+  Json& end = ends[index];
+  if (!end.is_array()) ++chunk->ended;
+  end = Json::array({nullptr});
+  Member(chunk->done, "later").erase(std::to_string(index));
+  chunk->changed = true;
+}
+
+// Of a lookup. A row that was erased before is found no more.
+int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
+  const RowSet matched = MatchedRows(target, job);
+  Json& rows = RowsOf(job->params);
+  for (const std::size_t i : matched) {
+    if (i >= rows.size())
+      throw std::invalid_argument("a stored lookup has a result without a lead");
+    FindRow row = ReadFindRow(rows[i]);
+    row.lead = ErasedLead();
+    rows[i] = FindRowCell(row);
+    job->params_changed = true;
+  }
+  const auto in = [&](int part, std::size_t row) -> std::optional<std::size_t> {
+    const std::size_t first = FirstRow(*job, part);
+    const std::size_t end = first + static_cast<std::size_t>(job->part_rows);
+    if (row < first || row >= end) return std::nullopt;
+    return row - first;
+  };
+  for (const std::size_t row : matched) {
+    for (auto& part : job->parts) {
+      const auto index = in(part.part, row);
+      if (!index || *index >= part.rows.size() || !part.rows[*index].is_array()) continue;
+      part.rows[*index] = Json::array({nullptr});
+      part.changed = true;
+    }
+    for (auto& chunk : job->chunks) {
+      const std::size_t left = rows.size() - std::min(rows.size(), FirstRow(*job, chunk.part));
+      const std::size_t size = std::min(left, static_cast<std::size_t>(job->part_rows));
+      if (const auto index = in(chunk.part, row)) EndRow(&chunk, *index, size);
+    }
+  }
+  return static_cast<int>(matched.size());
+}
+
+}  // namespace
+
+std::optional<ErasureTarget> ErasureTarget::Of(std::string_view email, std::string_view profile) {
+  ErasureTarget target;
+  if (!email.empty()) {
+    const auto address = ParseAddress(base::Trim(email));
+    auto key = AddressSuppression(email);
+    if (!address || !key) return std::nullopt;
+    target.keys_.push_back(std::move(*key));
+    target.needles_.push_back(NeedleOf(*address));
+  }
+  if (!profile.empty()) {
+    auto key = ProfileSuppression(profile);
+    if (!key) return std::nullopt;
+    target.keys_.push_back(std::move(*key));
+    target.needles_.push_back(NeedleOfProfile(profile));
+  }
+  if (target.keys_.empty()) return std::nullopt;
+  return target;
+}
+
+bool ErasureTarget::IsKey(const std::optional<SuppressionKey>& key) const {
+  return key && std::find(keys_.begin(), keys_.end(), *key) != keys_.end();
+}
+
+bool ErasureTarget::IsInText(std::string_view text) const {
+  // The digests are made only of what can be meant.
+  const std::string lower = base::AsciiLower(text);
+  const bool may_be = std::any_of(needles_.begin(), needles_.end(), [&](const auto& needle) {
+    return InJson(lower).find(needle) != std::string::npos;
+  });
+  if (!may_be) return false;
+  if (IsKey(AddressSuppression(text)) || IsKey(ProfileSuppression(text))) return true;
+  for (auto at = text.find('@'); at != text.npos; at = text.find('@', at + 1)) {
+    const std::string_view run = RunAround(text, at);
+    if (run.size() <= kAddressRunMax && IsKey(AddressSuppression(run))) return true;
+  }
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n<>\"'(),;", begin), text.size());
+    if (end > begin && IsKey(ProfileSuppression(text.substr(begin, end - begin)))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+bool ErasureTarget::IsIn(const Json& value) const {
+  if (value.is_string()) return IsInText(value.get_ref<const std::string&>());
+  if (value.is_array()) {
+    return std::any_of(value.begin(), value.end(), [&](const Json& one) { return IsIn(one); });
+  }
+  if (!value.is_object()) return false;
+  for (const auto& [name, member] : value.items()) {
+    if (IsInText(name) || IsIn(member)) return true;
+  }
+  return false;
+}
+
+Json ErasedLead() {
+  Json lead = Json::object();
+  lead[kErased] = true;
+  return lead;
+}
+
+bool IsErasedLead(const Json& lead) {
+  return lead.is_object() && lead.size() == 1 && lead.contains(kErased);
+}
+
+int EraseFrom(const ErasureTarget& target, StoredJob* job) {
+  try {
+    return job->is_lookup ? EraseFromLookup(target, job) : EraseFromCells(target, job);
+  } catch (const Json::exception&) {
+    throw std::invalid_argument("a stored job has another form");
+  } catch (const std::logic_error&) {
+    throw std::invalid_argument("a stored job has another form");
+  }
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/json_pointer.h"
+#include "domain/email/candidate.h"
+#include "domain/email/find_request.h"
+#include "domain/recipe/recipe_text.h"
+
+// Somebody's API as the operator describes it in a file (docs/providers.md): what is asked, and
+// where in the answer the values stand. Values, judged when they were read (config/recipe_file.h):
+// texts name known fields only.
+namespace vedette::domain {
+
+enum class RecipeLookup : std::uint8_t { kFindEmail, kVerifyEmail, kCompanyDomain };
+std::string_view RecipeLookupName(RecipeLookup lookup);  // "find_email"
+std::optional<RecipeLookup> ParseRecipeLookup(std::string_view name);
+
+enum class RecipeMethod : std::uint8_t { kGet, kPost };
+
+struct RecipeRequest {
+  RecipeMethod method = RecipeMethod::kGet;
+  std::string url;  // a field only as a whole segment of the path; neither query nor fragment
+  std::vector<std::pair<std::string, std::string>> query;    // names, and texts with fields
+  std::vector<std::pair<std::string, std::string>> headers;  // the same
+  std::optional<base::Json> body;                            // its strings are texts with fields
+  std::string key;                                           // the value of {key}; a secret
+  std::chrono::milliseconds timeout{20'000};                 // of one lookup, waits included
+  std::size_t body_bytes_max = 1024 * 1024;                  // of an answer
+  int in_flight_max = 8;                                     // of one process
+  int per_minute = 0;                                        // of one process; 0: no such limit
+
+  bool operator==(const RecipeRequest&) const = default;
+};
+
+// Whether the value at a place is one of some.
+struct RecipeTest {
+  base::JsonPointer at;
+  std::vector<base::Json> is;
+
+  bool operator==(const RecipeTest&) const = default;
+};
+
+// Which values mean which status; any other, and none, is UNKNOWN.
+struct RecipeStatus {
+  struct Rule {
+    AddressStatus status = AddressStatus::kUnknown;
+    std::vector<base::Json> values;
+    std::vector<std::pair<base::JsonPointer, base::Json>> only_if;  // all of them hold
+
+    bool operator==(const Rule&) const = default;
+  };
+  base::JsonPointer at;
+  std::vector<Rule> rules;
+
+  bool operator==(const RecipeStatus&) const = default;
+};
+
+struct RecipeConfidence {
+  base::JsonPointer at;
+  double of = 10;  // what stands for 10
+
+  bool operator==(const RecipeConfidence&) const = default;
+};
+
+struct RecipeSources {
+  base::JsonPointer list;
+  base::JsonPointer each;  // the URL in an element
+
+  bool operator==(const RecipeSources&) const = default;
+};
+
+struct RecipeAnswer {
+  std::vector<int> read_statuses;  // empty: every 2xx
+  std::vector<int> pending_statuses;
+  std::vector<int> nothing_statuses;
+  std::vector<int> busy_statuses;
+  std::optional<RecipeTest> nothing_when;
+  std::optional<RecipeTest> fail_when;
+  std::optional<base::JsonPointer> email;   // of find_email
+  std::optional<base::JsonPointer> domain;  // of company_domain
+  std::optional<RecipeStatus> status;       // of verify_email always
+  std::optional<RecipeConfidence> confidence;
+  std::optional<RecipeSources> sources;
+
+  bool operator==(const RecipeAnswer&) const = default;
+};
+
+struct Recipe {
+  std::string id;
+  RecipeLookup lookup = RecipeLookup::kFindEmail;
+  std::vector<FindMode> modes;                  // of find_email
+  std::vector<std::vector<RecipeField>> needs;  // one of these sets has to be known
+  bool trust = true;                            // an OK is taken; otherwise it is UNKNOWN
+  RecipeRequest request;
+  RecipeAnswer answer;
+
+  bool Finds(FindMode mode) const;
+
+  bool operator==(const Recipe&) const = default;
+};
+
+}  // namespace vedette::domain

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/email/erasure.h"
+#include "store/session.h"
+
+// Takes a person out of what is stored of lookups: email_fact, job, job_part, job_chunk. The rows
+// of monitors that hold the person are listed, and left to their owner. It is the one writer of a
+// part that is written, under the job's lock.
+namespace vedette::store {
+
+struct Erasure {
+  domain::ErasureTarget target;
+  std::optional<base::Uuid> org_id;                        // empty: of every organisation
+  enum class Mode { kErase, kCount } mode = Mode::kErase;  // kCount changes nothing
+};
+
+// How far an erasure has come. Facts come first, with the first call.
+//
+//   kStart --> kJobs --> kMonitorRows --> kDone
+struct ErasurePlace {
+  enum class Phase { kStart, kJobs, kMonitorRows, kDone } phase = Phase::kStart;
+  base::Uuid after{};  // the last id that was looked at
+};
+
+struct ErasedRow {
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+};
+
+// What one call has done, or would do.
+struct ErasureStep {
+  std::int64_t facts = 0;
+  std::int64_t jobs = 0;
+  std::int64_t rows = 0;  // of these jobs
+  std::vector<ErasedRow> monitor_rows;
+  ErasurePlace next;
+};
+
+// Goes on from `place` for about `time`, page by page, each job in a transaction of its own; to
+// repeat any of it is safe. Throws as InTransaction does.
+ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure& erasure,
+                      ErasurePlace place, std::chrono::milliseconds time);
+
+}  // namespace vedette::store

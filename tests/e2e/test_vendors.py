@@ -1,0 +1,199 @@
+"""Vendors as configuration: the recipes of examples/recipes, against local servers that speak the protocols that Hunter,
+Prospeo and Reacher publish. The vendors themselves are never asked."""
+
+import http.server
+import json
+import re
+import threading
+import urllib.parse
+
+import pytest
+
+from conftest import ROOT, Vedette, wait_until
+from test_find_email import ask
+
+LEAD = {"name": "Dr. Ann Example", "domain": "acme.example"}
+
+
+class Vendor(http.server.ThreadingHTTPServer):
+    """`answer(request)` gives (status, headers, JSON or text); a request has method, path, query, headers and body."""
+
+    daemon_threads = True
+
+    def __init__(self, answer):
+        self.requests = []
+        vendor = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def _serve(self):
+                url = urllib.parse.urlsplit(self.path)
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                request = {"method": self.command, "path": url.path, "query": dict(urllib.parse.parse_qsl(url.query)),
+                           "headers": {k.lower(): v for k, v in self.headers.items()},
+                           "body": json.loads(body) if body else None}
+                vendor.requests.append(request)
+                status, headers, content = answer(request)
+                text = (content if isinstance(content, str) else json.dumps(content)).encode()
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = _serve
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+def hunter(request):
+    """https://hunter.io/api-documentation/v2#email-finder"""
+    if request["headers"].get("x-api-key") != "key of hunter":
+        return 401, {}, {"errors": [{"id": "authentication_failed", "code": 401, "details": "No user found"}]}
+    asked = request["query"]
+    if asked["last_name"] == "objected":
+        return 451, {}, {"errors": [{"id": "claimed_email", "code": 451, "details": "The person objected"}]}
+    if asked["last_name"] == "nobody":
+        return 200, {}, {"data": {"first_name": "Ann", "email": None, "score": None, "sources": []}}
+    return 200, {}, {"data": {
+        "first_name": "Ann", "last_name": "Example", "email": f"{asked['first_name']}@{asked['domain']}", "score": 92,
+        "domain": asked["domain"], "verification": {"date": "2026-01-01", "status": "valid"},
+        "sources": [{"domain": "acme.example", "uri": "https://acme.example/team", "still_on_page": True}]}}
+
+
+def prospeo(request):
+    """https://prospeo.io/api/email-finder"""
+    if request["headers"].get("x-key") != "key of prospeo":
+        return 401, {}, {"error": True, "message": "INVALID_API_KEY"}
+    asked = request["body"]
+    if asked["last_name"] == "nobody":
+        return 400, {}, {"error": True, "message": "NO_RESULT"}
+    if asked["last_name"] == "broke":
+        return 400, {}, {"error": True, "message": "INSUFFICIENT_CREDITS"}
+    return 200, {}, {"error": False, "response": {"email": f"{asked['last_name']}@{asked['company']}",
+                                                  "email_status": "CATCH_ALL"}}
+
+
+def reacher(request):
+    """https://help.reacher.email: /v1/check_email"""
+    if request["headers"].get("x-reacher-secret") != "key of reacher":
+        return 401, {}, {"error": "Unauthorized"}
+    address = request["body"]["to_email"]
+    local = address.split("@")[0]
+    said = {"ann": ("safe", True, False), "all": ("safe", True, True), "gone": ("invalid", True, False),
+            "dark": ("invalid", False, False)}.get(local, ("risky", True, False))
+    return 200, {}, {"input": address, "is_reachable": said[0],
+                     "smtp": {"can_connect_smtp": said[1], "is_catch_all": said[2], "is_deliverable": True}}
+
+
+HOSTS = {"hunter": "https://api.hunter.io", "prospeo": "https://api.prospeo.io", "reacher": "http://reacher.internal:8080"}
+
+
+@pytest.fixture
+def vendors(binary, database, tmp_path):
+    """Starts vedette with the example recipes, their hosts and key files replaced by the test's own."""
+    servers, started = {}, []
+
+    def start(answers, **settings):
+        folder = tmp_path / "recipes"
+        folder.mkdir()
+        for name, answer in answers.items():
+            servers[name] = Vendor(answer)
+            key = tmp_path / f"{name}.key"
+            key.write_text(f"key of {name}\n")
+            text = (ROOT / "examples" / "recipes" / f"{name}.toml").read_text()
+            assert HOSTS[name] in text
+            text = text.replace(HOSTS[name], servers[name].url)
+            (folder / f"{name}.toml").write_text(re.sub(r'key_file = ".*"', f'key_file = "{key}"', text))
+        vedette = Vedette(binary, database.url, tmp_path, {
+            "VEDETTE_PROVIDERS_RECIPES_DIR": str(folder), "VEDETTE_LOOKUPS_VERIFIER": "none", **settings}).migrate()
+        started.append(vedette.start())
+        return vedette, servers
+
+    yield start
+    for vedette in started:
+        assert vedette.stop() == 0, vedette.log()
+    for server in servers.values():
+        server.close()
+
+
+def tries(answer):
+    return [(one["provider"], one["outcome"], one["error_class"]) for one in answer["details"]["tries"]]
+
+
+def test_a_finder_is_asked_as_its_recipe_says_and_its_ok_is_taken(vendors):
+    vedette, servers = vendors({"hunter": hunter}, VEDETTE_LOOKUPS_FIND_EMAIL="hunter")
+    tenant = vedette.organisation(100)
+    status, answer = ask(tenant, "/find-email", {"lead": {**LEAD, "mine": "not the vendor's"}})
+    assert answer["email"] == [["ann@acme.example", "OK", "COMPANY"]], answer
+    found = answer["details"]["addresses"][0]
+    assert (found["provider"], found["confidence"], found["stated"]) == ("hunter", 9, True)
+    assert found["sources"] == ["https://acme.example/team"]
+    request = servers["hunter"].requests[0]
+    assert (request["method"], request["path"]) == ("GET", "/v2/email-finder")
+    assert request["query"] == {"domain": "acme.example", "first_name": "ann", "last_name": "example"}
+    assert float(tenant.money()["balance"]) == 95
+    assert ask(tenant, "/find-email", {"lead": {"name": "Ann Objected", "domain": "acme.example"}})[1]["email"] == [
+        ["", "NOT_FOUND", "COMPANY"]]
+    # Who is not known well enough causes no request.
+    asked = len(servers["hunter"].requests)
+    status, answer = ask(tenant, "/find-email", {"lead": {"name": "Cher", "domain": "acme.example"}})
+    assert tries(answer) == [("hunter", "nothing", None)] and len(servers["hunter"].requests) == asked
+    assert "acme.example" not in vedette.log() and "key of" not in vedette.log()
+
+
+def test_what_one_vendor_does_not_find_the_next_one_is_asked_and_a_verifier_judges_it(vendors):
+    vedette, servers = vendors({"hunter": hunter, "prospeo": prospeo, "reacher": reacher},
+                               VEDETTE_LOOKUPS_FIND_EMAIL="hunter,prospeo", VEDETTE_LOOKUPS_VERIFIER="reacher")
+    tenant = vedette.organisation(1000)
+
+    def find(lead):
+        return ask(tenant, "/find-email", {"lead": lead})[1]
+
+    nobody = find({"name": "Ann Nobody", "domain": "acme.example"})
+    assert nobody["email"] == [["", "NOT_FOUND", "COMPANY"]]
+    assert tries(nobody) == [("hunter", "nothing", None), ("prospeo", "nothing", None)]
+    # Prospeo's catch-all is UNKNOWN, and Reacher judges what is not OK.
+    body = {"lead": {"first_name": "gone", "last_name": "gone", "domain": "acme.example"}, "providers": ["prospeo"]}
+    assert ask(tenant, "/find-email", body)[1]["email"] == [["", "NOT_FOUND", "COMPANY"]]
+    assert servers["reacher"].requests[-1]["body"] == {"to_email": "gone@acme.example"}
+    for local, verdict in {"ann": "OK", "all": "UNKNOWN", "gone": "NOT_FOUND", "dark": "UNKNOWN", "x": "UNKNOWN"}.items():
+        assert find({"email": f"{local}@acme.example"})["email"] == [[f"{local}@acme.example", verdict, "COMPANY"]]
+
+
+def test_a_vendor_that_fails_is_no_answer_and_one_that_is_not_configured_is_unknown(vendors):
+    vedette, servers = vendors({"hunter": lambda request: (500, {}, "<html>"), "prospeo": prospeo},
+                               VEDETTE_LOOKUPS_FIND_EMAIL="hunter")
+    tenant = vedette.organisation(100)
+    status, answer = ask(tenant, "/find-email", {"lead": LEAD})
+    assert answer["error"] == "providers_failed" and answer["email"] == []
+    assert tries(answer)[-1] == ("hunter", "failed", "http_status")
+    assert len(servers["hunter"].requests) == 2, "tried once more"
+    broke = {"lead": {"name": "Ann Broke", "domain": "acme.example"}, "providers": ["prospeo"]}
+    assert tries(ask(tenant, "/find-email", broke)[1]) == [("prospeo", "failed", "service_error")]
+    assert float(tenant.money()["balance"]) == 100
+    refused = tenant.call("POST", "/find-email", {"lead": LEAD, "providers": ["reacher"]})
+    assert refused.status == 400 and refused.json["error"] == "unknown_provider", refused
+    refused = tenant.call("POST", "/find-email", {"lead": LEAD, "providers": ["prospeo"], "mode": "PERSONAL"})
+    assert refused.status == 400 and refused.json["error"] == "provider_not_for_this", refused
+    wait_until("a line in the log", lambda: "a provider of lookups fails" in vedette.log())
+    assert "acme.example" not in vedette.log() and "key of" not in vedette.log()
+
+
+def test_a_recipe_that_cannot_be_read_stops_the_start_with_its_file_and_line(vendors, binary, database, tmp_path):
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    (folder / "bad.toml").write_text('id = "bad"\nlookup = "find_email"\ncolour = "red"\n')
+    vedette = Vedette(binary, database.url, tmp_path, {"VEDETTE_PROVIDERS_RECIPES_DIR": str(folder)})
+    vedette.start(ready=False)
+    assert vedette.process.wait(30) != 0
+    assert re.search(rf"{folder}/bad.toml:[0-9]+: modes: ", vedette.log()), vedette.log()

@@ -1,0 +1,211 @@
+#include "config/recipe_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "config/config.h"
+
+namespace vedette::config {
+namespace {
+
+using domain::Recipe;
+using testing::HasSubstr;
+using testing::Not;
+
+// A folder that is gone when the test is.
+class Folder {
+ public:
+  Folder() {
+    char path[] = "/tmp/vedette-recipes-XXXXXX";
+    path_ = mkdtemp(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    const std::string path = path_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+constexpr const char* kTop = R"(id = "mine"
+lookup = "find_email"
+modes = ["PROFESSIONAL"]
+needs = [["name"]]
+)";
+constexpr const char* kRequest = R"([request]
+method = "GET"
+url = "https://api.example/v1"
+)";
+constexpr const char* kAnswer = R"([answer]
+email = "/email"
+)";
+
+std::string ErrorOf(const std::string& text) {
+  try {
+    ReadRecipe(text, "mine.toml");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string RequestError(const std::string& request) {
+  return ErrorOf(std::string(kTop) + "[request]\n" + request + "\n" + kAnswer);
+}
+std::string AnswerError(const std::string& answer) {
+  return ErrorOf(std::string(kTop) + kRequest + kAnswer + answer + "\n");
+}
+
+std::string Example(const std::string& name, const std::string& key_file) {
+  std::ifstream file(std::string(VEDETTE_SOURCE_DIR "/examples/recipes/") + name);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto at = text.find("/run/secrets/");
+  EXPECT_NE(at, text.npos) << name;
+  return text.replace(at, text.find('"', at) - at, key_file);
+}
+
+TEST(RecipeFile, TheExamplesOfThreeServicesAreRead) {
+  const Folder folder;
+  const std::string key = folder.Write("key", "k-1\n");
+  const Recipe hunter = ReadRecipe(Example("hunter.toml", key), "hunter.toml");
+  EXPECT_EQ(hunter.id, "hunter");
+  EXPECT_EQ(hunter.request.key, "k-1");
+  EXPECT_EQ(hunter.request.per_minute, 300);
+  EXPECT_EQ(hunter.answer.nothing_statuses, (std::vector<int>{404, 451}));
+  EXPECT_EQ(hunter.answer.confidence->of, 100);
+  EXPECT_TRUE(hunter.Finds(domain::FindMode::kProfessional));
+  EXPECT_FALSE(hunter.Finds(domain::FindMode::kPersonal));
+  const Recipe prospeo = ReadRecipe(Example("prospeo.toml", key), "prospeo.toml");
+  EXPECT_EQ(prospeo.request.method, domain::RecipeMethod::kPost);
+  EXPECT_EQ(base::DumpJson(*prospeo.request.body),
+            R"({"company":"{domain}","first_name":"{first_name}","last_name":"{last_name}"})");
+  const Recipe reacher = ReadRecipe(Example("reacher.toml", key), "reacher.toml");
+  EXPECT_EQ(reacher.lookup, domain::RecipeLookup::kVerifyEmail);
+  ASSERT_EQ(reacher.answer.status->rules.size(), 2U);
+  EXPECT_EQ(reacher.answer.status->rules[0].only_if.size(), 1U);
+}
+
+TEST(RecipeFile, WhatIsWrongIsNamedWithItsFileAndLine) {
+  EXPECT_EQ(ErrorOf(std::string(kTop) + kRequest + kAnswer), "no error");
+  EXPECT_THAT(ErrorOf("id = \"mine\"\nlookup ="), HasSubstr("mine.toml:2: "));
+  EXPECT_THAT(ErrorOf("id = \"Mine!\"\nlookup = \"find_email\""), HasSubstr("mine.toml:1: id: "));
+  EXPECT_THAT(ErrorOf(std::string(kTop) + "colour = 5\n" + kRequest + kAnswer),
+              HasSubstr("mine.toml:5: colour: is no key of a recipe"));
+  EXPECT_THAT(AnswerError("staus = 5"), HasSubstr("answer.staus: is no key of a recipe"));
+  EXPECT_THAT(AnswerError("domain = \"/d\""), HasSubstr("it belongs to company_domain"));
+  EXPECT_THAT(AnswerError("confidence = { at = \"score\" }"), HasSubstr("JSON Pointer"));
+  EXPECT_THAT(AnswerError("nothing_when = { at = \"/m\", is = [] }"), HasSubstr("at least one"));
+  EXPECT_THAT(AnswerError("status = { at = \"/s\", OK_only_if = { \"/x\" = 1 } }"),
+              HasSubstr("stands only beside OK"));
+  EXPECT_THAT(AnswerError("busy_statuses = [99]"), HasSubstr("200 to 599"));
+  EXPECT_THAT(ErrorOf("id = \"mine\"\nlookup = \"verify_email\"\nneeds = [[\"email\"]]\n" +
+                      std::string(kRequest) + "[answer]\n"),
+              HasSubstr("status is required"));
+  EXPECT_THAT(ErrorOf("id = \"mine\"\nlookup = \"find_email\"\nmodes = [\"PROFESSIONAL\"]\n"
+                      "needs = [[\"key\"]]\n"),
+              HasSubstr("must name fields of a lead"));
+}
+
+TEST(RecipeFile, AFieldStandsInNoSchemeHostOrPort) {
+  for (const char* url :
+       {"{domain}://api.example/", "https://{domain}/", "https://api.{domain}/v1",
+        "https://api.example:{key}/", "https://{key}@api.example/", "https://user@api.example/",
+        "ftp://api.example/", "https:///v1", "https://api.example/v1?x={name}",
+        "https://api.example/a-{name}", "https://api.example/{name}.json",
+        "https://api.example/{name}{email}", "https://api.example/a b", "https://api.example/#x"}) {
+    EXPECT_THAT(RequestError(std::string("method = \"GET\"\nurl = \"") + url + "\""),
+                HasSubstr("request.url: "))
+        << url;
+  }
+  EXPECT_EQ(RequestError("method = \"GET\"\nurl = \"https://api.example:8080/p/{domain}/x\""),
+            "no error");
+}
+
+TEST(RecipeFile, TheKeyIsOneLineOfAFileAndIsNeverShown) {
+  const Folder folder;
+  const auto with = [&](const std::string& content) {
+    const std::string path = folder.Write("key", content);
+    return RequestError("method = \"GET\"\nurl = \"https://a.example/\"\nkey_file = \"" + path +
+                        "\"\nheaders = { X-KEY = \"{key}\" }");
+  };
+  EXPECT_EQ(with("k-1\n"), "no error");
+  for (const char* content : {"", "\n", "secret\nsecret", "sec\rret", "secret\tx"}) {
+    EXPECT_THAT(with(content), HasSubstr("request.key_file: must hold one line")) << content;
+    EXPECT_THAT(with(content), Not(HasSubstr("secret\n")));
+  }
+  EXPECT_THAT(with(std::string("se\0cret", 7)), HasSubstr("must hold one line"));
+  EXPECT_THAT(RequestError("method = \"GET\"\nurl = \"https://a.example/{key}\""),
+              HasSubstr("request.key_file: is the file of {key}"));
+  EXPECT_THAT(RequestError("method = \"GET\"\nurl = \"https://a.example/\"\nkey_file = \"/x\""),
+              HasSubstr("request.key_file: is the file of {key}"));
+  EXPECT_THAT(RequestError("method = \"GET\"\nurl = \"https://a.example/{key}\"\n"
+                           "key_file = \"/nowhere\""),
+              HasSubstr("cannot be read"));
+}
+
+TEST(RecipeFile, HeadersThatTheClientSetsItselfAndLineBreaksAreRefused) {
+  const std::string url = "method = \"GET\"\nurl = \"https://a.example/\"\n";
+  for (const char* headers :
+       {"{ Host = \"x\" }", "{ Content-Length = \"1\" }", "{ \"a b\" = \"x\" }",
+        "{ \"a\\r\\nb\" = \"x\" }", "{ x = \"a\\r\\nb: c\" }"}) {
+    EXPECT_THAT(RequestError(url + "headers = " + headers), HasSubstr("request.headers: "))
+        << headers;
+  }
+  EXPECT_THAT(RequestError(url + "body = { a = 1 }"), HasSubstr("method = \"POST\""));
+  EXPECT_THAT(RequestError(url + "query = { a = \"{nobody}\" }"), HasSubstr("request.query.a: "));
+}
+
+class RecipesDir : public testing::Test {
+ protected:
+  std::string Load(const std::string& lookups) {
+    const std::string path = folder_.Write(
+        "vedette.conf", "[providers]\nrecipes_dir = \"" + folder_.path() + "\"\n" + lookups);
+    try {
+      LoadConfig(path, {});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  Folder folder_;
+};
+
+TEST_F(RecipesDir, ARecipeIsAProviderOfWhatItServes) {
+  folder_.Write("a.toml", std::string(kTop) + kRequest + kAnswer);
+  folder_.Write("notes.txt", "not a recipe");
+  EXPECT_EQ(Load("[lookups]\nfind_email = [\"store\", \"mine\"]\n"), "no error");
+  EXPECT_THAT(Load("[lookups]\nfind_email_personal = [\"mine\"]\n"), HasSubstr("that serves it"));
+  EXPECT_THAT(Load("[lookups]\ncompany_domain = [\"mine\"]\n"), HasSubstr("that serves it"));
+  EXPECT_THAT(Load("[lookups]\nverifier = \"mine\"\n"), HasSubstr("verifies addresses"));
+}
+
+TEST_F(RecipesDir, AnIdIsUsedOnce) {
+  folder_.Write("a.toml", std::string(kTop) + kRequest + kAnswer);
+  EXPECT_THAT(Load("[providers.http.mine]\nurl = \"http://a.example/\"\n"),
+              HasSubstr("a recipe has this id, too"));
+  folder_.Write("b.toml", std::string(kTop) + kRequest + kAnswer);
+  EXPECT_THAT(Load(""), HasSubstr("b.toml: the id \"mine\" is used by another recipe"));
+}
+
+TEST_F(RecipesDir, AnIdOfOursIsTaken) {
+  std::string top = kTop;
+  folder_.Write("a.toml", top.replace(top.find("mine"), 4, "pattern") + kRequest + kAnswer);
+  EXPECT_THAT(Load(""), HasSubstr("\"pattern\" is taken"));
+}
+
+TEST_F(RecipesDir, AFolderThatIsNotThereStopsTheStart) {
+  const std::string path = folder_.Write("x.conf", "[providers]\nrecipes_dir = \"/nowhere\"\n");
+  EXPECT_THROW(LoadConfig(path, {}), ConfigError);
+}
+
+}  // namespace
+}  // namespace vedette::config

@@ -1,0 +1,99 @@
+// A company whose domain is to be found first, and leads whose addresses are not to be verified.
+
+#include <gtest/gtest.h>
+
+#include "domain/email/suppression.h"
+#include "tests/unit/providers/find_email_fixture.h"
+
+namespace vedette::worker {
+namespace {
+
+constexpr const char* kAnnAtAcme = R"({"name": "Ann Zyxwvut", "company": "Acme Widgets"})";
+
+TEST_F(FindEmail, ACompanyWithoutADomainGetsItFirstFromOneProviderAfterAnother) {
+  config_.company_domain = {"one", "two"};
+  Add("one", {Nothing{}});
+  Add("two", {CompanyDomainFound{"acme.com"}});
+  Add("a", {Nothing{}});
+  const base::Json cell = CellOf(Work(Request(), kAnnAtAcme));
+  EXPECT_EQ(cell.at("details").at("domain"), "acme.com");
+  ASSERT_EQ(asked_["two"].size(), 1U);
+  EXPECT_EQ(asked_["two"][0].lookup, Lookup::kCompanyDomain);
+  EXPECT_EQ(asked_["two"][0].person->company, "Acme Widgets");
+  EXPECT_EQ(asked_["a"].at(0).person->domain, "acme.com");
+  std::string tries;
+  for (const auto& one : cell.at("details").at("tries")) {
+    tries += one.at("provider").get<std::string>() + " ";
+  }
+  EXPECT_TRUE(tries.starts_with("one two a ")) << tries;
+  // A lead with a domain asks nobody for it.
+  Work(Request(), kAnn);
+  EXPECT_EQ(asked_["two"].size(), 1U);
+}
+
+TEST_F(FindEmail, WithoutADomainNothingIsFoundAndTheReasonSaysSo) {
+  config_.company_domain = {"one"};
+  Add("one", {domain::Failure{"http_status", "no", false, {}}});
+  Add("a", {Nothing{}});
+  const base::Json cell = CellOf(Work(Request(), kAnnAtAcme));
+  EXPECT_EQ(cell.at("details").at("reason"), "no_domain");
+  EXPECT_TRUE(cell.at("error").is_null()) << "a provider of addresses has answered";
+}
+
+TEST_F(FindEmail, WhomTheListKnowsByTheDomainThatWasFoundIsNotLookedUp) {
+  config_.company_domain = {"one"};
+  Add("one", {CompanyDomainFound{"acme.com"}});
+  Add("a", {Nothing{}});
+  memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
+  const base::Json cell = CellOf(Work(Request(), kAnnAtAcme));
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["","NOT_FOUND","COMPANY"]])");
+  EXPECT_TRUE(asked_["a"].empty());
+}
+
+TEST_F(FindEmail, AGreylistedLeadIsNotAskedForItsDomainAgain) {
+  config_.company_domain = {"one"};
+  Add("one", {CompanyDomainFound{"acme.com"}});
+  int asked = 0;
+  AddOwn([&asked](const LookupRequest&) {
+    return ++asked > 1 ? Says(domain::Verdict::kOk) : SaysLater();
+  });
+  config_.find_email = {"a"};
+  domain::Candidate ann;
+  ann.address = "ann@acme.com";
+  Add("a", {domain::Candidates{ann}});
+  const auto runner = Bind(Request());
+  RowRequest row = Row(kAnnAtAcme);
+  row.memo = std::get<RowLater>(Run(*runner, row)).memo;
+  const auto done = std::get<RowDone>(Run(*runner, row));
+  EXPECT_EQ(CellOf(done).at("email").at(0).at(1), "OK");
+  EXPECT_EQ(CellOf(done).at("details").at("domain"), "acme.com");
+  EXPECT_EQ(asked_["one"].size(), 1U);
+}
+
+TEST_F(FindEmail, WhereAddressesAreNotToBeVerifiedTheDnsAloneIsAsked) {
+  AddOwn([](const LookupRequest&) {
+    return Says(domain::Verdict::kRefused, domain::VerdictReason::kNoMx);
+  });
+  loop_.Run([this] { MakeBlock("nobody", "smtp"); });
+  domain::FindRequest request = Request();
+  request.verify_emails = false;
+  const base::Json cell = CellOf(Work(request, kAnn));
+  EXPECT_EQ(cell.at("email").at(0).at(1), "NOT_FOUND");
+  EXPECT_EQ(cell.at("details").at("reason"), "no_mx");
+  EXPECT_EQ(base::DumpJson(CellOf(Work(request, R"({"email": "x@acme.com"})")).at("email")),
+            R"([["x@acme.com","UNKNOWN","COMPANY"]])")
+      << "a lead's own address is not looked at";
+}
+
+TEST_F(FindEmail, ALeadsOwnAddressHasTheStatusThatTheOrganisationKnowsAlsoUnverified) {
+  AddOwn(OnlyKnows("ann@acme.com"));
+  domain::FindRequest request = Request();
+  Work(request, R"({"email": "ann@acme.com"})");
+  request.verify_emails = false;
+  const RowDone known = Work(request, R"({"email": "ann@acme.com"})");
+  EXPECT_EQ(CellOf(known).at("email").at(0).at(1), "OK");
+  EXPECT_FALSE(known.charge_mc);
+}
+
+}  // namespace
+}  // namespace vedette::worker
