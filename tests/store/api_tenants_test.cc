@@ -204,6 +204,15 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
            EXPECT_NE(seen["id"], team);
          }
        }},
+      {"GET /credits/reservations",
+       [&](const Headers& key, bool) {
+         EXPECT_EQ(Ask("GET", "/credits/reservations", key).body["reserved"], 0);
+       }},
+      {"GET /credits/ledger",
+       [&](const Headers& key, bool) {
+         EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["lines"], Json::array());
+         EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["closing"], 0);
+       }},
   };
   NewClient();
   const Tenant other = NewTenant("other");
