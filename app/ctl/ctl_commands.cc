@@ -640,8 +640,9 @@ std::span<const CtlCommand> CtlCommands() {
     std::vector<CtlCommand> all;
     for (auto&& group :
          {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
-          OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(), ClientCommands(),
-          ClientKeyCommands(), UserCommands(), SuppressionCommands(), SearchCommands(), MailCommands()}) {
+          OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(),
+          ClientCommands(), ClientKeyCommands(), UserCommands(), SuppressionCommands(),
+          SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -1,5 +1,5 @@
-// What is taken for an address is written so that it is read again as the same one, and has nothing in it that could end a
-// command of SMTP.
+// What is taken for an address is written so that it is read again as the same one, and has nothing
+// in it that could end a command of SMTP.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

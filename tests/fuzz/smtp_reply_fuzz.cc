@@ -1,4 +1,5 @@
-// Replies are bounded, and the same however their bytes arrive. The first byte says where they are cut.
+// Replies are bounded, and the same however their bytes arrive. The first byte says where they are
+// cut.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

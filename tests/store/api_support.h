@@ -225,9 +225,11 @@ class ApiTest : public testing::Test {
   FakeKeyFetcher key_fetcher;
   FakeProviderKeys provider_keys;
   FakePreviewer previewer;
-  api::Outgoing outgoing{
-      tester, previewer, key_fetcher, provider_keys,
-      {fields, config.search.backend.empty() ? nullptr : &search_pool}};
+  api::Outgoing outgoing{tester,
+                         previewer,
+                         key_fetcher,
+                         provider_keys,
+                         {fields, config.search.backend.empty() ? nullptr : &search_pool}};
   api::Api api;
   Tenant acme;
   std::thread loop_thread;
