@@ -218,8 +218,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
   for (const api::Route& route : api::Routes()) {
-    // An assertion is judged by its client's keys alone: api_credentials_test.cc.
-    const bool by_assertion = route.access == api::Access::kAssertion;
+    const bool by_assertion = route.access == api::Access::kAssertion;  // api_credentials_test.cc
     if (route.handler == nullptr || by_assertion || NamesAThing(route)) continue;
     const std::string name = std::string(route.method) + " " + std::string(route.pattern);
     if (kWithoutIds.contains(name)) continue;
