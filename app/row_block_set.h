@@ -37,8 +37,8 @@ class RowBlockSet {
 
  private:
   worker::StoredEmailMemory memory_;
+  net::Resolver names_;  // the DNS alone
   // Of the verifier "smtp"; null where [email.smtp] has no hello_name.
-  std::unique_ptr<net::Resolver> mail_names_;
   std::unique_ptr<worker::MailBook> mail_book_;
   worker::ProviderSet providers_;
   std::vector<std::unique_ptr<worker::RowBlock>> blocks_;
