@@ -51,6 +51,11 @@ rest::Handled ShowAgeStatus(Call& call);
 rest::Handled ShowJobStatus(Call& call);
 rest::Handled CancelJob(Call& call);
 
+// investigations/investigations.cc
+rest::Handled StartInvestigation(Call& call);
+rest::Handled ShowInvestigation(Call& call);
+rest::Handled ListInvestigationFindings(Call& call);
+
 // search/field_values.cc
 rest::Handled ListFieldValues(Call& call);
 

@@ -2,8 +2,10 @@
 
 #include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
+#include "worker/blocks/investigate_block.h"
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
+#include "worker/providers/dns_expander.h"
 #include "worker/providers/http_provider.h"
 #include "worker/providers/local_part_provider.h"
 #include "worker/providers/mail/dns_verifier.h"
@@ -11,6 +13,7 @@
 #include "worker/providers/null_provider.h"
 #include "worker/providers/pattern_provider.h"
 #include "worker/providers/recipe_provider.h"
+#include "worker/providers/site_expander.h"
 #include "worker/providers/stored_mail_book.h"
 #include "worker/providers/website_provider.h"
 
@@ -18,12 +21,29 @@ namespace vedette::app {
 namespace {
 
 // Of one name in the DNS, its retries included.
-constexpr std::chrono::seconds kMailNamesTimeout{15};
+constexpr std::chrono::seconds kNamesTimeout{15};
 
 // A process that asks no mail servers does not know "smtp", and says so (no_smtp_worker).
 worker::FindEmailBlock::Verifiers VerifiersOf(const config::Config& config) {
   const std::string& whole = config.lookups.verifier;
   return {whole == "none" ? std::string() : whole, std::string(domain::kDnsVerifier)};
+}
+
+// What looks at the subjects of investigations, in the configured order.
+std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(const config::Config& config,
+                                                           const base::Clock& clock,
+                                                           net::Resolver* names,
+                                                           pages::Fetcher& sites) {
+  std::vector<std::unique_ptr<worker::Expander>> expanders;
+  for (const std::string& id : config.investigations.providers) {
+    if (id == worker::DnsExpander::kId) {
+      expanders.push_back(std::make_unique<worker::DnsExpander>(worker::NamesOf(names)));
+    }
+    if (id == worker::SiteExpander::kId) {
+      expanders.push_back(std::make_unique<worker::SiteExpander>(clock, sites, config.email));
+    }
+  }
+  return expanders;
 }
 
 }  // namespace
@@ -32,7 +52,9 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                          net::HttpClient& client, const worker::ServiceBudgets& budgets,
                          pages::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
                          const config::Config& config, const base::Logger& log)
-    : memory_(pool, loop), providers_(clock, metrics, log, config.providers) {
+    : memory_(pool, loop),
+      names_(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly),
+      providers_(clock, metrics, log, config.providers) {
   providers_.Add(std::make_unique<worker::StoreProvider>(memory_));
   providers_.Add(std::make_unique<worker::WebsiteProvider>(clock, sites, config.email));
   providers_.Add(std::make_unique<worker::PatternProvider>(
@@ -46,14 +68,12 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   for (const auto& [id, recipe] : config.providers.recipes) {
     providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, recipe));
   }
-  mail_names_ = std::make_unique<net::Resolver>(loop, config.net.dns_servers, kMailNamesTimeout,
-                                                net::NameSources::kDnsOnly);
   mail_book_ = std::make_unique<worker::StoredMailBook>(loop, pool);
   providers_.Add(std::make_unique<worker::DnsVerifier>(loop, clock, *mail_book_,
-                                                       worker::NamesOf(*mail_names_)));
+                                                       worker::NamesOf(names_)));
   if (!config.smtp.hello_name.empty()) {
     providers_.Add(std::make_unique<worker::SmtpVerifier>(
-        loop, clock, metrics, policy, config, *mail_book_, worker::NamesOf(*mail_names_)));
+        loop, clock, metrics, policy, config, *mail_book_, worker::NamesOf(names_)));
   }
   blocks_.push_back(std::make_unique<worker::FindEmailBlock>(
       loop, clock, metrics, providers_, memory_, config.lookups, VerifiersOf(config)));
@@ -62,6 +82,8 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
     blocks_.push_back(std::make_unique<worker::PeopleBlock>(question, loop, clock, metrics,
                                                             providers_, memory_, config.lookups));
   }
+  blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
+      clock, memory_, ExpandersOf(config, clock, &names_, sites)));
   blocks_.push_back(std::make_unique<worker::NullBlock>(loop, clock));
 }
 

@@ -37,8 +37,7 @@ class RowBlockSet {
 
  private:
   worker::StoredEmailMemory memory_;
-  // Of the verifiers.
-  std::unique_ptr<net::Resolver> mail_names_;
+  net::Resolver names_;  // the DNS alone
   std::unique_ptr<worker::MailBook> mail_book_;
   worker::ProviderSet providers_;
   std::vector<std::unique_ptr<worker::RowBlock>> blocks_;

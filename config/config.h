@@ -428,6 +428,15 @@ struct SearchConfig {
   bool operator==(const SearchConfig&) const = default;
 };
 
+// Investigations (docs/investigations.md).
+struct InvestigationsConfig {
+  std::vector<std::string> providers;  // whom each subject is looked up with, in order
+  milliseconds deadline_ms;            // of one investigation
+  std::int64_t expansion_mc;           // [prices.investigation] expansion: of each subject
+
+  bool operator==(const InvestigationsConfig&) const = default;
+};
+
 struct Config {
   DatabaseConfig database;
   HttpServerConfig api;
@@ -462,6 +471,7 @@ struct Config {
   ProvidersConfig providers;
   SmtpConfig smtp;
   SearchConfig search;
+  InvestigationsConfig investigations;
   TestingConfig testing;
 
   bool operator==(const Config&) const = default;

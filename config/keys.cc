@@ -425,6 +425,16 @@ void AddSearch(std::vector<Key>* table) {
       .Time("timeout_ms", &C::timeout_ms, milliseconds(10), minutes(1));
 }
 
+void AddInvestigations(std::vector<Key>* table) {
+  using C = InvestigationsConfig;
+  Section<C>(table, "investigations", [](Config& c) -> C& { return c.investigations; })
+      .Add("providers", &C::providers, ChoiceList({"dns", "website"}))
+      .Time("deadline_ms", &C::deadline_ms, seconds(1), days(1));
+  Section<C>(table, "prices.investigation", [](Config& c) -> C& {
+    return c.investigations;
+  }).Add("expansion", &C::expansion_mc, Credits(1'000'000));
+}
+
 void AddTesting(std::vector<Key>* table) {
   using C = TestingConfig;
   Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
@@ -456,6 +466,7 @@ std::vector<Key> KeyTable() {
   AddLookups(&table);
   AddSmtp(&table);
   AddSearch(&table);
+  AddInvestigations(&table);
   AddTesting(&table);
   return table;
 }

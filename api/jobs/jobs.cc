@@ -8,6 +8,7 @@
 #include "api/jobs/waits.h"
 #include "api/limits.h"
 #include "rest/query_reader.h"
+#include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
 
 // Jobs of every kind: their status and their cancellation.
@@ -23,8 +24,18 @@ rest::Judged<store::LookupView> FindJob(Call& call) {
   return std::move(*view);
 }
 
-rest::Reply StatusReply(const Parts& parts, const store::LookupView& view) {
-  return rest::JsonReply(200, StatusJson(view, parts.config.cents_per_credit));
+rest::Reply StatusReply(const Parts& parts, store::Session& session,
+                        const store::LookupView& view) {
+  base::Json status = StatusJson(view, parts.config.cents_per_credit);
+  const bool has_findings =
+      view.job.kind == domain::JobKind::kInvestigation && view.job.finished_at.has_value();
+  if (has_findings) {
+    if (const auto found = store::GetInvestigation(session, {}, view.job.id)) {
+      status["result"] = {{"investigation_id", view.job.id.ToString()},
+                          {"findings_count", found->findings}};
+    }
+  }
+  return rest::JsonReply(200, status);
 }
 
 }  // namespace
@@ -38,16 +49,18 @@ rest::Handled ShowJobStatus(Call& call) {
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const Parts& parts = call.parts;
   const auto& view = std::get<store::LookupView>(found);
-  if (view.job.finished_at || wait_s.count() == 0) return StatusReply(parts, view);
+  if (view.job.finished_at || wait_s.count() == 0) {
+    return StatusReply(parts, call.session, view);
+  }
   auto place = parts.waits.Reserve(call.caller.org_id);
-  if (!place) return StatusReply(parts, view);
+  if (!place) return StatusReply(parts, call.session, view);
   Wait wait;
   wait.job_id = view.job.id;
   wait.org_id = call.caller.org_id;
   wait.until = parts.clock.SinceBoot() + wait_s;
   wait.reply = [&parts, scope = call.scope(), id = view.job.id](store::Session& session, WaitEnd) {
     const auto now = store::GetLookup(session, scope, id);
-    return now ? StatusReply(parts, *now) : rest::NotFound("task");
+    return now ? StatusReply(parts, session, *now) : rest::NotFound("task");
   };
   return parts.waits.Park(std::move(*place), std::move(wait), call.answer);
 }
@@ -57,7 +70,7 @@ rest::Handled ShowAgeStatus(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
   const auto& view = std::get<store::LookupView>(found);
   if (view.job.kind != domain::JobKind::kVerifyAge) return rest::NotFound("task");
-  return StatusReply(call.parts, view);
+  return StatusReply(call.parts, call.session, view);
 }
 
 rest::Handled CancelJob(Call& call) {
@@ -72,7 +85,7 @@ rest::Handled CancelJob(Call& call) {
   if (!outcome) return rest::NotFound("task");
   const auto view = store::GetLookup(call.session, call.scope(), id);
   if (!view) return rest::NotFound("task");
-  return StatusReply(call.parts, *view);
+  return StatusReply(call.parts, call.session, *view);
 }
 
 }  // namespace vedette::api

@@ -16,11 +16,12 @@
 namespace vedette::api {
 namespace {
 
-rest::Reply StartedReply(const Call& call, const store::JobStarted& started) {
+rest::Reply StartedReply(const Call& call, Answering answering, const store::JobStarted& started) {
   const std::string id = started.job_id.ToString();
+  const bool is_investigation = answering == Answering::kInvestigation;
   return rest::JsonReply(
-      200, {{"task_id", id},
-            {"job_id", id},
+      200, {{is_investigation ? "investigation_id" : "job_id", id},
+            {"task_id", id},
             {"status", "RUNNING"},
             {"already_started", started.already_started},
             {"estimated_cost_cents",
@@ -47,6 +48,13 @@ rest::Reply NotStarted(const Call& call, const store::StartOutcome& outcome) {
   if (const auto* refused = std::get_if<store::JobNotPayable>(&outcome)) {
     return NotPayable(call, *refused);
   }
+  if (std::holds_alternative<store::TooManyInvestigations>(outcome)) {
+    rest::Reply reply = rest::ErrorReply(
+        429, "too_many_deep_searches",
+        "five investigations of your organisation are open; wait until one has ended");
+    reply.headers.emplace_back("Retry-After", rest::kRetryAfterSeconds);
+    return reply;
+  }
   if (std::holds_alternative<store::TooManyJobs>(outcome)) {
     return rest::Unavailable("too_many_jobs",
                              "too many jobs of your organisation are open; nothing was charged");
@@ -72,7 +80,7 @@ rest::Handled Repeated(Call& call, Answering answering, const store::StartOutcom
   const auto* started = std::get_if<store::JobStarted>(&outcome);
   if (started == nullptr) return NotStarted(call, outcome);
   if (answering == Answering::kWaited) return WaitAgain(call, started->job_id);
-  return StartedReply(call, *started);
+  return StartedReply(call, answering, *started);
 }
 
 // Starts the job, and wakes a worker where it is new.
@@ -137,7 +145,7 @@ rest::Handled StartLookup(Call& call, Answering answering, std::chrono::millisec
   const auto outcome = Start(call, job);
   const auto* started = std::get_if<store::JobStarted>(&outcome);
   if (started == nullptr) return NotStarted(call, outcome);
-  return StartedReply(call, *started);
+  return StartedReply(call, answering, *started);
 }
 
 }  // namespace vedette::api

@@ -11,8 +11,9 @@
 // How a route that starts a lookup of any kind does so, once its request is judged.
 namespace vedette::api {
 
-// Whether the client waits for the job's end.
-enum class Answering : std::uint8_t { kWaited, kStarted };
+// Whether the client waits for the job's end; an investigation, for which nobody waits, has an
+// answer of its own to a start.
+enum class Answering : std::uint8_t { kWaited, kStarted, kInvestigation };
 
 // The answer to a request whose key is known, before anything that a start would need: the same
 // task; of a route that waits its result, or the wait for it. Empty where the key is new, or there

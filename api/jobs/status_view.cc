@@ -45,7 +45,8 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
   if (!job.finished_at) return json;
   json["result"] = domain::LookupResult(EndedLookupOf(view), cents_per_credit);
   json["charge_amount"] = domain::CentsOf(job.charged_mc, cents_per_credit);
-  if (job.status == domain::JobStatus::kCompleted && json["result"].is_null()) {
+  const bool has_rows = job.kind != domain::JobKind::kInvestigation;
+  if (has_rows && job.status == domain::JobStatus::kCompleted && json["result"].is_null()) {
     json["error"] = {{"error", domain::kResultExpired},
                      {"message", "The result was kept for its time and is gone."}};
   }

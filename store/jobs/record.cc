@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "domain/admission.h"
 #include "store/jobs/end_sql.h"
+#include "store/jobs/findings_record.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -240,15 +241,23 @@ void CheckShape(const std::vector<JobChunkRecord>& records) {
 // A record that may fail its job takes the job's other chunks then. It locks them before its own:
 // a renewal locks chunks in the order of their ids, and two orders would make a deadlock.
 bool MayFailTheJob(const std::vector<JobChunkRecord>& records, const OpenJob& open) {
-  return open.tops_up || std::any_of(records.begin(), records.end(), [](const auto& record) {
+  return open.tops_up || open.job.kind == domain::JobKind::kInvestigation ||
+         std::any_of(records.begin(), records.end(), [](const auto& record) {
            return std::holds_alternative<JobFault>(record.what);
          });
 }
 
 // Everything that the fresh records do.
-void Apply(Transaction& tx, const base::Clock& clock, const Records& records, OpenJob* open,
+void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, OpenJob* open,
            JobRecordResult* result) {
   LockedJob& job = open->job;
+  Records records = fresh;
+  RecordedFindings found;
+  if (job.kind == domain::JobKind::kInvestigation) {
+    found = RecordFindings(tx, job.id, fresh);
+    records.clear();
+    for (const JobChunkRecord& record : found.records) records.push_back(&record);
+  }
   if (job.status == domain::JobStatus::kQueued) {
     tx.Exec("job_started", std::vector<base::Uuid>{job.id}, std::vector<int>{records[0]->block});
     job.status = domain::JobStatus::kRunning;
@@ -259,8 +268,8 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& records, Op
   WriteChunks(tx, records);
   Charge(tx, records, &job);
   JobPurse purse(tx, job.payer);
-  std::optional<JobEnding> ending;
-  if (open->tops_up) ending = TopUp(tx, records, &job, &purse);
+  std::optional<JobEnding> ending = std::move(found.ending);
+  if (!ending && open->tops_up) ending = TopUp(tx, records, &job, &purse);
   if (!ending) ending = FailBlocks(tx, job.id, records);
   if (!ending) ending = EndOfBlocks(tx, job.id, completed, records);
   if (ending) {

@@ -102,7 +102,16 @@ void InsertParts(Transaction& tx, const NewJob& job) {
   tx.Exec("job_part_insert", job.id, rows);
 }
 
+void InsertInvestigation(Transaction& tx, const NewJob& job) {
+  if (!job.investigation) return;
+  const NewInvestigation& given = *job.investigation;
+  tx.Exec("investigation_insert", job.id, job.org_id, given.seeds_json, given.depth,
+          given.findings_max, given.credits_mc_max, given.subjects_max, given.seeds);
+}
+
 void CheckShape(const NewJob& job) {
+  base::Assert(job.investigation.has_value() == (job.kind == domain::JobKind::kInvestigation),
+               "an investigation says what it is about");
   base::Assert(!job.blocks.empty() && job.blocks.size() <= std::size_t{domain::kBlocksMax},
                "a job has 1 to 64 blocks");
   base::Assert(job.part_rows >= 1 && job.part_rows <= domain::kPartRowsMax,
@@ -147,6 +156,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     InsertJob(tx, job, month, endpoint_id);
     InsertBlocks(tx, job);
     InsertParts(tx, job);
+    InsertInvestigation(tx, job);
     if (job.idempotency) {
       StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
     }

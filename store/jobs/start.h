@@ -38,6 +38,16 @@ struct NewJobPart {
   int row_count = 0;
 };
 
+// What a job of the kind kInvestigation is about besides.
+struct NewInvestigation {
+  std::string seeds_json;  // [{"type", "value"}, ..]
+  int seeds = 0;
+  int depth = 1;
+  int findings_max = 0;
+  std::optional<std::int64_t> credits_mc_max;
+  std::optional<int> subjects_max;  // that credits_mc_max pays for; at least `seeds`
+};
+
 struct NewJob {
   // Made by the caller (base::Uuid::V7), who may repeat the call with the same one.
   base::Uuid id;
@@ -58,6 +68,7 @@ struct NewJob {
   std::vector<NewJobBlock> blocks;       // 1..kBlocksMax, in topological order
   std::vector<NewJobPart> parts;
   std::optional<Idempotency> idempotency;
+  std::optional<NewInvestigation> investigation;
 };
 
 // The limits of an organisation at the start.

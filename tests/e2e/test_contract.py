@@ -152,6 +152,7 @@ FINDS = {"findEmail": ONE, "findEmailAsync": ONE, "findEmailBulk": MANY, "findEm
          "verifyAge": AGE}
 COSTLY = {"reverseEmail": {"lead": {"email": "ada@a.example"}}, "reverseEmailBulk": {"leads": [{"email": "ada@a.example"}]}}
 LEADS_BYTES_MAX = 1 << 20  # and of filters
+INVESTIGATION = {"name": "Example", "seeds": [{"type": "domain", "value": "a.example"}], "depth": 2, "findings_max": 10}
 VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
           "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
 # The key of RFC 7515, appendix A.3.
@@ -264,6 +265,17 @@ def walk(proxy, service, tenant):
     yield "listLedger", page
     yield "listLedger", ask("GET", "/credits/ledger?month=2026-11&by=day")
     yield "listLedger", ask("GET", "/credits/ledger?format=csv")
+    investigation = ask("POST", "/v1/atlas/investigations", INVESTIGATION)
+    yield "startInvestigation", investigation
+    path = f"/v1/atlas/investigations/{investigation.json['investigation_id']}"
+    find_something(service, investigation.json["investigation_id"])
+    yield "getInvestigation", ask("GET", path)
+    findings = ask("GET", path + "/findings?limit=1")
+    assert findings.json["items"] and findings.json["next_cursor"], findings
+    yield "listFindings", findings
+    yield "listFindings", ask("GET", f"{path}/findings?cursor={urllib.parse.quote(findings.json['next_cursor'])}")
+    yield "getJobStatus", ask("GET", f"/job-status/{investigation.json['task_id']}")
+    yield "cancelJob", ask("POST", f"/job-status/{investigation.json['task_id']}/cancel", {})
     import_companies(service)
     listed = ask("POST", "/search/filter-field-values", {"field": "locations.country"})
     assert listed.json["values"][0]["filter_snippet"]["nested"]["path"] == "locations", listed
@@ -289,6 +301,15 @@ def walk_clients(ask):
     made = ask("POST", "/oauth/clients", {"name": "published", "jwks_uri": "https://127.0.0.1:1/jwks"})
     yield "createOauthClient", made
     yield "validateOauthClientJwks", ask("POST", f"/oauth/clients/{made.json['client_id']}/validate-jwks", {})
+
+
+def find_something(service, investigation):
+    service.sql("insert into finding (investigation_id, seq, id, org_id, kind, subject, predicate, object, confidence, evidence, "
+                "sources, provider, derived_from, block, part) select i.id, n, gen_random_uuid(), i.org_id, 1, "
+                "'{\"type\": \"domain\", \"value\": \"a.example\"}', 'dns_text', '{\"type\": \"text\", \"value\": \"x\"}', 10, 'TXT x', "
+                "'[\"https://a.example/\"]', 'dns', array[gen_random_uuid()], 0, 0 from investigation i, generate_series(1, 2) n "
+                "where i.id = %s", [investigation])
+    service.sql("update investigation set next_seq = 3 where id = %s", [investigation])
 
 
 def import_companies(service):
@@ -329,8 +350,12 @@ class Errors:
         assert self.tenant.post(f"/monitors/{self.paused['id']}/cancel", {})["status"] == "cancelled"
         job = self.tenant.post("/find-email-async", ONE)
         self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "run_id": "run-42",
-                    "task_id": job["task_id"], "kid": "k1",
+                    "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"]}
+
+    def investigation(self):
+        self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
+        return self.tenant.post("/v1/atlas/investigations", INVESTIGATION)
 
     def ask(self, method, pattern, ids=None, key=None, query="", body=None, content_type="application/json",
             headers=None):
@@ -346,7 +371,8 @@ class Errors:
     def good_body(self, operation):
         return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
-                           "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES, **FINDS}.get(
+                           "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
+                           "startInvestigation": INVESTIGATION, **FINDS}.get(
                                operation, {})).encode()
 
     # One function a status: (operationId, method, path) -> answer.
@@ -364,6 +390,8 @@ class Errors:
     def s402(self, operation, method, path):
         costly = {"leads": [{"name": "Ada", "domain": "a.example"}]} if "Bulk" in operation else {
             "lead": {"name": "Ada", "domain": "a.example"}}
+        if operation == "startInvestigation":
+            COSTLY[operation] = INVESTIGATION
         costly = AGE if operation == "verifyAge" else COSTLY.get(operation.removesuffix("Async"), costly)
         serve_lookups(self.service)
         self.service.sql("update account set balance_mc = 0")
@@ -381,14 +409,14 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**GOOD, "team_id": str(uuid.uuid4())}).encode())
         if operation == "createOauthClient":
             return self.ask(method, path, body=json.dumps({"name": "c", "team_id": str(uuid.uuid4())}).encode())
-        return self.ask(method, path, {name: str(uuid.uuid4()) for name in ("monitor_id", "task_id", "client_id")})
+        return self.ask(method, path, {name: str(uuid.uuid4()) for name in ("monitor_id", "task_id", "client_id", "investigation_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
             return self.idempotency_key_in_use()
         if operation == "previewMonitor":  # of a tier that a research service serves
             return self.ask(method, path, body=json.dumps({**PREVIEW, "tier": "medium"}).encode())
-        if operation in FINDS:
+        if operation in FINDS or operation == "startInvestigation":
             return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
             return self.too_many_unused_files(method, path)
@@ -454,7 +482,7 @@ class Errors:
     def s413(self, operation, method, path):
         if operation == "uploadCsv":
             return None  # 2 GiB; in test_uploads.py
-        size = LEADS_BYTES_MAX if operation in [*FINDS, "listFieldValues"] else BODY_BYTES_MAX
+        size = LEADS_BYTES_MAX if operation in [*FINDS, "listFieldValues", "startInvestigation"] else BODY_BYTES_MAX
         return self.ask(method, path, body=b'{"a":"' + b"x" * size + b'"}')
 
     def s415(self, operation, method, path):

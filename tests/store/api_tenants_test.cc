@@ -36,16 +36,18 @@ class ApiTenants : public ApiTest {
   static bool NamesAThing(const api::Route& route) {
     return route.pattern.find("{monitor_id}") != std::string_view::npos ||
            route.pattern.find("{task_id}") != std::string_view::npos ||
+           route.pattern.find("{investigation_id}") != std::string_view::npos ||
            route.pattern.find("{client_id}") != std::string_view::npos;
   }
 
   static std::string Path(const api::Route& route, const std::string& monitor,
                           const std::string& row, const std::string& task,
-                          const std::string& client) {
+                          const std::string& client, const std::string& investigation) {
     std::string path(route.pattern);
     for (const auto& [name, id] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
                                    {"{row_id}", row},
                                    {"{task_id}", task},
+                                   {"{investigation_id}", investigation},
                                    {"{client_id}", client},
                                    {"{kid}", "k1"}}) {
       if (const auto at = path.find(name); at != std::string::npos) {
@@ -80,6 +82,14 @@ class ApiTenants : public ApiTest {
     return Ask("POST", "/find-email-async", body, Headers{{"x-api-key", key}}).body["task_id"];
   }
 
+  std::string NewInvestigation(const std::string& key) {
+    Sql("update account set balance_mc = 1000000");
+    const Json seed{{"type", "domain"}, {"value", "a.example"}};
+    const Json body{{"seeds", Json::array({seed})}};
+    return Ask("POST", "/v1/atlas/investigations", body, Headers{{"x-api-key", key}})
+        .body["investigation_id"];
+  }
+
   // A document of the organisation is its own, and not one of its teams'.
   void CountDocuments(const Headers& key, bool same_organisation) {
     Sql("insert into search_import (id, mode, org_id, state) select gen_random_uuid(), 1, '" +
@@ -101,6 +111,7 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
       {{"team_id", team}, {"run_id", "r"}, {"webhook_url", "https://hooks.example.com/"}});
   const std::string their_row = FirstRow(theirs);
   const std::string their_job = NewJob(NewKey(acme.org_id, team));
+  const std::string their_inquiry = NewInvestigation(NewKey(acme.org_id, team));
   const std::string their_client = NewClient();
   const Tenant other = NewTenant("other");
   const std::string before = Everything();
@@ -113,7 +124,8 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
       // A team's key may not manage clients at all.
       const bool managed = route.access == api::Access::kManagement;
       const bool refused = managed && key != other.key;
-      const std::string path = Path(route, theirs, their_row, their_job, their_client);
+      const std::string path =
+          Path(route, theirs, their_row, their_job, their_client, their_inquiry);
       // An invalid body too: the id is judged first.
       for (const std::string& body : {EffectiveBody(route), std::string("{")}) {
         net::ServerRequest request = Request(std::string(route.method), path, {{"x-api-key", key}});
@@ -132,8 +144,9 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
   for (const api::Route& route : api::Routes()) {
     // Their job is a find-email; this route knows jobs of its own kind alone.
     if (!NamesAThing(route) || route.pattern == "/verify-age/{task_id}") continue;
-    net::ServerRequest request = Request(
-        std::string(route.method), Path(route, theirs, their_row, their_job, NewClient()), {});
+    net::ServerRequest request =
+        Request(std::string(route.method),
+                Path(route, theirs, their_row, their_job, NewClient(), their_inquiry), {});
     request.body = EffectiveBody(route);
     const int status = AskRaw(std::move(request)).status;
     EXPECT_TRUE(status / 100 == 2 || status == 409) << route.method << " " << route.pattern;
@@ -142,12 +155,12 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
 
 // Routes that take no id at all.
 const std::set<std::string> kWithoutIds = {
-    "POST /storage/csv/upload",       "POST /find-email",
-    "POST /find-email-async",         "POST /find-email-bulk",
-    "POST /find-email-bulk-async",    "POST /reverse-email",
-    "POST /reverse-email-async",      "POST /reverse-email-bulk",
-    "POST /reverse-email-bulk-async", "POST /verify-age",
-    "GET /search/filter-capabilities"};
+    "POST /storage/csv/upload",        "POST /find-email",
+    "POST /find-email-async",          "POST /find-email-bulk",
+    "POST /find-email-bulk-async",     "POST /reverse-email",
+    "POST /reverse-email-async",       "POST /reverse-email-bulk",
+    "POST /reverse-email-bulk-async",  "POST /verify-age",
+    "GET /search/filter-capabilities", "POST /v1/atlas/investigations"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
@@ -275,7 +288,8 @@ TEST_F(ApiTenants, IdsThatAreNoneAre404OnEveryRoute) {
       ids.insert(ids.end(), {{monitor, "none"}, {monitor, unknown}});
     }
     for (const auto& [m, r] : ids) {
-      net::ServerRequest request = Request(std::string(route.method), Path(route, m, r, m, m), {});
+      net::ServerRequest request =
+          Request(std::string(route.method), Path(route, m, r, m, m, m), {});
       request.body = EffectiveBody(route);
       EXPECT_EQ(AskRaw(std::move(request)).status, 404) << route.pattern << " " << m << " " << r;
     }

@@ -160,6 +160,7 @@ TEST_F(JobsStart, OfTwentyInvestigationsAtOnceFiveStart) {
   const auto outcomes = FromClients(20, [this](int) {
     auto job = Lookup();
     job.kind = domain::JobKind::kInvestigation;
+    job.investigation = store::NewInvestigation{"[]", 1, 1, 100, {}, {}};
     return job;
   });
   EXPECT_EQ(Count<store::JobStarted>(outcomes), 5);

@@ -1,0 +1,204 @@
+// Investigations and their findings (interface 2.11 and 4.7).
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/handlers.h"
+#include "api/idempotency.h"
+#include "api/investigations/investigation_body.h"
+#include "api/jobs/lookup_start.h"
+#include "domain/job_result.h"
+#include "domain/money.h"
+#include "rest/cursor.h"
+#include "rest/query_reader.h"
+#include "store/investigations/investigations.h"
+#include "store/jobs/read.h"
+
+namespace vedette::api {
+namespace {
+
+constexpr std::string_view kRoute = "/v1/atlas/investigations";
+constexpr int kSeedsOfPart = 4;
+constexpr int kFindingsPageMax = 50;
+constexpr std::size_t kCursorCharsMax = 2048;
+
+base::Json SeedsJson(const std::vector<domain::Subject>& seeds) {
+  base::Json json = base::Json::array();
+  for (const domain::Subject& seed : seeds) json.push_back(domain::SubjectJson(seed));
+  return json;
+}
+
+// `depth` equal blocks, of which each looks at what the one before has found.
+std::vector<store::NewJobBlock> Blocks(const InvestigationBody& body, std::int64_t price_mc) {
+  const int seeds = static_cast<int>(body.seeds.size());
+  std::vector<store::NewJobBlock> blocks;
+  for (int depth = 0; depth < body.depth; ++depth) {
+    store::NewJobBlock& block = blocks.emplace_back();
+    block.type = "investigate";
+    block.lane = domain::Lane::kResearch;
+    block.price_mc = price_mc;
+    block.columns = std::vector<std::string>{"subject"};
+    block.parts_total = (seeds + kSeedsOfPart - 1) / kSeedsOfPart;
+    block.part_window = block.parts_total;
+    if (depth == 0) {
+      block.rows_total = seeds;
+    } else {
+      block.input = depth - 1;
+      block.after_drop = true;
+    }
+  }
+  return blocks;
+}
+
+store::NewJob Compose(const Call& call, const InvestigationBody& body) {
+  const std::int64_t price_mc = call.parts.config.investigations.expansion_mc;
+  const auto seeds = static_cast<std::int64_t>(body.seeds.size());
+  store::NewJob job;
+  job.kind = domain::JobKind::kInvestigation;
+  job.name = body.name;
+  job.part_rows = kSeedsOfPart;
+  const base::Json rows = SeedsJson(body.seeds);
+  job.params_json = base::DumpJson(base::Json{{"rows", rows}});
+  job.estimate_mc = seeds * price_mc;
+  job.blocks = Blocks(body, price_mc);
+  store::NewInvestigation& about = job.investigation.emplace();
+  about.seeds_json = base::DumpJson(rows);
+  about.seeds = static_cast<int>(seeds);
+  about.depth = body.depth;
+  about.findings_max = body.findings_max;
+  about.credits_mc_max = body.credits_mc_max;
+  if (body.credits_mc_max && price_mc > 0) {
+    about.subjects_max =
+        static_cast<int>(std::min<std::int64_t>(*body.credits_mc_max / price_mc, kFindingsMax));
+  }
+  return job;
+}
+
+struct Found {
+  store::JobView job;
+  store::InvestigationView investigation;
+};
+
+// The investigation that the path's first parameter names, or a 404.
+rest::Judged<Found> FindInvestigation(Call& call) {
+  const auto id = base::Uuid::Parse(call.path_params.at(0));
+  if (!id) return rest::NotFound("investigation");
+  // The job first: of one that has ended, everything that is found is there to be read.
+  auto job = store::GetJob(call.session, call.scope(), *id);
+  if (!job) return rest::NotFound("investigation");
+  auto investigation = store::GetInvestigation(call.session, call.scope(), *id);
+  if (!investigation) return rest::NotFound("investigation");
+  return Found{std::move(*job), std::move(*investigation)};
+}
+
+base::Json TimeOrNull(const std::optional<base::Timestamp>& time) {
+  if (!time) return nullptr;
+  return base::FormatTimestamp(*time);
+}
+
+template <typename T>
+base::Json OrNull(const std::optional<T>& value) {
+  return value ? base::Json(*value) : base::Json(nullptr);
+}
+
+base::Json FindingJson(const store::FindingView& finding) {
+  base::Json derived = base::Json::array();
+  for (const base::Uuid& id : finding.derived_from) derived.push_back(id.ToString());
+  return {{"id", finding.id.ToString()},
+          {"kind", domain::FindingKindName(finding.kind)},
+          {"subject", base::ParseJsonOrThrow(finding.subject_json)},
+          {"predicate", finding.predicate},
+          {"object", finding.object_json ? base::ParseJsonOrThrow(*finding.object_json) : nullptr},
+          {"confidence", OrNull(finding.confidence)},
+          {"evidence", finding.evidence},
+          {"sources", base::ParseJsonOrThrow(finding.sources_json)},
+          {"provider", finding.provider},
+          {"derived_from", std::move(derived)},
+          {"created_at", base::FormatTimestamp(finding.created_at)}};
+}
+
+}  // namespace
+
+rest::Handled StartInvestigation(Call& call) {
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  rest::Problems problems;
+  const InvestigationBody body =
+      ReadInvestigationBody(std::get<rest::JsonBody>(json).members,
+                            call.parts.config.investigations.expansion_mc, &problems);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  auto idempotency = ReadIdempotency(call, kRoute);
+  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+  call.answer->DropBody();
+  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
+  if (auto repeated = RepeatLookup(call, Answering::kInvestigation, key)) {
+    return std::move(*repeated);
+  }
+  store::NewJob job = Compose(call, body);
+  job.idempotency = key;
+  return StartLookup(call, Answering::kInvestigation, call.parts.config.investigations.deadline_ms,
+                     std::move(job));
+}
+
+rest::Handled ShowInvestigation(Call& call) {
+  rest::Judged<Found> found = FindInvestigation(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  const auto& [job, about] = std::get<Found>(found);
+  const double cents = call.parts.config.cents_per_credit;
+  return rest::JsonReply(
+      200, {{"investigation_id", job.id.ToString()},
+            {"task_id", job.id.ToString()},
+            {"name", OrNull(about.name)},
+            {"seeds", base::ParseJsonOrThrow(about.seeds_json)},
+            {"depth", about.depth},
+            {"findings_max", about.findings_max},
+            {"credits_max", about.credits_mc_max ? domain::CreditsToJson(*about.credits_mc_max)
+                                                 : base::Json(nullptr)},
+            {"status", domain::ShownJobStatus(job.status)},
+            {"status_reason", OrNull(job.status_reason)},
+            {"error", domain::JobErrorOf(job.status, job.status_reason, job.error)},
+            {"findings_count", about.findings},
+            {"subjects_examined", about.subjects_examined},
+            {"budget_reached", about.budget_reached},
+            {"charge_amount",
+             job.finished_at ? domain::CentsOf(job.charged_mc, cents) : base::Json(nullptr)},
+            {"created_at", base::FormatTimestamp(job.created_at)},
+            {"started_at", TimeOrNull(job.started_at)},
+            {"completed_at", TimeOrNull(job.finished_at)}});
+}
+
+rest::Handled ListInvestigationFindings(Call& call) {
+  rest::Judged<Found> found = FindInvestigation(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  const store::JobView& job = std::get<Found>(found).job;
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const int limit = query.Integer("limit", kFindingsPageMax, 1, kFindingsPageMax);
+  const auto cursor = query.Text("cursor");
+  if (cursor && cursor->size() > kCursorCharsMax) {
+    query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
+  }
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const rest::CursorOf list{'f', job.id};
+  std::int64_t after = 0;
+  if (cursor) {
+    const auto place = rest::DecodeCursor(list, *cursor);
+    if (!place) return rest::InvalidCursor();
+    after = *place;
+  }
+  auto findings = store::ListFindings(call.session, job.id, after, limit + 1);
+  const bool more = findings.size() > static_cast<std::size_t>(limit);
+  if (more) findings.pop_back();
+  base::Json items = base::Json::array();
+  for (const store::FindingView& finding : findings) items.push_back(FindingJson(finding));
+  const std::string resume =
+      rest::EncodeCursor(list, findings.empty() ? after : findings.back().seq);
+  return rest::JsonReply(200, {{"items", std::move(items)},
+                               {"next_cursor", more ? base::Json(resume) : base::Json(nullptr)},
+                               {"resume_cursor", resume},
+                               {"complete", !more && job.finished_at.has_value()}});
+}
+
+}  // namespace vedette::api

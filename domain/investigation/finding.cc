@@ -1,0 +1,111 @@
+#include "domain/investigation/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "base/text.h"
+#include "domain/name_table.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+constexpr std::array<std::string_view, 3> kKindNames = {"entity", "attribute", "relation"};
+
+Json FindingJson(const Finding& finding) {
+  Json json{{"kind", FindingKindName(finding.kind)},
+            {"subject", SubjectJson(finding.subject)},
+            {"predicate", finding.predicate},
+            {"evidence", base::CutCharacters(finding.evidence, kEvidenceCharsMax)},
+            {"sources", finding.sources},
+            {"provider", finding.provider}};
+  if (finding.object)
+    json["object"] = {{"type", finding.object->type}, {"value", finding.object->value}};
+  if (finding.confidence) json["confidence"] = *finding.confidence;
+  Json derived = Json::array();
+  for (const base::Uuid& id : finding.derived_from) derived.push_back(id.ToString());
+  json["derived_from"] = std::move(derived);
+  return json;
+}
+
+Finding FindingOf(const Json& json) {
+  Finding finding;
+  const auto kind = FindIn<FindingKind>(kKindNames, json.at("kind").get<std::string>());
+  if (!kind) throw std::invalid_argument("a finding is of no known kind");
+  finding.kind = *kind;
+  finding.subject = SubjectOf(json.at("subject"));
+  finding.predicate = json.at("predicate").get<std::string>();
+  finding.evidence = json.at("evidence").get<std::string>();
+  finding.sources = json.at("sources").get<std::vector<std::string>>();
+  finding.provider = json.at("provider").get<std::string>();
+  if (json.contains("object")) {
+    finding.object = FindingObject{json["object"].at("type").get<std::string>(),
+                                   json["object"].at("value").get<std::string>()};
+  }
+  if (json.contains("confidence")) finding.confidence = json["confidence"].get<double>();
+  for (const Json& id : json.at("derived_from")) {
+    const auto read = base::Uuid::Parse(id.get<std::string>());
+    if (!read) throw std::invalid_argument("a finding is derived from no id");
+    finding.derived_from.push_back(*read);
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::string_view FindingKindName(FindingKind kind) {
+  return NameIn(kKindNames, kind);
+}
+
+base::Uuid FindingId(const base::Uuid& investigation_id, const Finding& finding) {
+  const std::string object =
+      finding.object ? finding.object->type + ":" + finding.object->value : std::string();
+  return base::Uuid::V5(investigation_id,
+                        fmt::format("{}|{}:{}|{}|{}", FindingKindName(finding.kind),
+                                    SubjectKindName(finding.subject.type), finding.subject.value,
+                                    finding.predicate, object));
+}
+
+std::vector<Finding> RelationTo(const base::Uuid& investigation_id, const Subject& from,
+                                std::string_view predicate, const Subject& to, Finding what) {
+  Finding relation = std::move(what);
+  relation.kind = FindingKind::kRelation;
+  relation.subject = from;
+  relation.predicate = predicate;
+  relation.object = FindingObject{std::string(SubjectKindName(to.type)), to.value};
+  Finding entity = relation;
+  entity.kind = FindingKind::kEntity;
+  entity.subject = to;
+  entity.predicate = "found";
+  entity.object.reset();
+  entity.derived_from = {FindingId(investigation_id, relation)};
+  return {std::move(relation), std::move(entity)};
+}
+
+std::string WriteFindings(const std::vector<Finding>& findings) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min(findings.size(), kFindingsOfSubjectMax); ++i) {
+    const std::string text = base::DumpJson(FindingJson(findings[i]));
+    if (list.size() + text.size() > kFindingsBytesMax) break;
+    list += (list.empty() ? "" : ",") + text;
+  }
+  return "{\"findings\":[" + list + "]}";
+}
+
+std::vector<Finding> ReadFindings(std::string_view cell) {
+  const Json json = base::ParseJsonOrThrow(cell);
+  std::vector<Finding> findings;
+  try {
+    for (const Json& finding : json.at("findings")) findings.push_back(FindingOf(finding));
+  } catch (const Json::exception&) {
+    throw std::invalid_argument("these are no findings");
+  }
+  return findings;
+}
+
+}  // namespace vedette::domain

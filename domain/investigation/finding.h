@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/uuid.h"
+#include "domain/investigation/subject.h"
+
+// What an investigation finds. Pure.
+namespace vedette::domain {
+
+// The numbers are stored: never renumber. kEntity: there is something further to look at;
+// kAttribute: what a subject is; kRelation: how two things belong together.
+enum class FindingKind : std::uint8_t { kEntity = 0, kAttribute = 1, kRelation = 2 };
+std::string_view FindingKindName(FindingKind kind);
+
+// The second end of a relation, or the value of an attribute, whose type is "text".
+struct FindingObject {
+  std::string type;
+  std::string value;
+};
+
+struct Finding {
+  FindingKind kind = FindingKind::kRelation;
+  Subject subject;
+  std::string predicate;
+  std::optional<FindingObject> object;
+  std::optional<double> confidence;  // 0 to 10
+  std::string evidence;
+  std::vector<std::string> sources;
+  std::string provider;
+  std::vector<base::Uuid> derived_from;
+};
+
+inline constexpr std::size_t kFindingsOfSubjectMax = 200;
+inline constexpr std::size_t kFindingsBytesMax = 48 * 1024;  // of one subject, as JSON
+inline constexpr std::size_t kEvidenceCharsMax = 300;
+
+// The same finding of one investigation has the same id, however often it is found: UUIDv5(
+// investigation_id, "<kind>|<subject>|<predicate>|<object>"), each end as "<type>:<value>".
+base::Uuid FindingId(const base::Uuid& investigation_id, const Finding& finding);
+
+// A thing that a subject leads to: the relation between them, and the entity, which is derived from
+// it.
+std::vector<Finding> RelationTo(const base::Uuid& investigation_id, const Subject& from,
+                                std::string_view predicate, const Subject& to, Finding what);
+
+// What a row of the block "investigate" gives, {"findings": [..]}, and back. ReadFindings throws
+// std::invalid_argument. The first ones are written, up to kFindingsOfSubjectMax and
+// kFindingsBytesMax.
+std::string WriteFindings(const std::vector<Finding>& findings);
+std::vector<Finding> ReadFindings(std::string_view cell);
+
+}  // namespace vedette::domain

@@ -1,0 +1,178 @@
+#include "store/jobs/findings_record.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "domain/investigation/finding.h"
+
+namespace vedette::store {
+namespace {
+
+using domain::Finding;
+using domain::FindingKind;
+using domain::Subject;
+
+struct Investigation {
+  std::set<Subject> seeds;
+  int depth = 1;
+  std::int64_t findings_max = 0;
+  std::optional<int> subjects_max;
+  int subjects = 0;
+  std::int64_t next_seq = 1;
+  bool budget_reached = false;
+
+  std::int64_t room() const { return findings_max - (next_seq - 1); }
+};
+
+Investigation LockInvestigation(Transaction& tx, const base::Uuid& id) {
+  Investigation locked;
+  std::string seeds;
+  Columns(tx.Exec("investigation_lock", id).at(0))
+      .Into(&seeds, &locked.depth, &locked.findings_max, &locked.subjects_max, &locked.subjects,
+            &locked.next_seq, &locked.budget_reached);
+  for (const base::Json& seed : base::ParseJsonOrThrow(seeds)) {
+    locked.seeds.insert(domain::SubjectOf(seed));
+  }
+  return locked;
+}
+
+// The findings of the rows that have ended, in their order.
+std::vector<Finding> FindingsOf(const JobChunkRecord& record) {
+  base::Json rows = base::Json::array();
+  if (const auto* end = std::get_if<JobPartEnd>(&record.what)) {
+    rows = base::ParseJsonOrThrow(end->rows_json);
+  } else if (const auto* progress = std::get_if<JobPartProgress>(&record.what)) {
+    rows = base::ParseJsonOrThrow(progress->done_json)["rows"];
+  }
+  std::vector<Finding> findings;
+  for (const base::Json& row : rows) {
+    if (row.is_null()) continue;
+    for (Finding& finding : domain::ReadFindings(base::DumpJson(row.at(0)))) {
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+// Findings by id, of which each is there once.
+struct Named {
+  base::Uuid id;
+  const Finding* finding = nullptr;
+};
+std::vector<Named> Distinct(const base::Uuid& investigation_id,
+                            const std::vector<Finding>& findings) {
+  std::vector<Named> named;
+  std::set<base::Uuid> seen;
+  for (const Finding& finding : findings) {
+    const base::Uuid id = domain::FindingId(investigation_id, finding);
+    if (seen.insert(id).second) named.push_back({id, &finding});
+  }
+  return named;
+}
+
+constexpr const char* kFullNote =
+    " (The investigation ended here: it has as many findings as it may.)";
+
+void InsertFindings(Transaction& tx, const base::Uuid& id, const JobChunkRecord& record,
+                    const std::vector<Named>& fresh, Investigation* investigation) {
+  Rows<std::int64_t, base::Uuid, FindingKind, std::string, std::string, std::optional<std::string>,
+       std::optional<double>, std::string, std::string, std::string, std::vector<base::Uuid>, int,
+       int>
+      rows;
+  for (const Named& one : fresh) {
+    const Finding& f = *one.finding;
+    std::optional<std::string> object;
+    if (f.object) {
+      object = base::DumpJson(base::Json{{"type", f.object->type}, {"value", f.object->value}});
+    }
+    const bool is_last = investigation->next_seq == investigation->findings_max;
+    rows.Add(investigation->next_seq++, one.id, f.kind,
+             base::DumpJson(domain::SubjectJson(f.subject)), f.predicate, object, f.confidence,
+             f.evidence + (is_last ? kFullNote : ""), base::DumpJson(base::Json(f.sources)),
+             f.provider, f.derived_from, record.block, record.part);
+  }
+  if (!rows.empty()) tx.Exec("finding_insert", id, rows);
+}
+
+// Keeps what is new of one record. Returns the entities that its part has found first, in order.
+std::vector<Subject> Keep(Transaction& tx, const base::Uuid& id, const JobChunkRecord& record,
+                          Investigation* investigation) {
+  const std::vector<Finding> findings = FindingsOf(record);
+  const std::vector<Named> named = Distinct(id, findings);
+  std::vector<base::Uuid> ids;
+  for (const Named& one : named) ids.push_back(one.id);
+  std::set<base::Uuid> known;
+  std::set<base::Uuid> own;
+  for (const auto& row : tx.Exec("findings_known", id, ids, record.block, record.part)) {
+    base::Uuid found;
+    bool is_own = false;
+    Columns(row).Into(&found, &is_own);
+    known.insert(found);
+    if (is_own) own.insert(found);
+  }
+  std::vector<Named> fresh;
+  std::vector<Subject> entities;
+  for (const Named& one : named) {
+    const bool is_known = known.contains(one.id);
+    if (!is_known && static_cast<std::int64_t>(fresh.size()) == investigation->room()) {
+      investigation->budget_reached = true;
+      break;
+    }
+    if (!is_known) fresh.push_back(one);
+    const Finding& finding = *one.finding;
+    const bool is_first = !is_known || own.contains(one.id);
+    const bool is_next = is_first && finding.kind == FindingKind::kEntity &&
+                         domain::IsExpandable(finding.subject.type) &&
+                         !investigation->seeds.contains(finding.subject);
+    if (is_next) entities.push_back(finding.subject);
+  }
+  InsertFindings(tx, id, record, fresh, investigation);
+  return entities;
+}
+
+// What the next block looks at: as many as a part and the budget have room for.
+void PassOn(std::vector<Subject> entities, Investigation* investigation, JobChunkRecord* record) {
+  auto& end = std::get<JobPartEnd>(record->what);
+  if (record->block + 1 >= investigation->depth) entities.clear();
+  std::size_t room = domain::kPartRowsMax;
+  if (investigation->subjects_max) {
+    room = std::min(room, static_cast<std::size_t>(
+                              std::max(0, *investigation->subjects_max - investigation->subjects)));
+    if (entities.size() > room) investigation->budget_reached = true;
+  }
+  if (entities.size() > room) entities.resize(room);
+  investigation->subjects += static_cast<int>(entities.size());
+  base::Json rows = base::Json::array();
+  for (const Subject& subject : entities) {
+    rows.push_back(base::Json::array({domain::SubjectJson(subject)}));
+  }
+  end.row_count = static_cast<int>(rows.size());
+  end.rows_json = base::DumpJson(rows);
+}
+
+}  // namespace
+
+RecordedFindings RecordFindings(Transaction& tx, const base::Uuid& job_id,
+                                const std::vector<const JobChunkRecord*>& records) {
+  Investigation investigation = LockInvestigation(tx, job_id);
+  RecordedFindings recorded;
+  for (const JobChunkRecord* record : records) {
+    JobChunkRecord& copy = recorded.records.emplace_back(*record);
+    std::vector<Subject> entities = Keep(tx, job_id, copy, &investigation);
+    if (std::holds_alternative<JobPartEnd>(copy.what)) {
+      PassOn(std::move(entities), &investigation, &copy);
+    }
+  }
+  if (investigation.room() == 0) {
+    investigation.budget_reached = true;
+    recorded.ending = JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
+  }
+  tx.Exec("investigation_save", job_id, investigation.subjects, investigation.next_seq,
+          investigation.budget_reached);
+  return recorded;
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,221 @@
+// The routes of investigations: every member, limit and error.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "domain/investigation/finding.h"
+#include "store/jobs/claim.h"
+#include "store/jobs/record.h"
+#include "tests/store/api_jobs_support.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+
+constexpr const char* kPath = "/v1/atlas/investigations";
+
+class ApiInvestigations : public ApiJobs {
+ public:
+  static Json Seed(const char* type, const char* value) {
+    return {{"type", type}, {"value", value}};
+  }
+  static Json Body(const Json& changes = Json::object()) {
+    Json body{{"seeds", Json::array({Seed("domain", "a.example")})}};
+    for (const auto& [name, value] : changes.items()) body[name] = value;
+    return body;
+  }
+  Reply Start(const Json& changes = Json::object(), const Headers& headers = {}) {
+    return Ask("POST", kPath, Body(changes), headers);
+  }
+  Reply Show(const std::string& id, const std::string& rest = "") {
+    return Ask("GET", std::string(kPath) + "/" + id + rest);
+  }
+
+  // Claims what is due of research and ends it, each row with `count` attributes.
+  void Research(int count) {
+    const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 1000);
+    std::vector<store::JobShare> shares;
+    for (const auto& due : walk.due) shares.push_back({due.lane, due.org_id, due.rank, 100});
+    const auto claim = store::ClaimJobChunks(session, shares, base::Uuid::V4(),
+                                             std::chrono::milliseconds(30000), {});
+    for (const store::ClaimedJobChunk& chunk : claim.chunks) {
+      std::vector<domain::Finding> found;
+      for (int i = 0; i < count; ++i) {
+        domain::Finding finding;
+        finding.kind = domain::FindingKind::kAttribute;
+        finding.subject = {domain::SubjectKind::kDomain, "a.example"};
+        finding.predicate = "dns_text";
+        finding.object = domain::FindingObject{"text", std::to_string(i)};
+        finding.evidence = "TXT";
+        finding.provider = "dns";
+        finding.confidence = 10;
+        found.push_back(std::move(finding));
+      }
+      store::JobChunkRecord record;
+      record.lease = chunk.lease;
+      record.block = chunk.block;
+      record.part = chunk.part;
+      record.progress = chunk.progress;
+      record.rows_done = 1;
+      record.rows_charged = 1;
+      record.charge_mc = 5000;
+      record.what = store::JobPartEnd{"[[" + domain::WriteFindings(found) + "]]", 1, {}, {}};
+      store::RecordJobChunks(session, clock, chunk.job_id, {record});
+    }
+  }
+};
+
+TEST_F(ApiInvestigations, AStartReservesTheSeedsAndAnswersAtOnce) {
+  const Reply started = Start(
+      {{"name", "n"},
+       {"seeds", Json::array({Seed("email", " Ada@A.example "), Seed("domain", "B.example")})},
+       {"depth", 2},
+       {"credits_max", 50}});
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  EXPECT_EQ(started.body["status"], "RUNNING");
+  EXPECT_EQ(started.body["task_id"], started.body["investigation_id"]);
+  EXPECT_EQ(started.body["already_started"], false);
+  EXPECT_EQ(started.body["estimated_cost_cents"], 10);
+  const Reply shown = Show(started.body["investigation_id"]);
+  ASSERT_EQ(shown.status, 200) << shown.raw.body;
+  EXPECT_EQ(shown.body["name"], "n");
+  EXPECT_EQ(shown.body["seeds"],
+            Json::array({Seed("email", "ada@a.example"), Seed("domain", "b.example")}));
+  EXPECT_EQ(shown.body["depth"], 2);
+  EXPECT_EQ(shown.body["findings_max"], 1000);
+  EXPECT_EQ(shown.body["credits_max"], 50);
+  EXPECT_EQ(shown.body["status"], "running");
+  EXPECT_EQ(shown.body["findings_count"], 0);
+  EXPECT_EQ(shown.body["subjects_examined"], 0);
+  EXPECT_EQ(shown.body["budget_reached"], false);
+  for (const char* name :
+       {"status_reason", "error", "charge_amount", "started_at", "completed_at"}) {
+    EXPECT_TRUE(shown.body.contains(name) && shown.body[name].is_null()) << name;
+  }
+  EXPECT_EQ(Sql("select reserved_mc from job"), "10000");
+  EXPECT_EQ(Sql("select subjects_max from investigation"), "10");
+}
+
+TEST_F(ApiInvestigations, FindingsComePageByPageUntilNothingWillFollow) {
+  const std::string id = Start().body["investigation_id"];
+  Reply page = Show(id, "/findings");
+  EXPECT_EQ(page.body["items"], Json::array());
+  EXPECT_TRUE(page.body["next_cursor"].is_null());
+  EXPECT_FALSE(page.body["complete"].get<bool>());
+  const std::string from_start = page.body["resume_cursor"];
+  Research(120);
+  std::set<std::string> ids;
+  std::string cursor = from_start;
+  for (int pages = 0; pages < 3; ++pages) {
+    page = Show(id, "/findings?cursor=" + cursor);
+    for (const Json& item : page.body["items"]) ids.insert(item["id"]);
+    EXPECT_EQ(page.body["complete"], pages == 2);
+    EXPECT_EQ(page.body["next_cursor"].is_null(), pages == 2);
+    cursor = page.body["resume_cursor"];
+  }
+  EXPECT_EQ(ids.size(), 120U);
+  page = Show(id, "/findings?limit=1");
+  const Json& item = page.body["items"][0];
+  EXPECT_EQ(item["kind"], "attribute");
+  EXPECT_EQ(item["subject"], Seed("domain", "a.example"));
+  EXPECT_EQ(item["predicate"], "dns_text");
+  EXPECT_EQ(item["object"], Seed("text", "0"));
+  EXPECT_EQ(item["confidence"], 10);
+  EXPECT_EQ(item["provider"], "dns");
+  EXPECT_EQ(item["sources"], Json::array());
+  EXPECT_EQ(item["derived_from"], Json::array());
+  EXPECT_EQ(item["evidence"], "TXT");
+  EXPECT_TRUE(item["created_at"].is_string());
+  const Reply shown = Show(id);
+  EXPECT_EQ(shown.body["status"], "completed");
+  EXPECT_EQ(shown.body["findings_count"], 120);
+  EXPECT_EQ(shown.body["subjects_examined"], 1);
+  EXPECT_EQ(shown.body["charge_amount"], 5);
+  const Reply status = Ask("GET", "/job-status/" + id);
+  EXPECT_EQ(status.body["task_type"], "investigation");
+  EXPECT_EQ(status.body["result"], (Json{{"investigation_id", id}, {"findings_count", 120}}));
+  EXPECT_TRUE(status.body["error"].is_null());
+}
+
+TEST_F(ApiInvestigations, WhatIsWrongWithAPageIsSaid) {
+  const std::string id = Start().body["investigation_id"];
+  const std::string other = Start().body["investigation_id"];
+  EXPECT_EQ(Show(id, "/findings?limit=0").status, 422);
+  EXPECT_EQ(Show(id, "/findings?limit=51").status, 422);
+  EXPECT_EQ(Show(id, "/findings?cursor=" + std::string(2049, 'x')).status, 422);
+  EXPECT_EQ(Show(id, "/findings?cursor=nonsense").error(), "invalid_cursor");
+  const std::string foreign = Show(other, "/findings").body["resume_cursor"];
+  EXPECT_EQ(Show(id, "/findings?cursor=" + foreign).error(), "invalid_cursor");
+  EXPECT_EQ(Show("none", "/findings").status, 404);
+  EXPECT_EQ(Show(base::Uuid::V4().ToString()).status, 404);
+  const std::string lookup = Ask("POST", "/find-email-async", One()).body["task_id"];
+  EXPECT_EQ(Show(lookup).status, 404) << "a job of another kind";
+}
+
+TEST_F(ApiInvestigations, WhatHasTheWrongFormIsA422) {
+  const auto refused = [&](const Json& changes) {
+    const Reply reply = Start(changes);
+    EXPECT_EQ(reply.status, 422) << changes;
+    return reply.status == 422 ? reply.loc() + " " + reply.type() : "";
+  };
+  const auto seeds = [](const Json& seed) { return Json{{"seeds", Json::array({seed})}}; };
+  EXPECT_EQ(refused({{"seeds", nullptr}}), R"(["body","seeds"] missing)");
+  EXPECT_EQ(refused({{"seeds", "x"}}), R"(["body","seeds"] list_type)");
+  EXPECT_EQ(refused({{"seeds", Json::array()}}), R"(["body","seeds"] too_short)");
+  EXPECT_EQ(refused({{"seeds", std::vector<Json>(11, Seed("person", "x"))}}),
+            R"(["body","seeds"] too_long)");
+  EXPECT_EQ(refused(seeds("x")), R"(["body","seeds",0] dict_type)");
+  EXPECT_EQ(refused(seeds({{"type", "domain"}})), R"(["body","seeds",0,"value"] missing)");
+  EXPECT_EQ(refused(seeds({{"type", 5}, {"value", "x"}})),
+            R"(["body","seeds",0,"type"] string_type)");
+  EXPECT_EQ(refused(seeds(Seed("car", "x"))), R"(["body","seeds",0,"type"] enum)");
+  EXPECT_EQ(refused(seeds(Seed("domain", "x"))), R"(["body","seeds",0,"value"] value_error)");
+  EXPECT_EQ(refused(seeds(Seed("url", "ftp://x"))), R"(["body","seeds",0,"value"] value_error)");
+  EXPECT_EQ(
+      refused({{"seeds", Json::array({Seed("domain", "a.example"), Seed("domain", "A.example")})}}),
+      R"(["body","seeds",1] duplicate)");
+  EXPECT_EQ(refused({{"depth", 4}}), R"(["body","depth"] less_than_equal)");
+  EXPECT_EQ(refused({{"findings_max", 0}}), R"(["body","findings_max"] greater_than_equal)");
+  EXPECT_EQ(refused({{"findings_max", 10001}}), R"(["body","findings_max"] less_than_equal)");
+  EXPECT_EQ(refused({{"name", ""}}), R"(["body","name"] string_too_short)");
+  EXPECT_EQ(refused({{"webhook_url", "https://a.example/"}}),
+            R"(["body","webhook_url"] extra_forbidden)");
+  EXPECT_EQ(Start({{"credits_max", 0}}).status, 422);
+  EXPECT_EQ(Start({{"credits_max", 4}}).status, 422) << "less than the seed costs";
+}
+
+TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
+  std::string first;
+  for (int i = 0; i < 5; ++i) {
+    const Reply started = Start();
+    ASSERT_EQ(started.status, 200) << started.raw.body;
+    if (first.empty()) first = started.body["task_id"];
+  }
+  const Reply sixth = Start();
+  EXPECT_EQ(sixth.status, 429);
+  EXPECT_EQ(sixth.error(), "too_many_deep_searches");
+  EXPECT_EQ(sixth.Header("Retry-After"), "5");
+  const Reply cancelled = Ask("POST", "/job-status/" + first + "/cancel", Json::object());
+  EXPECT_EQ(cancelled.body["status"], "cancelled");
+  EXPECT_EQ(Show(first).body["status_reason"], "cancelled_by_client");
+  EXPECT_TRUE(Show(first, "/findings").body["complete"].get<bool>());
+  EXPECT_EQ(Start().status, 200);
+}
+
+TEST_F(ApiInvestigations, AKeyThatIsRepeatedStartsNothingAndWhatCannotBePaidNeither) {
+  const Headers key{{"idempotency-key", "k"}};
+  const Reply first = Start({}, key);
+  const Reply again = Start({}, key);
+  EXPECT_EQ(again.body["already_started"], true);
+  EXPECT_EQ(again.body["investigation_id"], first.body["investigation_id"]);
+  EXPECT_EQ(Start({{"depth", 2}}, key).status, 422);
+  Sql("update account set balance_mc = 0");
+  const Reply poor = Start();
+  EXPECT_EQ(poor.status, 402);
+  EXPECT_EQ(poor.error(), "insufficient_credits");
+  EXPECT_EQ(Sql("select count(*) from investigation"), "1");
+}
+
+}  // namespace
+}  // namespace vedette::test

@@ -1,0 +1,183 @@
+#include "worker/blocks/investigate_block.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/email/suppression.h"
+#include "domain/investigation/finding.h"
+
+namespace vedette::worker {
+namespace {
+
+using domain::Finding;
+using domain::FindingKind;
+using domain::Subject;
+using domain::SubjectKind;
+using domain::SuppressionKey;
+using std::chrono::milliseconds;
+
+RowFailure NoList() {
+  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
+}
+
+std::vector<SuppressionKey> KeysOf(const Subject& subject) {
+  std::vector<SuppressionKey> keys;
+  if (subject.type == SubjectKind::kEmail) return domain::SuppressionKeysOfAddress(subject.value);
+  std::optional<SuppressionKey> key;
+  if (subject.type == SubjectKind::kDomain) key = domain::DomainSuppression(subject.value);
+  if (subject.type == SubjectKind::kUrl) key = domain::ProfileSuppression(subject.value);
+  if (key) keys.push_back(std::move(*key));
+  return keys;
+}
+
+bool Contains(const std::vector<SuppressionKey>& list, const std::vector<SuppressionKey>& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&](const SuppressionKey& key) {
+    return std::find(list.begin(), list.end(), key) != list.end();
+  });
+}
+
+// The thing that a finding is about or leads to.
+std::vector<SuppressionKey> KeysOf(const Finding& finding) {
+  if (finding.kind != FindingKind::kRelation || !finding.object) return KeysOf(finding.subject);
+  const auto type = domain::ParseSubjectKind(finding.object->type);
+  return type ? KeysOf(Subject{*type, finding.object->value}) : std::vector<SuppressionKey>();
+}
+
+// One subject on its way. It lives as long as something of it is under way.
+class Row : public std::enable_shared_from_this<Row> {
+ public:
+  Row(const base::Clock& clock, EmailMemory& memory,
+      const std::vector<std::unique_ptr<Expander>>& expanders, std::int64_t price_mc,
+      RowRequest request, Subject subject, std::function<void(RowResult)> done)
+      : clock_(clock),
+        memory_(memory),
+        expanders_(expanders),
+        price_mc_(price_mc),
+        request_(std::move(request)),
+        subject_(std::move(subject)),
+        done_(std::move(done)),
+        until_(clock.SinceBoot() + request_.timeout) {}
+
+  void Begin() {
+    AskList(KeysOf(subject_), [this](const std::vector<SuppressionKey>& listed) {
+      if (listed.empty()) return Next(0);
+      Finish();
+    });
+  }
+
+ private:
+  template <typename Then>
+  void AskList(std::vector<SuppressionKey> keys, Then then) {
+    domain::EmailQuestion question;
+    question.org_id = request_.org_id;
+    question.keys = std::move(keys);
+    memory_.Ask(std::move(question),
+                [self = shared_from_this(), then](std::optional<domain::EmailKnowledge> known) {
+                  if (!known) return self->End(NoList());
+                  then(known->suppressed);
+                });
+  }
+
+  void Next(std::size_t expander) {
+    while (expander < expanders_.size() && !expanders_[expander]->Takes(subject_.type)) ++expander;
+    const auto left = std::chrono::floor<milliseconds>(until_ - clock_.SinceBoot());
+    if (expander == expanders_.size() || left <= milliseconds(0)) return DropListed();
+    if (request_.may_call && !request_.may_call()) return End(Unheld());
+    ExpandRequest asked;
+    asked.investigation_id = request_.job_id;
+    asked.org_id = request_.org_id;
+    asked.subject = subject_;
+    asked.timeout = left;
+    asked.may_call = request_.may_call;
+    expanders_[expander]->Start(
+        std::move(asked), [self = shared_from_this(), expander](ExpandAnswer answer) {
+          if (const auto* failure = std::get_if<domain::Failure>(&answer)) {
+            return self->End(
+                RowFailure{failure->error_class, failure->message, true, failure->retry_after});
+          }
+          auto& found = std::get<std::vector<Finding>>(answer);
+          std::move(found.begin(), found.end(), std::back_inserter(self->findings_));
+          self->Next(expander + 1);
+        });
+  }
+
+  // Nothing of those whom nobody looks up is recorded.
+  void DropListed() {
+    std::vector<SuppressionKey> keys;
+    for (const Finding& finding : findings_) {
+      for (SuppressionKey& key : KeysOf(finding)) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+      }
+    }
+    if (keys.empty()) return Finish();
+    AskList(std::move(keys), [this](const std::vector<SuppressionKey>& listed) {
+      std::erase_if(findings_, [&](const Finding& f) { return Contains(listed, KeysOf(f)); });
+      Finish();
+    });
+  }
+
+  static RowFailure Unheld() {
+    return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
+            std::nullopt};
+  }
+
+  void Finish() { End(RowDone{{domain::WriteFindings(findings_)}, price_mc_, std::nullopt}); }
+  void End(RowResult result) { std::exchange(done_, nullptr)(std::move(result)); }
+
+  const base::Clock& clock_;
+  EmailMemory& memory_;
+  const std::vector<std::unique_ptr<Expander>>& expanders_;
+  const std::int64_t price_mc_;
+  const RowRequest request_;
+  const Subject subject_;
+  std::function<void(RowResult)> done_;
+  const std::chrono::nanoseconds until_;
+  std::vector<Finding> findings_;
+};
+
+class InvestigateRunner final : public RowRunner {
+ public:
+  InvestigateRunner(const base::Clock& clock, EmailMemory& memory,
+                    const std::vector<std::unique_ptr<Expander>>& expanders, std::int64_t price_mc)
+      : clock_(clock), memory_(memory), expanders_(expanders), price_mc_(price_mc) {}
+
+  void Start(RowRequest request, std::function<void(RowResult)> done) override {
+    Subject subject;
+    try {
+      subject = domain::SubjectOf(base::ParseJsonOrThrow(request.cells.at(0)));
+    } catch (const std::exception&) {
+      return done(
+          EndWith(request.cells, {"invalid_subject", "The stored subject cannot be read."}));
+    }
+    std::make_shared<Row>(clock_, memory_, expanders_, price_mc_, std::move(request),
+                          std::move(subject), std::move(done))
+        ->Begin();
+  }
+
+  RowDone EndWith(const Cells&, RowError error) const override {
+    return {{domain::WriteFindings({})}, std::nullopt, std::move(error)};
+  }
+
+ private:
+  const base::Clock& clock_;
+  EmailMemory& memory_;
+  const std::vector<std::unique_ptr<Expander>>& expanders_;
+  const std::int64_t price_mc_;
+};
+
+}  // namespace
+
+InvestigateBlock::InvestigateBlock(const base::Clock& clock, EmailMemory& memory,
+                                   std::vector<std::unique_ptr<Expander>> expanders)
+    : clock_(clock), memory_(memory), expanders_(std::move(expanders)) {}
+
+std::variant<std::shared_ptr<RowRunner>, std::string> InvestigateBlock::Bind(
+    const std::string&, std::int64_t price_mc) {
+  return std::make_shared<InvestigateRunner>(clock_, memory_, expanders_, price_mc);
+}
+
+}  // namespace vedette::worker

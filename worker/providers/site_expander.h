@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "pages/fetch.h"
+#include "worker/providers/expander.h"
+
+namespace vedette::worker {
+
+// What a web page says of a subject: of a domain its first page, of a url that page.
+//
+//   robots.txt --allows--> the page --> findings (page_findings.h)
+//       |
+//       +--forbids, or cannot be given now--> nothing
+//
+// In turns with other readers of pages (G10), each URL judged (G9), and each host asked no more
+// often than its gap allows. A site that cannot be read has nothing. Its failures: overloaded,
+// shutdown.
+class SiteExpander final : public Expander {
+ public:
+  static constexpr std::string_view kId = "website";
+  // The beginning of the URLs of a host: "https://acme.com".
+  using OriginOf = std::function<std::string(const std::string& host)>;
+
+  // Everything handed in must outlive this object. `origin_of` stands for https in tests.
+  SiteExpander(const base::Clock& clock, pages::Fetcher& fetcher, const config::EmailConfig& config,
+               OriginOf origin_of = {});
+  ~SiteExpander() override;
+
+  std::string_view id() const override { return kId; }
+  bool Takes(domain::SubjectKind type) const override;
+  void Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) override;
+
+ private:
+  class Visit;
+  struct Parts;
+  const std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace vedette::worker
