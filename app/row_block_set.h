@@ -36,6 +36,10 @@ class RowBlockSet {
   std::vector<worker::RowBlock*> all() const;
 
  private:
+  void AddPeopleSources(base::EventLoop& loop, const base::Clock& clock, net::HttpClient& client,
+                        const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+                        const config::Config& config);
+
   worker::StoredEmailMemory memory_;
   // Of the verifier "smtp"; null where [email.smtp] has no hello_name.
   std::unique_ptr<net::Resolver> mail_names_;

@@ -20,6 +20,7 @@
 #include "config/values.h"
 #include "domain/email/address.h"
 #include "domain/email/provider_ids.h"
+#include "domain/people/source_ids.h"
 
 namespace vedette::config {
 namespace {
@@ -27,7 +28,21 @@ namespace {
 constexpr std::size_t kFileBytesMax = 1024 * 1024;
 constexpr std::string_view kPrefix = "VEDETTE_";
 constexpr std::string_view kFileSuffix = "_file";
-const std::string kProvidersPrefix = std::string(kHttpProvidersSection) + ".";
+
+// Sections of which the operator names as many as there are services, [<section>.<id>].
+struct NamedSections {
+  std::string_view section;
+  std::vector<Key> (*keys)(std::string_view id);
+};
+constexpr NamedSections kNamedSections[] = {{kHttpProvidersSection, HttpProviderKeys},
+                                            {kLlmProvidersSection, LlmProviderKeys}};
+
+// Of the path of such a section: the id in it. Empty where it is none.
+std::string_view IdIn(std::string_view path, const NamedSections& named) {
+  const bool is_below = path.size() > named.section.size() && path.starts_with(named.section) &&
+                        path[named.section.size()] == '.';
+  return is_below ? path.substr(named.section.size() + 1) : std::string_view();
+}
 
 constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
 #include "config_default.inc"
@@ -90,7 +105,7 @@ class Index {
       AddNames(key, EnvironmentName(key.section, key.name));
     }
     sections_.insert(std::string(kTokensSection));
-    sections_.insert(std::string(kHttpProvidersSection));
+    for (const NamedSections& named : kNamedSections) sections_.emplace(named.section);
     // The short form for the usual case of one operator.
     AddNames(*TokenKey("default"), "VEDETTE_ADMIN_TOKEN");
   }
@@ -103,14 +118,16 @@ class Index {
                        [&](const std::string& section) {
                          return section == path || section.starts_with(path + ".");
                        }) ||
-           path.starts_with(kProvidersPrefix);
+           std::any_of(std::begin(kNamedSections), std::end(kNamedSections),
+                       [&](const NamedSections& named) { return !IdIn(path, named).empty(); });
   }
 
   std::optional<Found> InFile(const std::string& section, std::string_view name) const {
     if (section == kTokensSection) return Token(name);
     if (auto found = Among(table_, section, name)) return found;
-    if (section.starts_with(kProvidersPrefix)) {
-      return Among(HttpProviderKeys(section.substr(kProvidersPrefix.size())), section, name);
+    for (const NamedSections& named : kNamedSections) {
+      const std::string_view id = IdIn(section, named);
+      if (!id.empty()) return Among(named.keys(id), section, name);
     }
     for (const Key& key : former_) {
       if (key.section == section && key.name == name) return Found{key, false};
@@ -123,9 +140,12 @@ class Index {
     for (const Key& key : former_) {
       if (EnvironmentName(key.section, key.name) == variable) return Found{key, false};
     }
-    const std::string providers = EnvironmentName(kHttpProvidersSection, "");
-    if (variable.starts_with(providers))
-      return Provider(base::AsciiLower(variable.substr(providers.size())));
+    for (const NamedSections& named : kNamedSections) {
+      const std::string prefix = EnvironmentName(named.section, "");
+      if (variable.starts_with(prefix)) {
+        return Named(named, base::AsciiLower(variable.substr(prefix.size())));
+      }
+    }
     const std::string tokens = EnvironmentName(kTokensSection, "");
     if (!variable.starts_with(tokens)) return std::nullopt;
     return Token(base::AsciiLower(variable.substr(tokens.size())));
@@ -160,10 +180,10 @@ class Index {
   }
 
   // "<id>_<key>": both may have underscores, so that the key with the longest name that fits wins.
-  static std::optional<Found> Provider(const std::string& name) {
+  static std::optional<Found> Named(const NamedSections& named, const std::string& name) {
     for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
       const std::string id = name.substr(0, end);
-      auto found = Among(HttpProviderKeys(id), std::string(kProvidersPrefix) + id,
+      auto found = Among(named.keys(id), std::string(named.section) + "." + id,
                          std::string_view(name).substr(end + 1));
       if (found) return found;
     }
@@ -309,6 +329,26 @@ void Apply(const std::vector<Setting>& settings, Key::Source source, Config* con
   }
 }
 
+// A model has a URL, a name and an id of its own.
+void ValidateModels(const Config& config) {
+  for (const auto& [id, model] : config.providers.llm) {
+    if (model.url.empty() || model.model.empty()) {
+      Fail(fmt::format("[providers.llm.{}]: a model needs a url and a model", id));
+    }
+    const bool is_taken = domain::IsOwnFinder(id) || id == domain::kOwnVerifier ||
+                          domain::IsOwnSource(id) || config.providers.http.contains(id);
+    if (is_taken) Fail(fmt::format("[providers.llm.{}]: the id \"{}\" is taken", id, id));
+  }
+}
+
+// Whether lookups of people may name the provider.
+bool AnswersPeople(const Config& config, std::string_view key, const std::string& id) {
+  const bool is_reverse = key == "reverse_email";
+  return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
+                                              : domain::PeopleQuestion::kVerifyAge) ||
+         (!is_reverse && config.providers.llm.contains(id));
+}
+
 // A provider that is asked is known: one that every process has, or one of [providers.http.<id>],
 // which has a url and an id of its own.
 void ValidateProviders(const Config& config) {
@@ -316,15 +356,14 @@ void ValidateProviders(const Config& config) {
     if (provider.url.empty()) {
       Fail(fmt::format("[providers.http.{}] url = \"\": a provider needs a url", id));
     }
-    if (domain::IsOwnFinder(id) || id == domain::kOwnVerifier || id == "local_part") {
+    if (domain::IsOwnFinder(id) || id == domain::kOwnVerifier || domain::IsOwnSource(id)) {
       Fail(fmt::format("[providers.http.{}]: the id \"{}\" is taken", id, id));
     }
   }
   const auto check = [&](std::string_view key, const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
       const bool finds = key == "find_email" || key == "find_email_personal";
-      const bool is_own = finds ? domain::IsOwnFinder(id)
-                                : id == "null" || (id == "local_part" && key == "reverse_email");
+      const bool is_own = finds ? domain::IsOwnFinder(id) : AnswersPeople(config, key, id);
       if (is_own || config.providers.http.contains(id)) continue;
       Fail(fmt::format("[lookups] {} = [..., \"{}\"]: there is no [providers.http.{}]", key, id,
                        id));
@@ -359,6 +398,7 @@ void ValidateSmtp(const Config& config) {
 
 void ValidateJobs(const Config& config) {
   ValidateProviders(config);
+  ValidateModels(config);
   ValidateSmtp(config);
   const int waits_max = config.api.connections_max / 2;
   if (config.waits.waits_max > waits_max) {
