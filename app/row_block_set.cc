@@ -6,16 +6,21 @@
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
 #include "worker/providers/dns_expander.h"
+#include "worker/providers/gravatar_provider.h"
 #include "worker/providers/http_provider.h"
+#include "worker/providers/llm_provider.h"
 #include "worker/providers/local_part_provider.h"
 #include "worker/providers/mail/dns_verifier.h"
 #include "worker/providers/mail/smtp_verifier.h"
 #include "worker/providers/null_provider.h"
+#include "worker/providers/pages_provider.h"
 #include "worker/providers/pattern_provider.h"
 #include "worker/providers/recipe_provider.h"
 #include "worker/providers/site_expander.h"
 #include "worker/providers/stored_mail_book.h"
 #include "worker/providers/website_provider.h"
+#include "worker/providers/wikidata_provider.h"
+#include "worker/providers/wkd_provider.h"
 
 namespace vedette::app {
 namespace {
@@ -60,7 +65,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   providers_.Add(std::make_unique<worker::PatternProvider>(
       memory_, static_cast<std::size_t>(config.lookups.guesses_max)));
   providers_.Add(std::make_unique<worker::NullProvider>(loop));
-  providers_.Add(std::make_unique<worker::LocalPartProvider>());
+  AddPeopleSources(loop, clock, client, budgets, sites, config);
   for (const auto& [id, provider] : config.providers.http) {
     providers_.Add(
         std::make_unique<worker::HttpProvider>(loop, client, budgets, clock, id, provider));
@@ -85,6 +90,26 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
       clock, memory_, ExpandersOf(config, clock, &names_, sites)));
   blocks_.push_back(std::make_unique<worker::NullBlock>(loop, clock));
+}
+
+// Third parties are among them only where the configuration says so.
+void RowBlockSet::AddPeopleSources(base::EventLoop& loop, const base::Clock& clock,
+                                   net::HttpClient& client, const worker::ServiceBudgets& budgets,
+                                   pages::Fetcher& sites, const config::Config& config) {
+  providers_.Add(std::make_unique<worker::LocalPartProvider>());
+  providers_.Add(std::make_unique<worker::WkdProvider>(clock, sites));
+  providers_.Add(std::make_unique<worker::PagesProvider>(clock, sites, config.email));
+  if (config.age.wikidata) {
+    providers_.Add(std::make_unique<worker::WikidataProvider>(clock, sites, config.age));
+  }
+  if (!config.gravatar.url.empty()) {
+    providers_.Add(std::make_unique<worker::GravatarProvider>(
+        client, budgets, clock, config.gravatar, config.net.user_agent));
+  }
+  for (const auto& [id, model] : config.providers.llm) {
+    providers_.Add(std::make_unique<worker::LlmProvider>(loop, client, budgets, clock, sites, id,
+                                                         model, config.email));
+  }
 }
 
 std::vector<worker::RowBlock*> RowBlockSet::all() const {

@@ -36,6 +36,10 @@ class RowBlockSet {
   std::vector<worker::RowBlock*> all() const;
 
  private:
+  void AddPeopleSources(base::EventLoop& loop, const base::Clock& clock, net::HttpClient& client,
+                        const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+                        const config::Config& config);
+
   worker::StoredEmailMemory memory_;
   net::Resolver names_;  // the DNS alone
   std::unique_ptr<worker::MailBook> mail_book_;

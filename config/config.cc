@@ -22,6 +22,7 @@
 #include "config/values.h"
 #include "domain/email/address.h"
 #include "domain/email/provider_ids.h"
+#include "domain/people/source_ids.h"
 
 namespace vedette::config {
 namespace {
@@ -29,7 +30,21 @@ namespace {
 constexpr std::size_t kFileBytesMax = 1024 * 1024;
 constexpr std::string_view kPrefix = "VEDETTE_";
 constexpr std::string_view kFileSuffix = "_file";
-const std::string kProvidersPrefix = std::string(kHttpProvidersSection) + ".";
+
+// Sections of which the operator names as many as there are services, [<section>.<id>].
+struct NamedSections {
+  std::string_view section;
+  std::vector<Key> (*keys)(std::string_view id);
+};
+constexpr NamedSections kNamedSections[] = {{kHttpProvidersSection, HttpProviderKeys},
+                                            {kLlmProvidersSection, LlmProviderKeys}};
+
+// Of the path of such a section: the id in it. Empty where it is none.
+std::string_view IdIn(std::string_view path, const NamedSections& named) {
+  const bool is_below = path.size() > named.section.size() && path.starts_with(named.section) &&
+                        path[named.section.size()] == '.';
+  return is_below ? path.substr(named.section.size() + 1) : std::string_view();
+}
 
 constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
 #include "config_default.inc"
@@ -92,7 +107,7 @@ class Index {
       AddNames(key, EnvironmentName(key.section, key.name));
     }
     sections_.insert(std::string(kTokensSection));
-    sections_.insert(std::string(kHttpProvidersSection));
+    for (const NamedSections& named : kNamedSections) sections_.emplace(named.section);
     // The short form for the usual case of one operator.
     AddNames(*TokenKey("default"), "VEDETTE_ADMIN_TOKEN");
   }
@@ -105,14 +120,16 @@ class Index {
                        [&](const std::string& section) {
                          return section == path || section.starts_with(path + ".");
                        }) ||
-           path.starts_with(kProvidersPrefix);
+           std::any_of(std::begin(kNamedSections), std::end(kNamedSections),
+                       [&](const NamedSections& named) { return !IdIn(path, named).empty(); });
   }
 
   std::optional<Found> InFile(const std::string& section, std::string_view name) const {
     if (section == kTokensSection) return Token(name);
     if (auto found = Among(table_, section, name)) return found;
-    if (section.starts_with(kProvidersPrefix)) {
-      return Among(HttpProviderKeys(section.substr(kProvidersPrefix.size())), section, name);
+    for (const NamedSections& named : kNamedSections) {
+      const std::string_view id = IdIn(section, named);
+      if (!id.empty()) return Among(named.keys(id), section, name);
     }
     for (const Key& key : former_) {
       if (key.section == section && key.name == name) return Found{key, false};
@@ -125,9 +142,12 @@ class Index {
     for (const Key& key : former_) {
       if (EnvironmentName(key.section, key.name) == variable) return Found{key, false};
     }
-    const std::string providers = EnvironmentName(kHttpProvidersSection, "");
-    if (variable.starts_with(providers))
-      return Provider(base::AsciiLower(variable.substr(providers.size())));
+    for (const NamedSections& named : kNamedSections) {
+      const std::string prefix = EnvironmentName(named.section, "");
+      if (variable.starts_with(prefix)) {
+        return Named(named, base::AsciiLower(variable.substr(prefix.size())));
+      }
+    }
     const std::string tokens = EnvironmentName(kTokensSection, "");
     if (!variable.starts_with(tokens)) return std::nullopt;
     return Token(base::AsciiLower(variable.substr(tokens.size())));
@@ -162,10 +182,10 @@ class Index {
   }
 
   // "<id>_<key>": both may have underscores, so that the key with the longest name that fits wins.
-  static std::optional<Found> Provider(const std::string& name) {
+  static std::optional<Found> Named(const NamedSections& named, const std::string& name) {
     for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
       const std::string id = name.substr(0, end);
-      auto found = Among(HttpProviderKeys(id), std::string(kProvidersPrefix) + id,
+      auto found = Among(named.keys(id), std::string(named.section) + "." + id,
                          std::string_view(name).substr(end + 1));
       if (found) return found;
     }
@@ -311,6 +331,11 @@ void Apply(const std::vector<Setting>& settings, Key::Source source, Config* con
   }
 }
 
+// Whether a provider that every process has goes by this id.
+bool IsOwnId(std::string_view id) {
+  return domain::IsOwnProvider(id) || domain::IsOwnSource(id);
+}
+
 // The folder's recipes, under ids that nobody else has.
 void AddRecipes(Config* config) {
   ProvidersConfig& providers = config->providers;
@@ -320,19 +345,39 @@ void AddRecipes(Config* config) {
     if (providers.http.contains(id)) {
       Fail(fmt::format("[providers.http.{}]: a recipe has this id, too", id));
     }
-    if (domain::IsOwnProvider(id)) Fail(fmt::format("a recipe: the id \"{}\" is taken", id));
+    if (IsOwnId(id)) Fail(fmt::format("a recipe: the id \"{}\" is taken", id));
     providers.recipes.emplace(id, std::move(recipe));
   }
 }
 
+// A model has a URL, a name and an id of its own.
+void ValidateModels(const Config& config) {
+  for (const auto& [id, model] : config.providers.llm) {
+    if (model.url.empty() || model.model.empty()) {
+      Fail(fmt::format("[providers.llm.{}]: a model needs a url and a model", id));
+    }
+    const bool is_taken = IsOwnId(id) || config.providers.http.contains(id) ||
+                          config.providers.recipes.contains(id);
+    if (is_taken) Fail(fmt::format("[providers.llm.{}]: the id \"{}\" is taken", id, id));
+  }
+}
+
+// Whether lookups of people may name the provider.
+bool AnswersPeople(const Config& config, std::string_view key, const std::string& id) {
+  const bool is_reverse = key == "reverse_email";
+  return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
+                                              : domain::PeopleQuestion::kVerifyAge) ||
+         (!is_reverse && config.providers.llm.contains(id));
+}
+
 // Whether a list of providers may name the id: one that every process has, one of
-// [providers.http.<id>], or a recipe that serves this.
+// [providers.http.<id>] or [providers.llm.<id>], or a recipe that serves this.
 bool MayName(const Config& config, std::string_view key, const std::string& id) {
+  if (id == "null" || config.providers.http.contains(id)) return true;
   const bool finds = key == "find_email" || key == "find_email_personal";
   if (finds && domain::IsOwnFinder(id)) return true;
-  if (id == "null") return true;
-  if (id == "local_part" && key == "reverse_email") return true;
-  if (config.providers.http.contains(id)) return true;
+  const bool is_of_people = key == "reverse_email" || key == "verify_age";
+  if (is_of_people) return AnswersPeople(config, key, id);
   const auto recipe = config.providers.recipes.find(id);
   if (recipe == config.providers.recipes.end()) return false;
   if (key == "company_domain") {
@@ -347,7 +392,7 @@ void ValidateProviders(const Config& config) {
     if (provider.url.empty()) {
       Fail(fmt::format("[providers.http.{}] url = \"\": a provider needs a url", id));
     }
-    if (domain::IsOwnProvider(id)) {
+    if (IsOwnId(id)) {
       Fail(fmt::format("[providers.http.{}]: the id \"{}\" is taken", id, id));
     }
   }
@@ -400,6 +445,7 @@ void ValidateSmtp(const Config& config) {
 
 void ValidateJobs(const Config& config) {
   ValidateProviders(config);
+  ValidateModels(config);
   ValidateSmtp(config);
   const int waits_max = config.api.connections_max / 2;
   if (config.waits.waits_max > waits_max) {

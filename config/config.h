@@ -336,7 +336,15 @@ struct LookupsConfig {
   bool operator==(const LookupsConfig&) const = default;
 };
 
-// What is read of a company's site when an address is looked for there.
+// Whom lookups of an age ask of their own.
+struct AgeConfig {
+  bool wikidata;             // asked at all: it learns the names of people
+  std::string wikidata_url;  // of its Action API
+
+  bool operator==(const AgeConfig&) const = default;
+};
+
+// What is read of a company's site when an address or a person is looked for there.
 struct EmailConfig {
   int pages_max;                 // of one site, robots.txt not counted
   milliseconds site_timeout_ms;  // all pages of one site together
@@ -389,9 +397,36 @@ struct HttpProviderConfig {
   bool operator==(const HttpProviderConfig&) const = default;
 };
 
+// A language model that points to statements about people's ages: [providers.llm.<id>]. What the
+// file does not say is as it stands here.
+struct LlmProviderConfig {
+  std::string url;  // OpenAI-compatible
+  std::string model;
+  std::string api_key;  // from api_key or api_key_file
+  milliseconds timeout_ms{60'000};
+  std::size_t body_bytes_max = 1024 * 1024;  // of an answer
+  std::optional<double> temperature = 0;     // empty: not sent
+  int tokens_max = 1024;                     // of one answer
+  std::string tokens_max_field = "max_tokens";
+  std::string answer_format = "json_schema";  // json_schema, json_object, text
+  std::size_t page_text_bytes_max = 16384;    // of a page's text given to the model
+
+  bool operator==(const LlmProviderConfig&) const = default;
+};
+
+// Gravatar, which is asked only where it has a URL: it learns the addresses that are looked up.
+struct GravatarConfig {
+  std::string url;
+  std::string api_key;  // from api_key or api_key_file; empty: 100 questions an hour
+  milliseconds timeout_ms;
+
+  bool operator==(const GravatarConfig&) const = default;
+};
+
 struct ProvidersConfig {
   int breaker_failures;  // in a row, until a provider is left out for a while
   milliseconds breaker_ms;
+  std::map<std::string, LlmProviderConfig> llm;    // by id
   std::map<std::string, HttpProviderConfig> http;  // by id
   std::string recipes_dir;                         // a folder of *.toml; empty: there is none
   std::map<std::string, domain::Recipe> recipes;   // what stands in it, by id
@@ -468,7 +503,9 @@ struct Config {
   DeliveryConfig delivery;
   JobsConfig jobs;
   LookupsConfig lookups;
+  AgeConfig age;
   ProvidersConfig providers;
+  GravatarConfig gravatar;
   SmtpConfig smtp;
   SearchConfig search;
   InvestigationsConfig investigations;

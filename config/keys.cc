@@ -362,6 +362,10 @@ void AddLookups(std::vector<Key>* table) {
   Section<C>(table, "age", [](Config& c) -> C& {
     return c.lookups;
   }).Add("minimum_result_age", &C::minimum_result_age, Int(0, 120));
+  using A = AgeConfig;
+  Section<A>(table, "age", [](Config& c) -> A& { return c.age; })
+      .Add("wikidata", &A::wikidata, Flag())
+      .Add("wikidata_url", &A::wikidata_url, OptionalUrl());
 
   using E = EmailConfig;
   Section<E>(table, "email", [](Config& c) -> E& { return c.email; })
@@ -391,6 +395,11 @@ void AddLookups(std::vector<Key>* table) {
       .Add("breaker_failures", &P::breaker_failures, Int(1, 1'000'000))
       .Time("breaker_ms", &P::breaker_ms, milliseconds(1), days(1))
       .Add("recipes_dir", &P::recipes_dir, Text());
+  using G = GravatarConfig;
+  Section<G>(table, "providers.gravatar", [](Config& c) -> G& { return c.gravatar; })
+      .Add("url", &G::url, OptionalUrl())
+      .Add("api_key", &G::api_key, Secret(Text()))
+      .Time("timeout_ms", &G::timeout_ms, milliseconds(1), minutes(10));
 }
 
 void AddSmtp(std::vector<Key>* table) {
@@ -512,6 +521,26 @@ std::vector<Key> HttpProviderKeys(std::string_view id) {
       .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
       .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
       .Add("trust", &C::trust, Flag());
+  return keys;
+}
+
+std::vector<Key> LlmProviderKeys(std::string_view id) {
+  using C = LlmProviderConfig;
+  std::vector<Key> keys;
+  if (!IsProviderId(id)) return keys;
+  Section<C>(&keys, std::string(kLlmProvidersSection) + "." + std::string(id),
+             [id = std::string(id)](Config& c) -> C& { return c.providers.llm[id]; })
+      .Add("url", &C::url, OptionalUrl())
+      .Add("model", &C::model, Text())
+      .Add("api_key", &C::api_key, Secret(Text()))
+      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
+      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
+      .Add("temperature", &C::temperature, OptionalReal(0, 2))
+      .Add("tokens_max", &C::tokens_max, Int(1, 1'000'000))
+      .Add("tokens_max_field", &C::tokens_max_field,
+           Choice({"max_tokens", "max_completion_tokens"}))
+      .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
+      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, kMiB));
   return keys;
 }
 

@@ -32,7 +32,8 @@ struct Key {
 inline constexpr std::array<std::string_view, 4> kTiers{"micro", "low", "medium", "high"};
 inline constexpr std::string_view kProbeDefaults = "default";
 
-// Every key but those of [admin.tokens] and [providers.http.<id>], whose names are free.
+// Every key but those of [admin.tokens], [providers.http.<id>] and [providers.llm.<id>], whose
+// names are free.
 std::vector<Key> KeyTable();
 
 // Keys of earlier versions that are still read: each sets the field that stands for it now.
@@ -45,6 +46,10 @@ std::optional<Key> TokenKey(std::string_view name);
 // [providers.http.<id>]: the keys of the one whose id this is. Empty where the id is none.
 inline constexpr std::string_view kHttpProvidersSection = "providers.http";
 std::vector<Key> HttpProviderKeys(std::string_view id);
+
+// [providers.llm.<id>], likewise.
+inline constexpr std::string_view kLlmProvidersSection = "providers.llm";
+std::vector<Key> LlmProviderKeys(std::string_view id);
 
 // "VEDETTE_" section "_" name, in upper case, '.' and '-' as '_'.
 std::string EnvironmentName(std::string_view section, std::string_view name);

@@ -7,7 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "domain/email/address.h"
 
@@ -16,8 +15,6 @@ namespace {
 
 constexpr std::size_t kTextsBytesMax = 4 << 20;
 constexpr std::size_t kAddressBytesMax = 320;
-constexpr int kJsonDepthMax = 16;
-constexpr std::size_t kJsonValuesMax = 50'000;
 
 std::optional<int> HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -68,8 +65,27 @@ std::string WithoutMarkup(std::string text) {
   return text;
 }
 
-// The page with the addresses of links and of data-cfemail as text beside them, so that they stand
-// in the block that they belong to.
+// Elements that may speak of one person, by what they have inside them.
+constexpr const char* kBlocks =
+    "//*[self::p or self::li or self::div or self::td or self::tr or self::dd or self::address or "
+    "self::article or self::section or self::figcaption or self::span or self::h1 or self::h2 or "
+    "self::h3 or self::h4]";
+
+void AddBlocks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
+  const HtmlMatches matches = page.Every({kBlocks}, false, "", stop, true, kTextsBytesMax);
+  for (const std::string& text : matches.texts) {
+    if (text.size() > kBlockCharactersMax * 4) continue;
+    if (base::CountCharacters(text) > kBlockCharactersMax) continue;
+    std::vector<std::string> addresses = AddressesInText(text);
+    if (addresses.empty() || out->blocks.size() == kPageAddressesMax) continue;
+    out->blocks.push_back({text, std::move(addresses)});
+  }
+  std::stable_sort(out->blocks.begin(), out->blocks.end(),
+                   [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
+}
+
+}  // namespace
+
 std::string ExposeAddresses(std::string_view html) {
   static const RE2 kHidden(
       R"re((?i)<[a-z][^<>]*?(?:href\s*=\s*["']?mailto:([^"'<>\s]+)|data-cfemail\s*=\s*["']([0-9a-f]+)["'])[^<>]*>)re");
@@ -90,63 +106,8 @@ std::string ExposeAddresses(std::string_view html) {
   return out.append(from, static_cast<std::size_t>(html.data() + html.size() - from));
 }
 
-bool IsPerson(const base::Json& type) {
-  if (type.is_string()) {
-    const auto& name = type.get_ref<const std::string&>();
-    return name == "Person" || name.ends_with("/Person");
-  }
-  return type.is_array() && std::any_of(type.begin(), type.end(), IsPerson);
-}
-
-std::string StringOf(const base::Json& node, const char* key) {
-  const auto it = node.find(key);
-  if (it == node.end()) return "";
-  if (it->is_string()) return it->get<std::string>();
-  return it->is_array() && !it->empty() && it->front().is_string() ? it->front().get<std::string>()
-                                                                   : std::string();
-}
-
-void AddPersons(const base::Json& node, int depth, std::vector<PagePerson>* out) {
-  if (depth > kJsonDepthMax || out->size() == kPagePersonsMax || !node.is_structured()) return;
-  if (const auto type = node.is_object() ? node.find("@type") : node.end();
-      node.is_object() && type != node.end() && IsPerson(*type)) {
-    PagePerson person{base::FoldSpace(StringOf(node, "name")), StringOf(node, "email")};
-    if (person.name.empty()) {
-      person.name =
-          base::FoldSpace(StringOf(node, "givenName") + ' ' + StringOf(node, "familyName"));
-    }
-    if (base::EqualsIgnoringAsciiCase(person.email.substr(0, 7), "mailto:")) {
-      person.email = MailtoText(std::string_view(person.email).substr(7));
-    }
-    const auto address = domain::ParseAddress(base::Trim(person.email));
-    if (address && !person.name.empty()) {
-      person.email = address->Text();
-      out->push_back(std::move(person));
-    }
-  }
-  for (const auto& [key, value] : node.items()) AddPersons(value, depth + 1, out);
-}
-
-// Elements that may speak of one person, by what they have inside them.
-constexpr const char* kBlocks =
-    "//*[self::p or self::li or self::div or self::td or self::tr or self::dd or self::address or "
-    "self::article or self::section or self::figcaption or self::span or self::h1 or self::h2 or "
-    "self::h3 or self::h4]";
-
-void AddBlocks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
-  const HtmlMatches matches = page.Every({kBlocks}, false, "", stop, true, kTextsBytesMax);
-  for (const std::string& text : matches.texts) {
-    if (text.size() > kBlockCharactersMax * 4) continue;
-    if (base::CountCharacters(text) > kBlockCharactersMax) continue;
-    std::vector<std::string> addresses = AddressesInText(text);
-    if (addresses.empty() || out->blocks.size() == kPageAddressesMax) continue;
-    out->blocks.push_back({text, std::move(addresses)});
-  }
-  std::stable_sort(out->blocks.begin(), out->blocks.end(),
-                   [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
-}
-
-void AddLinks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
+std::vector<PageLink> LinksOnPage(const HtmlDocument& page, ExtractionStop& stop) {
+  std::vector<PageLink> links;
   const char* kLinks = "//a[@href]";
   HtmlMatches urls = page.Every({kLinks}, false, "href", stop, false, kTextsBytesMax);
   HtmlMatches texts = page.Every({kLinks}, false, "", stop, false, kTextsBytesMax);
@@ -154,12 +115,11 @@ void AddLinks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* o
   const bool is_paired = urls.texts.size() == texts.texts.size();
   const std::size_t count = std::min(urls.texts.size(), kPageLinksMax);
   for (std::size_t i = 0; i < count; ++i) {
-    out->links.push_back(
+    links.push_back(
         {std::move(urls.texts[i]), is_paired ? std::move(texts.texts[i]) : std::string()});
   }
+  return links;
 }
-
-}  // namespace
 
 std::string DecodeCfEmail(std::string_view hex) {
   const auto key = HexByte(hex);
@@ -195,20 +155,14 @@ AddressesOnPage FindAddressesOnPage(std::string_view html, ExtractionStop& stop)
   auto parsed = HtmlDocument::Parse(ExposeAddresses(html));
   const auto* page = std::get_if<HtmlDocument>(&parsed);
   if (page == nullptr) return out;
-  const HtmlMatches scripts = page->Every({"//script[@type='application/ld+json']"}, false, "",
-                                          stop, false, kTextsBytesMax);
-  for (const std::string& script : scripts.texts) {
-    base::Json json;
-    base::JsonLimits limits;
-    limits.values_max = kJsonValuesMax;
-    if (!base::ParseJson(script, &json, limits)) AddPersons(json, 0, &out.persons);
-  }
+  out.persons = PersonsOnPage(*page, stop);
+  std::erase_if(out.persons, [](const PagePerson& person) { return person.email.empty(); });
   for (const PagePerson& person : out.persons) AddAddress(person.email, &out.addresses);
   for (const std::string& address : AddressesInText(page->VisibleText())) {
     AddAddress(address, &out.addresses);
   }
   AddBlocks(*page, stop, &out);
-  AddLinks(*page, stop, &out);
+  out.links = LinksOnPage(*page, stop);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pages/html_document.h"
+#include "pages/structured_data.h"
 
 // The addresses that a page of a company's site gives, with what stands around them, and the pages
 // that it leads to. Pure; a thread of the pool, as HtmlDocument.
@@ -14,15 +15,8 @@ namespace vedette::pages {
 // Of one page; more are not looked at.
 inline constexpr std::size_t kPageAddressesMax = 1000;
 inline constexpr std::size_t kPageLinksMax = 2000;
-inline constexpr std::size_t kPagePersonsMax = 500;
 // A block of text that speaks of one person.
 inline constexpr std::size_t kBlockCharactersMax = 300;
-
-// A Person of the page's structured data (JSON-LD).
-struct PagePerson {
-  std::string name;
-  std::string email;
-};
 
 // Text of one element, or of one row, that has an address.
 struct PageBlock {
@@ -37,17 +31,25 @@ struct PageLink {
 
 struct AddressesOnPage {
   std::vector<std::string> addresses;  // each once, in the order of the page
-  std::vector<PagePerson> persons;
-  std::vector<PageBlock> blocks;  // the smallest first
+  std::vector<PagePerson> persons;     // those with an address
+  std::vector<PageBlock> blocks;       // the smallest first
   std::vector<PageLink> links;
 };
 
-// From links with mailto:, JSON-LD, visible text, bracketed forms such as "ann [at] acme.com", and
-// Cloudflare's data-cfemail. `html`: valid UTF-8. What cannot be parsed gives nothing.
+// From links with mailto:, structured data, visible text, bracketed forms such as "ann [at]
+// acme.com", and Cloudflare's data-cfemail. `html`: valid UTF-8. What cannot be parsed gives
+// nothing.
 AddressesOnPage FindAddressesOnPage(std::string_view html, ExtractionStop& stop);
 
 // Every address in a text, bracketed forms too; at most kPageAddressesMax.
 std::vector<std::string> AddressesInText(std::string_view text);
+
+// The page with the addresses of links and of data-cfemail as text beside them, so that they stand
+// in the block that they belong to.
+std::string ExposeAddresses(std::string_view html);
+
+// Those of a page, in their order.
+std::vector<PageLink> LinksOnPage(const HtmlDocument& page, ExtractionStop& stop);
 
 // The address that data-cfemail hides: hexadecimal, the first byte is XORed to the others. Empty
 // where it is none.

@@ -1,5 +1,7 @@
 #include "pages/url_reference.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 #include "base/text.h"
@@ -97,6 +99,22 @@ std::string ResolveReference(std::string_view base, std::string_view reference) 
   out += RemoveDotSegments(path + std::string(to.path));
   out += to.query;
   return out;
+}
+
+std::string EncodeComponent(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) || c == '-' || c == '.' ||
+                       c == '_' || c == '~';
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
+std::string OriginOfUrl(std::string_view url) {
+  const auto host = url.find("://");
+  if (host == std::string_view::npos) return "";
+  return std::string(url.substr(0, url.find_first_of("/?#", host + 3)));
 }
 
 bool SameOrigin(std::string_view a, std::string_view b) {

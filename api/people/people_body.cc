@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 #include <utility>
 #include <variant>
 
 #include "api/limits.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
+#include "domain/people/source_ids.h"
 
 namespace vedette::api {
 namespace {
@@ -20,25 +21,56 @@ using rest::Presence;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by the rule
 constexpr const char* kSubjectNames[] = {"subject", "lead_info", "input"};
 
+// Every id that a request may name, and those of them that serve the question. A third party that
+// the operator has not switched on is none of them.
+struct KnownProviders {
+  std::vector<std::string> all;
+  std::vector<std::string> serving;
+};
+
+bool IsOn(const config::Config& config, std::string_view id) {
+  if (id == "gravatar") return !config.gravatar.url.empty();
+  return id != "wikidata" || config.age.wikidata;
+}
+
+bool Has(const std::vector<std::string>& ids, std::string_view id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+KnownProviders KnownTo(const config::Config& config, domain::PeopleQuestion question) {
+  KnownProviders known;
+  const auto add = [&](std::string_view id, bool serves) {
+    if (Has(known.all, id) || !IsOn(config, id)) return;
+    known.all.emplace_back(id);
+    if (serves) known.serving.emplace_back(id);
+  };
+  using Ids = std::span<const std::string_view>;
+  for (const Ids own :
+       {Ids(domain::kOwnFinders), Ids(domain::kReverseSources), Ids(domain::kAgeSources)}) {
+    for (const std::string_view id : own) add(id, domain::AnswersPeople(id, question));
+  }
+  for (const auto& [id, provider] : config.providers.http) add(id, true);
+  for (const auto& [id, recipe] : config.providers.recipes) add(id, false);
+  for (const auto& [id, model] : config.providers.llm) {
+    add(id, question == domain::PeopleQuestion::kVerifyAge);
+  }
+  return known;
+}
+
 std::optional<rest::Reply> JudgeProviders(const config::Config& config,
                                           domain::PeopleQuestion question,
                                           const std::vector<std::string>& providers) {
-  std::vector<std::string> known(std::begin(domain::kOwnFinders), std::end(domain::kOwnFinders));
-  known.emplace_back("local_part");
-  for (const auto& [id, provider] : config.providers.http) known.push_back(id);
-  for (const auto& [id, recipe] : config.providers.recipes) known.push_back(id);
+  const KnownProviders known = KnownTo(config, question);
   for (const std::string& id : providers) {
-    if (std::find(known.begin(), known.end(), id) == known.end()) {
+    if (!Has(known.all, id)) {
       return rest::ErrorReply(400, "unknown_provider",
                               fmt::format("{} is no provider here; the providers are: {}",
-                                          rest::Quoted(id), fmt::join(known, ", ")));
+                                          rest::Quoted(id), fmt::join(known.all, ", ")));
     }
-    const bool is_reverse = question == domain::PeopleQuestion::kReverseEmail;
-    const bool serves =
-        id == "null" || (id == "local_part" && is_reverse) || config.providers.http.contains(id);
-    if (!serves) {
+    if (!Has(known.serving, id)) {
       return rest::ErrorReply(400, "provider_not_for_this",
-                              fmt::format("{} answers no lookup of this kind", rest::Quoted(id)));
+                              fmt::format("{} answers no lookup of this kind; these do: {}",
+                                          rest::Quoted(id), fmt::join(known.serving, ", ")));
     }
   }
   return std::nullopt;

@@ -249,6 +249,34 @@ std::optional<DateMention> DateBehind(const Words& words, std::size_t cue, std::
   return std::nullopt;
 }
 
+// The date before a participle that ends a German or Dutch clause: "wurde am 6. Mai 1980 in Köln
+// geboren". Nothing but the name of a place stands between the two.
+std::optional<DateMention> DateBefore(const Words& words, std::size_t cue) {
+  constexpr std::size_t kDateWordsMax = 8;
+  constexpr std::size_t kPlaceWords = 2;
+  if (words[cue].folded != "geboren") return std::nullopt;
+  for (std::size_t i = cue - std::min(cue, kDateWordsMax + kPlaceWords); i < cue; ++i) {
+    const auto read = ReadDateAt(words, i);
+    if (!read || read->end > cue) continue;
+    const bool has_place = read->end + kPlaceWords == cue &&
+                           IsPlacePreposition(words[read->end].folded) &&
+                           words[read->end + 1].is_capital;
+    if (read->end != cue && !has_place) continue;
+    const bool is_one_of_several =
+        i > 0 && (IsAlternative(words[i - 1].folded) || IsDash(words[i - 1].folded) ||
+                  words[i - 1].folded == "/");
+    if (is_one_of_several) return std::nullopt;
+    DateMention mention;
+    mention.date = read->date;
+    mention.is_approximate = read->is_julian || (i > 0 && IsApproximation(words[i - 1].folded));
+    mention.is_of_relative = SpeaksOfRelative(words, i);
+    mention.at = words[i].at;
+    mention.length = words[cue].end - mention.at;
+    return mention;
+  }
+  return std::nullopt;
+}
+
 // Words around the number of an age. "#" is the number, "-" a hyphen.
 using AgeForm = std::array<std::string_view, 5>;
 constexpr auto kAgeForms = std::to_array<AgeForm>({
@@ -318,7 +346,10 @@ std::optional<DateMention> AgeAt(const Words& words, std::size_t at) {
 }
 
 std::optional<DateMention> MentionAt(std::string_view text, const Words& words, std::size_t at) {
-  if (const std::size_t cue = BirthCue(text, words, at)) return DateBehind(words, at, at + cue);
+  if (const std::size_t cue = BirthCue(text, words, at)) {
+    auto mention = DateBehind(words, at, at + cue);
+    return mention ? mention : DateBefore(words, at);
+  }
   if (const std::size_t cue = DeathCue(words, at)) {
     DateMention death = DateBehind(words, at, at + cue).value_or(DateMention());
     death.kind = AgeClaim::Kind::kDeath;

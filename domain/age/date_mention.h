@@ -13,7 +13,8 @@
 // Portuguese, Dutch and Polish. Pure, and linear in the length of the text.
 //
 // A date counts only behind words that name a birth ("born", "geb.", "né le", "data urodzenia"):
-// between the two stand at most kCueGapMax words, which are prepositions or names of places. An age
+// between the two stand at most kCueGapMax words, which are prepositions or names of places. Before
+// "geboren" it counts, too ("am 6. Mai 1980 in Köln geboren"). An age
 // counts only in a form that means nothing else ("aged 34", "34 Jahre alt", "âgé de 34 ans"). Text
 // is data: what else it says, and to whom, has no effect.
 //

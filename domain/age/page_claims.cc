@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -52,6 +54,17 @@ bool IsOtherName(const Person& person, const std::vector<Word>& words, std::size
   return at == 0 || !(IsPreposition(words[at - 1].folded) || words[at - 1].folded == "for");
 }
 
+// Whether the words say that the person is of somewhere else: "Ada Lovelace of Other Works" is a
+// namesake, even on a page that has the subject's company, too.
+bool IsOfElsewhere(const Person& person, const std::vector<Word>& words, std::size_t at) {
+  constexpr auto kOf =
+      std::to_array<std::string_view>({"of", "at", "bei", "chez", "presso", "bij"});
+  if (std::find(kOf.begin(), kOf.end(), words[at].folded) == kOf.end()) return false;
+  const Word& next = words[at + 1];
+  return next.kind == Word::Kind::kWord && next.is_capital && !MonthOf(next.folded) &&
+         !IsSubjects(person, next.folded);
+}
+
 // Whether the sentence with the mention speaks of the subject.
 bool IsAbout(const Person& person, std::string_view text, const DateMention& mention) {
   if (mention.is_of_relative) return false;
@@ -64,7 +77,7 @@ bool IsAbout(const Person& person, std::string_view text, const DateMention& men
   });
   if (family.empty() || last == words.rend()) return false;
   for (auto at = static_cast<std::size_t>(words.rend() - last); at + 1 < words.size(); ++at) {
-    if (IsOtherName(person, words, at)) return false;
+    if (IsOtherName(person, words, at) || IsOfElsewhere(person, words, at)) return false;
   }
   return true;
 }
@@ -99,6 +112,49 @@ void AddStructured(const AgeSubject& subject, const SourceFacts& page,
   }
 }
 
+// The claims of those sentences whose words, from their cue to their date, `counts`.
+void AddSentences(const AgeSubject& subject, const SourceFacts& page,
+                  std::optional<std::chrono::year_month_day> as_of,
+                  const std::function<bool(const DateMention&)>& counts, AgeClaims* claims) {
+  const auto mentions = ReadDateMentions(page.text);
+  if (mentions.empty()) return;
+  const Identity of_page = MatchIdentity(subject, page);
+  for (const DateMention& mention : mentions) {
+    if (claims->size() >= kAgeClaimsMax) return;
+    if (!counts(mention)) continue;
+    const bool is_tied = of_page == Identity::kSame && IsAbout(subject.person, page.text, mention);
+    AgeClaim claim =
+        Stated(page, AgeClaim::Standing::kProse, is_tied ? Identity::kSame : Identity::kUnproven);
+    claim.kind = mention.kind;
+    claim.date = mention.date;
+    claim.age = mention.age;
+    claim.as_of = as_of;
+    claim.is_approximate = mention.is_approximate;
+    claim.quote = QuoteOf(page.text, mention);
+    claims->push_back(std::move(claim));
+  }
+}
+
+struct Stretch {
+  std::size_t at = 0;
+  std::size_t end = 0;
+};
+
+// Where the quotes stand in the text, word for word.
+std::vector<Stretch> StretchesOf(std::string_view text, const std::vector<std::string>& quotes) {
+  std::vector<Stretch> stretches;
+  for (const std::string& quote : quotes) {
+    const std::string wanted = base::FoldSpace(quote);
+    if (wanted.size() < kQuoteBytesMin) continue;
+    for (auto at = text.find(wanted); at != std::string_view::npos;
+         at = text.find(wanted, at + 1)) {
+      if (stretches.size() == kAgeClaimsMax) return stretches;
+      stretches.push_back({at, at + wanted.size()});
+    }
+  }
+  return stretches;
+}
+
 }  // namespace
 
 AgeClaims ClaimsOfPage(const AgeSubject& subject, const SourceFacts& page,
@@ -109,22 +165,23 @@ AgeClaims ClaimsOfPage(const AgeSubject& subject, const SourceFacts& page,
     if (claims.size() >= kAgeClaimsMax) return claims;
     AddStructured(subject, page, person, &claims);
   }
-  const auto mentions = ReadDateMentions(page.text);
-  if (mentions.empty()) return claims;
-  const Identity of_page = MatchIdentity(subject, page);
-  for (const DateMention& mention : mentions) {
-    if (claims.size() >= kAgeClaimsMax) break;
-    const bool is_tied = of_page == Identity::kSame && IsAbout(subject.person, page.text, mention);
-    AgeClaim claim =
-        Stated(page, AgeClaim::Standing::kProse, is_tied ? Identity::kSame : Identity::kUnproven);
-    claim.kind = mention.kind;
-    claim.date = mention.date;
-    claim.age = mention.age;
-    claim.as_of = as_of;
-    claim.is_approximate = mention.is_approximate;
-    claim.quote = QuoteOf(page.text, mention);
-    claims.push_back(std::move(claim));
-  }
+  AddSentences(
+      subject, page, as_of, [](const DateMention&) { return true; }, &claims);
+  return claims;
+}
+
+AgeClaims ClaimsInQuotes(const AgeSubject& subject, const SourceFacts& page,
+                         const std::vector<std::string>& quotes,
+                         std::optional<std::chrono::year_month_day> as_of) {
+  AgeClaims claims;
+  const std::vector<Stretch> stretches = StretchesOf(page.text, quotes);
+  if (stretches.empty()) return claims;
+  const auto is_quoted = [&](const DateMention& mention) {
+    return std::any_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+      return stretch.at <= mention.at && mention.at + mention.length <= stretch.end;
+    });
+  };
+  AddSentences(subject, page, as_of, is_quoted, &claims);
   return claims;
 }
 

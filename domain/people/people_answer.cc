@@ -1,6 +1,8 @@
 #include "domain/people/people_answer.h"
 
 #include <fmt/format.h>
+#include <unicode/normalizer2.h>
+#include <unicode/unistr.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include "base/text.h"
 #include "domain/age/words.h"
 #include "domain/email/erasure.h"
+#include "domain/email/find_lesson.h"
 #include "domain/people/mailbox.h"
 
 namespace vedette::domain {
@@ -82,9 +85,24 @@ const PersonAnswer* Surest(const std::vector<PersonAnswer>& answers) {
   return is_disputed ? nullptr : surest;
 }
 
+// Letters and their accents as one character each, as keyboards write them.
+std::string Nfc(std::string_view text) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* nfc = icu::Normalizer2::getNFCInstance(status);
+  const auto raw = icu::UnicodeString::fromUTF8(
+      icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())));
+  const icu::UnicodeString composed = nfc->normalize(raw, status);
+  if (U_FAILURE(status) != 0) return std::string(text);
+  std::string out;
+  composed.toUTF8String(out);
+  return out;
+}
+
 }  // namespace
 
-std::string CleanName(std::string_view name) {
+std::string CleanName(std::string_view given) {
+  const std::string composed = Nfc(given);
+  std::string_view name = composed;
   std::string clean;
   while (!name.empty()) {
     std::uint32_t code = 0;
@@ -123,7 +141,10 @@ ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer>
   judged.end = std::move(end);
   const auto parsed = ParseAddress(address);
   const PersonAnswer* surest = Surest(answers);
-  if (surest != nullptr) judged.person = surest->second;
+  if (surest != nullptr) {
+    judged.person = surest->second;
+    judged.is_own = surest->first == kStoreProvider;
+  }
   PersonFound& person = judged.person;
   std::vector<NameCandidate> stated = std::move(person.candidates);
   person.candidates.clear();
@@ -132,6 +153,7 @@ ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer>
     const auto& [provider, other] = answer;
     if (surest != nullptr && IsSameName(other.name, person.name)) {
       Fill(other, &person);
+      judged.is_own = judged.is_own && provider == kStoreProvider;
       if (other.confidence >= kNameConfidenceMin) {
         person.confidence = std::min(person.confidence + 1, kConfidenceCeiling);
       }
@@ -151,6 +173,7 @@ ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer>
 
 bool IsReverseCharged(const ReverseAnswer& answer, ChargeRule rule) {
   if (!answer.end.error.empty() || answer.end.end == FindEnd::kAtOnce) return false;
+  if (answer.is_own) return false;
   if (rule == ChargeRule::kAlways) return true;
   const int confidence_min = rule == ChargeRule::kOk ? kNameConfidenceSure : 0;
   return !answer.person.name.empty() && answer.person.confidence >= confidence_min;

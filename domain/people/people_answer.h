@@ -51,6 +51,8 @@ using PersonAnswer = std::pair<std::string, PersonFound>;
 struct ReverseAnswer {
   PersonFound person;
   std::string reason;  // why there is no name: "role", "disposable", "nothing_found"
+  // The name comes from the organisation's own facts alone, which it has paid for before.
+  bool is_own = false;
   PeopleEnd end;
 };
 std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address);

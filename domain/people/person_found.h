@@ -39,9 +39,9 @@ struct PersonFound {
   std::vector<NameCandidate> candidates;
 };
 
-// A name as clients may show it: without control characters and characters that turn the direction
-// of writing, with folded white space, at most kPersonNameCharactersMax characters. Valid UTF-8 in
-// and out.
+// A name as clients may show it: in NFC, without control characters and characters that turn the
+// direction of writing, with folded white space, at most kPersonNameCharactersMax characters. Valid
+// UTF-8 in and out.
 std::string CleanName(std::string_view name);
 
 }  // namespace vedette::domain

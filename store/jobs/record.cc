@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "domain/admission.h"
+#include "domain/email/found.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
 #include "store/sql.h"
@@ -222,9 +223,13 @@ std::optional<JobEnding> EndOfBlocks(Transaction& tx, const base::Uuid& job_id,
   if (ReadOne<int>(tx.Exec("job_block_end", job_id, completed)) > 0) return std::nullopt;
   for (const JobChunkRecord* record : records) {
     const auto* end = std::get_if<JobPartEnd>(&record->what);
-    if (end != nullptr && end->error_code) {
-      return JobEnding{domain::JobStatus::kFailed, end->error_code, end->error};
+    if (end == nullptr || !end->error_code) continue;
+    // Its time ran out, whoever of runner and keeper notices it first.
+    if (*end->error_code == domain::kErrorTimedOut) {
+      return JobEnding{domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
+                       end->error};
     }
+    return JobEnding{domain::JobStatus::kFailed, end->error_code, end->error};
   }
   return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
 }

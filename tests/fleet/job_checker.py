@@ -154,7 +154,8 @@ class JobChecker:
             start = starts[job.call]
             self.ends[f"{job.status} {job.reason or ''}".strip()] += 1
             if job.status == "timed_out":
-                fine = start["path"] in ("/find-email", "/find-email-bulk")
+                late = job.kind == "find_email" and job.cells[0] and job.cells[0]["error"] == "timed_out"
+                fine = late or start["path"] in ("/find-email", "/find-email-bulk")
             elif job.reason == "cancelled_by_client":
                 fine = job.id in cancels
             elif job.reason == "client_gone":

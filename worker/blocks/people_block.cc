@@ -9,6 +9,8 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "domain/email/suppression.h"
+#include "domain/people/found_suppression.h"
+#include "domain/people/mailbox.h"
 #include "domain/people/people_request.h"
 #include "worker/providers/waterfall.h"
 
@@ -41,6 +43,10 @@ std::string SentenceOf(const std::string& error) {
 RowFailure Unheld() {
   return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
           std::nullopt};
+}
+
+RowFailure ListUnread() {
+  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
 }
 
 class PeopleRunner final : public RowRunner {
@@ -89,6 +95,8 @@ class PeopleRunner final : public RowRunner {
   void Advance(RowId id);
   void Ask(RowId id, std::size_t provider);
   void OnAsked(RowId id, std::size_t provider, Asked asked);
+  // Drops of what was found whom nobody looks up, and finishes.
+  void Conclude(RowId id, domain::FindEnd end);
   void Finish(RowId id, domain::FindEnd end);
   // Ends the attempt, and with it what it has learnt.
   void BreakOff(RowId id, RowFailure failure);
@@ -144,10 +152,7 @@ void PeopleRunner::AskTheList(RowId id) {
     if (auto key = domain::ProfileSuppression(url)) question.keys.push_back(std::move(*key));
   }
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
-    if (!known) {
-      return BreakOff(id, {"database", "The list of those whom nobody looks up cannot be read.",
-                           true, std::nullopt});
-    }
+    if (!known) return BreakOff(id, ListUnread());
     if (known->suppressed.empty()) return Advance(id);
     parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
     Finish(id, domain::FindEnd::kWorked);
@@ -164,9 +169,9 @@ bool PeopleRunner::IsSure(const Row& row) const {
 // Ask, so this may call itself: at most twice for each provider.
 void PeopleRunner::Advance(RowId id) {
   Row& row = rows_.at(id);
-  if (IsSure(row)) return Finish(id, domain::FindEnd::kWorked);
+  if (IsSure(row)) return Conclude(id, domain::FindEnd::kWorked);
   const Step step = NextStep(order_.size(), row.tries, {}, Left(row));
-  if (const auto* end = std::get_if<End>(&step)) return Finish(id, end->end);
+  if (const auto* end = std::get_if<End>(&step)) return Conclude(id, end->end);
   const AskProvider& ask = std::get<AskProvider>(step);
   if (ask.wait == milliseconds(0)) return Ask(id, ask.provider);
   row.timer = std::make_unique<base::Timer>(
@@ -208,6 +213,28 @@ void PeopleRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
   std::move(asked.claims.begin(), asked.claims.end(), std::back_inserter(row.claims));
   row.tries.push_back({provider, std::move(asked.shown), asked.retryable, asked.retry_after});
   Advance(id);
+}
+
+void PeopleRunner::Conclude(RowId id, domain::FindEnd end) {
+  Row& row = rows_.at(id);
+  const auto address = domain::ParseAddress(row.person->email);
+  const std::string domain = address ? domain::CompanyDomainOf(*address) : std::string();
+  domain::EmailQuestion question;
+  question.org_id = row.request.org_id;
+  question.keys = domain::KeysOfFound(row.persons, domain);
+  if (question.keys.empty()) return Finish(id, end);
+  parts_.memory.Ask(
+      std::move(question), [this, id, end, domain](std::optional<domain::EmailKnowledge> known) {
+        if (!known) return BreakOff(id, ListUnread());
+        if (known->suppressed.empty()) return Finish(id, end);
+        parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
+        Row& found = rows_.at(id);
+        std::vector<domain::ProviderTry> shown;
+        for (Try& one : found.tries) shown.push_back(std::move(one.shown));
+        domain::DropSuppressed(known->suppressed, domain, &found.persons, &shown);
+        for (std::size_t i = 0; i < shown.size(); ++i) found.tries[i].shown = std::move(shown[i]);
+        Finish(id, end);
+      });
 }
 
 void PeopleRunner::BreakOff(RowId id, RowFailure failure) {

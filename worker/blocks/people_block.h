@@ -25,9 +25,10 @@ namespace vedette::worker {
 //    |
 //    +--on the list of whom nobody looks up-> done, as if nothing was found
 //    |
-//    +--> asking a provider --answer--> a name that is sure, none left, no time --> done
-//             ^                             |
-//             +------- after a wait, if any-+
+//    +--> asking a provider --answer--> a name that is sure, none left, no time
+//             ^                             |                       |
+//             +------- after a wait, if any-+                       v
+//                                                  done, without whom that list has
 //
 // An age is judged from what all providers say; an address is done with the first sure name. A row
 // ends as RowDone within its timeout, and as RowFailure only where this process stops or holds the

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,6 +8,7 @@
 #include "config/config.h"
 #include "pages/page_reading.h"
 #include "worker/probes/probe.h"
+#include "worker/services/chat_completion.h"
 
 // What the llm probe says to a model and what it takes from the answer: OpenAI-compatible chat
 // completions with an answer that has to fit a schema. Pure.
@@ -23,11 +23,6 @@ std::string ChatRequestBody(const config::ProbeConfig& config, const ProbeReques
 // The schema of an answer: {"values": {field: {"value", "changed", "evidence", "sources",
 // "confidence"} or null}} with the watched fields alone.
 base::Json ChatAnswerSchema(const ProbeSpec& spec);
-
-struct ChatTokens {
-  std::int64_t prompt = 0;
-  std::int64_t completion = 0;
-};
 
 // What does not fit, as a phrase: worth asking once more.
 struct ChatMisfit {

@@ -19,12 +19,6 @@ constexpr std::string_view kWhom = "the model";
 // An answer that does not fit the schema is asked for this often in all.
 constexpr int kAsksMax = 2;
 
-std::string CompletionsUrl(std::string base) {
-  constexpr std::string_view kPath = "/chat/completions";
-  while (base.ends_with('/')) base.pop_back();
-  return base.ends_with(kPath) ? base : base.append(kPath);
-}
-
 }  // namespace
 
 struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {

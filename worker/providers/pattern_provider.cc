@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
+#include "domain/people/mailbox.h"
 
 namespace vedette::worker {
 namespace {
@@ -33,6 +35,24 @@ std::optional<domain::Candidate> CandidateOf(const domain::EmailFact& fact, doma
   candidate.sources = fact.sources;
   candidate.confidence = domain::ConfidenceOf(candidate);
   return candidate;
+}
+
+// The person of the fact, of whom nothing is kept but a digest of name and domain: known where the
+// name that the local part is made of has it.
+LookupAnswer PersonOf(const domain::Address& address, const domain::EmailFact& fact) {
+  domain::Person person;
+  person.name = domain::NameOfLocalPart(address.Text());
+  person.domain = address.domain;
+  const bool is_known = !person.name.empty() && !fact.person_key.empty() &&
+                        fact.verdict != domain::Verdict::kRefused &&
+                        domain::PersonKey(person) == fact.person_key;
+  if (!is_known) return Nothing{};
+  domain::PersonFound found;
+  found.name = person.name;
+  found.confidence = StoreProvider::kNameConfidence;
+  found.sources = fact.sources;
+  found.evidence = "An earlier lookup of the organisation found the address for this name.";
+  return found;
 }
 
 }  // namespace
@@ -69,6 +89,7 @@ std::string_view StoreProvider::id() const {
 }
 
 void StoreProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
+  if (request.lookup == Lookup::kReverseEmail) return Reverse(request, std::move(done));
   domain::EmailQuestion question;
   question.org_id = request.org_id;
   question.person_key = domain::PersonKey(*request.person);
@@ -85,6 +106,23 @@ void StoreProvider::Start(LookupRequest request, std::function<void(LookupAnswer
     }
     if (candidates.empty()) return done(Nothing{});
     done(std::move(candidates));
+  });
+}
+
+void StoreProvider::Reverse(const LookupRequest& request, std::function<void(LookupAnswer)> done) {
+  const auto address = domain::ParseAddress(request.address);
+  if (!address) return done(Nothing{});
+  domain::EmailQuestion question;
+  question.org_id = request.org_id;
+  question.address = base::AsciiLower(address->Text());
+  memory_.Ask(std::move(question), [done = std::move(done), address = *address](
+                                       const std::optional<EmailKnowledge>& known) {
+    if (!known) return done(NoDatabase());
+    for (const domain::EmailFact& fact : known->facts) {
+      LookupAnswer answer = PersonOf(address, fact);
+      if (!std::holds_alternative<Nothing>(answer)) return done(std::move(answer));
+    }
+    done(Nothing{});
   });
 }
 

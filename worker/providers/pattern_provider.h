@@ -25,15 +25,21 @@ class PatternProvider final : public Provider {
 };
 
 // Answers with what the organisation has found before: addresses of the same person at the same
-// company. In mode PROFESSIONAL those at the company, in mode PERSONAL the others.
+// company. In mode PROFESSIONAL those at the company, in mode PERSONAL the others. Of
+// reverse_email: the name that the local part is made of, where the organisation has found the
+// address for it.
 class StoreProvider final : public Provider {
  public:
+  static constexpr int kNameConfidence = 5;
+
   explicit StoreProvider(EmailMemory& memory) : memory_(memory) {}
 
   std::string_view id() const override;
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
 
  private:
+  void Reverse(const LookupRequest& request, std::function<void(LookupAnswer)> done);
+
   EmailMemory& memory_;
 };
 

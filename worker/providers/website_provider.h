@@ -1,50 +1,47 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "config/config.h"
 #include "pages/fetch.h"
 #include "worker/providers/provider.h"
+#include "worker/providers/site_walk.h"
 
 namespace vedette::worker {
 
-// Reads the company's own site: robots.txt, the first page, then the pages that may name people
-// (site_reading.h), until one of them gives an address of the person.
+// Reads a company's own site: the first page, then the pages that may name people (site_reading.h).
 //
-//   robots.txt of DOMAIN --no answer--> robots.txt of www.DOMAIN --no answer--> nothing
-//          |                                  |
-//          +----------------+-----------------+
-//                           v
-//                     first page --> next page --> ... --> candidates, or nothing
+//   find_email      the company's site, until a page gives an address of the person
+//   reverse_email   the site of the address's domain, until a page names whose address it is
+//                   (reverse_reading.h); the sites of mailbox providers tell of nobody
 //
-// At most [email] pages_max pages, in site_timeout_ms, in turns with other readers of pages (G10);
-// every URL is judged (G9). What robots.txt forbids is not read; one that a server cannot give
-// now (a 5xx) forbids everything (RFC 9309, 2.3.1). That a site cannot be read is no failure of
-// this provider: it has found nothing. Its failures: overloaded, shutdown.
+// At most [email] pages_max pages of DOMAIN, or of www.DOMAIN where DOMAIN does not answer, in
+// site_timeout_ms; SiteWalker says how. That a site cannot be read is no failure of this provider:
+// it has found nothing. Its failures: overloaded, shutdown.
 class WebsiteProvider final : public Provider {
  public:
   static constexpr std::string_view kId = "website";
-  // The product token of robots.txt.
-  static constexpr std::string_view kProduct = "vedette";
 
-  // The beginning of the URLs of a host: "https://acme.com".
-  using OriginOf = std::function<std::string(const std::string& host)>;
-
-  // Everything handed in must outlive this object. `origin_of` stands for https in tests.
+  // Everything handed in must outlive this object, but for `config`.
   WebsiteProvider(const base::Clock& clock, pages::Fetcher& fetcher,
-                  const config::EmailConfig& config, OriginOf origin_of = {});
-  ~WebsiteProvider() override;  // callbacks of what is under way are dropped
+                  const config::EmailConfig& config, OriginOf origin_of = OverHttps());
 
   std::string_view id() const override { return kId; }
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
 
  private:
-  class Walk;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  using Done = std::function<void(LookupAnswer)>;
+
+  // One visit of the domain's site.
+  WalkRequest WalkOf(const LookupRequest& request, const std::string& domain) const;
+  void Find(const LookupRequest& request, Done done);
+  void Reverse(const LookupRequest& request, Done done);
+
+  const config::EmailConfig config_;
+  const OriginOf origin_of_;
+  SiteWalker walker_;
 };
 
 }  // namespace vedette::worker

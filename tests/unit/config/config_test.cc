@@ -146,9 +146,10 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
   EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
-  EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>());
+  EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>() + MembersOf<AgeConfig>());
   EXPECT_EQ(keys["email"], MembersOf<EmailConfig>());
-  EXPECT_EQ(keys["providers"] + 2, MembersOf<ProvidersConfig>());  // ids of services, recipes
+  EXPECT_EQ(keys["providers"] + 3, MembersOf<ProvidersConfig>());  // ids of services, models, recipes
+  EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // The memory of the API, its waits and its URL are in its section, the fetches of keys in that of
@@ -371,6 +372,20 @@ TEST(Providers, OneThatIsAskedIsKnownAndHasAUrl) {
   EXPECT_THAT(ErrorOf("[providers.http.mine]\ntrust = true\n"), HasSubstr("needs a url"));
   EXPECT_THAT(ErrorOf("[providers.http.Mine]\nurl = \"http://a/\"\n"), HasSubstr("unknown key"));
   EXPECT_THAT(ErrorOf("[providers.http.mine]\nurll = \"http://a/\"\n"), HasSubstr("unknown key"));
+}
+
+TEST(Providers, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
+  const Config config = Load("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n",
+                             {{"VEDETTE_PROVIDERS_LLM_SCOUT_TOKENS_MAX", "7"},
+                              {"VEDETTE_LOOKUPS_VERIFY_AGE", "pages,scout"}});
+  ASSERT_EQ(config.providers.llm.size(), 1U);
+  EXPECT_EQ(config.providers.llm.at("scout").tokens_max, 7);
+  EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\n"), HasSubstr("a model"));
+  EXPECT_THAT(ErrorOf("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
+              HasSubstr("is taken"));
+  EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n[lookups]\n"
+                      "reverse_email = [\"scout\"]\n"),
+              HasSubstr("there is no [providers.http.scout]"));
 }
 
 TEST(Waits, FollowALowerLimitOfConnectionsUnlessTheyAreSet) {

@@ -80,7 +80,13 @@ constexpr Fixture kFixtures[] = {
     {"works here. Max was born on 6 May 2010 to Ada Lovelace.", "-/-/-"},
     {"born 6 May 1980 (Julian calendar)", "1980/-/-"},
     // German
-    {"wurde am 6. Mai 1980 geboren.", "-/-/-"},  // the date stands before the word
+    {"wurde am 6. Mai 1980 geboren.", "1980/5/6"},
+    {"wurde am 6. Mai 1980 in Köln geboren.", "1980/5/6"},
+    {"wurde um 1980 geboren.", "1980/-/-"},
+    {"wurde 1979 oder 1980 geboren.", "-/-/-"},
+    {"wurde zwischen 1979 und 1980 geboren.", "-/-/-"},
+    {"kam 2001 zu uns, geboren in Köln.", "-/-/-"},
+    {"und ihr Sohn, der am 6. Mai 2010 geboren wurde.", "-/-/-"},
     {"ist geboren am 6. Mai 1980 in Köln.", "1980/5/6"},
     {"(geb. 06.05.1980)", "1980/5/6"},
     {"geboren in Köln am 6. März 1980", "1980/3/6"},
@@ -113,6 +119,7 @@ constexpr Fixture kFixtures[] = {
     {"Data de nascimento: 6.5.1980", "1980/5/6"},
     // Dutch
     {"is geboren op 6 mei 1980 te Utrecht.", "1980/5/6"},
+    {"werd op 6 mei 1980 geboren.", "1980/5/6"},
     {"Geboortedatum: 6 maart 1980", "1980/3/6"},
     {"geboren in 1980", "1980/-/-"},
     // Polish
@@ -241,6 +248,26 @@ TEST(AgePagesTest, EveryQuoteStandsOnThePage) {
   const auto claims = ClaimsOfPage(Ada(), page, {}, kToday);
   ASSERT_EQ(claims.size(), 2U);
   for (const AgeClaim& claim : claims) EXPECT_NE(text.find(claim.quote), std::string::npos);
+}
+
+TEST(AgePagesTest, AQuoteCountsWhereItStandsAndProvesNoMoreThanItsPage) {
+  SourceFacts page;
+  page.url = "https://engines.example/";
+  page.text =
+      "Ada Lovelace of Analytical Engines was born on 6 May 1980. Bob Babbage was born in 1970.";
+  const auto dates = [&](const std::vector<std::string>& quotes) {
+    std::vector<std::string> out;
+    for (const AgeClaim& claim : ClaimsInQuotes(Ada(), page, quotes, kToday)) {
+      out.push_back(Text(claim.date) + (claim.identity == Identity::kSame ? "" : " unproven"));
+    }
+    return out;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(dates({"was  born on 6 May 1980"}), Texts{"1980/5/6"}) << "white space is folded";
+  EXPECT_EQ(dates({"was born on 7 July 1977"}), Texts{}) << "it stands nowhere";
+  EXPECT_EQ(dates({"6 May 1980."}), Texts{}) << "without the words that say what it is";
+  EXPECT_EQ(dates({"Bob Babbage was born in 1970."}), Texts{"1970/-/- unproven"});
+  EXPECT_EQ(dates({"born in", "May"}), Texts{}) << "too short";
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/config.h"
+#include "domain/age/identity.h"
+#include "domain/observation.h"
+#include "pages/page_reading.h"
+
+// What a model is asked about a person's age, and what is taken from its answer: pointers to quotes
+// on pages, and nothing else. Pure.
+namespace vedette::worker {
+
+inline constexpr std::size_t kPointersMax = 16;     // of an answer
+inline constexpr std::size_t kPointedPagesMax = 8;  // of an answer, that are read
+
+struct Pointer {
+  std::string url;    // a web address
+  std::string quote;  // what is said to stand there, word for word
+};
+
+// The body of POST /chat/completions. The pages and the person stand in it as JSON strings, which
+// their text cannot end. A model that has a search of its own may point to other pages.
+std::string PointersRequestBody(const config::LlmProviderConfig& config,
+                                const domain::AgeSubject& subject,
+                                const std::vector<pages::PageText>& pages);
+
+// The pointers of an answer, each once: {"items": [{"url", "quote"}]}. What is none of that form is
+// left out; an answer that is no such object is the failure invalid_answer, a refusal `refusal`.
+std::variant<std::vector<Pointer>, domain::Failure> ReadPointers(std::string_view body);
+
+}  // namespace vedette::worker

@@ -1,0 +1,202 @@
+#include "worker/providers/llm_provider.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "domain/age/page_claims.h"
+#include "worker/providers/llm_pointers.h"
+#include "worker/providers/subject_pages.h"
+#include "worker/services/chat_completion.h"
+#include "worker/services/service_call.h"
+
+namespace vedette::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct TextPage final : SitePage {
+  std::string text;
+};
+
+struct ClaimsPage final : SitePage {
+  domain::AgeClaims claims;
+};
+
+// The quotes of each page that the model points to.
+using Quotes = std::map<std::string, std::vector<std::string>>;
+
+Quotes ByPage(std::vector<Pointer> pointers) {
+  Quotes quotes;
+  for (Pointer& pointer : pointers) {
+    if (quotes.size() == kPointedPagesMax && !quotes.contains(pointer.url)) continue;
+    quotes[pointer.url].push_back(std::move(pointer.quote));
+  }
+  return quotes;
+}
+
+}  // namespace
+
+struct LlmProvider::Impl {
+  // One person: its pages, then the model, then the pages that it points to.
+  struct Search {
+    LookupRequest request;
+    domain::AgeSubject subject;
+    std::chrono::nanoseconds deadline{};  // by Clock::SinceBoot
+    std::function<void(LookupAnswer)> done;
+    std::vector<pages::PageText> pages{};
+    domain::AgeClaims claims{};
+  };
+  using SearchPtr = std::shared_ptr<Search>;
+
+  Impl(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
+       const base::Clock& k, pages::Fetcher& fetcher, std::string i,
+       const config::LlmProviderConfig& c, const config::EmailConfig& s, OriginOf o)
+      : clock(k),
+        id(std::move(i)),
+        model(c),
+        site(s),
+        origin_of(std::move(o)),
+        walker(k, fetcher),
+        caller(loop, client, budgets, k,
+               {CompletionsUrl(c.url), c.api_key, "", c.body_bytes_max, "model"}) {}
+
+  milliseconds Left(const Search& search) const {
+    return std::chrono::floor<milliseconds>(search.deadline - clock.SinceBoot());
+  }
+  void ReadPages(const SearchPtr& search);
+  void AskModel(const SearchPtr& search);
+  void ReadPointed(const SearchPtr& search, const Quotes& quotes);
+  WalkRequest WalkOf(const Search& search, std::vector<SiteVisit> visits) const;
+
+  const base::Clock& clock;
+  const std::string id;
+  const config::LlmProviderConfig model;
+  const config::EmailConfig site;
+  const OriginOf origin_of;
+  SiteWalker walker;
+  ServiceCaller caller;
+};
+
+WalkRequest LlmProvider::Impl::WalkOf(const Search& search, std::vector<SiteVisit> visits) const {
+  WalkRequest walk;
+  walk.org_id = search.request.org_id;
+  walk.visits = std::move(visits);
+  walk.timeout = std::clamp(Left(search), milliseconds(1), site.site_timeout_ms);
+  walk.page_bytes_max = static_cast<std::size_t>(site.page_bytes_max);
+  walk.may_call = search.request.may_call;
+  return walk;
+}
+
+void LlmProvider::Impl::ReadPages(const SearchPtr& search) {
+  auto read = [bytes_max = model.page_text_bytes_max](
+                  const pages::FetchedPage& fetched,
+                  pages::ReadingTime& time) -> std::shared_ptr<const SitePage> {
+    auto found = ReadSubjectPage(fetched, time);
+    if (!found) return nullptr;
+    auto page = std::make_shared<TextPage>();
+    page->url = fetched.url;
+    page->text = base::CutBytes(found->text, bytes_max);
+    page->next = std::move(found->next);
+    return page;
+  };
+  walker.Start(
+      WalkOf(*search, VisitsOf(search->request, site.pages_max, origin_of)), std::move(read),
+      [search](const SitePage& page) {
+        const auto* read_page = dynamic_cast<const TextPage*>(&page);
+        if (read_page != nullptr) search->pages.push_back({page.url, read_page->text});
+        return SiteWalker::Go::kOn;
+      },
+      [this, search](std::optional<domain::Failure> failure) {
+        if (failure) return search->done(std::move(*failure));
+        AskModel(search);
+      });
+}
+
+void LlmProvider::Impl::AskModel(const SearchPtr& search) {
+  ServiceQuestion question;
+  question.org_id = search->request.org_id;
+  question.idempotency_key = search->request.row_id;
+  question.timeout = std::clamp(Left(*search), milliseconds(1), model.timeout_ms);
+  question.room_wait_max = question.timeout;
+  if (search->request.may_call) {
+    question.on_turn = [may_call = search->request.may_call](milliseconds) { return may_call(); };
+  }
+  question.body = [search, asked = model] {
+    return PointersRequestBody(asked, search->subject, search->pages);
+  };
+  caller.Ask(std::move(question), [this, search](ServiceAnswer answer) {
+    if (auto* failure = std::get_if<domain::Failure>(&answer)) {
+      return search->done(std::move(*failure));
+    }
+    auto pointers = ReadPointers(std::get<net::HttpResponse>(answer).body);
+    if (auto* failure = std::get_if<domain::Failure>(&pointers)) {
+      return search->done(std::move(*failure));
+    }
+    ReadPointed(search, ByPage(std::move(std::get<std::vector<Pointer>>(pointers))));
+  });
+}
+
+void LlmProvider::Impl::ReadPointed(const SearchPtr& search, const Quotes& quotes) {
+  std::vector<SiteVisit> visits;
+  for (const auto& [url, quoted] : quotes) {
+    if (auto visit = VisitOf(url)) visits.push_back(std::move(*visit));
+  }
+  // A page may have come by a redirect: every quote is looked for on every page.
+  std::vector<std::string> all;
+  for (const auto& [url, quoted] : quotes) all.insert(all.end(), quoted.begin(), quoted.end());
+  auto read = [subject = search->subject, all, provider = id](
+                  const pages::FetchedPage& fetched,
+                  pages::ReadingTime& time) -> std::shared_ptr<const SitePage> {
+    const auto found = ReadSubjectPage(fetched, time);
+    if (!found) return nullptr;
+    auto page = std::make_shared<ClaimsPage>();
+    page->url = fetched.url;
+    page->claims = domain::ClaimsInQuotes(subject, found->Facts(), all, found->published);
+    for (domain::AgeClaim& claim : page->claims) claim.provider = provider;
+    return page;
+  };
+  walker.Start(
+      WalkOf(*search, std::move(visits)), std::move(read),
+      [search](const SitePage& page) {
+        if (const auto* found = dynamic_cast<const ClaimsPage*>(&page)) {
+          std::copy(found->claims.begin(), found->claims.end(), std::back_inserter(search->claims));
+        }
+        return SiteWalker::Go::kOn;
+      },
+      [search](std::optional<domain::Failure> failure) {
+        if (!search->claims.empty()) return search->done(std::move(search->claims));
+        if (failure) return search->done(std::move(*failure));
+        search->done(Nothing{});
+      });
+}
+
+LlmProvider::LlmProvider(base::EventLoop& loop, net::HttpClient& client,
+                         const ServiceBudgets& budgets, const base::Clock& clock,
+                         pages::Fetcher& fetcher, std::string id,
+                         const config::LlmProviderConfig& config, const config::EmailConfig& site,
+                         OriginOf origin_of)
+    : impl_(std::make_unique<Impl>(loop, client, budgets, clock, fetcher, std::move(id), config,
+                                   site, std::move(origin_of))) {}
+
+LlmProvider::~LlmProvider() = default;
+
+std::string_view LlmProvider::id() const {
+  return impl_->id;
+}
+
+void LlmProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
+  if (request.lookup != Lookup::kVerifyAge || request.person == nullptr) return done(Nothing{});
+  auto search = std::make_shared<Impl::Search>();
+  search->subject = {*request.person, request.urls};
+  search->deadline = impl_->clock.SinceBoot() + request.timeout;
+  search->request = std::move(request);
+  search->done = std::move(done);
+  impl_->ReadPages(search);
+}
+
+}  // namespace vedette::worker

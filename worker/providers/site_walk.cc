@@ -1,0 +1,207 @@
+#include "worker/providers/site_walk.h"
+
+#include <algorithm>
+#include <deque>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "pages/robots.h"
+#include "pages/url_reference.h"
+#include "worker/providers/provider.h"
+
+namespace vedette::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long one page may wait for its turn and for a thread, within the time of the walk.
+constexpr milliseconds kTurnWaitMax{10'000};
+
+struct RobotsReading final : pages::Reading {
+  pages::Robots robots;
+  std::size_t bytes() const override { return sizeof *this; }
+};
+
+pages::Fetched ReadRobots(const pages::FetchedPage& page, pages::ReadingTime&) {
+  auto reading = std::make_shared<RobotsReading>();
+  reading->robots = pages::Robots::Parse(page.body, kRobotsProduct);
+  return std::shared_ptr<const pages::Reading>(std::move(reading));
+}
+
+// What this process lacks, so that another provider, or a later try, has to do.
+bool IsOurs(const domain::Failure& failure) {
+  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
+}
+
+std::string_view PathOf(std::string_view url) {
+  const auto path = url.find('/', url.find("://") + 3);
+  return path == std::string_view::npos ? "/" : url.substr(path);
+}
+
+}  // namespace
+
+OriginOf OverHttps() {
+  return [](const std::string& host) { return "https://" + host; };
+}
+
+struct SiteWalker::Parts {
+  const base::Clock& clock;
+  pages::Fetcher& fetcher;
+};
+
+// It lives as long as a page of it is under way.
+class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
+ public:
+  Walk(const std::shared_ptr<const Parts>& parts, WalkRequest request, Read read, OnPage on_page,
+       Done done)
+      : parts_(parts),
+        request_(std::move(request)),
+        deadline_(parts->clock.SinceBoot() + request_.timeout),
+        read_(std::move(read)),
+        on_page_(std::move(on_page)),
+        done_(std::move(done)) {}
+
+  // Begins the next visit, or ends.
+  void NextVisit();
+
+ private:
+  void AskRobots();
+  void OnRobots(pages::Fetched fetched);
+  void NextPage();
+  void OnPageRead(pages::Fetched fetched);
+  // False where the time is over, or the walker has ended.
+  bool Fetch(const std::string& url, pages::ReadPage read,
+             void (Walk::*then)(pages::Fetched fetched));
+  const SiteVisit& visit() const { return request_.visits[visits_begun_ - 1]; }
+  void End(std::optional<domain::Failure> failure) {
+    std::exchange(done_, nullptr)(std::move(failure));
+  }
+
+  const std::weak_ptr<const Parts> parts_;
+  const WalkRequest request_;
+  const std::chrono::nanoseconds deadline_;
+  const Read read_;
+  const OnPage on_page_;
+  Done done_;
+  std::size_t visits_begun_ = 0;
+  std::size_t origin_ = 0;  // of the visit
+  int pages_left_ = 0;
+  pages::Robots robots_;
+  std::deque<std::string> next_;
+  std::vector<std::string> asked_;  // URLs of all visits
+};
+
+void SiteWalker::Walk::NextVisit() {
+  if (visits_begun_ == request_.visits.size()) return End(std::nullopt);
+  ++visits_begun_;
+  origin_ = 0;
+  pages_left_ = visit().pages_max;
+  next_.clear();
+  AskRobots();
+}
+
+void SiteWalker::Walk::AskRobots() {
+  if (request_.may_call && !request_.may_call()) {
+    return End(domain::Failure{
+        std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+  }
+  robots_ = pages::Robots();
+  const bool is_asked =
+      Fetch(visit().origins[origin_] + "/robots.txt", ReadRobots, &Walk::OnRobots);
+  if (!is_asked) End(std::nullopt);
+}
+
+void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
+  if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+    if (IsOurs(*failure)) return End(*failure);
+    // A status says that the host is there. Without the file everything is allowed; a server that
+    // cannot give it now allows nothing.
+    const bool is_there = failure->error_class == "http_status";
+    if (is_there && failure->retryable) return NextVisit();
+    if (!is_there && origin_ + 1 < visit().origins.size()) {
+      ++origin_;
+      return AskRobots();
+    }
+    if (!is_there) return NextVisit();
+  } else {
+    robots_ =
+        static_cast<const RobotsReading&>(*std::get<std::shared_ptr<const pages::Reading>>(fetched))
+            .robots;
+  }
+  next_.push_back(visit().origins[origin_] + visit().path);
+  NextPage();
+}
+
+void SiteWalker::Walk::NextPage() {
+  if (request_.may_call && !request_.may_call()) {
+    return End(domain::Failure{
+        std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+  }
+  while (pages_left_ > 0 && !next_.empty()) {
+    const std::string url = std::move(next_.front());
+    next_.pop_front();
+    if (std::find(asked_.begin(), asked_.end(), url) != asked_.end()) continue;
+    asked_.push_back(url);
+    if (!robots_.Allows(PathOf(url))) continue;
+    --pages_left_;
+    auto read = [read = read_](const pages::FetchedPage& page,
+                               pages::ReadingTime& time) -> pages::Fetched {
+      auto reading = read(page, time);
+      if (reading == nullptr) reading = std::make_shared<const SitePage>();
+      return std::shared_ptr<const pages::Reading>(std::move(reading));
+    };
+    if (Fetch(url, std::move(read), &Walk::OnPageRead)) return;
+    return End(std::nullopt);
+  }
+  NextVisit();
+}
+
+void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
+  if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+    if (IsOurs(*failure)) return End(*failure);
+    return NextPage();
+  }
+  const auto& page =
+      static_cast<const SitePage&>(*std::get<std::shared_ptr<const pages::Reading>>(fetched));
+  if (on_page_(page) == Go::kEnough) return End(std::nullopt);
+  for (const std::string& url : page.next) {
+    if (next_.size() < kNextPagesMax && pages::SameOrigin(url, page.url)) next_.push_back(url);
+  }
+  NextPage();
+}
+
+bool SiteWalker::Walk::Fetch(const std::string& url, pages::ReadPage read,
+                             void (Walk::*then)(pages::Fetched fetched)) {
+  const auto parts = parts_.lock();
+  if (parts == nullptr) return false;
+  const auto left = std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot());
+  if (left <= milliseconds(0)) return false;
+  pages::FetchRequest fetch;
+  fetch.org_id = request_.org_id;
+  fetch.url = url;
+  fetch.body_bytes_max = request_.page_bytes_max;
+  fetch.timeout = left;
+  fetch.turn_wait_max = std::min(left, kTurnWaitMax);
+  fetch.thread_wait_max = std::min(left, kTurnWaitMax);
+  parts->fetcher.Fetch(std::move(fetch), std::move(read),
+                       [self = shared_from_this(), then](pages::Fetched fetched) {
+                         // The walker has ended: its callbacks are dropped.
+                         if (self->parts_.expired()) return;
+                         ((*self).*then)(std::move(fetched));
+                       });
+  return true;
+}
+
+SiteWalker::SiteWalker(const base::Clock& clock, pages::Fetcher& fetcher)
+    : parts_(std::make_shared<const Parts>(Parts{clock, fetcher})) {}
+
+SiteWalker::~SiteWalker() = default;
+
+void SiteWalker::Start(WalkRequest request, Read read, OnPage on_page, Done done) {
+  std::make_shared<Walk>(parts_, std::move(request), std::move(read), std::move(on_page),
+                         std::move(done))
+      ->NextVisit();
+}
+
+}  // namespace vedette::worker

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/observation.h"
+#include "pages/fetch.h"
+
+namespace vedette::worker {
+
+// The product token of robots.txt.
+inline constexpr std::string_view kRobotsProduct = "vedette";
+// Pages that are remembered to be read next.
+inline constexpr std::size_t kNextPagesMax = 64;
+
+// The beginning of the URLs of a host: "https://acme.com". Tests stand in for https.
+using OriginOf = std::function<std::string(const std::string& host)>;
+OriginOf OverHttps();
+
+// What a reader made of one page; providers add what they look for.
+struct SitePage : pages::Reading {
+  std::string url;                // the last one, after redirects
+  std::vector<std::string> next;  // absolute URLs, the best first
+  std::size_t bytes() const override { return sizeof *this; }
+};
+
+// One site, or one page of it.
+struct SiteVisit {
+  std::vector<std::string> origins;  // the first one that answers counts
+  std::string path = "/";            // of the first page, with its query
+  int pages_max = 1;                 // robots.txt not counted
+};
+
+struct WalkRequest {
+  base::Uuid org_id;
+  std::vector<SiteVisit> visits;
+  std::chrono::milliseconds timeout{};  // of all of them
+  std::size_t page_bytes_max = 0;
+  std::function<bool()> may_call{};  // as of LookupRequest
+};
+
+// Walks through sites, one page after another, in the order of the visits:
+//
+//   robots.txt of an origin --no answer--> robots.txt of the next origin --no answer--> next visit
+//          |                                  |
+//          +----------------+-----------------+
+//                           v
+//                     first page --> next page --> ... --> next visit, or the end
+//
+// Every URL is judged (G9), and pages are read in turns with other readers (G10). What robots.txt
+// forbids is not read; one that a server cannot give now (a 5xx) forbids everything (RFC 9309,
+// 2.3.1). Pages of other hosts are left alone, as robots.txt speaks for its own. Loop thread only.
+class SiteWalker {
+ public:
+  enum class Go { kOn, kEnough };
+  // On a thread of the pool; reads nothing but its arguments. Null: the page says nothing.
+  using Read = std::function<std::shared_ptr<const SitePage>(const pages::FetchedPage& page,
+                                                             pages::ReadingTime& time)>;
+  using OnPage = std::function<Go(const SitePage& page)>;
+  // The failure is what this process lacks (overloaded, shutdown), or kLookupUnheld. A site that
+  // cannot be read is none.
+  using Done = std::function<void(std::optional<domain::Failure>)>;
+
+  // Everything handed in must outlive this object.
+  SiteWalker(const base::Clock& clock, pages::Fetcher& fetcher);
+  ~SiteWalker();  // callbacks of what is under way are dropped
+
+  // `done` exactly once, perhaps from inside Start.
+  void Start(WalkRequest request, Read read, OnPage on_page, Done done);
+
+ private:
+  class Walk;
+  struct Parts;
+  const std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace vedette::worker

@@ -1,0 +1,293 @@
+#include "worker/providers/wikidata_answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "pages/url_reference.h"
+
+namespace vedette::worker {
+namespace {
+
+using base::Json;
+using domain::AgeClaim;
+
+constexpr base::JsonLimits kAnswerLimits{.members_max = 10'000, .values_max = 400'000};
+constexpr std::string_view kLanguages = "en|de|fr|es|it|pt|nl|pl|mul";
+constexpr std::string_view kItemUrl = "https://www.wikidata.org/wiki/";
+constexpr std::size_t kNamesMax = 50;       // of an item
+constexpr std::size_t kStatementsMax = 20;  // of one property
+
+const Json* Member(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(name);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+std::string TextOf(const Json& object, const char* name) {
+  const Json* member = Member(object, name);
+  return member != nullptr && member->is_string() ? base::FoldSpace(member->get<std::string>())
+                                                  : std::string();
+}
+
+bool IsId(std::string_view id) {
+  constexpr std::size_t kDigitsMax = 12;
+  return id.size() > 1 && id.size() <= kDigitsMax && id.front() == 'Q' &&
+         std::all_of(id.begin() + 1, id.end(), base::IsAsciiDigit);
+}
+
+// The value of a statement; null where it is unknown or none.
+const Json* ValueOf(const Json& statement) {
+  const Json* snak = Member(statement, "mainsnak");
+  if (snak == nullptr || TextOf(*snak, "snaktype") != "value") return nullptr;
+  const Json* value = Member(*snak, "datavalue");
+  return value == nullptr ? nullptr : Member(*value, "value");
+}
+
+// The statements of a property that count: none that is deprecated, and where one is preferred
+// only those that are.
+std::vector<const Json*> StatementsOf(const Json& entity, const char* property) {
+  std::vector<const Json*> all;
+  const Json* claims = Member(entity, "claims");
+  const Json* list = claims == nullptr ? nullptr : Member(*claims, property);
+  if (list == nullptr || !list->is_array()) return all;
+  bool has_preferred = false;
+  for (const Json& statement : *list) {
+    if (all.size() == kStatementsMax) break;
+    const std::string rank = TextOf(statement, "rank");
+    if (rank == "deprecated") continue;
+    has_preferred = has_preferred || rank == "preferred";
+    all.push_back(&statement);
+  }
+  if (has_preferred) {
+    std::erase_if(all, [](const Json* one) { return TextOf(*one, "rank") != "preferred"; });
+  }
+  return all;
+}
+
+// A reference that only says from which Wikipedia the statement was imported, and when, proves
+// nothing.
+bool IsReferenced(const Json& statement) {
+  const Json* references = Member(statement, "references");
+  if (references == nullptr || !references->is_array()) return false;
+  return std::any_of(references->begin(), references->end(), [](const Json& reference) {
+    const Json* snaks = Member(reference, "snaks");
+    if (snaks == nullptr || !snaks->is_object()) return false;
+    for (const auto& [property, value] : snaks->items()) {
+      if (property != "P143" && property != "P4656" && property != "P813") return true;
+    }
+    return false;
+  });
+}
+
+std::vector<WikidataTime> TimesOf(const Json& entity, const char* property) {
+  std::vector<WikidataTime> times;
+  for (const Json* statement : StatementsOf(entity, property)) {
+    const Json* value = ValueOf(*statement);
+    const Json* precision = value == nullptr ? nullptr : Member(*value, "precision");
+    if (precision == nullptr || !precision->is_number_integer()) continue;
+    constexpr int kPrecisionMax = 14;
+    times.push_back({TextOf(*value, "time"), std::clamp(precision->get<int>(), 0, kPrecisionMax),
+                     TextOf(*value, "calendarmodel").ends_with("Q1985786"),
+                     IsReferenced(*statement)});
+  }
+  return times;
+}
+
+std::vector<std::string> IdsOf(const Json& entity, const char* property) {
+  std::vector<std::string> ids;
+  for (const Json* statement : StatementsOf(entity, property)) {
+    const Json* value = ValueOf(*statement);
+    std::string id = value == nullptr ? std::string() : TextOf(*value, "id");
+    if (IsId(id)) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+void AddTexts(const Json& entity, const char* property, std::string_view prefix,
+              std::vector<std::string>* out) {
+  for (const Json* statement : StatementsOf(entity, property)) {
+    const Json* value = ValueOf(*statement);
+    if (value != nullptr && value->is_string()) {
+      out->push_back(std::string(prefix) + value->get<std::string>());
+    }
+  }
+}
+
+std::vector<std::string> NamesOf(const Json& entity) {
+  std::vector<std::string> names;
+  const auto add = [&](const Json& term) {
+    std::string name = TextOf(term, "value");
+    const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!name.empty() && !is_known && names.size() < kNamesMax) names.push_back(std::move(name));
+  };
+  if (const Json* labels = Member(entity, "labels"); labels != nullptr && labels->is_object()) {
+    for (const auto& [language, term] : labels->items()) add(term);
+  }
+  if (const Json* aliases = Member(entity, "aliases"); aliases != nullptr && aliases->is_object()) {
+    for (const auto& [language, terms] : aliases->items()) {
+      if (!terms.is_array()) continue;
+      for (const Json& term : terms) add(term);
+    }
+  }
+  return names;
+}
+
+WikidataItem ReadItem(const std::string& id, const Json& entity) {
+  WikidataItem item;
+  item.id = id;
+  item.names = NamesOf(entity);
+  if (const Json* descriptions = Member(entity, "descriptions")) {
+    if (const Json* english = Member(*descriptions, "en")) {
+      item.description = TextOf(*english, "value");
+    }
+  }
+  const auto kinds = IdsOf(entity, "P31");
+  item.is_human = std::find(kinds.begin(), kinds.end(), "Q5") != kinds.end();
+  item.births = TimesOf(entity, "P569");
+  item.deaths = TimesOf(entity, "P570");
+  // Of somebody whose day of death is not known, the statement has no value.
+  item.has_died = !StatementsOf(entity, "P570").empty();
+  item.employers = IdsOf(entity, "P108");
+  AddTexts(entity, "P856", "", &item.links);
+  AddTexts(entity, "P968", "", &item.links);
+  AddTexts(entity, "P6634", "https://www.linkedin.com/in/", &item.links);
+  return item;
+}
+
+// The name of the item that is most like the subject's.
+std::string BestName(const domain::Person& person, const std::vector<std::string>& names) {
+  const auto best =
+      std::max_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return domain::MatchName(person, a) < domain::MatchName(person, b);
+      });
+  return best == names.end() ? std::string() : *best;
+}
+
+void AddTimes(const std::vector<WikidataTime>& times, AgeClaim::Kind kind, const char* what,
+              const AgeClaim& of_item, const std::string& name, domain::AgeClaims* claims) {
+  for (const WikidataTime& time : times) {
+    const auto date = DateOfWikidata(time);
+    if (!date) continue;
+    AgeClaim claim = of_item;
+    claim.kind = kind;
+    claim.date = *date;
+    claim.is_approximate = time.is_julian;
+    claim.standing = time.is_referenced ? AgeClaim::Standing::kWikidata
+                                        : AgeClaim::Standing::kWikidataUnreferenced;
+    claim.quote = fmt::format("{}, {}: {} (precision {})", name, what, time.time, time.precision);
+    claims->push_back(std::move(claim));
+  }
+}
+
+void AddItem(const domain::AgeSubject& subject, const WikidataItem& item,
+             const std::map<std::string, WikidataItem>& employers, domain::AgeClaims* claims) {
+  if (!item.is_human || item.names.empty()) return;
+  std::string text = item.description;
+  domain::SourceFacts facts;
+  facts.url = std::string(kItemUrl) + item.id;
+  facts.name = BestName(subject.person, item.names);
+  facts.links = item.links;
+  for (const std::string& id : item.employers) {
+    const auto employer = employers.find(id);
+    if (employer == employers.end()) continue;
+    text += fmt::format(" | {}", fmt::join(employer->second.names, " | "));
+    const auto& links = employer->second.links;
+    facts.links.insert(facts.links.end(), links.begin(), links.end());
+  }
+  facts.text = text;
+  AgeClaim claim;
+  claim.identity = domain::MatchIdentity(subject, facts);
+  if (claim.identity == domain::Identity::kOther) return;
+  claim.url = facts.url;
+  claim.provider = "wikidata";
+  AddTimes(item.births, AgeClaim::Kind::kBirth, "date of birth", claim, facts.name, claims);
+  const std::size_t before = claims->size();
+  AddTimes(item.deaths, AgeClaim::Kind::kDeath, "date of death", claim, facts.name, claims);
+  if (item.has_died && claims->size() == before) {
+    claim.kind = AgeClaim::Kind::kDeath;
+    claim.quote = facts.name + ", date of death: stated without a date";
+    claims->push_back(std::move(claim));
+  }
+}
+
+}  // namespace
+
+std::string WikidataSearchUrl(std::string_view api_url, std::string_view name) {
+  return fmt::format(
+      "{}?action=wbsearchentities&format=json&type=item&language=en&uselang=en&limit={}&search={}",
+      api_url, kWikidataItemsMax, pages::EncodeComponent(name));
+}
+
+std::string WikidataItemsUrl(std::string_view api_url, const std::vector<std::string>& ids) {
+  return fmt::format(
+      "{}?action=wbgetentities&format=json&props=labels%7Caliases%7Cdescriptions%7Cclaims"
+      "&languages={}&ids={}",
+      api_url, pages::EncodeComponent(kLanguages),
+      pages::EncodeComponent(fmt::format("{}", fmt::join(ids, "|"))));
+}
+
+std::optional<std::vector<std::string>> ReadWikidataSearch(std::string_view body) {
+  Json answer;
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return std::nullopt;
+  const Json* found = Member(answer, "search");
+  if (found == nullptr || !found->is_array()) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const Json& item : *found) {
+    std::string id = TextOf(item, "id");
+    if (IsId(id) && ids.size() < kWikidataItemsMax) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+std::optional<std::vector<WikidataItem>> ReadWikidataItems(std::string_view body) {
+  Json answer;
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return std::nullopt;
+  const Json* entities = Member(answer, "entities");
+  if (entities == nullptr || !entities->is_object()) return std::nullopt;
+  std::vector<WikidataItem> items;
+  for (const auto& [id, entity] : entities->items()) {
+    if (IsId(id) && Member(entity, "missing") == nullptr) items.push_back(ReadItem(id, entity));
+  }
+  return items;
+}
+
+std::optional<domain::PartialDate> DateOfWikidata(const WikidataTime& time) {
+  constexpr int kYear = 9;
+  constexpr int kMonth = 10;
+  constexpr int kDay = 11;
+  constexpr std::size_t kLength = 11;  // "+1980-05-06"
+  const std::string& text = time.time;
+  if (time.precision < kYear || text.size() < kLength || text[0] != '+' || text[5] != '-' ||
+      text[8] != '-') {
+    return std::nullopt;
+  }
+  const auto number = [&](std::size_t at, std::size_t digits) -> std::optional<int> {
+    int value = 0;
+    for (const char c : text.substr(at, digits)) {
+      if (!base::IsAsciiDigit(c)) return std::nullopt;
+      value = value * 10 + (c - '0');
+    }
+    return value == 0 ? std::nullopt : std::optional(value);
+  };
+  domain::PartialDate date;
+  date.year = number(1, 4);
+  if (!date.year) return std::nullopt;
+  if (time.precision >= kMonth) date.month = number(6, 2);
+  if (time.precision >= kDay && date.month) date.day = number(9, 2);
+  return date;
+}
+
+domain::AgeClaims ClaimsOfItems(const domain::AgeSubject& subject,
+                                const std::vector<WikidataItem>& items,
+                                const std::map<std::string, WikidataItem>& employers) {
+  domain::AgeClaims claims;
+  for (const WikidataItem& item : items) AddItem(subject, item, employers, &claims);
+  return claims;
+}
+
+}  // namespace vedette::worker

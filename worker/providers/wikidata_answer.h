@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/age/claim.h"
+#include "domain/age/identity.h"
+
+// What Wikidata's Action API is asked about a person, and what its answers say. Pure.
+//
+//   wbsearchentities: the items with that name --> wbgetentities: those items
+//        --> wbgetentities: the items of their employers --> claims
+namespace vedette::worker {
+
+inline constexpr std::size_t kWikidataItemsMax = 10;      // of people with one name
+inline constexpr std::size_t kWikidataEmployersMax = 20;  // of all of them together
+
+std::string WikidataSearchUrl(std::string_view api_url, std::string_view name);
+// `ids` is not empty.
+std::string WikidataItemsUrl(std::string_view api_url, const std::vector<std::string>& ids);
+
+// The ids of the items; empty where the answer cannot be read.
+std::optional<std::vector<std::string>> ReadWikidataSearch(std::string_view body);
+
+// A statement whose value is a time. Of deprecated statements nothing is kept, and where one is
+// preferred only those that are.
+struct WikidataTime {
+  std::string time;   // "+1980-05-06T00:00:00Z"
+  int precision = 0;  // 9 a year, 10 a month, 11 a day; what is coarser says nothing
+  bool is_julian = false;
+  bool is_referenced = false;  // by more than where it was imported from
+};
+
+struct WikidataItem {
+  std::string id;
+  std::vector<std::string> names;  // labels and aliases
+  std::string description;
+  bool is_human = false;               // P31 is Q5
+  std::vector<WikidataTime> births;    // P569
+  std::vector<WikidataTime> deaths;    // P570
+  bool has_died = false;               // P570 has any value, an unknown one too
+  std::vector<std::string> employers;  // P108: ids
+  std::vector<std::string> links;      // P856, P968, and profiles of P6634
+};
+
+// Those with an id; empty where the answer cannot be read.
+std::optional<std::vector<WikidataItem>> ReadWikidataItems(std::string_view body);
+
+// The date of a statement: what its precision covers. A year-only value carries 1 January, which is
+// no day. Empty for what is coarser than a year, and before the year 1.
+std::optional<domain::PartialDate> DateOfWikidata(const WikidataTime& time);
+
+// The claims of people: each item is matched with the subject by its names, its employers and its
+// links (MatchIdentity). `employers`: their items, by id.
+domain::AgeClaims ClaimsOfItems(const domain::AgeSubject& subject,
+                                const std::vector<WikidataItem>& items,
+                                const std::map<std::string, WikidataItem>& employers);
+
+}  // namespace vedette::worker

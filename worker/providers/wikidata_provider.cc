@@ -1,0 +1,162 @@
+#include "worker/providers/wikidata_provider.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "domain/email/suppression.h"
+#include "worker/providers/wikidata_answer.h"
+
+namespace vedette::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct FoundReading final : pages::Reading {
+  std::vector<std::string> ids;
+  std::size_t bytes() const override { return sizeof *this; }
+};
+
+struct ItemsReading final : pages::Reading {
+  std::vector<WikidataItem> items;
+  std::size_t bytes() const override { return sizeof *this; }
+};
+
+domain::Failure Unreadable() {
+  return {"bad_content", "Wikidata's answer cannot be read.", false, {}};
+}
+
+pages::Fetched ReadFound(const pages::FetchedPage& page, pages::ReadingTime&) {
+  auto ids = ReadWikidataSearch(page.body);
+  if (!ids) return Unreadable();
+  auto reading = std::make_shared<FoundReading>();
+  reading->ids = std::move(*ids);
+  return std::shared_ptr<const pages::Reading>(std::move(reading));
+}
+
+pages::Fetched ReadItems(const pages::FetchedPage& page, pages::ReadingTime&) {
+  auto items = ReadWikidataItems(page.body);
+  if (!items) return Unreadable();
+  auto reading = std::make_shared<ItemsReading>();
+  reading->items = std::move(*items);
+  return std::shared_ptr<const pages::Reading>(std::move(reading));
+}
+
+// The distinct employers of people.
+std::vector<std::string> EmployersOf(const std::vector<WikidataItem>& items) {
+  std::vector<std::string> employers;
+  for (const WikidataItem& item : items) {
+    if (!item.is_human) continue;
+    for (const std::string& id : item.employers) {
+      const bool is_known = std::find(employers.begin(), employers.end(), id) != employers.end();
+      if (!is_known && employers.size() < kWikidataEmployersMax) employers.push_back(id);
+    }
+  }
+  return employers;
+}
+
+}  // namespace
+
+struct WikidataProvider::Parts {
+  const base::Clock& clock;
+  pages::Fetcher& fetcher;
+  const std::string url;
+};
+
+// One person. It lives as long as a question about it is under way.
+class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
+ public:
+  Search(const std::shared_ptr<const Parts>& parts, LookupRequest request,
+         std::function<void(LookupAnswer)> done)
+      : parts_(parts),
+        request_(std::move(request)),
+        subject_{*request_.person, request_.urls},
+        deadline_(parts->clock.SinceBoot() + std::min(request_.timeout, kTimeMax)),
+        done_(std::move(done)) {}
+
+  void Begin(const std::string& api_url, const std::string& name) {
+    Get(WikidataSearchUrl(api_url, name), ReadFound, &Search::OnFound);
+  }
+
+ private:
+  using Then = void (Search::*)(const pages::Reading& reading);
+
+  void Get(std::string url, pages::ReadPage read, Then then) {
+    const auto parts = parts_.lock();
+    if (parts == nullptr) return;
+    if (!request_.MayCall()) {
+      return done_(domain::Failure{
+          std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+    }
+    pages::FetchRequest fetch;
+    fetch.org_id = request_.org_id;
+    fetch.url = std::move(url);
+    fetch.body_bytes_max = kAnswerBytesMax;
+    fetch.timeout = std::max(std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot()),
+                             milliseconds(1));
+    fetch.turn_wait_max = fetch.timeout;
+    fetch.thread_wait_max = fetch.timeout;
+    parts->fetcher.Fetch(
+        std::move(fetch), std::move(read),
+        [self = shared_from_this(), then](const pages::Fetched& fetched) {
+          // The provider has ended: its callbacks are dropped.
+          if (self->parts_.expired()) return;
+          if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+            return self->done_(*failure);
+          }
+          ((*self).*then)(*std::get<std::shared_ptr<const pages::Reading>>(fetched));
+        });
+  }
+
+  void OnFound(const pages::Reading& reading) {
+    const auto& ids = static_cast<const FoundReading&>(reading).ids;
+    const auto parts = parts_.lock();
+    if (ids.empty() || parts == nullptr) return done_(Nothing{});
+    Get(WikidataItemsUrl(parts->url, ids), ReadItems, &Search::OnItems);
+  }
+
+  void OnItems(const pages::Reading& reading) {
+    items_ = static_cast<const ItemsReading&>(reading).items;
+    const auto employers = EmployersOf(items_);
+    const auto parts = parts_.lock();
+    if (employers.empty() || parts == nullptr) return Finish({});
+    Get(WikidataItemsUrl(parts->url, employers), ReadItems, &Search::OnEmployers);
+  }
+
+  void OnEmployers(const pages::Reading& reading) {
+    std::map<std::string, WikidataItem> employers;
+    for (const WikidataItem& employer : static_cast<const ItemsReading&>(reading).items) {
+      employers.emplace(employer.id, employer);
+    }
+    Finish(employers);
+  }
+
+  void Finish(const std::map<std::string, WikidataItem>& employers) {
+    domain::AgeClaims claims = ClaimsOfItems(subject_, items_, employers);
+    if (claims.empty()) return done_(Nothing{});
+    done_(std::move(claims));
+  }
+
+  const std::weak_ptr<const Parts> parts_;
+  const LookupRequest request_;
+  const domain::AgeSubject subject_;
+  const std::chrono::nanoseconds deadline_;
+  const std::function<void(LookupAnswer)> done_;
+  std::vector<WikidataItem> items_;
+};
+
+WikidataProvider::WikidataProvider(const base::Clock& clock, pages::Fetcher& fetcher,
+                                   const config::AgeConfig& config)
+    : parts_(std::make_shared<const Parts>(Parts{clock, fetcher, config.wikidata_url})) {}
+
+WikidataProvider::~WikidataProvider() = default;
+
+void WikidataProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
+  const std::string name = request.person ? domain::WholeName(*request.person) : std::string();
+  if (request.lookup != Lookup::kVerifyAge || name.empty()) return done(Nothing{});
+  std::make_shared<Search>(parts_, std::move(request), std::move(done))->Begin(parts_->url, name);
+}
+
+}  // namespace vedette::worker
