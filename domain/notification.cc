@@ -48,7 +48,7 @@ std::string NotificationBody(const Notification& notification) {
 std::string EventTypeHeader(const Notification& notification) {
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);
-  if (job != nullptr && job->block) name.append(".").append(JobStatusName(job->status));
+  if (job != nullptr && job->block) name.append(".").append(JobStatusName(RunStatus(job->status)));
   return name;
 }
 
