@@ -16,7 +16,7 @@
 // blocks/), which defines one BlockType; block_types.cc lists them.
 namespace vedette::domain {
 
-// What a row is about. A source says it, every other block hands it on.
+// What a row is about. A source says it, every other block keeps it.
 enum class Frame { kLead, kCompany };
 std::string_view FrameName(Frame frame);  // "LEAD", "COMPANY"
 std::optional<Frame> ParseFrame(std::string_view name);

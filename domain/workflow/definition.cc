@@ -148,7 +148,7 @@ class DefinitionJudge {
     }
   }
 
-  // Every block hands on what the source's rows are about.
+  // Every block keeps what the rows of the source are about.
   void JudgeFrames(std::size_t source) {
     const auto frame =
         ParseFrame(blocks_[source].specs.at("dataframe_type").get_ref<const std::string&>());
