@@ -30,6 +30,7 @@ std::int64_t ReadExponent(std::string_view text) {
 }
 
 Decimal ReadDecimal(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
   Decimal number;
   number.negative = text.starts_with('-');
   bool behind_point = false;
@@ -53,7 +54,48 @@ Decimal ReadDecimal(std::string_view text) {
   return number;
 }
 
+// How many characters at the start of the text are digits.
+std::size_t Digits(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789");
+  return end == std::string_view::npos ? text.size() : end;
+}
+
+// Of two numbers of the same sign that is not negative.
+int CompareSizes(const Decimal& a, const Decimal& b) {
+  const auto point = [](const Decimal& number) {
+    return static_cast<std::int64_t>(number.digits.size()) + number.exponent;
+  };
+  if (a.digits.empty() || b.digits.empty() || point(a) == point(b)) {
+    return a.digits.compare(b.digits);
+  }
+  return point(a) < point(b) ? -1 : 1;
+}
+
 }  // namespace
+
+bool IsDecimalNumber(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t whole = Digits(text);
+  if (whole == 0) return false;
+  text.remove_prefix(whole);
+  if (text.starts_with('.')) {
+    const std::size_t fraction = Digits(text.substr(1));
+    if (fraction == 0) return false;
+    text.remove_prefix(1 + fraction);
+  }
+  if (text.empty()) return true;
+  if (text.front() != 'e' && text.front() != 'E') return false;
+  text.remove_prefix(1);
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && Digits(text) == text.size();
+}
+
+int CompareNumbers(std::string_view a, std::string_view b) {
+  const Decimal first = ReadDecimal(a);
+  const Decimal second = ReadDecimal(b);
+  if (first.negative != second.negative) return first.negative ? -1 : 1;
+  return first.negative ? CompareSizes(second, first) : CompareSizes(first, second);
+}
 
 bool IsSameNumber(std::string_view a, std::string_view b) {
   return ReadDecimal(a) == ReadDecimal(b);

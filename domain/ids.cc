@@ -23,4 +23,10 @@ base::Uuid JobEventId(const base::Uuid& job_id, JobKind kind) {
   return base::Uuid::V5(job_id, JobKindName(kind));
 }
 
+base::Uuid RunEventId(const base::Uuid& run_id, JobStatus status, std::string_view block_id) {
+  std::string name(NotificationTypeName(NotificationType::kOutgoingWebhook));
+  name.append(".").append(JobStatusName(RunStatus(status))).append(":").append(block_id);
+  return base::Uuid::V5(run_id, name);
+}
+
 }  // namespace vedette::domain

@@ -26,4 +26,8 @@ base::Uuid JobRowId(const base::Uuid& job_id, int block, std::int64_t part, int 
 // job id, name: the kind's name).
 base::Uuid JobEventId(const base::Uuid& job_id, JobKind kind);
 
+// The id of the event by which a block of a run tells of the run's end: UUIDv5(namespace: run id,
+// name: "outgoing_webhook.<status>:<block_id>").
+base::Uuid RunEventId(const base::Uuid& run_id, JobStatus status, std::string_view block_id);
+
 }  // namespace vedette::domain

@@ -53,6 +53,11 @@ std::optional<JobStatus> ParseJobStatus(std::string_view name) {
   return FindIn<JobStatus>(kStatuses, name);
 }
 
+JobStatus RunStatus(JobStatus status) {
+  if (status == JobStatus::kTerminated) return JobStatus::kCancelled;
+  return status == JobStatus::kTimedOut ? JobStatus::kFailed : status;
+}
+
 std::string_view LaneName(Lane lane) {
   return NameIn(kLanes, lane);
 }

@@ -85,6 +85,7 @@ base::Json WaitedResult(const EndedLookup& lookup, double cents_per_credit) {
 }
 
 base::Json LookupResult(const EndedLookup& lookup, double cents_per_credit) {
+  if (lookup.kind == JobKind::kWorkflow) return {{"run_id", lookup.id.ToString()}};
   // A completed lookup has recorded all of its rows: without them they are past their retention.
   if (!HasRecordedRow(lookup)) return {};
   if (!IsBulk(lookup.kind) && lookup.status != JobStatus::kCompleted) return {};

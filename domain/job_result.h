@@ -48,7 +48,8 @@ inline constexpr std::string_view kResultExpired = "result_expired";
 base::Json WaitedResult(const EndedLookup& lookup, double cents_per_credit);
 
 // What the status of a lookup shows: WaitedResult of a completed one, and of a bulk that has a row
-// that was recorded; otherwise null, also past the retention of rows. Throws as WaitedResult.
+// that was recorded; otherwise null, also past the retention of rows. Of a run its {"run_id"}.
+// Throws as WaitedResult.
 base::Json LookupResult(const EndedLookup& lookup, double cents_per_credit);
 
 // Null for a completed job, else {"error": a code, "message": a sentence}.

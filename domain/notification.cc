@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
 std::string EventTypeHeader(const Notification& notification) {
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);
-  if (job != nullptr && job->block) name.append(".").append(JobStatusName(job->status));
+  if (job != nullptr && job->block) name.append(".").append(JobStatusName(RunStatus(job->status)));
   return name;
 }
 

@@ -1,0 +1,73 @@
+#include "domain/csv_writer.h"
+
+#include <string_view>
+
+#include "domain/exact_number.h"
+
+namespace vedette::domain {
+namespace {
+
+bool IsFormula(std::string_view text) {
+  constexpr std::string_view kBeginnings = "=+-@\t\r";
+  return !text.empty() && kBeginnings.find(text.front()) != std::string_view::npos &&
+         !IsDecimalNumber(text);
+}
+
+void AppendField(std::string_view text, std::string* out) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out->append(text);
+    return;
+  }
+  out->push_back('"');
+  for (const char c : text) {
+    if (c == '"') out->push_back('"');
+    out->push_back(c);
+  }
+  out->push_back('"');
+}
+
+void AppendText(std::string_view text, Formulas formulas, std::string* out) {
+  if (formulas == Formulas::kDefused && IsFormula(text)) {
+    AppendField("'" + std::string(text), out);
+  } else {
+    AppendField(text, out);
+  }
+}
+
+void AppendCell(const base::Json& cell, Formulas formulas, std::string* out) {
+  if (cell.is_null()) return;
+  if (cell.is_string()) {
+    AppendText(cell.get_ref<const std::string&>(), formulas, out);
+  } else {
+    AppendField(base::DumpJson(cell), out);
+  }
+}
+
+// A record of one empty field would be an empty line, which readers pass over.
+void EndRecord(std::size_t began, std::string* out) {
+  if (out->size() == began) out->append("\"\"");
+  out->append("\r\n");
+}
+
+}  // namespace
+
+void AppendCsvRecord(const std::vector<base::Json>& cells, std::size_t width, Formulas formulas,
+                     std::string* out) {
+  const std::size_t began = out->size();
+  for (std::size_t i = 0; i < width; ++i) {
+    if (i > 0) out->push_back(',');
+    if (i < cells.size()) AppendCell(cells[i], formulas, out);
+  }
+  EndRecord(began, out);
+}
+
+void AppendCsvHeader(const std::vector<std::string>& columns, Formulas formulas, std::string* out) {
+  const std::size_t began = out->size();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) out->push_back(',');
+    AppendText(columns[i], formulas, out);
+  }
+  EndRecord(began, out);
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "domain/job.h"
+
+// What a block of a workflow is: its words, what it is configured with, which columns it gives, and
+// what it does to a row. Pure; any thread. A block stands in a file of its own (domain/workflow/
+// blocks/), which defines one BlockType; block_types.cc lists them.
+namespace vedette::domain {
+
+// What a row is about. A source says it, every other block keeps it.
+enum class Frame { kLead, kCompany };
+std::string_view FrameName(Frame frame);  // "LEAD", "COMPANY"
+std::optional<Frame> ParseFrame(std::string_view name);
+
+enum class BlockCategory { kSource, kTransform, kEnrich, kOutput };
+std::string_view BlockCategoryName(BlockCategory category);  // "source", ...
+
+// Who makes the output of a block.
+enum class BlockWork {
+  kGiven,        // nobody: the request brought its parts
+  kReadsFile,    // a worker, out of an uploaded file
+  kRowFunction,  // a worker: each row alone, by the function that `make` gives
+  kDedupe,       // a worker: rows by what the parts before have shown, so one part after the other
+  kResearch,     // a worker: each row by the probe of its tier
+  kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
+};
+
+using Columns = std::vector<std::string>;  // of a block's output, each name once
+using Cells = std::vector<base::Json>;     // a row in the order of its columns; null: no value
+
+// A block's columns cannot be worked out from its input: the sentence is for the client.
+class BindError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a block of kRowFunction does to a row. Immutable.
+class RowFunction {
+ public:
+  virtual ~RowFunction() = default;
+  // The row that comes out, in the order of the output's columns, or nothing: it is dropped.
+  virtual std::optional<Cells> Apply(Cells row) const = 0;
+};
+
+// What is wrong with specs that fit their schema.
+struct SpecFault {
+  base::Json at;  // array: the way from the specs on
+  std::string type;
+  std::string msg;
+};
+
+struct BlockType {
+  std::string_view name;
+  std::string_view description;
+  std::string_view specs_schema;  // JSON Schema: what is served is what is enforced
+  BlockCategory category;
+  BlockWork work;
+  Lane lane = Lane::kTransform;
+  std::optional<Frame> takes{};       // empty: either
+  std::chrono::milliseconds pace{0};  // how long a row typically takes
+  bool drops_rows = false;
+  // The columns of the output. `specs` are whole: they fit the schema, defaults filled in. Throws
+  // BindError.
+  Columns (*bind)(const base::Json& specs, const Columns& input) = nullptr;
+  // Of kRowFunction; after bind. It may keep references to neither.
+  std::unique_ptr<const RowFunction> (*make)(const base::Json& specs,
+                                             const Columns& input) = nullptr;
+  // Null: the schema says everything.
+  std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
+  // The member of the specs that is a URL of the client's to send to; empty: there is none.
+  std::string_view url_member{};
+};
+
+// Where the column stands in `input`. Throws BindError that names the columns there are.
+std::size_t ColumnAt(const Columns& input, std::string_view name);
+// The columns of `input`, with each of `added` in the place of the one of its name, or behind.
+Columns WithColumns(Columns input, const Columns& added);
+
+// The names of an array of strings.
+std::vector<std::string> NamesIn(const base::Json& names);
+
+}  // namespace vedette::domain

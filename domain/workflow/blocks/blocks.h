@@ -1,0 +1,17 @@
+#pragma once
+
+#include "domain/workflow/block_type.h"
+
+// Internal to domain/workflow/: the blocks, each in the file of its name.
+namespace vedette::domain {
+
+extern const BlockType kWebhookBlock;
+extern const BlockType kReadCsvBlock;
+extern const BlockType kFilterBlock;
+extern const BlockType kSelectColumnsBlock;
+extern const BlockType kDedupeBlock;
+extern const BlockType kEnrichLeadBlock;
+extern const BlockType kEnrichCompanyBlock;
+extern const BlockType kOutgoingWebhookBlock;
+
+}  // namespace vedette::domain

@@ -1,0 +1,166 @@
+#include "domain/workflow/enrich.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "domain/workflow/blocks/blocks.h"
+#include "domain/workflow/cell_value.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kSchema = R"({
+  "type": "object", "additionalProperties": false, "required": ["struct"],
+  "properties": {
+    "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
+      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 10000},
+      "description": "Field name to a description of what to find."},
+    "tier": {"type": "string", "enum": ["micro", "low", "medium", "high"], "default": "low"},
+    "research_plan": {"type": ["string", "null"], "maxLength": 20000, "default": null},
+    "overwrite": {"type": "boolean", "default": false,
+      "description": "Whether a value that a row has already is replaced."},
+    "output_prefix": {"type": "string", "maxLength": 50, "default": "",
+      "description": "Stands before the name of each added column."}
+  }
+})";
+
+// Asked of web pages or models, which takes this long.
+constexpr std::chrono::milliseconds kPace{5000};
+
+constexpr std::string_view kNull = "null";
+
+std::size_t PlaceOf(const std::string& name, Columns* columns) {
+  const auto at = std::find(columns->begin(), columns->end(), name);
+  if (at != columns->end()) return static_cast<std::size_t>(at - columns->begin());
+  columns->push_back(name);
+  return columns->size() - 1;
+}
+
+// An error is never written over another one: the name gets a number.
+std::size_t PlaceOfError(const std::string& name, Columns* columns) {
+  std::string free = name;
+  for (int n = 2; std::find(columns->begin(), columns->end(), free) != columns->end(); ++n) {
+    free = name + "_" + std::to_string(n);
+  }
+  columns->push_back(free);
+  return columns->size() - 1;
+}
+
+Columns Bind(const Json& specs, const Columns& input) {
+  return PlanEnrich(specs, input).output;
+}
+
+// The cells of a row whose added cells are null yet.
+TextCells Widened(const EnrichPlan& plan, const TextCells& row) {
+  TextCells cells = row;
+  cells.resize(plan.output.size(), std::string(kNull));
+  return cells;
+}
+
+// The database keeps no NUL, and reads no text that is not UTF-8.
+Json Storable(const Json& value) {
+  return value.is_string() ? Json(base::RepairUtf8(value.get_ref<const std::string&>())) : value;
+}
+
+bool HasValue(const std::string& cell) {
+  return CellValue(base::ParseJsonOrThrow(cell)).has_value();
+}
+
+std::optional<SpecFault> Judge(const Json& specs) {
+  for (const auto& [name, description] : specs.at("struct").items()) {
+    if (!name.empty()) continue;
+    return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+  }
+  return std::nullopt;
+}
+
+constexpr BlockType Enrich(std::string_view name, std::string_view description, Frame takes) {
+  BlockType type;
+  type.name = name;
+  type.description = description;
+  type.specs_schema = kSchema;
+  type.category = BlockCategory::kEnrich;
+  type.work = BlockWork::kResearch;
+  type.lane = Lane::kResearch;
+  type.takes = takes;
+  type.pace = kPace;
+  type.bind = Bind;
+  type.judge = Judge;
+  return type;
+}
+
+}  // namespace
+
+EnrichPlan PlanEnrich(const Json& specs, const Columns& input) {
+  EnrichPlan plan;
+  plan.input = input;
+  plan.output = input;
+  plan.tier = ParseTier(specs.at("tier").get_ref<const std::string&>()).value_or(Tier::kLow);
+  if (specs.at("research_plan").is_string()) {
+    plan.research_plan = specs.at("research_plan").get<std::string>();
+  }
+  if (specs.at("overwrite").get<bool>()) plan.present = EnrichPlan::Present::kOverwrite;
+  const auto& prefix = specs.at("output_prefix").get_ref<const std::string&>();
+  for (const auto& [name, description] : specs.at("struct").items()) {
+    plan.fields.push_back({name, description.get<std::string>()});
+    plan.field_at.push_back(PlaceOf(prefix + name, &plan.output));
+  }
+  plan.sources_at = PlaceOf(prefix + "enrich_sources", &plan.output);
+  plan.confidence_at = PlaceOf(prefix + "enrich_confidence", &plan.output);
+  plan.error_at = PlaceOfError(prefix + "enrich_error", &plan.output);
+  return plan;
+}
+
+Json SubjectOf(const EnrichPlan& plan, const TextCells& row) {
+  Json subject = Json::object();
+  for (std::size_t i = 0; i < plan.input.size() && i < row.size(); ++i) {
+    Json value = base::ParseJsonOrThrow(row[i]);
+    if (CellValue(value)) subject[plan.input[i]] = std::move(value);
+  }
+  return subject;
+}
+
+TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observation& observed) {
+  TextCells cells = Widened(plan, row);
+  Json sources = Json::array();
+  std::optional<double> confidence;  // the lowest of those that are told
+  for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+    const auto found = observed.fields.find(plan.fields[i].name);
+    if (found == observed.fields.end()) continue;
+    const FieldObservation& field = found->second;
+    std::string& cell = cells.at(plan.field_at[i]);
+    const bool keeps = plan.present == EnrichPlan::Present::kKeep && HasValue(cell);
+    if (!keeps) cell = base::DumpJson(Storable(field.value));
+    for (const std::string& source : field.sources) {
+      const Json storable = Storable(source);
+      if (std::find(sources.begin(), sources.end(), storable) == sources.end()) {
+        sources.push_back(storable);
+      }
+    }
+    if (field.confidence)
+      confidence = std::min(*field.confidence, confidence.value_or(*field.confidence));
+  }
+  cells.at(plan.sources_at) = sources.empty() ? std::string(kNull) : base::DumpJson(sources);
+  cells.at(plan.confidence_at) = confidence ? base::DumpJson(*confidence) : std::string(kNull);
+  return cells;
+}
+
+TextCells FailedRow(const EnrichPlan& plan, const TextCells& row, const std::string& error) {
+  TextCells cells = Widened(plan, row);
+  cells.at(plan.error_at) = base::DumpJson(Storable(error));
+  return cells;
+}
+
+const BlockType kEnrichLeadBlock =
+    Enrich("enrich_lead", "Finds out about the person of each row what its struct asks for.",
+           Frame::kLead);
+
+const BlockType kEnrichCompanyBlock =
+    Enrich("enrich_company", "Finds out about the company of each row what its struct asks for.",
+           Frame::kCompany);
+
+}  // namespace vedette::domain

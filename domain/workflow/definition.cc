@@ -1,0 +1,288 @@
+#include "domain/workflow/definition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "domain/workflow/block_types.h"
+#include "domain/workflow/graph.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kSchema = R"({
+  "type": "object", "additionalProperties": false, "required": ["blocks", "edges"],
+  "properties": {
+    "blocks": {"type": "array", "minItems": 1, "maxItems": 50,
+      "items": {"type": "object", "additionalProperties": false,
+        "required": ["sequence_number", "block_name", "specs"],
+        "properties": {
+          "sequence_number": {"type": "integer", "minimum": 0, "maximum": 1000000},
+          "block_name": {"type": "string"},
+          "specs": {"type": "object"},
+          "block_type": {"type": ["string", "null"], "default": null},
+          "block_id": {"type": ["string", "null"], "minLength": 1, "maxLength": 64, "default": null}
+        }}},
+    "edges": {"type": "array", "maxItems": 2500,
+      "items": {"type": "object", "additionalProperties": false,
+        "required": ["from_block_id", "to_block_id"],
+        "properties": {
+          "from_block_id": {"type": "string"}, "to_block_id": {"type": "string"},
+          "condition": {"default": null}
+        }}}
+  }
+})";
+
+// What a text that is quoted in a message is cut to.
+constexpr std::size_t kQuotedCharsMax = 100;
+
+std::string Cut(const std::string& text) {
+  return text.size() <= kQuotedCharsMax ? text : text.substr(0, kQuotedCharsMax) + "...";
+}
+
+// Judges the blocks and edges of a definition whose shape is right.
+class DefinitionJudge {
+ public:
+  DefinitionJudge(const Json& given, const Json& loc, const DefinitionRules& rules)
+      : given_(given), loc_(loc), rules_(rules) {}
+
+  std::variant<Definition, ValidationFaults> Judge() {
+    ReadBlocks();
+    JudgeTypes();
+    JudgeDuplicates();
+    JudgeSpecs();
+    const bool blocks_are_known = faults_.empty();
+    GraphJudge graph(nodes_, given_.at("edges"), loc_);
+    ValidationFaults of_graph = graph.Judge();
+    const bool is_tree = of_graph.empty();
+    faults_.insert(faults_.end(), std::make_move_iterator(of_graph.begin()),
+                   std::make_move_iterator(of_graph.end()));
+    if (is_tree && blocks_are_known) JudgeFrames(graph.order().front());
+    faults_.insert(faults_.end(), std::make_move_iterator(late_.begin()),
+                   std::make_move_iterator(late_.end()));
+    if (!faults_.empty()) return std::move(faults_);
+    return Ordered(graph);
+  }
+
+ private:
+  Json BlockLoc(std::size_t i) const { return LocOf(LocOf(loc_, "blocks"), i); }
+
+  void Add(Json loc, std::string type, std::string msg, Json input, Json ctx = nullptr) {
+    faults_.push_back(
+        {std::move(loc), std::move(type), std::move(msg), std::move(input), std::move(ctx)});
+  }
+
+  void ReadBlocks() {
+    for (const Json& given : given_.at("blocks")) {
+      DefinedBlock& block = blocks_.emplace_back();
+      block.sequence_number = given.at("sequence_number").get<int>();
+      block.type = FindBlockType(given.at("block_name").get_ref<const std::string&>());
+      block.id = given.at("block_id").is_null() ? rules_.new_id()
+                                                : given.at("block_id").get<std::string>();
+      block.given_specs = given.at("specs");
+      block.specs = given.at("specs");
+      nodes_.push_back(
+          {block.id, block.sequence_number,
+           block.type == nullptr ? std::nullopt : std::optional(block.type->category)});
+    }
+  }
+
+  void JudgeTypes() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const Json& given = given_.at("blocks")[i];
+      const Json& name = given.at("block_name");
+      const BlockType* type = blocks_[i].type;
+      if (type == nullptr) {
+        Json known = Json::array();
+        for (const BlockType* one : BlockTypes()) known.push_back(one->name);
+        Add(LocOf(BlockLoc(i), "block_name"), "unknown_block",
+            fmt::format("There is no block {}", Cut(name.get_ref<const std::string&>())), name,
+            {{"known", std::move(known)}});
+      }
+    }
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const Json& shown = given_.at("blocks")[i].at("block_type");
+      const BlockType* type = blocks_[i].type;
+      if (type == nullptr || shown.is_null() || shown == type->name ||
+          shown == BlockCategoryName(type->category)) {
+        continue;
+      }
+      Add(LocOf(BlockLoc(i), "block_type"), "block_type_mismatch",
+          fmt::format("block_type should be {} or {}, or left out", type->name,
+                      BlockCategoryName(type->category)),
+          shown);
+    }
+  }
+
+  void JudgeDuplicates() {
+    std::set<std::string> ids;
+    std::set<int> numbers;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (!ids.insert(blocks_[i].id).second) {
+        Add(LocOf(BlockLoc(i), "block_id"), "duplicate", "Another block has this block_id",
+            blocks_[i].id);
+      }
+      if (!numbers.insert(blocks_[i].sequence_number).second) {
+        Add(LocOf(BlockLoc(i), "sequence_number"), "duplicate",
+            "Another block has this sequence_number", blocks_[i].sequence_number);
+      }
+    }
+  }
+
+  void JudgeSpecs() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      DefinedBlock& block = blocks_[i];
+      if (block.type == nullptr) continue;
+      const Json loc = LocOf(BlockLoc(i), "specs");
+      ValidationFaults faults = JudgeBlockSpecs(*block.type, loc, &block.specs, rules_);
+      for (ValidationFault& fault : faults) {
+        const bool late = fault.type == "invalid_url" || fault.type == "invalid_json";
+        (late ? late_ : faults_).push_back(std::move(fault));
+      }
+    }
+  }
+
+  // Every block keeps what the rows of the source are about.
+  void JudgeFrames(std::size_t source) {
+    const auto frame =
+        ParseFrame(blocks_[source].specs.at("dataframe_type").get_ref<const std::string&>());
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& takes = blocks_[i].type->takes;
+      if (!takes || takes == frame) continue;
+      Add(BlockLoc(i), "incompatible_dataframe",
+          fmt::format("{} takes rows of {}, and the source gives {}", blocks_[i].type->name,
+                      FrameName(*takes), FrameName(*frame)),
+          nullptr,
+          {{"takes", FrameName(*takes)},
+           {"given", FrameName(*frame)},
+           {"from_block_id", blocks_[source].id}});
+    }
+  }
+
+  Definition Ordered(const GraphJudge& graph) {
+    Definition definition;
+    std::map<std::size_t, int> places;  // by place in what was given
+    for (const std::size_t i : graph.order()) {
+      DefinedBlock block = std::move(blocks_[i]);
+      if (const auto input = graph.input(i)) block.input = places.at(*input);
+      places[i] = static_cast<int>(definition.blocks.size());
+      definition.blocks.push_back(std::move(block));
+    }
+    definition.frame =
+        ParseFrame(
+            definition.blocks.front().specs.at("dataframe_type").get_ref<const std::string&>())
+            .value();
+    return definition;
+  }
+
+  const Json& given_;
+  const Json& loc_;
+  const DefinitionRules& rules_;
+  std::vector<DefinedBlock> blocks_;  // as given
+  std::vector<GraphNode> nodes_;
+  ValidationFaults faults_;
+  ValidationFaults late_;  // those that are told last
+};
+
+// The length that is limited: a sample payload has a limit of its own.
+std::size_t BytesOf(Json definition) {
+  if (definition.is_object() && definition.contains("blocks")) {
+    for (Json& block : definition["blocks"]) {
+      if (block.is_object() && block.contains("specs") && block["specs"].is_object()) {
+        block["specs"].erase("webhook_input");
+      }
+    }
+  }
+  return base::DumpJson(definition).size();
+}
+
+}  // namespace
+
+ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* specs,
+                                 const DefinitionRules& rules) {
+  ValidationFaults faults;
+  ApplySchema(base::ParseJsonOrThrow(type.specs_schema), loc, specs, &faults);
+  if (!faults.empty()) return faults;
+  if (type.judge != nullptr) {
+    if (auto fault = type.judge(*specs)) {
+      Json at = loc;
+      for (const Json& step : fault->at) at.push_back(step);
+      faults.push_back({std::move(at), fault->type, fault->msg});
+    }
+  }
+  if (type.url_member.empty()) return faults;
+  const Json& url = specs->at(std::string(type.url_member));
+  if (auto problem = rules.url_fault(url.get_ref<const std::string&>())) {
+    faults.push_back({LocOf(loc, type.url_member), "invalid_url", std::move(*problem), url});
+  }
+  return faults;
+}
+
+std::variant<Definition, ValidationFaults> ReadDefinition(const Json& given, const Json& loc,
+                                                          const DefinitionRules& rules) {
+  ValidationFaults faults;
+  Json whole = given;
+  ApplySchema(base::ParseJsonOrThrow(kSchema), loc, &whole, &faults);
+  const std::size_t bytes = BytesOf(given);
+  if (bytes > kDefinitionBytesMax) {
+    faults.push_back({loc,
+                      "too_long",
+                      fmt::format("A definition should have at most {} bytes as JSON, has {}",
+                                  kDefinitionBytesMax, bytes),
+                      nullptr,
+                      {{"max_length", kDefinitionBytesMax}}});
+  }
+  if (!faults.empty()) {
+    // Lengths are told first.
+    std::stable_partition(faults.begin(), faults.end(), [](const ValidationFault& fault) {
+      return fault.type == "too_short" || fault.type == "too_long";
+    });
+    return faults;
+  }
+  return DefinitionJudge(whole, loc, rules).Judge();
+}
+
+Json DefinitionJson(const Definition& definition) {
+  Json blocks = Json::array();
+  Json edges = Json::array();
+  for (const DefinedBlock& block : definition.blocks) {
+    blocks.push_back({{"sequence_number", block.sequence_number},
+                      {"block_name", block.type->name},
+                      {"block_type", block.type->name},
+                      {"block_id", block.id},
+                      {"specs", block.given_specs}});
+    if (!block.input) continue;
+    edges.push_back(
+        {{"from_block_id", definition.blocks[static_cast<std::size_t>(*block.input)].id},
+         {"to_block_id", block.id},
+         {"condition", nullptr}});
+  }
+  return {{"blocks", std::move(blocks)}, {"edges", std::move(edges)}};
+}
+
+Definition ReadStoredDefinition(const std::string& json) {
+  // Its addresses were judged when it was stored, and are again when something is sent to them.
+  const DefinitionRules rules{[](const std::string&) { return std::nullopt; },
+                              [] { return std::string(); }};
+  auto read = ReadDefinition(base::ParseJsonOrThrow(json), Json::array(), rules);
+  if (auto* definition = std::get_if<Definition>(&read)) return std::move(*definition);
+  throw std::invalid_argument("a stored workflow cannot be read: " +
+                              std::get<ValidationFaults>(read).front().type);
+}
+
+std::vector<std::vector<int>> ConsumersOf(const Definition& definition) {
+  std::vector<std::vector<int>> consumers(definition.blocks.size());
+  for (std::size_t i = 0; i < definition.blocks.size(); ++i) {
+    const auto& input = definition.blocks[i].input;
+    if (input) consumers[static_cast<std::size_t>(*input)].push_back(static_cast<int>(i));
+  }
+  return consumers;
+}
+
+}  // namespace vedette::domain

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/names.h"
+#include "domain/observation.h"
+#include "domain/workflow/block_type.h"
+
+// What the blocks enrich_lead and enrich_company ask about a row, and where the answer goes. Pure.
+namespace vedette::domain {
+
+struct EnrichPlan {
+  Columns input;
+  Columns output;
+  Tier tier = Tier::kLow;
+  std::vector<WatchedField> fields;
+  std::optional<std::string> research_plan;
+  enum class Present { kKeep, kOverwrite } present = Present::kKeep;  // a value that is there
+  // Places in the output.
+  std::vector<std::size_t> field_at;  // of `fields`
+  std::size_t sources_at = 0;
+  std::size_t confidence_at = 0;
+  std::size_t error_at = 0;
+};
+// `specs` are whole.
+EnrichPlan PlanEnrich(const base::Json& specs, const Columns& input);
+
+// A row as JSON texts, one a cell, as the worker has it.
+using TextCells = std::vector<std::string>;
+
+// The row's values by column, as the probe is told them: an object.
+base::Json SubjectOf(const EnrichPlan& plan, const TextCells& row);
+// The row with what was observed; its error is null.
+TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observation& observed);
+// The row as it was, with its error.
+TextCells FailedRow(const EnrichPlan& plan, const TextCells& row, const std::string& error);
+
+}  // namespace vedette::domain

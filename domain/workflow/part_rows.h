@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/workflow/block_type.h"
+#include "domain/workflow/payload.h"
+
+// The rows of a stored part. Pure; for a pool's thread, as parts can be large.
+namespace vedette::domain {
+
+// Every row filled up with nulls to `width` cells; one that was not recorded is left out. Numbers
+// stay as they were written. Throws std::invalid_argument for what is no part.
+std::vector<Cells> ReadRows(std::string_view rows_json, std::size_t width);
+
+// What a block makes of a part is larger than a part may be: the sentence is for the client.
+class PartTooLarge : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Appends a row as an object, with every column: {"<column>": cell, ..}.
+void AppendRowObject(const Columns& columns, const Cells& row, std::string* out);
+
+// Gathers the rows of one part.
+class RowsWriter {
+ public:
+  // `bytes_max`: of the part.
+  explicit RowsWriter(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Throws PartTooLarge.
+  void Add(const Cells& row);
+  int row_count() const { return part_.row_count; }
+  // The part; the next one begins.
+  RowsPart Take();
+
+ private:
+  const std::size_t bytes_max_;
+  RowsPart part_;
+};
+
+// The part that the function makes of these rows. Throws PartTooLarge.
+RowsPart ApplyToRows(const RowFunction& function, std::vector<Cells> rows, std::size_t bytes_max);
+
+}  // namespace vedette::domain

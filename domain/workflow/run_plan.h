@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/job.h"
+#include "domain/workflow/bound_specs.h"
+#include "domain/workflow/definition.h"
+
+// A run before it starts: what each block of its definition works on, and what the run may cost.
+// Pure.
+namespace vedette::domain {
+
+// The rows that the source gives.
+struct RunSource {
+  Columns columns;
+  std::int64_t rows = 0;
+  int parts = 0;  // that they make
+  // Pieces of a file that a worker reads; empty where the parts are there.
+  std::optional<int> units;
+};
+
+struct PlannedBlock {
+  const BlockType* type = nullptr;
+  BoundSpecs bound;
+  Columns output;
+  std::optional<int> input;
+  std::int64_t price_mc = 0;  // of a row
+  bool after_drop = false;    // a block before it drops rows
+  int parts_total = 0;
+  int part_window = 1;
+};
+
+// A block's columns cannot be worked out.
+struct BindFault {
+  int block = 0;
+  std::string error;  // a sentence for the client
+};
+
+struct RunPlan {
+  std::vector<PlannedBlock> blocks;  // as in the definition
+  // Of the rows of the source in the blocks that no row-dropping block precedes.
+  std::int64_t estimate_mc = 0;
+  std::optional<BindFault> fault;  // the first one; the columns behind it are not known
+};
+
+struct PlanRules {
+  std::function<std::int64_t(const DefinedBlock&)> price_mc;           // of a row
+  std::function<std::chrono::milliseconds(const DefinedBlock&)> pace;  // of a row
+  std::chrono::milliseconds part_target{};                             // how long a part may take
+  int window_rows = 0;  // of a block that are open at once
+};
+
+// Rows of a part, as the slowest block wants them: 1 to kPartRowsMax.
+int PartRowsOf(const Definition& definition, const PlanRules& rules);
+
+RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_rows,
+                const PlanRules& rules);
+
+}  // namespace vedette::domain

@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+
+#include "domain/workflow/block_types.h"
+#include "domain/workflow/dedupe.h"
+#include "domain/workflow/definition.h"
+#include "domain/workflow/enrich.h"
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+using testing::HasSubstr;
+
+const Columns kInput{"name", "age", "tags"};
+
+// The specs with their defaults; they fit.
+Json Whole(const std::string& block, Json specs) {
+  const DefinitionRules rules{[](const std::string&) { return std::nullopt; }, nullptr};
+  const auto faults = JudgeBlockSpecs(*FindBlockType(block), Json::array(), &specs, rules);
+  EXPECT_TRUE(faults.empty()) << faults.front().type << " " << faults.front().loc;
+  return specs;
+}
+
+std::string FaultOf(const std::string& block, Json specs) {
+  const DefinitionRules rules{[](const std::string&) { return std::nullopt; }, nullptr};
+  const auto faults = JudgeBlockSpecs(*FindBlockType(block), Json::array(), &specs, rules);
+  return faults.empty() ? "" : faults.front().type + " " + base::DumpJson(faults.front().loc);
+}
+
+std::string BindErrorOf(const std::string& block, const Json& specs) {
+  try {
+    FindBlockType(block)->bind(Whole(block, specs), kInput);
+  } catch (const BindError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::optional<Cells> Apply(const std::string& block, const Json& specs, const Cells& row) {
+  return FindBlockType(block)->make(Whole(block, specs), kInput)->Apply(row);
+}
+
+// Whether a row with this cell in "age" is kept.
+bool Keeps(const char* op, const Json& value, const Json& cell, const Json& more = Json::object()) {
+  Json specs{{"conditions", Json::array({{{"column", "age"}, {"op", op}, {"value", value}}})}};
+  specs.update(more);
+  return Apply("filter", specs, {"Ada", cell, nullptr}).has_value();
+}
+
+TEST(FilterBlock, ComparesAsMonitorsDo) {
+  EXPECT_TRUE(Keeps("eq", 1, "1"));
+  EXPECT_TRUE(Keeps("eq", " a ", "a"));
+  EXPECT_TRUE(Keeps("eq", "1.0", 1));
+  EXPECT_FALSE(Keeps("eq", "A", "a"));
+  EXPECT_TRUE(Keeps("eq", nullptr, "  ")) << "null, absent and blank are no value";
+  EXPECT_TRUE(Keeps("ne", "x", nullptr));
+  EXPECT_FALSE(Keeps("ne", nullptr, nullptr));
+  EXPECT_TRUE(Keeps("eq", true, "true"));
+}
+
+TEST(FilterBlock, NumbersCompareByValueAnythingElseByText) {
+  EXPECT_TRUE(Keeps("gt", 9, "10"));
+  EXPECT_FALSE(Keeps("gt", "9", "10a")) << "10a is text, and 1 comes before 9";
+  EXPECT_TRUE(Keeps("lt", -1, "-1.5"));
+  EXPECT_TRUE(Keeps("gte", 2, 2.0));
+  EXPECT_TRUE(Keeps("lte", "2026-01-02", "2026-01-02"));
+  EXPECT_TRUE(Keeps("lt", "2026-01-02", "2026-01-01"));
+  EXPECT_TRUE(Keeps("gt", "12345678901234567890", "12345678901234567891"));
+  for (const char* op : {"gt", "gte", "lt", "lte"}) {
+    EXPECT_FALSE(Keeps(op, 1, nullptr)) << op;
+    EXPECT_FALSE(Keeps(op, nullptr, 1)) << op;
+  }
+}
+
+TEST(FilterBlock, TextOperators) {
+  EXPECT_TRUE(Keeps("contains", "b", "abc"));
+  EXPECT_FALSE(Keeps("contains", "B", "abc"));
+  EXPECT_TRUE(Keeps("contains", "Ö", "größer", {{"case_sensitive", false}}));
+  EXPECT_TRUE(Keeps("not_contains", "b", nullptr));
+  EXPECT_FALSE(Keeps("not_contains", "b", "abc"));
+  EXPECT_TRUE(Keeps("starts_with", "ab", "abc"));
+  EXPECT_TRUE(Keeps("ends_with", "bc", "abc"));
+  EXPECT_FALSE(Keeps("starts_with", "x", nullptr));
+}
+
+TEST(FilterBlock, ListsAndEmptiness) {
+  EXPECT_TRUE(Keeps("in", {1, "b"}, "1"));
+  EXPECT_FALSE(Keeps("in", {1, "b"}, "c"));
+  EXPECT_FALSE(Keeps("in", {1, "b"}, nullptr));
+  EXPECT_TRUE(Keeps("not_in", {1, "b"}, nullptr));
+  EXPECT_FALSE(Keeps("not_in", {1, nullptr}, nullptr));
+  EXPECT_TRUE(Keeps("is_empty", nullptr, " "));
+  EXPECT_FALSE(Keeps("is_empty", nullptr, 0));
+  EXPECT_TRUE(Keeps("is_not_empty", nullptr, false));
+}
+
+TEST(FilterBlock, AllOrAny) {
+  const Json one{{"column", "name"}, {"op", "eq"}, {"value", "Ada"}};
+  const Json two{{"column", "age"}, {"op", "gt"}, {"value", 40}};
+  const Cells row{"Ada", 36, nullptr};
+  EXPECT_FALSE(Apply("filter", {{"conditions", {one, two}}}, row));
+  EXPECT_EQ(Apply("filter", {{"conditions", {one, two}}, {"match", "any"}}, row), row);
+}
+
+TEST(FilterBlock, AnOperatorHasItsKindOfValue) {
+  const auto fault = [](Json condition) {
+    condition["column"] = "age";
+    return FaultOf("filter", {{"conditions", Json::array({condition})}});
+  };
+  EXPECT_EQ(fault({{"op", "like"}, {"value", 1}}), R"(enum ["conditions",0,"op"])");
+  EXPECT_EQ(fault({{"op", "in"}, {"value", 1}}), R"(list_type ["conditions",0,"value"])");
+  EXPECT_EQ(fault({{"op", "eq"}, {"value", Json::array({1})}}),
+            R"(scalar_type ["conditions",0,"value"])");
+  EXPECT_EQ(fault({{"op", "eq"}}), R"(missing ["conditions",0,"value"])");
+  EXPECT_EQ(fault({{"op", "is_empty"}, {"value", 1}}),
+            R"(extra_forbidden ["conditions",0,"value"])");
+  EXPECT_EQ(fault({{"op", "is_empty"}, {"value", nullptr}}), "");
+  EXPECT_EQ(fault({{"op", "in"}, {"value", Json::array()}}),
+            R"(too_short ["conditions",0,"value"])");
+}
+
+TEST(SelectColumnsBlock, KeepsOrdersAndRenames) {
+  const Json specs{{"columns", {{{"name", "age"}, {"as", "years"}}, {{"name", "name"}}}}};
+  EXPECT_EQ(FindBlockType("select_columns")->bind(Whole("select_columns", specs), kInput),
+            (Columns{"years", "name"}));
+  EXPECT_EQ(Apply("select_columns", specs, {"Ada", 36, "x"}), (Cells{36, "Ada"}));
+  EXPECT_THAT(BindErrorOf("select_columns", {{"columns", Json::array({{{"name", "a"}}})}}),
+              HasSubstr("column a is not in the input; it has: name, age, tags"));
+  EXPECT_THAT(BindErrorOf("select_columns", {{"columns", Json::array({{{"name", "Name"}}})}}),
+              HasSubstr("\"name\" differs in case or space"));
+  EXPECT_THAT(BindErrorOf("select_columns",
+                          {{"columns", {{{"name", "age"}}, {{"name", "name"}, {"as", "age"}}}}}),
+              HasSubstr("two columns would be called age"));
+}
+
+TEST(DedupeBlock, KeysAreEqualWhereTheCellsAre) {
+  const DedupeKeys keys(Whole("dedupe", {{"columns", {"name", "age"}}}), kInput);
+  const auto key = keys.KeyOf({"Ada", 1, "x"});
+  ASSERT_TRUE(key);
+  EXPECT_EQ(key->size(), 16U);
+  EXPECT_EQ(keys.KeyOf({" Ada", "1", "y"}), key);
+  EXPECT_NE(keys.KeyOf({"Ada1", nullptr, "x"}), keys.KeyOf({"Ada", 1, "x"}));
+  EXPECT_NE(keys.KeyOf({nullptr, "Ada", "x"}), keys.KeyOf({"Ada", nullptr, "x"}));
+  EXPECT_FALSE(keys.KeyOf({"", nullptr, "x"})) << "rows whose key cells are all blank are kept";
+  const DedupeKeys all(Whole("dedupe", Json::object()), kInput);
+  EXPECT_NE(all.KeyOf({"Ada", 1, "x"}), all.KeyOf({"Ada", 1, "y"}));
+  EXPECT_THAT(BindErrorOf("dedupe", {{"columns", Json::array({"nope"})}}),
+              HasSubstr("column nope"));
+}
+
+TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {
+  const Json specs = Whole("enrich_lead", {{"struct", {{"age", "how old"}, {"job", "what"}}}});
+  const EnrichPlan plan = PlanEnrich(specs, kInput);
+  EXPECT_EQ(plan.output, (Columns{"name", "age", "tags", "job", "enrich_sources",
+                                  "enrich_confidence", "enrich_error"}));
+  Observation observed;
+  observed.fields["age"] = {37, "", {"https://a.example"}, 7.0};
+  observed.fields["job"] = {"poet", "", {"https://a.example", "https://b.example"}, 5.0};
+  const TextCells row{"\"Ada\"", "36", "null"};
+  EXPECT_EQ(EnrichedRow(plan, row, observed),
+            (TextCells{"\"Ada\"", "36", "null", "\"poet\"",
+                       R"(["https://a.example","https://b.example"])", "5.0", "null"}));
+  EXPECT_EQ(EnrichedRow(plan, {"\"Ada\""}, observed)[1], "37") << "a short row is filled up";
+  EXPECT_EQ(SubjectOf(plan, row), (Json{{"name", "Ada"}, {"age", 36}}));
+  const TextCells failed = FailedRow(plan, row, "timeout: too slow");
+  EXPECT_EQ(failed.back(), "\"timeout: too slow\"");
+  EXPECT_EQ(failed[1], "36");
+}
+
+TEST(EnrichBlock, OverwritesPrefixesAndNeverWritesOverAnError) {
+  Json specs = Whole(
+      "enrich_company",
+      {{"struct", {{"age", "x"}}}, {"overwrite", true}, {"output_prefix", "c_"}, {"tier", "high"}});
+  const EnrichPlan plan = PlanEnrich(specs, {"c_age", "c_enrich_error"});
+  EXPECT_EQ(plan.output, (Columns{"c_age", "c_enrich_error", "c_enrich_sources",
+                                  "c_enrich_confidence", "c_enrich_error_2"}));
+  EXPECT_EQ(plan.tier, Tier::kHigh);
+  Observation observed;
+  observed.fields["age"] = {1, "", {}, std::nullopt};
+  EXPECT_EQ(EnrichedRow(plan, {"0", "\"old\""}, observed),
+            (TextCells{"1", "\"old\"", "null", "null", "null"}));
+}
+
+}  // namespace
+}  // namespace vedette::domain
