@@ -116,7 +116,10 @@ bool IsScaled(std::string_view after) {
   }
   if (after.empty() || std::string_view("kKMB").find(after[0]) == std::string_view::npos)
     return false;
-  return after.size() == 1 || !(base::IsAsciiLetter(after[1]) || base::IsAsciiDigit(after[1]));
+  if (after.size() == 1) return true;
+  // Nor the beginning of a word, as of the crowns of the Czechs.
+  const bool word_goes_on = static_cast<unsigned char>(after[1]) >= 0x80;
+  return !word_goes_on && !base::IsAsciiLetter(after[1]) && !base::IsAsciiDigit(after[1]);
 }
 
 }  // namespace
