@@ -28,7 +28,8 @@ std::string VerifierOf(const config::Config& config) {
 RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          net::HttpClient& client, const worker::ServiceBudgets& budgets,
                          pages::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
-                         const config::Config& config, const base::Logger& log)
+                         const config::Config& config, const worker::TierProbes& probes,
+                         const base::Logger& log)
     : memory_(pool, loop), providers_(clock, metrics, log, config.providers) {
   providers_.Add(std::make_unique<worker::StoreProvider>(memory_));
   providers_.Add(std::make_unique<worker::WebsiteProvider>(clock, sites, config.email));
@@ -53,6 +54,9 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
        {domain::PeopleQuestion::kReverseEmail, domain::PeopleQuestion::kVerifyAge}) {
     blocks_.push_back(std::make_unique<worker::PeopleBlock>(question, loop, clock, metrics,
                                                             providers_, memory_, config.lookups));
+  }
+  for (const auto type : {domain::SubjectType::kLead, domain::SubjectType::kCompany}) {
+    blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
   }
   blocks_.push_back(std::make_unique<worker::NullBlock>(loop, clock));
 }

@@ -10,8 +10,12 @@ constexpr std::size_t kUncountedBytes = std::size_t{16} << 10;
 class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
  public:
   AnswerStream(store::Pool& pool, const base::Uuid& turn, std::shared_ptr<Answer> answer,
-               PieceSource source)
-      : pool_(pool), turn_(turn), answer_(std::move(answer)), source_(std::move(source)) {}
+               PieceSource source, std::vector<Header> headers)
+      : pool_(pool),
+        turn_(turn),
+        answer_(std::move(answer)),
+        source_(std::move(source)),
+        headers_(std::move(headers)) {}
 
   Handled Start(store::Session& session) {
     std::string text;
@@ -21,8 +25,8 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
     if (bytes > kUncountedBytes && held && !held.TryTake(bytes)) {
       return Unavailable("too many long answers are being read at once");
     }
-    if (complete_) return Reply{200, std::move(text)};
-    exchange_ = &answer_->Begin();
+    if (complete_) return Reply{200, std::move(text), std::move(headers_)};
+    exchange_ = &answer_->Begin(std::move(headers_));
     Write(std::move(text));
     return Parked{};
   }
@@ -57,14 +61,16 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
   std::shared_ptr<Answer> answer_;
   net::Exchange* exchange_ = nullptr;  // answer_'s
   PieceSource source_;
+  std::vector<Header> headers_;
   bool complete_ = false;
 };
 
 }  // namespace
 
 Handled SendPieces(store::Pool& pool, const base::Uuid& turn, const std::shared_ptr<Answer>& answer,
-                   store::Session& session, PieceSource source) {
-  return std::make_shared<AnswerStream>(pool, turn, answer, std::move(source))->Start(session);
+                   store::Session& session, PieceSource source, std::vector<Header> headers) {
+  return std::make_shared<AnswerStream>(pool, turn, answer, std::move(source), std::move(headers))
+      ->Start(session);
 }
 
 }  // namespace vedette::rest

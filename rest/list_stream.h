@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/uuid.h"
 #include "rest/answer.h"
@@ -37,8 +38,9 @@ using PieceSource = std::function<bool(store::Session& session, std::string* tex
 // `session`, and with the others in jobs of their own, in the turn of `turn`. What it throws before
 // the first piece is the handler's to answer; later the answer is cut off, which the client sees,
 // as its last chunk is missing. `pool` must outlive the request.
+// `headers` as Answer::Begin has them.
 Handled SendPieces(store::Pool& pool, const base::Uuid& turn, const std::shared_ptr<Answer>& answer,
-                   store::Session& session, PieceSource source);
+                   store::Session& session, PieceSource source, std::vector<Header> headers = {});
 
 // How a list is read and written.
 template <typename Item>

@@ -39,8 +39,8 @@ TEST_F(WorkerTest, G10_TwoOrganisationsWithSlowChecksLeaveSlotsToAThird) {
   EXPECT_EQ(begun(monitors[1]), 36) << "nine tenths of what the first one left";
 }
 
-// The walk over the organisations stands behind the neighbour when there is no more room. What is due
-// to the neighbour then is claimed when there is room again: nobody waits for a poll.
+// The walk over the organisations stands behind the neighbour when there is no more room. What is
+// due to the neighbour then is claimed when there is room again: nobody waits for a poll.
 TEST_F(WorkerTest, G10_WhatBecomesDueBehindTheWalkIsClaimedWithoutAPoll) {
   settings.worker.checks_in_flight_max = 40;
   settings.worker.poll_ms = std::chrono::hours(1);
@@ -72,9 +72,9 @@ TEST_F(WorkerTest, G10_WhatBecomesDueBehindTheWalkIsClaimedWithoutAPoll) {
                     neighbour.ToString()));
     Cut();
     Until("the neighbour's check begins", [&] { return begun(neighbour) == n; });
-    Eventually(fmt::format("select count(*) from chunk where org_id = '{}'",
-                           organisations[0].ToString()),
-               "0");
+    Eventually(
+        fmt::format("select count(*) from chunk where org_id = '{}'", organisations[0].ToString()),
+        "0");
   }
 }
 

@@ -61,9 +61,10 @@ bool Claimer::HasRoom() const {
 Claimer::Run::Job Claimer::Begin() {
   run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.rows_held() > 0;
-  return [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](store::Session& session) -> Found {
-    return store::WalkDueOrganisations(session, cursor, n);
-  };
+  return
+      [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](store::Session& session) -> Found {
+        return store::WalkDueOrganisations(session, cursor, n);
+      };
 }
 
 Claimer::Run::Then Claimer::OnFound(Found found) {
