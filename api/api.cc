@@ -120,9 +120,9 @@ struct Api::Impl {
     Post(org_id.value_or(strangers), work, &Impl::Admit);
   }
 
-  // A route of OAuth's protocol: who asks stands in the body, so that it is a stranger's until
-  // then.
-  void StartAssertion(rest::Match<Route> match, const std::shared_ptr<rest::Answer>& answer) {
+  // A route of OAuth's protocol, or a signed link: who asks stands in the body, or in the link, so
+  // that it is a stranger's until the handler knows.
+  void StartWithoutCaller(rest::Match<Route> match, const std::shared_ptr<rest::Answer>& answer) {
     const auto work = std::make_shared<Work>(Work{std::move(match), answer, {}, {}});
     answer->exchange().held() = parts.held_bytes.Open(strangers);
     const auto serve = [this, work] { Post(strangers, work, &Impl::Handle); };
@@ -224,8 +224,9 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
     answer->Send(Router().Refusal(request.method, request.path));
   } else if (match->route->handler == nullptr) {
     answer->Send(Document(match->route->pattern, impl_->parts.config));
-  } else if (match->route->access == Access::kAssertion) {
-    impl_->StartAssertion(std::move(*match), answer);
+  } else if (match->route->access == Access::kAssertion ||
+             match->route->access == Access::kSignedLink) {
+    impl_->StartWithoutCaller(std::move(*match), answer);
   } else {
     impl_->Start(std::move(*match), answer);
   }

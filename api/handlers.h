@@ -62,6 +62,26 @@ rest::Handled ListFieldValues(Call& call);
 // search/capabilities.cc
 rest::Handled ShowFilterCapabilities(Call& call);
 
+// workflows/workflows.cc
+rest::Handled CreateWorkflow(Call& call);
+rest::Handled ListWorkflows(Call& call);
+rest::Handled ShowWorkflow(Call& call);
+rest::Handled UpdateWorkflow(Call& call);
+rest::Handled DeleteWorkflow(Call& call);
+rest::Handled ListBlocks(Call& call);
+
+// workflows/run.cc
+rest::Handled RunWorkflow(Call& call);
+
+// workflows/runs.cc
+rest::Handled ListRuns(Call& call);
+rest::Handled ShowLiveStatus(Call& call);
+rest::Handled CancelRun(Call& call);
+
+// workflows/results.cc
+rest::Handled ListDownloadLinks(Call& call);
+rest::Handled DownloadResult(Call& call);
+
 // credits.cc
 rest::Handled ShowCredits(Call& call);
 rest::Handled ShowReservations(Call& call);

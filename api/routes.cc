@@ -14,6 +14,7 @@ constexpr auto kJson = rest::Body::kJson;
 constexpr auto kForm = rest::Body::kForm;
 constexpr auto kManagement = Access::kManagement;
 constexpr auto kAssertion = Access::kAssertion;
+constexpr auto kSignedLink = Access::kSignedLink;
 constexpr std::string_view kNoFeature;
 
 // Literal segments before parameters: the first match counts.
@@ -21,7 +22,9 @@ constexpr std::array kRoutes{
     Route{{"GET", "/openapi.json"}},
     Route{{"GET", "/docs"}},
     Route{{"GET", kOauthMetadataPath}},
-    Route{{"POST", "/storage/csv/upload", rest::Body::kUpload, kUploadBytesMax}, UploadCsv},
+    Route{{"POST", "/storage/csv/upload", rest::Body::kUpload, kUploadBytesMax},
+          UploadCsv,
+          kNoFeature},
     Route{{"POST", "/monitors", kJson}, CreateMonitor},
     Route{{"POST", "/monitors/preview", kJson}, PreviewMonitor},
     Route{{"GET", "/monitors"}, ListMonitors},
@@ -70,6 +73,19 @@ constexpr std::array kRoutes{
           ListFieldValues,
           kNoFeature},
     Route{{"GET", "/search/filter-capabilities"}, ShowFilterCapabilities, kNoFeature},
+    Route{{"GET", "/workflows"}, ListWorkflows, kNoFeature},
+    Route{{"GET", "/workflows/blocks"}, ListBlocks, kNoFeature},
+    Route{{"POST", "/workflows/run", kJson}, RunWorkflow, kNoFeature},
+    Route{{"POST", "/workflows/create_workflow", kJson}, CreateWorkflow, kNoFeature},
+    Route{{"POST", "/workflows/update_workflow", kJson}, UpdateWorkflow, kNoFeature},
+    Route{{"POST", "/workflows/delete_workflow", kJson}, DeleteWorkflow, kNoFeature},
+    Route{{"POST", "/workflows/cancel", kJson}, CancelRun, kNoFeature},
+    Route{{"GET", "/workflows/runs"}, ListRuns, kNoFeature},
+    Route{{"GET", "/workflows/runs/{run_id}/live_status"}, ShowLiveStatus, kNoFeature},
+    Route{
+        {"GET", "/workflows/runs/{run_id}/results/download-links"}, ListDownloadLinks, kNoFeature},
+    Route{{"GET", "/workflows/{workflow_id}"}, ShowWorkflow, kNoFeature},
+    Route{{"GET", "/storage/download/{run_id}/{file}"}, DownloadResult, kNoFeature, kSignedLink},
     Route{{"GET", "/credits"}, ShowCredits, kNoFeature},
     Route{{"GET", "/credits/reservations"}, ShowReservations, kNoFeature},
     Route{{"GET", "/credits/ledger"}, ShowLedger, kNoFeature},

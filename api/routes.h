@@ -16,6 +16,7 @@ enum class Access {
   kCredential,  // an API key or a token
   kManagement,  // one of the whole organisation that may manage OAuth clients
   kAssertion,   // a client's assertion, in its body: the handler judges it, and has no caller
+  kSignedLink,  // a link that was given out: likewise
 };
 
 struct Route : rest::RouteHead {

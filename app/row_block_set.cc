@@ -56,7 +56,8 @@ std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(const config::Config&
 RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          net::HttpClient& client, const worker::ServiceBudgets& budgets,
                          pages::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
-                         const config::Config& config, const base::Logger& log)
+                         const config::Config& config, const worker::TierProbes& probes,
+                         const base::Logger& log)
     : memory_(pool, loop),
       names_(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly),
       providers_(clock, metrics, log, config.providers) {
@@ -74,11 +75,11 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
     providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, recipe));
   }
   mail_book_ = std::make_unique<worker::StoredMailBook>(loop, pool);
-  providers_.Add(std::make_unique<worker::DnsVerifier>(loop, clock, *mail_book_,
-                                                       worker::NamesOf(names_)));
+  providers_.Add(
+      std::make_unique<worker::DnsVerifier>(loop, clock, *mail_book_, worker::NamesOf(names_)));
   if (!config.smtp.hello_name.empty()) {
-    providers_.Add(std::make_unique<worker::SmtpVerifier>(
-        loop, clock, metrics, policy, config, *mail_book_, worker::NamesOf(names_)));
+    providers_.Add(std::make_unique<worker::SmtpVerifier>(loop, clock, metrics, policy, config,
+                                                          *mail_book_, worker::NamesOf(names_)));
   }
   blocks_.push_back(std::make_unique<worker::FindEmailBlock>(
       loop, clock, metrics, providers_, memory_, config.lookups, VerifiersOf(config)));
@@ -89,6 +90,9 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   }
   blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
       clock, memory_, ExpandersOf(config, clock, &names_, sites)));
+  for (const auto type : {domain::SubjectType::kLead, domain::SubjectType::kCompany}) {
+    blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
+  }
   blocks_.push_back(std::make_unique<worker::NullBlock>(loop, clock));
 }
 

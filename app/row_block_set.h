@@ -13,6 +13,7 @@
 #include "net/resolver.h"
 #include "pages/fetch.h"
 #include "store/session.h"
+#include "worker/blocks/enrich_block.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/email_memory.h"
 #include "worker/providers/mail/mail_book.h"
@@ -27,11 +28,11 @@ class RowBlockSet {
  public:
   // `client` and `budgets` are those with which the process asks the operator's own services;
   // `sites` reads companies' pages, `pool` is where organisations' knowledge is kept, and `policy`
-  // says which mail servers it may ask.
+  // says which mail servers it may ask. `probes` research the rows of workflows.
   RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
               net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
               store::Pool& pool, const net::AddressPolicy& policy, const config::Config& config,
-              const base::Logger& log);
+              const worker::TierProbes& probes, const base::Logger& log);
 
   std::vector<worker::RowBlock*> all() const;
 

@@ -299,9 +299,11 @@ void Service::Impl::BuildWorker() {
                     [this] { loop.Post([this] { check_pipeline->Wake(); }); });
   }
   if (!JobLanes().empty()) {
-    row_blocks = std::make_unique<RowBlockSet>(loop, clock, metrics, probes->service_client(),
-                                               probes->service_budgets(), probes->sites(),
-                                               *jobs_pool, policy, config, log.For("lookups"));
+    worker::TierProbes tiers;
+    for (const auto& [tier, probe] : probes->tiers()) tiers[tier] = {probe.probe, probe.config};
+    row_blocks = std::make_unique<RowBlockSet>(
+        loop, clock, metrics, probes->service_client(), probes->service_budgets(), probes->sites(),
+        *jobs_pool, policy, config, tiers, log.For("lookups"));
     job_pipeline =
         std::make_unique<worker::JobPipeline>(loop, *jobs_pool, *signals, clock, metrics, config,
                                               row_blocks->all(), suspect_slot, log.For("jobs"));

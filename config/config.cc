@@ -27,6 +27,8 @@
 namespace vedette::config {
 namespace {
 
+// Of a run of a workflow: its rows are dropped by days.
+constexpr std::chrono::hours kRunTimeoutMax = std::chrono::days(7);
 constexpr std::size_t kFileBytesMax = 1024 * 1024;
 constexpr std::string_view kPrefix = "VEDETTE_";
 constexpr std::string_view kFileSuffix = "_file";
@@ -356,8 +358,8 @@ void ValidateModels(const Config& config) {
     if (model.url.empty() || model.model.empty()) {
       Fail(fmt::format("[providers.llm.{}]: a model needs a url and a model", id));
     }
-    const bool is_taken = IsOwnId(id) || config.providers.http.contains(id) ||
-                          config.providers.recipes.contains(id);
+    const bool is_taken =
+        IsOwnId(id) || config.providers.http.contains(id) || config.providers.recipes.contains(id);
     if (is_taken) Fail(fmt::format("[providers.llm.{}]: the id \"{}\" is taken", id, id));
   }
 }
@@ -451,6 +453,13 @@ void ValidateJobs(const Config& config) {
   if (config.waits.waits_max > waits_max) {
     Fail(fmt::format("[api] waits_max = {}: must be at most half of connections_max ({})",
                      config.waits.waits_max, config.api.connections_max));
+  }
+  const auto run_timeout_max =
+      std::min<std::chrono::hours>(config.retention.run_data, kRunTimeoutMax);
+  if (config.workflows.run_timeout > run_timeout_max) {
+    Fail(fmt::format(
+        "[workflows] run_timeout = {}h: must be at most 7d and [retention] run_data, {}h",
+        config.workflows.run_timeout.count(), run_timeout_max.count()));
   }
   if (config.worker.lanes.empty()) Fail("[worker] lanes = []: must name at least one lane");
 }

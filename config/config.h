@@ -219,6 +219,7 @@ struct RetentionConfig {
   std::chrono::hours idempotency_keys;
   std::chrono::hours uploads;
   std::chrono::hours jobs;
+  std::chrono::hours runs;             // of workflows, from their end on
   std::chrono::hours run_data;         // the rows of blocks, by the day that their job was made
   std::chrono::hours mail_facts;       // what is known of mail servers, since it was last asked
   std::chrono::hours domain_patterns;  // of organisations, since they were last seen to hold
@@ -315,6 +316,18 @@ struct JobsConfig {
 };
 
 // Lookups: the providers that are asked, in order, and how long.
+// [workflows].
+struct WorkflowsConfig {
+  std::chrono::hours run_timeout;        // a run's deadline
+  int runs_active_per_org_max;           // that have not ended
+  int workflows_per_org_max;             // that are not deleted
+  int window_rows;                       // of one block that are open at once
+  std::size_t inline_results_bytes_max;  // of the rows that go along with a callback
+  bool csv_formula_guard;                // whether cells that spreadsheets compute are defused
+
+  bool operator==(const WorkflowsConfig&) const = default;
+};
+
 struct LookupsConfig {
   std::vector<std::string> find_email;           // ids of providers, for mode PROFESSIONAL
   std::vector<std::string> find_email_personal;  // and for mode PERSONAL
@@ -502,6 +515,7 @@ struct Config {
   WorkerConfig worker;
   DeliveryConfig delivery;
   JobsConfig jobs;
+  WorkflowsConfig workflows;
   LookupsConfig lookups;
   AgeConfig age;
   ProvidersConfig providers;

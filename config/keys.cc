@@ -248,6 +248,7 @@ void AddLimitsAndRetention(std::vector<Key>* table) {
       .Add("idempotency_keys", &R::idempotency_keys, Hours())
       .Add("uploads", &R::uploads, Hours())
       .Add("jobs", &R::jobs, Hours())
+      .Add("runs", &R::runs, Hours())
       .Add("run_data", &R::run_data, Hours())
       .Add("mail_facts", &R::mail_facts, Hours())
       .Add("domain_patterns", &R::domain_patterns, Hours());
@@ -339,6 +340,17 @@ void AddJobs(std::vector<Key>* table) {
       .Time("wait_lane_ms", &C::wait_lane_ms, milliseconds(100))
       .Time("keeper_ms", &C::keeper_ms, milliseconds(100))
       .Add("open_per_org_max", &C::open_per_org_max, Int(1, 10'000'000));
+}
+
+void AddWorkflows(std::vector<Key>* table) {
+  using C = WorkflowsConfig;
+  Section<C>(table, "workflows", [](Config& c) -> C& { return c.workflows; })
+      .Add("run_timeout", &C::run_timeout, Hours())
+      .Add("runs_active_per_org_max", &C::runs_active_per_org_max, Int(1, 1'000'000))
+      .Add("workflows_per_org_max", &C::workflows_per_org_max, Int(1, 100'000))
+      .Add("window_rows", &C::window_rows, Int(256, 1'000'000))
+      .Add("inline_results_bytes_max", &C::inline_results_bytes_max, Bytes(0, 16 * kMiB))
+      .Add("csv_formula_guard", &C::csv_formula_guard, Flag());
 }
 
 void AddLookups(std::vector<Key>* table) {
@@ -472,6 +484,7 @@ std::vector<Key> KeyTable() {
   AddWorker(&table);
   AddDelivery(&table);
   AddJobs(&table);
+  AddWorkflows(&table);
   AddLookups(&table);
   AddSmtp(&table);
   AddSearch(&table);

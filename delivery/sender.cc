@@ -107,19 +107,24 @@ work::Step<Sender::Reading>::Job Sender::Read() {
   std::set<base::Uuid> orgs;
   std::set<base::Uuid> monitors;
   std::set<base::Uuid> jobs;
+  std::vector<domain::Notification> runs;
   for (const Waiting& w : reading_for_) {
     const domain::Notification& n = w.notification;
     orgs.insert(n.org_id);
     if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
-      jobs.insert(job->job_id);
+      if (job->block) {
+        runs.push_back(n);
+      } else {
+        jobs.insert(job->job_id);
+      }
     } else if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) {
       monitors.insert(std::get<domain::CheckNotice>(n.about).monitor_id);
     }
   }
   return [org_ids = std::vector<base::Uuid>(orgs.begin(), orgs.end()),
           monitor_ids = std::vector<base::Uuid>(monitors.begin(), monitors.end()),
-          job_ids = std::vector<base::Uuid>(jobs.begin(), jobs.end()), &clock = clock_,
-          &config = config_](store::Session& session) {
+          job_ids = std::vector<base::Uuid>(jobs.begin(), jobs.end()), runs = std::move(runs),
+          &clock = clock_, &config = config_](store::Session& session) {
     Reading reading;
     reading.began = clock.SinceBoot();
     reading.secrets = store::ReadSigningSecrets(session, org_ids, config.security);
@@ -128,6 +133,9 @@ work::Step<Sender::Reading>::Job Sender::Read() {
     }
     if (!job_ids.empty()) {
       reading.bodies = CallbackBodies(store::ReadEndedLookups(session, job_ids), config);
+    }
+    if (!runs.empty()) {
+      reading.run_bodies = RunCallbackBodies(session, runs, config, clock.Now());
     }
     return reading;
   };
@@ -155,16 +163,24 @@ void Sender::OnRead(WaitingList waiting, const Reading& reading) {
   }
 }
 
+const std::string* Sender::BodyOf(const domain::JobNotice& job, const Reading& reading) {
+  if (job.block) {
+    const auto body = reading.run_bodies.find({job.job_id, *job.block});
+    return body == reading.run_bodies.end() ? nullptr : &body->second;
+  }
+  const auto body = reading.bodies.find(job.job_id);
+  return body == reading.bodies.end() ? nullptr : &body->second;
+}
+
 void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
   domain::Notification& n = waiting.notification;
   const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
   if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
-    const auto body = reading.bodies.find(job->job_id);
-    if (body == reading.bodies.end()) {
+    if (const std::string* body = BodyOf(*job, reading)) {
+      Post(waiting, secrets, *body);
+    } else {
       Fail(waiting, "job: the job that the callback tells of cannot be read");
-      return;
     }
-    Post(waiting, secrets, body->second);
     return;
   }
   auto& check = std::get<domain::CheckNotice>(n.about);

@@ -14,6 +14,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "delivery/run_callback.h"
 #include "domain/notification.h"
 #include "net/http_client.h"
 #include "store/accounts/signing_secrets.h"
@@ -76,7 +77,8 @@ class Sender {
     std::chrono::nanoseconds began{};  // since boot
     std::map<base::Uuid, store::OrgSecrets> secrets;
     store::DeliveryTargets targets;
-    std::map<base::Uuid, std::string> bodies;  // of callbacks, by job
+    std::map<base::Uuid, std::string> bodies;    // of callbacks of lookups, by job
+    std::map<RunBlock, std::string> run_bodies;  // of those of runs
   };
   bool IsFresh(std::chrono::nanoseconds read_at) const;
   void SendCallback(Waiting waiting);
@@ -84,6 +86,7 @@ class Sender {
   void OnRead(WaitingList waiting, const Reading& reading);
   void OnNotRead();
   void Fail(const Waiting& waiting, std::string error);
+  static const std::string* BodyOf(const domain::JobNotice& job, const Reading& reading);
   void PostAsRead(Waiting waiting, const Reading& reading);
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
 

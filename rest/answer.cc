@@ -58,11 +58,13 @@ void Answer::Send(Reply reply) {
   exchange_->Send(ToResponse(std::move(reply), headers_));
 }
 
-net::Exchange& Answer::Begin(std::string_view content_type) {
+net::Exchange& Answer::Begin(std::vector<Header> headers) {
   base::Assert(state_ == State::kOpen, "a streamed answer begins before anything was answered");
   Count(200, State::kStreaming);
-  net::ServerResponse head =
-      ToResponse({200, {}, {{"Content-Type", std::string(content_type)}}}, headers_);
+  if (!HasHeader(headers, "Content-Type")) {
+    headers.emplace_back("Content-Type", "application/json");
+  }
+  net::ServerResponse head = ToResponse({200, {}, std::move(headers)}, headers_);
   exchange_->Begin(head.status, std::move(head.headers));
   return *exchange_;
 }

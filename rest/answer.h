@@ -62,8 +62,9 @@ class Answer {
   void AddHeader(std::string name, std::string value);
 
   void Send(Reply reply);
-  // Begins a streamed 200 of this type. The exchange's Write and End go on.
-  net::Exchange& Begin(std::string_view content_type = "application/json");
+  // Begins a streamed 200, of JSON unless the headers have a Content-Type. The exchange's Write and
+  // End go on.
+  net::Exchange& Begin(std::vector<Header> headers = {});
 
   // For an answer that waits for something that may take minutes, such as the end of a job. Call it
   // before the answer is handed over, and return what it returns:

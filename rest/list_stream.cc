@@ -10,12 +10,12 @@ constexpr std::size_t kUncountedBytes = std::size_t{16} << 10;
 class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
  public:
   AnswerStream(store::Pool& pool, const base::Uuid& turn, std::shared_ptr<Answer> answer,
-               PieceSource source, std::string_view content_type)
+               PieceSource source, std::vector<Header> headers)
       : pool_(pool),
         turn_(turn),
         answer_(std::move(answer)),
         source_(std::move(source)),
-        content_type_(content_type) {}
+        headers_(std::move(headers)) {}
 
   Handled Start(store::Session& session) {
     std::string text;
@@ -25,8 +25,8 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
     if (bytes > kUncountedBytes && held && !held.TryTake(bytes)) {
       return Unavailable("too many long answers are being read at once");
     }
-    if (complete_) return Reply{200, std::move(text), {{"Content-Type", content_type_}}};
-    exchange_ = &answer_->Begin(content_type_);
+    if (complete_) return Reply{200, std::move(text), std::move(headers_)};
+    exchange_ = &answer_->Begin(std::move(headers_));
     Write(std::move(text));
     return Parked{};
   }
@@ -61,15 +61,15 @@ class AnswerStream : public std::enable_shared_from_this<AnswerStream> {
   std::shared_ptr<Answer> answer_;
   net::Exchange* exchange_ = nullptr;  // answer_'s
   PieceSource source_;
-  const std::string content_type_;
+  std::vector<Header> headers_;
   bool complete_ = false;
 };
 
 }  // namespace
 
 Handled SendPieces(store::Pool& pool, const base::Uuid& turn, const std::shared_ptr<Answer>& answer,
-                   store::Session& session, PieceSource source, std::string_view content_type) {
-  return std::make_shared<AnswerStream>(pool, turn, answer, std::move(source), content_type)
+                   store::Session& session, PieceSource source, std::vector<Header> headers) {
+  return std::make_shared<AnswerStream>(pool, turn, answer, std::move(source), std::move(headers))
       ->Start(session);
 }
 

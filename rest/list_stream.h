@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/uuid.h"
 #include "rest/answer.h"
@@ -34,13 +34,13 @@ inline constexpr std::size_t kStreamBytes = 1024 * 1024;
 // a pool's thread, one at a time.
 using PieceSource = std::function<bool(store::Session& session, std::string* text)>;
 
-// Answers 200 with what `source` writes, which is of `content_type`: with its first piece now, on
-// this pool's thread with its `session`, and with the others in jobs of their own, in the turn of
-// `turn`. What it throws before the first piece is the handler's to answer; later the answer is cut
-// off, which the client sees, as its last chunk is missing. `pool` must outlive the request.
+// Answers 200 with what `source` writes: with its first piece now, on this pool's thread with its
+// `session`, and with the others in jobs of their own, in the turn of `turn`. What it throws before
+// the first piece is the handler's to answer; later the answer is cut off, which the client sees,
+// as its last chunk is missing. `pool` must outlive the request.
+// `headers` as Answer::Begin has them.
 Handled SendPieces(store::Pool& pool, const base::Uuid& turn, const std::shared_ptr<Answer>& answer,
-                   store::Session& session, PieceSource source,
-                   std::string_view content_type = "application/json");
+                   store::Session& session, PieceSource source, std::vector<Header> headers = {});
 
 // How a list is read and written.
 template <typename Item>

@@ -39,7 +39,7 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
               CountHooks(
                   [&retention = config.retention](store::Session& session) {
                     return store::RetireJobs(session,
-                                             {retention.jobs, retention.jobs, retention.run_data});
+                                             {retention.jobs, retention.runs, retention.run_data});
                   },
                   store::kJobsRetiredMax)),
       gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),

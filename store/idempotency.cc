@@ -24,7 +24,7 @@ std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
   std::string body_sha256;
   std::optional<int> row_count;
   Columns(found[0]).Into(BytesInto{&body_sha256}, &use.monitor_id, &use.answer_json, &row_count,
-                         &use.job_id);
+                         &use.job_id, &use.workflow_id);
   use.row_count = row_count.value_or(0);
   if (body_sha256 != idempotency.body_sha256) use.kind = KeyUse::Kind::kOtherRequest;
   return use;
@@ -45,13 +45,19 @@ void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotenc
                      const base::Uuid& monitor_id, const std::string& answer_json,
                      std::size_t row_count) {
   tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256), monitor_id,
-          answer_json, row_count, std::nullopt);
+          answer_json, row_count, std::nullopt, std::nullopt);
 }
 
 void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                  const base::Uuid& job_id, const std::string& answer_json) {
   tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256),
-          std::nullopt, answer_json, std::nullopt, job_id);
+          std::nullopt, answer_json, std::nullopt, job_id, std::nullopt);
+}
+
+void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                      const base::Uuid& workflow_id) {
+  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256),
+          std::nullopt, "{}", std::nullopt, std::nullopt, workflow_id);
 }
 
 }  // namespace vedette::store

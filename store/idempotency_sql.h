@@ -18,9 +18,10 @@ struct KeyUse {
     kInProgress,    // a request with this key has not finished
   };
   Kind kind = Kind::kFirst;
-  // Of the first request: what it made, one of the two, and its answer.
+  // Of the first request: what it made, one of the three, and its answer.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> job_id;
+  std::optional<base::Uuid> workflow_id;
   std::string answer_json;
   int row_count = 0;
 };
@@ -31,11 +32,14 @@ struct KeyUse {
 std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
                                        const Idempotency& idempotency);
 
-// Stores what this transaction made under the key: a monitor with so many rows, or a job.
+// Stores what this transaction made under the key: a monitor with so many rows, a job or a
+// workflow.
 void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                      const base::Uuid& monitor_id, const std::string& answer_json,
                      std::size_t row_count);
 void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                  const base::Uuid& job_id, const std::string& answer_json);
+void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
+                      const base::Uuid& workflow_id);
 
 }  // namespace vedette::store

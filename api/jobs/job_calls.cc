@@ -5,6 +5,8 @@
 
 #include "api/jobs/status_view.h"
 #include "api/jobs/waits.h"
+#include "domain/job_result.h"
+#include "domain/money.h"
 
 namespace vedette::api {
 
@@ -51,6 +53,18 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
     };
   }
   return parts.waits.Park(std::move(place), std::move(wait), call.answer);
+}
+
+rest::Reply NotPayable(const config::Config& config, const store::JobNotPayable& refused) {
+  const bool balance = refused.why == store::JobNotPayable::Why::kInsufficientCredits;
+  return rest::JsonReply(
+      402,
+      {{"error", balance ? domain::kReasonInsufficientCredits : domain::kReasonSpendLimitReached},
+       {"message", balance ? "the balance is below the estimated cost; nothing was charged"
+                           : "the team's spend limit leaves less than the estimated cost; "
+                             "nothing was charged"},
+       {"estimated_cost_cents", domain::CentsOf(refused.estimate_mc, config.cents_per_credit)},
+       {"balance", domain::CreditsToJson(refused.balance_mc)}});
 }
 
 rest::Reply TooManyWaiting() {

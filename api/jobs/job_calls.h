@@ -8,6 +8,7 @@
 #include "domain/job.h"
 #include "rest/reply.h"
 #include "store/jobs/end.h"
+#include "store/jobs/start.h"
 
 // What the routes that start, show and end jobs have in common.
 namespace vedette::api {
@@ -30,6 +31,9 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
 // The result of a job that has ended already, as WaitForResult gives it.
 rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
                         const base::Uuid& job_id);
+
+// 402: the estimate cannot be reserved.
+rest::Reply NotPayable(const config::Config& config, const store::JobNotPayable& refused);
 
 // 503 too_many_waiting: no place is free, in the process or for the organisation.
 rest::Reply TooManyWaiting();

@@ -28,25 +28,12 @@ rest::Reply StartedReply(const Call& call, Answering answering, const store::Job
              domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)}});
 }
 
-rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused) {
-  const bool balance = refused.why == store::JobNotPayable::Why::kInsufficientCredits;
-  return rest::JsonReply(
-      402,
-      {{"error", balance ? domain::kReasonInsufficientCredits : domain::kReasonSpendLimitReached},
-       {"message", balance ? "the balance is below the estimated cost; nothing was charged"
-                           : "the team's spend limit leaves less than the estimated cost; "
-                             "nothing was charged"},
-       {"estimated_cost_cents",
-        domain::CentsOf(refused.estimate_mc, call.parts.config.cents_per_credit)},
-       {"balance", domain::CreditsToJson(refused.balance_mc)}});
-}
-
 // What is answered where no job was started.
 rest::Reply NotStarted(const Call& call, const store::StartOutcome& outcome) {
   if (std::holds_alternative<store::JobKeyInUse>(outcome)) return KeyInUse();
   if (std::holds_alternative<store::JobKeyReused>(outcome)) return KeyReused();
   if (const auto* refused = std::get_if<store::JobNotPayable>(&outcome)) {
-    return NotPayable(call, *refused);
+    return NotPayable(call.parts.config, *refused);
   }
   if (std::holds_alternative<store::TooManyInvestigations>(outcome)) {
     rest::Reply reply = rest::ErrorReply(

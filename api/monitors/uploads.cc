@@ -105,6 +105,7 @@ class FileReceiver {
     if (!expires_at) return rest::Unavailable("the upload took too long and has expired");
     return {200, base::DumpJson({{"handle_id", upload_id_.ToString()},
                                  {"expires_at", base::FormatTimestamp(*expires_at)},
+                                 {"size_bytes", bytes_},
                                  {"row_count", rows_},
                                  {"columns", columns_}})};
   }

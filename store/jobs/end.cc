@@ -10,12 +10,28 @@
 namespace vedette::store {
 namespace {
 
+// Of a run, each of its blocks that are to tell of this end does.
+bool InsertRunCallbacks(Transaction& tx, const base::Clock& clock, const LockedJob& job) {
+  const auto blocks = tx.Exec("run_webhooks", job.id, job.status);
+  for (const auto& row : blocks) {
+    int block = 0;
+    std::string block_id;
+    base::Uuid endpoint_id;
+    Columns(row).Into(&block, &block_id, &endpoint_id);
+    tx.Exec("job_delivery_insert", base::Uuid::V7(clock), job.payer.org_id, endpoint_id,
+            domain::RunEventId(job.id, job.status, block_id),
+            domain::NotificationType::kOutgoingWebhook, job.id, job.status, block);
+  }
+  return !blocks.empty();
+}
+
 // One callback for every end, whatever the end. The job's lock makes it one.
 bool InsertCallback(Transaction& tx, const base::Clock& clock, const LockedJob& job) {
+  if (job.kind == domain::JobKind::kWorkflow) return InsertRunCallbacks(tx, clock, job);
   const auto type = domain::CallbackType(job.kind);
   if (!job.endpoint_id || !type) return false;
   tx.Exec("job_delivery_insert", base::Uuid::V7(clock), job.payer.org_id, *job.endpoint_id,
-          domain::JobEventId(job.id, job.kind), *type, job.id, job.status);
+          domain::JobEventId(job.id, job.kind), *type, job.id, job.status, std::nullopt);
   return true;
 }
 

@@ -68,15 +68,29 @@ Records LockChunks(Transaction& tx, const base::Uuid& job_id,
   return fresh;
 }
 
+// Each part that the record adds to the output of its block: its number, rows and their count.
+template <typename F>
+void ForEachMade(const JobChunkRecord& record, F&& f) {
+  const auto* end = std::get_if<JobPartEnd>(&record.what);
+  if (end == nullptr) return;
+  if (!end->made) return f(record.part, end->rows_json, end->row_count);
+  for (const JobMadePart& made : *end->made) f(made.part, made.rows_json, made.row_count);
+}
+
 // The part's key is the last fence: a part that exists is a bug, and nothing happens.
 void WriteParts(Transaction& tx, const base::Uuid& job_id, const Records& records) {
   Rows<int, int, std::string, int> parts;
+  Rows<int, std::string> keys;
   for (const JobChunkRecord* record : records) {
-    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
-      parts.Add(record->block, record->part, end->rows_json, end->row_count);
-    }
+    ForEachMade(*record, [&](int part, const std::string& rows_json, int row_count) {
+      parts.Add(record->block, part, rows_json, row_count);
+    });
+    const auto* end = std::get_if<JobPartEnd>(&record->what);
+    if (end == nullptr) continue;
+    for (const std::string& key : end->keys) keys.Add(record->block, Bytea(key));
   }
   if (!parts.empty()) tx.Exec("job_part_insert", job_id, parts);
+  if (!keys.empty()) tx.Exec("run_key_insert", job_id, keys);
 }
 
 // What a record adds to one block.
@@ -96,10 +110,9 @@ std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Re
   for (const JobChunkRecord* record : records) {
     BlockSum& sum = sums[record->block];
     if (record->columns) sum.columns = Param(*record->columns).text();
-    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
-      ++sum.parts_done;
-      sum.rows_out += end->row_count;
-    }
+    if (IsPartEnd(*record)) ++sum.parts_done;
+    ForEachMade(*record,
+                [&](int, const std::string&, int row_count) { sum.rows_out += row_count; });
     sum.rows_done += record->rows_done;
     sum.row_errors += record->row_errors;
     sum.rows_charged += record->rows_charged;
@@ -177,9 +190,9 @@ std::optional<JobEnding> TopUp(Transaction& tx, const Records& records, LockedJo
                                JobPurse* purse) {
   Rows<int, int> parts;
   for (const JobChunkRecord* record : records) {
-    if (const auto* end = std::get_if<JobPartEnd>(&record->what)) {
-      parts.Add(record->block, end->row_count);
-    }
+    ForEachMade(*record, [&](int, const std::string&, int row_count) {
+      parts.Add(record->block, row_count);
+    });
   }
   if (parts.empty()) return std::nullopt;
   const auto more_mc = ReadOne<std::int64_t>(tx.Exec("job_top_up_due", job->id, parts));

@@ -32,6 +32,13 @@ struct JobPartProgress {
   bool serial = false;  // its rows are tried one by one: claims go on counting
 };
 
+// A part of a block's output.
+struct JobMadePart {
+  int part = 0;
+  std::string rows_json;
+  int row_count = 0;
+};
+
 // Every row of the part has ended.
 struct JobPartEnd {
   std::string rows_json;  // the output: array of arrays, in the order of the block's columns
@@ -40,6 +47,9 @@ struct JobPartEnd {
   // whose row failed. With the code timed_out it is timed_out.
   std::optional<std::string> error_code;
   std::optional<std::string> error;
+  // In place of rows_json and row_count, of a block that works on whole parts: what it made.
+  std::optional<std::vector<JobMadePart>> made{};
+  std::vector<std::string> keys{};  // that `dedupe` has seen first in this part, 16 bytes each
 };
 
 // The block cannot go on, and with it the job: it cannot be bound, its source is gone, its output

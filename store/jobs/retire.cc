@@ -13,8 +13,10 @@ namespace {
 constexpr int kDefaultRowsMax = 1000;
 
 void DropOldRows(Transaction& tx, std::chrono::hours run_data) {
-  for (const auto& day : ReadEach<std::string>(tx.Exec("job_part_days_old", run_data.count()))) {
-    tx.DropTable(day);
+  for (const char* days : {"job_part_days_old", "run_key_days_old"}) {
+    for (const auto& day : ReadEach<std::string>(tx.Exec(days, run_data.count()))) {
+      tx.DropTable(day);
+    }
   }
   tx.Exec("job_part_default_expire", run_data.count(), kDefaultRowsMax);
 }
@@ -24,6 +26,7 @@ int ForgetJobs(Transaction& tx, const JobRetention& retention) {
       tx.Exec("jobs_retire", retention.jobs.count(), retention.runs.count(), kJobsRetiredMax));
   if (ids.empty()) return 0;
   tx.Exec("job_parts_forget", ids);
+  tx.Exec("run_keys_forget", ids);
   tx.Exec("job_blocks_forget", ids);
   tx.Exec("jobs_forget", ids);
   return static_cast<int>(ids.size());

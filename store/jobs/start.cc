@@ -8,6 +8,7 @@
 #include "domain/admission.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency_sql.h"
+#include "store/jobs/end_sql.h"
 #include "store/jobs/job_purse.h"
 #include "store/sql.h"
 
@@ -55,6 +56,13 @@ bool HasTooManyInvestigations(Transaction& tx, const NewJob& job, JobPurse* purs
   return open >= domain::kOpenInvestigationsMax;
 }
 
+bool HasTooManyRuns(Transaction& tx, const NewJob& job, const StartLimits& limits) {
+  if (job.kind != domain::JobKind::kWorkflow) return false;
+  const auto active =
+      ReadOne<int>(tx.Exec("run_active_count", job.org_id, limits.runs_per_org_max));
+  return active >= limits.runs_per_org_max;
+}
+
 void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
                const std::optional<base::Uuid>& endpoint_id) {
   std::optional<std::string> url;
@@ -68,30 +76,49 @@ void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
 // Parts of a block that have a chunk from the start on: of a source, or of what consumes the parts
 // that the request gave, as many as its window has room for.
 int OpenedAtOnce(const NewJob& job, const NewJobBlock& block) {
+  if (job.fault) return 0;
   const bool begins = job.parts.empty() ? !block.input : block.input == 0;
   return begins ? std::min(block.part_window, block.parts_total) : 0;
 }
 
-void InsertBlocks(Transaction& tx, const NewJob& job) {
-  Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool,
-       std::optional<std::string>, std::optional<std::int64_t>, int, int, int, bool>
+// The receivers of its blocks, one for each block.
+using Endpoints = std::vector<std::optional<base::Uuid>>;
+
+Endpoints EnsureEndpoints(Transaction& tx, const base::Clock& clock, const NewJob& job) {
+  Endpoints endpoints;
+  for (const NewJobBlock& block : job.blocks) {
+    auto& id = endpoints.emplace_back();
+    if (block.webhook) id = EnsureEndpoint(tx, clock, job.org_id, block.webhook->endpoint);
+  }
+  return endpoints;
+}
+
+void InsertBlocks(Transaction& tx, const NewJob& job, const Endpoints& endpoints) {
+  using Text = std::optional<std::string>;
+  Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool, Text,
+       std::optional<std::int64_t>, int, int, int, bool, Text, std::optional<base::Uuid>>
       rows;
   Rows<int, domain::Lane, int> beginning;
   int number = 0;
   for (const NewJobBlock& block : job.blocks) {
-    std::optional<std::string> columns;
+    Text columns;
     if (block.columns) columns = Param(*block.columns).text();
     const bool made = number == 0 && !job.parts.empty();
     const int opened = OpenedAtOnce(job, block);
     rows.Add(number, block.type, block.specs_json, block.input, block.lane, block.price_mc,
              block.after_drop, columns, block.rows_total, block.parts_total, block.part_window,
-             made ? block.parts_total : opened, made);
+             made ? block.parts_total : opened, made,
+             block.webhook ? Text(block.webhook->url) : std::nullopt,
+             endpoints[static_cast<std::size_t>(number)]);
     if (opened > 0) beginning.Add(number, block.lane, opened);
     ++number;
   }
-  base::Assert(!beginning.empty(), "a job has something to do");
   tx.Exec("job_block_insert", job.id, rows);
-  tx.Exec("job_chunk_insert", job.id, job.org_id, job.waited ? 0 : 1, beginning);
+  if (beginning.empty()) {
+    base::Assert(job.fault || !job.parts.empty(), "a job has something to do");
+  } else {
+    tx.Exec("job_chunk_insert", job.id, job.org_id, job.waited ? 0 : 1, beginning);
+  }
 }
 
 void InsertParts(Transaction& tx, const NewJob& job) {
@@ -107,6 +134,29 @@ void InsertInvestigation(Transaction& tx, const NewJob& job) {
   const NewInvestigation& given = *job.investigation;
   tx.Exec("investigation_insert", job.id, job.org_id, given.seeds_json, given.depth,
           given.findings_max, given.credits_mc_max, given.subjects_max, given.seeds);
+}
+
+// How a job ends with its start, if it does.
+std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
+  if (job.fault) {
+    tx.Exec("job_block_fail", job.id, job.fault->block, job.fault->error);
+    return JobEnding{domain::JobStatus::kFailed, std::string(domain::kReasonBlockFailed),
+                     job.fault->error};
+  }
+  if (job.parts.empty() || job.kind != domain::JobKind::kWorkflow) return std::nullopt;
+  const auto left = ReadOne<int>(tx.Exec("job_block_end", job.id, std::vector<int>{0}));
+  if (left > 0) return std::nullopt;
+  return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
+}
+
+void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, JobPurse* purse,
+                  JobStarted* started) {
+  const auto ending = EndingOf(tx, job);
+  if (!ending) return;
+  Columns in(tx.Exec("job_end_lock", job.id, job.org_id, std::nullopt).at(0));
+  LockedJob locked = ReadLockedJob(in);
+  started->raise = EndLockedJob(tx, clock, *ending, &locked, purse);
+  started->ended = JobEnded{locked.kind, locked.status, locked.took};
 }
 
 void CheckShape(const NewJob& job) {
@@ -140,7 +190,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
         return OutcomeOf(*use);
       }
     }
-    if (job.upload_id && tx.Exec("job_upload_share", *job.upload_id, job.org_id).empty()) {
+    if (job.upload_id && tx.Exec("upload_use", *job.upload_id, job.org_id).empty()) {
       return JobUploadNotFound{};
     }
     std::string month;
@@ -150,18 +200,22 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     // The endpoint comes before the account in the order of locks.
     std::optional<base::Uuid> endpoint_id;
     if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
+    const Endpoints endpoints = EnsureEndpoints(tx, clock, job);
     if (auto refused = Reserve(job, &purse)) return *refused;
     if (HasTooManyInvestigations(tx, job, &purse)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
+    if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
     InsertJob(tx, job, month, endpoint_id);
-    InsertBlocks(tx, job);
+    InsertBlocks(tx, job, endpoints);
     InsertParts(tx, job);
     InsertInvestigation(tx, job);
     if (job.idempotency) {
       StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
     }
+    JobStarted started{job.id, job.estimate_mc, false};
+    EndWithStart(tx, clock, job, &purse, &started);
     purse.Write();
-    return JobStarted{job.id, job.estimate_mc, false};
+    return started;
   });
 }
 

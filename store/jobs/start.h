@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "domain/principal.h"
 #include "store/endpoint.h"
 #include "store/idempotency.h"
+#include "store/jobs/end.h"
 #include "store/session.h"
 
 // The start of a job: key, money, job, blocks and first chunks in one transaction.
@@ -29,6 +31,8 @@ struct NewJobBlock {
   std::optional<std::int64_t> rows_total;  // of a source
   int parts_total = 1;
   int part_window = 1;  // parts of it that have a chunk at once, at most
+  // Where it sends the end of its run: of a block without parts.
+  std::optional<Webhook> webhook{};
 };
 
 // A part of block 0 that the request gave. A job with such parts has them all: its block 0 is
@@ -46,6 +50,12 @@ struct NewInvestigation {
   int findings_max = 0;
   std::optional<std::int64_t> credits_mc_max;
   std::optional<int> subjects_max;  // that credits_mc_max pays for; at least `seeds`
+};
+
+// Why a job fails as soon as it is stored: a block of it cannot be worked on.
+struct NewJobFault {
+  int block = 0;
+  std::string error;  // a sentence
 };
 
 struct NewJob {
@@ -67,19 +77,24 @@ struct NewJob {
   std::optional<Webhook> webhook;        // its callback
   std::vector<NewJobBlock> blocks;       // 1..kBlocksMax, in topological order
   std::vector<NewJobPart> parts;
+  std::optional<NewJobFault> fault{};  // nothing of it is begun then
   std::optional<Idempotency> idempotency;
   std::optional<NewInvestigation> investigation;
 };
 
 // The limits of an organisation at the start.
 struct StartLimits {
-  int open_per_org_max;  // [jobs]
+  int open_per_org_max;                                    // [jobs]
+  int runs_per_org_max = std::numeric_limits<int>::max();  // [workflows] runs_active_per_org_max
 };
 
 struct JobStarted {
   base::Uuid job_id;
   std::int64_t estimate_mc = 0;
   bool already_started = false;  // by an earlier request with this idempotency key
+  // It had nothing to do, or a fault: it has ended with its start.
+  std::optional<JobEnded> ended{};
+  std::vector<Signal> raise{};  // the caller raises them
 };
 // Another request with this idempotency key has not finished.
 struct JobKeyInUse {};
@@ -96,8 +111,10 @@ struct JobNotPayable {
 struct JobUploadNotFound {};      // or unfinished, expired, another organisation's
 struct TooManyInvestigations {};  // kOpenInvestigationsMax are open; the count is exact
 struct TooManyJobs {};            // about open_per_org_max are open
-using StartOutcome = std::variant<JobStarted, JobKeyInUse, JobKeyReused, JobNotPayable,
-                                  JobUploadNotFound, TooManyInvestigations, TooManyJobs>;
+struct TooManyRuns {};            // about runs_per_org_max runs are open
+using StartOutcome =
+    std::variant<JobStarted, JobKeyInUse, JobKeyReused, JobNotPayable, JobUploadNotFound,
+                 TooManyInvestigations, TooManyJobs, TooManyRuns>;
 
 // What this idempotency key stands for already, as StartJob would say (JobStarted, JobKeyInUse or
 // JobKeyReused); empty where it is free. For those who judge more before they start. Throws as
@@ -106,8 +123,9 @@ std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org
                                          const Idempotency& idempotency);
 
 // All or nothing: for every outcome but JobStarted nothing is stored, and the same key may be used
-// again. The caller raises Signal::kJobChunk after a JobStarted. After CommitUnknown the call is
-// safe to repeat where it has an idempotency key. Throws as InTransaction does.
+// again. The caller raises Signal::kJobChunk after a JobStarted that has not ended. After
+// CommitUnknown the call is safe to repeat where it has an idempotency key. Throws as InTransaction
+// does.
 StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
                       const StartLimits& limits);
 

@@ -28,10 +28,10 @@ returning e.id
 -- name: delivery_claim
 -- $1 endpoints, $2 how many of each, $3 token, $4 lease in ms
 with picked as materialized (
-  select d.id, d.monitor_id, d.job_id
+  select d.id, d.monitor_id, d.job_id, d.block
   from unnest($1::uuid[], $2::int[]) as s(endpoint_id, deliveries_max)
   cross join lateral (
-    select id, monitor_id, job_id from delivery
+    select id, monitor_id, job_id, block from delivery
     where state = :delivery_pending and endpoint_id = s.endpoint_id and available_at <= now()
     order by available_at
     limit s.deliveries_max
@@ -43,10 +43,12 @@ set available_at = now() + $4 * interval '1 millisecond', lease_token = $3
 from picked p
 left join monitor m on m.id = p.monitor_id
 left join job j on j.id = p.job_id
+left join job_block b on b.job_id = p.job_id and b.block = p.block
 where d.id = p.id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
           d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at),
-          coalesce(m.webhook_url, j.webhook_url), coalesce(m.endpoint_id, j.endpoint_id), m.metadata, now(),
+          coalesce(m.webhook_url, j.webhook_url, b.webhook_url), coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id),
+          m.metadata, now(),
           d.replayed_attempts
 
 -- fragment: target_columns

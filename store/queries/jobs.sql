@@ -15,12 +15,6 @@ select date_trunc('month', now() at time zone 'UTC')::date,
 -- name: job_open_of_kind
 select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
 
--- name: job_upload_share
--- For share: it is not deleted while the transaction lasts, and not later while the job is open.
-select from upload
-where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
-for share
-
 -- name: job_insert
 insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
                  caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
@@ -31,15 +25,17 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, $14, 
 -- name: job_block_insert
 -- $13 parts that are opened at once; $14: the block's parts are there already.
 insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
-                       part_window, opened, parts_done, rows_done, rows_out, status, started_at, finished_at)
+                       part_window, webhook_url, endpoint_id, opened, parts_done, rows_done, rows_out, status,
+                       started_at, finished_at)
 select $1, u.block, u.type, u.specs, u.input, u.lane, u.price_mc, u.after_drop, u.columns::text[], u.rows_total,
-       u.parts_total, u.part_window, u.opened,
+       u.parts_total, u.part_window, u.webhook_url, u.endpoint_id, u.opened,
        case when u.made then u.parts_total else 0 end, case when u.made then u.rows_total else 0 end,
        case when u.made then u.rows_total else 0 end, case when u.made then :block_completed else :block_pending end,
        case when u.made then now() end, case when u.made then now() end
 from unnest($2::smallint[], $3::text[], $4::json[], $5::smallint[], $6::smallint[], $7::bigint[], $8::boolean[],
-            $9::text[], $10::bigint[], $11::int[], $12::int[], $13::int[], $14::boolean[])
-  as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made)
+            $9::text[], $10::bigint[], $11::int[], $12::int[], $13::int[], $14::boolean[], $15::text[], $16::uuid[])
+  as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
+       webhook_url, endpoint_id)
 
 -- name: job_part_insert
 insert into job_part (job_id, block, part, rows, row_count)
@@ -305,13 +301,15 @@ select $1, block, part, done -> 'rows', json_array_length(done -> 'rows') from g
 -- name: job_finish
 update job
 set status = $2, status_reason = $3, error = $4, reserved_mc = 0,
+    started_at = coalesce(started_at, case when $2::smallint = :job_completed then greatest(now(), created_at) end),
     finished_at = greatest(now(), created_at, started_at)
 where id = $1
 returning (extract(epoch from finished_at - created_at) * 1000000)::bigint
 
 -- name: job_delivery_insert
-insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_at, job_id, job_status)
-values ($1, $2, $3, $4, $5, now(), $6, $7)
+-- $8: the block that tells it, or null for the job itself.
+insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_at, job_id, job_status, block)
+values ($1, $2, $3, $4, $5, now(), $6, $7, $8)
 
 -- name: jobs_overdue
 -- Not one that somebody is just about to end.

@@ -96,7 +96,9 @@ select count(*) from gone
 select e.id,
   exists (select from monitor m where m.endpoint_id = e.id)
     or exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
-    or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id) as used
+    or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
+    or exists (select from job_block b join job j on j.id = b.job_id
+               where b.endpoint_id = e.id and j.finished_at is null) as used
 from endpoint e
 where e.id > $1
 order by e.id
@@ -111,6 +113,8 @@ where id in (
     and not exists (select from monitor m where m.endpoint_id = e.id)
     and not exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
     and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
+    and not exists (select from job_block b join job j on j.id = b.job_id
+                    where b.endpoint_id = e.id and j.finished_at is null)
   for update skip locked)
 
 -- name: email_fact_expire

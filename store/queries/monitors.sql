@@ -81,12 +81,12 @@ delete from idempotency_key
 where org_id = $1 and key = $2 and created_at < now() - make_interval(hours => $3::int)
 
 -- name: idempotency_get
-select body_sha256, monitor_id, answer, row_count, job_id from idempotency_key
+select body_sha256, monitor_id, answer, row_count, job_id, workflow_id from idempotency_key
 where org_id = $1 and key = $2 and created_at >= now() - make_interval(hours => $3::int)
 
 -- name: idempotency_insert
-insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count, job_id)
-values ($1, $2, $3, $4, $5::json, $6, $7)
+insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count, job_id, workflow_id)
+values ($1, $2, $3, $4, $5::json, $6, $7, $8)
 
 -- name: endpoint_find
 -- For key share: maintenance must not forget it meanwhile.

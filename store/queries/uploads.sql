@@ -26,6 +26,7 @@ select columns, row_count, expires_at from upload
 where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
 
 -- name: upload_use
+-- The lock keeps it from being deleted while the transaction lasts; later the import or the open job does.
 update upload set used_at = coalesce(used_at, now())
 where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
 returning 1

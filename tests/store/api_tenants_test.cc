@@ -100,6 +100,16 @@ class ApiTenants : public ApiTest {
     EXPECT_EQ(seen["total_scoped_documents"], same_organisation ? 1 : 0);
   }
 
+  // A workflow that hands its records on.
+  std::string NewWorkflow() {
+    const Json source{
+        {"sequence_number", 1}, {"block_name", "webhook"}, {"specs", {{"dataframe_type", "LEAD"}}}};
+    const Json body{
+        {"workflow_name", "w"},
+        {"workflow_definition", {{"blocks", Json::array({source})}, {"edges", Json::array()}}}};
+    return Ask("POST", "/workflows/create_workflow", body).body["id"];
+  }
+
   std::string FirstRow(const std::string& monitor) {
     return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
   }
@@ -160,7 +170,8 @@ const std::set<std::string> kWithoutIds = {
     "POST /find-email-bulk-async",     "POST /reverse-email",
     "POST /reverse-email-async",       "POST /reverse-email-bulk",
     "POST /reverse-email-bulk-async",  "POST /verify-age",
-    "GET /search/filter-capabilities", "POST /v1/atlas/investigations"};
+    "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
+    "GET /workflows/blocks",           "POST /workflows/create_workflow"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
@@ -170,8 +181,39 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
       Request("POST", "/storage/csv/upload", {{"content-type", "text/csv"}});
   upload.body = "domain\na.example\n";
   const std::string handle = AskRaw(std::move(upload)).body["handle_id"];
+  // Workflows and runs are the organisation's, whatever the team.
+  const std::string flow = NewWorkflow();
+  const std::string run =
+      Ask("POST", "/workflows/run?workflow_id=" + flow, Json{{"webhook_payload", {{"a", 1}}}})
+          .body["job_id"];
+  const auto with_id = [&](const std::string& method, const std::string& target) {
+    return [this, method, target](const Headers& key, bool same_organisation) {
+      if (same_organisation) return;
+      const Reply reply =
+          method == "GET" ? Ask(method, target, key) : Ask(method, target, Json::object(), key);
+      EXPECT_EQ(reply.status, 404) << method << " " << target;
+    };
+  };
+  const auto listed = [&](const std::string& target) {
+    return [this, target](const Headers& key, bool same_organisation) {
+      EXPECT_EQ(Ask("GET", target, key).body.size(), same_organisation ? 1U : 0U) << target;
+    };
+  };
   const std::map<std::string, std::function<void(const Headers&, bool)>> tries = {
       {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
+      {"GET /workflows", listed("/workflows")},
+      {"GET /workflows/runs", listed("/workflows/runs")},
+      {"GET /workflows/{workflow_id}", with_id("GET", "/workflows/" + flow)},
+      {"POST /workflows/run", with_id("POST", "/workflows/run?workflow_id=" + flow)},
+      {"POST /workflows/update_workflow",
+       with_id("POST", "/workflows/update_workflow?workflow_id=" + flow)},
+      {"POST /workflows/delete_workflow",
+       with_id("POST", "/workflows/delete_workflow?workflow_id=" + flow)},
+      {"POST /workflows/cancel", with_id("POST", "/workflows/cancel?job_id=" + run)},
+      {"GET /workflows/runs/{run_id}/live_status",
+       with_id("GET", "/workflows/runs/" + run + "/live_status")},
+      {"GET /workflows/runs/{run_id}/results/download-links",
+       with_id("GET", "/workflows/runs/" + run + "/results/download-links")},
       {"GET /monitors",
        [&](const Headers& key, bool) {
          EXPECT_EQ(Ask("GET", "/monitors", key).raw.body, R"({"monitors":[]})");
@@ -231,8 +273,11 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
   for (const api::Route& route : api::Routes()) {
-    const bool by_assertion = route.access == api::Access::kAssertion;  // api_credentials_test.cc
-    if (route.handler == nullptr || by_assertion || NamesAThing(route)) continue;
+    // An assertion is judged by its client's keys alone (api_credentials_test.cc), a signed link by
+    // its signature (api_runs_test.cc).
+    const bool by_itself =
+        route.access == api::Access::kAssertion || route.access == api::Access::kSignedLink;
+    if (route.handler == nullptr || by_itself || NamesAThing(route)) continue;
     const std::string name = std::string(route.method) + " " + std::string(route.pattern);
     if (kWithoutIds.contains(name)) continue;
     const auto it = tries.find(name);

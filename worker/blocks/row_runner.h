@@ -80,6 +80,10 @@ class RowRunner {
   // `done` is called exactly once, on the loop, possibly before Start returns.
   virtual void Start(RowRequest request, std::function<void(RowResult)> done) = 0;
 
+  // How long a row has, its attempts and the waits between them included. Empty: [lookups]
+  // row_timeout_ms.
+  virtual std::optional<std::chrono::milliseconds> RowTimeout() const { return std::nullopt; }
+
   // What a row becomes that ends without an answer of the runner: its attempts failed, its worker
   // died at it (code "row_crashed"), its output is too large. Pure.
   virtual RowDone EndWith(const Cells& cells, RowError error) const = 0;

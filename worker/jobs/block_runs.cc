@@ -53,11 +53,19 @@ BlockRunPtr BlockRuns::Make(const std::shared_ptr<const store::JobSpec>& spec, i
   const auto of_job = std::find_if(spec->blocks.begin(), spec->blocks.end(),
                                    [block](const auto& other) { return other.block == block; });
   if (of_job == spec->blocks.end()) return nullptr;
-  const auto type = blocks_.find(of_job->type);
-  if (type == blocks_.end()) return nullptr;
   auto run = std::make_shared<BlockRun>();
   run->job = spec;
   run->block = &*of_job;
+  if (auto work = BindPartWork(of_job->type, of_job->specs_json)) {
+    if (auto* sentence = std::get_if<std::string>(&*work)) {
+      run->fault = std::move(*sentence);
+    } else {
+      run->work = std::get<std::shared_ptr<const PartWork>>(std::move(*work));
+    }
+    return run;
+  }
+  const auto type = blocks_.find(of_job->type);
+  if (type == blocks_.end()) return nullptr;
   auto bound = type->second->Bind(of_job->specs_json, of_job->price_mc);
   if (auto* sentence = std::get_if<std::string>(&bound)) {
     run->fault = std::move(*sentence);

@@ -9,6 +9,7 @@
 
 #include "base/uuid.h"
 #include "store/jobs/claim.h"
+#include "worker/blocks/part_work.h"
 #include "worker/blocks/row_runner.h"
 
 namespace vedette::worker {
@@ -17,8 +18,10 @@ namespace vedette::worker {
 struct BlockRun {
   std::shared_ptr<const store::JobSpec> job;
   const store::JobBlockSpec* block = nullptr;  // of `job`
-  std::shared_ptr<RowRunner> runner;           // null: the block's specs cannot be run
-  std::string fault;                           // and this sentence says why
+  // One of the two; neither: the block's specs cannot be run, and `fault` says why.
+  std::shared_ptr<RowRunner> runner;
+  std::shared_ptr<const PartWork> work;  // of a block that works on whole parts
+  std::string fault;
 };
 using BlockRunPtr = std::shared_ptr<const BlockRun>;
 

@@ -38,7 +38,7 @@ JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run) {
   chunk->run = std::move(run);
   // Chunks of one job share its params. They count with each, which is on the safe side.
   chunk->bytes = chunk->job().params_json.size();
-  if (!chunk->run->runner) chunk->fault.emplace().error = chunk->run->fault;
+  if (!chunk->run->runner && !chunk->run->work) chunk->fault.emplace().error = chunk->run->fault;
   return chunk;
 }
 
@@ -56,6 +56,12 @@ void HeldJobChunk::SetRows(std::vector<JobRow> loaded) {
   bytes += output_bytes;
 }
 
+void HeldJobChunk::SetWhole() {
+  base::Assert(rows.empty() && org == nullptr, "A whole part is known before it is held.");
+  rows_open = 1;
+  bytes += claimed.rows_json ? claimed.rows_json->size() : 0;
+}
+
 void HeldJobChunk::Enter(Phase to) {
   base::Assert(MayFollow(phase, to), "A job chunk enters a phase that follows its own.");
   phase = to;
@@ -67,7 +73,7 @@ void HeldJobChunk::Enter(Recording to) {
 }
 
 bool HeldJobChunk::Resting() const {
-  return !Finished() && in_flight == 0 &&
+  return !Finished() && !IsWhole() && in_flight == 0 &&
          std::none_of(rows.begin(), rows.end(),
                       [](const JobRow& row) { return row.state == JobRow::State::kWaiting; });
 }

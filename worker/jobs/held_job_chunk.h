@@ -85,12 +85,14 @@ struct HeldJobChunk {
     kSerial,    // its workers died repeatedly: one row at a time, alone (SerialRows)
   };
 
-  store::ClaimedJobChunk claimed;  // without its rows, which are in `rows`
+  // Without its rows, which are in `rows`; of a whole part with them, until it is made.
+  store::ClaimedJobChunk claimed;
   BlockRunPtr run;
   JobOrgLoad* org = nullptr;  // valid while the chunk is held, or one of its rows is in flight
   std::vector<JobRow> rows;
-  std::size_t next = 0;                   // no row before this one waits
-  std::size_t rows_open = 0;              // rows that have not ended; JobHoldings counts them
+  std::size_t next = 0;  // no row before this one waits
+  // Rows that have not ended; JobHoldings counts them. A part that is made as a whole is one.
+  std::size_t rows_open = 0;
   std::size_t in_flight = 0;              // rows in flight; JobHoldings counts them
   std::size_t output_bytes = 0;           // of the rows that have ended
   std::size_t bytes = 0;                  // of rows and params as they were loaded; JobHoldings
@@ -99,6 +101,7 @@ struct HeldJobChunk {
   std::chrono::nanoseconds deadline{};    // since boot: the job's
   RowCounts unrecorded;                   // without those of the record that is under way
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
+  std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
   std::optional<RowError> error;                // of the last row that ended with one
   std::optional<store::JobFault> fault;         // the job is to fail
   Phase phase = Phase::kWorking;
@@ -107,11 +110,14 @@ struct HeldJobChunk {
 
   // Its rows, of which some may have ended. Once, before it is held.
   void SetRows(std::vector<JobRow> loaded);
+  // In place of SetRows: its part is made as a whole.
+  void SetWhole();
 
   // Follows one of the arrows that are drawn above; another one is an error of the program.
   void Enter(Phase to);
   void Enter(Recording to);
 
+  bool IsWhole() const { return run->work != nullptr; }
   bool Working() const { return phase == Phase::kWorking; }
   bool Lost() const { return phase == Phase::kLost; }
   bool Leaving() const { return phase == Phase::kGivingBack || phase == Phase::kDeaf; }
@@ -122,7 +128,7 @@ struct HeldJobChunk {
   bool Finished() const { return rows_open == 0; }
   // A record can end the chunk: its part is finished, or its job fails.
   bool CanEnd() const { return Finished() || fault.has_value(); }
-  // What has not ended is to be tried later.
+  // What has not ended is to be tried later. Never of a whole part.
   bool Resting() const;
   // The first time at which a row is to be tried that is to be tried later.
   base::Timestamp RestsUntil() const;

@@ -126,6 +126,10 @@ JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const JobSpecs& know
   out.specs = std::move(claim.specs);
   for (store::ClaimedJobChunk& chunk : claim.chunks) {
     Loaded& loaded = out.chunks.emplace_back();
+    if (chunk.lane == domain::Lane::kTransform) {
+      loaded.chunk = std::move(chunk);
+      continue;
+    }
     const auto spec = out.specs.find(chunk.job_id);
     const auto of_known = known.find(chunk.job_id);
     if (spec != out.specs.end()) {

@@ -27,9 +27,10 @@ namespace vedette::worker {
 // room, and polls. Loop thread only; everything handed in must outlive this object.
 class JobClaimer {
  public:
-  // A chunk with the rows of its part.
+  // A chunk with the rows of its part. In the lane `transform` parts are worked on as a whole: the
+  // text of the rows stays with the chunk, and `rows` is empty.
   struct Loaded {
-    store::ClaimedJobChunk chunk;  // without the texts of its rows
+    store::ClaimedJobChunk chunk;  // otherwise without it
     std::variant<std::vector<JobRow>, UnreadablePart> rows;
   };
   struct Claimed {

@@ -12,7 +12,7 @@ std::set<domain::Lane> ServedLanes(const config::Config& config) {
   std::set<domain::Lane> lanes;
   for (const std::string& name : config.worker.lanes) {
     const auto lane = domain::ParseLane(name);
-    if (!lane || *lane == domain::Lane::kTransform) continue;
+    if (!lane) continue;
     if (*lane == domain::Lane::kSmtp && config.smtp.hello_name.empty()) continue;
     lanes.insert(*lane);
   }
@@ -31,6 +31,7 @@ JobPipeline::JobPipeline(base::EventLoop& loop, store::Pool& pool, store::Signal
       leases_(loop, pool, log, config.worker.lease_ms, LeaseHooks()),
       recorder_(loop, pool, signals, clock, metrics, config, log, holdings_, RecorderHooks()),
       pump_(loop, clock, metrics, config, holdings_, PumpHooks()),
+      parts_(loop, pool, metrics, config, log, holdings_, PartHooks()),
       watch_(loop, pool, clock, log, holdings_, WatchHooks()),
       serial_(loop, pool, log, config.worker.claims_max, slot, SerialHooks()),
       claimer_(loop, pool, clock, log, config, ServedLanes(config), holdings_,
@@ -80,6 +81,22 @@ RowPump::Hooks JobPipeline::PumpHooks() {
   return hooks;
 }
 
+PartPump::Hooks JobPipeline::PartHooks() {
+  PartPump::Hooks hooks;
+  hooks.made = [this](const JobChunkPtr& chunk, PartOutput made) {
+    recorder_.AddMade(chunk, std::move(made));
+  };
+  hooks.fault = [this](const JobChunkPtr& chunk, store::JobFault fault) {
+    recorder_.AddFault(chunk, std::move(fault));
+  };
+  hooks.failed = [this](const JobChunkPtr& chunk) {
+    PutBack(chunk, kPartAgain);
+    claimer_.OnRoom();
+  };
+  hooks.dropped = [this](const JobChunkPtr& chunk) { PutBackIfQuiet(chunk); };
+  return hooks;
+}
+
 HeldWatch::Hooks JobPipeline::WatchHooks() {
   HeldWatch::Hooks hooks;
   hooks.lost = [this](const JobChunkPtr& chunk) { OnLost(chunk); };
@@ -91,6 +108,7 @@ HeldWatch::Hooks JobPipeline::WatchHooks() {
 SerialRows::Hooks JobPipeline::SerialHooks() {
   SerialRows::Hooks hooks;
   hooks.start = [this](const JobChunkPtr& chunk, std::size_t row) { pump_.StartRow(chunk, row); };
+  hooks.start_whole = [this](const JobChunkPtr& chunk) { parts_.Start(chunk); };
   hooks.ended = [this](const JobChunkPtr& chunk, std::size_t row, RowDone done) {
     recorder_.AddEnd(chunk, row, std::move(done));
   };
@@ -145,6 +163,7 @@ void JobPipeline::OnClaimed(JobClaimer::Claimed claimed) {
     StopAll();
   } else {
     pump_.Pump();
+    parts_.Pump();
   }
 }
 
@@ -161,7 +180,9 @@ void JobPipeline::Hold(JobClaimer::Loaded loaded, const JobClaimer::Claimed& cla
     Forget(former);
   }
   const JobChunkPtr chunk = MakeHeldJobChunk(std::move(loaded.chunk), std::move(run));
-  if (auto* rows = std::get_if<std::vector<JobRow>>(&loaded.rows)) {
+  if (chunk->IsWhole()) {
+    chunk->SetWhole();
+  } else if (auto* rows = std::get_if<std::vector<JobRow>>(&loaded.rows)) {
     chunk->SetRows(std::move(*rows));
   } else if (!chunk->fault) {
     chunk->fault.emplace().error = std::get<UnreadablePart>(loaded.rows).sentence;
@@ -178,7 +199,11 @@ void JobPipeline::Begin(const JobChunkPtr& chunk) {
     recorder_.Add(chunk);  // an earlier holder recorded the last row, but not the part
   } else if (chunk->Resting() && !chunk->claimed.suspect) {
     OnRecorded(chunk);  // it came before the time of its rows
-  } else if (!serial_.Take(chunk)) {
+  } else if (serial_.Take(chunk)) {
+    return;
+  } else if (chunk->IsWhole()) {
+    parts_.Enqueue(chunk);
+  } else {
     pump_.Enqueue(chunk);
   }
 }

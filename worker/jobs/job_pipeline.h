@@ -24,6 +24,7 @@
 #include "worker/jobs/job_claimer.h"
 #include "worker/jobs/job_holdings.h"
 #include "worker/jobs/job_recorder.h"
+#include "worker/jobs/part_pump.h"
 #include "worker/jobs/row_pump.h"
 #include "worker/jobs/serial_rows.h"
 #include "worker/suspect_slot.h"
@@ -34,16 +35,20 @@ namespace vedette::worker {
 // version may have it.
 inline constexpr std::chrono::seconds kUnknownBlockWait{30};
 
-// The lanes of `[worker] lanes` that a process can serve: those whose work is done row by row. No
-// block works on whole parts yet, so `transform` is not among them; `smtp` is where [email.smtp]
+// How long a part is put back that could not be made because the database did not answer.
+inline constexpr std::chrono::seconds kPartAgain{1};
+
+// The lanes of `[worker] lanes` that a process can serve: `smtp` is among them where [email.smtp]
 // has a hello_name.
 std::set<domain::Lane> ServedLanes(const config::Config& config);
 
 // The pipeline of jobs. It composes the parts below, of which each has one task:
 //
 //   JobClaimer ----> RowPump ----> JobRecorder ----> ended: not held any more
-//       |               ^               |
-//       +-> SerialRows -+               +--> put back: all that is left is to be tried later
+//       |               ^            ^  |
+//       +-> SerialRows -+            |  +--> put back: all that is left is to be tried later
+//       |               v            |
+//       +-----------> PartPump ------+  parts that are made as a whole
 //
 // JobHoldings counts what is held, LeaseKeeper renews the leases on it, HeldWatch knows which
 // chunks may start rows, BlockRuns knows what runs them, Drain bounds how long an end takes. Loop
@@ -70,6 +75,7 @@ class JobPipeline {
   work::LeaseKeeper::Hooks LeaseHooks();
   JobRecorder::Hooks RecorderHooks();
   RowPump::Hooks PumpHooks();
+  PartPump::Hooks PartHooks();
   HeldWatch::Hooks WatchHooks();
   SerialRows::Hooks SerialHooks();
   work::Step<bool>::Hooks PutBackHooks(store::Signals& signals);
@@ -99,6 +105,7 @@ class JobPipeline {
   work::LeaseKeeper leases_;
   JobRecorder recorder_;
   RowPump pump_;
+  PartPump parts_;
   HeldWatch watch_;
   SerialRows serial_;
   JobClaimer claimer_;

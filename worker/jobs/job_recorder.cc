@@ -82,6 +82,7 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
   const HeldJobChunk& chunk = *item.chunk;
   Draft draft;
   draft.rows = item.rows;
+  draft.made = chunk.made;
   store::JobChunkRecord& record = draft.record;
   record.lease = chunk.lease();
   record.block = chunk.claimed.block;
@@ -116,7 +117,12 @@ store::JobChunkRecord JobRecorder::Complete(const Draft& draft) {
   if (auto* progress = std::get_if<store::JobPartProgress>(&record.what)) {
     progress->done_json = WriteDone(*draft.rows);
   } else if (auto* end = std::get_if<store::JobPartEnd>(&record.what)) {
-    end->rows_json = WriteOutput(*draft.rows);
+    if (draft.made) {
+      end->made = draft.made->parts;
+      end->keys = draft.made->keys;
+    } else {
+      end->rows_json = WriteOutput(*draft.rows);
+    }
   }
   return record;
 }
@@ -139,6 +145,16 @@ void JobRecorder::AddEnd(const JobChunkPtr& chunk, std::size_t row, RowDone done
     counts.charge_mc += *done.charge_mc;
   }
   if (done.error) chunk->error = std::move(done.error);
+  Add(chunk);
+}
+
+void JobRecorder::AddMade(const JobChunkPtr& chunk, PartOutput made) {
+  base::Assert(chunk->IsWhole() && !chunk->made, "A whole part is made once.");
+  NoteUnrecorded(*chunk);
+  chunk->unrecorded.done = made.rows_done;
+  chunk->made = std::make_shared<const PartOutput>(std::move(made));
+  chunk->claimed.rows_json.reset();
+  holdings_.CloseRow(*chunk);
   Add(chunk);
 }
 

@@ -45,6 +45,9 @@ class JobRecorder {
   // A row of a held chunk that is not in flight has ended so. To be recorded.
   void AddEnd(const JobChunkPtr& chunk, std::size_t row, RowDone done);
 
+  // The part of a held chunk is made as a whole. To be recorded.
+  void AddMade(const JobChunkPtr& chunk, PartOutput made);
+
   // A row of a held chunk that is not in flight is to be tried later. To be recorded.
   void AddLater(const JobChunkPtr& chunk, std::size_t row, RowLater later);
 
@@ -80,6 +83,7 @@ class JobRecorder {
   struct Draft {
     store::JobChunkRecord record;
     std::shared_ptr<const std::vector<RowRecord>> rows;
+    std::shared_ptr<const PartOutput> made;  // of a whole part
   };
 
   Batcher::Hooks BatcherHooks();

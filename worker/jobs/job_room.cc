@@ -22,10 +22,11 @@ std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
     if (org.rank != rank) continue;
     work::Asking& a = asking.emplace_back();
     a.org_id = org.org_id;
-    a.first_rows = static_cast<std::size_t>(std::max(org.rows, 1));
+    const bool whole = lane == domain::Lane::kTransform;
+    a.first_rows = whole ? 1 : static_cast<std::size_t>(std::max(org.rows, 1));
     const JobOrgLoad* load = holdings.FindOrg(lane, org.org_id);
     if (load == nullptr) continue;
-    a.rows_open = load->rows_open;
+    a.rows_open = whole ? load->chunks : load->rows_open;
     a.in_flight = load->in_flight;
   }
   return asking;
@@ -57,9 +58,16 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
       slots - static_cast<std::size_t>(std::floor(static_cast<double>(slots) * kept)), 1);
   room.in_flight = load.in_flight;
   room.newcomer_share = config.newcomer_share;
-  room.rows_max = room.slots_max;
-  room.rows_open = load.rows_open;
-  room.rows_left = Left(kHeldPerSlot * room.slots_max, load.rows_open);
+  if (lane == domain::Lane::kTransform) {
+    // A part is one piece of work, which is held until it is recorded.
+    room.rows_max = static_cast<std::size_t>(config.parts_held_max);
+    room.rows_open = load.chunks;
+    room.rows_left = Left(room.rows_max, load.chunks);
+  } else {
+    room.rows_max = room.slots_max;
+    room.rows_open = load.rows_open;
+    room.rows_left = Left(kHeldPerSlot * room.slots_max, load.rows_open);
+  }
   room.rows_left_for_slots = room.rows_left;
   return room;
 }
@@ -71,7 +79,8 @@ bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain:
 
 bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane) {
   const work::Room room = JobRoomOf(config, load, lane, kRankWaited);
-  return room.in_flight < room.slots_max && room.rows_left > 0;
+  const bool ahead = lane == domain::Lane::kTransform;  // parts are claimed before they can start
+  return (ahead || room.in_flight < room.slots_max) && room.rows_left > 0;
 }
 
 std::size_t ChunkBytesMax(const config::JobsConfig& config) {
@@ -110,7 +119,10 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
       org.chunks += chunks;
       org.rank_max = rank;
       // What rank 0 takes here is not there for rank 1.
-      if (rank == kRankWaited) load.rows_open += static_cast<std::size_t>(share.rows_max);
+      if (rank == kRankWaited) {
+        load.rows_open += static_cast<std::size_t>(share.rows_max);
+        load.chunks += chunks;
+      }
     }
   }
   std::vector<store::JobShare> shares;

@@ -132,8 +132,8 @@ void RowPump::StartRow(const JobChunkPtr& chunk, std::size_t row) {
   run->row_id = domain::JobRowId(chunk->claimed.job_id, chunk->claimed.block, chunk->claimed.part,
                                  static_cast<int>(row));
   run->started = clock_.SinceBoot();
-  run->deadline = std::min<std::chrono::nanoseconds>(run->started + config_.lookups.row_timeout_ms,
-                                                     chunk->deadline);
+  const auto timeout = chunk->run->runner->RowTimeout().value_or(config_.lookups.row_timeout_ms);
+  run->deadline = std::min<std::chrono::nanoseconds>(run->started + timeout, chunk->deadline);
   holdings_.EnterFlight(*chunk);
   run->row().state = JobRow::State::kInFlight;
   Attempt(run);

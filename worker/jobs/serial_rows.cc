@@ -50,29 +50,40 @@ void SerialRows::OnRecorded(const JobChunkPtr& chunk) {
 
 void SerialRows::Next(const JobChunkPtr& chunk) {
   if (!chunk->Working()) return;
+  if (chunk->IsWhole()) {
+    Enter(chunk, store::kSuspectPart);
+    return;
+  }
   const auto waiting = std::find_if(chunk->rows.begin(), chunk->rows.end(), [](const JobRow& row) {
     return row.state == JobRow::State::kWaiting;
   });
   if (waiting == chunk->rows.end()) return;
-  const auto row = static_cast<std::size_t>(waiting - chunk->rows.begin());
+  Enter(chunk, static_cast<int>(waiting - chunk->rows.begin()));
+}
+
+void SerialRows::Enter(const JobChunkPtr& chunk, int row) {
   slot_.Enter(chunk.get(), chunk->claimed.org_id, SuspectSlot::Try::kAlone,
               live_.Guard([this, chunk, row] { Try(chunk, row); }));
 }
 
 // The database hears of the try before it begins: a claim after a death in it fails the row.
-void SerialRows::Try(const JobChunkPtr& chunk, std::size_t row) {
+void SerialRows::Try(const JobChunkPtr& chunk, int row) {
   if (!chunk->Working()) return;  // a drain gives it back, and with that frees the slot
   store::RunAsync<bool>(
       pool_, loop_,
       [lease = chunk->lease(), row](store::Session& session) {
-        return store::MarkJobSuspect(session, lease, static_cast<int>(row));
+        return store::MarkJobSuspect(session, lease, row);
       },
       live_.Guard([this, chunk, row](const std::variant<bool, store::Failure>& result) {
         if (!chunk->Working()) return;
         const bool* marked = std::get_if<bool>(&result);
         if (marked != nullptr && *marked) {
-          chunk->claimed.suspect = static_cast<int>(row);
-          hooks_.start(chunk, row);
+          chunk->claimed.suspect = row;
+          if (row == store::kSuspectPart) {
+            hooks_.start_whole(chunk);
+          } else {
+            hooks_.start(chunk, static_cast<std::size_t>(row));
+          }
         } else {
           hooks_.forget(chunk);  // the process that claims it when its lease ends goes on
         }

@@ -37,6 +37,8 @@ class SerialRows {
   struct Hooks {
     // The row's try begins now: start it.
     std::function<void(const JobChunkPtr&, std::size_t row)> start;
+    // The same of a chunk whose part is made as a whole.
+    std::function<void(const JobChunkPtr&)> start_whole;
     // The row has ended without a try.
     std::function<void(const JobChunkPtr&, std::size_t row, RowDone)> ended;
     // The job is to fail.
@@ -60,7 +62,9 @@ class SerialRows {
 
  private:
   void Next(const JobChunkPtr& chunk);
-  void Try(const JobChunkPtr& chunk, std::size_t row);
+  // `row`: an index, or store::kSuspectPart.
+  void Enter(const JobChunkPtr& chunk, int row);
+  void Try(const JobChunkPtr& chunk, int row);
 
   base::EventLoop& loop_;
   store::Pool& pool_;

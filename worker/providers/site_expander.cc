@@ -91,7 +91,8 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
       if (failure->error_class != "http_status" || failure->retryable) return End(NothingFound());
     } else {
       const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-      if (!static_cast<const RobotsReading&>(reading).robots.Allows(path_)) return End(NothingFound());
+      if (!static_cast<const RobotsReading&>(reading).robots.Allows(path_))
+        return End(NothingFound());
     }
     auto read = [request = request_](const pages::FetchedPage& page, pages::ReadingTime& time) {
       return ReadPageOf(*request, page, time);

@@ -43,9 +43,11 @@ TEST(Documents, DescribeBodiesAndKeysAsTheRoutesHaveThem) {
         document["paths"][std::string(route.pattern)][LowerCase(std::string(route.method))];
     EXPECT_EQ(operation.contains("requestBody"), route.body != rest::Body::kNone) << route.pattern;
     const bool open = operation.contains("security") && operation["security"].empty();
-    // What shows a client's assertion in its body has no scheme of the document's.
-    const bool by_assertion = route.access == Access::kAssertion;
-    EXPECT_EQ(open, route.handler == nullptr || by_assertion) << route.pattern;
+    // What shows a client's assertion in its body, or is a signed link, has no scheme of the
+    // document's.
+    const bool by_itself =
+        route.access == Access::kAssertion || route.access == Access::kSignedLink;
+    EXPECT_EQ(open, route.handler == nullptr || by_itself) << route.pattern;
     if (open) continue;
     for (const char* status : {"401", "403", "429", "500", "503"}) {
       EXPECT_TRUE(operation["responses"].contains(status)) << route.pattern << " " << status;

@@ -148,7 +148,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
   EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>() + MembersOf<AgeConfig>());
   EXPECT_EQ(keys["email"], MembersOf<EmailConfig>());
-  EXPECT_EQ(keys["providers"] + 3, MembersOf<ProvidersConfig>());  // ids of services, models, recipes
+  EXPECT_EQ(keys["providers"] + 3,
+            MembersOf<ProvidersConfig>());  // ids of services, models, recipes
   EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());

@@ -1,0 +1,335 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "api/handlers.h"
+#include "api/idempotency.h"
+#include "api/jobs/job_calls.h"
+#include "api/workflows/definition_rules.h"
+#include "api/workflows/run_body.h"
+#include "api/workflows/workflow_calls.h"
+#include "domain/job_result.h"
+#include "domain/money.h"
+#include "domain/workflow/block_types.h"
+#include "domain/workflow/run_graph.h"
+#include "domain/workflow/run_plan.h"
+#include "net/public_address.h"
+#include "store/jobs/run_source.h"
+#include "store/jobs/start.h"
+
+// POST /workflows/run.
+namespace vedette::api {
+namespace {
+
+using base::Json;
+using domain::Definition;
+
+// What the slowest probe takes for a row, where it asks nobody.
+constexpr std::chrono::milliseconds kNoPace{0};
+
+domain::PlanRules PlanRulesOf(const config::Config& config) {
+  domain::PlanRules rules;
+  rules.price_mc = [&config](const domain::DefinedBlock& block) -> std::int64_t {
+    if (block.type->work != domain::BlockWork::kResearch) return 0;
+    return config.prices_mc.at(block.specs.at("tier").get<std::string>());
+  };
+  rules.pace = [&config](const domain::DefinedBlock& block) {
+    if (block.type->work != domain::BlockWork::kResearch) return kNoPace;
+    const auto& probe = config.probes.at(block.specs.at("tier").get<std::string>());
+    return probe.kind == "null" ? kNoPace : block.type->pace;
+  };
+  rules.part_target = config.worker.chunk_duration_target_ms;
+  rules.window_rows = config.workflows.window_rows;
+  return rules;
+}
+
+// The rows of a run, and what it reads them from.
+struct Source {
+  domain::RunSource rows;
+  std::vector<domain::RowsPart> parts;  // of a payload
+  std::optional<base::Uuid> upload_id;
+};
+
+rest::Reply InvalidHandle() {
+  return rest::ErrorReply(400, "invalid_resource_handle",
+                          "resource_handle_id names no finished upload of your organisation; it "
+                          "may have expired");
+}
+
+rest::Judged<Source> FileSource(const Call& call, const Definition& definition, int part_rows) {
+  const Json& handle = definition.blocks.front().specs.at("resource_handle_id");
+  if (handle.is_null()) {
+    return rest::ErrorReply(400, "missing_resource_handle",
+                            "the workflow reads a file: name its handle in "
+                            "specs_override.resource_handle_id");
+  }
+  const auto id = base::Uuid::Parse(handle.get_ref<const std::string&>());
+  const auto upload =
+      id ? store::FindRunUpload(call.session, call.caller.org_id, *id, part_rows) : std::nullopt;
+  if (!upload) return InvalidHandle();
+  Source source;
+  source.upload_id = id;
+  source.rows = {upload->columns, upload->row_count, upload->parts, upload->units};
+  return source;
+}
+
+rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int part_rows,
+                                   domain::PayloadReader reader) {
+  const Json& specs = definition.blocks.front().specs;
+  if (!given) {
+    const Json& sample = specs.at("webhook_input");
+    if (sample.is_null()) {
+      return rest::ErrorReply(400, "missing_payload",
+                              "send webhook_payload: the workflow's webhook block has no "
+                              "webhook_input to run with");
+    }
+    reader = domain::PayloadReader(specs.at("input_schema"), part_rows);
+    const auto records = domain::ReadSample(sample.get_ref<const std::string&>());
+    for (const std::string& record : records.value_or(std::vector<std::string>())) {
+      if (const auto fault = reader.Take(record)) {
+        return rest::ErrorReply(400, "invalid_webhook_input", "webhook_input: " + fault->msg);
+      }
+    }
+  }
+  if (reader.records() == 0) {
+    return rest::ErrorReply(400, "empty_payload", "webhook_payload has no records");
+  }
+  if (const auto& missing = reader.missing()) {
+    return rest::ErrorReply(400, "missing_columns",
+                            fmt::format("record {} lacks columns that input_schema asks for: {}",
+                                        missing->record, fmt::join(missing->columns, ", ")));
+  }
+  Source source;
+  source.parts = reader.Finish();
+  source.rows = {reader.columns(), static_cast<std::int64_t>(reader.records()),
+                 static_cast<int>(source.parts.size()), std::nullopt};
+  return source;
+}
+
+std::optional<rest::Reply> JudgeFeatures(const Call& call, const Definition& definition) {
+  for (const domain::DefinedBlock& block : definition.blocks) {
+    if (block.type->work != domain::BlockWork::kResearch) continue;
+    const auto tier = block.specs.at("tier").get<std::string>();
+    if (auto reply = CheckFeature(call, tier == "high", domain::kFeatureHighTier, "tier high")) {
+      return reply;
+    }
+    if (auto reply =
+            CheckFeature(call, tier == "micro", domain::kFeatureTestingMonitors, "tier micro")) {
+      return reply;
+    }
+  }
+  return std::nullopt;
+}
+
+// The address was judged when the workflow was stored; what is allowed may have changed since.
+std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
+    const Call& call, const domain::PlannedBlock& block) {
+  if (block.type->url_member.empty()) return std::nullopt;
+  const auto url = block.bound.specs.at(std::string(block.type->url_member)).get<std::string>();
+  const auto judged = net::JudgeTenantUrl(url, call.parts.policy);
+  if (!judged.url) return "the address is not allowed: " + judged.error->message;
+  return store::Webhook{url, {judged.url->scheme, judged.url->host, judged.url->port}};
+}
+
+store::NewJobBlock BlockOf(const domain::PlannedBlock& planned, const domain::RunPlan& plan,
+                           const Source& source) {
+  store::NewJobBlock block;
+  block.type = planned.type->name;
+  block.specs_json = domain::BoundSpecsJson(planned.bound);
+  block.input = planned.input;
+  block.lane = planned.type->lane;
+  block.price_mc = planned.price_mc;
+  block.after_drop = planned.after_drop;
+  if (!plan.fault) block.columns = planned.output;
+  if (!planned.input) block.rows_total = source.rows.rows;
+  block.parts_total = planned.parts_total;
+  block.part_window = planned.part_window;
+  return block;
+}
+
+store::NewJob JobOf(const Call& call, const store::Workflow& workflow, const Definition& definition,
+                    int part_rows, Source source) {
+  const config::Config& config = call.parts.config;
+  const domain::RunPlan plan =
+      domain::PlanRun(definition, source.rows, part_rows, PlanRulesOf(config));
+  store::NewJob job;
+  job.id = base::Uuid::V7(call.parts.clock);
+  job.org_id = call.caller.org_id;
+  job.team_id = call.caller.team_id;
+  job.kind = domain::JobKind::kWorkflow;
+  job.name = workflow.name;
+  job.workflow_id = workflow.id;
+  job.upload_id = source.upload_id;
+  job.part_rows = part_rows;
+  job.params_json = domain::RunParamsJson(domain::DefinitionJson(definition), definition.frame);
+  job.caller = call.caller.principal;
+  job.remote_address = call.request().remote_address;
+  job.estimate_mc = plan.estimate_mc;
+  job.deadline = config.workflows.run_timeout;
+  if (plan.fault) job.fault = store::NewJobFault{plan.fault->block, plan.fault->error};
+  for (const domain::PlannedBlock& planned : plan.blocks) {
+    store::NewJobBlock block = BlockOf(planned, plan, source);
+    auto webhook = WebhookOf(call, planned);
+    if (auto* sentence = std::get_if<std::string>(&webhook)) {
+      if (!job.fault)
+        job.fault = store::NewJobFault{static_cast<int>(job.blocks.size()), *sentence};
+    } else {
+      block.webhook = std::get<0>(std::move(webhook));
+    }
+    job.blocks.push_back(std::move(block));
+  }
+  if (job.fault) job.estimate_mc = 0;  // nothing is worked on
+  for (domain::RowsPart& part : source.parts) {
+    job.parts.push_back({std::move(part.rows_json), part.row_count});
+  }
+  return job;
+}
+
+rest::Reply Started(const Call& call, const base::Uuid& workflow_id,
+                    const store::JobStarted& started) {
+  return rest::JsonReply(
+      200, {{"status", "queued"},
+            {"workflow_id", workflow_id.ToString()},
+            {"job_id", started.job_id.ToString()},
+            {"cache_config", nullptr},
+            {"already_started", started.already_started},
+            {"estimated_cost_cents",
+             domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)}});
+}
+
+rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
+                    const store::StartOutcome& outcome) {
+  if (const auto* started = std::get_if<store::JobStarted>(&outcome)) {
+    return Started(call, workflow_id, *started);
+  }
+  if (std::holds_alternative<store::JobKeyInUse>(outcome)) return KeyInUse();
+  if (std::holds_alternative<store::JobKeyReused>(outcome)) return KeyReused();
+  if (const auto* refused = std::get_if<store::JobNotPayable>(&outcome)) {
+    return NotPayable(call.parts.config, *refused);
+  }
+  if (std::holds_alternative<store::JobUploadNotFound>(outcome)) return InvalidHandle();
+  if (std::holds_alternative<store::TooManyRuns>(outcome)) {
+    return rest::Unavailable("too_many_runs",
+                             "too many runs of your organisation are open; nothing was charged");
+  }
+  if (std::holds_alternative<store::TooManyJobs>(outcome)) {
+    return rest::Unavailable("too_many_jobs",
+                             "too many jobs of your organisation are open; nothing was charged");
+  }
+  throw std::logic_error("the start of a run had an outcome that no run has");
+}
+
+// Wakes workers, and tells of a run that had nothing to do.
+void Announce(const Call& call, const store::StartOutcome& outcome) {
+  const auto* started = std::get_if<store::JobStarted>(&outcome);
+  if (started == nullptr || started->already_started) return;
+  if (!started->ended) call.parts.signals.Raise(store::Signal::kJobChunk);
+  for (const store::Signal signal : started->raise) call.parts.signals.Raise(signal);
+  if (const auto& ended = started->ended) {
+    call.parts.metrics.AddJobEnded(ended->kind, ended->status, ended->took);
+  }
+}
+
+void JudgeQuery(const Call& call, rest::Problems* problems) {
+  rest::QueryReader query(call.request().query, problems);
+  query.Boolean("save_json", false);
+  for (const std::string& format : query.All("result_formats")) {
+    if (format == "csv" || format == "ndjson") continue;
+    query.Refuse("result_formats", "enum", "Input should be csv or ndjson");
+  }
+}
+
+// A request whose form is right, with what it is to run.
+struct RunRequest {
+  Definition definition;
+  domain::ValidationFaults override_faults;
+  bool has_payload = false;
+  int part_rows = 1;
+  domain::PayloadReader reader;
+};
+
+// 413, 415, 400 and 422 of form.
+rest::Judged<RunRequest> ReadRequest(Call& call, const store::Workflow& workflow) {
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, RunBodyRules(call));
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  rest::Problems problems;
+  JudgeQuery(call, &problems);
+  const RunBody body = ReadRunBody(std::get<rest::JsonBody>(json), &problems);
+  Definition definition = domain::ReadStoredDefinition(workflow.definition_json);
+  auto faults = OverrideSpecs(body.specs_override, DefinitionRulesOf(call.parts), &definition);
+  const int part_rows = domain::PartRowsOf(definition, PlanRulesOf(call.parts.config));
+  const Json& specs = definition.blocks.front().specs;
+  const auto schema = specs.find("input_schema");
+  domain::PayloadReader reader(schema == specs.end() ? Json() : *schema, part_rows);
+  if (body.payload) {
+    // The rows are made beside the body.
+    if (auto reply = TakeBytes(call, call.request().body.size())) return std::move(*reply);
+    auto records = *body.payload;
+    if (!body.record.empty()) records.push_back(body.record);
+    ReadRecords(records, &reader, &problems);
+  }
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  return RunRequest{std::move(definition), std::move(faults), body.payload.has_value(), part_rows,
+                    std::move(reader)};
+}
+
+// Rules 1 to 4 of the interface, in the order in which they are told.
+rest::Judged<Source> JudgeRules(const Call& call, RunRequest request) {
+  const bool is_session = call.caller.principal.kind == domain::PrincipalKind::kUser;
+  if (request.has_payload && is_session) {
+    return rest::ErrorReply(
+        400, "session_token_not_allowed",
+        "webhook_payload is taken with an API key or an OAuth credential alone");
+  }
+  if (!request.override_faults.empty()) {
+    rest::Problems problems;
+    AddFaults(request.override_faults, &problems);
+    return *problems.Refusal();
+  }
+  const domain::BlockType& source = *request.definition.blocks.front().type;
+  const bool reads_file = source.work == domain::BlockWork::kReadsFile;
+  if (request.has_payload && reads_file) {
+    return rest::ErrorReply(
+        400, "source_not_webhook",
+        fmt::format("the workflow begins with {}: it takes no webhook_payload", source.name));
+  }
+  if (reads_file) return FileSource(call, request.definition, request.part_rows);
+  return PayloadSource(request.has_payload, request.definition, request.part_rows,
+                       std::move(request.reader));
+}
+
+}  // namespace
+
+rest::Handled RunWorkflow(Call& call) {
+  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  const auto& workflow = std::get<store::Workflow>(found);
+  rest::Judged<RunRequest> read = ReadRequest(call, workflow);
+  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
+  auto& request = std::get<RunRequest>(read);
+  auto key = ReadIdempotency(call, "/workflows/run?" + workflow.id.ToString());
+  if (auto* reply = std::get_if<rest::Reply>(&key)) return std::move(*reply);
+  const auto& idempotency = std::get<std::optional<store::Idempotency>>(key);
+  call.answer->DropBody();
+  if (idempotency) {
+    const auto known = store::FindJobStart(call.session, call.caller.org_id, *idempotency);
+    if (known) return ReplyTo(call, workflow.id, *known);
+  }
+  const Definition definition = request.definition;
+  const int part_rows = request.part_rows;
+  rest::Judged<Source> source = JudgeRules(call, std::move(request));
+  if (auto* reply = std::get_if<rest::Reply>(&source)) return std::move(*reply);
+  if (auto reply = JudgeFeatures(call, definition)) return std::move(*reply);
+  store::NewJob job =
+      JobOf(call, workflow, definition, part_rows, std::get<Source>(std::move(source)));
+  job.idempotency = idempotency;
+  const auto outcome = store::StartJob(call.session, call.parts.clock, job,
+                                       {call.parts.config.jobs.open_per_org_max,
+                                        call.parts.config.workflows.runs_active_per_org_max});
+  Announce(call, outcome);
+  return ReplyTo(call, workflow.id, outcome);
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/call.h"
+#include "domain/workflow/definition.h"
+#include "domain/workflow/payload.h"
+#include "rest/problems.h"
+
+// The body of POST /workflows/run.
+namespace vedette::api {
+
+struct RunBody {
+  base::Json specs_override;  // an object, or null
+  // The records, as JSON text; empty where none were sent. They point into the request's body, or
+  // are kept in `record`.
+  std::optional<std::vector<std::string_view>> payload;
+  std::string record;  // the payload that is one object
+};
+
+rest::BodyRules RunBodyRules(const Call& call);
+
+// Reads the members; what has the wrong form becomes a problem. `body` lives as long as what is
+// returned.
+RunBody ReadRunBody(const rest::JsonBody& body, rest::Problems* problems);
+
+// Replaces top-level members of the source's specs. What does not fit the source then.
+domain::ValidationFaults OverrideSpecs(const base::Json& specs_override,
+                                       const domain::DefinitionRules& rules,
+                                       domain::Definition* definition);
+
+// Reads the records as rows. What is no row becomes a problem.
+void ReadRecords(const std::vector<std::string_view>& records, domain::PayloadReader* reader,
+                 rest::Problems* problems);
+
+}  // namespace vedette::api

@@ -1,0 +1,188 @@
+#include "api/workflows/run_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "domain/block_progress.h"
+#include "domain/job_result.h"
+#include "domain/workflow/block_types.h"
+
+namespace vedette::api {
+namespace {
+
+using base::Json;
+using domain::BlockStatus;
+using store::JobBlockView;
+
+constexpr double kPerMilleInPercent = 10;
+
+Json TimeOrNull(const std::optional<base::Timestamp>& time) {
+  return time ? Json(base::FormatTimestamp(*time)) : Json(nullptr);
+}
+
+Json TextOrNull(const std::optional<std::string>& text) {
+  return text ? Json(*text) : Json(nullptr);
+}
+
+Json UserOf(const domain::Principal& caller) {
+  if (caller.on_behalf_of) return *caller.on_behalf_of;
+  if (caller.kind == domain::PrincipalKind::kUser) return caller.id.ToString();
+  return nullptr;
+}
+
+// A block of a run with what its rows are.
+class LiveBlock {
+ public:
+  LiveBlock(const domain::RunGraph& graph, const std::vector<JobBlockView>& blocks, int number,
+            bool run_ended)
+      : shown_(graph.blocks.at(static_cast<std::size_t>(number))),
+        own_(blocks.at(static_cast<std::size_t>(number))),
+        rows_(blocks.at(static_cast<std::size_t>(domain::RowsOf(graph, number)))),
+        input_(rows_.input ? &blocks.at(static_cast<std::size_t>(*rows_.input)) : nullptr),
+        run_ended_(run_ended) {}
+
+  bool IsCompleted() const { return own_.status == BlockStatus::kCompleted; }
+  bool IsRunning() const { return !run_ended_ && own_.status == BlockStatus::kRunning; }
+
+  int PerMille() const {
+    const domain::BlockProgress progress{rows_.input, rows_.parts_total, rows_.opened,
+                                         rows_.parts_done, rows_.part_window};
+    return domain::PerMille(progress, IsCompleted());
+  }
+
+  Json ToJson(const domain::RunGraph& graph) const {
+    Json previous = Json::array();
+    if (shown_.input) previous.push_back(graph.blocks[static_cast<std::size_t>(*shown_.input)].id);
+    Json step = nullptr;
+    if (IsRunning()) step = fmt::format("{} of {} parts", rows_.parts_done, rows_.parts_total);
+    return {{"block_id", shown_.id},
+            {"block_name", shown_.name},
+            {"sequence_number", shown_.sequence_number},
+            {"previous_block_ids", std::move(previous)},
+            {"status", StatusName()},
+            {"started_at", TimeOrNull(own_.started_at)},
+            {"completed_at", TimeOrNull(own_.finished_at)},
+            {"progress_percentage", PerMille() / kPerMilleInPercent},
+            {"current_step", std::move(step)},
+            {"processed_count", rows_.rows_done},
+            {"total_count", TotalCount()},
+            {"estimated_total_count", EstimatedTotal()},
+            {"last_updated", base::FormatTimestamp(own_.updated_at)},
+            {"error_message", TextOrNull(own_.error)},
+            {"metrics",
+             {{"row_count", rows_.rows_out},
+              {"dataframe_type", graph.frame},
+              {"processed_count", rows_.rows_done},
+              {"total_count", TotalCount()}}}};
+  }
+
+ private:
+  std::string_view StatusName() const {
+    const bool unfinished =
+        own_.status == BlockStatus::kPending || own_.status == BlockStatus::kRunning;
+    return run_ended_ && unfinished ? "cancelled" : domain::BlockStatusName(own_.status);
+  }
+
+  // Rows of its input so far.
+  std::int64_t TotalCount() const {
+    return input_ == nullptr ? rows_.rows_total.value_or(rows_.rows_out) : input_->rows_out;
+  }
+
+  Json EstimatedTotal() const {
+    if (input_ == nullptr || input_->status == BlockStatus::kCompleted) return TotalCount();
+    if (input_->parts_done == 0) return nullptr;
+    return input_->rows_out * input_->parts_total / input_->parts_done;
+  }
+
+  const domain::ShownBlock& shown_;
+  const JobBlockView& own_;
+  const JobBlockView& rows_;   // the block whose rows it shows: itself, or its input
+  const JobBlockView* input_;  // of that block; null: it is a source
+  const bool run_ended_;
+};
+
+bool DropsRows(const domain::ShownBlock& block) {
+  const domain::BlockType* type = domain::FindBlockType(block.name);
+  return type != nullptr && type->drops_rows;
+}
+
+}  // namespace
+
+Json RunItemJson(const store::RunItem& item, double cents_per_credit) {
+  const store::RunView& run = item.run;
+  Json metrics = nullptr;
+  if (run.status != domain::JobStatus::kQueued) {
+    metrics = {{"rows_in", item.rows_in},
+               {"rows_out", item.rows_out},
+               {"row_errors", item.row_errors},
+               {"charge_amount", domain::CentsOf(run.charged_mc, cents_per_credit)}};
+  }
+  Json duration = nullptr;
+  if (run.started_at && run.finished_at) {
+    duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(*run.finished_at - *run.started_at)
+            .count();
+  }
+  const base::Timestamp changed = run.finished_at.value_or(run.started_at.value_or(run.created_at));
+  return {{"job_id", run.id.ToString()},
+          {"workflow_id", run.workflow_id.ToString()},
+          {"workflow_name", run.workflow_name},
+          {"status", domain::JobStatusName(domain::RunStatus(run.status))},
+          {"step", nullptr},
+          {"user_id", UserOf(run.caller)},
+          {"created_at", base::FormatTimestamp(run.created_at)},
+          {"updated_at", base::FormatTimestamp(changed)},
+          {"queued_at", base::FormatTimestamp(run.created_at)},
+          {"started_at", TimeOrNull(run.started_at)},
+          {"completed_at", TimeOrNull(run.finished_at)},
+          {"duration_ms", std::move(duration)},
+          {"status_reason", TextOrNull(run.status_reason)},
+          {"error_message", TextOrNull(run.error)},
+          {"metrics", std::move(metrics)},
+          {"blocks", nullptr},
+          {"blocks_count", item.blocks}};
+}
+
+Json LiveStatusJson(const store::RunView& run, const domain::RunGraph& graph,
+                    const std::vector<JobBlockView>& blocks) {
+  Json shown = Json::array();
+  std::vector<int> per_mille;
+  Json current = nullptr;
+  Json current_sequence = nullptr;
+  Json blocked_by = nullptr;
+  int completed = 0;
+  base::Timestamp updated = run.finished_at.value_or(run.created_at);
+  for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
+    const LiveBlock block(graph, blocks, static_cast<int>(i), run.finished_at.has_value());
+    per_mille.push_back(block.PerMille());
+    if (block.IsCompleted()) ++completed;
+    if (block.IsRunning()) {
+      current = graph.blocks[i].id;
+      current_sequence = graph.blocks[i].sequence_number;
+    }
+    if (blocked_by.is_null() && DropsRows(graph.blocks[i]) && !block.IsCompleted()) {
+      blocked_by = graph.blocks[i].id;
+    }
+    updated = std::max(updated, blocks[i].updated_at);
+    shown.push_back(block.ToJson(graph));
+  }
+  return {{"run_id", run.id.ToString()},
+          {"workflow_id", run.workflow_id.ToString()},
+          {"overall_status", domain::JobStatusName(domain::RunStatus(run.status))},
+          {"status_reason", TextOrNull(run.status_reason)},
+          {"error_message", TextOrNull(run.error)},
+          {"current_block", std::move(current)},
+          {"current_block_sequence", std::move(current_sequence)},
+          {"total_blocks", graph.blocks.size()},
+          {"completed_blocks", completed},
+          {"started_at", TimeOrNull(run.started_at)},
+          {"completed_at", TimeOrNull(run.finished_at)},
+          {"last_updated", base::FormatTimestamp(updated)},
+          {"overall_progress_percentage", domain::MeanPerMille(per_mille) / kPerMilleInPercent},
+          {"estimation_blocked_by", std::move(blocked_by)},
+          {"blocks", std::move(shown)}};
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,164 @@
+#include "store/workflows/workflows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/handlers.h"
+#include "api/idempotency.h"
+#include "api/workflows/definition_rules.h"
+#include "api/workflows/workflow_calls.h"
+#include "api/workflows/workflow_json.h"
+#include "domain/workflow/block_types.h"
+#include "rest/body_reader.h"
+
+// Saved workflows: making, showing, changing and deleting them.
+namespace vedette::api {
+namespace {
+
+using rest::Presence;
+
+constexpr std::size_t kNameCharsMax = 200;
+constexpr std::size_t kDescriptionCharsMax = 10'000;
+constexpr std::string_view kCreateRoute = "/workflows/create_workflow";
+
+// The definition in the body, as it is stored. Its faults become problems.
+std::optional<std::string> ReadDefinitionMember(const Call& call, rest::BodyReader* reader,
+                                                Presence presence, rest::Problems* problems) {
+  const base::Json* given = reader->Member("workflow_definition", presence);
+  if (given == nullptr) return std::nullopt;
+  auto read = domain::ReadDefinition(*given, rest::BodyReader::Loc("workflow_definition"),
+                                     DefinitionRulesOf(call.parts));
+  if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
+    AddFaults(*faults, problems);
+    return std::nullopt;
+  }
+  return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
+}
+
+rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
+  if (std::holds_alternative<store::WorkflowKeyInUse>(outcome)) return KeyInUse();
+  if (std::holds_alternative<store::WorkflowKeyReused>(outcome)) return KeyReused();
+  if (std::holds_alternative<store::WorkflowIdTaken>(outcome)) {
+    return rest::Conflict("a workflow has this id already");
+  }
+  if (std::holds_alternative<store::TooManyWorkflows>(outcome)) {
+    return rest::ErrorReply(409, "too_many_workflows",
+                            fmt::format("your organisation may keep {} workflows",
+                                        call.parts.config.workflows.workflows_per_org_max));
+  }
+  const base::Uuid id = std::get<store::WorkflowCreated>(outcome).id;
+  const auto workflow = store::GetWorkflow(call.session, call.caller.org_id, id);
+  if (!workflow) return rest::NotFound("workflow");  // deleted meanwhile
+  return rest::JsonReply(200, WorkflowJson(*workflow));
+}
+
+rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted deleted) {
+  const auto workflow = store::GetWorkflow(call.session, call.caller.org_id, id, deleted);
+  if (!workflow) return rest::NotFound("workflow");
+  return rest::JsonReply(200, WorkflowJson(*workflow));
+}
+
+}  // namespace
+
+rest::Judged<store::Workflow> FindQueriedWorkflow(Call& call) {
+  rest::Problems problems;
+  const rest::QueryReader query(call.request().query, &problems);
+  const auto given = query.Text("workflow_id");
+  if (!given)
+    problems.Add(base::Json::array({"query", "workflow_id"}), "missing", "Field required");
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const auto id = base::Uuid::Parse(*given);
+  if (!id) return rest::NotFound("workflow");
+  auto workflow = store::GetWorkflow(call.session, call.caller.org_id, *id);
+  if (!workflow) return rest::NotFound("workflow");
+  return std::move(*workflow);
+}
+
+rest::Handled CreateWorkflow(Call& call) {
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  rest::Problems problems;
+  rest::BodyReader reader(std::get<rest::JsonBody>(json).members, &problems);
+  const auto name = reader.FilledText("workflow_name", Presence::kRequired, kNameCharsMax);
+  const auto description =
+      reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
+  const auto definition = ReadDefinitionMember(call, &reader, Presence::kRequired, &problems);
+  const auto id = reader.Id("id", Presence::kOptional);
+  reader.Finish();
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  auto idempotency = ReadIdempotency(call, kCreateRoute);
+  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+  store::NewWorkflow workflow;
+  workflow.id = id.value_or(base::Uuid::V7(call.parts.clock));
+  workflow.org_id = call.caller.org_id;
+  workflow.name = *name;
+  workflow.description = description.value_or("");
+  workflow.definition_json = *definition;
+  workflow.caller = call.caller.principal;
+  workflow.idempotency = std::get<std::optional<store::Idempotency>>(idempotency);
+  return Created(call, store::CreateWorkflow(call.session, workflow,
+                                             call.parts.config.workflows.workflows_per_org_max));
+}
+
+rest::Handled ListWorkflows(Call& call) {
+  base::Json list = base::Json::array();
+  for (const store::Workflow& workflow : store::ListWorkflows(
+           call.session, call.caller.org_id, call.parts.config.workflows.workflows_per_org_max)) {
+    list.push_back(WorkflowItem(workflow));
+  }
+  return rest::JsonReply(200, list);
+}
+
+rest::Handled ShowWorkflow(Call& call) {
+  const auto id = base::Uuid::Parse(call.path_params.at(0));
+  if (!id) return rest::NotFound("workflow");
+  return ShowOne(call, *id, store::Deleted::kHidden);
+}
+
+rest::Handled UpdateWorkflow(Call& call) {
+  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
+  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const base::Json& members = std::get<rest::JsonBody>(json).members;
+  rest::Problems problems;
+  rest::BodyReader reader(members, &problems);
+  store::WorkflowChange change;
+  reader.RefuseNull("workflow_name", "string");
+  reader.RefuseNull("workflow_description", "string");
+  reader.RefuseNull("workflow_definition", "dict");
+  change.name = reader.FilledText("workflow_name", Presence::kOptional, kNameCharsMax);
+  change.description =
+      reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
+  change.definition_json = ReadDefinitionMember(call, &reader, Presence::kOptional, &problems);
+  reader.Finish();
+  if (members.empty()) {
+    problems.Add(base::Json::array({"body"}), "missing", "Name at least one field to change");
+  }
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const base::Uuid id = std::get<store::Workflow>(found).id;
+  if (!store::UpdateWorkflow(call.session, call.caller.org_id, id, change)) {
+    return rest::NotFound("workflow");
+  }
+  return ShowOne(call, id, store::Deleted::kHidden);
+}
+
+rest::Handled DeleteWorkflow(Call& call) {
+  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
+  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
+  const base::Uuid id = std::get<store::Workflow>(found).id;
+  if (!store::DeleteWorkflow(call.session, call.caller.org_id, id)) {
+    return rest::NotFound("workflow");
+  }
+  return ShowOne(call, id, store::Deleted::kShown);
+}
+
+rest::Handled ListBlocks(Call& /*call*/) {
+  base::Json list = base::Json::array();
+  for (const domain::BlockType* type : domain::BlockTypes()) list.push_back(BlockTypeJson(*type));
+  return rest::JsonReply(200, list);
+}
+
+}  // namespace vedette::api

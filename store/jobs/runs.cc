@@ -1,0 +1,95 @@
+#include "store/jobs/runs.h"
+
+#include <utility>
+
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+RunView ReadRun(Columns& in) {
+  RunView run;
+  std::optional<std::string> name;
+  in.Into(&run.id, &run.org_id, &run.workflow_id, &name, &run.status, &run.status_reason,
+          &run.error, &run.caller.kind, &run.caller.id, &run.caller.on_behalf_of, &run.charged_mc,
+          &run.created_at, &run.started_at, &run.finished_at);
+  run.workflow_name = std::move(name).value_or("");
+  return run;
+}
+
+RunDetail ReadDetail(const pqxx::row& row) {
+  Columns in(row);
+  RunDetail detail{ReadRun(in), {}};
+  in.Into(&detail.params_json);
+  return detail;
+}
+
+}  // namespace
+
+std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<RunItem> runs;
+    for (const auto& row :
+         tx.Exec("run_list", filter.org_id, filter.statuses, filter.workflow_id, filter.limit)) {
+      Columns in(row);
+      RunItem item;
+      item.run = ReadRun(in);
+      in.Into(&item.rows_in, &item.rows_out, &item.row_errors, &item.blocks);
+      runs.push_back(std::move(item));
+    }
+    return runs;
+  });
+}
+
+std::optional<RunDetail> GetRun(Session& session, const std::optional<base::Uuid>& org_id,
+                                const base::Uuid& run_id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<RunDetail> {
+    const auto found = tx.Exec("run_get", run_id, org_id);
+    if (found.empty()) return std::nullopt;
+    return ReadDetail(found[0]);
+  });
+}
+
+std::optional<std::vector<std::string>> ReadRunColumns(Session& session, const base::Uuid& run_id,
+                                                       int block) {
+  return Read(session, [&](Transaction& tx) -> std::optional<std::vector<std::string>> {
+    std::optional<std::vector<std::string>> columns;
+    const auto found = tx.Exec("run_columns_of", run_id, block);
+    if (!found.empty()) Columns(found[0]).Into(&columns);
+    return columns;
+  });
+}
+
+std::optional<std::string> ReadRunBlockSpecs(Session& session, const base::Uuid& run_id,
+                                             int block) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadFirst<std::string>(tx.Exec("run_block_specs", run_id, block));
+  });
+}
+
+std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, int block, int from,
+                                  std::size_t bytes_max, int parts_max) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<RunPart> parts;
+    for (const auto& row : tx.Exec("run_parts", run_id, block, from, bytes_max, parts_max)) {
+      RunPart& part = parts.emplace_back();
+      Columns(row).Into(&part.part, &part.rows_json, &part.row_count);
+    }
+    return parts;
+  });
+}
+
+std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,
+                                              const std::vector<base::Uuid>& run_ids) {
+  return Read(session, [&](Transaction& tx) {
+    std::map<base::Uuid, RunDetail> ended;
+    for (const auto& row : tx.Exec("runs_ended", run_ids)) {
+      RunDetail detail = ReadDetail(row);
+      const base::Uuid id = detail.run.id;
+      ended.emplace(id, std::move(detail));
+    }
+    return ended;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/job.h"
+#include "domain/principal.h"
+#include "store/session.h"
+
+// Reading runs of workflows. They belong to the organisation, whatever the caller's team; every
+// function sees only that organisation's (G8), and throws as InTransaction does.
+namespace vedette::store {
+
+struct RunView {
+  base::Uuid id;
+  base::Uuid org_id;
+  base::Uuid workflow_id;
+  std::string workflow_name;  // at the start
+  domain::JobStatus status = domain::JobStatus::kQueued;
+  std::optional<std::string> status_reason;  // a code
+  std::optional<std::string> error;          // a sentence
+  domain::Principal caller;
+  std::int64_t charged_mc = 0;
+  base::Timestamp created_at{};
+  std::optional<base::Timestamp> started_at;
+  std::optional<base::Timestamp> finished_at;
+};
+
+struct RunItem {
+  RunView run;
+  std::int64_t rows_in = 0;
+  std::int64_t rows_out = 0;  // of its leaves
+  std::int64_t row_errors = 0;
+  int blocks = 0;
+};
+struct RunFilter {
+  base::Uuid org_id;
+  std::optional<std::vector<domain::JobStatus>> statuses;  // empty: every one
+  std::optional<base::Uuid> workflow_id;
+  int limit = 100;
+};
+// Newest first.
+std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter);
+
+struct RunDetail {
+  RunView run;
+  std::string params_json;  // {"definition": domain::DefinitionJson}
+};
+// Empty where there is no such run of the organisation; of any, where none is named.
+std::optional<RunDetail> GetRun(Session& session, const std::optional<base::Uuid>& org_id,
+                                const base::Uuid& run_id);
+
+// The columns of a block's output; empty where they are not known.
+std::optional<std::vector<std::string>> ReadRunColumns(Session& session, const base::Uuid& run_id,
+                                                       int block);
+
+// What the block was stored with; empty where it is not there.
+std::optional<std::string> ReadRunBlockSpecs(Session& session, const base::Uuid& run_id, int block);
+
+struct RunPart {
+  int part = 0;
+  std::string rows_json;  // array of arrays; null in place of a row that was not recorded
+  int row_count = 0;
+};
+// The parts of a block from `from` on, in order: at most `parts_max`, and none behind the one with
+// which they have `bytes_max` bytes. Parts may be missing of a run that did not complete.
+std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, int block, int from,
+                                  std::size_t bytes_max, int parts_max);
+
+// What the callbacks of these runs, which have ended, are made of.
+std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,
+                                              const std::vector<base::Uuid>& run_ids);
+
+}  // namespace vedette::store

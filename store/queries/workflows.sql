@@ -1,0 +1,38 @@
+-- fragment: workflow_columns
+-- Of a workflow w.
+w.id, w.org_id, w.name, w.description, w.caller_kind, w.caller_id, w.on_behalf_of, w.created_at, w.updated_at,
+  (select j.created_at from job j where j.workflow_id = w.id and j.kind = :kind_workflow
+   order by j.created_at desc, j.id desc limit 1)
+
+-- name: workflow_count
+-- Up to $2.
+select count(*) from (select from workflow where org_id = $1 and deleted_at is null limit $2) w
+
+-- name: workflow_insert
+insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id, on_behalf_of)
+values ($1, $2, $3, $4, $5::json, $6, $7, $8)
+on conflict (id) do nothing
+returning id
+
+-- name: workflow_get
+-- $3: a deleted one, too.
+select :workflow_columns, w.definition from workflow w
+where w.id = $1 and w.org_id = $2 and ($3 or w.deleted_at is null)
+
+-- name: workflow_list
+select :workflow_columns from workflow w
+where w.org_id = $1 and w.deleted_at is null
+order by w.id desc
+limit $2
+
+-- name: workflow_update
+update workflow
+set name = coalesce($3, name), description = coalesce($4, description),
+    definition = coalesce($5::json, definition), updated_at = greatest(now(), updated_at)
+where id = $1 and org_id = $2 and deleted_at is null
+returning id
+
+-- name: workflow_delete
+update workflow set deleted_at = now(), updated_at = greatest(now(), updated_at)
+where id = $1 and org_id = $2 and deleted_at is null
+returning id

@@ -1,0 +1,87 @@
+#include "store/workflows/workflows.h"
+
+#include "store/idempotency_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+Workflow ReadWorkflow(Columns& in) {
+  Workflow w;
+  in.Into(&w.id, &w.org_id, &w.name, &w.description, &w.caller.kind, &w.caller.id,
+          &w.caller.on_behalf_of, &w.created_at, &w.updated_at, &w.last_run_at);
+  return w;
+}
+
+WorkflowOutcome OutcomeOf(const KeyUse& use) {
+  if (use.kind == KeyUse::Kind::kInProgress) return WorkflowKeyInUse{};
+  if (use.kind == KeyUse::Kind::kOtherRequest || !use.workflow_id) return WorkflowKeyReused{};
+  return WorkflowCreated{*use.workflow_id};
+}
+
+}  // namespace
+
+WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max) {
+  return InTransaction(session, [&](Transaction& tx) -> WorkflowOutcome {
+    const NewWorkflow& w = workflow;
+    if (w.idempotency) {
+      if (const auto use = JudgeIdempotency(tx, w.org_id, *w.idempotency)) return OutcomeOf(*use);
+    }
+    if (ReadOne<int>(tx.Exec("workflow_count", w.org_id, per_org_max)) >= per_org_max) {
+      return TooManyWorkflows{};
+    }
+    const auto made = tx.Exec("workflow_insert", w.id, w.org_id, w.name, w.description,
+                              w.definition_json, w.caller.kind, w.caller.id, w.caller.on_behalf_of);
+    if (made.empty()) return WorkflowIdTaken{};
+    if (w.idempotency) StoreWorkflowKey(tx, w.org_id, *w.idempotency, w.id);
+    return WorkflowCreated{w.id};
+  });
+}
+
+std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::Uuid& org_id,
+                                                 const Idempotency& idempotency) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowOutcome> {
+    const auto use = JudgeIdempotency(tx, org_id, idempotency);
+    if (!use) return std::nullopt;
+    return OutcomeOf(*use);
+  });
+}
+
+std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
+                                    const base::Uuid& id, Deleted deleted) {
+  return Read(session, [&](Transaction& tx) -> std::optional<Workflow> {
+    const auto found = tx.Exec("workflow_get", id, org_id, deleted == Deleted::kShown);
+    if (found.empty()) return std::nullopt;
+    Columns in(found[0]);
+    Workflow workflow = ReadWorkflow(in);
+    in.Into(&workflow.definition_json);
+    return workflow;
+  });
+}
+
+std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<Workflow> workflows;
+    for (const auto& row : tx.Exec("workflow_list", org_id, limit)) {
+      Columns in(row);
+      workflows.push_back(ReadWorkflow(in));
+    }
+    return workflows;
+  });
+}
+
+bool UpdateWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id,
+                    const WorkflowChange& change) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return !tx.Exec("workflow_update", id, org_id, change.name, change.description,
+                    change.definition_json)
+                .empty();
+  });
+}
+
+bool DeleteWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id) {
+  return InTransaction(
+      session, [&](Transaction& tx) { return !tx.Exec("workflow_delete", id, org_id).empty(); });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/principal.h"
+#include "store/idempotency.h"
+#include "store/session.h"
+
+// Saved workflows. They belong to an organisation, whatever the caller's team; every function sees
+// only that organisation's (G8), and throws as InTransaction does.
+namespace vedette::store {
+
+struct Workflow {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::string name;
+  std::string description;
+  std::string definition_json;  // domain/workflow/definition.h; empty in a list
+  domain::Principal caller;     // who made it
+  base::Timestamp created_at{};
+  base::Timestamp updated_at{};
+  std::optional<base::Timestamp> last_run_at;  // when its latest run was started
+};
+
+struct NewWorkflow {
+  base::Uuid id;  // made by the caller, or the client's choice
+  base::Uuid org_id;
+  std::string name;
+  std::string description;
+  std::string definition_json;
+  domain::Principal caller;
+  std::optional<Idempotency> idempotency;
+};
+struct WorkflowCreated {
+  base::Uuid id;  // an earlier request's, where the key is known
+};
+struct WorkflowKeyInUse {};   // another request with this key has not finished
+struct WorkflowKeyReused {};  // the key stands for another request
+struct WorkflowIdTaken {};    // by any workflow, also a deleted or another organisation's
+struct TooManyWorkflows {};   // the organisation has about as many as it may have
+using WorkflowOutcome = std::variant<WorkflowCreated, WorkflowKeyInUse, WorkflowKeyReused,
+                                     WorkflowIdTaken, TooManyWorkflows>;
+
+// Stored by WorkflowCreated alone. After CommitUnknown safe to repeat with a key.
+WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max);
+
+// What the key stands for already; empty where it is free.
+std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::Uuid& org_id,
+                                                 const Idempotency& idempotency);
+
+enum class Deleted { kHidden, kShown };
+std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
+                                    const base::Uuid& id, Deleted deleted = Deleted::kHidden);
+// Newest first, without their definitions.
+std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit);
+
+struct WorkflowChange {
+  std::optional<std::string> name;
+  std::optional<std::string> description;
+  std::optional<std::string> definition_json;
+};
+// False where there is no such workflow.
+bool UpdateWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id,
+                    const WorkflowChange& change);
+bool DeleteWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id);
+
+}  // namespace vedette::store

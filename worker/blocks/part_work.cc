@@ -1,0 +1,172 @@
+#include "worker/blocks/part_work.h"
+
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "domain/csv.h"
+#include "domain/row_values.h"
+#include "domain/workflow/block_types.h"
+#include "domain/workflow/bound_specs.h"
+#include "domain/workflow/dedupe.h"
+#include "domain/workflow/part_rows.h"
+#include "store/jobs/run_source.h"
+
+namespace vedette::worker {
+namespace {
+
+using domain::RowsPart;
+
+store::JobMadePart Made(int part, RowsPart rows) {
+  return {part, std::move(rows.rows_json), rows.row_count};
+}
+
+store::JobFault Fault(std::string sentence) {
+  return {std::string(domain::kReasonBlockFailed), std::move(sentence)};
+}
+
+class FunctionWork final : public PartWork {
+ public:
+  FunctionWork(std::unique_ptr<const domain::RowFunction> function, std::size_t width)
+      : function_(std::move(function)), width_(width) {}
+
+  PartResult Make(store::Session& /*session*/, const PartRequest& request) const override {
+    auto rows = domain::ReadRows(request.rows_json, width_);
+    PartOutput output;
+    output.rows_done = static_cast<int>(rows.size());
+    output.parts.push_back(
+        Made(request.part, domain::ApplyToRows(*function_, std::move(rows), request.bytes_max)));
+    return output;
+  }
+
+ private:
+  const std::unique_ptr<const domain::RowFunction> function_;
+  const std::size_t width_;  // of its input's rows
+};
+
+// Its parts are made one after the other, so that what the earlier ones have shown is recorded.
+class DedupeWork final : public PartWork {
+ public:
+  DedupeWork(domain::DedupeKeys keys, std::size_t width) : keys_(std::move(keys)), width_(width) {}
+
+  PartResult Make(store::Session& session, const PartRequest& request) const override {
+    const auto rows = domain::ReadRows(request.rows_json, width_);
+    std::vector<std::optional<std::string>> keys;
+    std::vector<std::string> asked;
+    for (const domain::Cells& row : rows) {
+      keys.push_back(keys_.KeyOf(row));
+      if (keys.back()) asked.push_back(*keys.back());
+    }
+    std::set<std::string> seen;
+    if (!asked.empty()) {
+      seen = store::ReadSeenKeys(session, request.job_id, request.block, asked);
+    }
+    PartOutput output;
+    output.rows_done = static_cast<int>(rows.size());
+    domain::RowsWriter kept(request.bytes_max);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (keys[i] && !seen.insert(*keys[i]).second) continue;
+      if (keys[i]) output.keys.push_back(*keys[i]);
+      kept.Add(rows[i]);
+    }
+    output.parts.push_back(Made(request.part, kept.Take()));
+    return output;
+  }
+
+ private:
+  const domain::DedupeKeys keys_;
+  const std::size_t width_;
+};
+
+// A piece of the file becomes the parts that follow those of the pieces before it.
+class ReadCsvWork final : public PartWork {
+ public:
+  PartResult Make(store::Session& session, const PartRequest& request) const override {
+    const auto unit = request.upload_id ? store::ReadUploadUnit(session, *request.upload_id,
+                                                                request.part, request.part_rows)
+                                        : std::nullopt;
+    if (!unit) {
+      return store::JobFault{std::string(domain::kReasonSourceUnavailable),
+                             "the uploaded file is not there any more"};
+    }
+    PartOutput output;
+    domain::RowsWriter rows(request.bytes_max);
+    const auto end_part = [&] {
+      const int part = unit->first_part + static_cast<int>(output.parts.size());
+      output.parts.push_back(Made(part, rows.Take()));
+    };
+    domain::CsvReader reader(unit->first_line, request.row_bytes_max);
+    const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
+      domain::Cells cells;
+      for (std::string& field : record.fields) {
+        cells.push_back(domain::IsBlank(field) ? base::Json() : base::Json(std::move(field)));
+      }
+      rows.Add(cells);
+      ++output.rows_done;
+      if (rows.row_count() == request.part_rows) end_part();
+      return std::nullopt;
+    };
+    auto problem = reader.Feed(unit->text, take);
+    if (!problem) problem = reader.Finish(take);
+    if (problem) return Fault("line " + std::to_string(problem->line) + ": " + problem->message);
+    if (rows.row_count() > 0) end_part();
+    return output;
+  }
+};
+
+// What no work tells by itself: rows that cannot be read are a fault, and so is what is too large.
+class GuardedWork final : public PartWork {
+ public:
+  explicit GuardedWork(std::unique_ptr<const PartWork> work) : work_(std::move(work)) {}
+
+  PartResult Make(store::Session& session, const PartRequest& request) const override {
+    try {
+      return work_->Make(session, request);
+    } catch (const domain::PartTooLarge& error) {
+      return Fault(error.what());
+    } catch (const std::invalid_argument&) {
+      // The message may quote the rows, which are personal.
+      return Fault("the rows of a part could not be read");
+    } catch (const base::Json::exception&) {
+      return Fault("the rows of a part could not be read");
+    }
+  }
+
+ private:
+  const std::unique_ptr<const PartWork> work_;
+};
+
+std::unique_ptr<const PartWork> WorkOf(const domain::BlockType& type,
+                                       const domain::BoundSpecs& bound) {
+  switch (type.work) {
+    case domain::BlockWork::kRowFunction:
+      return std::make_unique<FunctionWork>(type.make(bound.specs, bound.input),
+                                            bound.input.size());
+    case domain::BlockWork::kDedupe:
+      return std::make_unique<DedupeWork>(domain::DedupeKeys(bound.specs, bound.input),
+                                          bound.input.size());
+    case domain::BlockWork::kReadsFile:
+      return std::make_unique<ReadCsvWork>();
+    case domain::BlockWork::kGiven:
+    case domain::BlockWork::kResearch:
+    case domain::BlockWork::kAtEnd:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<BoundWork> BindPartWork(const std::string& type, const std::string& specs_json) {
+  const domain::BlockType* block = domain::FindBlockType(type);
+  if (block == nullptr) return std::nullopt;
+  try {
+    auto work = WorkOf(*block, domain::ReadBoundSpecs(specs_json));
+    if (!work) return std::nullopt;
+    return std::make_shared<const GuardedWork>(std::move(work));
+  } catch (const std::exception&) {
+    return "the specs of the block cannot be read by this version";
+  }
+}
+
+}  // namespace vedette::worker
