@@ -92,7 +92,7 @@ TEST(Cards, AreCutWhereElementsAndPhrasesEnd) {
   const auto bob = std::find_if(cards.begin(), cards.end(),
                                 [](const PageCard& card) { return card.addresses.size() == 2; });
   ASSERT_NE(bob, cards.end());
-  EXPECT_EQ(bob->parts, (Texts{"Bob Sample", "bob@acme.com", "Write", "x@acme.com"}));
+  EXPECT_EQ(bob->parts, (Texts{"Bob Sample", "bob@acme.com", "x@acme.com", "Write"}));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_F(LlmProviderTest, TheModelIsGivenThePagesAndThePersonAsData) {
 TEST_F(LlmProviderTest, AModelThatInventsAQuoteIsCaught) {
   ModelSays({{"engines.example/", "Ada Lovelace was born on 7 July 1977"},
              {"engines.example/", "1980"},
-             {"nowhere.example/", "Ada Lovelace was born on 6 May 1980"}});
+             {"nowhere.example/", "Ada Lovelace was born on 8 August 1988"}});
   const base::Json cell = Age();
   EXPECT_EQ(cell["date_of_birth"]["year"], nullptr);
   EXPECT_EQ(cell["age"]["value"], nullptr);
