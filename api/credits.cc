@@ -63,7 +63,7 @@ rest::Handled ShowLedger(Call& call) {
     return rest::LedgerPage(call.session, query);
   }
   return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session,
-                          rest::Statement(query), {{"Content-Type", rest::kCsvType}});
+                          rest::Statement(query), {{"Content-Type", std::string(rest::kCsvType)}});
 }
 
 }  // namespace vedette::api
