@@ -1,13 +1,17 @@
 #include "app/demo/demo.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "app/blocking_http.h"
+#include "app/demo/demo_mail.h"
 #include "app/demo/demo_site.h"
 #include "app/demo/demo_state.h"
 #include "app/demo/demo_story.h"
@@ -28,10 +32,17 @@ constexpr std::chrono::seconds kFrequencyIdle{10};
 constexpr const char* kLoopback = "127.0.0.0/8";
 constexpr const char* kDemoJson = "demo.json";
 
+std::string SystemNameServers() {
+  std::ifstream file("/etc/resolv.conf");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return fmt::format("{}", fmt::join(NameServersOf(text), ","));
+}
+
 // The reader's environment, over it what the demo cannot do without, and below it the demo's
 // defaults.
 config::Environment DemoEnvironment(config::Environment environment, const DemoOptions& options,
-                                    const DemoState& state, const std::string& database_url) {
+                                    const DemoState& state, const std::string& database_url,
+                                    const DemoMail& mail) {
   environment["VEDETTE_DATABASE_URL"] = database_url;
   environment.erase("VEDETTE_DATABASE_URL_FILE");
   std::string& allow = environment["VEDETTE_NET_ALLOW"];
@@ -42,6 +53,12 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   if (options.admin_port) {
     environment["VEDETTE_ADMIN_LISTEN"] = fmt::format("127.0.0.1:{}", *options.admin_port);
   }
+  // The demo's companies have a mail server and a DNS of their own; every other name is asked where
+  // it would be asked without the demo.
+  environment["VEDETTE_EMAIL_SMTP_PORT"] = std::to_string(mail.smtp_port());
+  const std::string given = environment["VEDETTE_NET_DNS_SERVERS"];
+  environment["VEDETTE_NET_DNS_SERVERS"] =
+      mail.dns_server() + "," + (given.empty() ? SystemNameServers() : given);
   const auto by_default = [&environment](const char* name, const std::string& value) {
     if (!environment.contains(name) && !environment.contains(std::string(name) + "_FILE")) {
       environment[name] = value;
@@ -49,6 +66,7 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   };
   by_default("VEDETTE_SECURITY_ENCRYPTION_KEY", state.encryption_key);
   by_default("VEDETTE_ADMIN_TOKEN", state.admin_token);
+  by_default("VEDETTE_EMAIL_SMTP_HELLO_NAME", "demo.vedette.example");
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
   return environment;
@@ -129,6 +147,7 @@ class Demo {
   DemoState state_;
   DemoSite site_;
   DemoReceiver receiver_;
+  DemoMail mail_;
   std::unique_ptr<PrivatePostgres> postgres_;
   config::Config config_;
   std::unique_ptr<base::Logger> log_;
@@ -146,7 +165,7 @@ int Demo::Run(const config::Environment& environment) {
   stand_in.admin_token = "-";
   stand_in.encryption_key = std::string(64, '0');
   config::LoadConfig(std::nullopt,
-                     DemoEnvironment(environment, options_, stand_in, "postgresql:///"));
+                     DemoEnvironment(environment, options_, stand_in, "postgresql:///", mail_));
   narrator_.Title("vedette demo: company pages are watched, and you see what comes of it");
   narrator_.Note(options_.once ? "takes about 15 seconds, then ends"
                                : "takes about 15 seconds, then stays up until Ctrl-C");
@@ -194,7 +213,8 @@ void Demo::StartPostgres() {
 }
 
 void Demo::StartService(const config::Environment& environment) {
-  const config::Environment mine = DemoEnvironment(environment, options_, state_, postgres_->Url());
+  const config::Environment mine =
+      DemoEnvironment(environment, options_, state_, postgres_->Url(), mail_);
   config_ = config::LoadConfig(std::nullopt, mine);
   // What the reader's environment gave wins over what the last run kept.
   state_.admin_token = config_.admin_tokens.at("default");
@@ -215,6 +235,8 @@ void Demo::StartService(const config::Environment& environment) {
   narrator_.Observed(fmt::format("a site of company pages at http://{}/", site_server_->address()));
   narrator_.Observed(fmt::format("a webhook receiver at http://{}{}", receiver_server_->address(),
                                  DemoReceiver::kPath));
+  narrator_.Observed(
+      fmt::format("a mail server on port {}, and the DNS that leads to it", mail_.smtp_port()));
 
   service_ = std::make_unique<Service>(config_, AllRoles(), clock_, *log_);
   try {
@@ -242,6 +264,7 @@ int Demo::Tell() {
   DemoStory story({.http = *http_,
                    .site = site_,
                    .receiver = receiver_,
+                   .mail = mail_,
                    .state = state_,
                    .save_state = [this] { Save(); },
                    .narrator = narrator_,

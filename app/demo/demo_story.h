@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/demo/demo_mail.h"
 #include "app/demo/demo_receiver.h"
 #include "app/demo/demo_site.h"
 #include "app/demo/demo_state.h"
@@ -33,6 +34,7 @@ struct DemoStoryParts {
   BlockingHttp& http;
   DemoSite& site;
   DemoReceiver& receiver;
+  const DemoMail& mail;
   DemoState& state;
   std::function<void()> save_state;
   Narrator& narrator;
@@ -57,7 +59,7 @@ class DemoStory {
 
   // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
   void SetUp();
-  // From the first checks to the resume.
+  // From the first checks to the resume, and the addresses that are found.
   void Tell();
   // Changes the site now and then and tells what comes of it, until a stop is asked for or
   // `failed` returns true.
@@ -87,6 +89,7 @@ class DemoStory {
   void TellBalance();
   void TellPause();
   void TellResume();
+  void TellAddresses();
 
   DemoSite::Change ChangeSite();
   void TellReceived(const DemoReceiver::Received& received);
