@@ -10,7 +10,7 @@ constexpr auto kOpen = Route::Access::kOpen;
 constexpr auto kToken = Route::Access::kToken;
 constexpr auto kJson = rest::Body::kJson;
 
-constexpr auto kRoutes = std::to_array<Route>({
+constexpr Route kRoutes[] = {
     {{"GET", "/healthz"}, kHealth, GetHealth},
     {{"GET", "/readyz"}, kHealth, GetReadiness},
     {{"GET", "/metrics"}, kHealth, GetMetrics},
@@ -94,7 +94,7 @@ constexpr auto kRoutes = std::to_array<Route>({
      kToken,
      nullptr,
      PostOauthTokenRevocation},
-});
+};
 
 constexpr rest::Router<Route> kRouter{kRoutes};
 

@@ -22,8 +22,8 @@ struct RunBody {
 
 rest::BodyRules RunBodyRules(const Call& call);
 
-// Reads the members; what has the wrong form becomes a problem. `body` lives as long as what is
-// returned.
+// Reads the members; what has the wrong form becomes a problem. `body` lives as long as the
+// result.
 RunBody ReadRunBody(const rest::JsonBody& body, rest::Problems* problems);
 
 // Replaces top-level members of the source's specs. What does not fit the source then.

@@ -237,7 +237,7 @@ std::optional<JobEnding> EndOfBlocks(Transaction& tx, const base::Uuid& job_id,
   for (const JobChunkRecord* record : records) {
     const auto* end = std::get_if<JobPartEnd>(&record->what);
     if (end == nullptr || !end->error_code) continue;
-    // Its time ran out, whoever of runner and keeper notices it first.
+    // Its time ran out, whether the runner or the keeper notices it first.
     if (*end->error_code == domain::kErrorTimedOut) {
       return JobEnding{domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
                        end->error};
