@@ -20,7 +20,8 @@ constexpr CtlOption Required(CtlOption option) {
   return option;
 }
 
-inline constexpr CtlOption kReason = Body("--reason", "reason", CtlOption::Type::kText, "For the audit");
+inline constexpr CtlOption kReason =
+    Body("--reason", "reason", CtlOption::Type::kText, "For the audit");
 inline constexpr CtlOption kReasonShown =
     Body("--reason", "reason", CtlOption::Type::kText, "For the audit; the owner sees it too");
 inline constexpr CtlOption kLimit = Query("--limit", "limit", "At most so many, 1 to 1000");

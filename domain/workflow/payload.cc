@@ -64,7 +64,10 @@ std::optional<RecordFault> PayloadReader::Take(std::string_view record) {
   }
   Json parsed;
   const auto error = base::ParseJson(record, &parsed, Limits());
-  if (error) return RecordFault{"value_error", "Input " + error->message};
+  if (error) {
+    const bool wide = error->kind == base::JsonError::Kind::kTooManyMembers;
+    return RecordFault{wide ? "too_long" : "value_error", "Input " + error->message};
+  }
   if (!parsed.is_object()) return RecordFault{"dict_type", "Input should be an object"};
   return Add(parsed);
 }

@@ -110,6 +110,69 @@ class ApiTenants : public ApiTest {
     return Ask("POST", "/workflows/create_workflow", body).body["id"];
   }
 
+  using Tries = std::map<std::string, std::function<void(const Headers&, bool)>>;
+
+  // How a stranger would use the routes of accounts and of search.
+  Tries TriesOfCredits(const std::string& team) {
+    return {
+        {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
+        {"GET /credits",
+         [this, team](const Headers& key, bool same_organisation) {
+           const Json seen = Ask("GET", "/credits", key).body["team"];
+           EXPECT_EQ(seen.is_null(), !same_organisation);
+           if (seen.is_object()) {
+             EXPECT_NE(seen["id"], team);
+           }
+         }},
+        {"GET /credits/reservations",
+         [this](const Headers& key, bool) {
+           EXPECT_EQ(Ask("GET", "/credits/reservations", key).body["reserved"], 0);
+         }},
+        {"GET /credits/ledger",
+         [this](const Headers& key, bool) {
+           EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["lines"], Json::array());
+           EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["closing"], 0);
+         }},
+    };
+  }
+
+  // How a stranger would use the routes of workflows. They are the organisation's, whatever the
+  // team.
+  Tries TriesOfWorkflows() {
+    const std::string flow = NewWorkflow();
+    const std::string run =
+        Ask("POST", "/workflows/run?workflow_id=" + flow, Json{{"webhook_payload", {{"a", 1}}}})
+            .body["job_id"];
+    const auto with_id = [&](const std::string& method, const std::string& target) {
+      return [this, method, target](const Headers& key, bool same_organisation) {
+        if (same_organisation) return;
+        const Reply reply =
+            method == "GET" ? Ask(method, target, key) : Ask(method, target, Json::object(), key);
+        EXPECT_EQ(reply.status, 404) << method << " " << target;
+      };
+    };
+    const auto listed = [&](const std::string& target) {
+      return [this, target](const Headers& key, bool same_organisation) {
+        EXPECT_EQ(Ask("GET", target, key).body.size(), same_organisation ? 1U : 0U) << target;
+      };
+    };
+    return {
+        {"GET /workflows", listed("/workflows")},
+        {"GET /workflows/runs", listed("/workflows/runs")},
+        {"GET /workflows/{workflow_id}", with_id("GET", "/workflows/" + flow)},
+        {"POST /workflows/run", with_id("POST", "/workflows/run?workflow_id=" + flow)},
+        {"POST /workflows/update_workflow",
+         with_id("POST", "/workflows/update_workflow?workflow_id=" + flow)},
+        {"POST /workflows/delete_workflow",
+         with_id("POST", "/workflows/delete_workflow?workflow_id=" + flow)},
+        {"POST /workflows/cancel", with_id("POST", "/workflows/cancel?job_id=" + run)},
+        {"GET /workflows/runs/{run_id}/live_status",
+         with_id("GET", "/workflows/runs/" + run + "/live_status")},
+        {"GET /workflows/runs/{run_id}/results/download-links",
+         with_id("GET", "/workflows/runs/" + run + "/results/download-links")},
+    };
+  }
+
   std::string FirstRow(const std::string& monitor) {
     return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
   }
@@ -181,39 +244,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
       Request("POST", "/storage/csv/upload", {{"content-type", "text/csv"}});
   upload.body = "domain\na.example\n";
   const std::string handle = AskRaw(std::move(upload)).body["handle_id"];
-  // Workflows and runs are the organisation's, whatever the team.
-  const std::string flow = NewWorkflow();
-  const std::string run =
-      Ask("POST", "/workflows/run?workflow_id=" + flow, Json{{"webhook_payload", {{"a", 1}}}})
-          .body["job_id"];
-  const auto with_id = [&](const std::string& method, const std::string& target) {
-    return [this, method, target](const Headers& key, bool same_organisation) {
-      if (same_organisation) return;
-      const Reply reply =
-          method == "GET" ? Ask(method, target, key) : Ask(method, target, Json::object(), key);
-      EXPECT_EQ(reply.status, 404) << method << " " << target;
-    };
-  };
-  const auto listed = [&](const std::string& target) {
-    return [this, target](const Headers& key, bool same_organisation) {
-      EXPECT_EQ(Ask("GET", target, key).body.size(), same_organisation ? 1U : 0U) << target;
-    };
-  };
-  const std::map<std::string, std::function<void(const Headers&, bool)>> tries = {
-      {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
-      {"GET /workflows", listed("/workflows")},
-      {"GET /workflows/runs", listed("/workflows/runs")},
-      {"GET /workflows/{workflow_id}", with_id("GET", "/workflows/" + flow)},
-      {"POST /workflows/run", with_id("POST", "/workflows/run?workflow_id=" + flow)},
-      {"POST /workflows/update_workflow",
-       with_id("POST", "/workflows/update_workflow?workflow_id=" + flow)},
-      {"POST /workflows/delete_workflow",
-       with_id("POST", "/workflows/delete_workflow?workflow_id=" + flow)},
-      {"POST /workflows/cancel", with_id("POST", "/workflows/cancel?job_id=" + run)},
-      {"GET /workflows/runs/{run_id}/live_status",
-       with_id("GET", "/workflows/runs/" + run + "/live_status")},
-      {"GET /workflows/runs/{run_id}/results/download-links",
-       with_id("GET", "/workflows/runs/" + run + "/results/download-links")},
+  Tries tries = {
       {"GET /monitors",
        [&](const Headers& key, bool) {
          EXPECT_EQ(Ask("GET", "/monitors", key).raw.body, R"({"monitors":[]})");
@@ -251,24 +282,9 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
          const Json body{{"name", "c"}, {"team_id", team}};
          EXPECT_EQ(Ask("POST", "/oauth/clients", body, key).status, same_organisation ? 403 : 404);
        }},
-      {"GET /credits",
-       [&](const Headers& key, bool same_organisation) {
-         const Json seen = Ask("GET", "/credits", key).body["team"];
-         EXPECT_EQ(seen.is_null(), !same_organisation);
-         if (seen.is_object()) {
-           EXPECT_NE(seen["id"], team);
-         }
-       }},
-      {"GET /credits/reservations",
-       [&](const Headers& key, bool) {
-         EXPECT_EQ(Ask("GET", "/credits/reservations", key).body["reserved"], 0);
-       }},
-      {"GET /credits/ledger",
-       [&](const Headers& key, bool) {
-         EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["lines"], Json::array());
-         EXPECT_EQ(Ask("GET", "/credits/ledger", key).body["closing"], 0);
-       }},
   };
+  tries.merge(TriesOfWorkflows());
+  tries.merge(TriesOfCredits(team));
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));

@@ -193,7 +193,7 @@ TEST(WorkflowDefinition, AddressesAndSamplesAreJudgedLast) {
 TEST(WorkflowDefinition, AnyGraphIsRefusedOrOrdered) {
   std::mt19937 random(7);
   int accepted = 0;
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     const int n = 1 + static_cast<int>(random() % 6);
     Json blocks = Json::array({Source()});
     for (int i = 1; i < n; ++i) blocks.push_back(Filter(10 - i, std::to_string(i)));
@@ -215,7 +215,7 @@ TEST(WorkflowDefinition, AnyGraphIsRefusedOrOrdered) {
       ASSERT_FALSE(std::get<ValidationFaults>(read).empty());
     }
   }
-  EXPECT_GT(accepted, 100);
+  EXPECT_GT(accepted, 20);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(DownloadLink, FormerKeysVerify) {
 
 TEST(DownloadLink, FileNamesHavePlainCharacters) {
   EXPECT_EQ(ResultFileName("Leads: ä/..\\\"x\"", 7, "filter", kFile),
-            "Leads____.._____x__7_filter_01939a5e.csv");
+            "Leads________x__7_filter_01939a5e.csv");
 }
 
 }  // namespace
