@@ -8,7 +8,7 @@
 #include "pages/page_forms.h"
 #include "pages/robots.h"
 #include "worker/providers/page_findings.h"
-#include "worker/providers/website_provider.h"
+#include "worker/providers/site_walk.h"
 
 namespace vedette::worker {
 namespace {
@@ -31,7 +31,7 @@ struct FindingsReading final : pages::Reading {
 // These run on a thread of the pool, and read nothing but their arguments.
 pages::Fetched ReadRobots(const pages::FetchedPage& page, pages::ReadingTime&) {
   auto reading = std::make_shared<RobotsReading>();
-  reading->robots = pages::Robots::Parse(page.body, WebsiteProvider::kProduct);
+  reading->robots = pages::Robots::Parse(page.body, kRobotsProduct);
   return std::shared_ptr<const pages::Reading>(std::move(reading));
 }
 pages::Fetched ReadPageOf(const ExpandRequest& request, const pages::FetchedPage& page,
