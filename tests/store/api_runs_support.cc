@@ -6,8 +6,7 @@ namespace vedette::test {
 
 using base::Json;
 
-void ScriptedProbe::Start(worker::ProbeRequest request,
-                          std::function<void(worker::ProbeResult)> done) {
+void RunProbe::Start(worker::ProbeRequest request, std::function<void(worker::ProbeResult)> done) {
   Script script;
   {
     const std::lock_guard lock(mutex_);
@@ -21,12 +20,12 @@ void ScriptedProbe::Start(worker::ProbeRequest request,
   }
 }
 
-void ScriptedProbe::SetScript(Script script) {
+void RunProbe::SetScript(Script script) {
   const std::lock_guard lock(mutex_);
   script_ = std::move(script);
 }
 
-int ScriptedProbe::asked() const {
+int RunProbe::asked() const {
   const std::lock_guard lock(mutex_);
   return asked_;
 }

@@ -16,7 +16,7 @@ namespace vedette::test {
 
 // Answers a research at once, by a script. Its lock makes it safe to look at from the test's
 // thread.
-class ScriptedProbe final : public worker::Probe {
+class RunProbe final : public worker::Probe {
  public:
   using Script = std::function<worker::ProbeResult(const worker::ProbeRequest&)>;
 
@@ -74,7 +74,7 @@ class ApiRuns : public ApiJobs {
   std::string File(const std::string& run, const std::string& query = "",
                    const std::string& block_name = "");
 
-  ScriptedProbe probe;
+  RunProbe probe;
 };
 
 }  // namespace vedette::test
