@@ -155,6 +155,16 @@ LEADS_BYTES_MAX = 1 << 20  # and of filters
 INVESTIGATION = {"name": "Example", "seeds": [{"type": "domain", "value": "a.example"}], "depth": 2, "findings_max": 10}
 VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
           "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
+FLOW = {"workflow_name": "Flow", "workflow_definition": {
+    "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "block_type": "source",
+                "specs": {"dataframe_type": "COMPANY", "input_schema": {"domain": {"required": True}}}},
+               {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["domain"]}}],
+    "edges": [{"from_block_id": "in", "to_block_id": "once", "condition": None}]}}
+RUN = {"webhook_payload": [{"domain": "a.example", "own": [1, None]}, {"domain": "a.example"}]}
+# The operations that are told in the query what they are about.
+QUERIES = {"/workflows/update_workflow": "?workflow_id={workflow_id}", "/workflows/delete_workflow": "?workflow_id={workflow_id}",
+           "/workflows/run": "?workflow_id={workflow_id}", "/workflows/runs": "?workflow_id={workflow_id}",
+           "/workflows/cancel": "?job_id={run_id}"}
 # The key of RFC 7515, appendix A.3.
 PUBLIC_PEM = ("-----BEGIN PUBLIC KEY-----\n"
               "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7\n"
@@ -283,7 +293,36 @@ def walk(proxy, service, tenant):
     yield "listFieldValues", ask("POST", "/search/filter-field-values", VALUES)
     yield "listFieldValues", ask("POST", "/search/filter-field-values", {"field": "name", "mode": None, "filters": None})
     yield "getFilterCapabilities", ask("GET", "/search/filter-capabilities?mode=people&refresh=true")
+    yield from walk_workflows(ask)
     yield from walk_clients(ask)
+
+
+def walk_workflows(ask):
+    yield "listBlocks", ask("GET", "/workflows/blocks")
+    made = ask("POST", "/workflows/create_workflow", FLOW, {"Idempotency-Key": "flow"})
+    yield "createWorkflow", made
+    yield "createWorkflow", ask("POST", "/workflows/create_workflow", FLOW, {"Idempotency-Key": "flow"})
+    workflow = made.json["id"]
+    yield "getWorkflow", ask("GET", f"/workflows/{workflow}")
+    change = {"workflow_name": "New", "workflow_description": "d", "workflow_definition": FLOW["workflow_definition"]}
+    yield "updateWorkflow", ask("POST", f"/workflows/update_workflow?workflow_id={workflow}", change)
+    started = ask("POST", f"/workflows/run?workflow_id={workflow}&save_json=true&result_formats=csv", RUN, {"Idempotency-Key": "run"})
+    yield "runWorkflow", started
+    yield "runWorkflow", ask("POST", f"/workflows/run?workflow_id={workflow}&save_json=true&result_formats=csv", RUN,
+                             {"Idempotency-Key": "run"})
+    run = f"/workflows/runs/{started.json['job_id']}"
+    yield "getLiveStatus", ask("GET", run + "/live_status")
+    wait_until("the run's end", lambda: ask("GET", run + "/live_status").json["overall_status"] == "completed")
+    yield "getLiveStatus", ask("GET", run + "/live_status")
+    links = ask("GET", run + "/results/download-links")
+    assert len(links.json) == 1, links
+    yield "listDownloadLinks", links
+    yield "listDownloadLinks", ask("GET", run + "/results/download-links?format=ndjson&blocks=all")
+    yield "cancelRun", ask("POST", f"/workflows/cancel?job_id={started.json['job_id']}", {})
+    yield "listWorkflows", ask("GET", "/workflows")
+    yield "listRuns", ask("GET", f"/workflows/runs?status=completed&workflow_id={workflow}&limit=1")
+    yield "deleteWorkflow", ask("POST", f"/workflows/delete_workflow?workflow_id={workflow}")
+    yield "listRuns", ask("GET", "/workflows/runs")
 
 
 def walk_clients(ask):
@@ -339,6 +378,13 @@ def test_prism_finds_no_violation_on_any_route(strict, prism):
     assert seen == documented
 
 
+def priced_definition():
+    definition = json.loads(json.dumps(FLOW["workflow_definition"]))
+    definition["blocks"][1] = {"sequence_number": 2, "block_id": "once", "block_name": "enrich_company",
+                               "specs": {"struct": {"ceo": "who leads the company"}}}
+    return definition
+
+
 class Errors:
     """Makes every documented error answer of every operation happen."""
 
@@ -349,7 +395,10 @@ class Errors:
         self.paused = self.tenant.post("/monitors", {**GOOD, "frequency": "30d"})
         assert self.tenant.post(f"/monitors/{self.paused['id']}/cancel", {})["status"] == "cancelled"
         job = self.tenant.post("/find-email-async", ONE)
-        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "run_id": "run-42",
+        flow = self.tenant.post("/workflows/create_workflow", {**FLOW, "workflow_definition": priced_definition()})["id"]
+        self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
+        run = self.tenant.post(f"/workflows/run?workflow_id={flow}", RUN)["job_id"]
+        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"]}
 
@@ -359,7 +408,8 @@ class Errors:
 
     def ask(self, method, pattern, ids=None, key=None, query="", body=None, content_type="application/json",
             headers=None):
-        path = pattern.format(**{**self.ids, **(ids or {})}) + query
+        query = "&".join(part.removeprefix("?") for part in (QUERIES.get(pattern), query) if part)
+        path = (pattern + (query and "?" + query)).format(**{**self.ids, **(ids or {})})
         sent = {"x-api-key": key or self.tenant.api_key, **(headers or {})}
         if method in ("POST", "PATCH"):
             body = b"{}" if body is None else body
@@ -372,7 +422,8 @@ class Errors:
         return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
-                           "startInvestigation": INVESTIGATION, **FINDS}.get(
+                           "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
+                           "updateWorkflow": {"workflow_name": "n"}, **FINDS}.get(
                                operation, {})).encode()
 
     # One function a status: (operationId, method, path) -> answer.
@@ -392,6 +443,8 @@ class Errors:
             "lead": {"name": "Ada", "domain": "a.example"}}
         if operation == "startInvestigation":
             COSTLY[operation] = INVESTIGATION
+        if operation == "runWorkflow":
+            COSTLY[operation] = RUN
         costly = AGE if operation == "verifyAge" else COSTLY.get(operation.removesuffix("Async"), costly)
         serve_lookups(self.service)
         self.service.sql("update account set balance_mc = 0")
@@ -409,14 +462,17 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**GOOD, "team_id": str(uuid.uuid4())}).encode())
         if operation == "createOauthClient":
             return self.ask(method, path, body=json.dumps({"name": "c", "team_id": str(uuid.uuid4())}).encode())
-        return self.ask(method, path, {name: str(uuid.uuid4()) for name in ("monitor_id", "task_id", "client_id", "investigation_id")})
+        return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
+            "monitor_id", "task_id", "client_id", "investigation_id", "workflow_id", "run_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
             return self.idempotency_key_in_use()
         if operation == "previewMonitor":  # of a tier that a research service serves
             return self.ask(method, path, body=json.dumps({**PREVIEW, "tier": "medium"}).encode())
-        if operation in FINDS or operation == "startInvestigation":
+        if operation == "createWorkflow":  # of an id that is taken
+            return self.ask(method, path, body=json.dumps({**FLOW, "id": self.ids["workflow_id"]}).encode())
+        if operation in FINDS or operation in ("startInvestigation", "runWorkflow"):
             return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
             return self.too_many_unused_files(method, path)
@@ -492,7 +548,7 @@ class Errors:
         if operation == "uploadCsv":
             return self.ask(method, path, body=b"a\n" + b"x" * 70_000 + b"\n", content_type="text/csv")
         if method == "GET":
-            return self.ask(method, path, query="?limit=0&status=none&wait_s=61&mode=none")
+            return self.ask(method, path, query="?limit=0&status=none&wait_s=61&mode=none&format=none")
         return self.ask(method, path, body=b'{"nonsense": 1}')
 
     def s429(self, operation, method, path):
@@ -507,9 +563,9 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
-        if operation == "previewMonitor":  # which asks the database for nothing but who calls
+        if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import"]
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "workflow"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]
