@@ -125,6 +125,8 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
       {"POST /find-email-bulk-async",
        R"({"leads":[{"personal_email":"ada@home.example"}],"mode":"PERSONAL"})"},
       {"POST /monitors", body.dump()},
+      {"POST /monitors/preview", GoodBody().dump()},
+      {"POST /search/filter-field-values", R"({"field":"name"})"},
       {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
       {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
       {"POST /monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"}};
@@ -138,6 +140,11 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
     if (name == "DELETE /oauth/clients/{client_id}") continue;  // its keys follow
     if (route.access == api::Access::kAssertion) continue;      // in api_credentials_test.cc
+    // In api_runs_test.cc, api_investigations_test.cc, api_published_keys_test.cc.
+    if (route.pattern.starts_with("/workflows") || route.access == api::Access::kSignedLink)
+      continue;
+    if (route.pattern.starts_with("/v1/atlas")) continue;
+    if (route.pattern.ends_with("/validate-jwks")) continue;
     std::string path(route.pattern);
     for (const auto& [param, value] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
                                        {"{row_id}", row},

@@ -26,7 +26,9 @@ inline net::ServerRequest BareRequest(const api::Route& route) {
 inline std::vector<const api::Route*> CredentialRoutes() {
   std::vector<const api::Route*> routes;
   for (const api::Route& route : api::Routes()) {
-    if (route.handler != nullptr && route.access != api::Access::kAssertion) {
+    const bool by_itself =
+        route.access == api::Access::kAssertion || route.access == api::Access::kSignedLink;
+    if (route.handler != nullptr && !by_itself) {
       routes.push_back(&route);
     }
   }

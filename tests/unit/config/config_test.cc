@@ -126,7 +126,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   for (const ConfigKey& key : ConfigKeys()) ++keys[key.section];
   EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
   EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>() +
-                             MembersOf<WaitsConfig>() + 1);  // public_url
+                             MembersOf<WaitsConfig>() + MembersOf<PreviewsConfig>() +
+                             1);  // public_url
   EXPECT_EQ(keys["oauth"], MembersOf<OauthConfig>() + MembersOf<JwksConfig>());
   EXPECT_EQ(keys["oidc"], MembersOf<OidcConfig>());
   EXPECT_EQ(keys["sessions"], MembersOf<SessionsConfig>());
@@ -153,10 +154,10 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // The memory of the API, its waits and its URL are in its section, the fetches of keys in that of
-  // OAuth, cents_per_credit is in that of the prices; each tier's probe and their defaults have a
-  // section, and so has what is particular to ages; the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 6 + 5);
+  // The memory of the API, its waits, its previews and its URL are in its section, the fetches of
+  // keys in that of OAuth, cents_per_credit is in that of the prices; each tier's probe and their
+  // defaults have a section, and so has what is particular to ages; the tokens' names are free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 7 + 5);
 }
 
 // Values one of which every key takes and none of which is a default.
@@ -166,6 +167,7 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "1234",
                                            "2000000",
                                            "3h",
+                                           "100h",
                                            "debug",
                                            "json",
                                            "null",
@@ -187,7 +189,8 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "ok",
                                            "RS256",
                                            "6f1c2b9e-0000-4000-8000-000000000001",
-                                           "false"};
+                                           "false",
+                                           "true"};
 
 // How a value may stand in TOML.
 std::vector<std::string> TomlForms(const std::string& value) {

@@ -1,5 +1,6 @@
 #include "worker/probes/web_probe.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -140,10 +141,10 @@ TEST_F(WebProbeTest, WhatCannotBeServedIsNotFetched) {
   Site site([](const ServerRequest&) { return Html("<p>x</p>"); });
   const auto rig = Rig();
   const base::Json row = {{"url", site.Url()}};
-  const auto prose = rig->Check(Request(Spec({{"p", "css:p"}, {"q", "the price"}}), row));
+  const auto prose = rig->Check(Request(Spec({{"q", "the price"}}), row));
   EXPECT_EQ(FailureClass(prose), "unsupported_description");
   EXPECT_NE(std::get<ProbeFailure>(prose).message.find("'q'"), std::string::npos);
-  const auto bad = rig->Check(Request(Spec({{"p", "css:p"}, {"q", "css:p["}}), row));
+  const auto bad = rig->Check(Request(Spec({{"q", "css:p["}}), row));
   EXPECT_EQ(FailureClass(bad), "bad_selector");
   EXPECT_NE(std::get<ProbeFailure>(bad).message.find("'q'"), std::string::npos);
   const auto none = rig->Check(Request(Spec({{"p", "css:p"}}), {{"name", "x"}}));
@@ -208,7 +209,8 @@ TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
   const auto rig = Rig();
   auto request = Request(Spec({{"p", "xpath://a[contains(/, 'zz')]"}}), {{"url", site.Url()}});
   request.timeout = 1000ms;
-  EXPECT_EQ(FailureClass(rig->Check(request)), "bad_content");
+  // Which comes first is chance: the thread that was told to stop, or the timer of the attempt.
+  EXPECT_THAT(FailureClass(rig->Check(request)), testing::AnyOf("bad_content", "timeout"));
   pool_.reset();  // waits for the extraction that was told to stop
 }
 
