@@ -156,7 +156,6 @@ AddressesOnPage FindAddressesOnPage(std::string_view html, ExtractionStop& stop)
   const auto* page = std::get_if<HtmlDocument>(&parsed);
   if (page == nullptr) return out;
   out.persons = PersonsOnPage(*page, stop);
-  std::erase_if(out.persons, [](const PagePerson& person) { return person.email.empty(); });
   for (const PagePerson& person : out.persons) AddAddress(person.email, &out.addresses);
   for (const std::string& address : AddressesInText(page->VisibleText())) {
     AddAddress(address, &out.addresses);

@@ -31,7 +31,7 @@ struct PageLink {
 
 struct AddressesOnPage {
   std::vector<std::string> addresses;  // each once, in the order of the page
-  std::vector<PagePerson> persons;     // those with an address
+  std::vector<PagePerson> persons;     // with or without an address
   std::vector<PageBlock> blocks;       // the smallest first
   std::vector<PageLink> links;
 };
