@@ -301,6 +301,8 @@ Metrics::Impl::Impl(std::string_view version) {
 
   // Alerts ask for these; a counter that is not there yet is no 0.
   oauth_requests.Get("assertion", "replay");
+  lookups.Get("find_email", "unknown");
+  provider_calls.Get("other", "verify_email", "skipped");
   for (const char* owner : {"client", "provider"}) {
     for (const char* outcome : {"ok", "failed"}) jwks_fetches.Get(owner, outcome);
   }
@@ -514,6 +516,7 @@ void Metrics::AddSuppressed(std::string_view kind) {
 
 void Metrics::AddProviderCall(std::string_view provider, std::string_view lookup,
                               std::string_view outcome) {
+  impl_->provider_calls.Get(provider, lookup, "failed");  // there before the first one fails
   impl_->provider_calls.Get(provider, lookup, outcome).Increment();
 }
 

@@ -149,6 +149,8 @@ def test_prometheus_scrapes_two_processes_and_every_query_returns_data(fleet, ng
             tenant.get(f"/monitors/{made['id']}")
             # A lead that nobody needs to be asked about: a job, its row and its end.
             tenant.post("/find-email-async", {"lead": {"name": "Ada Lovelace", "domain": "gmail.com"}})
+            # A provider that asks nobody else.
+            tenant.post("/reverse-email-async", {"lead": {"email": "ada.lovelace@a.example"}, "providers": ["local_part"]})
             return True
 
         for name, expression in dashboard_queries():
