@@ -57,7 +57,7 @@ def tidy(text):
     return text
 
 
-def test_an_operators_day(ctl, vedette, nginx, database):
+def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert ctl.text("health") and ctl.text("ready")
     assert "vedette_build_info" in ctl.text("metrics")
 
@@ -100,6 +100,7 @@ def test_an_operators_day(ctl, vedette, nginx, database):
         wait_until("the change", lambda: "headline" in ctl.text("events", monitor, row))
         [event] = [e for e in ctl.json("events", monitor, row) if e["event_type"] == "change"]
         assert (event["previous_value"], event["current_value"]) == ("1", "another")
+        assert "another" in tidy(ctl.text("monitor-events", monitor, "--type", "change"))
         shown = ctl.json("row", monitor, row)
         assert shown["id"] == row and "headline" in ctl.text("row", monitor, row)
         assert shown["current"]["headline"]["value"] == "another" and shown["current"]["headline"]["since"]
@@ -110,6 +111,8 @@ def test_an_operators_day(ctl, vedette, nginx, database):
         ctl.text("replay", dead["id"], "--reason", "mended")
         wait_until("it to arrive", lambda: ctl.json("delivery", dead["id"])["state"] == "delivered")
         assert "(status 409)" in ctl.refused("replay", dead["id"])
+        ctl.text("delivery-send", dead["id"], "--reason", "the receiver lost it")
+        wait_until("it to arrive again", lambda: len(receiver.requests) >= 3)
         assert ctl.json("replay-many", "--org", org) == {"replayed": 0}
     finally:
         receiver.close()
@@ -136,7 +139,23 @@ def test_an_operators_day(ctl, vedette, nginx, database):
     wait_until("the job to end", lambda: ctl.json("job", task)["status"] == "completed")
     assert tenant.get(f"/job-status/{task}")["result"]["email"] == [["", "NOT_FOUND", "COMPANY"]]
     assert ctl.json("unsuppress", "--email", "ada@engines.example") == {"kind": "address", "removed": True}
+    listed = ctl.json("suppressions", "--kind", "person")["items"]
+    assert [(one["org_id"], one["reason"]) for one in listed] == [(org, "asked")]
+    assert "engines.example" not in tidy(ctl.text("suppressions"))
+    erased = ctl.json("erase", "--email", "ada@engines.example", "--reason", "asked")
+    assert erased["jobs"] == 0, "no job had the address"  # test_find_email.py has one that had
+    assert ctl.json("email", "hosts")["items"] == []
     assert "ngines.example" not in ctl.text("audit", "--limit", "100")
+
+    database.rows("UPDATE credit_entry SET created_at = created_at - interval '1 hour' RETURNING 1")  # the last minutes are not shown
+    see_the_account(ctl, org, secret)
+    keep_a_client(ctl, org, tmp_path)
+    companies = tmp_path / "companies.ndjson"
+    companies.write_text('{"id": "1", "name": "acme"}\n{"id": "2", "name": "acme"}\n')
+    imported = ctl.json("search-import", companies, "--mode", "company")
+    assert imported["state"] == "current", imported
+    found = tenant.post("/search/filter-field-values", {"field": "name"})
+    assert [(value["value"], value["count"]) for value in found["values"]] == [("acme", 2)], found
 
     # Trouble.
     assert ctl.json("pause", monitor, "--reason", "the site asked")["status"] == "paused"
@@ -167,7 +186,40 @@ def test_an_operators_day(ctl, vedette, nginx, database):
 
     assert ctl.json("drain", "--reason", "goodbye")["draining"] is True
     assert vedette.process.wait(60) == 0
-    assert ctl.commands() - ctl.used == {"email"}, "a command that nobody tried"  # test_mail_servers.py
+    assert ctl.commands() - ctl.used == set(), "a command that nobody tried"
+
+
+def see_the_account(ctl, org, secret):
+    [first] = ctl.json("ledger", org, "--limit", "1")["lines"]
+    assert first["amount"] == 1000.5 and "invoice 1" in tidy(ctl.text("ledger", org)), first
+    statement = ctl.text("statement", org, "--by", "entry").splitlines()
+    assert "opening" in statement[1] and "closing" in statement[-1], statement
+    secrets = ctl.json("secrets", org)["items"]
+    assert len(secrets) == 1 and secrets[0]["live"] and secrets[0]["preview"] not in (None, secret), secrets
+    [key] = ctl.json("secret-keys")["items"]
+    assert (key["place"], key["live_secrets"]) == ("encryption_key", 1), key
+    assert ctl.json("secrets-reseal", "--reason", "a new key")["resealed"] == 0
+    assert ctl.json("org-external-id", org, "acme-7", "--reason", "sign-on")["external_id"] == "acme-7"
+    assert ctl.json("org-external-id", org, "none")["external_id"] is None
+
+
+def keep_a_client(ctl, org, tmp_path):
+    made = ctl.json("client-create", org, "billing", "--token-ttl", "600", "--reason", "contract 7")
+    client = made["id"]
+    assert "billing" in tidy(ctl.text("clients", org))
+    pem = tmp_path / "key.pem"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", tmp_path / "private.pem"],
+                   check=True, capture_output=True)
+    subprocess.run(["openssl", "pkey", "-in", tmp_path / "private.pem", "-pubout", "-out", pem], check=True, capture_output=True)
+    assert ctl.json("client-key-add", org, client, "--file", pem, "--kid", "k1")["keys"][0]["kid"] == "k1"
+    assert "k1" in tidy(ctl.text("client", org, client))
+    changed = ctl.json("client-change", org, client, "--status", "disabled", "--token-ttl", "none", "--reason", "not paid")
+    assert (changed["status"], changed["access_token_ttl_seconds"]) == ("disabled", None), changed
+    assert ctl.run("client-change", org, client).returncode == 2, "nothing to change"
+    ctl.text("client-key-revoke", org, client, "k1", "--reason", "it leaked")
+    ctl.text("client-revoke-tokens", org, client, "--reason", "it leaked")
+    ctl.text("client-delete", org, client, "--reason", "contract 7 ends")
+    assert ctl.json("clients", org)["items"] == []
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):
