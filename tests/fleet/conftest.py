@@ -1,4 +1,5 @@
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,10 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("pg")
-    for parent in (directory, *directory.parents):  # for PostgreSQL's user
-        if parent.stat().st_uid == directory.stat().st_uid and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o011)
+def cluster():
+    # Not below pytest's own directory, which every other pytest that starts closes to PostgreSQL's user.
+    directory = Path(tempfile.mkdtemp(prefix="vedette-fleet-", dir="/tmp"))
+    directory.chmod(0o755)
     it = Cluster(directory)
     yield it
     it.close()
