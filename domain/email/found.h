@@ -81,7 +81,7 @@ enum class FindEnd : std::uint8_t {
   kAtOnce,        // nothing had to be asked; it is free
   kOwnVerified,   // the lead's own address was verified, and nothing else was asked
   kWorked,        // to its end: an address is OK, or every provider was asked
-  kOutOfTime,     // providers were left when the row's time was over
+  kOutOfTime,     // the row's time was over before all were asked, or before any answered
   kNoneAnswered,  // no provider could be asked
   kError,         // the row ended without its runner
 };

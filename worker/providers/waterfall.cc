@@ -100,7 +100,10 @@ Step NextStep(std::size_t providers, const std::vector<Try>& tries,
     });
     if (is_later) return WaitUntil{};
     const bool is_answered = std::any_of(tries.begin(), tries.end(), Answered);
-    return End{is_answered ? FindEnd::kWorked : FindEnd::kNoneAnswered};
+    if (is_answered) return End{FindEnd::kWorked};
+    // Who took all the time might have answered with more of it.
+    const bool had_time = tries.empty() || time_left >= kAttemptTimeMin;
+    return End{had_time ? FindEnd::kNoneAnswered : FindEnd::kOutOfTime};
   }
   if (time_left < kAttemptTimeMin) return End{FindEnd::kOutOfTime};
   return AskProvider{next, milliseconds(0)};

@@ -85,6 +85,13 @@ TEST(Waterfall, NobodyIsAskedWithoutTime) {
             FindEnd::kOutOfTime);
 }
 
+TEST(Waterfall, WhoTookAllTheTimeHasNotFailed) {
+  const auto late = Tried(0, TryOutcome::kFailed, true);
+  EXPECT_EQ(EndOf(NextStep(1, {late}, {}, 0ms)), FindEnd::kOutOfTime);
+  EXPECT_EQ(EndOf(NextStep(1, {late}, {}, kAttemptTimeMin)), FindEnd::kNoneAnswered);
+  EXPECT_EQ(EndOf(NextStep(1, {Tried(0, TryOutcome::kNothing)}, {}, 0ms)), FindEnd::kWorked);
+}
+
 TEST(Waterfall, AnAddressIsKeptOnceAndWithTheBetterStatus) {
   std::vector<FoundAddress> seen;
   const auto candidate = [](const char* address, AddressStatus status) {
