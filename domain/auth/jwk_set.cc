@@ -38,7 +38,9 @@ std::variant<std::vector<JwkReport>, JwtFault> ReadJwks(std::string_view text, i
   base::Json set;
   const base::JsonLimits limits{
       .depth_max = kSetDepthMax, .members_max = kMembersMax, .unique_members = true};
-  if (const auto error = base::ParseJson(text, &set, limits)) return JwtFault{error->message};
+  if (const auto error = base::ParseJson(text, &set, limits)) {
+    return JwtFault{"the document cannot be read as JSON: " + error->message};
+  }
   const auto keys = set.is_object() ? set.find("keys") : set.end();
   if (!set.is_object() || keys == set.end() || !keys->is_array()) {
     return JwtFault{"the document has no array keys"};
