@@ -28,7 +28,7 @@ OidcKeys::OidcKeys(base::EventLoop& loop, Get get, const base::Clock& clock,
       clock_(clock),
       metrics_(metrics),
       config_(config),
-      log_(std::move(log)),
+      log_(log),
       timer_(loop, [this] { Look(); }) {}
 
 void OidcKeys::Start() {
