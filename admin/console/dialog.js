@@ -33,6 +33,7 @@ export function choices(name, label, options, chosen = []) {
 export function confirmChange({title, what, button, reasonRequired = false, danger = false, fields = [], act}) {
   const dialog = document.getElementById('dialog');
   return new Promise(resolve => {
+    let done = null;
     const error = h('p', {class: 'bad', role: 'alert'});
     const reason = h('input', {id: 'dialog-reason', name: 'reason', maxlength: 500,
                                required: reasonRequired, autocomplete: 'off'});
@@ -44,9 +45,8 @@ export function confirmChange({title, what, button, reasonRequired = false, dang
       const values = Object.fromEntries(data);
       if (values.reason === '') delete values.reason;
       try {
-        const answer = await act(values, data);
-        resolve(answer ?? {});
-        dialog.close();
+        done = await act(values, data) ?? {};
+        if (form.isConnected) dialog.close();
       } catch (e) {
         replace(error, e.message);
       } finally {
@@ -63,7 +63,8 @@ export function confirmChange({title, what, button, reasonRequired = false, dang
       h('p', {class: 'buttons'}, submit,
         h('button', {type: 'button', click: () => dialog.close()}, 'Go back')));
     replace(dialog, form);
-    dialog.addEventListener('close', () => resolve(null), {once: true});
+    // Not before it is told that it is closed: else what shows the next dialog hears of this one's end.
+    dialog.addEventListener('close', () => resolve(done), {once: true});
     dialog.showModal();
     (fields[0]?.input ?? reason).focus();
   });

@@ -76,7 +76,7 @@ class Operator {
 
   async findMonitor() {
     await this.page.getByRole('link', {name: 'Monitors'}).click();
-    await this.page.getByLabel('Name or id').fill(this.given.monitor.name);
+    await this.page.getByLabel('Name or id', {exact: true}).fill(this.given.monitor.name);
     await this.button('Show').click();
     await this.page.waitForURL(/q=/);
     const rows = this.page.locator('main tbody tr');
