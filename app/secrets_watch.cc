@@ -24,7 +24,7 @@ SecretsWatch::SecretsWatch(base::EventLoop& loop, store::Pool& pool, metrics::Me
       pool_(pool),
       metrics_(metrics),
       security_(security),
-      log_(std::move(log)),
+      log_(log),
       timer_(loop, [this] { Look(); }) {}
 
 void SecretsWatch::Start() {

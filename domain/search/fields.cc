@@ -192,6 +192,7 @@ std::vector<std::string> Fields::Near(std::string_view name) const {
   std::sort(found.begin(), found.end());
   if (found.size() > kNearMax) found.resize(kNearMax);
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (auto& [distance, near] : found) names.push_back(std::move(near));
   return names;
 }

@@ -274,6 +274,7 @@ Filter FilterKit::HasWords(const Field& field, const base::Json& value, bool eve
   if (words.empty()) return {Or{}};
   if (!every) return Placed(field, {Match{&field, std::move(words)}});
   std::vector<Filter> parts;
+  parts.reserve(words.size());
   for (std::string& word : words) parts.push_back({Match{&field, {std::move(word)}}});
   return Placed(field, AllOf(std::move(parts)));
 }
