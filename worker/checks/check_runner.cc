@@ -126,7 +126,7 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
       sink_(sink),
       holdings_(holdings),
       pauses_(pauses),
-      log_(std::move(log)),
+      log_(log),
       hooks_(std::move(hooks)),
       random_(std::random_device{}()),
       retry_timer_(loop, [this] { RunRetries(); }) {}
