@@ -125,7 +125,6 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
       {"POST /find-email-bulk-async",
        R"({"leads":[{"personal_email":"ada@home.example"}],"mode":"PERSONAL"})"},
       {"POST /monitors", body.dump()},
-      {"POST /monitors/preview", GoodBody().dump()},
       {"POST /search/filter-field-values", R"({"field":"name"})"},
       {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
       {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
@@ -144,6 +143,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     if (route.pattern.starts_with("/workflows") || route.access == api::Access::kSignedLink)
       continue;
     if (route.pattern.starts_with("/v1/atlas")) continue;
+    if (route.pattern == "/monitors/preview") continue;  // in api_preview_test.cc
     if (route.pattern.ends_with("/validate-jwks")) continue;
     std::string path(route.pattern);
     for (const auto& [param, value] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
