@@ -99,7 +99,7 @@ def test_one_machine_from_nothing_and_an_organisation(machine, postgres, tmp_pat
             {"x-api-key": key})
         assert made.status == 200, made
         credits = call("GET", f"http://127.0.0.1:{api}/credits", headers={"x-api-key": key}).json
-        assert 0 < credits["balance"] <= 1000
+        assert 0 < credits["credits"] <= 1000
     finally:
         process.terminate()
         assert process.wait(60) == 0
