@@ -34,7 +34,7 @@ class ApiPublishedKeys : public ApiTest {
     client = made.body.value("client_id", "");
   }
 
-  void Publish(const Json& keys) {
+  void Publish(const std::vector<Json>& keys) {
     key_fetcher.outcome = {Outcome::Kind::kCame, Json{{"keys", keys}}.dump()};
   }
   void Fail() { key_fetcher.outcome = {Outcome::Kind::kFailed, "connect: nobody listens"}; }
