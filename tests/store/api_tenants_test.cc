@@ -116,6 +116,13 @@ class ApiTenants : public ApiTest {
   Tries TriesOfCredits(const std::string& team) {
     return {
         {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
+        {"POST /monitors/preview",
+         [this](const Headers& key, bool) {
+           Json body = GoodBody();
+           body.erase("rows");
+           body["resource_handle_id"] = base::Uuid::V4().ToString();
+           EXPECT_EQ(Ask("POST", "/monitors/preview", body, key).status, 422);
+         }},
         {"GET /credits",
          [this, team](const Headers& key, bool same_organisation) {
            const Json seen = Ask("GET", "/credits", key).body["team"];
