@@ -417,7 +417,7 @@ TEST_F(ApiRuns, WhatACancelledRunFinishedCanBeDownloaded) {
   {
     config.worker.lanes = {"transform"};
     const Worker worker(*this);
-    Until("select count(*) from job_part where block = 1", "1");
+    Until("select sum(row_count) from job_part where block = 1", "3");
   }
   Ask("POST", "/workflows/cancel?job_id=" + run);
   const Reply links = Ask("GET", "/workflows/runs/" + run + "/results/download-links");
