@@ -48,8 +48,10 @@ std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, cons
                                  LockedJob* job, JobPurse* purse) {
   base::Assert(!domain::IsEnd(job->status), "a job ends once");
   base::Assert(domain::IsEnd(ending.status), "a job is ended with an end");
-  // A completed job has no chunk left.
-  if (ending.status != domain::JobStatus::kCompleted) tx.Exec("job_chunks_take", job->id);
+  // A completed job has no chunk left, but for an investigation that has found as much as it may.
+  const bool may_have_chunks = ending.status != domain::JobStatus::kCompleted ||
+                               job->kind == domain::JobKind::kInvestigation;
+  if (may_have_chunks) tx.Exec("job_chunks_take", job->id);
   job->status = ending.status;
   job->status_reason = ending.reason;
   Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error).at(0))

@@ -103,6 +103,7 @@ std::vector<Subject> Keep(Transaction& tx, const base::Uuid& id, const JobChunkR
   const std::vector<Finding> findings = FindingsOf(record);
   const std::vector<Named> named = Distinct(id, findings);
   std::vector<base::Uuid> ids;
+  ids.reserve(named.size());
   for (const Named& one : named) ids.push_back(one.id);
   std::set<base::Uuid> known;
   std::set<base::Uuid> own;
