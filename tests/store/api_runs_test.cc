@@ -261,15 +261,15 @@ TEST_F(ApiRuns, ASampleStandsForAPayload) {
 TEST_F(ApiRuns, AWorkersDeathLosesAndDoublesNoRow) {
   std::string csv = "n,key\n";
   std::set<std::string> expected;
-  for (int i = 0; i < 6000; ++i) {
-    csv += std::to_string(i) + ",k" + std::to_string(i % 5000) + "\n";
+  for (int i = 0; i < 600; ++i) {
+    csv += std::to_string(i) + ",k" + std::to_string(i % 500) + "\n";
   }
   probe.SetScript([](const worker::ProbeRequest&) { return worker::Observation(); });
   const std::string workflow =
       NewWorkflow(Chain({Block("read_csv"), Block("dedupe", {{"columns", Json::array({"key"})}}),
                          Block("filter", Condition("n", "ends_with", "0")),
                          Block("enrich_lead", {{"struct", {{"job", "x"}}}, {"tier", "micro"}})}));
-  for (int i = 0; i < 5000; i += 10) {
+  for (int i = 0; i < 500; i += 10) {
     expected.insert(std::to_string(i) + ",k" + std::to_string(i) + ",,,,");
   }
   const std::string run =
@@ -286,8 +286,8 @@ TEST_F(ApiRuns, AWorkersDeathLosesAndDoublesNoRow) {
   }
   const Json live = Ended(run);
   ASSERT_EQ(live["overall_status"], "completed") << live;
-  EXPECT_EQ(live["blocks"][1]["metrics"]["row_count"], 5000);
-  EXPECT_EQ(live["blocks"][3]["metrics"]["row_count"], 500);
+  EXPECT_EQ(live["blocks"][1]["metrics"]["row_count"], 500);
+  EXPECT_EQ(live["blocks"][3]["metrics"]["row_count"], 50);
   const std::string file = File(run);
   std::set<std::string> seen;
   std::size_t lines = 0;
@@ -296,9 +296,9 @@ TEST_F(ApiRuns, AWorkersDeathLosesAndDoublesNoRow) {
     seen.insert(file.substr(at, end - at));
     at = end + 2;
   }
-  EXPECT_EQ(lines, 500U);
+  EXPECT_EQ(lines, 50U);
   EXPECT_EQ(seen, expected);
-  EXPECT_EQ(Sql("select charged_mc || ' ' || reserved_mc from job"), "250000 0");
+  EXPECT_EQ(Sql("select charged_mc || ' ' || reserved_mc from job"), "25000 0");
   EXPECT_EQ(Sql("select sum(amount_mc) = (select balance_mc from account where org_id = '" +
                 acme.org_id + "') from credit_entry where org_id = '" + acme.org_id + "'"),
             "t");
