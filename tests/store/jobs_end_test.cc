@@ -109,6 +109,7 @@ TEST_F(JobsEnd, ACallbackIsInsertedOnceWithAnIdThatTheJobFixes) {
 TEST_F(JobsEnd, AnInvestigationHasNoCallback) {
   auto asked = WithCallback(Lookup());
   asked.kind = domain::JobKind::kInvestigation;
+  asked.investigation = store::NewInvestigation{"[]", 1, 1, 100, {}, {}};
   EXPECT_TRUE(End(Start(asked), JobStatus::kCancelled)->raise.empty());
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
 }
