@@ -137,8 +137,9 @@ TEST_F(SearchValuesTest, EverySnippetSelectsAsManyDocumentsAsItsCount) {
   for (const auto& field : fields().all()) {
     if (!field.has_values()) continue;
     for (const auto& value : Ask(mine, field, {}, 100).values) {
-      const auto snippet = domain::search::ReadDslFilter(
-          domain::search::FilterSnippet(field, value.value), fields());
+      const Json clause = domain::search::FilterSnippet(field, value.value);
+      if (clause.empty()) continue;  // no filter can name a value of another type than its field's
+      const auto snippet = domain::search::ReadDslFilter(clause, fields());
       EXPECT_EQ(Ask(mine, field, std::get<Filter>(snippet), 1).total, value.count)
           << field.name << " " << value.value;
       ++checked;
