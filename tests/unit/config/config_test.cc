@@ -190,7 +190,10 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "RS256",
                                            "6f1c2b9e-0000-4000-8000-000000000001",
                                            "false",
-                                           "true"};
+                                           "true",
+                                           "dns",
+                                           VEDETTE_SOURCE_DIR "/tests/unit/config",
+                                           ""};
 
 // How a value may stand in TOML.
 std::vector<std::string> TomlForms(const std::string& value) {
