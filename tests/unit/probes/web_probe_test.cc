@@ -1,6 +1,5 @@
 #include "worker/probes/web_probe.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -204,13 +203,13 @@ TEST_F(WebProbeTest, G11AFullQueueIsARetryableFailureOfTheOrganisationWhoseItIs)
 
 TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
   std::string page;
-  for (int i = 0; i < 15000; ++i) page += "<a>bbbbbbbbb</a>";
+  // Grows with the square: minutes on any machine.
+  for (int i = 0; i < 60000; ++i) page += "<a>bbbbbbbbb</a>";
   Site site([&](const ServerRequest&) { return Html(page); });
   const auto rig = Rig();
   auto request = Request(Spec({{"p", "xpath://a[contains(/, 'zz')]"}}), {{"url", site.Url()}});
   request.timeout = 1000ms;
-  // Which comes first is chance: the thread that was told to stop, or the timer of the attempt.
-  EXPECT_THAT(FailureClass(rig->Check(request)), testing::AnyOf("bad_content", "timeout"));
+  EXPECT_EQ(FailureClass(rig->Check(request)), "bad_content");
   pool_.reset();  // waits for the extraction that was told to stop
 }
 
