@@ -10,7 +10,7 @@ A, MX, AAAA = 1, 15, 28
 
 class DnsServer:
     """`names` maps a name to a list of answers, each a list of addresses; queries of one family walk through
-    them and round again, so that a name can be one thing to whoever judges it and another to whoever connects."""
+    them and round again, so that a name can be one thing when it is judged and another at the connection."""
 
     def __init__(self):
         self.names, self.turns, self.queries = {}, {}, 0
