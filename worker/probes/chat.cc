@@ -152,16 +152,7 @@ std::string ChatRequestBody(const config::ProbeConfig& config, const ProbeReques
     messages.push_back(ChatMessage(
         "user", fmt::format("Your last answer did not fit the schema: {}. Answer again.", fault)));
   }
-  Json body = Json::object();
-  body["model"] = config.model;
-  body["messages"] = std::move(messages);
-  body["stream"] = false;
-  if (config.temperature) body["temperature"] = *config.temperature;
-  body[config.tokens_max_field] = config.tokens_max;
-  if (config.answer_format != "text") {
-    body["response_format"] = ChatResponseFormat(config.answer_format, "observation", schema);
-  }
-  return base::DumpJson(body);
+  return ChatRequestBody(config, std::move(messages), "observation", schema);
 }
 
 ChatReading ReadChatAnswer(std::string_view body, const ProbeRequest& request,

@@ -78,16 +78,7 @@ std::string PointersRequestBody(const config::LlmProviderConfig& config,
   Json person = domain::PersonJson(subject.person);
   person["urls"] = subject.urls;
   messages.push_back(ChatMessage("user", base::DumpJson(Json{{"person", std::move(person)}})));
-  Json body = Json::object();
-  body["model"] = config.model;
-  body["messages"] = std::move(messages);
-  body["stream"] = false;
-  if (config.temperature) body["temperature"] = *config.temperature;
-  body[config.tokens_max_field] = config.tokens_max;
-  if (config.answer_format != "text") {
-    body["response_format"] = ChatResponseFormat(config.answer_format, "pointers", schema);
-  }
-  return base::DumpJson(body);
+  return ChatRequestBody(config, std::move(messages), "pointers", schema);
 }
 
 std::variant<std::vector<Pointer>, domain::Failure> ReadPointers(std::string_view body) {

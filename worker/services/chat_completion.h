@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "domain/observation.h"
@@ -40,6 +41,23 @@ base::Json ChatMessage(const char* role, std::string content);
 // The member response_format. `format`: json_schema or json_object; `name`: of the schema.
 base::Json ChatResponseFormat(const std::string& format, const char* name,
                               const base::Json& schema);
+
+// The body of a request for one answer that fits `schema`. `model` is the configuration of a probe
+// or a provider that asks a model.
+template <typename ModelConfig>
+std::string ChatRequestBody(const ModelConfig& model, base::Json messages, const char* name,
+                            const base::Json& schema) {
+  base::Json body = base::Json::object();
+  body["model"] = model.model;
+  body["messages"] = std::move(messages);
+  body["stream"] = false;
+  if (model.temperature) body["temperature"] = *model.temperature;
+  body[model.tokens_max_field] = model.tokens_max;
+  if (model.answer_format != "text") {
+    body["response_format"] = ChatResponseFormat(model.answer_format, name, schema);
+  }
+  return base::DumpJson(body);
+}
 
 // The URL to which a model with this base URL is asked.
 std::string CompletionsUrl(std::string base_url);
