@@ -90,10 +90,20 @@ Owned<EVP_PKEY> RsaOf(const Json& jwk) {
   return FromParams("RSA", builder.get());
 }
 
+// A coordinate in full length. RFC 7518 (6.2.1.2) wants it published so, but libraries in wide use
+// (PyJWT before 2.7) leave leading zero octets out, which concerns one key in 128. Empty where it
+// is too long.
+std::string Coordinate(const Json& jwk, const char* name) {
+  std::string octets = Member(jwk, name);
+  if (octets.empty() || octets.size() > kP256Bytes) return {};
+  octets.insert(0, kP256Bytes - octets.size(), '\0');
+  return octets;
+}
+
 Owned<EVP_PKEY> P256Of(const Json& jwk) {
-  const std::string x = Member(jwk, "x");
-  const std::string y = Member(jwk, "y");
-  if (TextMember(jwk, "crv") != "P-256" || x.size() != kP256Bytes || y.size() != kP256Bytes) {
+  const std::string x = Coordinate(jwk, "x");
+  const std::string y = Coordinate(jwk, "y");
+  if (TextMember(jwk, "crv") != "P-256" || x.empty() || y.empty()) {
     return nullptr;
   }
   const std::string point = "\x04" + x + y;

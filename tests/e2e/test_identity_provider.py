@@ -20,6 +20,15 @@ AUDIENCE = "https://api.example.com"
 RETRY_MS = 1000
 
 
+def full_length(jwk):
+    """The key with numbers of 32 octets, as RFC 7518 wants them: this PyJWT leaves leading zeros out, which
+    oidc-provider refuses."""
+    numbers = {name: jwt.utils.base64url_decode(value).rjust(32, b"\0")
+               for name, value in json.loads(jwk).items() if name in ("x", "y", "d")}
+    return json.dumps({**json.loads(jwk), **{name: jwt.utils.base64url_encode(number).decode()
+                                             for name, number in numbers.items()}})
+
+
 def new_key(kid, alg):
     """A private key and its JWK."""
     if alg == "RS256":
@@ -27,7 +36,7 @@ def new_key(kid, alg):
         jwk = jwt.algorithms.RSAAlgorithm.to_jwk(key)
     elif alg == "ES256":
         key = ec.generate_private_key(ec.SECP256R1())
-        jwk = jwt.algorithms.ECAlgorithm.to_jwk(key)
+        jwk = full_length(jwt.algorithms.ECAlgorithm.to_jwk(key))
     else:
         key = ed25519.Ed25519PrivateKey.generate()
         jwk = jwt.algorithms.OKPAlgorithm.to_jwk(key)

@@ -93,6 +93,22 @@ TEST(PublicKey, VerifiesTheEs256OfRfc7515AndTakesExactly64Bytes) {
 }
 
 // RFC 8037, appendices A.3 and A.4.
+TEST(PublicKey, TakesACoordinateWithoutItsLeadingZeroOctets) {
+  const std::string rest = R"(","y":"u0yFo9jqKe-q-iRAaRLdhNWxTcMr9lbvbGvVil2UP5I"})";
+  const std::string signature =
+      Base64UrlDecode(
+          "ezzXLdTmI4idv6-RmJWiR3VgyqVhiK9IZmu2z0lbXhPGhmxfC3amxUjuLsfHl3sXReOWaVjR-bkjrOiOBH9cFQ")
+          .value();
+  const std::string start = R"({"kty":"EC","crv":"P-256","x":")";
+  const PublicKey full = KeyOf(start + "AFVDiUrz0A7X10Cr29dclrBod7eH219w7qeLkKjXwAo" + rest);
+  const PublicKey cut = KeyOf(start + "VUOJSvPQDtfXQKvb11yWsGh3t4fbX3Dup4uQqNfACg" + rest);
+  EXPECT_TRUE(cut.Verify(SignatureAlgorithm::kEs256, "message", signature));
+  EXPECT_EQ(cut.Thumbprint(), full.Thumbprint());
+  EXPECT_NE(FaultOf(PublicKey::FromJwk(
+                ParseJsonOrThrow(start + "AABVQ4lK89AO19dAq9vXXJawaHe3h9tfcO6ni5Co18AK" + rest))),
+            "");
+}
+
 TEST(PublicKey, VerifiesTheEdDsaOfRfc8037AndNamesItsThumbprint) {
   const PublicKey key =
       KeyOf(R"({"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})");
