@@ -117,8 +117,11 @@ def minimal_root(root, depends):
     (database / "status").write_text("\n\n".join(packages.values()) + "\n\n")
     (database / "available").write_text("")
     # What the scripts of the copied packages would have made.
-    for name in ("passwd", "group"):
+    for name, shadow, rest in (("passwd", "shadow", ":*:20000:0:99999:7:::"), ("group", "gshadow", ":*::")):
         shutil.copy(root / f"usr/share/base-passwd/{name}.master", root / "etc" / name)
+        lines = (root / "etc" / name).read_text().splitlines()
+        (root / "etc" / shadow).write_text("".join(line.split(":")[0] + rest + "\n" for line in lines))
+        (root / "etc" / shadow).chmod(0o640)
     (root / "etc/ssl/certs").mkdir(parents=True, exist_ok=True)
     shutil.copy("/etc/ssl/certs/ca-certificates.crt", root / "etc/ssl/certs")
     shutil.copy("/etc/resolv.conf", root / "etc")
