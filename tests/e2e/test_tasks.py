@@ -100,7 +100,7 @@ def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, 
     script = "".join(map(page.sample, ("share", "start", "look", "replace"))) + """
         echo replaced
         until [ "$(vedette ctl --json overview | grep -c '"scheduler"')" -ge 2 ]; do sleep 0.2; done
-        vedette ctl overview
+        vedette ctl --json overview
         kill -TERM $(jobs -pr)
         wait
     """
@@ -117,7 +117,7 @@ def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, 
     assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
     overview = said.split("\nreplaced\n")[1]
     for role in ("api", "admin", "scheduler", "worker", "delivery"):
-        assert role in overview, (role, overview)
+        assert f'"{role}"' in overview, (role, overview)
     assert page.samples() == {"share", "start", "look", "replace"}
 
 
