@@ -11,8 +11,10 @@
 #include "api/workflows/run_body.h"
 #include "api/workflows/workflow_calls.h"
 #include "domain/job_result.h"
+#include "domain/limits.h"
 #include "domain/money.h"
 #include "domain/workflow/block_types.h"
+#include "domain/workflow/monitor_rows.h"
 #include "domain/workflow/run_graph.h"
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
@@ -108,9 +110,23 @@ rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int
   return source;
 }
 
+// A block `monitor` needs what POST /monitors does.
+std::optional<rest::Reply> JudgeMonitor(const Call& call, const domain::DefinedBlock& block) {
+  if (auto reply = CheckFeature(call, true, domain::kFeatureMonitors, "a monitor block")) {
+    return reply;
+  }
+  const bool testing =
+      domain::ReadMonitorOrder(block.specs).frequency == domain::kFrequencyTesting;
+  return CheckFeature(call, testing, domain::kFeatureTestingMonitors, "frequency 5m");
+}
+
 std::optional<rest::Reply> JudgeFeatures(const Call& call, const Definition& definition) {
   for (const domain::DefinedBlock& block : definition.blocks) {
-    if (block.type->work != domain::BlockWork::kResearch) continue;
+    const bool monitors = block.type->work == domain::BlockWork::kMonitor;
+    if (monitors) {
+      if (auto reply = JudgeMonitor(call, block)) return reply;
+    }
+    if (!monitors && block.type->work != domain::BlockWork::kResearch) continue;
     const auto tier = block.specs.at("tier").get<std::string>();
     if (auto reply = CheckFeature(call, tier == "high", domain::kFeatureHighTier, "tier high")) {
       return reply;
@@ -127,7 +143,9 @@ std::optional<rest::Reply> JudgeFeatures(const Call& call, const Definition& def
 std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
     const Call& call, const domain::PlannedBlock& block) {
   if (block.type->url_member.empty()) return std::nullopt;
-  const auto url = block.bound.specs.at(std::string(block.type->url_member)).get<std::string>();
+  const Json& member = block.bound.specs.at(std::string(block.type->url_member));
+  if (member.is_null()) return std::nullopt;
+  const auto url = member.get<std::string>();
   const auto judged = net::JudgeTenantUrl(url, call.parts.policy);
   if (!judged.url) return "the address is not allowed: " + judged.error->message;
   return store::Webhook{url, {judged.url->scheme, judged.url->host, judged.url->port}};

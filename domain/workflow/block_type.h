@@ -31,6 +31,7 @@ enum class BlockWork {
   kRowFunction,  // a worker: each row alone, by the function that `make` gives
   kDedupe,       // a worker: rows by what the parts before have shown, so one part after the other
   kResearch,     // a worker: each row by the probe of its tier
+  kMonitor,      // a worker: a monitor of its rows, one part after the other
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
@@ -76,7 +77,8 @@ struct BlockType {
                                              const Columns& input) = nullptr;
   // Null: the schema says everything.
   std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
-  // The member of the specs that is a URL of the client's to send to; empty: there is none.
+  // The member of the specs that is a URL of the client's to send to, or null; empty: there is
+  // none.
   std::string_view url_member{};
 };
 

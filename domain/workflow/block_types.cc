@@ -8,9 +8,10 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::array<const BlockType*, 8> kTypes{
+constexpr std::array<const BlockType*, 9> kTypes{
     &kWebhookBlock, &kReadCsvBlock,    &kFilterBlock,        &kSelectColumnsBlock,
-    &kDedupeBlock,  &kEnrichLeadBlock, &kEnrichCompanyBlock, &kOutgoingWebhookBlock};
+    &kDedupeBlock,  &kEnrichLeadBlock, &kEnrichCompanyBlock, &kOutgoingWebhookBlock,
+    &kMonitorBlock};
 
 }  // namespace
 

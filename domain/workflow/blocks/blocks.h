@@ -13,5 +13,6 @@ extern const BlockType kDedupeBlock;
 extern const BlockType kEnrichLeadBlock;
 extern const BlockType kEnrichCompanyBlock;
 extern const BlockType kOutgoingWebhookBlock;
+extern const BlockType kMonitorBlock;
 
 }  // namespace vedette::domain
