@@ -26,7 +26,7 @@ constexpr std::string_view kSchema = R"({
     "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 10000},
       "description": "Field name to a description of what to watch."},
-    "frequency": {"type": "string", "minLength": 2, "maxLength": 20, "default": "1d",
+    "frequency": {"type": "string", "minLength": 1, "maxLength": 20, "default": "1d",
       "description": "A number and a unit: m, h, d or w. 1h to 30d; 5m where the organisation may."},
     "tier": {"type": "string", "enum": ["micro", "low", "medium", "high"], "default": "low"},
     "research_plan": {"type": ["string", "null"], "maxLength": 20000, "default": null},
