@@ -15,9 +15,8 @@ namespace {
 
 // The members of the document, which is the body (domain/workflow/template.h).
 constexpr std::array<std::string_view, 13> kMembers{
-    "slug",     "name",        "description", "category", "difficulty", "estimated_time",
-    "use_case", "author_name", "tags",        "featured", "internal",   "blocks",
-    "edges"};
+    "slug",        "name", "description", "category", "difficulty", "estimated_time", "use_case",
+    "author_name", "tags", "featured",    "internal", "blocks",     "edges"};
 
 base::Json ReadDocument(CallBody* body) {
   base::Json document = base::Json::object();

@@ -115,8 +115,7 @@ std::optional<rest::Reply> JudgeMonitor(const Call& call, const domain::DefinedB
   if (auto reply = CheckFeature(call, true, domain::kFeatureMonitors, "a monitor block")) {
     return reply;
   }
-  const bool testing =
-      domain::ReadMonitorOrder(block.specs).frequency == domain::kFrequencyTesting;
+  const bool testing = domain::ReadMonitorOrder(block.specs).frequency == domain::kFrequencyTesting;
   return CheckFeature(call, testing, domain::kFeatureTestingMonitors, "frequency 5m");
 }
 

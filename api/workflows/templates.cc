@@ -94,9 +94,8 @@ std::vector<Shown> ReadTemplates(const Call& call, store::TemplateFilter filter)
   const std::vector<WorkflowTemplate>& shipped = domain::ShippedTemplates();
   auto next = shipped.begin();
   if (filter.after_id) {
-    const auto last = std::find_if(shipped.begin(), shipped.end(), [&](const auto& one) {
-      return one.id == *filter.after_id;
-    });
+    const auto last = std::find_if(shipped.begin(), shipped.end(),
+                                   [&](const auto& one) { return one.id == *filter.after_id; });
     next = last == shipped.end() ? last : std::next(last);
     if (last != shipped.end()) filter.after_id.reset();  // the organisation's own are all to come
   }
@@ -123,9 +122,8 @@ std::optional<WorkflowTemplate> FindTemplate(const Call& call, const std::string
 rest::Handled ListTemplates(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
-  store::TemplateFilter filter{.org_id = call.caller.org_id,
-                               .category = query.Text("category"),
-                               .tag = query.Text("tag")};
+  store::TemplateFilter filter{
+      .org_id = call.caller.org_id, .category = query.Text("category"), .tag = query.Text("tag")};
   const int limit = query.Integer("limit", kTemplatesDefault, 1, kTemplatesMax);
   const auto cursor = query.Text("cursor");
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
@@ -138,8 +136,7 @@ rest::Handled ListTemplates(Call& call) {
   Json list{{"templates", Json::array()}};
   if (static_cast<int>(read.size()) > limit) {
     read.resize(static_cast<std::size_t>(limit));
-    list["next_cursor"] =
-        rest::EncodeCursor(TemplatesOf(call.caller.org_id), read.back().of.id);
+    list["next_cursor"] = rest::EncodeCursor(TemplatesOf(call.caller.org_id), read.back().of.id);
   }
   for (const Shown& shown : read) {
     list["templates"].push_back(TemplateJson(shown, Graph::kLeftOut));

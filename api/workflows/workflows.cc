@@ -62,8 +62,8 @@ Beginning ReadBeginning(const Call& call, rest::BodyReader* reader, rest::Proble
 rest::Judged<std::string> DefinitionOfTemplate(const Call& call, const std::string& key) {
   const auto found = FindTemplate(call, key);
   if (!found) return rest::NotFound("template");
-  const auto read = domain::ReadDefinition(
-      found->definition, rest::BodyReader::Loc("template_key"), DefinitionRulesOf(call.parts));
+  const auto read = domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
+                                           DefinitionRulesOf(call.parts));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     rest::Problems problems;
     AddFaults(*faults, &problems);

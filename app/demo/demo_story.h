@@ -59,7 +59,7 @@ class DemoStory {
 
   // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
   void SetUp();
-  // From the first checks to the resume, and the addresses that are found.
+  // From the first checks to the resume, the addresses that are found, and a run of a workflow.
   void Tell();
   // Changes the site now and then and tells what comes of it, until a stop is asked for or
   // `failed` returns true.
@@ -90,6 +90,13 @@ class DemoStory {
   void TellPause();
   void TellResume();
   void TellAddresses();
+  void TellWorkflow();
+  // Of the workflow (demo_workflow.cc).
+  std::string LeadsCsv() const;
+  std::string RunToItsEnd(const std::string& workflow);
+  void TellFileOf(const std::string& run);
+  std::string MonitorOfRun(const std::string& run);
+  void TellChangeOf(const std::string& monitor);
 
   DemoSite::Change ChangeSite();
   void TellReceived(const DemoReceiver::Received& received);

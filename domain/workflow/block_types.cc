@@ -9,9 +9,9 @@ namespace vedette::domain {
 namespace {
 
 constexpr std::array<const BlockType*, 9> kTypes{
-    &kWebhookBlock, &kReadCsvBlock,    &kFilterBlock,        &kSelectColumnsBlock,
-    &kDedupeBlock,  &kEnrichLeadBlock, &kEnrichCompanyBlock, &kOutgoingWebhookBlock,
-    &kMonitorBlock};
+    &kWebhookBlock,       &kReadCsvBlock,         &kFilterBlock,
+    &kSelectColumnsBlock, &kDedupeBlock,          &kEnrichLeadBlock,
+    &kEnrichCompanyBlock, &kOutgoingWebhookBlock, &kMonitorBlock};
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 #include "base/uuid.h"
 #include "domain/workflow/definition.h"
 
-// Templates: workflows to begin with, and what a card shows of them (interface 2.10). Some ship with
-// the service and are everybody's; an organisation may have its own. Pure.
+// Templates: workflows to begin with, and what a card shows of them (interface 2.10). Some ship
+// with the service and are everybody's; an organisation may have its own. Pure.
 namespace vedette::domain {
 
 struct WorkflowTemplate {
@@ -28,8 +28,8 @@ struct WorkflowTemplate {
   std::string author_name;
   std::vector<std::string> tags;
   bool featured = false;
-  bool internal = false;    // shown to nobody
-  base::Json definition;    // {"blocks", "edges"}
+  bool internal = false;  // shown to nobody
+  base::Json definition;  // {"blocks", "edges"}
   base::Timestamp created_at{};
   base::Timestamp updated_at{};
 };
@@ -38,8 +38,8 @@ inline constexpr std::size_t kTemplateKeyCharsMax = 200;
 inline constexpr int kTemplatesPerOrgMax = 200;  // of its own
 
 // Judges the document of a template, which stands at `loc`: its members are those of
-// WorkflowTemplate without id and times, with `blocks` and `edges` in place of the definition. Gives
-// the template, its definition with every id filled in, or everything that is wrong.
+// WorkflowTemplate without id and times, with `blocks` and `edges` in place of the definition.
+// Gives the template, its definition with every id filled in, or everything that is wrong.
 std::variant<WorkflowTemplate, ValidationFaults> ReadTemplate(const base::Json& document,
                                                               const base::Json& loc,
                                                               const DefinitionRules& rules);

@@ -99,8 +99,8 @@ TEST_F(ApiRunMonitors, ARunMakesAMonitorOfItsRows) {
              Block("monitor", MonitorSpecs({{"webhook_url", "https://hooks.example.com/a"},
                                             {"frequency", "2h"},
                                             {"metadata", {{"list", 7}}}}))}));
-  const std::string run = RunRows(
-      workflow, Json::parse(R"([{"domain": "a.example", "price": 5, "note": {"deep": [1]}},
+  const std::string run =
+      RunRows(workflow, Json::parse(R"([{"domain": "a.example", "price": 5, "note": {"deep": [1]}},
                                 {"domain": " "}, {"domain": "b.example"},
                                 {"domain": "a.example ", "price": 6}])"));
   const Worker worker(*this);
@@ -180,9 +180,8 @@ TEST_F(ApiRunMonitors, G1_APartThatWasMadeBeforeACrashIsMadeAgainAsItWas) {
 TEST_F(ApiRunMonitors, WorkersDeathsLoseAndDoubleNoRow) {
   std::string csv = "domain\n";
   for (int i = 0; i < 3'000; ++i) csv += std::to_string(i % 2'500) + ".example\n";
-  const std::string workflow =
-      NewWorkflow(Chain({Block("read_csv", {{"dataframe_type", "COMPANY"}}),
-                         Block("monitor", MonitorSpecs())}));
+  const std::string workflow = NewWorkflow(Chain(
+      {Block("read_csv", {{"dataframe_type", "COMPANY"}}), Block("monitor", MonitorSpecs())}));
   const std::string run =
       Run(workflow, Json{{"specs_override", {{"resource_handle_id", Upload(csv)}}}});
   const std::string ended = "select finished_at is not null from job where id = '" + run + "'";
@@ -222,9 +221,9 @@ TEST_F(ApiRunMonitors, ARunThatEndsEarlyFailsItsMonitorAndSaysWhy) {
 TEST_F(ApiRunMonitors, ADeadlineFailsItsMonitorAndACancelAfterTheEndDoesNot) {
   const std::string late = RunRows(NewMonitorFlow(), Domains(300));
   ASSERT_EQ(Record(*MakeNextPart()), store::JobRecorded::kRecorded);
-  const auto outcome = store::EndJob(session, clock, {}, *base::Uuid::Parse(late),
-                                     {domain::JobStatus::kTimedOut,
-                                      std::string(domain::kReasonDeadlineExceeded), "too late"});
+  const auto outcome = store::EndJob(
+      session, clock, {}, *base::Uuid::Parse(late),
+      {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded), "too late"});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(MonitorsOf(late)[0]["status"], "failed");
   EXPECT_THAT(MonitorsOf(late)[0]["disabled_reason"].get<std::string>(), HasSubstr("failed"));

@@ -17,9 +17,9 @@ class ApiTemplates : public ApiRuns {
   // A template of the organisation's own.
   std::string NewTemplate(const std::string& org_id, const std::string& slug,
                           const Json& changes = Json::object()) {
-    Json document{{"slug", slug},          {"name", "Own"},          {"description", "d"},
-                  {"category", "own"},     {"difficulty", "easy"},   {"estimated_time", "seconds"},
-                  {"use_case", "testing"}, {"author_name", "Acme"},  {"tags", Json::array({"mine"})},
+    Json document{{"slug", slug},          {"name", "Own"},         {"description", "d"},
+                  {"category", "own"},     {"difficulty", "easy"},  {"estimated_time", "seconds"},
+                  {"use_case", "testing"}, {"author_name", "Acme"}, {"tags", Json::array({"mine"})},
                   {"featured", false},     {"internal", false}};
     const Json definition = Chain({WebhookSource(), Block("dedupe")});
     document["blocks"] = definition["blocks"];

@@ -144,10 +144,9 @@ TEST_F(ApiWorkflows, TheBlocksAreListedWithTheirSchemas) {
     names.push_back(block["block_name"]);
     EXPECT_EQ(block["specs_schema"]["additionalProperties"], false);
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"webhook", "read_csv", "filter", "select_columns", "dedupe",
-                                      "enrich_lead", "enrich_company", "outgoing_webhook",
-                                      "monitor"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"webhook", "read_csv", "filter", "select_columns",
+                                             "dedupe", "enrich_lead", "enrich_company",
+                                             "outgoing_webhook", "monitor"}));
   EXPECT_EQ(blocks.body[0]["input_types"], Json::array());
   EXPECT_EQ(blocks.body[0]["block_type"], "source");
   EXPECT_EQ(blocks.body[2]["input_types"], (Json::array({"LEAD", "COMPANY"})));

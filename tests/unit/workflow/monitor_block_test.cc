@@ -77,10 +77,10 @@ TEST(MonitorBlock, WhatIsLeftOutIsAsInPostMonitors) {
   EXPECT_EQ(ReadMonitorOrder(Whole({{"webhook_url", "https://a.example/"}})).webhook_event_types,
             (std::vector{NotificationType::kChanged, NotificationType::kCompleted,
                          NotificationType::kFailed}));
-  const MonitorOrder chosen = ReadMonitorOrder(
-      Whole({{"webhook_url", "https://a.example/"},
-             {"metadata", {{"a", 1}}},
-             {"webhook_event_types", Json::array({"monitor.execution.failed"})}}));
+  const MonitorOrder chosen =
+      ReadMonitorOrder(Whole({{"webhook_url", "https://a.example/"},
+                              {"metadata", {{"a", 1}}},
+                              {"webhook_event_types", Json::array({"monitor.execution.failed"})}}));
   EXPECT_EQ(chosen.webhook_event_types, std::vector{NotificationType::kFailed});
   EXPECT_EQ(chosen.metadata_json, R"({"a":1})");
 }
@@ -109,7 +109,8 @@ TEST(MonitorBlock, ARowIsSplitAndKeepsItsCells) {
   EXPECT_EQ(values.context_json, R"({"more":"[1]"})");
   EXPECT_EQ(rows.ValuesOf({"a.example ", 6}).key_hash, values.key_hash);
   EXPECT_FALSE(rows.ValuesOf({" ", 5}).has_key);
-  EXPECT_EQ(rows.Added(row, "id"), (Cells{"a.example", 5, nullptr, Json::array({1}), "id", nullptr}));
+  EXPECT_EQ(rows.Added(row, "id"),
+            (Cells{"a.example", 5, nullptr, Json::array({1}), "id", nullptr}));
   EXPECT_EQ(rows.NotAdded(row, "why"),
             (Cells{"a.example", 5, nullptr, Json::array({1}), nullptr, "why"}));
 }

@@ -100,15 +100,15 @@ TEST(ReadTemplate, FillsInWhatIsLeftOutAndComesBackAsItWasStored) {
   EXPECT_FALSE(shown.featured);
   EXPECT_FALSE(shown.internal);
   EXPECT_EQ(shown.definition.at("blocks")[0].at("block_id"), "made");
-  EXPECT_EQ(TemplateDocument(ReadStoredTemplate(TemplateDocument(shown))),
-            TemplateDocument(shown));
+  EXPECT_EQ(TemplateDocument(ReadStoredTemplate(TemplateDocument(shown))), TemplateDocument(shown));
 }
 
 TEST(ReadTemplate, SaysEverythingThatIsWrong) {
   EXPECT_TRUE(FaultsOf(Json::object()).empty());
   for (const char* slug :
        {"Own", "a:b", "a b", "6f1d3c52-7a39-5d0e-9c41-2b8f4be0a7d3", "\xc3\xa4"}) {
-    EXPECT_EQ(FaultsOf({{"slug", slug}}), std::vector<std::string>{R"(invalid_slug ["body","slug"])"})
+    EXPECT_EQ(FaultsOf({{"slug", slug}}),
+              std::vector<std::string>{R"(invalid_slug ["body","slug"])"})
         << slug;
   }
   EXPECT_EQ(FaultsOf({{"slug", ""}}),
