@@ -9,12 +9,11 @@
 #include "api/jobs/job_calls.h"
 #include "api/workflows/definition_rules.h"
 #include "api/workflows/run_body.h"
+#include "api/workflows/run_features.h"
 #include "api/workflows/workflow_calls.h"
 #include "domain/job_result.h"
-#include "domain/limits.h"
 #include "domain/money.h"
 #include "domain/workflow/block_types.h"
-#include "domain/workflow/monitor_rows.h"
 #include "domain/workflow/run_graph.h"
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
@@ -108,34 +107,6 @@ rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int
   source.rows = {reader.columns(), static_cast<std::int64_t>(reader.records()),
                  static_cast<int>(source.parts.size()), std::nullopt};
   return source;
-}
-
-// A block `monitor` needs what POST /monitors does.
-std::optional<rest::Reply> JudgeMonitor(const Call& call, const domain::DefinedBlock& block) {
-  if (auto reply = CheckFeature(call, true, domain::kFeatureMonitors, "a monitor block")) {
-    return reply;
-  }
-  const bool testing = domain::ReadMonitorOrder(block.specs).frequency == domain::kFrequencyTesting;
-  return CheckFeature(call, testing, domain::kFeatureTestingMonitors, "frequency 5m");
-}
-
-std::optional<rest::Reply> JudgeFeatures(const Call& call, const Definition& definition) {
-  for (const domain::DefinedBlock& block : definition.blocks) {
-    const bool monitors = block.type->work == domain::BlockWork::kMonitor;
-    if (monitors) {
-      if (auto reply = JudgeMonitor(call, block)) return reply;
-    }
-    if (!monitors && block.type->work != domain::BlockWork::kResearch) continue;
-    const auto tier = block.specs.at("tier").get<std::string>();
-    if (auto reply = CheckFeature(call, tier == "high", domain::kFeatureHighTier, "tier high")) {
-      return reply;
-    }
-    if (auto reply =
-            CheckFeature(call, tier == "micro", domain::kFeatureTestingMonitors, "tier micro")) {
-      return reply;
-    }
-  }
-  return std::nullopt;
 }
 
 // The address was judged when the workflow was stored; what is allowed may have changed since.

@@ -30,8 +30,8 @@ enum class BlockWork {
   kReadsFile,    // a worker, out of an uploaded file
   kRowFunction,  // a worker: each row alone, by the function that `make` gives
   kDedupe,       // a worker: rows by what the parts before have shown, so one part after the other
-  kResearch,     // a worker: each row by the probe of its tier
   kMonitor,      // a worker: a monitor of its rows, one part after the other
+  kResearch,     // a worker: each row by the probe of its tier
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
