@@ -59,7 +59,7 @@ class DemoStory {
 
   // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
   void SetUp();
-  // From the first checks to the resume, the addresses that are found, and a run of a workflow.
+  // From the first checks to the resume, and the addresses that are found.
   void Tell();
   // Changes the site now and then and tells what comes of it, until a stop is asked for or
   // `failed` returns true.

@@ -52,6 +52,7 @@ NewMonitor Compose(const LockedJob& job, const MonitorBlock& block) {
   monitor.research_plan = std::move(order.research_plan);
   monitor.metadata_json = std::move(order.metadata_json);
   if (block.webhook_url) monitor.webhook = Webhook{*block.webhook_url, {}};
+  monitor.endpoint_id = block.endpoint_id;
   monitor.webhook_event_types = std::move(order.webhook_event_types);
   monitor.confirm_after = order.confirm_after;
   monitor.missing_confirmations = order.missing_confirmations;
@@ -66,15 +67,14 @@ const JobMonitorRows* RowsIn(const JobChunkRecord& record) {
 
 }  // namespace
 
-void AddMonitorRows(Transaction& tx, const LockedJob& job,
+void AddMonitorRows(Transaction& tx, const base::Clock& clock, const LockedJob& job,
                     const std::vector<const JobChunkRecord*>& records) {
   for (const JobChunkRecord* record : records) {
     const JobMonitorRows* made = RowsIn(*record);
     if (made == nullptr) continue;
     const MonitorBlock block = ReadMonitorBlock(tx, job.id, record->block);
     if (!block.monitor_id) {
-      InsertMonitor(tx, Compose(job, block), made->monitor_id, MonitorStatus::kStarting,
-                    block.endpoint_id);
+      AddMonitor(tx, clock, Compose(job, block), made->monitor_id, MonitorStatus::kStarting);
       tx.Exec("run_monitor_made", job.id, record->block, made->monitor_id);
     }
     if (made->rows.empty()) continue;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "base/uuid.h"
+#include "base/clock.h"
 #include "domain/job.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/record.h"
@@ -16,7 +16,7 @@ namespace vedette::store {
 
 // Adds the rows that these records have for monitors, in the order of the records; the first part
 // of a block makes its monitor.
-void AddMonitorRows(Transaction& tx, const LockedJob& job,
+void AddMonitorRows(Transaction& tx, const base::Clock& clock, const LockedJob& job,
                     const std::vector<const JobChunkRecord*>& records);
 
 // The monitors of these records whose blocks are `completed` begin to be checked. Whether one did:

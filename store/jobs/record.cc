@@ -282,7 +282,7 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
     job.status = domain::JobStatus::kRunning;
   }
   WriteParts(tx, job.id, records);
-  AddMonitorRows(tx, job, records);
+  AddMonitorRows(tx, clock, job, records);
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
   if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
   if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);

@@ -63,6 +63,28 @@ CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
   return first;
 }
 
+void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                   const base::Uuid& id, MonitorStatus status) {
+  const bool stopped = ReadOne<bool>(tx.Exec("organisation_share", monitor.org_id));
+  std::optional<std::string_view> url;
+  std::optional<base::Uuid> endpoint_id;
+  if (monitor.webhook) {
+    url = monitor.webhook->url;
+    endpoint_id = monitor.endpoint_id
+                      ? *monitor.endpoint_id
+                      : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
+  }
+  tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
+          monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
+          monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
+          monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
+          monitor.missing_confirmations, monitor.run_id);
+  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
+          status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
+          monitor.rows.size());
+  if (monitor.upload_id) tx.Exec("import_insert", id, monitor.org_id, *monitor.upload_id);
+}
+
 void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
                  const base::Uuid& monitor_id, const MonitorChange& change) {
   std::optional<std::string_view> url;
@@ -149,20 +171,9 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
 
 }  // namespace
 
-void InsertMonitor(Transaction& tx, const NewMonitor& monitor, const base::Uuid& id,
-                   MonitorStatus status, const std::optional<base::Uuid>& endpoint_id) {
-  const bool stopped = ReadOne<bool>(tx.Exec("organisation_share", monitor.org_id));
-  std::optional<std::string_view> url;
-  if (monitor.webhook) url = monitor.webhook->url;
-  tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
-          monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
-          monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
-          monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
-          monitor.missing_confirmations, monitor.run_id);
-  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
-          status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
-          monitor.rows.size());
-  if (monitor.upload_id) tx.Exec("import_insert", id, monitor.org_id, *monitor.upload_id);
+void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                const base::Uuid& id, MonitorStatus status) {
+  InsertMonitor(tx, clock, monitor, id, status);
 }
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
@@ -220,11 +231,7 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
         .status = monitor.upload_id ? MonitorStatus::kStarting : MonitorStatus::kActive,
         .row_ids = row_ids,
         .warnings_json = monitor.warnings_json};
-    std::optional<base::Uuid> endpoint_id;
-    if (monitor.webhook) {
-      endpoint_id = EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
-    }
-    InsertMonitor(tx, monitor, created.monitor_id, created.status, endpoint_id);
+    InsertMonitor(tx, clock, monitor, created.monitor_id, created.status);
     InsertRows(tx, created.monitor_id, monitor.org_id, monitor.rows, row_ids, 0);
     if (monitor.idempotency) {
       StoreMonitorKey(tx, monitor.org_id, *monitor.idempotency, created.monitor_id,

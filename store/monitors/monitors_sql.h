@@ -1,7 +1,6 @@
 #pragma once
 
-#include <optional>
-
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/names.h"
 #include "store/monitors/monitors.h"
@@ -10,9 +9,8 @@
 // Internal to store/: a new monitor inside the caller's transaction.
 namespace vedette::store {
 
-// Inserts the monitor and its schedule, without its rows. `endpoint_id` is the receiver of its
-// webhook, where it has one.
-void InsertMonitor(Transaction& tx, const NewMonitor& monitor, const base::Uuid& id,
-                   domain::MonitorStatus status, const std::optional<base::Uuid>& endpoint_id);
+// Inserts the monitor and its schedule, without its rows.
+void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                const base::Uuid& id, domain::MonitorStatus status);
 
 }  // namespace vedette::store

@@ -69,9 +69,9 @@ TEST(Ctl, NamesEveryCommandAndItsOptionsOnce) {
 }
 
 TEST(CtlRequest, AFileOfJsonIsTheBody) {
-  const CtlRequest made =
-      MakeCtlRequest(Command("template-create"),
-                     {{"id", {"o"}}, {"--file", {R"({"slug":"s","tags":[1]})"}}, {"--reason", {"r"}}});
+  const CtlRequest made = MakeCtlRequest(
+      Command("template-create"),
+      {{"id", {"o"}}, {"--file", {R"({"slug":"s","tags":[1]})"}}, {"--reason", {"r"}}});
   EXPECT_EQ(made.target, "/admin/v1/orgs/o/templates");
   EXPECT_EQ(base::DumpJson(*made.body), R"({"slug":"s","tags":[1],"reason":"r"})");
   for (const char* text : {"", "{", "[]", "5"}) {
