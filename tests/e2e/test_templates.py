@@ -23,7 +23,7 @@ INPUTS = {
 
 @pytest.fixture
 def world(binary, database, tmp_path):
-    it = World(binary, database, tmp_path)
+    it = World(binary, database, tmp_path, {"VEDETTE_AGE_WIKIDATA": "false"})  # which is not of the test
     it.start()
     yield it
     it.close()
