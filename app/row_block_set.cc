@@ -16,6 +16,7 @@
 #include "worker/providers/pages_provider.h"
 #include "worker/providers/pattern_provider.h"
 #include "worker/providers/recipe_provider.h"
+#include "worker/providers/registry_expander.h"
 #include "worker/providers/site_expander.h"
 #include "worker/providers/stored_mail_book.h"
 #include "worker/providers/website_provider.h"
@@ -46,6 +47,14 @@ std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(const config::Config&
     }
     if (id == worker::SiteExpander::kId) {
       expanders.push_back(std::make_unique<worker::SiteExpander>(clock, sites, config.email));
+    }
+    if (id == worker::RegistryExpander::kRdap) {
+      expanders.push_back(std::make_unique<worker::RegistryExpander>(
+          sites, worker::RdapRegistry(config.investigations.rdap_url)));
+    }
+    if (id == worker::RegistryExpander::kCertificates) {
+      expanders.push_back(std::make_unique<worker::RegistryExpander>(
+          sites, worker::CertificateRegistry(config.investigations.ct_url)));
     }
   }
   return expanders;

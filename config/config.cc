@@ -378,6 +378,15 @@ void ValidateSearch(const SearchConfig& search) {
   }
 }
 
+void ValidateInvestigations(const InvestigationsConfig& config) {
+  for (const auto& [id, url] :
+       {std::pair("rdap", &config.rdap_url), std::pair("ct", &config.ct_url)}) {
+    const auto& ids = config.providers;
+    if (std::find(ids.begin(), ids.end(), id) == ids.end() || !url->empty()) continue;
+    Fail(fmt::format("[investigations] {0}_url = \"\": the provider {0} needs it", id));
+  }
+}
+
 void ValidateJobs(const Config& config) {
   ValidateProviders(config);
   ValidateSmtp(config);
@@ -463,6 +472,7 @@ void Validate(const Config& config) {
   ValidateOidc(config.oidc);
   ValidateJwks(config.jwks);
   ValidateSearch(config.search);
+  ValidateInvestigations(config.investigations);
   const WorkerConfig& worker = config.worker;
   if (worker.control_read_ms >= worker.control_age_max_ms) {
     Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",

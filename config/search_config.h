@@ -29,7 +29,9 @@ struct SearchConfig {
 
 // Investigations (docs/investigations.md).
 struct InvestigationsConfig {
-  std::vector<std::string> providers;     // whom each subject is looked up with, in order
+  std::vector<std::string> providers;  // whom each subject is looked up with, in order
+  std::string rdap_url;                // of an RDAP server, for the provider rdap
+  std::string ct_url;                  // of a search in logs of certificates, for the provider ct
   std::chrono::milliseconds deadline_ms;  // of one investigation
   std::int64_t expansion_mc;              // [prices.investigation] expansion: of each subject
 
