@@ -26,7 +26,7 @@ void AddSearchKeys(std::vector<Key>* table) {
 
   using I = InvestigationsConfig;
   Section<I>(table, "investigations", [](Config& c) -> I& { return c.investigations; })
-      .Add("providers", &I::providers, ChoiceList({"dns", "website", "rdap", "ct"}))
+      .Add("providers", &I::providers, ChoiceList({"dns", "website", "lookups", "rdap", "ct"}))
       .Add("rdap_url", &I::rdap_url, OptionalUrl())
       .Add("ct_url", &I::ct_url, OptionalUrl())
       .Time("deadline_ms", &I::deadline_ms, seconds(1), days(1));
