@@ -102,7 +102,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                                                             providers_, memory_, config.lookups));
   }
   blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
-      clock, memory_, ExpandersOf(config, clock, &names_, sites, providers_, memory_)));
+      clock, metrics, memory_, ExpandersOf(config, clock, &names_, sites, providers_, memory_)));
   for (const auto type : {domain::SubjectType::kLead, domain::SubjectType::kCompany}) {
     blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
   }

@@ -20,6 +20,9 @@ using std::chrono::milliseconds;
 constexpr std::size_t kAnswerBytesMax = 4 * 1024 * 1024;
 // A filter in the engine's words is longer than in the caller's: $search asks every field of text.
 constexpr std::size_t kBodyBytesMax = 8 * 1024 * 1024;
+// How the series of providers name it, so that their alert is about it, too.
+constexpr std::string_view kMetricsProvider = "search_engine";
+constexpr std::string_view kMetricsLookup = "field_values";
 // What an organisation that is alone leaves free for others.
 constexpr double kReserve = 0.1;
 
@@ -66,9 +69,11 @@ std::vector<std::pair<std::string, std::string>> Headers(const config::SearchCon
 }  // namespace
 
 SearchEngineClient::SearchEngineClient(base::EventLoop& loop, base::ByteBudget& answers,
-                                       const config::Config& config, base::Logger log)
+                                       metrics::Metrics& metrics, const config::Config& config,
+                                       base::Logger log)
     : loop_(loop),
       answers_(answers),
+      metrics_(metrics),
       config_(config.search),
       log_(std::move(log)),
       urls_{SearchUrl(config.search, config.search.index_people),
@@ -89,7 +94,10 @@ void SearchEngineClient::Count(const store::ValuesQuestion& question, Done done)
 }
 
 void SearchEngineClient::Start(const Asked& asked, std::string body, Done done) {
-  if (!under_way_.MayTake(asked.org_id)) return done({Outcome::Kind::kBusy});
+  if (!under_way_.MayTake(asked.org_id)) {
+    metrics_.AddProviderCall(kMetricsProvider, kMetricsLookup, "skipped");
+    return done({Outcome::Kind::kBusy});
+  }
   under_way_.Take(asked.org_id);
   net::HttpRequest request;
   request.method = "POST";
@@ -101,11 +109,15 @@ void SearchEngineClient::Start(const Asked& asked, std::string body, Done done) 
   request.timeout = config_.timeout_ms;
   request.body_bytes_max = kAnswerBytesMax;
   request.budget = &answers_;
-  client_.Send(std::move(request),
-               [this, asked, done = std::move(done)](const net::HttpResponse& response) {
-                 under_way_.GiveBack(asked.org_id);
-                 done(OutcomeOf(asked, response));
-               });
+  client_.Send(
+      std::move(request), [this, asked, done = std::move(done)](const net::HttpResponse& response) {
+        under_way_.GiveBack(asked.org_id);
+        Outcome outcome = OutcomeOf(asked, response);
+        const bool counted = outcome.kind == Outcome::Kind::kCounted;
+        metrics_.AddProviderCall(kMetricsProvider, kMetricsLookup, counted ? "found" : "failed");
+        metrics_.ObserveProviderCall(kMetricsProvider, response.duration);
+        done(std::move(outcome));
+      });
 }
 
 api::SearchEngine::Outcome SearchEngineClient::OutcomeOf(const Asked& asked,

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "metrics/metrics.h"
 #include "net/http_client.h"
 
 namespace vedette::app {
@@ -29,8 +30,8 @@ class SearchEngineClient final : public api::SearchEngine {
  public:
   // `answers`: where what the engine answers is counted while it is read. What is handed in must
   // outlive this object.
-  SearchEngineClient(base::EventLoop& loop, base::ByteBudget& answers, const config::Config& config,
-                     base::Logger log);
+  SearchEngineClient(base::EventLoop& loop, base::ByteBudget& answers, metrics::Metrics& metrics,
+                     const config::Config& config, base::Logger log);
 
   void Count(const store::ValuesQuestion& question, std::function<void(Outcome)> done) override;
 
@@ -48,6 +49,7 @@ class SearchEngineClient final : public api::SearchEngine {
 
   base::EventLoop& loop_;
   base::ByteBudget& answers_;
+  metrics::Metrics& metrics_;
   const config::SearchConfig& config_;
   const base::Logger log_;
   const std::string urls_[domain::search::kModeCount];  // by mode

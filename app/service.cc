@@ -356,7 +356,7 @@ void Service::Impl::BuildServers() {
     BuildKeys();
     if (config.search.backend == "opensearch") {
       search_engine = std::make_unique<SearchEngineClient>(loop, probes->service_budgets().answers,
-                                                           config, log.For("search"));
+                                                           metrics, config, log.For("search"));
     }
     const api::SearchParts search{search_fields, search_pool.get(), search_engine.get()};
     const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys, search};

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Database, Vedette
+from conftest import ROOT, Database, Vedette, call
 from search_engine import FAULTS, Index, SearchEngine
 
 PATH = "/search/filter-field-values"
@@ -203,3 +203,11 @@ def test_a_fault_of_the_engine_is_a_503_by_name_and_passes(counting, fault):
     assert engine.requests == before + 1, "nothing is repeated or redirected"
     assert "a:password" not in counting.service.log()
     assert counting.ask(field="tag").status == 200
+
+
+def test_the_engine_is_among_the_series_of_providers(counting):
+    counting.ask(field="tag")
+    text = call("GET", counting.service.admin + "/metrics").body.decode()
+    lines = [line for line in text.splitlines() if 'provider="search_engine"' in line and 'outcome="found"' in line]
+    assert len(lines) == 1 and 'lookup="field_values"' in lines[0], text[-2000:]
+    assert float(lines[0].split()[-1]) >= 1
