@@ -9,7 +9,6 @@ namespace vedette::config {
 namespace {
 
 using std::chrono::days;
-using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
