@@ -25,7 +25,8 @@ std::vector<domain::Finding> PersonFindings(const base::Uuid& investigation_id,
 //      |
 //      +--nothing, failed or skipped--> the next provider --> ... --> nothing found
 //
-// Its failures: shutdown, unheld, and database where that list cannot be read.
+// A finding's provider is the one that said so. Failures: shutdown, unheld, and database where that
+// list cannot be read.
 class LookupExpander final : public Expander {
  public:
   static constexpr std::string_view kId = "lookups";
