@@ -79,6 +79,19 @@ std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, in
   });
 }
 
+BlockPaces ReadBlockPaces(Session& session, const base::Uuid& org_id) {
+  return Read(session, [&](Transaction& tx) {
+    BlockPaces paces;
+    for (const auto& row : tx.Exec("run_paces", org_id, kPacedRuns)) {
+      std::pair<std::string, std::string> block;
+      domain::RowsTimed timed;
+      Columns(row).Into(&block.first, &block.second, &timed.rows, &timed.took);
+      paces.emplace(std::move(block), timed);
+    }
+    return paces;
+  });
+}
+
 std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,
                                               const std::vector<base::Uuid>& run_ids) {
   return Read(session, [&](Transaction& tx) {

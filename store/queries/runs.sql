@@ -87,6 +87,14 @@ from (select part, rows, row_count,
 where bytes_before < $4
 order by part
 
+-- name: run_paces
+-- Rows that were timed in the last $2 runs of the organisation $1, and the microseconds that they took, by the type of
+-- their block and its tier; '' of one that has none.
+select b.type, coalesce(b.specs -> 'specs' ->> 'tier', ''), sum(b.rows_timed)::bigint, sum(b.rows_took_us)::bigint
+from (select id from job where org_id = $1 and kind = :kind_workflow order by created_at desc, id desc limit $2) j
+join job_block b on b.job_id = j.id and b.rows_timed > 0
+group by 1, 2
+
 -- name: run_active_count
 -- Up to $2.
 select count(*) from (select from job where org_id = $1 and kind = :kind_workflow and finished_at is null limit $2) r

@@ -92,6 +92,8 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
   record.row_errors = item.counts.errors;
   record.rows_charged = item.counts.charged;
   record.charge_mc = item.counts.charge_mc;
+  record.rows_timed = item.counts.timed;
+  record.rows_took = item.counts.took;
   if (item.counts.errors > 0 && chunk.error) {
     record.last_error = base::CutCharacters(
         fmt::format("{}: {}", chunk.error->code, chunk.error->message), kLastErrorCharsMax);
