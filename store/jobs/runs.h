@@ -49,6 +49,15 @@ struct RunFilter {
 // Newest first.
 std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter);
 
+struct RunPageFilter {
+  std::optional<base::Uuid> org_id;                        // empty: every organisation's
+  std::optional<std::vector<domain::JobStatus>> statuses;  // empty: every one
+  std::optional<base::Uuid> before;                        // older ones only
+  int limit = 100;
+};
+// For the operator. Newest first.
+std::vector<RunItem> ListRunsPage(Session& session, const RunPageFilter& filter);
+
 struct RunDetail {
   RunView run;
   std::string params_json;  // {"definition": domain::DefinitionJson}
