@@ -509,6 +509,9 @@ TEST_F(ApiRuns, ALinkIsRefusedWhereAnyCharacterOfItWasChanged) {
   EXPECT_EQ(status(path.substr(0, path.find('?'))).error(), "invalid_link");
   Sql("delete from job_part");
   EXPECT_EQ(status(path).status, 404) << "past the retention of rows";
+  const std::string counted = metrics.Expose();
+  EXPECT_THAT(counted, HasSubstr("vedette_downloads_total{outcome=\"begun\"} 1\n"));
+  EXPECT_THAT(counted, HasSubstr("vedette_downloads_total{outcome=\"gone\"} 1\n"));
 }
 
 }  // namespace
