@@ -175,6 +175,13 @@ struct Metrics::Impl {
                             {"block"}};
   Series<Counter> run_rows{&Counters("vedette_run_rows_total", "Rows of runs recorded."),
                            {"block", "outcome"}};
+  Series<Histogram> run_part_duration{
+      &Histograms("vedette_run_part_seconds", "Time that a part took that is made as a whole."),
+      {"block"},
+      kCheckBuckets};
+  Gauge& run_parts_held =
+      Gauges("vedette_run_parts_held", "Parts that are made as a whole which this process holds.")
+          .Add({});
   Series<Counter> downloads{
       &Counters("vedette_downloads_total", "Requests for result files of runs, by their links."),
       {"outcome"}};
@@ -437,6 +444,14 @@ void Metrics::AddRunRecord(std::string_view block, int parts, std::int64_t done,
   impl_->run_parts.Get(block).Increment(parts);
   impl_->run_rows.Get(block, "done").Increment(static_cast<double>(done));
   impl_->run_rows.Get(block, "failed").Increment(static_cast<double>(failed));
+}
+
+void Metrics::ObserveRunPart(std::string_view block, std::chrono::microseconds duration) {
+  impl_->run_part_duration.Get(block).Observe(Seconds(duration));
+}
+
+void Metrics::SetRunPartsHeld(std::int64_t n) {
+  impl_->run_parts_held.Set(static_cast<double>(n));
 }
 
 void Metrics::AddDownload(std::string_view outcome) {

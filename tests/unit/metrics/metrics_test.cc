@@ -56,6 +56,8 @@ void UseEverything(Metrics* m) {
   m->AddRunsStalled(1);
   m->SetRunOldestQueued(milliseconds(3500));
   m->AddRunRecord("filter", 2, 500, 3);
+  m->ObserveRunPart("dedupe", milliseconds(20));
+  m->SetRunPartsHeld(9);
   m->AddDownload("expired");
   m->SetWaits(6);
   m->SetWaitsMax(1024);
@@ -124,6 +126,8 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_run_parts_total{block=\"filter\"} 2\n",
         "vedette_run_rows_total{block=\"filter\",outcome=\"done\"} 500\n",
         "vedette_run_rows_total{block=\"filter\",outcome=\"failed\"} 3\n",
+        "vedette_run_part_seconds_count{block=\"dedupe\"} 1\n",
+        "vedette_run_parts_held 9\n",
         "vedette_downloads_total{outcome=\"expired\"} 1\n",
         "vedette_downloads_total{outcome=\"begun\"} 0\n",
         "vedette_waits 6\n",
