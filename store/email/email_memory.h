@@ -19,8 +19,8 @@ namespace vedette::store {
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 
-// Writes what a row has learnt. It commits asynchronously: what a crash of the database loses is
-// asked again.
+// Writes what a row has learnt, but for addresses that nobody looks up: an erasure may have come
+// between. It commits asynchronously: what a crash of the database loses is asked again.
 void LearnEmail(Session& session, const domain::EmailLesson& lesson);
 
 enum class SuppressOutcome : std::uint8_t { kDone, kThereAlready, kNoOrganisation };

@@ -125,5 +125,15 @@ TEST_F(EmailMemoryTest, TheListIsEverybodysOrAnOrganisationsOwnAndHoldsDigestsAl
   EXPECT_TRUE(Ask(question).suppressed.empty());
 }
 
+// A row that was under way when its person was erased tells what it knows behind that.
+TEST_F(EmailMemoryTest, NothingIsLearntOfAnAddressThatNobodyLooksUp) {
+  store::Suppress(session, clock, *domain::AddressSuppression("ann@acme.com"), std::nullopt,
+                  "asked", Audit("add"));
+  Learn(org, {Fact("ann@acme.com"), Fact("Ann+x@acme.com"), Fact("bob@acme.com")},
+        {{domain::AddressPattern::kFirst, 1, 0}});
+  EXPECT_EQ(Sql("select string_agg(address, ' ') from email_fact"), "bob@acme.com");
+  EXPECT_EQ(Sql("select count(*) from domain_pattern"), "1");
+}
+
 }  // namespace
 }  // namespace vedette::test
