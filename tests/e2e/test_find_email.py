@@ -16,7 +16,7 @@ from certificates import Authority
 from dns_server import DnsServer
 from smtp_server import SmtpServer
 
-from conftest import ADMIN_TOKEN, Vedette, wait_until
+from conftest import ADMIN_TOKEN, Vedette, call, wait_until
 from test_lookups import ended, money_adds_up
 
 LETTERS = string.ascii_lowercase
@@ -47,6 +47,7 @@ class World:
             "VEDETTE_LOOKUPS_FIND_EMAIL": "store,pattern",
             "VEDETTE_EMAIL_SMTP_HELLO_NAME": "verify.example.org",
             "VEDETTE_EMAIL_SMTP_PORT": str(self.mail.port),
+            "VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS": "", "VEDETTE_EMAIL_SMTP_DOCTOR_LISTS": "",
             "VEDETTE_EMAIL_SMTP_PER_DOMAIN_HOUR": "10000", "VEDETTE_EMAIL_SMTP_PER_CLASS_MINUTE": "10000",
             **(extra or {})}).migrate()
         self.serve("acme.test", "all.test")
@@ -266,6 +267,25 @@ def test_a_closed_port_is_unknown_and_never_not_found(make_world):
     status, answer = ask(tenant, "/find-email", {"lead": {"email": "ann@closed.test"}})
     assert answer["email"] == [["ann@closed.test", "UNKNOWN", "COMPANY"]]
     assert answer["details"]["reason"] == "connect" and answer["details"]["charged"] is False
+
+
+def test_a_process_that_asks_mail_servers_shows_whether_they_will_talk_to_it(make_world):
+    """Issue 18: port 25 and the rest are examined where mail servers are asked, and the operator sees what is wrong."""
+    world = make_world(extra={"VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS": "acme.test"}).start()
+    service, port = world.vedette, f"port_{world.mail.port} acme.test"
+    answers = f'vedette_email_doctor{{check="{port}"}} 1'
+    wait_until("the banner of the mail server is seen",
+               lambda: answers in call("GET", service.admin + "/metrics").body.decode())
+    assert 'vedette_email_doctor{check="hello_name"} 0' in call("GET", service.admin + "/metrics").body.decode()
+
+    def checks():
+        members = service.as_operator("GET", "/admin/v1/overview").json["members"]
+        return {check["check"]: check for check in members[0]["mail_check"] or []}
+
+    wait_until("the heartbeat carries it", checks)
+    assert checks()[port]["status"] == "ok"
+    assert checks()["hello_name"]["status"] == "fail" and "A record" in checks()["hello_name"]["message"]
+    assert world.mail.recipients() == [], "nobody is named for it"
 
 
 def test_verify_emails_false_asks_the_dns_alone(world):
