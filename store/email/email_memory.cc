@@ -78,6 +78,23 @@ void ReadPatterns(Transaction& tx, const std::vector<EmailQuestion>& questions,
   }
 }
 
+void ReadCompanyDomains(Transaction& tx, const std::vector<EmailQuestion>& questions,
+                        std::vector<EmailKnowledge>* out) {
+  Rows<int, base::Uuid, std::string> rows;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const EmailQuestion& one = questions[i];
+    if (one.company_key.empty()) continue;
+    rows.Add(static_cast<int>(i), one.org_id, Bytea(one.company_key));
+  }
+  if (rows.empty()) return;
+  for (const auto& row : tx.Exec("company_domains_read", rows, domain::kCompanyDomainsMax)) {
+    std::size_t question = 0;
+    domain::CompanyDomainCount count;
+    Columns(row).Into(&question, &count.domain, &count.hits);
+    out->at(question).company_domains.push_back(std::move(count));
+  }
+}
+
 using FactRows = Rows<std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
                       std::string, std::string, base::Timestamp, base::Timestamp>;
 
@@ -116,6 +133,7 @@ std::vector<EmailKnowledge> AskEmailMemory(Session& session,
     ReadSuppressed(tx, questions, &out);
     ReadFacts(tx, questions, &out);
     ReadPatterns(tx, questions, &out);
+    ReadCompanyDomains(tx, questions, &out);
     return out;
   });
 }
@@ -133,12 +151,15 @@ void LearnEmail(Session& session, const domain::EmailLesson& lesson) {
             [](const auto& a, const auto& b) { return a.pattern < b.pattern; });
   Rows<domain::AddressPattern, int, int> pattern_rows;
   for (const auto& count : patterns) pattern_rows.Add(count.pattern, count.hits, count.misses);
-  if (facts.empty() && pattern_rows.empty()) return;
+  if (lesson.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
     const FactRows fact_rows = AllowedFacts(tx, lesson.org_id, facts);
     if (!fact_rows.empty()) tx.Exec("email_fact_upsert", lesson.org_id, fact_rows);
     if (!pattern_rows.empty()) {
       tx.Exec("email_pattern_add", lesson.org_id, lesson.domain, pattern_rows);
+    }
+    if (!lesson.company_key.empty()) {
+      tx.Exec("company_domain_add", lesson.org_id, Bytea(lesson.company_key), lesson.domain);
     }
   });
 }

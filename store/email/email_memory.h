@@ -11,11 +11,11 @@
 #include "store/audit.h"
 #include "store/session.h"
 
-// What organisations know of addresses, and whom nobody looks up: tables email_fact, domain_pattern
-// and suppression.
+// What organisations know of addresses and companies, and whom nobody looks up: tables email_fact,
+// domain_pattern, company_domain and suppression.
 namespace vedette::store {
 
-// The answers to the questions, in their order: at most three statements for all of them.
+// The answers to the questions, in their order: at most four statements for all of them.
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 
