@@ -34,6 +34,11 @@ void ValidateModels(const Config& config) {
 // Whether lookups of people may name the provider.
 bool AnswersPeople(const Config& config, std::string_view key, const std::string& id) {
   const bool is_reverse = key == "reverse_email";
+  const auto recipe = config.providers.recipes.find(id);
+  if (recipe != config.providers.recipes.end()) {
+    return recipe->second.lookup ==
+           (is_reverse ? domain::RecipeLookup::kReverseEmail : domain::RecipeLookup::kVerifyAge);
+  }
   return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
                                               : domain::PeopleQuestion::kVerifyAge) ||
          (!is_reverse && config.providers.llm.contains(id));
