@@ -1,6 +1,7 @@
 """Whole finds by real processes: a lead goes in, a mail server of the test and a site of the test are asked, an address
 comes out. Nothing leaves the machine."""
 
+import hashlib
 import http.server
 import itertools
 import json
@@ -312,12 +313,13 @@ class Site(http.server.ThreadingHTTPServer):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 site.asked.append(self.path)
-                page = pages.get(self.path)
-                self.send_response(200 if page else 404)
+                page = pages.get(self.path, b"")
+                data = page if isinstance(page, bytes) else page.encode()
+                self.send_response(200 if data else 404)
                 self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(page or "")))
+                self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
-                self.wfile.write((page or "").encode())
+                self.wfile.write(data)
 
             def log_message(self, *_):
                 pass
@@ -353,6 +355,47 @@ def test_the_companys_own_site_states_an_address_and_its_server_confirms_it(make
         assert "/robots.txt" in site.asked and "/team" in site.asked
     finally:
         site.close()
+
+
+def key_url(address, advanced):
+    """Where a web key directory has the key of an address (draft-koch-openpgp-webkey-service)."""
+    local, domain = address.split("@")
+    bits = "".join(f"{byte:08b}" for byte in hashlib.sha1(local.lower().encode()).digest())
+    name = "".join("ybndrfg8ejkmcpqxot1uwisza345h769"[int(bits[i:i + 5], 2)] for i in range(0, len(bits), 5))
+    return f"/.well-known/openpgpkey/{domain + '/' if advanced else ''}hu/{name}?l={local}"
+
+
+def user_id(text):
+    """An OpenPGP packet of the old format with a user id."""
+    return b"\xb4" + bytes([len(text)]) + text.encode()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="the port of https is root's")
+def test_a_web_key_directory_is_asked_by_https_and_believed_with_a_good_certificate_alone(make_world, tmp_path):
+    keys = {key_url("ada@keys.test", True): user_id("Ada Lovelace <ada@keys.test>"),
+            key_url("kj@keys.test", False): user_id("Katherine Johnson <kj@keys.test>"),
+            key_url("grace@keys.test", True): user_id("Grace Hopper <grace@keys.test>")}
+    names = "DNS:keys.test,DNS:openpgpkey.keys.test"
+    authority = Authority(tmp_path, "good")
+    world = make_world(extra={"VEDETTE_LOOKUPS_REVERSE_EMAIL": "wkd", "VEDETTE_NET_CA_FILE": str(authority.certificate)})
+    for name in ("keys.test", "openpgpkey.keys.test"):
+        world.dns.names[name] = [["127.0.0.21"]]
+    world.start()
+    tenant = world.vedette.organisation(100)
+    site = Site(authority.server(names), keys)
+    try:
+        for address, name in (("ada@keys.test", "Ada Lovelace"), ("kj@keys.test", "Katherine Johnson")):
+            person = ask(tenant, "/reverse-email", {"lead": {"email": address}})[1]
+            assert (person["name"], person["confidence"]) == (name, 8), person
+            assert person["sources"][0].startswith("https://") and "/.well-known/openpgpkey/" in person["sources"][0]
+    finally:
+        site.close()
+    stranger = Site(Authority(tmp_path, "stranger").server(names), keys)
+    try:
+        person = ask(tenant, "/reverse-email", {"lead": {"email": "grace@keys.test"}})[1]
+        assert person["name"] is None and stranger.asked == [], person
+    finally:
+        stranger.close()
 
 
 def test_who_is_erased_is_in_no_table_and_is_not_looked_up_again(world):
