@@ -41,7 +41,7 @@ bool AnswersPeople(const Config& config, std::string_view key, const std::string
   }
   return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
                                               : domain::PeopleQuestion::kVerifyAge) ||
-         (!is_reverse && config.providers.llm.contains(id));
+         config.providers.llm.contains(id);
 }
 
 // Whether a list of providers may name the id: one that every process has, one of

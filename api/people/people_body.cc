@@ -54,9 +54,7 @@ KnownProviders KnownTo(const config::Config& config, domain::PeopleQuestion ques
                           ? domain::RecipeLookup::kReverseEmail
                           : domain::RecipeLookup::kVerifyAge;
   for (const auto& [id, recipe] : config.providers.recipes) add(id, recipe.lookup == wanted);
-  for (const auto& [id, model] : config.providers.llm) {
-    add(id, question == domain::PeopleQuestion::kVerifyAge);
-  }
+  for (const auto& [id, model] : config.providers.llm) add(id, true);
   return known;
 }
 
