@@ -1,6 +1,7 @@
 #include "app/mail_watch.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace vedette::app {
@@ -10,6 +11,15 @@ double ValueOf(MailHealth health) {
   constexpr double kWarning = 0.5;
   if (health == MailHealth::kWarn) return kWarning;
   return health == MailHealth::kOk ? 1 : 0;
+}
+
+// An examination that fails says so, and ends nothing but itself.
+std::vector<MailCheck> RunToItsEnd(MailExamination& examination) {
+  try {
+    return examination.Run();
+  } catch (const std::exception& error) {
+    return {{"examination", MailHealth::kWarn, std::string("It ended early: ") + error.what()}};
+  }
 }
 
 }  // namespace
@@ -40,7 +50,7 @@ void MailWatch::Examine() {
                          note = live_.Guard([this](const std::vector<MailCheck>& checks) {
                            Note(checks);
                          })]() mutable {
-    auto checks = examination->Run();
+    auto checks = RunToItsEnd(*examination);
     loop.Post([note = std::move(note), checks = std::move(checks)]() mutable { note(checks); });
   });
 }

@@ -4,7 +4,7 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <stdexcept>
 
 #include "base/json.h"
 
@@ -120,6 +120,18 @@ TEST_F(MailWatchTest, ItLooksAgainAndWhatIsLookedAtNoMoreIsNeitherWellNorIll) {
   clinic.Find({{"hello_name", MailHealth::kOk, "It resolves."}});
   RunUntil([&] { return Shows("vedette_email_doctor{check=\"hello_name\"} 1"); });
   EXPECT_TRUE(Shows("vedette_email_doctor{check=\"list one.example\"} 0.5"));
+}
+
+TEST_F(MailWatchTest, AnExaminationThatFailsSaysSo) {
+  class Broken final : public MailExamination {
+   public:
+    std::vector<MailCheck> Run() override { throw std::runtime_error("no socket"); }
+    void Stop() override {}
+  };
+  MailWatch watch(loop, metrics, log, [] { return std::make_unique<Broken>(); });
+  watch.Start();
+  RunUntil([&] { return watch.seen().has_value(); });
+  EXPECT_NE(watch.seen()->find("It ended early: no socket"), std::string::npos);
 }
 
 // Bounded: one examination at a time, and the end of the process ends it.
