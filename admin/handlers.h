@@ -134,6 +134,10 @@ rest::Reply PostOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
 
+// templates.cc
+rest::Reply PostTemplate(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteTemplate(const Parts&, store::Session&, const Call&);
+
 // ledger.cc
 rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 

@@ -18,6 +18,7 @@ constexpr int kUnitWindow = 4;
 int WindowOf(const BlockType& type, int part_rows, int window_rows) {
   switch (type.work) {
     case BlockWork::kDedupe:
+    case BlockWork::kMonitor:
     case BlockWork::kAtEnd:
       return 1;
     case BlockWork::kReadsFile:
@@ -25,6 +26,7 @@ int WindowOf(const BlockType& type, int part_rows, int window_rows) {
     case BlockWork::kGiven:
     case BlockWork::kRowFunction:
     case BlockWork::kResearch:
+    case BlockWork::kLookup:
       break;
   }
   return std::max(kPartWindowMin, window_rows / part_rows);

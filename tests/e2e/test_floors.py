@@ -38,6 +38,7 @@ LIBRARIES = {
                  "tests/support/jose."],
     r"spdlog/": ["base/log."],
     r"idn2\.h": ["domain/email/idn."],
+    r"phonenumbers/": ["domain/workflow/blocks/verify_phone."],
 }
 
 # Inside a floor: which folders of it a folder may include, besides itself and the floor's root. One
@@ -46,6 +47,8 @@ INNER = {
     "store": {
         # A trigger opens a tick and a stop accounts for the slots that came due, as the schedule does.
         "monitors": {"checks"},
+        # A block of a run makes a monitor of its rows.
+        "jobs": {"monitors"},
     },
     "worker": {
         "checks": {"probes"},
@@ -279,7 +282,7 @@ def test_queries_are_named():
 
 
 def test_shell_scripts_parse():
-    for script in ["quickstart", "test", ".ci/run", "scripts/common.sh", "scripts/format"]:
+    for script in ["quickstart", "test", ".ci/run", "scripts/common.sh", "scripts/format", "scripts/phonenumbers"]:
         done = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
