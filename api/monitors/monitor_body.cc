@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/limits.h"
+#include "api/monitors/rules_body.h"
 #include "base/text.h"
 #include "domain/duration.h"
 #include "domain/field_description.h"
@@ -296,6 +297,8 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.missing_confirmations =
       reader.Integer("missing_confirmations", rest::Presence::kOptional, 1, kConfirmationsMax)
           .value_or(2);
+  out.rules = ReadRules(&reader, out.watched, problems);
+  out.request_headers = ReadHeaders(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
@@ -462,6 +465,12 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
   }
   out.tier = reader.Text("tier", rest::Presence::kOptional, 0, kWordCharsMax);
   out.subject_type = reader.Text("subject_type", rest::Presence::kOptional, 0, kWordCharsMax);
+  if (reader.Has("rules")) out.rules.emplace(ReadRules(&reader, nullptr, problems));
+  if (reader.Has("request_headers")) {
+    auto headers = ReadHeaders(&reader, problems);
+    out.request_headers.emplace();
+    if (!headers.empty()) *out.request_headers = std::move(headers);
+  }
   reader.RefuseNull("struct", "dict");
   reader.RefuseNull("tier", "string");
   reader.RefuseNull("subject_type", "string");
