@@ -32,7 +32,8 @@ RE2::Options PatternOptions() {
 // The text that rules look at, folded as comparisons fold it; nothing where there is none, or where
 // it is too long to be looked at.
 std::optional<std::string> TextOf(const Json& value) {
-  if (!value.is_string()) return value.is_null() ? std::nullopt : std::optional(base::DumpJson(value));
+  if (!value.is_string())
+    return value.is_null() ? std::nullopt : std::optional(base::DumpJson(value));
   std::string text = base::FoldSpace(value.get_ref<const std::string&>());
   if (text.empty() || text.size() > kRuleTextBytesMax) return std::nullopt;
   return text;
@@ -116,7 +117,8 @@ class RulesJudge {
 
   void Count() {
     if (patterns_ <= kRulePatternsMax) return;
-    faults_->push_back({loc_, "too_long",
+    faults_->push_back({loc_,
+                        "too_long",
                         fmt::format("rules should have at most {} patterns in all, has {}",
                                     kRulePatternsMax, patterns_),
                         nullptr,
@@ -131,7 +133,8 @@ class RulesJudge {
     loc.push_back(base::CutCharacters(field_, kNameCharsShown));
     std::string rule;
     for (const Json& step : path) {
-      rule += (rule.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
+      rule +=
+          (rule.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
       loc.push_back(step);
     }
     std::string msg = "The field '" + base::CutCharacters(field_, kNameCharsShown) + "'";
@@ -140,7 +143,8 @@ class RulesJudge {
         {std::move(loc), std::move(type), msg + ": " + sentence, std::move(input), nullptr});
   }
 
-  void Members(const std::string& rule, const Json& given, const std::vector<std::string_view>& known) {
+  void Members(const std::string& rule, const Json& given,
+               const std::vector<std::string_view>& known) {
     if (!given.is_object() || given.empty()) {
       return Wrong({rule}, "dict_type", "Input should be an object with at least one member",
                    given);
@@ -157,8 +161,8 @@ class RulesJudge {
     const auto above = GivenNumber(given.value("above", Json()));
     const auto below = GivenNumber(given.value("below", Json()));
     if (above && below && *above >= *below) {
-      Wrong({rule}, "value_error", fmt::format("No number is above {} and below {}", *above, *below),
-            given);
+      Wrong({rule}, "value_error",
+            fmt::format("No number is above {} and below {}", *above, *below), given);
     }
   }
 
@@ -182,7 +186,8 @@ class RulesJudge {
     if (faults_->size() > faults) return;
     const RE2 together(AnyOf(patterns.get<std::vector<std::string>>()), PatternOptions());
     if (!together.ok()) {
-      Wrong({"ignore"}, "pattern", "The patterns do not go together: " + together.error(), patterns);
+      Wrong({"ignore"}, "pattern", "The patterns do not go together: " + together.error(),
+            patterns);
     }
   }
 
@@ -285,7 +290,8 @@ bool SameButIgnored(const ChangeRules& rules, const Json& a, const Json& b) {
   auto second = TextOf(b);
   if (!first || !second) return false;
   const RE2 ignored(AnyOf(rules.ignore), PatternOptions());
-  return ignored.ok() && Without(ignored, std::move(*first)) == Without(ignored, std::move(*second));
+  return ignored.ok() &&
+         Without(ignored, std::move(*first)) == Without(ignored, std::move(*second));
 }
 
 Telling JudgeTelling(const ChangeRules& rules, const Json& told, const Json& value) {

@@ -90,7 +90,8 @@ struct Resealed {
   bool done = true;             // none is left of the former keys
 };
 // Seals secrets of the former keys, live or not, and the request headers of monitors with the
-// present one: the next kResealBatch of each, in one transaction. To repeat it is safe; signers see no difference.
+// present one: the next kResealBatch of each, in one transaction. To repeat it is safe; signers see
+// no difference.
 inline constexpr int kResealBatch = 1000;
 Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
                               const config::SecurityConfig& security, AuditEntry audit);

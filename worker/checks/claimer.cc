@@ -17,8 +17,7 @@ void OpenHeaders(const store::MonitorSpec& spec, const config::SecurityConfig& s
   auto headers = text ? domain::ParseRequestHeaders(*text) : std::nullopt;
   probe_spec->headers_sealed = !headers;
   if (!headers) return;
-  probe_spec->request_headers =
-      std::make_shared<const domain::RequestHeaders>(std::move(*headers));
+  probe_spec->request_headers = std::make_shared<const domain::RequestHeaders>(std::move(*headers));
 }
 
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
@@ -103,8 +102,7 @@ Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
   });
 }
 
-Claimer::Loaded Claimer::ReadSpecs(store::Claim claim,
-                                   const config::SecurityConfig& security) {
+Claimer::Loaded Claimer::ReadSpecs(store::Claim claim, const config::SecurityConfig& security) {
   Loaded out;
   for (const auto& [id, spec] : claim.specs) {
     const std::string watched = std::move(claim.watched.at(id));  // freed as soon as it is read

@@ -16,7 +16,7 @@ namespace vedette::worker {
 // What is known of a row before the check. Members are objects, field -> value.
 struct KnownValues {
   base::JsonText baseline;
-  std::optional<base::JsonText> known;    // empty: as baseline
+  std::optional<base::JsonText> known;  // empty: as baseline
   // {field: {"value", "seen", "told"}}: what is being confirmed (`seen` is 0 where nothing is), and
   // the value that was told last where it is not the known one.
   std::optional<base::JsonText> pending;

@@ -135,10 +135,10 @@ TEST(ChangeRules, AFaultNamesTheFieldAndTheRule) {
   EXPECT_EQ(Fault(R"({"price":{"only_if":{"below":"x"}}})", watched),
             R"(["rules","price","only_if","below"] number_type: The field 'price', )"
             "rule only_if.below: Input should be a number");
-  EXPECT_EQ(Fault(R"({"price":{"ignore":["ok","(?=x)y"]}})", watched)
-                .rfind(R"(["rules","price","ignore",1] pattern: The field 'price', rule ignore.1: )",
-                       0),
-            0U);
+  EXPECT_EQ(
+      Fault(R"({"price":{"ignore":["ok","(?=x)y"]}})", watched)
+          .rfind(R"(["rules","price","ignore",1] pattern: The field 'price', rule ignore.1: )", 0),
+      0U);
 }
 
 TEST(ChangeRules, WhatCannotBeMeantIsRefused) {
@@ -175,8 +175,8 @@ TEST(ChangeRules, GoodRulesHaveNoFaultsAndAreReadAsTheyWereGiven) {
 
 TEST(ChangeRules, NumbersOfABodyThatKeepsThemAreNumbers) {
   Json body;
-  ASSERT_FALSE(base::ParseJson(R"({"f":{"threshold":{"absolute":1E2}}})", &body,
-                               {.keep_numbers = true}));
+  ASSERT_FALSE(
+      base::ParseJson(R"({"f":{"threshold":{"absolute":1E2}}})", &body, {.keep_numbers = true}));
   EXPECT_TRUE(JudgeChangeRules(Json::array(), body, nullptr).empty());
   EXPECT_EQ(ParseChangeRules(base::DumpJson(body)).at("f").absolute, 100);
 }

@@ -41,10 +41,9 @@ TEST(RequestHeaders, WhatBelongsToTheConnectionOrToTheServiceIsRefused) {
 }
 
 TEST(RequestHeaders, AValueIsOneVisibleLineAndNeverRepeated) {
-  for (const Json& value :
-       {Json("secret\r\nX-Other: 1"), Json("secret\n"), Json(""), Json("  "), Json("\x01secret"),
-        Json("secret caf\xC3\xA9"), Json(3), Json(nullptr),
-        Json("secret" + std::string(kRequestHeaderValueMax, 'x'))}) {
+  for (const Json& value : {Json("secret\r\nX-Other: 1"), Json("secret\n"), Json(""), Json("  "),
+                            Json("\x01secret"), Json("secret caf\xC3\xA9"), Json(3), Json(nullptr),
+                            Json("secret" + std::string(kRequestHeaderValueMax, 'x'))}) {
     const std::string fault = FaultOf({{"Cookie", value}});
     EXPECT_NE(fault, "") << value;
     EXPECT_EQ(fault.find("secret"), std::string::npos) << fault;

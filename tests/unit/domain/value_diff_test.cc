@@ -38,9 +38,13 @@ TEST(ValueDiff, LinesOfATextOfSeveral) {
 }
 
 TEST(ValueDiff, OtherValuesHaveNone) {
-  const std::vector<std::pair<std::string, std::string>> pairs{
-      {"1", "2"},           {R"("a")", R"("b")"}, {"null", R"(["a"])"}, {R"("[a")", R"("[b")"},
-      {R"(["a"])", R"("a")"}, {"nonsense", "[]"},   {R"("a\nb")", "3"}};
+  const std::vector<std::pair<std::string, std::string>> pairs{{"1", "2"},
+                                                               {R"("a")", R"("b")"},
+                                                               {"null", R"(["a"])"},
+                                                               {R"("[a")", R"("[b")"},
+                                                               {R"(["a"])", R"("a")"},
+                                                               {"nonsense", "[]"},
+                                                               {R"("a\nb")", "3"}};
   for (const auto& [before, now] : pairs) {
     EXPECT_FALSE(DiffOfValues(before, now)) << before << " " << now;
   }

@@ -17,7 +17,8 @@ TEST(OwnSite, NobodyElse) {
   for (const char* url :
        {"https://other.example/", "https://www.shop.example/", "https://shop.example.evil.example/",
         "https://shop.example:8443/", "http://shop.example/", "https://shop.example.:443/",
-        "https://evil.example/shop.example", "https://shop.example@evil.example/", "nonsense", ""}) {
+        "https://evil.example/shop.example", "https://shop.example@evil.example/", "nonsense",
+        ""}) {
     EXPECT_FALSE(IsOwnSite("https://shop.example/", url)) << url;
   }
   EXPECT_FALSE(IsOwnSite("http://shop.example:8080/", "https://shop.example/"));
