@@ -58,36 +58,6 @@ def test_no_body_that_a_client_sends_has_defaults():
     assert list(defaults(document["components"]["schemas"], "schemas")) == []
 
 
-TYPED = """
-import type {components, paths} from './api';
-
-type Create = paths['/monitors']['post']['requestBody']['content']['application/json'];
-export const smallest: Create = {
-  name: 'M', key_columns: ['domain'], rows: [{domain: 'a.example', size: 3}], struct: {price: 'css:.price'}};
-export const ruled: Create = {...smallest, rules: {price: {only_if: {below: 100}}}, request_headers: {Cookie: 'a=b'}};
-// @ts-expect-error: it watches nothing
-export const nothing: Create = {name: 'M', key_columns: ['domain']};
-
-type Update = paths['/monitors/{monitor_id}/update']['post']['requestBody']['content']['application/json'];
-export const pause: Update = {is_active: false};
-
-export const due = (m: components['schemas']['MonitorDetail']): string[] => m.next_run_times;
-type Events = paths['/monitors/{monitor_id}/rows/{row_id}/events']['get']['responses'][200]['content']['application/json'];
-export const came = (events: Events): string[] => events.flatMap(e => e.added ?? []);
-"""
-
-
-def test_openapi_typescript_at_its_defaults_types_the_smallest_requests(npm_tool, tmp_path):
-    generated = subprocess.run(npm_tool("openapi-typescript", DOCUMENT, "-o", tmp_path / "api.ts"),
-                               capture_output=True, text=True, timeout=100, cwd=tmp_path)
-    assert generated.returncode == 0, generated.stdout + generated.stderr
-    (tmp_path / "use.ts").write_text(TYPED)
-    compiled = subprocess.run(
-        npm_tool("tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "use.ts"),
-        capture_output=True, text=True, timeout=100, cwd=tmp_path)
-    assert compiled.returncode == 0, compiled.stdout + compiled.stderr
-
-
 class Prism:
     """A validating proxy before the API. What breaks the document it answers itself, with a problem."""
 
