@@ -137,7 +137,7 @@ std::vector<CtlCommand> TeamAndKeyCommands() {
        "Revoke an API key: it ends within 5 s",
        "DELETE",
        "/admin/v1/orgs/{id}/api-keys/{key}",
-       {kOrganisation, Id("key", "The key's id")},
+       {kOrganisation, Id("key", "The key's id"), kReason},
        {},
        {}},
   };
