@@ -136,6 +136,10 @@ rest::Reply PostOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
 
+// templates.cc
+rest::Reply PostTemplate(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteTemplate(const Parts&, store::Session&, const Call&);
+
 // ledger.cc
 rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 
@@ -155,6 +159,11 @@ rest::Reply PostTrigger(const Parts&, store::Session&, const Call&);
 rest::Reply GetJobs(const Parts&, store::Session&, const Call&);
 rest::Reply GetJob(const Parts&, store::Session&, const Call&);
 rest::Reply PostTerminate(const Parts&, store::Session&, const Call&);
+
+// runs.cc
+rest::Reply GetRuns(const Parts&, store::Session&, const Call&);
+rest::Reply GetRun(const Parts&, store::Session&, const Call&);
+rest::Reply PostRunCancel(const Parts&, store::Session&, const Call&);
 
 // deliveries.cc
 rest::Reply GetDeliveries(const Parts&, store::Session&, const Call&);

@@ -48,6 +48,10 @@ constexpr Route kRoutes[] = {
     {{"GET", "/admin/v1/jobs/{id}"}, kToken, nullptr, GetJob},
     {{"POST", "/admin/v1/jobs/{id}/terminate", kJson}, kToken, nullptr, PostTerminate},
 
+    {{"GET", "/admin/v1/runs"}, kToken, nullptr, GetRuns},
+    {{"GET", "/admin/v1/runs/{id}"}, kToken, nullptr, GetRun},
+    {{"POST", "/admin/v1/runs/{id}/cancel", kJson}, kToken, nullptr, PostRunCancel},
+
     // Before {id}, which would stand for "replay" too.
     {{"POST", "/admin/v1/deliveries/replay", kJson}, kToken, nullptr, nullptr, PostReplayMany},
     {{"GET", "/admin/v1/deliveries"}, kToken, nullptr, GetDeliveries},
@@ -92,6 +96,8 @@ constexpr Route kRoutes[] = {
      nullptr,
      "/monitors/{id}/update"},
     {{"GET", "/admin/v1/orgs/{id}/ledger"}, kToken, nullptr, GetLedger},
+    {{"POST", "/admin/v1/orgs/{id}/templates", kJson}, kToken, nullptr, PostTemplate},
+    {{"DELETE", "/admin/v1/orgs/{id}/templates/{id}", kJson}, kToken, nullptr, DeleteTemplate},
     {{"GET", "/admin/v1/orgs/{id}/oauth-clients"}, kToken, nullptr, GetOauthClients},
     {{"POST", "/admin/v1/orgs/{id}/oauth-clients", kJson}, kToken, nullptr, PostOauthClient},
     {{"GET", "/admin/v1/orgs/{id}/oauth-clients/{id}"}, kToken, nullptr, GetOauthClient},

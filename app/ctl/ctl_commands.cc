@@ -123,6 +123,36 @@ std::vector<CtlCommand> JobCommands() {
   };
 }
 
+std::vector<CtlCommand> RunCommands() {
+  const CtlOption run = Id("id", "The run's id, which clients call job_id or run_id");
+  return {
+      {"runs",
+       "List runs of workflows, newest first",
+       "GET",
+       "/admin/v1/runs",
+       {Query("--status", "status",
+              "active, queued, running, completed, failed, cancelled, terminated, timed_out"),
+        Query("--org", "org_id", "Of one organisation"), kLimit, kCursor},
+       {},
+       {"id", "workflow_name", "status", "status_reason", "org_id", "rows_in", "rows_out",
+        "row_errors", "charged", "created_at"}},
+      {"run",
+       "Show a run with its blocks, its chunks and its files",
+       "GET",
+       "/admin/v1/runs/{id}",
+       {run},
+       {},
+       {}},
+      {"run-cancel",
+       "End a run: none of its rows starts 5 s later",
+       "POST",
+       "/admin/v1/runs/{id}/cancel",
+       {run, Required(kReason)},
+       {},
+       {}},
+  };
+}
+
 std::vector<CtlCommand> RowCommands() {
   return {
       {"rows",
@@ -316,6 +346,7 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
   switch (option.type) {
     case Type::kText:
     case Type::kFile:
+    case Type::kJsonFile:
       return given.front();
     case Type::kTextOrNone:
       return given.front() == "none" ? Json(nullptr) : Json(given.front());
@@ -331,6 +362,18 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
   return nullptr;
 }
 
+// The object that a file has.
+Json ObjectOf(const CtlOption& option, const std::string& text) {
+  Json object;
+  if (const auto error = base::ParseJson(text, &object)) {
+    throw std::invalid_argument(fmt::format("{}: {}", option.flag, error->message));
+  }
+  if (!object.is_object()) {
+    throw std::invalid_argument(fmt::format("{}: the file has no JSON object", option.flag));
+  }
+  return object;
+}
+
 void ReplacePlaceholder(std::string* target, std::string_view key, std::string_view value) {
   const std::string placeholder = fmt::format("{{{}}}", key);
   const std::size_t at = target->find(placeholder);
@@ -343,9 +386,9 @@ void ReplacePlaceholder(std::string* target, std::string_view key, std::string_v
 std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
-    for (auto&& group :
-         {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
-          AccountCommands(), SuppressionCommands(), SearchCommands(), MailCommands()}) {
+    for (auto&& group : {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(),
+                         RunCommands(), DeliveryCommands(), AccountCommands(),
+                         SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;
@@ -393,6 +436,8 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
       query += fmt::format("{}{}={}", first ? "?" : "&", option.key, UrlEncode(it->second.front()));
     } else if (option.place == Place::kBody && option.type == Type::kList) {
       body[option.key] = given ? Json(it->second) : Json::array();
+    } else if (option.type == Type::kJsonFile && given) {
+      body.update(ObjectOf(option, it->second.front()));
     } else if (option.place == Place::kBody && given && !option.key.empty()) {
       body[option.key] = ValueOf(option, it->second);
     }

@@ -10,6 +10,7 @@
 #include "domain/email/found.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
+#include "store/jobs/monitor_record.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -101,6 +102,8 @@ struct BlockSum {
   int rows_out = 0;
   int row_errors = 0;
   int rows_charged = 0;
+  int rows_timed = 0;
+  std::int64_t rows_took_us = 0;
   std::optional<std::string> last_error;
 };
 
@@ -116,12 +119,16 @@ std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Re
     sum.rows_done += record->rows_done;
     sum.row_errors += record->row_errors;
     sum.rows_charged += record->rows_charged;
+    sum.rows_timed += record->rows_timed;
+    sum.rows_took_us += record->rows_took.count();
     if (record->last_error) sum.last_error = record->last_error;
   }
-  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>> rows;
+  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>, int,
+       std::int64_t>
+      rows;
   for (const auto& [block, sum] : sums) {
     rows.Add(block, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out, sum.row_errors,
-             sum.rows_charged, sum.last_error);
+             sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us);
   }
   std::vector<int> completed;
   for (const auto& row : tx.Exec("job_block_add", job_id, rows)) {
@@ -281,7 +288,9 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
     job.status = domain::JobStatus::kRunning;
   }
   WriteParts(tx, job.id, records);
+  AddMonitorRows(tx, clock, job, records);
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
+  if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
   if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
   WriteChunks(tx, records);
   Charge(tx, records, &job);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job.h"
+#include "domain/row_values.h"
 #include "store/lease.h"
 #include "store/session.h"
 #include "store/signals.h"
@@ -39,6 +41,13 @@ struct JobMadePart {
   int row_count = 0;
 };
 
+// What a part of a block `monitor` adds to the block's monitor; its first part makes it.
+struct JobMonitorRows {
+  base::Uuid monitor_id;
+  std::vector<domain::RowValues> rows;  // no two with the same key, none that it has already
+  std::vector<base::Uuid> row_ids;      // of `rows`
+};
+
 // Every row of the part has ended.
 struct JobPartEnd {
   std::string rows_json;  // the output: array of arrays, in the order of the block's columns
@@ -50,6 +59,7 @@ struct JobPartEnd {
   // In place of rows_json and row_count, of a block that works on whole parts: what it made.
   std::optional<std::vector<JobMadePart>> made{};
   std::vector<std::string> keys{};  // that `dedupe` has seen first in this part, 16 bytes each
+  std::optional<JobMonitorRows> monitor{};  // of `monitor`
 };
 
 // The block cannot go on, and with it the job: it cannot be bound, its source is gone, its output
@@ -68,6 +78,10 @@ struct JobChunkRecord {
   int rows_done = 0;
   int row_errors = 0;
   int rows_charged = 0;
+  // Rows of these that were worked from start to end without an error, and how long they took, each
+  // for itself: what the parts of later runs are sized by.
+  int rows_timed = 0;
+  std::chrono::microseconds rows_took{};
   std::int64_t charge_mc = 0;                       // of rows_charged; never more than was reserved
   std::optional<std::vector<std::string>> columns;  // of the block, once they are bound
   // What the last row that failed says, a code and a sentence, for the operator. Kept where a later

@@ -8,6 +8,7 @@
 #include "store/endpoint_sql.h"
 #include "store/idempotency_sql.h"
 #include "store/monitors/control_sql.h"
+#include "store/monitors/monitors_sql.h"
 #include "store/monitors/rows_sql.h"
 
 namespace vedette::store {
@@ -81,7 +82,9 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
   std::optional<base::Uuid> endpoint_id;
   if (monitor.webhook) {
     url = monitor.webhook->url;
-    endpoint_id = EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
+    endpoint_id = monitor.endpoint_id
+                      ? *monitor.endpoint_id
+                      : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   const HeaderParams headers = ParamsOf(monitor.request_headers);
   tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
@@ -184,6 +187,11 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
 }
 
 }  // namespace
+
+void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                const base::Uuid& id, MonitorStatus status) {
+  InsertMonitor(tx, clock, monitor, id, status);
+}
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
                                           const base::Uuid& monitor_id) {

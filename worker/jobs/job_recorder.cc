@@ -92,6 +92,8 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
   record.row_errors = item.counts.errors;
   record.rows_charged = item.counts.charged;
   record.charge_mc = item.counts.charge_mc;
+  record.rows_timed = item.counts.timed;
+  record.rows_took = item.counts.took;
   if (item.counts.errors > 0 && chunk.error) {
     record.last_error = base::CutCharacters(
         fmt::format("{}: {}", chunk.error->code, chunk.error->message), kLastErrorCharsMax);
@@ -120,6 +122,7 @@ store::JobChunkRecord JobRecorder::Complete(const Draft& draft) {
     if (draft.made) {
       end->made = draft.made->parts;
       end->keys = draft.made->keys;
+      end->monitor = draft.made->monitor;
     } else {
       end->rows_json = WriteOutput(*draft.rows);
     }
@@ -152,6 +155,7 @@ void JobRecorder::AddMade(const JobChunkPtr& chunk, PartOutput made) {
   base::Assert(chunk->IsWhole() && !chunk->made, "A whole part is made once.");
   NoteUnrecorded(*chunk);
   chunk->unrecorded.done = made.rows_done;
+  chunk->unrecorded.errors = made.row_errors;
   chunk->made = std::make_shared<const PartOutput>(std::move(made));
   chunk->claimed.rows_json.reset();
   holdings_.CloseRow(*chunk);
@@ -234,7 +238,12 @@ void JobRecorder::OnWritten(const std::vector<Item>& items, const store::JobReco
 void JobRecorder::OnItemWritten(const Item& item) {
   const JobChunkPtr& chunk = item.chunk;
   const domain::JobKind kind = chunk->job().kind;
-  metrics_.AddJobRows(kind, item.counts.done - item.counts.errors, item.counts.errors);
+  const int rows_ok = item.counts.done - item.counts.errors;
+  metrics_.AddJobRows(kind, rows_ok, item.counts.errors);
+  if (kind == domain::JobKind::kWorkflow) {
+    metrics_.AddRunRecord(chunk->run->block->type, item.what == What::kEnd ? 1 : 0, rows_ok,
+                          item.counts.errors);
+  }
   if (item.counts.charge_mc > 0) metrics_.AddJobCreditsCharged(kind, item.counts.charge_mc);
   if (item.what != What::kProgress) {
     hooks_.ended(chunk);
