@@ -10,8 +10,10 @@
 #include "base/crypto.h"
 #include "base/text.h"
 #include "domain/limits.h"
+#include "rest/body.h"
 #include "rest/failure_reply.h"
 #include "rest/serve.h"
+#include "store/accounts/accounts.h"
 
 namespace vedette::admin {
 namespace {
@@ -43,6 +45,7 @@ struct Admin::Impl {
   const rest::Port port;
   Parts parts;
   store::Pool& pool;
+  TenantApi* const tenant_api;
   std::vector<Token> tokens;
 
   // One request on its way: everything that the answer needs when it is there.
@@ -56,6 +59,7 @@ struct Admin::Impl {
   std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
   void Run(const std::shared_ptr<Request>& request);
   rest::Handled RunStored(store::Session& session, const std::shared_ptr<Request>& request);
+  rest::Handled AskTenantApi(store::Session& session, const Request& request) const;
 };
 
 // Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
@@ -123,6 +127,7 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
                                      const std::shared_ptr<Request>& request) {
   const Route& route = *request->route;
   if (route.stored != nullptr) return route.stored(parts, session, request->call);
+  if (!route.tenant_path.empty()) return AskTenantApi(session, *request);
   if (auto reply = route.portioned(parts, session, request->call, &request->progress)) {
     return std::move(*reply);
   }
@@ -130,12 +135,41 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
   return rest::Parked{};
 }
 
+// The body is the public API's to judge, once it is one of JSON for an organisation that is there.
+rest::Handled Admin::Impl::AskTenantApi(store::Session& session, const Request& request) const {
+  const Call& call = request.call;
+  auto body = rest::ReadJsonBody(call.request, {.bytes_max = kTenantBodyBytesMax});
+  if (auto* refusal = std::get_if<rest::Reply>(&body)) return std::move(*refusal);
+  if (!store::ReadOrganisation(session, call.ids[0])) return rest::NotFound("organisation");
+  if (tenant_api == nullptr) {
+    return rest::ErrorReply(409, "no_api_here",
+                            "this process does not have the role api, which makes and changes "
+                            "monitors: ask one with both roles, or the public API");
+  }
+  std::string path(request.route->tenant_path);
+  if (const auto at = path.find("{id}"); at != std::string::npos) {
+    path.replace(at, std::string_view("{id}").size(), call.ids.back().ToString());
+  }
+  tenant_api->Call({.org_id = call.ids[0],
+                    .actor = call.actor,
+                    .method = std::string(request.route->method),
+                    .path = std::move(path),
+                    .body = call.request.body,
+                    .remote_address = call.request.remote_address},
+                   [answer = request.answer](net::ServerResponse response) {
+                     answer->Send({response.status, std::move(response.body)});
+                   });
+  return rest::Parked{};
+}
+
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-             const domain::search::Catalogue& fields, const base::Logger& log)
+             const domain::search::Catalogue& fields, const base::Logger& log,
+             TenantApi* tenant_api)
     : impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
                      {config, signals, clock, metrics, state, fields, log},
                      pool,
+                     tenant_api,
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     impl_->tokens.push_back({name, base::Sha256(token)});

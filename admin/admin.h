@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "admin/service_state.h"
+#include "admin/tenant_api.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -27,7 +28,8 @@ class Admin final : public net::HttpService {
  public:
   Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
         const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-        const domain::search::Catalogue& fields, const base::Logger& log);
+        const domain::search::Catalogue& fields, const base::Logger& log,
+        TenantApi* tenant_api = nullptr);  // null: this process has no public API
   ~Admin() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -47,6 +47,8 @@ inline constexpr int kReasonCharsMax = 500;
 inline constexpr int kNameCharsMax = 200;
 // A batch of documents; they are at most 64 KiB each, and usually far smaller.
 inline constexpr std::size_t kImportBodyBytesMax = std::size_t{16} << 20;
+// A monitor that the operator makes: for many rows there is the public API.
+inline constexpr std::size_t kTenantBodyBytesMax = std::size_t{1} << 20;
 
 // The body of a call: none at all is {}, and null is a wrong value unless the handler asks for it.
 class CallBody : public rest::BodyReader {

@@ -250,7 +250,8 @@ rest::Reply GetEncryptionKeys(const Parts& parts, store::Session& session, const
     items.push_back({{"id", key.id},
                      {"place", place},
                      {"live_secrets", key.secrets},
-                     {"organisations", key.organisations}});
+                     {"organisations", key.organisations},
+                     {"monitors", key.monitors}});
   }
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }

@@ -8,6 +8,7 @@
 #include "api/oauth/issuer.h"
 #include "api/routes.h"
 #include "base/crypto.h"
+#include "domain/auth/external_token.h"
 #include "rest/known_keys.h"
 #include "rest/serve.h"
 
@@ -195,6 +196,20 @@ struct Api::Impl {
     return Handle(session, work);
   }
 
+  // As Admit, for what the operator asks.
+  rest::Handled AdmitFor(store::Session& session, const std::shared_ptr<Work>& work,
+                         const base::Uuid& org_id, const std::string& actor) {
+    auto found = store::AuthenticateExternal(
+        session, {.principal = domain::ExternalPrincipal("vedette operator", actor),
+                  .label = "operator " + actor,
+                  .organisation = org_id.ToString()});
+    if (!found) return rest::NotFound("organisation");
+    if (auto reply = JudgeCaller(*found, *work->match.route)) return std::move(*reply);
+    work->caller = std::move(found->caller);
+    work->answer->exchange().held() = parts.held_bytes.Open(org_id);
+    return Handle(session, work);
+  }
+
   rest::Handled Handle(store::Session& session, const std::shared_ptr<Work>& work) {
     const Route& route = *work->match.route;
     Call call{parts,
@@ -230,6 +245,23 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
   } else {
     impl_->Start(std::move(*match), answer);
   }
+}
+
+void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
+                    const std::string& actor) {
+  const net::ServerRequest& request = exchange->request();
+  auto match = Router().Find(request.method, request.path);
+  const auto answer = std::make_shared<rest::Answer>(
+      impl_->port, std::move(exchange), match ? match->route->pattern : std::string_view());
+  if (!match || match->route->handler == nullptr || match->route->access != Access::kCredential) {
+    return answer->Send(Router().Refusal(answer->request().method, answer->request().path));
+  }
+  const auto work =
+      std::make_shared<Impl::Work>(Impl::Work{std::move(*match), answer, Credential{}, {}});
+  rest::Serve(impl_->parts.pool, org_id, answer,
+              [impl = impl_.get(), work, org_id, actor](store::Session& session) {
+                return impl->AdmitFor(session, work, org_id, actor);
+              });
 }
 
 std::size_t Api::BodyBytesMax(std::string_view method, std::string_view path) const {

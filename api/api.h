@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "api/jobs/waits.h"
@@ -12,6 +13,7 @@
 #include "api/search/search_parts.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
@@ -42,6 +44,11 @@ class Api final : public net::HttpService {
   ~Api() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
+  // A request that the operator makes for an organisation, with its whole body: it shows no
+  // credential, counts against no rate, and is judged like any other of that organisation's.
+  // `actor`: who asks, for the audit.
+  void HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
+                 const std::string& actor);
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
 
  private:

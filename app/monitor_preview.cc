@@ -53,6 +53,10 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
     spec->subject_type = request.subject_type;
     spec->tier = request.tier;
     spec->research_plan = request.research_plan;
+    if (!request.request_headers.empty()) {
+      spec->request_headers =
+          std::make_shared<const domain::RequestHeaders>(request.request_headers);
+    }
     for (const domain::WatchedField& field : request.watched) {
       if (has_model && IsProse(field)) {
         not_asked_.insert_or_assign(field.name, NotAsked(field.name));

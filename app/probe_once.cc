@@ -131,6 +131,11 @@ int ProbeOnce(const config::Config& config, ProbeOnceOptions options) {
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(clock.SinceBoot() - began);
   if (const auto* failure = std::get_if<worker::ProbeFailure>(&result)) {
     fmt::print(stderr, "vedette probe: {} ({})\n", failure->message, failure->error_class);
+    if (failure->error_class == "refused_address") {
+      fmt::print(stderr,
+                 "To let probes reach it, set VEDETTE_NET_ALLOW ([net] allow) to its "
+                 "addresses, for example 127.0.0.0/8.\n");
+    }
     return 1;
   }
   base::Json out = base::Json::object();

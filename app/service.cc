@@ -31,6 +31,7 @@
 #include "app/search_engine_client.h"
 #include "app/search_fields.h"
 #include "app/secrets_watch.h"
+#include "app/tenant_desk.h"
 #include "app/webhook_test.h"
 #include "base/event_loop.h"
 #include "delivery/deliverer.h"
@@ -220,6 +221,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<KeyFetch> key_fetch;
   std::unique_ptr<SearchEngineClient> search_engine;  // null: the API asks none
   std::unique_ptr<GatedService> gated_api;
+  std::unique_ptr<TenantDesk> tenant_desk;
   std::unique_ptr<admin::Admin> admin;
   std::unique_ptr<net::HttpServer> api_server;
   std::unique_ptr<net::HttpServer> admin_server;
@@ -379,8 +381,9 @@ void Service::Impl::BuildServers() {
     api_server = std::make_unique<net::HttpServer>(config.api, *gated_api, log.For("api"));
   }
   if (Has(Role::kAdmin)) {
+    if (api != nullptr) tenant_desk = std::make_unique<TenantDesk>(*api);
     admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
-                                           search_fields, log.For("admin"));
+                                           search_fields, log.For("admin"), tenant_desk.get());
     admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
   }
   if (!config.health.listen.empty()) {

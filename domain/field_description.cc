@@ -113,4 +113,17 @@ FieldDescription ParseFieldDescription(std::string_view description) {
   return {Kind::kProse, std::string(text), ""};
 }
 
+std::optional<std::string> MeantSelector(std::string_view description) {
+  constexpr std::array<std::string_view, 14> kTags{"a",    "article", "body", "h1",   "h2",
+                                                   "h3",   "img",     "li",   "main", "p",
+                                                   "span", "table",   "td",   "title"};
+  const std::string text(base::Trim(description));
+  if (text.starts_with("//") || text.starts_with("(//")) return "xpath:" + text;
+  if (text.starts_with("$.") || text.starts_with("$[")) return "json:" + text;
+  const bool named =
+      text.size() > 1 && (text[0] == '.' || text[0] == '#') && base::IsAsciiLetter(text[1]);
+  if (named || std::find(kTags.begin(), kTags.end(), text) != kTags.end()) return "css:" + text;
+  return std::nullopt;
+}
+
 }  // namespace vedette::domain

@@ -27,4 +27,8 @@ struct FieldDescription {
 // prose.
 FieldDescription ParseFieldDescription(std::string_view description);
 
+// What somebody most likely meant who wrote a selector without its prefix: "css:.price" of
+// ".price", "xpath://h1" of "//h1". Nothing where a description reads like prose.
+std::optional<std::string> MeantSelector(std::string_view description);
+
 }  // namespace vedette::domain

@@ -51,7 +51,10 @@ struct Monitor {
   std::optional<base::Timestamp> archived_at;
   // Every check of the last ticks failed: the start of the first of them.
   std::optional<base::Timestamp> failing_since;
-  std::int64_t removed_row_count = 0;  // of row_count
+  std::int64_t removed_row_count = 0;     // of row_count
+  std::optional<std::string> rules_json;  // domain/change_rules.h
+  // Of the headers that its pages are asked with; their values are not read here.
+  std::vector<std::string> request_header_names;
 };
 
 struct ShownStatus {

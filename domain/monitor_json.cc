@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "domain/limits.h"
 #include "domain/next_run_times.h"
+#include "domain/value_diff.h"
 
 namespace vedette::domain {
 namespace {
@@ -95,6 +96,31 @@ void AppendSchedule(const Monitor& monitor, Members* m) {
   m->Number("active_row_count", monitor.active_row_count);
 }
 
+// What is being confirmed: what was told last (worker/checks/verdict.h) stands beside it in the row
+// and is nobody's to read.
+std::string PendingJson(const Row& row) {
+  if (!row.pending_json) return "{}";
+  if (row.pending_json->find("\"told\"") == std::string::npos) return *row.pending_json;
+  base::Json shown = base::Json::object();
+  const base::Json pending = base::ParseJsonOrThrow(*row.pending_json);
+  for (const auto& [field, value] : pending.items()) {
+    if (value.value("seen", 0) > 0) {
+      shown[field] = {{"value", value.at("value")}, {"seen", value.at("seen")}};
+    }
+  }
+  return base::DumpJson(shown);
+}
+
+// What came and what went, where a list or a text of several lines has changed.
+void AppendDiff(const Event& event, Members* m) {
+  std::optional<ValueDiff> diff;
+  if (event.previous_value_json && event.current_value_json) {
+    diff = DiffOfValues(*event.previous_value_json, *event.current_value_json);
+  }
+  m->Raw("added", diff ? TextsJson(diff->added) : "null");
+  m->Raw("removed", diff ? TextsJson(diff->removed) : "null");
+}
+
 // Whether it does what it is for.
 void AppendHealth(const Monitor& monitor, Members* m) {
   m->TimeOrNull("failing_since", monitor.failing_since);
@@ -125,6 +151,8 @@ std::string OpenDetail(const Monitor& monitor) {
   m.Number("confirm_after", monitor.confirm_after);
   m.Number("missing_confirmations", monitor.missing_confirmations);
   m.TextOrNull("run_id", monitor.run_id);
+  m.Raw("rules", monitor.rules_json ? std::string_view(*monitor.rules_json) : "{}");
+  m.Raw("request_header_names", TextsJson(monitor.request_header_names));
   AppendHealth(monitor, &m);
   AppendTimes(monitor, &m);
   return out;
@@ -222,7 +250,7 @@ void RowJson::Append(const Row& row, std::string* out) const {
     m.Raw("failure", failure + '}');
   }
   text.append(",").append(before_created_);
-  m.Raw("pending_confirmations", row.pending_json ? std::string_view(*row.pending_json) : "{}");
+  m.Raw("pending_confirmations", PendingJson(row));
   m.Time("created_at", row.created_at);
   m.Time("updated_at", row.updated_at);
   text += '}';
@@ -240,6 +268,7 @@ std::string EventJson(const Event& event) {
   m.TextOrNull("field", event.field);
   m.RawOrNull("previous_value", event.previous_value_json);
   m.RawOrNull("current_value", event.current_value_json);
+  AppendDiff(event, &m);
   m.TextOrNull("message", event.message);
   m.TextOrNull("evidence", event.evidence);
   m.RawOrNull("sources", event.sources_json);

@@ -9,9 +9,11 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "net/retry_after.h"
 #include "pages/challenge_page.h"
 #include "pages/http_failure.h"
+#include "pages/own_site.h"
 #include "pages/url_reference.h"
 
 namespace vedette::pages {
@@ -42,6 +44,18 @@ Failure RefusedAddress(std::string message) {
   return {"refused_address", std::move(message), false, {}};
 }
 
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// One of the same name replaces ours.
+void AddOwn(const domain::RequestHeaders& own, Headers* headers) {
+  for (const auto& header : own) {
+    std::erase_if(*headers, [&](const auto& ours) {
+      return base::EqualsIgnoringAsciiCase(ours.first, header.first);
+    });
+    headers->push_back(header);
+  }
+}
+
 // On a thread of the pool, where nothing may be thrown.
 Fetched ReadGuarded(const ReadPage& read, const FetchedPage& page, ReadingTime& time) {
   if (time.stop().stopped()) return OverloadedFailure();  // nobody waits for it any more
@@ -68,6 +82,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
 
   struct Page {
     FetchRequest request;  // its URL is the hop's, its times are what is left of them
+    std::string own_url;   // the one that was asked for
     ReadPage read;
     std::function<void(Fetched)> done;
     int redirects = 0;
@@ -131,6 +146,7 @@ void Fetcher::Impl::Start(FetchRequest request, ReadPage read, std::function<voi
   const PageId id = ++last_id;
   Page page;
   page.request = std::move(request);
+  page.own_url = page.request.url;
   page.read = std::move(read);
   page.done = std::move(done);
   pages.emplace(id, std::move(page));
@@ -143,6 +159,9 @@ void Fetcher::Impl::Request(PageId id) {
   get.url = page.request.url;
   get.headers = {{"User-Agent", user_agent},
                  {"Accept", "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8"}};
+  if (page.request.own_headers != nullptr && IsOwnSite(page.own_url, page.request.url)) {
+    AddOwn(*page.request.own_headers, &get.headers);
+  }
   page.remembered = page.request.reading_key.empty() ? nullptr : memory.Find(page.MemoryKey());
   if (page.remembered != nullptr) {
     for (auto& header : page.remembered->version.ConditionalHeaders()) {

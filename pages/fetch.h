@@ -15,6 +15,7 @@
 #include "base/thread_pool.h"
 #include "base/uuid.h"
 #include "domain/observation.h"
+#include "domain/request_headers.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 #include "pages/html_document.h"
@@ -55,6 +56,9 @@ using ReadPage = std::function<Fetched(const FetchedPage& page, ReadingTime& tim
 struct FetchRequest {
   base::Uuid org_id;  // who shares connections, threads and memory with others
   std::string url;
+  // Sent with the requests for `url` and for where it redirects to on its own site (own_site.h), to
+  // nobody else. One of the same name replaces ours; may be null.
+  std::shared_ptr<const domain::RequestHeaders> own_headers{};
   // Names what is made of the page, and for whom: two requests that may share a reading have the
   // same key. Empty: nothing is remembered of the page, and it always comes whole.
   std::string reading_key;

@@ -33,25 +33,28 @@ Failure BadSelector(const std::string& field, std::string_view message, std::siz
           {}};
 }
 
+constexpr std::size_t kMeantCharactersMax = 100;
+
 Failure BadContent(std::string message) {
   return {"bad_content", std::move(message), false, {}};
 }
 
-Failure Unsupported(const std::string& field) {
-  return {"unsupported_description",
-          fmt::format("The description of the field '{}' is prose, which the web probe cannot "
-                      "serve: write a selector (css:, xpath:, json:, jsonld:, regex:, meta: or "
-                      "text), or have the operator configure a model or an http or llm probe for "
-                      "this tier.",
-                      field),
-          false,
-          {}};
+Failure Unsupported(const WatchedField& field) {
+  std::string message = fmt::format(
+      "The description of the field '{}' is prose, which the web probe cannot serve: write a "
+      "selector (css:, xpath:, json:, jsonld:, regex:, meta: or text), or have the operator "
+      "configure a model or an http or llm probe for this tier.",
+      field.name);
+  if (const auto meant = domain::MeantSelector(field.description)) {
+    message += fmt::format(" Did you mean {}?", base::CutCharacters(*meant, kMeantCharactersMax));
+  }
+  return {"unsupported_description", std::move(message), false, {}};
 }
 
 // What reads a field, or why nothing can.
 std::variant<Selector, Failure> CompileField(const WatchedField& field) {
   const auto description = domain::ParseFieldDescription(field.description);
-  if (description.kind == Kind::kProse) return Unsupported(field.name);
+  if (description.kind == Kind::kProse) return Unsupported(field);
   auto selector = CompileSelector(description);
   if (const auto* error = std::get_if<CompileError>(&selector)) {
     return BadSelector(field.name, error->message, error->position);
@@ -327,7 +330,7 @@ std::optional<Failure> ProseFailure(const std::vector<WatchedField>& watched) {
   if (watched.empty() || !std::all_of(watched.begin(), watched.end(), is_prose)) {
     return std::nullopt;
   }
-  return Unsupported(watched.front().name);
+  return Unsupported(watched.front());
 }
 
 std::optional<std::string> SelectorFault(const std::string& field, const std::string& description) {

@@ -3,9 +3,11 @@
 const KEY = 'vedette-admin-token';
 
 export class Refused extends Error {
-  constructor(status, message) {
+  // `body`: what the port answered, null where that is no JSON.
+  constructor(status, message, body = null) {
     super(message);
     this.status = status;
+    this.body = body;
   }
 }
 
@@ -40,7 +42,7 @@ export async function ask(method, path, body) {
   } catch {
     throw new Refused(answer.status, `an answer that is no JSON (status ${answer.status})`);
   }
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, json));
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, json), json);
   return json;
 }
 

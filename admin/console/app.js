@@ -5,6 +5,7 @@ import {audit} from './audit.js';
 import {deliveries, delivery} from './deliveries.js';
 import {duration, h, replace} from './dom.js';
 import {job, jobs} from './jobs.js';
+import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitor, monitors} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
@@ -18,6 +19,7 @@ const PAGES = [
   ['', overview],
   ['monitors', monitors],
   [`monitors/${ID}`, monitor],
+  [`monitors/${ID}/change`, changeMonitor],
   [`monitors/${ID}/rows/${ID}`, rowPage],
   [`monitors/${ID}/ticks/${TICK}`, tickPage],
   ['jobs', jobs],
@@ -28,6 +30,7 @@ const PAGES = [
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],
   [`organisations/${ID}`, organisation],
+  [`organisations/${ID}/new-monitor`, newMonitor],
   ['audit', audit],
 ].map(([pattern, page]) => [new RegExp(`^${pattern}$`), page]);
 

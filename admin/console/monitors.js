@@ -157,6 +157,10 @@ export async function monitor(main, [id]) {
     ]),
     h('h3', null, 'Watched fields'),
     facts(Object.entries(m.watched)),
+    h('p', null, h('a', {href: `#/monitors/${id}/change`}, 'Change this monitor')),
+    Object.keys(m.rules).length > 0 && [h('h3', null, 'Which changes are told'),
+      facts(Object.entries(m.rules).map(([field, rules]) => [field, JSON.stringify(rules)]))],
+    m.request_header_names.length > 0 && h('p', {class: 'note'}, `Pages are asked with: ${m.request_header_names.join(', ')}`),
     h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(id, m.ticks), ticksTable(id, m.ticks),
     h('h3', null, 'Latest changes'), changes, h('h3', null, 'Rows'), rows);
   await showList(rows, {

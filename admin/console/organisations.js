@@ -158,7 +158,8 @@ export async function organisation(main, [id]) {
       ['Balance', number(o.balance)], ['Reserved', number(o.reserved)], ['Charged', number(o.charged)],
       ['Made', exactly(o.created_at)],
       ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
-        h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail')]],
+        h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'), ', ',
+        h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]],
       ['Dead deliveries', h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'of this organisation')],
     ]),
     table('Teams', [

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/limits.h"
+#include "api/monitors/rules_body.h"
 #include "base/text.h"
 #include "domain/duration.h"
 #include "domain/field_description.h"
@@ -23,6 +24,7 @@ constexpr std::size_t kReasonCharsMax = 500;
 constexpr std::size_t kWordCharsMax = 200;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by rule 8
 constexpr int kConfirmationsMax = 100;
+constexpr std::size_t kMeantCharsMax = 100;
 
 // One of the rows of a body.
 std::optional<base::JsonError> ParseRow(std::string_view text, base::Json* out) {
@@ -238,13 +240,15 @@ std::string DescribeKey(const domain::RowValues& row) {
   return text;
 }
 
-std::string ProseWarning(const std::string& field, domain::Tier tier) {
+std::string ProseWarning(const std::string& field, const std::string& description,
+                         domain::Tier tier) {
+  const auto meant = domain::MeantSelector(description);
   return fmt::format(
       "struct.{}: the web probe of tier {} cannot serve a description in prose, so this field will "
       "never be observed; write css:, xpath:, json:, jsonld:, regex:, meta: or text, or configure "
-      "a "
-      "model for the probe",
-      field, domain::TierName(tier));
+      "a model for the probe{}",
+      field, domain::TierName(tier),
+      meant ? fmt::format("; did you mean {}?", base::CutCharacters(*meant, kMeantCharsMax)) : "");
 }
 
 std::string Joined(const std::vector<std::string>& names) {
@@ -296,6 +300,8 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.missing_confirmations =
       reader.Integer("missing_confirmations", rest::Presence::kOptional, 1, kConfirmationsMax)
           .value_or(2);
+  out.rules = ReadRules(&reader, out.watched, problems);
+  out.request_headers = ReadHeaders(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
@@ -462,6 +468,12 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
   }
   out.tier = reader.Text("tier", rest::Presence::kOptional, 0, kWordCharsMax);
   out.subject_type = reader.Text("subject_type", rest::Presence::kOptional, 0, kWordCharsMax);
+  if (reader.Has("rules")) out.rules.emplace(ReadRules(&reader, nullptr, problems));
+  if (reader.Has("request_headers")) {
+    auto headers = ReadHeaders(&reader, problems);
+    out.request_headers.emplace();
+    if (!headers.empty()) *out.request_headers = std::move(headers);
+  }
   reader.RefuseNull("struct", "dict");
   reader.RefuseNull("tier", "string");
   reader.RefuseNull("subject_type", "string");
@@ -547,7 +559,7 @@ std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain
     const auto& text = description.get_ref<const std::string&>();
     const std::string field = base::DumpJson(rest::Shortened(name));
     if (domain::ParseFieldDescription(text).kind == domain::FieldDescription::Kind::kProse) {
-      if (!takes_prose) warnings.push_back(ProseWarning(field, tier));
+      if (!takes_prose) warnings.push_back(ProseWarning(field, text, tier));
     } else if (clock.SinceBoot() >= check_until) {
       unchecked.push_back(field);
     } else if (const auto fault = selector_fault(name, text)) {

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "domain/monitor.h"
 #include "domain/names.h"
+#include "domain/request_headers.h"
 #include "domain/row_values.h"
 #include "net/public_address.h"
 #include "rest/body_reader.h"
@@ -50,6 +51,8 @@ struct CreateBody {
   std::optional<std::string> run_id;
   int confirm_after = 1;
   int missing_confirmations = 2;
+  std::optional<base::Json> rules;  // domain/change_rules.h
+  domain::RequestHeaders request_headers;
 };
 // Only valid without problems. Nothing in it points into the body's text.
 CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limits,
@@ -98,6 +101,9 @@ struct UpdateBody {
   std::optional<base::Json> watched;  // `struct`
   std::optional<std::string> tier;
   std::optional<std::string> subject_type;
+  // Judged but for the names of their fields, which may be the monitor's.
+  std::optional<std::optional<base::Json>> rules;
+  std::optional<std::optional<domain::RequestHeaders>> request_headers;
 };
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
                           rest::Problems* problems);

@@ -12,12 +12,16 @@
 #include "api/monitors/lists.h"
 #include "api/monitors/monitor_body.h"
 #include "api/monitors/refusals.h"
+#include "api/monitors/rules_body.h"
 #include "base/text.h"
+#include "domain/change_rules.h"
 #include "domain/csv.h"
 #include "domain/limits.h"
 #include "domain/monitor_json.h"
+#include "domain/request_headers.h"
 #include "rest/query_reader.h"
 #include "store/monitors/uploads.h"
+#include "store/sealed.h"
 
 namespace vedette::api {
 namespace {
@@ -74,6 +78,15 @@ std::optional<std::string> WithWarning(const std::optional<std::string>& warning
   return base::DumpJson(warnings);
 }
 
+std::optional<store::SealedHeaders> SealHeaders(const Call& call,
+                                                const domain::RequestHeaders& headers) {
+  if (headers.empty()) return std::nullopt;
+  return store::SealedHeaders{
+      store::Seal(call.parts.config.security, domain::RequestHeadersText(headers),
+                  store::RequestHeadersBinding(call.caller.org_id)),
+      domain::NamesOf(headers)};
+}
+
 store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged) {
   store::NewMonitor monitor;
   monitor.org_id = call.caller.org_id;
@@ -91,6 +104,8 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
   monitor.confirm_after = body.confirm_after;
   monitor.missing_confirmations = body.missing_confirmations;
   monitor.run_id = std::move(body.run_id);
+  if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
+  monitor.request_headers = SealHeaders(call, body.request_headers);
   monitor.rows = std::move(judged.rows);
   monitor.warnings_json =
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
@@ -174,10 +189,38 @@ base::Json SaidOfChange(const Call& call, const domain::Monitor& before,
   return said;
 }
 
+// Rules are of watched fields, as those are after the update: those of fields that leave go with
+// them.
+std::optional<rest::Reply> JudgeRules(const domain::Monitor& monitor, const UpdateBody& body,
+                                      store::MonitorChange* change) {
+  if (body.rules && !*body.rules) change->rules_json.emplace();
+  const bool leave = !body.rules && body.watched && monitor.rules_json;
+  if (!leave && (!body.rules || !*body.rules)) return std::nullopt;
+  const base::Json watched =
+      body.watched ? *body.watched : base::ParseJsonOrThrow(monitor.struct_json);
+  base::Json rules;
+  if (leave) {
+    rules = domain::RulesOfWatched(base::ParseJsonOrThrow(*monitor.rules_json), watched);
+  } else {
+    rules = **body.rules;
+    rest::Problems problems;
+    CheckRules(rules, watched, &problems);
+    if (auto refusal = problems.Refusal()) return refusal;
+  }
+  change->rules_json.emplace();
+  if (!rules.empty()) *change->rules_json = base::DumpJson(rules);
+  return std::nullopt;
+}
+
 // What an update asks for, with its rules (1 and 8) and features judged.
 rest::Judged<store::MonitorChange> JudgeChange(const Call& call, const domain::Monitor& monitor,
                                                UpdateBody body) {
   store::MonitorChange change;
+  if (auto invalid = JudgeRules(monitor, body, &change)) return std::move(*invalid);
+  if (body.request_headers) {
+    change.request_headers.emplace();
+    if (*body.request_headers) *change.request_headers = SealHeaders(call, **body.request_headers);
+  }
   const auto definition = JudgeDefinitionChange(body, monitor.key_columns);
   if (const auto* breach = std::get_if<RuleBreach>(&definition)) return BreachReply(*breach);
   change.tier = std::get<JudgedDefinition>(definition).tier;

@@ -127,7 +127,8 @@ rest::Handled PreviewMonitor(Call& call) {
                          .subject_type = judged.subject_type,
                          .research_plan = std::move(body.research_plan),
                          .watched = {},
-                         .rows = std::move(judged.rows)};
+                         .rows = std::move(judged.rows),
+                         .request_headers = std::move(body.request_headers)};
   for (const auto& [name, description] : body.watched.items()) {
     request.watched.push_back({name, description.get<std::string>()});
   }

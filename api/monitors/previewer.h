@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "domain/names.h"
 #include "domain/observation.h"
+#include "domain/request_headers.h"
 #include "domain/row_values.h"
 
 namespace vedette::api {
@@ -21,6 +22,7 @@ struct PreviewRequest {
   std::optional<std::string> research_plan;
   std::vector<domain::WatchedField> watched;
   std::vector<domain::RowValues> rows;
+  domain::RequestHeaders request_headers{};
 };
 
 // How one preview went: what was observed of each row, in order.

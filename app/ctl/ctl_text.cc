@@ -15,6 +15,8 @@ namespace {
 using base::Json;
 
 constexpr std::size_t kCellCharsMax = 60;
+// Of the tables of one thing, where an error is read to its end.
+constexpr std::size_t kWhole = 4096;
 
 // The bytes of the character that `text` begins with, in valid UTF-8.
 std::size_t CharBytes(std::string_view text) {
@@ -73,12 +75,66 @@ std::string FormatLines(const std::vector<std::pair<std::string, std::string>>& 
   return out;
 }
 
+// How many of each: "changed 1, unchanged 9"; empty for another value.
+std::string CountsOf(const Json& value) {
+  if (!value.is_object()) return {};
+  std::string text;
+  for (const auto& [name, count] : value.items()) {
+    if (!count.is_number()) return {};
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Printable(name), count.dump());
+  }
+  return text;
+}
+
+std::string TableOf(const Json& items, const std::vector<std::string_view>& columns,
+                    std::size_t cell_chars_max) {
+  if (items.empty()) return "none\n";
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string_view column : columns) lines[0].emplace_back(column);
+  if (columns.empty() && items[0].is_object()) {
+    for (const auto& [key, value] : items[0].items()) {
+      // An object is no cell, unless it counts something.
+      const bool counts = value.is_object() && (key == "outcomes" || !CountsOf(value).empty());
+      if (!value.is_object() || counts) lines[0].push_back(Printable(key));
+    }
+  }
+  for (const Json& item : items) {
+    std::vector<std::string> line;
+    for (const std::string& column : lines[0]) {
+      const auto it = item.find(column);
+      if (it == item.end()) {
+        line.emplace_back();
+        continue;
+      }
+      std::string text = CountsOf(*it);
+      if (text.empty()) text = it->is_object() && it->empty() ? "-" : Cell(*it);
+      line.push_back(base::CutCharacters(text, cell_chars_max));
+    }
+    lines.push_back(std::move(line));
+  }
+  std::vector<std::size_t> widths(lines[0].size(), 0);
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], base::CountCharacters(line[i]));
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      row += line[i] + std::string(widths[i] - base::CountCharacters(line[i]) + 2, ' ');
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
 std::string FormatObject(const Json& object) {
   Parts parts;
   Collect("", object, &parts);
   std::string out = FormatLines(parts.lines);
   for (const auto& [name, list] : parts.tables) {
-    out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name, FormatTable(*list, {}));
+    out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name, TableOf(*list, {}, kWhole));
   }
   return out.empty() ? "done\n" : out;
 }
@@ -101,37 +157,7 @@ std::string Printable(std::string_view text) {
 }
 
 std::string FormatTable(const Json& items, const std::vector<std::string_view>& columns) {
-  if (items.empty()) return "none\n";
-  std::vector<std::vector<std::string>> lines(1);
-  for (const std::string_view column : columns) lines[0].emplace_back(column);
-  if (columns.empty() && items[0].is_object()) {
-    for (const auto& [key, value] : items[0].items()) {
-      if (!value.is_object()) lines[0].push_back(Printable(key));  // an object is no cell
-    }
-  }
-  for (const Json& item : items) {
-    std::vector<std::string> line;
-    for (const std::string& column : lines[0]) {
-      const auto it = item.find(column);
-      line.push_back(it == item.end() ? "" : base::CutCharacters(Cell(*it), kCellCharsMax));
-    }
-    lines.push_back(std::move(line));
-  }
-  std::vector<std::size_t> widths(lines[0].size(), 0);
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], base::CountCharacters(line[i]));
-  }
-  std::string text;
-  for (const auto& line : lines) {
-    std::string row;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      row += line[i] + std::string(widths[i] - base::CountCharacters(line[i]) + 2, ' ');
-    }
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-  }
-  return text;
+  return TableOf(items, columns, kCellCharsMax);
 }
 
 std::string FormatForPeople(const Json& answer, const std::vector<std::string_view>& columns) {

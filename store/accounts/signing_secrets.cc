@@ -7,6 +7,7 @@
 
 #include "base/crypto.h"
 #include "store/audit_sql.h"
+#include "store/sealed.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -17,29 +18,9 @@ constexpr std::size_t kSecretBytes = 32;
 // By how much the clocks of two machines may differ within kSecretsKnownMax, generously.
 constexpr std::chrono::milliseconds kClocksDiffer{50};
 
-struct NamedKey {
-  std::string id;
-  std::string_view key;
-};
-
-std::vector<NamedKey> NamedKeys(const config::SecurityConfig& security) {
-  std::vector<NamedKey> keys;
-  if (!security.encryption_key.empty()) {
-    keys.push_back({EncryptionKeyId(security.encryption_key), security.encryption_key});
-  }
-  for (const std::string& key : security.encryption_keys_old) {
-    keys.push_back({EncryptionKeyId(key), key});
-  }
-  return keys;
-}
-
 std::optional<std::string> Open(const std::vector<NamedKey>& keys, const std::string& key_id,
                                 const std::string& sealed, const base::Uuid& id) {
-  for (const NamedKey& key : keys) {
-    if (key.id != key_id) continue;
-    if (auto plain = base::AeadOpen(key.key, sealed, id.ToString())) return plain;
-  }
-  return std::nullopt;
+  return OpenSealed(keys, {sealed, key_id}, id.ToString());
 }
 
 // The beginning and the end of a secret: enough to tell it from others, not to guess it.
@@ -51,11 +32,56 @@ std::string Preview(const std::string& secret) {
          std::string(text.substr(text.size() - kShown));
 }
 
-}  // namespace
-
-std::string EncryptionKeyId(std::string_view key) {
-  return base::HexEncode(base::Sha256(key)).substr(0, 8);
+// The next ones sealed with the keys `former`, from signing_secrets_to_reseal.
+void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
+                   const std::vector<std::string>& former, Resealed* done) {
+  const std::vector<NamedKey> keys = NamedKeys(security);
+  Rows<base::Uuid, std::string> sealed_now;
+  const auto found = tx.Exec("signing_secrets_to_reseal", former, kResealBatch);
+  for (const auto& row : found) {
+    base::Uuid id;
+    std::string sealed;
+    std::string key_id;
+    Columns(row).Into(&id, BytesInto{&sealed}, &key_id);
+    const auto secret = Open(keys, key_id, sealed, id);
+    if (!secret) {
+      ++done->unreadable;
+      continue;
+    }
+    sealed_now.Add(id, Bytea(Seal(security, *secret, id.ToString()).bytes));
+    ++done->resealed;
+  }
+  if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
+  if (sealed_now.empty()) return;
+  tx.Exec("signing_secrets_reseal", sealed_now, EncryptionKeyId(security.encryption_key));
 }
+
+// The same of the headers that monitors send.
+void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
+                   const std::vector<std::string>& former, Resealed* done) {
+  const std::vector<NamedKey> keys = NamedKeys(security);
+  Rows<base::Uuid, std::string> sealed_now;
+  const auto found = tx.Exec("request_headers_to_reseal", former, kResealBatch);
+  for (const auto& row : found) {
+    base::Uuid id;
+    base::Uuid org_id;
+    Sealed sealed;
+    Columns(row).Into(&id, &org_id, BytesInto{&sealed.bytes}, &sealed.key_id);
+    const std::string bound_to = RequestHeadersBinding(org_id);
+    const auto headers = OpenSealed(keys, sealed, bound_to);
+    if (!headers) {
+      ++done->unreadable;
+      continue;
+    }
+    sealed_now.Add(id, Bytea(Seal(security, *headers, bound_to).bytes));
+    ++done->resealed;
+  }
+  if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
+  if (sealed_now.empty()) return;
+  tx.Exec("request_headers_reseal", sealed_now, EncryptionKeyId(security.encryption_key));
+}
+
+}  // namespace
 
 std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
                                                     const std::vector<base::Uuid>& org_ids,
@@ -142,13 +168,13 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
   std::vector<EncryptionKeyUse> uses;
   for (const NamedKey& key : NamedKeys(security)) {
     const Place place = key.key == security.encryption_key ? Place::kPresent : Place::kFormer;
-    uses.push_back({key.id, place, 0, 0});
+    uses.push_back({key.id, place, 0, 0, 0});
   }
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<EncryptionKeyUse> found = uses;
     for (const auto& row : tx.Exec("signing_secrets_by_key")) {
       EncryptionKeyUse use;
-      Columns(row).Into(&use.id, &use.secrets, &use.organisations);
+      Columns(row).Into(&use.id, &use.secrets, &use.organisations, &use.monitors);
       const auto known = std::find_if(found.begin(), found.end(),
                                       [&](const auto& other) { return other.id == use.id; });
       if (known == found.end()) {
@@ -156,6 +182,7 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
       } else {
         known->secrets = use.secrets;
         known->organisations = use.organisations;
+        known->monitors = use.monitors;
       }
     }
     return found;
@@ -164,34 +191,20 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
 
 Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
                               const config::SecurityConfig& security, AuditEntry audit) {
-  const std::vector<NamedKey> keys = NamedKeys(security);
   const std::string present = EncryptionKeyId(security.encryption_key);
   std::vector<std::string> former;
-  for (const NamedKey& key : keys) {
+  for (const NamedKey& key : NamedKeys(security)) {
     if (key.id != present) former.push_back(key.id);
   }
   audit.target = present;
   return InTransaction(session, [&](Transaction& tx) {
     Resealed done;
-    Rows<base::Uuid, std::string> sealed_now;
-    const auto found = tx.Exec("signing_secrets_to_reseal", former, kResealBatch);
-    for (const auto& row : found) {
-      base::Uuid id;
-      std::string sealed;
-      std::string key_id;
-      Columns(row).Into(&id, BytesInto{&sealed}, &key_id);
-      const auto secret = Open(keys, key_id, sealed, id);
-      if (!secret) {
-        ++done.unreadable;
-        continue;
-      }
-      const std::string again = base::AeadSeal(security.encryption_key, *secret, id.ToString());
-      sealed_now.Add(id, Bytea(again));
-      ++done.resealed;
+    ResealSecrets(tx, security, former, &done);
+    ResealHeaders(tx, security, former, &done);
+    if (done.resealed == 0) {
+      done.done = true;  // what is left cannot be opened
+      return done;
     }
-    done.done = done.resealed == 0 || static_cast<int>(found.size()) < kResealBatch;
-    if (sealed_now.empty()) return done;
-    tx.Exec("signing_secrets_reseal", sealed_now, present);
     audit.detail = base::Json{{"resealed", done.resealed}};
     InsertAudit(tx, clock, audit);
     return done;

@@ -12,6 +12,7 @@
 #include "base/uuid.h"
 #include "config/config.h"
 #include "store/audit.h"
+#include "store/sealed.h"
 #include "store/session.h"
 
 // The keys of outgoing webhooks (interface 6.2), sealed in the database under the operator's
@@ -77,8 +78,9 @@ struct EncryptionKeyUse {
   Place place = Place::kUnknown;
   std::int64_t secrets = 0;
   std::int64_t organisations = 0;
+  std::int64_t monitors = 0;  // whose request headers are sealed with it
 };
-// The keys that live secrets are sealed with, and those that are configured.
+// The keys that live secrets and request headers are sealed with, and those that are configured.
 std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
                                                  const config::SecurityConfig& security);
 
@@ -87,8 +89,9 @@ struct Resealed {
   std::int64_t unreadable = 0;  // sealed with a former key, but not with what it should be
   bool done = true;             // none is left of the former keys
 };
-// Seals secrets of the former keys, live or not, with the present one: the next kResealBatch, in
-// one transaction. To repeat it is safe; signers see no difference.
+// Seals secrets of the former keys, live or not, and the request headers of monitors with the
+// present one: the next kResealBatch of each, in one transaction. To repeat it is safe; signers see
+// no difference.
 inline constexpr int kResealBatch = 1000;
 Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
                               const config::SecurityConfig& security, AuditEntry audit);
@@ -96,8 +99,5 @@ Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
 // Blocks for kSecretsKnownMax and a little: what was committed before is then in force everywhere,
 // since nobody in the fleet goes by what was before.
 void AwaitSecretsInForce();
-
-// Names an encryption key without telling it: the first 8 hexadecimal digits of its SHA-256.
-std::string EncryptionKeyId(std::string_view key);
 
 }  // namespace vedette::store

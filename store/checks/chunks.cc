@@ -43,11 +43,16 @@ MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
   MonitorSpec spec;
   Columns in(row);
   std::optional<std::string> field_versions;
+  std::optional<std::string> rules;
+  std::optional<std::string> headers;
+  std::optional<std::string> headers_key_id;
   in.Into(&spec.monitor_id, &spec.org_id, &spec.tier, &spec.subject_type, &spec.monitor_active,
           &spec.org_runs, watched, &spec.struct_version, &field_versions, &spec.research_plan,
           &spec.confirm_after, &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
-          &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata,
-          &spec.open_tick_id);
+          &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata, &rules,
+          OptionalBytesInto{&headers}, &headers_key_id, &spec.open_tick_id);
+  spec.rules = domain::ParseChangeRules(rules);
+  if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};
   // What a tick goes by that began before a change counts as it was before the change.
   spec.field_versions = domain::ParseFieldVersions(field_versions);
   std::erase_if(spec.field_versions,

@@ -11,11 +11,13 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "domain/change_rules.h"
 #include "domain/chunk_plan.h"
 #include "domain/current_values.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "store/lease.h"
+#include "store/sealed.h"
 #include "store/session.h"
 
 // Leasing chunks, paying for them, loading their rows, giving them back (design 4, hot paths). All
@@ -41,6 +43,8 @@ struct MonitorSpec {
   std::optional<base::Uuid> endpoint_id;
   bool endpoint_open = false;           // its breaker lets nothing through now
   std::optional<std::string> metadata;  // JSON; empty where nothing is to be sent
+  domain::RulesOfFields rules;
+  std::optional<Sealed> request_headers;  // bound to its organisation (RequestHeadersBinding)
   // Of the open tick.
   std::optional<std::int64_t> open_tick_id;
   base::Timestamp open_due_at{};

@@ -28,7 +28,8 @@ domain::Monitor ReadMonitor(Columns& in) {
           &m.confirm_after, &m.missing_confirmations, &m.run_id, &m.created_at, &m.updated_at,
           &m.next_run_at, &m.last_run_at, &m.row_count, &m.active_row_count,
           &m.organisation_stopped, &m.webhook_failing, &m.struct_version, &field_versions,
-          &m.archived_at, &m.failing_since, &m.removed_row_count);
+          &m.archived_at, &m.failing_since, &m.removed_row_count, &m.rules_json,
+          &m.request_header_names);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -63,6 +64,17 @@ CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
   return first;
 }
 
+// The parameters of sealed headers; all are null where there are none.
+struct HeaderParams {
+  std::optional<std::string> bytes;
+  std::optional<std::string> key_id;
+  std::optional<std::vector<std::string>> names;
+};
+HeaderParams ParamsOf(const std::optional<SealedHeaders>& headers) {
+  if (!headers) return {};
+  return {Bytea(headers->sealed.bytes), headers->sealed.key_id, headers->names};
+}
+
 void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
                    const base::Uuid& id, MonitorStatus status) {
   const bool stopped = ReadOne<bool>(tx.Exec("organisation_share", monitor.org_id));
@@ -74,11 +86,13 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
                       ? *monitor.endpoint_id
                       : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
+  const HeaderParams headers = ParamsOf(monitor.request_headers);
   tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
           monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
           monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
           monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
-          monitor.missing_confirmations, monitor.run_id);
+          monitor.missing_confirmations, monitor.run_id, monitor.rules_json, headers.bytes,
+          headers.key_id, headers.names);
   tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
           status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
           monitor.rows.size());
@@ -93,10 +107,13 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
     url = (*change.webhook)->url;
     endpoint_id = EnsureEndpoint(tx, clock, org_id, (*change.webhook)->endpoint);
   }
+  const HeaderParams headers = ParamsOf(change.request_headers.value_or(std::nullopt));
   tx.Exec("monitor_change", monitor_id, change.name, change.webhook.has_value(), url, endpoint_id,
           change.metadata_json.has_value(), change.metadata_json.value_or(std::nullopt),
           change.research_plan.has_value(), change.research_plan.value_or(std::nullopt),
-          change.frequency_text, change.confirm_after, change.missing_confirmations);
+          change.frequency_text, change.confirm_after, change.missing_confirmations,
+          change.rules_json.has_value(), change.rules_json.value_or(std::nullopt),
+          change.request_headers.has_value(), headers.bytes, headers.key_id, headers.names);
 }
 
 // What a monitor watches for, as it stands.

@@ -15,6 +15,7 @@
 #include "store/idempotency.h"
 #include "store/monitors/control.h"
 #include "store/page.h"
+#include "store/sealed.h"
 #include "store/session.h"
 
 // Monitors: reading, creating, changing. Every function sees only what `scope` allows (G8) and
@@ -41,6 +42,13 @@ struct MonitorFilter {
 // Newest first.
 Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
 
+// Headers of the requests for a monitor's pages, sealed for its organisation
+// (RequestHeadersBinding).
+struct SealedHeaders {
+  Sealed sealed;
+  std::vector<std::string> names;
+};
+
 struct NewMonitor {
   base::Uuid org_id;
   std::optional<base::Uuid> team_id;
@@ -59,6 +67,8 @@ struct NewMonitor {
   int confirm_after = 1;
   int missing_confirmations = 2;
   std::optional<std::string> run_id;
+  std::optional<std::string> rules_json;  // domain/change_rules.h
+  std::optional<SealedHeaders> request_headers;
   std::vector<domain::RowValues> rows;  // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/import.h); the
   // monitor is `starting` until then.
@@ -103,6 +113,8 @@ struct MonitorChange {
   std::optional<std::string> struct_json;
   std::optional<domain::Tier> tier;
   std::optional<domain::SubjectType> subject_type;
+  std::optional<std::optional<std::string>> rules_json;
+  std::optional<std::optional<SealedHeaders>> request_headers;
 };
 
 // Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises

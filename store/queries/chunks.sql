@@ -56,7 +56,7 @@ select m.id, m.org_id, m.tier,
        case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
        m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
        m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
-       case when m.webhook_url is not null then m.metadata end,
+       case when m.webhook_url is not null then m.metadata end, m.rules, m.request_headers, m.request_headers_key_id,
        s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
 from monitor m
 join organisation o on o.id = m.org_id

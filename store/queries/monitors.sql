@@ -3,11 +3,12 @@
 id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, disabled_reason, key_columns, struct,
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
-  struct_version, field_versions, archived_at, failing_since, removed_row_count
+  struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.
 octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
+  + coalesce(octet_length(m.rules::text), 0)
   + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0)
 
 -- name: monitor_get
@@ -99,8 +100,10 @@ on conflict (org_id, scheme, host, port) do nothing
 -- name: monitor_insert
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
-                     missing_confirmations, run_id)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12::json, $13, $14, $15, $16, $17, $18)
+                     missing_confirmations, run_id, rules, request_headers, request_headers_key_id,
+                     request_header_names)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12::json, $13, $14, $15, $16, $17, $18, $19::json,
+        $20::bytea, $21, $22::text[])
 
 -- name: monitor_sched_insert
 insert into monitor_sched (monitor_id, org_id, team_id, tier, live, frequency_s, anchor_at, next_run_at, row_count,
@@ -117,6 +120,10 @@ set name = coalesce($2, name),
     frequency = coalesce($10, frequency),
     confirm_after = coalesce($11::int, confirm_after),
     missing_confirmations = coalesce($12::int, missing_confirmations),
+    rules = case when $13::boolean then $14::json else rules end,
+    request_headers = case when $15::boolean then $16::bytea else request_headers end,
+    request_headers_key_id = case when $15 then $17 else request_headers_key_id end,
+    request_header_names = case when $15 then $18::text[] else request_header_names end,
     updated_at = now()
 where id = $1
 

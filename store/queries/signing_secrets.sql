@@ -14,12 +14,21 @@ order by (retires_at is null) desc, created_at desc, id desc
 limit $2
 
 -- name: signing_secrets_by_key
--- Live ones by the encryption key that they were sealed with.
-select encryption_key_id, count(*), count(distinct org_id)
-from signing_secret
-where retires_at is null or retires_at > now()
-group by encryption_key_id
-order by encryption_key_id
+-- Live ones, and monitors with request headers, by the encryption key that they were sealed with.
+select key_id, sum(secrets)::bigint, sum(organisations)::bigint, sum(monitors)::bigint
+from (
+  select encryption_key_id as key_id, count(*) as secrets, count(distinct org_id) as organisations, 0 as monitors
+  from signing_secret
+  where retires_at is null or retires_at > now()
+  group by encryption_key_id
+  union all
+  select request_headers_key_id, 0, 0, count(*)
+  from monitor
+  where request_headers is not null
+  group by request_headers_key_id
+) by_kind
+group by key_id
+order by key_id
 
 -- name: signing_secrets_to_reseal
 -- Of those that were sealed with one of the keys $1, at most $2.
@@ -35,6 +44,21 @@ update signing_secret s
 set sealed = u.sealed, encryption_key_id = $3
 from unnest($1::uuid[], $2::bytea[]) as u(id, sealed)
 where s.id = u.id
+
+-- name: request_headers_to_reseal
+-- Of monitors whose request headers were sealed with one of the keys $1, at most $2.
+select id, org_id, request_headers, request_headers_key_id
+from monitor
+where request_headers is not null and request_headers_key_id = any ($1::text[])
+order by request_headers_key_id, id
+limit $2
+for no key update
+
+-- name: request_headers_reseal
+update monitor m
+set request_headers = u.sealed, request_headers_key_id = $3
+from unnest($1::uuid[], $2::bytea[]) as u(id, sealed)
+where m.id = u.id
 
 -- name: signing_secrets_lock_org
 select id from organisation where id = $1 for update

@@ -17,8 +17,8 @@ class Operator {
     this.problems = [];
     this.axe = fs.readFileSync(path.join(given.modules, 'axe-core', 'axe.min.js'), 'utf8');
     page.on('console', message => {
-      // What the browser says itself of the login with a wrong token.
-      if (message.type() === 'error' && !/status of 401/.test(message.text())) this.problems.push(message.text());
+      // What the browser says itself of the login with a wrong token, and of a form that is refused.
+      if (message.type() === 'error' && !/status of (400|401|422)/.test(message.text())) this.problems.push(message.text());
     });
     page.on('pageerror', error => this.problems.push(`exception: ${error.message}`));
     page.on('request', request => {
@@ -226,6 +226,45 @@ class Operator {
     assert.equal(answer.status, 200);
   }
 
+  // A monitor from nothing: what is wrong stands beside its field, a preview shows what a check would see.
+  async makeAMonitor() {
+    const fill = (label, text) => this.page.getByLabel(label, {exact: true}).fill(text);
+    const wrong = (name, text) => this.page.locator(`#wrong-${name}`, {hasText: text}).waitFor();
+    await this.go('#/organisations');
+    await this.page.getByRole('link', {name: this.given.organisation, exact: true}).click();
+    await this.page.getByRole('link', {name: 'make a new monitor'}).click();
+    await this.button('Make it').click();
+    await wrong('name', /\S/);
+    await wrong('rows', /\S/);
+    assert.equal(await this.page.getByLabel('Name', {exact: true}).getAttribute('aria-invalid'), 'true');
+    await this.look('new-monitor-refused');
+    await fill('Name', 'made in the console');
+    await fill('Rows', this.given.page);
+    await fill('Watched fields', 'headline = css:h1\nnothing = css:.none');
+    await fill('Rules', '{"cost": {"ignore": ["x"]}}');
+    await this.button('Preview').click();
+    await wrong('rules', /cost/);
+    await fill('Rules', '{"headline": {"ignore": ["[0-9]+ left"]}}');
+    await fill('Every', '1x');
+    await this.button('Preview').click();
+    await wrong('frequency', /1x/);
+    await fill('Every', '1d');
+    await this.button('Preview').click();
+    await this.page.getByRole('heading', {name: 'What a check would see'}).waitFor();
+    await this.page.locator('.preview dd', {hasText: 'employees'}).first().waitFor();
+    await this.look('new-monitor');
+    await this.button('Make it').click();
+    await this.badge('active');
+    await this.page.getByRole('heading', {name: 'Which changes are told'}).waitFor();
+    await this.page.getByRole('link', {name: 'Change this monitor'}).click();
+    await fill('Name', 'changed in the console');
+    await fill('Every', '2h');
+    await this.look('change-monitor');
+    await this.button('Change it').click();
+    await this.page.getByRole('heading', {name: /changed in the console/}).waitFor();
+    await this.main('2h');
+  }
+
   async terminate() {
     await this.page.getByRole('link', {name: 'Jobs'}).click();
     await this.page.getByLabel('Kind').selectOption('find_email');
@@ -336,7 +375,7 @@ class Operator {
   async onAPhone() {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
-    const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
+    const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, change: `monitors/${monitor.id}/change`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
                    jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
@@ -378,7 +417,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'terminate', 'seeARun', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation',
+    for (step of ['logIn', 'seeTheFleet', 'terminate', 'seeARun', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
                   'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);

@@ -170,7 +170,7 @@ def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
     secrets = {name: mounted(d) for name, d in deployments.items()}
     assert secrets == {"v-vedette-api": {"vedette-key"}, "v-vedette-delivery": {"vedette-key"},
                        "v-vedette-admin": {"vedette-key", "vedette-admin"},
-                       "v-vedette-scheduler": set(), "v-vedette-worker": set()}
+                       "v-vedette-scheduler": set(), "v-vedette-worker": {"vedette-key"}}
     everything = of_kind(objects["everything"], "Deployment")
     assert mounted(everything["watch-worker"]) == {"vedette-key", "vedette-research"}, "also delivers"
     for rendered_objects in objects.values():

@@ -122,7 +122,7 @@ def test_probe_says_what_is_wrong_with_a_page(binary, nginx):
 def test_probe_reaches_no_private_address_unless_allowed(binary, nginx):
     nginx.write("page.html", PAGE)
     done = run(binary, "probe", "--url", f"{nginx.url}/page.html", "--watch", "title=css:title")
-    assert done.returncode == 1 and b"(refused_address)" in done.stderr
+    assert done.returncode == 1 and b"(refused_address)" in done.stderr and b"VEDETTE_NET_ALLOW" in done.stderr
     assert nginx.requests("page.html") == 0
 
 

@@ -119,7 +119,7 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
                  "modules": modules, "chromium": "/usr/bin/chromium",
                  "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
-                 "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
+                 "page": f"{nginx.url}/a.html", "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                               input=json.dumps(given), capture_output=True, text=True, timeout=420)
         assert done.returncode == 0, done.stderr[-4000:]
@@ -128,6 +128,9 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
                   if a["action"] == "monitor.pause"]
         assert [(a["actor"], a["reason"], a["target"]) for a in pauses] == \
             [("default", "the site asked us <b>not</b> to", watched["id"])]
+        made = [a["actor"] for a in vedette.as_operator("GET", "/admin/v1/audit").json["items"]
+                if a["action"] in ("monitor.create", "monitor.update") and a["actor"].startswith("operator ")]
+        assert made == ["operator default", "operator default"]
     finally:
         receiver.close()
 

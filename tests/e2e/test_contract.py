@@ -218,7 +218,9 @@ def walk(proxy, service, tenant):
     yield "getMonitor", ask("GET", monitor)
     yield "updateMonitor", ask("POST", monitor + "/update", {
         "name": "New", "webhook_url": "http://127.0.0.1:1/", "metadata": None, "research_plan": None,
-        "frequency": "2h", "confirm_after": 2, "missing_confirmations": 3})
+        "frequency": "2h", "confirm_after": 2, "missing_confirmations": 3,
+        "rules": {"price": {"only_if": {"below": 100}, "threshold": {"percent": 1.5}, "ignore": ["[0-9]+ left"]}},
+        "request_headers": {"Cookie": "a=b"}})
     yield "testWebhook", ask("POST", monitor + "/webhook/test")
     yield "testWebhook", ask("POST", monitor + "/webhook/test", {})
     page = ask("GET", monitor + "/rows?limit=2")

@@ -31,7 +31,7 @@ LIBRARIES = {
     r"uv\.h": ["net/", "base/event_loop."],
     r"prometheus/": ["metrics/"],
     r"libxml/": ["pages/"],
-    r"re2/": ["pages/"],
+    r"re2/": ["pages/", "domain/change_rules."],
     r"toml\+\+": ["config/"],
     r"CLI/": ["app/"],
     r"openssl/": ["base/crypto.", "base/openssl_owned.", "base/public_key.", "base/signing_key.", "net/smtp/tls.",

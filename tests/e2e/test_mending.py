@@ -2,7 +2,8 @@
 
 import urllib.parse
 
-from conftest import wait_until
+from conftest import call, wait_until
+from receivers import Scripted, answers, reply
 
 
 def test_a_monitor_is_mended_and_its_present_values_are_found(vedette, nginx, database):
@@ -47,3 +48,37 @@ def test_a_monitor_is_mended_and_its_present_values_are_found(vedette, nginx, da
     assert tenant.get("/monitors") == {"monitors": []}
     assert len(tenant.get("/monitors?archived=true")["monitors"]) == 1
     assert database.value("select count(*) from event where event_type = 0") == 0
+
+
+def test_headers_of_a_monitor_reach_its_own_host_alone(vedette, database):
+    """The row's page redirects to itself, then to another host; what is secret stays with the first."""
+    tenant = vedette.organisation()
+    other = Scripted(answers(200, ["Content-Type: text/html"], b"<h1>x</h1>"))
+
+    def redirects(receiver, connection, request):
+        to = "/next" if request["line"].startswith("GET / ") else f"http://127.0.0.1:{other.port}/elsewhere"
+        connection.sendall(reply(302, [f"Location: {to}"], b""))
+
+    own = Scripted(redirects)
+    body = {"name": "headers", "key_columns": ["sku"], "frequency": "30d", "struct": {"title": "css:h1"},
+            "rows": [{"sku": "a", "url": f"http://127.0.0.1:{own.port}/"}],
+            "request_headers": {"Cookie": "session=hidden-cookie", "X-Token": "hidden-token"}}
+    try:
+        seen = tenant.post("/monitors/preview", body)
+        assert seen["rows"][0]["observed"]["title"]["value"] == "x", seen
+        monitor = "/monitors/" + tenant.post("/monitors", body)["id"]
+        wait_until("the first tick", lambda: [t for t in tenant.get(monitor + "/ticks")["ticks"] if t["finished_at"]])
+        [row] = tenant.get(monitor + "/rows")["rows"]
+        assert row["current"]["title"]["value"] == "x"
+    finally:
+        own.close()
+        other.close()
+    assert len(own.requests) == 4 and len(other.requests) == 2
+    for request in own.requests:
+        assert request["headers"]["Cookie"] == "session=hidden-cookie" and request["headers"]["X-Token"] == "hidden-token"
+    assert all("hidden" not in str(request) for request in other.requests)
+    shown = call("GET", vedette.api + monitor, None, {"x-api-key": tenant.api_key})
+    assert shown.json["request_header_names"] == ["Cookie", "X-Token"] and b"hidden" not in shown.body
+    assert "hidden" not in vedette.log()
+    assert database.value("select count(*) from monitor where request_headers is not null "
+                          "and position('hidden'::bytea in request_headers) = 0") == 1

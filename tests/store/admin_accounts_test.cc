@@ -408,6 +408,30 @@ TEST_F(Secrets, ASecretThatCannotBeOpenedIsCountedAndLeftAlone) {
   EXPECT_EQ(Sql("select md5(sealed) from signing_secret"), before);
 }
 
+TEST_F(Secrets, RequestHeadersOfMonitorsAreCountedAndResealedToo) {
+  const std::string org = NewOrganisation();
+  const auto org_id = *base::Uuid::Parse(org);
+  const std::string bound_to = store::RequestHeadersBinding(org_id);
+  const auto sealed = store::Seal(config.security, R"({"Cookie":"a=b"})", bound_to);
+  Sql("insert into monitor (id, org_id, name, frequency, tier, subject_type, status, key_columns, "
+      "struct, request_headers, request_headers_key_id, request_header_names) values "
+      "(gen_random_uuid(), '" +
+      org + "', 'n', '1d', 1, 0, 2, '{k}', '{}', '\\x" + base::HexEncode(sealed.bytes) + "', '" +
+      sealed.key_id + "', '{Cookie}')");
+  EXPECT_EQ(Ask("GET", "/admin/v1/signing-secrets/keys").body["items"][0]["monitors"], 1);
+  const config::SecurityConfig both{std::string(32, 'n'), {config.security.encryption_key}};
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const store::AuditEntry audit{.actor = "t", .action = "signing_secrets.reseal"};
+  EXPECT_EQ(store::ResealSigningSecrets(session, clock, both, audit).resealed, 1);
+  const store::Sealed now{
+      base::HexDecode(Sql("select encode(request_headers, 'hex') from monitor")).value(),
+      Sql("select request_headers_key_id from monitor")};
+  EXPECT_EQ(now.key_id, store::EncryptionKeyId(both.encryption_key));
+  EXPECT_EQ(store::OpenSealed(store::NamedKeys({both.encryption_key, {}}), now, bound_to),
+            R"({"Cookie":"a=b"})");
+  EXPECT_FALSE(store::OpenSealed(store::NamedKeys(both), now, "request_headers of another"));
+}
+
 TEST_F(Secrets, NothingIsResealedWithoutAFormerKey) {
   Rotate(NewOrganisation(), 0);
   const Reply reply = Ask("POST", "/admin/v1/signing-secrets/reseal", Object({{"reason", "r"}}));

@@ -2,6 +2,8 @@
 // events across rows.
 #include <gmock/gmock.h>
 
+#include "base/crypto.h"
+#include "store/sealed.h"
 #include "tests/store/api_support.h"
 
 namespace vedette::test {
@@ -183,6 +185,101 @@ TEST_F(ApiMending, AnOwnerSeesTheDeliveriesOfAMonitorThatHaveNotArrived) {
   EXPECT_EQ(dead.body["deliveries"][0]["last_error"], "http_status: 500");
   EXPECT_TRUE(Ask("GET", path + "?limit=1").body.contains("next_cursor"));
   EXPECT_EQ(Ask("GET", path + "?state=delivered").status, 422);
+}
+
+TEST_F(ApiMending, RulesAreJudgedShownChangedAndEnded) {
+  const Json rules{{"price", {{"only_if", {{"below", 100}}}, {"ignore", {"[0-9]+ left"}}}}};
+  const std::string id = NewMonitor({{"rules", rules}});
+  EXPECT_EQ(Ask("GET", "/monitors/" + id).body["rules"], rules);
+  EXPECT_EQ(Ask("GET", "/monitors/" + NewMonitor()).body["rules"], Json::object());
+  const Json other{{"price", {{"threshold", {{"percent", 2}}}}}};
+  EXPECT_EQ(Update(id, {{"rules", other}}).body["rules"], other);
+  EXPECT_EQ(Update(id, {{"name", "n"}}).body["rules"], other) << "absent means unchanged";
+  EXPECT_EQ(Update(id, {{"rules", nullptr}}).body["rules"], Json::object());
+  EXPECT_EQ(Sql("select rules from monitor where id = '" + id + "'"), "");
+}
+
+TEST_F(ApiMending, RulesThatCannotBeMeantAreRefusedByFieldAndRule) {
+  Json body = GoodBody();
+  body["rules"] = {{"price", {{"threshold", {{"percent", -1}}}}}};
+  const Reply created = Ask("POST", "/monitors", body);
+  EXPECT_EQ(created.status, 422);
+  EXPECT_EQ(created.loc(), R"(["body","rules","price","threshold","percent"])");
+  EXPECT_THAT(created.raw.body, HasSubstr("The field 'price', rule threshold.percent"));
+  body["rules"] = {{"cost", {{"ignore", {"x"}}}}};
+  EXPECT_EQ(Ask("POST", "/monitors", body).type(), "unknown_field");
+  const std::string id = NewMonitor();
+  EXPECT_EQ(Update(id, {{"rules", {{"cost", {{"ignore", {"x"}}}}}}}).loc(),
+            R"(["body","rules","cost"])");
+  EXPECT_EQ(Update(id, {{"rules", {{"price", {{"ignore", {"("}}}}}}}).loc(),
+            R"(["body","rules","price","ignore",0])");
+  EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+}
+
+TEST_F(ApiMending, RulesOfAFieldThatLeavesGoWithIt) {
+  const std::string id = NewMonitor();
+  const Json both{{"price", "css:.p"}, {"title", "css:h1"}};
+  const Json rules{{"price", {{"ignore", {"x"}}}}, {"title", {{"ignore", {"y"}}}}};
+  ASSERT_EQ(Update(id, {{"struct", both}, {"rules", rules}}).body["rules"], rules)
+      << "judged by the struct that comes with them";
+  EXPECT_EQ(Update(id, {{"struct", {{"title", "css:h1"}}}}).body["rules"],
+            Json({{"title", {{"ignore", {"y"}}}}}));
+}
+
+TEST_F(ApiMending, RequestHeadersAreSealedAndTheirNamesAloneAreShown) {
+  config.security.encryption_key = std::string(32, 'k');
+  const std::string id = NewMonitor({{"request_headers", {{"Cookie", "session=hidden"}}}});
+  const Reply shown = Ask("GET", "/monitors/" + id);
+  EXPECT_EQ(shown.body["request_header_names"].dump(), R"(["Cookie"])");
+  const Reply changed = Update(id, {{"request_headers", {{"Authorization", "Bearer hidden"}}}});
+  ASSERT_EQ(changed.status, 200) << changed.raw.body;
+  EXPECT_EQ(changed.body["request_header_names"].dump(), R"(["Authorization"])");
+  const auto sealed = store::OpenSealed(
+      store::NamedKeys(config.security),
+      {base::HexDecode(Sql("select encode(request_headers, 'hex') from monitor")).value(),
+       Sql("select request_headers_key_id from monitor")},
+      store::RequestHeadersBinding(*base::Uuid::Parse(acme.org_id)));
+  EXPECT_EQ(sealed, R"({"Authorization":"Bearer hidden"})");
+  for (const char* list : {"/monitors", "/monitors/"}) {
+    const std::string target = list + (std::string(list).ends_with("s/") ? id + "/rows" : "");
+    EXPECT_EQ(Ask("GET", target).raw.body.find("hidden"), std::string::npos) << target;
+  }
+  EXPECT_EQ(shown.raw.body.find("hidden"), std::string::npos);
+  EXPECT_EQ(Sql("select string_agg(detail::text, '') from audit").find("hidden"),
+            std::string::npos);
+  EXPECT_EQ(Update(id, {{"request_headers", nullptr}}).body["request_header_names"].dump(), "[]");
+  EXPECT_EQ(Sql("select request_headers from monitor"), "");
+}
+
+TEST_F(ApiMending, RequestHeadersThatAreNotAMonitorsToSetAreRefusedWithoutTheirValues) {
+  Json body = GoodBody();
+  body["request_headers"] = {{"Host", "hidden"}};
+  const Reply refused = Ask("POST", "/monitors", body);
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.loc(), R"(["body","request_headers","Host"])");
+  EXPECT_EQ(refused.raw.body.find("hidden"), std::string::npos);
+  EXPECT_EQ(Update(NewMonitor(), {{"request_headers", {{"A", "hidden\n"}}}}).status, 422);
+}
+
+TEST_F(ApiMending, APreviewAsksWithTheHeadersOfTheMonitorThatItIsFor) {
+  Json body = GoodBody();
+  body["request_headers"] = {{"Cookie", "a=b"}};
+  previewer.outcome.rows.assign(2, domain::Observation{});
+  ASSERT_EQ(Ask("POST", "/monitors/preview", body).status, 200);
+  ASSERT_EQ(previewer.asked->request_headers.size(), 1U);
+  EXPECT_EQ(previewer.asked->request_headers[0].second, "a=b");
+}
+
+TEST_F(ApiMending, AnEventOfAListSaysWhatCameAndWhatWent) {
+  const std::string id = NewMonitor();
+  Event(id, 1, 0);
+  Sql("update event set previous_value = '\"[\\\"a\\\",\\\"b\\\"]\"', "
+      "current_value = '\"[\\\"b\\\",\\\"c\\\"]\"' returning 1");
+  const Json event = Ask("GET", "/monitors/" + id + "/events").body["events"][0];
+  EXPECT_EQ(event["added"].dump(), R"(["c"])") << event;
+  EXPECT_EQ(event["removed"].dump(), R"(["a"])");
+  Sql("update event set current_value = '7' returning 1");
+  EXPECT_TRUE(Ask("GET", "/monitors/" + id + "/events").body["events"][0]["added"].is_null());
 }
 
 }  // namespace

@@ -139,5 +139,83 @@ TEST_F(MendingTest, ARowThatFailsIsFoundWithSinceWhenAndWhy) {
                    ->failing_since);
 }
 
+// What `monitor` tells of a price by these rules.
+class RulesTest : public MendingTest {
+ public:
+  void SetRules(const base::Uuid& monitor, const std::string& rules) {
+    store::MonitorChange change;
+    change.rules_json.emplace(rules);
+    store::UpdateMonitor(session, clock, {}, monitor, change);
+  }
+  void See(const base::Uuid& monitor, const std::string& price) {
+    probe.SetScript([price](int, int) { return Price(price, "now " + price); });
+    CheckOnce(monitor);
+  }
+};
+
+TEST_F(RulesTest, AChangeBelowTheThresholdIsKnownAndMakesNoEventAndNoNotification) {
+  const auto id = NewPriced(1, "http://hooks.example/");
+  Sql("update monitor set webhook_event_types = '{0}' returning 1");
+  SetRules(id, R"({"price":{"threshold":{"absolute":2}}})");
+  See(id, "2");
+  EXPECT_EQ(Changes(), "0");
+  EXPECT_EQ(Sql("select count(*) from delivery"), "0");
+  EXPECT_EQ(sink.taken, 0);
+  const auto current = CurrentOf(id);
+  EXPECT_EQ(current.values["price"]["value"], "2") << "the present value is kept";
+  EXPECT_EQ(current.values["price"]["evidence"], "now 2");
+  See(id, "3");
+  EXPECT_EQ(Changes(), "1") << "from 1, which was told last, it is 2";
+  EXPECT_EQ(Sql("select previous_value::text || current_value::text from event"), R"("1""3")");
+  EXPECT_EQ(sink.taken, 1);
+}
+
+TEST_F(RulesTest, RulesHoldFromTheNextClaimOnAndEndWithNull) {
+  const auto id = NewPriced(1);
+  SetRules(id, R"({"price":{"only_if":{"above":100}}})");
+  See(id, "2");
+  EXPECT_EQ(Changes(), "0");
+  store::MonitorChange change;
+  change.rules_json.emplace();
+  store::UpdateMonitor(session, clock, {}, id, change);
+  EXPECT_FALSE(store::GetMonitor(session, {}, id)->rules_json);
+  See(id, "3");
+  EXPECT_EQ(Changes(), "1");
+}
+
+TEST_F(RulesTest, TheHeadersOfAMonitorReachItsChecksAndWithoutTheKeyAreKnownToBeThere) {
+  settings.security.encryption_key = std::string(32, 'k');
+  const auto id = NewPriced(1);
+  store::MonitorChange change;
+  change.request_headers.emplace(store::SealedHeaders{
+      store::Seal(settings.security, R"({"Cookie":"a=b"})", store::RequestHeadersBinding(org)),
+      {"Cookie"}});
+  store::UpdateMonitor(session, clock, {}, id, change);
+  EXPECT_EQ(store::GetMonitor(session, {}, id)->request_header_names,
+            std::vector<std::string>{"Cookie"});
+  EXPECT_EQ(Sql("select position('a=b'::bytea in request_headers) from monitor"), "0");
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const worker::ProbeSpec>> specs;
+  const auto look = [&](const config::SecurityConfig& security) {
+    settings.security = security;
+    probe.SetLook([&](const worker::ProbeRequest& request) {
+      const std::lock_guard lock(mutex);
+      specs.push_back(request.spec);
+    });
+    CheckOnce(id);
+  };
+  look({std::string(32, 'k'), {}});
+  look({std::string(32, 'n'), {std::string(32, 'k')}});
+  look({std::string(32, 'n'), {}});
+  ASSERT_EQ(specs.size(), 3U);
+  for (const std::size_t opened : {0U, 1U}) {
+    ASSERT_NE(specs.at(opened)->request_headers, nullptr);
+    EXPECT_EQ(specs.at(opened)->request_headers->at(0).second, "a=b");
+    EXPECT_FALSE(specs.at(opened)->headers_sealed);
+  }
+  EXPECT_EQ(specs.at(2)->request_headers, nullptr);
+  EXPECT_TRUE(specs.at(2)->headers_sealed);
+}
+
 }  // namespace
 }  // namespace vedette::test

@@ -30,12 +30,18 @@ void ScriptedProbe::SetMonitorScript(
   monitor_script_ = std::move(script);
 }
 
+void ScriptedProbe::SetLook(std::function<void(const worker::ProbeRequest&)> look) {
+  const std::lock_guard lock(mutex_);
+  look_ = std::move(look);
+}
+
 void ScriptedProbe::Start(worker::ProbeRequest request,
                           std::function<void(worker::ProbeResult)> done) {
   std::optional<worker::ProbeResult> result;
   {
     const std::lock_guard lock(mutex_);
     ++starts_;
+    if (look_) look_(request);
     const int attempt = ++attempts_[request.check_id];
     result = monitor_script_ ? monitor_script_(request.spec->monitor_id)
                              : script_(request.subject.Value()["n"].get<int>(), attempt);

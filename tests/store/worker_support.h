@@ -37,6 +37,8 @@ class ScriptedProbe final : public worker::Probe {
   // The same by the check's monitor.
   void SetMonitorScript(
       std::function<std::optional<worker::ProbeResult>(const base::Uuid& monitor)> script);
+  // Called with every request from now on.
+  void SetLook(std::function<void(const worker::ProbeRequest&)> look);
   void Start(worker::ProbeRequest request, std::function<void(worker::ProbeResult)> done) override;
 
   // Forgets what is held, which nobody waits for any more.
@@ -59,6 +61,7 @@ class ScriptedProbe final : public worker::Probe {
   mutable std::mutex mutex_;
   Script script_ = [](int, int) { return Price("1"); };
   std::function<std::optional<worker::ProbeResult>(const base::Uuid&)> monitor_script_;
+  std::function<void(const worker::ProbeRequest&)> look_;
   std::vector<Done> held_;
   std::map<base::Uuid, int> attempts_;
   std::size_t starts_ = 0;

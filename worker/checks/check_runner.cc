@@ -105,8 +105,8 @@ struct CheckRunner::Check {
 Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
   const store::MonitorSpec& spec = *held().spec;
   const auto judge = [&](const ProbeResult& r) {
-    return Judge(held().probe_spec->watched, {spec.confirm_after, spec.missing_confirmations},
-                 known, r);
+    return Judge(held().probe_spec->watched,
+                 {spec.confirm_after, spec.missing_confirmations, &spec.rules}, known, r);
   };
   try {
     return judge(result);

@@ -9,8 +9,20 @@
 namespace vedette::worker {
 namespace {
 
+void OpenHeaders(const store::MonitorSpec& spec, const config::SecurityConfig& security,
+                 ProbeSpec* probe_spec) {
+  if (!spec.request_headers) return;
+  const auto text = store::OpenSealed(store::NamedKeys(security), *spec.request_headers,
+                                      store::RequestHeadersBinding(spec.org_id));
+  auto headers = text ? domain::ParseRequestHeaders(*text) : std::nullopt;
+  probe_spec->headers_sealed = !headers;
+  if (!headers) return;
+  probe_spec->request_headers = std::make_shared<const domain::RequestHeaders>(std::move(*headers));
+}
+
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
-                                               const std::string& watched_text) {
+                                               const std::string& watched_text,
+                                               const config::SecurityConfig& security) {
   auto probe_spec = std::make_shared<ProbeSpec>();
   probe_spec->monitor_id = spec.monitor_id;
   probe_spec->subject_type = spec.subject_type;
@@ -20,6 +32,7 @@ std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
   for (const auto& [name, description] : watched.items()) {
     probe_spec->watched.push_back({name, description.get<std::string>()});
   }
+  OpenHeaders(spec, security, probe_spec.get());
   return probe_spec;
 }
 
@@ -30,6 +43,7 @@ Claimer::Claimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& cl
                  double random, Hooks hooks)
     : clock_(clock),
       config_(config.worker),
+      security_(config.security),
       limits_(RoomLimitsOf(config)),
       holdings_(holdings),
       hooks_(std::move(hooks)),
@@ -81,17 +95,18 @@ Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
   work_left_ = !walk.due.empty() || rounds_.some_unseen();
   if (shares.empty()) return rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
   return Run::Job([shares = std::move(shares), token = base::Uuid::V4(), lease = config_.lease_ms,
-                   prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max)](
-                      store::Session& session) -> Found {
-    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from));
+                   prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max),
+                   &security = security_](store::Session& session) -> Found {
+    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
+                     security);
   });
 }
 
-Claimer::Loaded Claimer::ReadSpecs(store::Claim claim) {
+Claimer::Loaded Claimer::ReadSpecs(store::Claim claim, const config::SecurityConfig& security) {
   Loaded out;
   for (const auto& [id, spec] : claim.specs) {
     const std::string watched = std::move(claim.watched.at(id));  // freed as soon as it is read
-    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched));
+    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched, security));
   }
   out.claim = std::move(claim);
   return out;

@@ -71,7 +71,7 @@ class Claimer {
   using Found = std::variant<store::OrgWalk, Loaded>;
   using Run = work::Step<Found>;
 
-  static Loaded ReadSpecs(store::Claim claim);
+  static Loaded ReadSpecs(store::Claim claim, const config::SecurityConfig& security);
   bool HasRoom() const;
   Run::Job Begin();
   Run::Then OnFound(Found found);
@@ -80,6 +80,7 @@ class Claimer {
 
   const base::Clock& clock_;
   const config::WorkerConfig& config_;
+  const config::SecurityConfig& security_;
   const RoomLimits limits_;
   const Holdings& holdings_;
   const Hooks hooks_;

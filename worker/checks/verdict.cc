@@ -1,6 +1,5 @@
 #include "worker/checks/verdict.h"
 
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -16,15 +15,7 @@ const Json kNothing = Json::object();
 // Of the names of fields in one sentence, about.
 constexpr std::size_t kUnreadNamesBytesMax = 500;
 
-std::optional<double> NumberOf(const Json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (!value.is_string()) return std::nullopt;
-  const std::string text = base::FoldSpace(value.get_ref<const std::string&>());
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+using domain::NumberOf;
 
 bool IsNoValue(const Json& value) {
   return value.is_null() ||
@@ -45,6 +36,16 @@ int SeenBefore(const KnownValues& before, const std::string& field, const Json& 
   const auto it = pending.find(field);
   if (it == pending.end() || !SameValue((*it)["value"], value)) return 0;
   return (*it)["seen"].get<int>();
+}
+
+// What was told last of a field that has changed untold since then; else null.
+const Json* ToldOf(const KnownValues& before, const std::string& field) {
+  if (!before.pending) return nullptr;
+  const Json& pending = before.pending->Value();
+  const auto it = pending.find(field);
+  if (it == pending.end()) return nullptr;
+  const auto told = it->find("told");
+  return told == it->end() ? nullptr : &*told;
 }
 
 // Collects what Judge decides field by field; objects are copied on the first write.
@@ -84,20 +85,65 @@ struct Writer {
     verdict.row_changed = true;
   }
 
-  void Change(const std::string& field, const Json& previous, const FieldObservation& seen) {
+  void Know(const std::string& field, const FieldObservation& seen) {
     Known()[field] = seen.value;
-    verdict.changes.push_back(
-        {field, previous, seen.value, seen.evidence, seen.sources, seen.confidence});
-    verdict.outcome = domain::Outcome::kChanged;
     verdict.seen[field] = seen;
     verdict.row_changed = true;
   }
+
+  void Change(const std::string& field, const Json& previous, const FieldObservation& seen) {
+    Know(field, seen);
+    verdict.changes.push_back(
+        {field, previous, seen.value, seen.evidence, seen.sources, seen.confidence});
+    verdict.outcome = domain::Outcome::kChanged;
+  }
+
+  // `value` was seen `times` and is not known yet.
+  void Confirm(const std::string& field, const Json& value, int times) {
+    Pending()[field]["value"] = value;
+    Pending()[field]["seen"] = times;
+    if (const Json* told = ToldOf(before, field)) Pending()[field]["told"] = *told;
+  }
+
+  // Nothing is being confirmed, and something else than what is known was told last.
+  void KeepTold(const std::string& field, const Json& told) {
+    Pending()[field] = {{"value", nullptr}, {"seen", 0}, {"told", told}};
+  }
 };
+
+// What becomes of a new value that was seen often enough.
+void Settle(const std::string& field, const domain::ChangeRules& rules, const Json& known,
+            const FieldObservation& seen, Writer* writer) {
+  using domain::Telling;
+  const Json* untold = ToldOf(writer->before, field);
+  const Json& told = untold != nullptr ? *untold : known;
+  if (untold != nullptr && SameValue(told, seen.value)) return writer->Know(field, seen);
+  switch (domain::JudgeTelling(rules, told, seen.value)) {
+    case Telling::kTold:
+      return writer->Change(field, told, seen);
+    case Telling::kTooSmall:
+      writer->KeepTold(field, told);
+      [[fallthrough]];
+    case Telling::kLeftOut:
+      return writer->Know(field, seen);
+  }
+}
 
 void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
                 Writer* writer) {
+  static const domain::ChangeRules kNoRules;
+  const domain::ChangeRules* own = &kNoRules;
+  if (rules.of_fields != nullptr) {
+    if (const auto it = rules.of_fields->find(field); it != rules.of_fields->end()) {
+      own = &it->second;
+    }
+  }
   const Json* known = KnownValue(writer->before, field);
-  if (known != nullptr && SameValue(*known, seen.value)) return;
+  if (known != nullptr &&
+      (SameValue(*known, seen.value) || domain::SameButIgnored(*own, *known, seen.value))) {
+    if (const Json* told = ToldOf(writer->before, field)) writer->KeepTold(field, *told);
+    return;
+  }
   const bool absent = IsNoValue(seen.value);
   if (known == nullptr && !absent) {
     writer->FirstValue(field, seen);
@@ -106,9 +152,9 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
   const int needed = absent ? rules.missing_confirmations : rules.confirm_after;
   const int times = SeenBefore(writer->before, field, seen.value) + 1;
   if (times < needed) {
-    writer->Pending()[field] = {{"value", seen.value}, {"seen", times}};
+    writer->Confirm(field, seen.value, times);
   } else if (known != nullptr) {
-    writer->Change(field, *known, seen);
+    Settle(field, *own, *known, seen, writer);
   } else {
     writer->FirstAbsence(field);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "domain/change_rules.h"
 #include "domain/outcome.h"
 #include "worker/probes/probe.h"
 
@@ -15,8 +16,10 @@ namespace vedette::worker {
 // What is known of a row before the check. Members are objects, field -> value.
 struct KnownValues {
   base::JsonText baseline;
-  std::optional<base::JsonText> known;    // empty: as baseline
-  std::optional<base::JsonText> pending;  // {field: {"value", "seen"}}
+  std::optional<base::JsonText> known;  // empty: as baseline
+  // {field: {"value", "seen", "told"}}: what is being confirmed (`seen` is 0 where nothing is), and
+  // the value that was told last where it is not the known one.
+  std::optional<base::JsonText> pending;
   // Some values of the row were left out above, because their fields have changed since they were
   // observed. Where the row is written, it is written without them.
   bool forgets = false;
@@ -27,6 +30,8 @@ struct KnownValues {
 struct VerdictRules {
   int confirm_after = 1;          // checks in a row that must see a new value
   int missing_confirmations = 2;  // checks in a row that must miss a field
+  // Which changes are told; null: all. Must outlive the call.
+  const domain::RulesOfFields* of_fields = nullptr;
 };
 
 struct FieldChange {
@@ -59,8 +64,12 @@ struct Verdict {
 // The rules (design 6): only what was observed can be a change. A first observation becomes the
 // baseline silently. A new value counts once it was seen in confirm_after checks in a row, an
 // absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
-// nothing, and neither does a field that could not be read, for the field. Throws
-// std::invalid_argument where `before` is no JSON.
+// nothing, and neither does a field that could not be read, for the field.
+//
+// A field's own rules (domain/change_rules.h) come after that: a value that differs only in what is
+// ignored is the known one; a change that a rule leaves untold makes no event, and the new value is
+// known all the same. Below a threshold the value that was told last stays in `pending`, so that
+// many small changes are told together. Throws std::invalid_argument where `before` is no JSON.
 Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
               const KnownValues& before, const ProbeResult& result);
 

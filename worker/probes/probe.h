@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "domain/names.h"
 #include "domain/observation.h"
+#include "domain/request_headers.h"
 
 namespace vedette::worker {
 
@@ -30,6 +31,11 @@ struct ProbeSpec {
   domain::Tier tier;
   std::vector<WatchedField> watched;
   std::optional<std::string> research_plan;
+  // What pages are asked with beside our own headers: secrets, for the row's own host alone. Null
+  // where there are none.
+  std::shared_ptr<const domain::RequestHeaders> request_headers{};
+  // There are some, and this process has no key that opens them: pages must not be asked without.
+  bool headers_sealed = false;
 };
 
 // What the texts of a spec take, about.
@@ -37,6 +43,9 @@ inline std::size_t TextBytes(const ProbeSpec& spec) {
   std::size_t bytes = sizeof(ProbeSpec) + (spec.research_plan ? spec.research_plan->size() : 0);
   for (const WatchedField& field : spec.watched) {
     bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
+  }
+  if (spec.request_headers != nullptr) {
+    for (const auto& [name, value] : *spec.request_headers) bytes += name.size() + value.size();
   }
   return bytes;
 }

@@ -45,13 +45,23 @@ struct FieldReading final : pages::Reading {
   const PageReading reading;
 };
 
-// The monitor is part of it, so that nothing that is remembered passes from one tenant to another.
+// The monitor is part of it, so that nothing that is remembered passes from one tenant to another,
+// and so are its headers: a page may look otherwise to who is logged in.
 std::string Fingerprint(const ProbeSpec& spec) {
   std::string text = spec.monitor_id.ToString();
+  if (spec.request_headers != nullptr) text += domain::RequestHeadersText(*spec.request_headers);
   for (const WatchedField& field : spec.watched) {
     text.append(1, '\0').append(field.name).append(1, '\0').append(field.description);
   }
   return base::Sha256(text);
+}
+
+ProbeFailure HeadersSealed() {
+  return {"unreadable_headers",
+          "The monitor's request headers cannot be opened with the service's present encryption "
+          "keys; give them again, or ask the operator.",
+          false,
+          {}};
 }
 
 pages::Fetched AsFetched(PageReading reading) {
@@ -126,6 +136,7 @@ void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max, Done
   if (auto failure = pages::ProseFailure(request.spec->watched)) {
     return done({std::move(*failure), {}});
   }
+  if (request.spec->headers_sealed) return done({HeadersSealed(), {}});
   const auto address = pages::PageAddress(request.subject.Value(), request.context.Value());
   if (!address) {
     return done(
@@ -188,6 +199,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   pages::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
   fetch.url = std::move(check.url);
+  fetch.own_headers = check.request.spec->request_headers;
   // What belongs to no monitor is looked at once, and nothing is remembered of it.
   if (!check.request.spec->monitor_id.is_nil()) {
     fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);

@@ -212,6 +212,23 @@ TEST(CtlText, AnObjectIsLinesWithATableForEachListInIt) {
   EXPECT_EQ(FormatForPeople(nullptr, {}), "done\n");
 }
 
+TEST(CtlText, WhatATickCountedIsShownAndAnErrorOfOneThingToItsEnd) {
+  const std::string error(100, 'e');
+  const Json object = base::ParseJsonOrThrow(
+      R"({"ticks":[{"id":1,"outcomes":{"changed":1,"unchanged":9}},{"id":2,"outcomes":{}}],)"
+      R"("attempts":[{"error":")" +
+      error + R"("}]})");
+  EXPECT_EQ(FormatForPeople(object, {}),
+            "ticks:\n"
+            "id  outcomes\n"
+            "1   changed 1, unchanged 9\n"
+            "2   -\n"
+            "\n"
+            "attempts:\n"
+            "error\n" +
+                error + "\n");
+}
+
 TEST(CtlText, CutsLongCellsBetweenCharacters) {
   Json list = Json::array();
   std::string text;

@@ -84,6 +84,17 @@ TEST(FieldDescription, AllElseIsProse) {
   }
 }
 
+TEST(FieldDescription, ASelectorWithoutItsPrefixIsRecognised) {
+  EXPECT_EQ(MeantSelector(" .price "), "css:.price");
+  EXPECT_EQ(MeantSelector("#main h1"), "css:#main h1");
+  EXPECT_EQ(MeantSelector("h1"), "css:h1");
+  EXPECT_EQ(MeantSelector("//h1"), "xpath://h1");
+  EXPECT_EQ(MeantSelector("$.offers[0].price"), "json:$.offers[0].price");
+  for (const char* prose : {"the price", "price", "...", "#1 reason", "a of b", ""}) {
+    EXPECT_EQ(MeantSelector(prose), std::nullopt) << prose;
+  }
+}
+
 TEST(FieldDescription, APrefixWithNothingBehindIsStillThatLanguage) {
   ExpectParsed("css:", Kind::kCss, "");
   ExpectParsed("json:  ", Kind::kJson, "");

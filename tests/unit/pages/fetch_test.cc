@@ -173,6 +173,26 @@ TEST_F(FetchTest, G9TheFirstAddressAndEachRedirectAreJudged) {
   EXPECT_FALSE(fetcher_->Judge(site.Url()));
 }
 
+TEST_F(FetchTest, OwnHeadersAreSentToThePagesOwnSiteAlone) {
+  Site other([](const ServerRequest&) { return Html("<p>hello</p>"); });
+  Site site([&](const ServerRequest& request) {
+    const std::string to = request.path == "/" ? "/next" : other.Url();
+    return ServerResponse{302, {{"Location", to}}, ""};
+  });
+  FetchRequest request = Request(site.Url());
+  request.own_headers = std::make_shared<const domain::RequestHeaders>(
+      domain::RequestHeaders{{"Cookie", "secret=1"}, {"accept", "text/plain"}});
+  EXPECT_EQ(TextOf(Fetch(std::move(request))), "hello");
+  ASSERT_EQ(site.requests().size(), 2U);
+  for (const ServerRequest& own : site.requests()) {
+    EXPECT_EQ(own.Header("cookie"), "secret=1") << own.path;
+    EXPECT_EQ(own.Header("accept"), "text/plain") << "it replaces ours";
+  }
+  ASSERT_EQ(other.requests().size(), 1U);
+  EXPECT_EQ(other.requests()[0].Header("cookie"), "");
+  EXPECT_NE(other.requests()[0].Header("accept"), "text/plain");
+}
+
 TEST_F(FetchTest, G11AWaitForAThreadEndsAndStopsNothingElse) {
   Site site([](const ServerRequest&) { return Html("<p>hello</p>"); });
   Gate gate;

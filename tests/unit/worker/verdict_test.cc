@@ -418,6 +418,79 @@ TEST_F(VerdictTest, InAnyHistoryEveryFieldGoesItsOwnWay) {
   }
 }
 
+// Checks of a row whose field `a` has rules.
+class RuledVerdictTest : public VerdictTest {
+ protected:
+  void GivenRules(const std::string& baseline, const std::string& rules, int confirm_after = 1) {
+    of_fields_ = domain::ParseChangeRules(R"({"a":)" + rules + "}");
+    Given(baseline, {confirm_after, 1, &of_fields_});
+  }
+  domain::RulesOfFields of_fields_;
+};
+
+TEST_F(RuledVerdictTest, SmallChangesAreKnownAndToldOnceTheyComeToTheThreshold) {
+  GivenRules(R"({"a":100,"b":1})", R"({"threshold":{"absolute":10}})");
+  for (const char* value : {"104", "107"}) {
+    const Verdict verdict = Check(std::string(R"({"a":)") + value + R"(,"b":1})");
+    EXPECT_EQ(Changes(verdict), Strings{}) << value;
+    EXPECT_EQ(verdict.seen.at("a")->evidence, "evidence of a") << "the present value has facts";
+    EXPECT_EQ(Known(), std::string(R"({"a":)") + value + R"(,"b":1})");
+  }
+  EXPECT_FALSE(Check(R"({"a":107,"b":1})").row_changed) << "nothing new is written";
+  EXPECT_EQ(Changes(Check(R"({"a":111,"b":2})")), (Strings{"a: 100 -> 111", "b: 1 -> 2"}));
+  EXPECT_EQ(Pending(), "");
+  EXPECT_EQ(Changes(Check(R"({"a":115,"b":2})")), Strings{});
+}
+
+TEST_F(RuledVerdictTest, AValueThatGoesBackToWhatWasToldIsNoChange) {
+  GivenRules(R"({"a":100})", R"({"threshold":{"absolute":10}})");
+  EXPECT_EQ(Changes(Check(R"({"a":104})")), Strings{});
+  EXPECT_EQ(Changes(Check(R"({"a":100})")), Strings{});
+  EXPECT_EQ(Known(), R"({"a":100})");
+  EXPECT_EQ(Pending(), "");
+}
+
+TEST_F(RuledVerdictTest, WhatWasToldLastOutlivesChecksThatSayNothingOfTheField) {
+  GivenRules(R"({"a":100})", R"({"threshold":{"absolute":10}})");
+  EXPECT_EQ(Changes(Check(R"({"a":104})")), Strings{});
+  EXPECT_FALSE(Check("{}").row_changed);
+  EXPECT_EQ(Changes(Check(R"({"a":111})")), (Strings{"a: 100 -> 111"}));
+}
+
+TEST_F(RuledVerdictTest, AChangeThatOnlyIfLeavesOutIsKnownAndComparedWith) {
+  GivenRules(R"({"a":90})", R"({"only_if":{"below":100}})");
+  EXPECT_EQ(Changes(Check(R"({"a":110})")), Strings{});
+  EXPECT_EQ(Known(), R"({"a":110})");
+  EXPECT_EQ(Pending(), "");
+  EXPECT_EQ(Changes(Check(R"({"a":90})")), (Strings{"a: 110 -> 90"})) << "below 100 again";
+}
+
+TEST_F(RuledVerdictTest, WhatIsIgnoredWritesNothing) {
+  GivenRules(R"({"a":"Mug, 3 left"})", R"({"ignore":["[0-9]+ left"]})");
+  const Verdict verdict = Check(R"({"a":"Mug, 2 left"})");
+  EXPECT_EQ(verdict.outcome, Outcome::kUnchanged);
+  EXPECT_FALSE(verdict.row_changed);
+  EXPECT_EQ(Changes(Check(R"({"a":"Cup, 2 left"})")),
+            (Strings{R"(a: "Mug, 3 left" -> "Cup, 2 left")"}));
+}
+
+TEST_F(RuledVerdictTest, ConfirmationsComeBeforeTheRules) {
+  GivenRules(R"({"a":100})", R"({"threshold":{"absolute":10}})", 2);
+  EXPECT_EQ(Changes(Check(R"({"a":104})")), Strings{});
+  EXPECT_EQ(Known(), R"({"a":100})") << "seen once";
+  EXPECT_EQ(Changes(Check(R"({"a":104})")), Strings{});
+  EXPECT_EQ(Known(), R"({"a":104})");
+  EXPECT_EQ(Changes(Check(R"({"a":120})")), Strings{}) << "seen once";
+  EXPECT_EQ(Changes(Check(R"({"a":120})")), (Strings{"a: 100 -> 120"}));
+  EXPECT_EQ(Pending(), "");
+}
+
+TEST_F(RuledVerdictTest, AFirstObservationStaysSilentWhateverTheRules) {
+  GivenRules("{}", R"({"only_if":{"below":100},"threshold":{"absolute":10}})");
+  EXPECT_EQ(Changes(Check(R"({"a":50})")), Strings{});
+  EXPECT_EQ(Changes(Check(R"({"a":40})")), (Strings{"a: 50 -> 40"}));
+}
+
 TEST(Verdict, AFieldThatCannotBeReadIsToldAndNoChange) {
   const std::vector<WatchedField> watched{{"a", "css:a["}, {"b", "css:b"}, {"c", "json:$"}};
   KnownValues before;

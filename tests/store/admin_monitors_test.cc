@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+
+#include "admin/tenant_api.h"
+#include "tests/store/admin_support.h"
+#include "tests/store/api_support.h"
+
+// The operator makes and changes monitors: the admin port judges who and for whom, and the public
+// API everything else.
+namespace vedette::test {
+namespace {
+
+using base::Json;
+
+class FakeTenantApi final : public admin::TenantApi {
+ public:
+  void Call(Request request, Done done) override {
+    asked.push_back(std::move(request));
+    done({422, {{"X-Request-Id", "inner"}}, R"({"detail":[]})"});
+  }
+  std::vector<Request> asked;
+};
+
+class AdminMonitors : public AdminTest {
+ public:
+  Reply AskTenant(const std::string& target, const std::string& body) {
+    net::ServerRequest request;
+    request.method = "POST";
+    request.target = target;
+    request.path = target;
+    request.headers = {{"authorization", std::string("Bearer ") + kToken},
+                       {"content-type", "application/json"}};
+    request.body = body;
+    request.remote_address = "203.0.113.7";
+    auto exchange = std::make_shared<RecordedExchange>(std::move(request));
+    with_api.Handle(exchange);
+    Reply reply;
+    reply.raw = exchange->Wait();
+    reply.status = reply.raw.status;
+    return reply;
+  }
+
+  FakeTenantApi tenant_api;
+  admin::Admin with_api{config, pool, signals, clock, metrics, state, fields, log, &tenant_api};
+};
+
+TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
+  const std::string org = NewOrganisation();
+  const std::string monitor = base::Uuid::V4().ToString();
+  const std::string path = "/admin/v1/orgs/" + org + "/monitors";
+  EXPECT_EQ(AskTenant(path, R"({"name":"n"})").status, 422);
+  EXPECT_EQ(AskTenant(path + "/preview", "{}").status, 422);
+  EXPECT_EQ(AskTenant(path + "/" + monitor + "/update", "{}").raw.body, R"({"detail":[]})");
+  ASSERT_EQ(tenant_api.asked.size(), 3U);
+  EXPECT_EQ(tenant_api.asked[0].path, "/monitors");
+  EXPECT_EQ(tenant_api.asked[0].body, R"({"name":"n"})");
+  EXPECT_EQ(tenant_api.asked[0].org_id.ToString(), org);
+  EXPECT_EQ(tenant_api.asked[0].actor, "default");
+  EXPECT_EQ(tenant_api.asked[0].remote_address, "203.0.113.7");
+  EXPECT_EQ(tenant_api.asked[1].path, "/monitors/preview");
+  EXPECT_EQ(tenant_api.asked[2].path, "/monitors/" + monitor + "/update");
+}
+
+TEST_F(AdminMonitors, NothingIsAskedForNobodyWithoutABodyOrWithoutAnApi) {
+  const std::string org = NewOrganisation();
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + base::Uuid::V4().ToString() + "/monitors", "{}").status,
+            404);
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + "/monitors", "[").status, 400);
+  EXPECT_TRUE(tenant_api.asked.empty());
+  const Reply nowhere = Ask("POST", "/admin/v1/orgs/" + org + "/monitors", Json::object());
+  EXPECT_EQ(nowhere.status, 409);
+  EXPECT_EQ(nowhere.body["error"], "no_api_here");
+}
+
+class ApiForOperators : public ApiTest {
+ public:
+  ApiExchange::Answer AskFor(const std::string& org, const std::string& path, const Json& body) {
+    net::ServerRequest request;
+    request.method = "POST";
+    request.target = path;
+    request.path = path;
+    request.headers = {{"content-type", "application/json"}};
+    request.body = base::DumpJson(body);
+    auto exchange = std::make_shared<ApiExchange>(std::move(request));
+    api.HandleFor(exchange, *base::Uuid::Parse(org), "ann");
+    return exchange->Wait();
+  }
+};
+
+TEST_F(ApiForOperators, AMonitorIsMadeForTheOrganisationByTheSameRules) {
+  const auto made = AskFor(acme.org_id, "/monitors", GoodBody());
+  ASSERT_EQ(made.status, 200) << made.body;
+  EXPECT_EQ(Sql("select org_id from monitor"), acme.org_id);
+  EXPECT_EQ(Sql("select actor from audit where action = 'monitor.create'"), "operator ann");
+  EXPECT_EQ(AskFor(acme.org_id, "/monitors", Json::object()).status, 422);
+  const std::string id = Sql("select id from monitor");
+  EXPECT_EQ(AskFor(acme.org_id, "/monitors/" + id + "/update", {{"name", "new"}}).status, 200);
+  EXPECT_EQ(Sql("select name from monitor"), "new");
+}
+
+TEST_F(ApiForOperators, G8AnotherOrganisationsMonitorIsNotFoundAndALockHolds) {
+  const std::string id = NewMonitor();
+  const Tenant other = NewTenant("other");
+  EXPECT_EQ(AskFor(other.org_id, "/monitors/" + id + "/update", {{"name", "x"}}).status, 404);
+  EXPECT_EQ(AskFor(base::Uuid::V4().ToString(), "/monitors", GoodBody()).status, 404);
+  Sql("update organisation set locked = true where id = '" + acme.org_id + "'");
+  EXPECT_EQ(AskFor(acme.org_id, "/monitors", GoodBody()).status, 403);
+}
+
+}  // namespace
+}  // namespace vedette::test
