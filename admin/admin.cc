@@ -43,6 +43,7 @@ struct Admin::Impl {
   const rest::Port port;
   Parts parts;
   store::Pool& pool;
+  rest::KeyFetcher& key_fetcher;
   std::vector<Token> tokens;
 
   // One request on its way: everything that the answer needs when it is there.
@@ -123,6 +124,9 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
                                      const std::shared_ptr<Request>& request) {
   const Route& route = *request->route;
   if (route.stored != nullptr) return route.stored(parts, session, request->call);
+  if (route.waiting != nullptr) {
+    return route.waiting(parts, session, request->call, {pool, key_fetcher, request->answer});
+  }
   if (auto reply = route.portioned(parts, session, request->call, &request->progress)) {
     return std::move(*reply);
   }
@@ -132,10 +136,12 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-             const domain::search::Catalogue& fields, const base::Logger& log)
+             const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
+             const base::Logger& log)
     : impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
                      {config, signals, clock, metrics, state, fields, log},
                      pool,
+                     key_fetcher,
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     impl_->tokens.push_back({name, base::Sha256(token)});

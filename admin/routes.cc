@@ -70,6 +70,7 @@ constexpr Route kRoutes[] = {
     {{"GET", "/admin/v1/signing-secrets/keys"}, kToken, nullptr, GetEncryptionKeys},
     {{"POST", "/admin/v1/signing-secrets/reseal", kJson}, kToken, nullptr, PostReseal},
     {{"POST", "/admin/v1/orgs/{id}/sessions", kJson}, kToken, nullptr, PostSession},
+    {{"GET", "/admin/v1/orgs/{id}/sessions"}, kToken, nullptr, GetSessions},
     {{"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", kJson}, kToken, nullptr, DeleteSession},
     {{"GET", "/admin/v1/orgs/{id}/users"}, kToken, nullptr, GetUsers},
     {{"DELETE", "/admin/v1/orgs/{id}/users/{user}", kJson}, kToken, nullptr, DeleteUser},
@@ -94,6 +95,12 @@ constexpr Route kRoutes[] = {
      kToken,
      nullptr,
      PostOauthTokenRevocation},
+    {{"POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/validate-jwks", kJson},
+     kToken,
+     nullptr,
+     nullptr,
+     nullptr,
+     PostOauthKeyValidation},
 };
 
 constexpr rest::Router<Route> kRouter{kRoutes};

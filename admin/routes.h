@@ -9,7 +9,7 @@
 namespace vedette::admin {
 
 // What the port serves. Exactly one of the handlers is set. In a pattern {id} stands for a UUID;
-// {file} and {user} for one segment.
+// {file}, {user} and {kid} for one segment.
 struct Route : rest::RouteHead {
   // kHealth: without a token, and on the health port too.
   enum class Access { kHealth, kOpen, kToken };
@@ -19,6 +19,7 @@ struct Route : rest::RouteHead {
   rest::Reply (*stored)(const Parts&, store::Session&, const Call&) = nullptr;
   std::optional<rest::Reply> (*portioned)(const Parts&, store::Session&, const Call&,
                                           store::ReplayProgress*) = nullptr;
+  rest::Handled (*waiting)(const Parts&, store::Session&, const Call&, const Waiting&) = nullptr;
 };
 
 std::span<const Route> Routes();

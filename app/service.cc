@@ -330,7 +330,6 @@ void Service::Impl::BuildScheduler() {
 }
 
 void Service::Impl::BuildKeys() {
-  key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
   oidc_client = std::make_unique<net::HttpClient>(loop, config.net);
   const auto get = [this](const std::string& url, std::function<void(net::HttpResponse)> done) {
     net::HttpRequest request;
@@ -345,6 +344,9 @@ void Service::Impl::BuildKeys() {
 }
 
 void Service::Impl::BuildServers() {
+  if (Has(Role::kApi) || Has(Role::kAdmin)) {
+    key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
+  }
   if (Has(Role::kApi)) {
     webhook_test =
         std::make_unique<WebhookTest>(loop, *api_pool, clock, config, log.For("delivery"));
@@ -366,7 +368,7 @@ void Service::Impl::BuildServers() {
   }
   if (Has(Role::kAdmin)) {
     admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
-                                           search_fields, log.For("admin"));
+                                           search_fields, *key_fetch, log.For("admin"));
     admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
   }
   if (!config.health.listen.empty()) {

@@ -1,9 +1,10 @@
-// What belongs to an organisation's account: its OAuth clients, and its ledger.
+// What belongs to an organisation's account: its OAuth clients, its users' sessions, and its ledger.
 import {ask, download, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
+const SESSIONS_SHOWN = 20;
 
 const reasonOf = values => Object.keys(values).length > 0 ? values : undefined;
 
@@ -55,6 +56,26 @@ export async function clients(organisation, again) {
     ['Made by', c => c.created_by.kind === 'operator' ? `operator ${c.created_by.label}` : c.created_by.label],
     ['Change', c => h('span', {class: 'buttons'}, switchClient(path, c, again), revokeTokens(path, c, again))],
   ], items, 'No OAuth client.');
+}
+
+// Sessions that somebody may still use, newest first.
+export async function sessions(organisation, again) {
+  const path = `/orgs/${organisation.id}/sessions`;
+  const {items, next_cursor: more} = await ask('GET', path + query({limit: SESSIONS_SHOWN}));
+  return table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
+    ['User', s => s.user_id],
+    ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
+    ['Opened', s => when(s.created_at)],
+    ['Expires', s => when(s.expires_at)],
+    ['Change', s => h('button', {type: 'button', click: async () => {
+      const done = await confirmChange({
+        title: `End the session of ${s.user_id}`, button: 'End', danger: true,
+        what: 'Its token is refused from the next request on.',
+        act: values => ask('DELETE', `${path}/${s.id}`, reasonOf(values)),
+      });
+      if (done) again();
+    }}, 'End')],
+  ], items, 'No session.');
 }
 
 // What clients a key has made: they outlast it.

@@ -53,6 +53,15 @@ delete from org_user where org_id = $1 and user_id = $2 returning user_id
 -- name: sessions_of_user_end
 delete from access_token where principal_id = $1 and kind = 2
 
+-- name: sessions_list
+-- $2 the last session of the page before; $3 limit; $4 the principal of one user, or null for all
+select id, user_id, team_id, created_at, expires_at
+from access_token
+where org_id = $1 and kind = 2 and expires_at > now()
+  and ($2::uuid is null or id < $2) and ($4::uuid is null or principal_id = $4)
+order by id desc
+limit $3
+
 -- name: session_end
 delete from access_token where org_id = $1 and id = $2 and kind = 2 returning id
 

@@ -11,7 +11,7 @@ namespace {
 
 using base::Json;
 using testing::HasSubstr;
-using Outcome = api::KeyFetcher::Outcome;
+using Outcome = rest::KeyFetcher::Outcome;
 
 const std::string kIssuer = "https://api.example.com";
 const std::string kUrl = "https://client.example/jwks.json";
