@@ -32,8 +32,8 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
 rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
                         const base::Uuid& job_id);
 
-// 402: the estimate cannot be reserved.
-rest::Reply NotPayable(const config::Config& config, const store::JobNotPayable& refused);
+// 402: the estimate cannot be reserved. Counted.
+rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused);
 
 // 503 too_many_waiting: no place is free, in the process or for the organisation.
 rest::Reply TooManyWaiting();

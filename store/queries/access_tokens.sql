@@ -13,6 +13,11 @@ returning org_id, team_id
 -- name: access_tokens_live
 select count(*) from access_token where principal_id = $1 and expires_at > now()
 
+-- name: access_tokens_counted
+-- Live ones by kind; $1 are looked at, so that the cost does not grow with them.
+select count(*) filter (where kind = 1) as client_tokens, count(*) filter (where kind = 2) as sessions
+from (select kind from access_token where expires_at > now() limit $1) s
+
 -- name: access_token_insert
 -- $9 seconds
 insert into access_token

@@ -5,6 +5,7 @@
 
 #include "base/event_loop.h"
 #include "scheduler/scheduler.h"
+#include "store/fleet/fleet.h"
 #include "store/fleet/maintenance.h"
 #include "tests/store/worker_support.h"
 
@@ -128,6 +129,22 @@ TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   EXPECT_TRUE(Maintain().mine);
   EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
   EXPECT_EQ(Sql(old_ones), "0");
+}
+
+TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
+  const auto insert = [this](int kind, int n, const std::string& expires_in) {
+    Sql("insert into access_token (token_sha256, id, kind, org_id, principal_id, user_id, "
+        "expires_at) select sha256(gen_random_uuid()::text::bytea), gen_random_uuid(), " +
+        std::to_string(kind) + ", '" + org.ToString() + "', gen_random_uuid(), " +
+        (kind == 2 ? "'ada'" : "null") + ", now() + interval '" + expires_in +
+        "' from generate_series(1, " + std::to_string(n) + ")");
+  };
+  insert(1, 3, "1 hour");
+  insert(1, 5, "-1 second");
+  insert(2, 2, "1 hour");
+  const store::Gauges gauges = store::ReadGauges(session);
+  EXPECT_EQ(gauges.client_tokens, 3);
+  EXPECT_EQ(gauges.sessions, 2);
 }
 
 TEST_F(MaintenanceTest, ASchedulerThatNobodyWakesFindsWhatIsDueByPolling) {
