@@ -67,7 +67,8 @@ class Provider:
     def start(self):
         self.process = subprocess.Popen(
             [f"{self.tools}/node_modules/.bin/node", ROOT / "tests/e2e/identity_provider.mjs", self.tools, str(self.port),
-             self.keys, AUDIENCE, self.organisation, *([self.clients] if self.clients else [])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+             self.keys, AUDIENCE, self.organisation, *([self.clients] if self.clients else [])],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.wait_for("ready")
         return self
 
