@@ -4,13 +4,8 @@
 
 #include <utility>
 
-#include "base/fair_share.h"
-
 namespace vedette::app {
 namespace {
-
-// What an organisation that is alone leaves free for others.
-constexpr double kReserve = 0.1;
 
 config::NetConfig OwnConnections(const config::Config& config) {
   config::NetConfig net = config.net;
@@ -34,7 +29,11 @@ Outcome OutcomeOf(net::HttpResponse response) {
 }  // namespace
 
 KeyFetch::KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config)
-    : loop_(loop), metrics_(metrics), config_(config.jwks), client_(loop, OwnConnections(config)) {}
+    : loop_(loop),
+      metrics_(metrics),
+      config_(config.jwks),
+      client_(loop, OwnConnections(config)),
+      under_way_(static_cast<std::size_t>(config.jwks.fetches_max), base::kUsualReserve) {}
 
 void KeyFetch::Fetch(const base::Uuid& org_id, std::string url, Done done) {
   loop_.Post([this, org_id, url = std::move(url), done = std::move(done)]() mutable {
@@ -43,15 +42,11 @@ void KeyFetch::Fetch(const base::Uuid& org_id, std::string url, Done done) {
 }
 
 void KeyFetch::Start(const base::Uuid& org_id, std::string url, const Done& done) {
-  const auto total = static_cast<std::size_t>(config_.fetches_max);
-  const auto found = held_.find(org_id);
-  const std::size_t held = found == held_.end() ? 0 : found->second;
-  if (!base::MayTakeMore(held, in_flight_, total, kReserve)) {
+  if (!under_way_.MayTake(org_id)) {
     done({Outcome::Kind::kBusy, "too many fetches of keys are under way"});
     return;
   }
-  ++held_[org_id];
-  ++in_flight_;
+  under_way_.Take(org_id);
   net::HttpRequest request;
   request.url = std::move(url);
   request.headers = {{"Accept", "application/jwk-set+json, application/json"}};
@@ -60,17 +55,11 @@ void KeyFetch::Start(const base::Uuid& org_id, std::string url, const Done& done
   request.timeout = config_.timeout_ms;
   request.body_bytes_max = config_.bytes_max;
   client_.Send(std::move(request), [this, org_id, done](net::HttpResponse response) {
-    End(org_id);
+    under_way_.GiveBack(org_id);
     Outcome outcome = OutcomeOf(std::move(response));
     metrics_.AddJwksFetch("client", outcome.kind == Outcome::Kind::kCame ? "ok" : "failed");
     done(std::move(outcome));
   });
-}
-
-void KeyFetch::End(const base::Uuid& org_id) {
-  --in_flight_;
-  const auto it = held_.find(org_id);
-  if (--it->second == 0) held_.erase(it);
 }
 
 }  // namespace vedette::app

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "base/event_loop.h"
+#include "base/fair_share.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
@@ -23,15 +23,12 @@ class KeyFetch final : public rest::KeyFetcher {
  private:
   using Done = std::function<void(Outcome)>;
   void Start(const base::Uuid& org_id, std::string url, const Done& done);
-  void End(const base::Uuid& org_id);
 
   base::EventLoop& loop_;
   metrics::Metrics& metrics_;
   const config::JwksConfig& config_;
   net::HttpClient client_;
-  // Under way; loop thread.
-  std::map<base::Uuid, std::size_t> held_;  // by organisation
-  std::size_t in_flight_ = 0;
+  base::FairShares<base::Uuid> under_way_;  // by organisation; loop thread
 };
 
 }  // namespace vedette::app

@@ -14,9 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What an organisation that is alone leaves free for others.
-constexpr double kReserve = 0.1;
-
 domain::Failure NotSeenYet() {
   return {"timeout", "The preview ended before this row had been seen.", true, {}};
 }
@@ -125,7 +122,7 @@ MonitorPreview::MonitorPreview(base::EventLoop& loop, ProbeSet& probes, const ba
     : loop_(loop),
       clock_(clock),
       config_(config.previews),
-      rows_(static_cast<std::size_t>(config.previews.previews_in_flight_max), kReserve) {
+      rows_(static_cast<std::size_t>(config.previews.previews_in_flight_max), base::kUsualReserve) {
   for (const auto& [name, probe] : config.probes) {
     if (probe.kind != "web") continue;
     tiers_.emplace(*domain::ParseTier(name), Pages{probes.NewWebProbe(probe), probe});
@@ -148,7 +145,7 @@ void MonitorPreview::Start(const api::PreviewRequest& request, Done done) {
   const std::size_t held = rows_.held_by(request.org_id);
   // All of its rows or none: judged as the last of them would be.
   const auto total = static_cast<std::size_t>(config_.previews_in_flight_max);
-  if (!base::MayTakeMore(held + rows - 1, rows_.used() + rows - 1, total, kReserve)) {
+  if (!base::MayTakeMore(held + rows - 1, rows_.used() + rows - 1, total, base::kUsualReserve)) {
     using Refusal = api::PreviewOutcome::Refusal;
     return done({held == 0 ? Refusal::kAll : Refusal::kOrganisation, {}});
   }

@@ -2,13 +2,8 @@
 
 #include <utility>
 
-#include "base/fair_share.h"
-
 namespace vedette::app {
 namespace {
-
-// What an organisation that is alone leaves free for others.
-constexpr double kReserve = 0.1;
 
 config::NetConfig OwnConnections(const config::Config& config) {
   config::NetConfig net = config.net;
@@ -22,9 +17,10 @@ WebhookTest::WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::C
                          const config::Config& config, base::Logger log)
     : loop_(loop),
       clock_(clock),
-      config_(config.delivery),
       client_(loop, OwnConnections(config)),
-      sender_(loop, pool, client_, clock, config, log) {}
+      sender_(loop, pool, client_, clock, config, log),
+      under_way_(static_cast<std::size_t>(config.delivery.tests_in_flight_max),
+                 base::kUsualReserve) {}
 
 void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
   domain::Notification n;
@@ -41,20 +37,16 @@ void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
 }
 
 void WebhookTest::Start(const domain::Notification& n, const Done& done) {
-  const auto total = static_cast<std::size_t>(config_.tests_in_flight_max);
-  const auto found = held_.find(n.org_id);
-  const std::size_t held = found == held_.end() ? 0 : found->second;
-  if (!base::MayTakeMore(held, in_flight_, total, kReserve)) {
+  if (!under_way_.MayTake(n.org_id)) {
     using Refusal = api::WebhookTestOutcome::Refusal;
     api::WebhookTestOutcome refused;
-    refused.refusal = held == 0 ? Refusal::kAll : Refusal::kOrganisation;
+    refused.refusal = under_way_.held_by(n.org_id) == 0 ? Refusal::kAll : Refusal::kOrganisation;
     done(std::move(refused));
     return;
   }
-  ++held_[n.org_id];
-  ++in_flight_;
+  under_way_.Take(n.org_id);
   sender_.Send(n, 1, [this, done, org_id = n.org_id](delivery::SendResult result) {
-    End(org_id);
+    under_way_.GiveBack(org_id);
     api::WebhookTestOutcome outcome;
     outcome.delivered = !result.error;
     outcome.status_code = result.status_code;
@@ -63,12 +55,6 @@ void WebhookTest::Start(const domain::Notification& n, const Done& done) {
         std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
     done(std::move(outcome));
   });
-}
-
-void WebhookTest::End(const base::Uuid& org_id) {
-  --in_flight_;
-  const auto it = held_.find(org_id);
-  if (--it->second == 0) held_.erase(it);
 }
 
 }  // namespace vedette::app

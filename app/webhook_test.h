@@ -1,11 +1,11 @@
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "api/monitors/webhook_tester.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/fair_share.h"
 #include "config/config.h"
 #include "delivery/sender.h"
 #include "net/http_client.h"
@@ -28,16 +28,12 @@ class WebhookTest final : public api::WebhookTester {
  private:
   using Done = std::function<void(api::WebhookTestOutcome)>;
   void Start(const domain::Notification& notification, const Done& done);
-  void End(const base::Uuid& org_id);
 
   base::EventLoop& loop_;
   const base::Clock& clock_;
-  const config::DeliveryConfig& config_;
   net::HttpClient client_;
   delivery::Sender sender_;
-  // Under way; loop thread.
-  std::map<base::Uuid, std::size_t> held_;  // by organisation
-  std::size_t in_flight_ = 0;
+  base::FairShares<base::Uuid> under_way_;  // by organisation; loop thread
 };
 
 }  // namespace vedette::app

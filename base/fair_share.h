@@ -7,6 +7,9 @@
 
 namespace vedette::base {
 
+// What a key that is alone leaves free for the next one, where no setting says it.
+inline constexpr double kUsualReserve = 0.1;
+
 // How much one of several keys (organisations) may hold of `total` units of a shared resource:
 // slots of a worker, threads, bytes. A key may take one more while it holds less than (1 - reserve)
 // / reserve times what is free. So a key that is alone holds all but the `reserve` (0.1: nine

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <map>
 #include <mutex>
 
+#include "base/fair_share.h"
 #include "base/uuid.h"
 
 namespace vedette::api {
@@ -12,6 +12,8 @@ namespace vedette::api {
 // thread.
 class UploadSlots {
  public:
+  UploadSlots();
+
   enum class Taken {
     kYes,    // to be given back
     kShare,  // the organisation has its share
@@ -22,8 +24,7 @@ class UploadSlots {
 
  private:
   std::mutex mutex_;
-  std::map<base::Uuid, std::size_t> by_org_;  // guarded by mutex_, as is used_
-  std::size_t used_ = 0;
+  base::FairShares<base::Uuid> open_;  // by organisation; guarded by mutex_
 };
 
 }  // namespace vedette::api

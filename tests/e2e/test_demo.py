@@ -69,10 +69,8 @@ def stop(process):
 
 
 def test_once_passes_and_leaves_nothing_running(binary, directory):
-    begun = time.monotonic()
     done = run(binary, directory)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert time.monotonic() - begun < 60
     out = done.stdout
     for step in range(1, 9):
         assert f"\n{step}/8 " in out

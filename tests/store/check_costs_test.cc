@@ -1,6 +1,7 @@
 // What a check costs, as counts that no noise changes: WAL, transactions and rows written in the
-// database, allocations in the process. The bounds are the measured figures with slack: for
-// monitors of one row a tenth. bench/checks measures times.
+// database, allocations in the process. The bounds are the measured figures and a tenth; only the
+// few transactions of big ticks, whose claims follow the pace of the machine, may be twice as many.
+// bench/checks measures times.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -79,7 +80,11 @@ class CheckCosts : public WorkerTest {
     limits.monitors_per_cut_max = shape.monitors;
     for (int i = 0; i < shape.monitors; ++i) NewPriced(shape.rows, webhook_url);
     probe.SetScript(script);
-    Sql("select pg_stat_force_next_flush()");  // what this session did so far is not to be counted
+    // What the sessions that made the monitors did is not to be counted: they tell it as they end.
+    Eventually(fmt::format("select n_tup_ins >= {0} and n_tup_upd >= {0} from pg_stat_user_tables "
+                           "where relname = 'monitor_row'",
+                           shape.checks()),
+               "t");
     Sql("select pg_stat_reset()");
     const double wal = Lsn();
     const std::int64_t before = Allocations();
@@ -129,19 +134,19 @@ TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs =
       OfATick(kBig, {}, [](int n, int) { return n % 50 == 0 ? Price("2") : Price("1"); });
-  EXPECT_LT(costs.wal_bytes, 250) << Described(costs);
-  EXPECT_LT(costs.transactions, 0.02) << Described(costs);
-  EXPECT_LT(costs.rows_written, 1.2) << Described(costs);
-  EXPECT_LT(costs.allocations, 80) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 128) << Described(costs);
+  EXPECT_LT(costs.transactions, 0.006) << Described(costs);
+  EXPECT_LT(costs.rows_written, 1.17) << Described(costs);
+  EXPECT_LT(costs.allocations, 50.3) << Described(costs);
 }
 
 TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kBig, "http://hooks.example", [](int, int) { return Price("2"); });
   EXPECT_LT(costs.wal_bytes, 1800) << Described(costs);
-  EXPECT_LT(costs.transactions, 0.02) << Described(costs);
+  EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
-  EXPECT_LT(costs.allocations, 130) << Described(costs);
+  EXPECT_LT(costs.allocations, 125) << Described(costs);
 }
 
 TEST_F(CheckCosts, OfMonitorsOfOneRow) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/names.h"
 #include "worker/probes/research_answer.h"
@@ -65,13 +65,6 @@ std::string PageMessage(const pages::PageText& page) {
   return base::DumpJson(data);
 }
 
-// A member that is there and not null.
-const Json* Member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
 // Empty, or what does not fit.
 std::string ReadField(const std::string& name, const Json& entry, const ProbeRequest& request,
                       FieldObservation* out) {
@@ -79,12 +72,12 @@ std::string ReadField(const std::string& name, const Json& entry, const ProbeReq
   if (out->confidence && !(*out->confidence >= 0 && *out->confidence <= kConfidenceMax)) {
     return fmt::format("the confidence of '{}' is not from 0 to 10", name);
   }
-  const Json* changed = Member(entry, "changed");
+  const Json* changed = base::PresentMember(entry, "changed");
   if (changed == nullptr || !changed->is_boolean()) {
     return fmt::format("'{}' does not say whether it changed", name);
   }
   if (!changed->get<bool>()) {
-    const Json* known = Member(request.known.Value(), name.c_str());
+    const Json* known = base::PresentMember(request.known.Value(), name.c_str());
     if (known != nullptr) out->value = *known;
   }
   return {};
@@ -97,11 +90,11 @@ std::variant<Observation, ChatMisfit> ReadContent(std::string_view content,
   if (const auto error = base::ParseJson(WithoutMarkdownFence(content), &answer)) {
     return ChatMisfit{fmt::format("it is not one JSON object ({})", error->message)};
   }
-  const Json* values = Member(answer, "values");
+  const Json* values = base::PresentMember(answer, "values");
   if (values == nullptr || !values->is_object()) return ChatMisfit{"values is not an object"};
   Observation observation;
   for (const WatchedField& field : request.spec->watched) {
-    const Json* entry = Member(*values, field.name.c_str());
+    const Json* entry = base::PresentMember(*values, field.name.c_str());
     if (entry == nullptr) continue;
     FieldObservation observed;
     if (std::string fault = ReadField(field.name, *entry, request, &observed); !fault.empty()) {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/names.h"
 
@@ -25,11 +25,6 @@ ProbeFailure Invalid(std::string_view what) {
 }
 
 // Absent and null mean the same for everything but the value.
-const base::Json* Member(const base::Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
 }  // namespace
 
 std::string ResearchMonitorMembers(const ProbeSpec& spec) {
@@ -66,12 +61,12 @@ std::optional<std::string> ReadFieldObservation(const std::string& name, const b
     return fmt::format("the value of '{}' is longer than {} bytes", name, domain::kValueBytesMax);
   }
   out->value = *value;
-  if (const base::Json* evidence = Member(entry, "evidence")) {
+  if (const base::Json* evidence = base::PresentMember(entry, "evidence")) {
     if (!evidence->is_string()) return fmt::format("the evidence of '{}' is not a string", name);
     out->evidence =
         base::CutCharacters(evidence->get_ref<const std::string&>(), kAnswerEvidenceCharactersMax);
   }
-  if (const base::Json* sources = Member(entry, "sources")) {
+  if (const base::Json* sources = base::PresentMember(entry, "sources")) {
     if (!sources->is_array()) return fmt::format("the sources of '{}' are not an array", name);
     for (const base::Json& source : *sources) {
       if (!source.is_string()) return fmt::format("a source of '{}' is not a string", name);
@@ -80,7 +75,7 @@ std::optional<std::string> ReadFieldObservation(const std::string& name, const b
       out->sources.push_back(url);
     }
   }
-  if (const base::Json* confidence = Member(entry, "confidence")) {
+  if (const base::Json* confidence = base::PresentMember(entry, "confidence")) {
     if (!confidence->is_number())
       return fmt::format("the confidence of '{}' is not a number", name);
     out->confidence = confidence->get<double>();

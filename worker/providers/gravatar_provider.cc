@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/crypto.h"
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/people/stated_name.h"
 
@@ -16,9 +16,7 @@ constexpr std::size_t kAnswerBytesMax = 256 * 1024;
 constexpr base::JsonLimits kAnswerLimits{.values_max = 20'000};
 
 std::string TextOf(const base::Json& object, const char* name) {
-  const auto it = object.find(name);
-  if (it == object.end() || !it->is_string()) return "";
-  return base::CutCharacters(domain::CleanName(it->get_ref<const std::string&>()),
+  return base::CutCharacters(domain::CleanName(base::TextMember(object, name)),
                              domain::kPersonFieldCharactersMax);
 }
 

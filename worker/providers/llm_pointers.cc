@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/age/claim.h"
 #include "domain/email/lead.h"
@@ -52,11 +52,6 @@ domain::Failure Invalid(std::string_view what) {
           {}};
 }
 
-std::string TextOf(const Json& item, const char* name) {
-  const auto it = item.find(name);
-  return it == item.end() || !it->is_string() ? std::string() : it->get<std::string>();
-}
-
 bool IsWebAddress(std::string_view url) {
   return url.size() <= domain::kClaimUrlBytesMax &&
          (url.starts_with("https://") || url.starts_with("http://"));
@@ -96,7 +91,8 @@ std::variant<std::vector<Pointer>, domain::Failure> ReadPointers(std::string_vie
   for (const Json& item : *items) {
     if (pointers.size() == kPointersMax) break;
     if (!item.is_object()) continue;
-    Pointer pointer{TextOf(item, "url"), base::FoldSpace(TextOf(item, "quote"))};
+    Pointer pointer{base::TextMember(item, "url"),
+                    base::FoldSpace(base::TextMember(item, "quote"))};
     const bool is_short = base::CountCharacters(pointer.quote) <= domain::kClaimQuoteCharactersMax;
     if (IsWebAddress(pointer.url) && !pointer.quote.empty() && is_short) {
       pointers.push_back(std::move(pointer));

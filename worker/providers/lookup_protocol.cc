@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/email/lead.h"
@@ -29,11 +29,6 @@ domain::Failure Invalid(std::string_view what) {
 }
 
 // Absent and null mean the same.
-const base::Json* Member(const base::Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
 std::optional<AddressStatus> ParseStatus(const std::string& name) {
   if (name == "OK") return AddressStatus::kOk;
   if (name == "UNKNOWN") return AddressStatus::kUnknown;
@@ -43,7 +38,7 @@ std::optional<AddressStatus> ParseStatus(const std::string& name) {
 
 // Reads what a candidate may have beside its address. What is wrong with it, or nothing.
 std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust, Candidate* out) {
-  if (const base::Json* status = Member(entry, "status")) {
+  if (const base::Json* status = base::PresentMember(entry, "status")) {
     const auto parsed = status->is_string() ? ParseStatus(status->get_ref<const std::string&>())
                                             : std::optional<AddressStatus>();
     if (!parsed) return "a candidate's status is none of OK, UNKNOWN and NOT_FOUND";
@@ -51,12 +46,12 @@ std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust,
   }
   if (!trust && out->status == AddressStatus::kOk) out->status = AddressStatus::kUnknown;
   out->confidence = DefaultConfidence(out->status);
-  if (const base::Json* confidence = Member(entry, "confidence")) {
+  if (const base::Json* confidence = base::PresentMember(entry, "confidence")) {
     if (!confidence->is_number()) return "a candidate's confidence is not a number";
     out->confidence = static_cast<int>(std::lround(
         std::clamp(confidence->get<double>(), 0.0, static_cast<double>(domain::kConfidenceMax))));
   }
-  if (const base::Json* sources = Member(entry, "sources")) {
+  if (const base::Json* sources = base::PresentMember(entry, "sources")) {
     if (!sources->is_array()) return "a candidate's sources are not an array";
     for (const base::Json& source : *sources) {
       if (!source.is_string()) return "a candidate's source is not a string";
@@ -66,7 +61,7 @@ std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust,
       }
     }
   }
-  if (const base::Json* quote = Member(entry, "quote")) {
+  if (const base::Json* quote = base::PresentMember(entry, "quote")) {
     if (!quote->is_string()) return "a candidate's quote is not a string";
     out->quote = base::CutCharacters(quote->get_ref<const std::string&>(),
                                      domain::kCandidateQuoteCharactersMax);
@@ -116,14 +111,14 @@ LookupAnswer ParseLookupAnswer(std::string_view body, bool trust) {
     return Invalid("it is not JSON");
   }
   if (!answer.is_object()) return Invalid("it is not an object");
-  const base::Json* list = Member(answer, "candidates");
+  const base::Json* list = base::PresentMember(answer, "candidates");
   if (list == nullptr) return Nothing{};
   if (!list->is_array()) return Invalid("candidates is not an array");
   domain::Candidates candidates;
   for (const base::Json& entry : *list) {
     if (candidates.size() == kAnswerCandidatesMax) break;
     if (!entry.is_object()) return Invalid("a candidate is not an object");
-    const base::Json* email = Member(entry, "email");
+    const base::Json* email = base::PresentMember(entry, "email");
     if (email == nullptr || !email->is_string()) return Invalid("a candidate has no email");
     Candidate candidate;
     candidate.address = base::Trim(email->get_ref<const std::string&>());
@@ -139,13 +134,13 @@ LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now) {
   if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
   if (!answer.is_object()) return Invalid("it is not an object");
   domain::AddressVerdict verdict;
-  const base::Json* status = Member(answer, "status");
+  const base::Json* status = base::PresentMember(answer, "status");
   if (status == nullptr) return verdict;
   const auto parsed = status->is_string() ? ParseStatus(status->get_ref<const std::string&>())
                                           : std::optional<AddressStatus>();
   if (!parsed) return Invalid("status is none of OK, UNKNOWN and NOT_FOUND");
   // A reason that we do not know says no more than the status.
-  const base::Json* given = Member(answer, "reason");
+  const base::Json* given = base::PresentMember(answer, "reason");
   const auto reason = given != nullptr && given->is_string()
                           ? domain::ParseVerdictReason(given->get_ref<const std::string&>())
                           : std::nullopt;
@@ -176,7 +171,7 @@ LookupAnswer ParseDomainAnswer(std::string_view body) {
   base::Json answer;
   if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
   if (!answer.is_object()) return Invalid("it is not an object");
-  const base::Json* domain = Member(answer, "domain");
+  const base::Json* domain = base::PresentMember(answer, "domain");
   if (domain == nullptr) return Nothing{};
   if (!domain->is_string()) return Invalid("domain is not a string");
   return DomainAnswer(domain->get_ref<const std::string&>());

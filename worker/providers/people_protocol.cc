@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "domain/age/date_mention.h"
 
@@ -32,11 +32,6 @@ domain::Failure Invalid(std::string_view what) {
 }
 
 // Absent and null mean the same.
-const base::Json* Member(const base::Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
 // The object of a body, or a failure.
 std::variant<base::Json, domain::Failure> ReadBody(std::string_view body) {
   base::Json answer;
@@ -52,15 +47,13 @@ bool IsWebAddress(std::string_view url) {
 
 // Empty where the member is no text.
 std::string TextOf(const base::Json& object, const char* name) {
-  const base::Json* member = Member(object, name);
-  if (member == nullptr || !member->is_string()) return "";
-  return base::CutCharacters(base::FoldSpace(member->get_ref<const std::string&>()),
+  return base::CutCharacters(base::FoldSpace(base::TextMember(object, name)),
                              domain::kPersonFieldCharactersMax);
 }
 
 std::vector<std::string> UrlsOf(const base::Json& object, const char* name) {
   std::vector<std::string> urls;
-  const base::Json* list = Member(object, name);
+  const base::Json* list = base::PresentMember(object, name);
   if (list == nullptr || !list->is_array()) return urls;
   for (const base::Json& url : *list) {
     if (urls.size() == domain::kPersonUrlsMax) break;
@@ -72,14 +65,14 @@ std::vector<std::string> UrlsOf(const base::Json& object, const char* name) {
 }
 
 int ConfidenceOf(const base::Json& object) {
-  const base::Json* confidence = Member(object, "confidence");
+  const base::Json* confidence = base::PresentMember(object, "confidence");
   if (confidence == nullptr || !confidence->is_number()) return kDefaultConfidence;
   return static_cast<int>(std::lround(std::clamp(confidence->get<double>(), 0.0, 10.0)));
 }
 
 // Empty where the member is no whole number that a date may have.
 std::optional<int> NumberOf(const base::Json& object, const char* name) {
-  const base::Json* number = Member(object, name);
+  const base::Json* number = base::PresentMember(object, name);
   if (number == nullptr || !number->is_number_unsigned()) return std::nullopt;
   constexpr unsigned kNumberMax = 9999;
   const auto value = number->get<std::uint64_t>();
@@ -116,7 +109,7 @@ LookupAnswer ParsePersonAnswer(std::string_view body, bool trust) {
   auto read = ReadBody(body);
   if (auto* failure = std::get_if<domain::Failure>(&read)) return std::move(*failure);
   const auto& answer = std::get<base::Json>(read);
-  const base::Json* given = Member(answer, "person");
+  const base::Json* given = base::PresentMember(answer, "person");
   if (given == nullptr) return Nothing{};
   if (!given->is_object()) return Invalid("person is not an object");
   PersonFound person;
@@ -145,7 +138,7 @@ LookupAnswer ParseClaimsAnswer(std::string_view body, const std::string& provide
   auto read = ReadBody(body);
   if (auto* failure = std::get_if<domain::Failure>(&read)) return std::move(*failure);
   const auto& answer = std::get<base::Json>(read);
-  const base::Json* list = Member(answer, "claims");
+  const base::Json* list = base::PresentMember(answer, "claims");
   if (list == nullptr) return Nothing{};
   if (!list->is_array()) return Invalid("claims is not an array");
   domain::AgeClaims claims;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 #include "pages/url_reference.h"
 
@@ -22,16 +22,8 @@ constexpr std::string_view kItemUrl = "https://www.wikidata.org/wiki/";
 constexpr std::size_t kNamesMax = 50;       // of an item
 constexpr std::size_t kStatementsMax = 20;  // of one property
 
-const Json* Member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
 std::string TextOf(const Json& object, const char* name) {
-  const Json* member = Member(object, name);
-  return member != nullptr && member->is_string() ? base::FoldSpace(member->get<std::string>())
-                                                  : std::string();
+  return base::FoldSpace(base::TextMember(object, name));
 }
 
 bool IsId(std::string_view id) {
@@ -42,18 +34,18 @@ bool IsId(std::string_view id) {
 
 // The value of a statement; null where it is unknown or none.
 const Json* ValueOf(const Json& statement) {
-  const Json* snak = Member(statement, "mainsnak");
+  const Json* snak = base::PresentMember(statement, "mainsnak");
   if (snak == nullptr || TextOf(*snak, "snaktype") != "value") return nullptr;
-  const Json* value = Member(*snak, "datavalue");
-  return value == nullptr ? nullptr : Member(*value, "value");
+  const Json* value = base::PresentMember(*snak, "datavalue");
+  return value == nullptr ? nullptr : base::PresentMember(*value, "value");
 }
 
 // The statements of a property that count: none that is deprecated, and where one is preferred
 // only those that are.
 std::vector<const Json*> StatementsOf(const Json& entity, const char* property) {
   std::vector<const Json*> all;
-  const Json* claims = Member(entity, "claims");
-  const Json* list = claims == nullptr ? nullptr : Member(*claims, property);
+  const Json* claims = base::PresentMember(entity, "claims");
+  const Json* list = claims == nullptr ? nullptr : base::PresentMember(*claims, property);
   if (list == nullptr || !list->is_array()) return all;
   bool has_preferred = false;
   for (const Json& statement : *list) {
@@ -72,10 +64,10 @@ std::vector<const Json*> StatementsOf(const Json& entity, const char* property) 
 // A reference that only says from which Wikipedia the statement was imported, and when, proves
 // nothing.
 bool IsReferenced(const Json& statement) {
-  const Json* references = Member(statement, "references");
+  const Json* references = base::PresentMember(statement, "references");
   if (references == nullptr || !references->is_array()) return false;
   return std::any_of(references->begin(), references->end(), [](const Json& reference) {
-    const Json* snaks = Member(reference, "snaks");
+    const Json* snaks = base::PresentMember(reference, "snaks");
     if (snaks == nullptr || !snaks->is_object()) return false;
     for (const auto& [property, value] : snaks->items()) {
       if (property != "P143" && property != "P4656" && property != "P813") return true;
@@ -88,7 +80,7 @@ std::vector<WikidataTime> TimesOf(const Json& entity, const char* property) {
   std::vector<WikidataTime> times;
   for (const Json* statement : StatementsOf(entity, property)) {
     const Json* value = ValueOf(*statement);
-    const Json* precision = value == nullptr ? nullptr : Member(*value, "precision");
+    const Json* precision = value == nullptr ? nullptr : base::PresentMember(*value, "precision");
     if (precision == nullptr || !precision->is_number_integer()) continue;
     constexpr int kPrecisionMax = 14;
     times.push_back({TextOf(*value, "time"), std::clamp(precision->get<int>(), 0, kPrecisionMax),
@@ -125,10 +117,12 @@ std::vector<std::string> NamesOf(const Json& entity) {
     const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
     if (!name.empty() && !is_known && names.size() < kNamesMax) names.push_back(std::move(name));
   };
-  if (const Json* labels = Member(entity, "labels"); labels != nullptr && labels->is_object()) {
+  if (const Json* labels = base::PresentMember(entity, "labels");
+      labels != nullptr && labels->is_object()) {
     for (const auto& [language, term] : labels->items()) add(term);
   }
-  if (const Json* aliases = Member(entity, "aliases"); aliases != nullptr && aliases->is_object()) {
+  if (const Json* aliases = base::PresentMember(entity, "aliases");
+      aliases != nullptr && aliases->is_object()) {
     for (const auto& [language, terms] : aliases->items()) {
       if (!terms.is_array()) continue;
       for (const Json& term : terms) add(term);
@@ -141,8 +135,8 @@ WikidataItem ReadItem(const std::string& id, const Json& entity) {
   WikidataItem item;
   item.id = id;
   item.names = NamesOf(entity);
-  if (const Json* descriptions = Member(entity, "descriptions")) {
-    if (const Json* english = Member(*descriptions, "en")) {
+  if (const Json* descriptions = base::PresentMember(entity, "descriptions")) {
+    if (const Json* english = base::PresentMember(*descriptions, "en")) {
       item.description = TextOf(*english, "value");
     }
   }
@@ -234,7 +228,7 @@ std::string WikidataItemsUrl(std::string_view api_url, const std::vector<std::st
 std::optional<std::vector<std::string>> ReadWikidataSearch(std::string_view body) {
   Json answer;
   if (base::ParseJson(body, &answer, kAnswerLimits)) return std::nullopt;
-  const Json* found = Member(answer, "search");
+  const Json* found = base::PresentMember(answer, "search");
   if (found == nullptr || !found->is_array()) return std::nullopt;
   std::vector<std::string> ids;
   for (const Json& item : *found) {
@@ -247,11 +241,13 @@ std::optional<std::vector<std::string>> ReadWikidataSearch(std::string_view body
 std::optional<std::vector<WikidataItem>> ReadWikidataItems(std::string_view body) {
   Json answer;
   if (base::ParseJson(body, &answer, kAnswerLimits)) return std::nullopt;
-  const Json* entities = Member(answer, "entities");
+  const Json* entities = base::PresentMember(answer, "entities");
   if (entities == nullptr || !entities->is_object()) return std::nullopt;
   std::vector<WikidataItem> items;
   for (const auto& [id, entity] : entities->items()) {
-    if (IsId(id) && Member(entity, "missing") == nullptr) items.push_back(ReadItem(id, entity));
+    if (IsId(id) && base::PresentMember(entity, "missing") == nullptr) {
+      items.push_back(ReadItem(id, entity));
+    }
   }
   return items;
 }

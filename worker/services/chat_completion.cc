@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json_members.h"
 #include "base/text.h"
 
 namespace vedette::worker {
@@ -15,23 +16,11 @@ using base::Json;
 constexpr std::size_t kStreamEventsMax = 200'000;
 constexpr std::size_t kRefusalCharactersMax = 300;
 
-// A member that is there and not null.
-const Json* Member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
-std::string TextOf(const Json& object, const char* name) {
-  const Json* member = Member(object, name);
-  return member != nullptr && member->is_string() ? member->get<std::string>() : std::string();
-}
-
 void ReadTokens(const Json& body, ChatTokens* tokens) {
-  const Json* usage = Member(body, "usage");
+  const Json* usage = base::PresentMember(body, "usage");
   if (usage == nullptr) return;
   const auto count = [&](const char* name) -> std::int64_t {
-    const Json* n = Member(*usage, name);
+    const Json* n = base::PresentMember(*usage, name);
     return n != nullptr && n->is_number_integer()
                ? std::max<std::int64_t>(0, n->get<std::int64_t>())
                : 0;
@@ -42,16 +31,16 @@ void ReadTokens(const Json& body, ChatTokens* tokens) {
 
 // `part`: "message" of a whole answer, "delta" of a stream's event.
 void ReadChoice(const Json& body, const char* part, ChatCompletion* out) {
-  const Json* choices = Member(body, "choices");
+  const Json* choices = base::PresentMember(body, "choices");
   if (choices == nullptr || !choices->is_array() || choices->empty()) return;
   const Json& choice = (*choices)[0];
-  if (const std::string reason = TextOf(choice, "finish_reason"); !reason.empty()) {
+  if (const std::string reason = base::TextMember(choice, "finish_reason"); !reason.empty()) {
     out->finish_reason = reason;
   }
-  const Json* message = Member(choice, part);
+  const Json* message = base::PresentMember(choice, part);
   if (message == nullptr) return;
-  out->content += TextOf(*message, "content");
-  out->refusal += TextOf(*message, "refusal");
+  out->content += base::TextMember(*message, "content");
+  out->refusal += base::TextMember(*message, "refusal");
 }
 
 void ReadWhole(std::string_view body, ChatCompletion* out) {
@@ -61,9 +50,9 @@ void ReadWhole(std::string_view body, ChatCompletion* out) {
     return;
   }
   ReadTokens(answer, &out->tokens);
-  if (Member(answer, "error") != nullptr) {
+  if (base::PresentMember(answer, "error") != nullptr) {
     out->fault = "it is an error";
-  } else if (Member(answer, "choices") == nullptr) {
+  } else if (base::PresentMember(answer, "choices") == nullptr) {
     out->fault = "it has no choices";
   } else {
     ReadChoice(answer, "message", out);
@@ -89,7 +78,7 @@ void ReadStream(std::string_view body, ChatCompletion* out) {
       out->fault = "an event of the stream cannot be read";
       return;
     }
-    if (Member(event, "error") != nullptr) out->fault = "it is an error";
+    if (base::PresentMember(event, "error") != nullptr) out->fault = "it is an error";
     ReadTokens(event, &out->tokens);
     ReadChoice(event, "delta", out);
   }
