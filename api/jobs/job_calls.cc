@@ -14,8 +14,9 @@ namespace vedette::api {
 
 std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& session,
                                            const store::Scope& scope, const base::Uuid& job_id,
-                                           const store::JobEnding& ending) {
-  auto outcome = store::EndJob(session, parts.clock, scope, job_id, ending);
+                                           const store::JobEnding& ending,
+                                           const std::optional<store::AuditEntry>& audit) {
+  auto outcome = store::EndJob(session, parts.clock, scope, job_id, ending, audit);
   if (!outcome) return std::nullopt;
   for (const store::Signal signal : outcome->raise) parts.signals.Raise(signal);
   if (const auto& ended = outcome->ended) {

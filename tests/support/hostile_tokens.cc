@@ -1,6 +1,7 @@
 // Prints the table of hostile assertions as JSON, for tests of whole processes:
 //   hostile_tokens CLIENT OTHER ISSUER ENDPOINT
-// {"pem": the client's public key, whose kid is k1; "other_pem": the other's, whose kid is other-k1;
+// {"pem": the client's public key, whose kid is k1; "other_pem": the other's, whose kid is
+// other-k1;
 //  "good": an assertion without a fault; "hostile": [{"name", "token"}]}
 #include <chrono>
 #include <cstdio>
