@@ -268,7 +268,7 @@ std::variant<rest::KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& end
 rest::Reply Counted(const Call& call, const Endpoint& endpoint, rest::Reply reply) {
   const std::string code = reply.status == 200 ? "ok" : std::to_string(reply.status);
   call.parts.metrics.AddOauthRequest(endpoint.name, code);
-  return reply;
+  return AsOauthError(std::move(reply));
 }
 
 rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
