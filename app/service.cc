@@ -21,6 +21,7 @@
 #include "admin/service_state.h"
 #include "api/api.h"
 #include "api/jobs/waits.h"
+#include "api/oauth/issuer.h"
 #include "app/gated_service.h"
 #include "app/key_fetch.h"
 #include "app/monitor_preview.h"
@@ -354,6 +355,7 @@ void Service::Impl::BuildServers() {
     waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     BuildKeys();
+    if (const auto note = api::IssuerNote(config); !note.empty()) log.For("api").Warn(note, {});
     const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys,
                                  api::SearchParts{search_fields, search_pool.get()}};
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy, outgoing,

@@ -166,6 +166,77 @@ TEST_F(ApiOrder, ABodyIsJudgedBySizeTypeFormAndFieldsInThisOrder) {
   }
 }
 
+// Two processes, and callers whose tokens differ.
+class ApiCallers : public ApiOrder {
+ public:
+  // Two tokens of one client, as /oauth/token makes them.
+  std::vector<Headers> ClientTokens() {
+    const std::string id = Ask("POST", "/oauth/clients", Json{{"name", "c"}}).body["client_id"];
+    client = id;
+    std::vector<Headers> tokens;
+    for (int i = 0; i < 2; ++i) {
+      const std::string token = "vd_at_" + base::RandomBase62(43);
+      Sql("insert into access_token (token_sha256, id, kind, org_id, principal_id, "
+          "principal_version, expires_at) select '\\x" +
+          base::HexEncode(base::Sha256(token)) +
+          "', gen_random_uuid(), 1, org_id, id, token_version, now() + interval '1 hour' from "
+          "oauth_client where id = '" +
+          id + "'");
+      tokens.push_back({{"authorization", "Bearer " + token}});
+    }
+    return tokens;
+  }
+  Reply AskOn(api::Api* process, const Headers& headers) {
+    const auto exchange = std::make_shared<ApiExchange>(Request("GET", "/credits", headers));
+    process->Handle(exchange);
+    Reply reply;
+    reply.raw = exchange->Wait();
+    reply.status = reply.raw.status;
+    return reply;
+  }
+
+  api::Api second{
+      config,   pool,    signals,
+      clock,    metrics, policy,
+      outgoing, *waits,  [](const std::string&, const std::string&) { return std::nullopt; },
+      log};
+  std::string client;
+};
+
+TEST_F(ApiCallers, AllTokensOfAClientAndAllSessionsOfAUserAreCountedTogetherOverTheFleet) {
+  const auto tokens = ClientTokens();
+  const std::vector<Headers> sessions{Session("ada"), Session("ada")};
+  for (const auto& credentials : {tokens, sessions}) {
+    Sql("delete from rate_window");
+    for (api::Api* process : {&api, &second}) {
+      for (const Headers& headers : credentials) {
+        const Reply reply = AskOn(process, headers);
+        EXPECT_EQ(reply.status, 200) << reply.raw.body;
+        EXPECT_EQ(reply.Header("X-RateLimit-Limit"), "500");
+      }
+    }
+    EXPECT_EQ(Sql("select count(distinct api_key_id) || ' ' || sum(requests) from rate_window"),
+              "1 4");
+  }
+  pool.Stop();
+}
+
+TEST_F(ApiCallers, WhatEndsOnOneProcessIsRefusedByTheOtherAtTheNextRequest) {
+  const auto tokens = ClientTokens();
+  const Headers session = Session("ada");
+  const Headers key{{"x-api-key", NewKey(acme.org_id, std::nullopt)}};
+  for (const Headers& headers : {tokens[0], tokens[1], session, key}) {
+    EXPECT_EQ(AskOn(&second, headers).status, 200);
+  }
+  EXPECT_EQ(Ask("POST", "/oauth/clients/" + client + "/revoke-tokens", Json::object()).status, 200);
+  for (const Headers& token : tokens) EXPECT_EQ(AskOn(&second, token).status, 401);
+  Sql("delete from access_token where kind = 2");
+  EXPECT_EQ(AskOn(&second, session).status, 401);
+  Sql("update organisation set locked = true");
+  EXPECT_EQ(AskOn(&second, key).status, 403);
+  pool.Stop();
+}
+
 TEST_F(ApiOrder, TheRoutesOfTheProtocolHaveOneShapeOfError) {
   const auto routes = AssertionRoutes();
   ASSERT_EQ(routes.size(), 3U);
