@@ -28,7 +28,7 @@ rest::Reply Document(std::string_view pattern, const config::Config& config) {
   return {200,
           std::string(DocsHtml()),
           {{"Content-Type", "text/html; charset=utf-8"},
-           {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"}}};
+           {"Content-Security-Policy", std::string(DocsPolicy())}}};
 }
 
 // For metrics.

@@ -33,4 +33,8 @@ std::string_view DocsHtml() {
   return File("docs.html");
 }
 
+std::string_view DocsPolicy() {
+  return File("docs.policy");
+}
+
 }  // namespace vedette::api

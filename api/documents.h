@@ -6,7 +6,9 @@
 namespace vedette::api {
 
 std::string_view OpenApiJson();
-// A page of its own: no script, nothing fetched from elsewhere.
+// A page of its own: nothing is fetched from elsewhere.
 std::string_view DocsHtml();
+// Its Content-Security-Policy, which names the one script that stands in it.
+std::string_view DocsPolicy();
 
 }  // namespace vedette::api

@@ -206,6 +206,9 @@ void AddDemo(CLI::App& app, CommandLine* line) {
   demo->add_option("--receiver", options.receiver,
                    "How the receiver behaves: honest; refuse or wrong-key make the story fail")
       ->transform(CLI::CheckedTransformer(modes));
+  demo->add_option("--only", options.only, "Tell one chapter, and those that it goes on from")
+      ->take_last()
+      ->check(CLI::IsMember(DemoChapters()));
   demo->callback([line] {
     const StopSignals signals;
     line->status = RunDemo(line->demo, config::ProcessEnvironment(), signals);

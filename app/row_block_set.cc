@@ -3,6 +3,7 @@
 #include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
 #include "worker/blocks/investigate_block.h"
+#include "worker/blocks/lookup_block.h"
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
 #include "worker/providers/dns_expander.h"
@@ -94,6 +95,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
     blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
   }
   blocks_.push_back(std::make_unique<worker::NullBlock>(loop, clock));
+  for (auto& block : worker::LookupBlocks(all())) blocks_.push_back(std::move(block));
 }
 
 // Third parties are among them only where the configuration says so.

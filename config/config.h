@@ -324,6 +324,7 @@ struct WorkflowsConfig {
   int window_rows;                       // of one block that are open at once
   std::size_t inline_results_bytes_max;  // of the rows that go along with a callback
   bool csv_formula_guard;                // whether cells that spreadsheets compute are defused
+  std::int64_t verify_email_mc;          // [prices.workflow] verify_email: of a row
 
   bool operator==(const WorkflowsConfig&) const = default;
 };

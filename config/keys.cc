@@ -351,6 +351,9 @@ void AddWorkflows(std::vector<Key>* table) {
       .Add("window_rows", &C::window_rows, Int(256, 1'000'000))
       .Add("inline_results_bytes_max", &C::inline_results_bytes_max, Bytes(0, 16 * kMiB))
       .Add("csv_formula_guard", &C::csv_formula_guard, Flag());
+  Section<C>(table, "prices.workflow", [](Config& c) -> C& {
+    return c.workflows;
+  }).Add("verify_email", &C::verify_email_mc, Credits(1'000'000));
 }
 
 void AddLookups(std::vector<Key>* table) {

@@ -7,12 +7,14 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/jobs/job_calls.h"
+#include "api/workflows/block_terms.h"
 #include "api/workflows/definition_rules.h"
 #include "api/workflows/run_body.h"
 #include "api/workflows/workflow_calls.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "domain/workflow/block_types.h"
+#include "domain/workflow/lookup_rows.h"
 #include "domain/workflow/run_graph.h"
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
@@ -32,10 +34,10 @@ constexpr std::chrono::milliseconds kNoPace{0};
 domain::PlanRules PlanRulesOf(const config::Config& config) {
   domain::PlanRules rules;
   rules.price_mc = [&config](const domain::DefinedBlock& block) -> std::int64_t {
-    if (block.type->work != domain::BlockWork::kResearch) return 0;
-    return config.prices_mc.at(block.specs.at("tier").get<std::string>());
+    return PriceMcOf(config, *block.type, block.specs);
   };
   rules.pace = [&config](const domain::DefinedBlock& block) {
+    if (block.type->work == domain::BlockWork::kLookup) return block.type->pace;
     if (block.type->work != domain::BlockWork::kResearch) return kNoPace;
     const auto& probe = config.probes.at(block.specs.at("tier").get<std::string>());
     return probe.kind == "null" ? kNoPace : block.type->pace;
@@ -133,13 +135,13 @@ std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
   return store::Webhook{url, {judged.url->scheme, judged.url->host, judged.url->port}};
 }
 
-store::NewJobBlock BlockOf(const domain::PlannedBlock& planned, const domain::RunPlan& plan,
-                           const Source& source) {
+store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned,
+                           const domain::RunPlan& plan, const Source& source) {
   store::NewJobBlock block;
-  block.type = planned.type->name;
-  block.specs_json = domain::BoundSpecsJson(planned.bound);
+  block.type = domain::JobTypeOf(*planned.type);
+  block.specs_json = domain::BoundSpecsJson(WithTerms(call.parts.config, planned));
   block.input = planned.input;
-  block.lane = planned.type->lane;
+  block.lane = LaneOf(call, planned);
   block.price_mc = planned.price_mc;
   block.after_drop = planned.after_drop;
   if (!plan.fault) block.columns = planned.output;
@@ -170,7 +172,7 @@ store::NewJob JobOf(const Call& call, const store::Workflow& workflow, const Def
   job.deadline = config.workflows.run_timeout;
   if (plan.fault) job.fault = store::NewJobFault{plan.fault->block, plan.fault->error};
   for (const domain::PlannedBlock& planned : plan.blocks) {
-    store::NewJobBlock block = BlockOf(planned, plan, source);
+    store::NewJobBlock block = BlockOf(call, planned, plan, source);
     auto webhook = WebhookOf(call, planned);
     if (auto* sentence = std::get_if<std::string>(&webhook)) {
       if (!job.fault)

@@ -1,6 +1,8 @@
 #include "api/workflows/workflow_json.h"
 
+#include "api/workflows/block_terms.h"
 #include "base/clock.h"
+#include "domain/money.h"
 
 namespace vedette::api {
 namespace {
@@ -37,7 +39,7 @@ Json WorkflowJson(const store::Workflow& workflow) {
   return json;
 }
 
-Json BlockTypeJson(const domain::BlockType& type) {
+Json BlockTypeJson(const domain::BlockType& type, const config::Config& config) {
   const bool is_source = type.category == domain::BlockCategory::kSource;
   Json inputs = Json::array();
   if (type.takes) {
@@ -46,14 +48,14 @@ Json BlockTypeJson(const domain::BlockType& type) {
     inputs = Json::array(
         {domain::FrameName(domain::Frame::kLead), domain::FrameName(domain::Frame::kCompany)});
   }
-  const bool by_tier = type.work == domain::BlockWork::kResearch;
+  const auto price_mc = ListPriceMc(config, type);
   return {{"block_name", type.name},
           {"specs_schema", base::ParseJsonOrThrow(type.specs_schema)},
           {"block_type", domain::BlockCategoryName(type.category)},
           {"description", type.description},
           {"input_types", std::move(inputs)},
           {"output_type", type.takes ? Json(domain::FrameName(*type.takes)) : Json(nullptr)},
-          {"price", by_tier ? Json(nullptr) : Json(0)}};
+          {"price", price_mc ? domain::CreditsToJson(*price_mc) : Json(nullptr)}};
 }
 
 }  // namespace vedette::api

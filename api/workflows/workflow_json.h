@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/workflow/block_type.h"
 #include "store/workflows/workflows.h"
 
@@ -14,6 +15,7 @@ namespace vedette::api {
 base::Json WorkflowItem(const store::Workflow& workflow);
 base::Json WorkflowJson(const store::Workflow& workflow);
 
-base::Json BlockTypeJson(const domain::BlockType& type);
+// With its price as it is configured.
+base::Json BlockTypeJson(const domain::BlockType& type, const config::Config& config);
 
 }  // namespace vedette::api

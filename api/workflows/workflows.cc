@@ -161,9 +161,11 @@ rest::Handled DeleteWorkflow(Call& call) {
   return ShowOne(call, id, store::Deleted::kShown);
 }
 
-rest::Handled ListBlocks(Call& /*call*/) {
+rest::Handled ListBlocks(Call& call) {
   base::Json list = base::Json::array();
-  for (const domain::BlockType* type : domain::BlockTypes()) list.push_back(BlockTypeJson(*type));
+  for (const domain::BlockType* type : domain::BlockTypes()) {
+    list.push_back(BlockTypeJson(*type, call.parts.config));
+  }
   return rest::JsonReply(200, list);
 }
 

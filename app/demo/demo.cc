@@ -277,7 +277,8 @@ int Demo::Tell() {
                    .frequency = std::max(kFrequency, floor),
                    .frequency_idle = std::max(kFrequencyIdle, floor),
                    .price_mc = config_.prices_mc.at("low"),
-                   .site_moved = site_moved_});
+                   .site_moved = site_moved_,
+                   .only = options_.only});
   story.SetUp();
   Save();
   story.Tell();
@@ -321,6 +322,10 @@ void Demo::ShowAddresses(const base::Json& announced) {
 }
 
 }  // namespace
+
+std::vector<std::string> DemoChapters() {
+  return DemoStory::ChapterNames();
+}
 
 int RunDemo(const DemoOptions& options, const config::Environment& environment,
             const StopSignals& signals) {

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/demo/demo_receiver.h"
 #include "app/signals.h"
@@ -15,7 +17,11 @@ struct DemoOptions {
   std::optional<int> api_port;
   std::optional<int> admin_port;
   ReceiverMode receiver = ReceiverMode::kHonest;
+  std::string only;  // a chapter's name; empty: the whole story
 };
+
+// The names of the story's chapters, in its order.
+std::vector<std::string> DemoChapters();
 
 // `vedette demo`: a private PostgreSQL under DIR, every role in this process, a site to watch and a
 // receiver, and the story. Prints to standard output. Returns the exit status: 0 when every step

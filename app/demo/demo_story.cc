@@ -218,15 +218,47 @@ void DemoStory::MakeMonitor() {
 
 // ---- 2 to 8: the story
 
+const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
+  static const std::vector<Chapter> kChapters = {
+      {"checks", "", &DemoStory::TellRowsChecked},
+      {"change", "checks", &DemoStory::TellFieldChanged},
+      {"webhook", "change", &DemoStory::TellWebhook},
+      {"cost", "checks", &DemoStory::TellBalance},
+      {"pause", "", &DemoStory::TellPause},
+      {"resume", "pause", &DemoStory::TellResume},
+      {"addresses", "", &DemoStory::TellAddresses},
+  };
+  return kChapters;
+}
+
+std::vector<std::string> DemoStory::ChapterNames() {
+  std::vector<std::string> names = {"monitor"};
+  for (const Chapter& chapter : Chapters()) names.emplace_back(chapter.name);
+  return names;
+}
+
+bool DemoStory::IsTold(std::string_view chapter) const {
+  if (parts_.only.empty()) return true;
+  // From the one that was asked for back to the one that needs no other.
+  std::string_view told = parts_.only;
+  while (!told.empty()) {
+    if (told == chapter) return true;
+    const auto found = std::find_if(Chapters().begin(), Chapters().end(),
+                                    [told](const Chapter& one) { return one.name == told; });
+    told = found == Chapters().end() ? std::string_view() : found->after;
+  }
+  return false;
+}
+
 void DemoStory::Tell() {
   try {
-    TellRowsChecked();
-    TellFieldChanged();
-    TellWebhook();
-    TellBalance();
-    TellPause();
-    TellResume();
-    TellAddresses();
+    for (const Chapter& chapter : Chapters()) {
+      if (IsTold(chapter.name)) {
+        (this->*chapter.tell)();
+      } else {
+        ++step_;  // a chapter keeps its number
+      }
+    }
   } catch (const RequestFailed& error) {
     Fail(error.what());
   } catch (const Json::exception& error) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/demo/demo_mail.h"
 #include "app/demo/demo_receiver.h"
@@ -49,6 +51,7 @@ struct DemoStoryParts {
   std::chrono::seconds frequency_idle;  // and afterwards
   std::int64_t price_mc;                // of one check
   bool site_moved;                      // the monitor's rows name addresses that are gone
+  std::string only;                     // one of DemoStory::ChapterNames(); empty: all of them
 };
 
 // The demo's story, driven through the public API and the admin port alone. Each step waits until
@@ -59,8 +62,11 @@ class DemoStory {
 
   // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
   void SetUp();
-  // From the first checks to the resume, and the addresses that are found.
+  // The chapters after the set-up: all of them, or the one that `only` names and those that it goes
+  // on from.
   void Tell();
+  // What `only` may name. The first is the set-up, which every story begins with.
+  static std::vector<std::string> ChapterNames();
   // Changes the site now and then and tells what comes of it, until a stop is asked for or
   // `failed` returns true.
   void StayUp(const std::function<bool()>& failed);
@@ -74,6 +80,16 @@ class DemoStory {
     std::int64_t total_mc() const { return balance_mc + reserved_mc + charged_mc; }
   };
   using Observe = std::function<bool(std::string* seen)>;
+  struct Chapter {
+    std::string_view name;
+    std::string_view after;  // the chapter that it goes on from; empty: from the set-up
+    void (DemoStory::*tell)();
+  };
+
+  // In the order of the story, which is that of their numbers.
+  static const std::vector<Chapter>& Chapters();
+  // Whether it is told: by its name, or because what is told goes on from it.
+  bool IsTold(std::string_view chapter) const;
 
   void BeginStep(const std::string& title);
   void WaitUntil(const std::string& what, const Observe& observe);

@@ -31,8 +31,12 @@ enum class BlockWork {
   kRowFunction,  // a worker: each row alone, by the function that `make` gives
   kDedupe,       // a worker: rows by what the parts before have shown, so one part after the other
   kResearch,     // a worker: each row by the probe of its tier
+  kLookup,       // a worker: each row by a lookup (lookup_rows.h)
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
+
+// By what a row of a block is priced, and so whether it is charged (api/workflows/block_terms.h).
+enum class BlockPrice { kFree, kTier, kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
 
 using Columns = std::vector<std::string>;  // of a block's output, each name once
 using Cells = std::vector<base::Json>;     // a row in the order of its columns; null: no value
@@ -51,6 +55,8 @@ class RowFunction {
   virtual std::optional<Cells> Apply(Cells row) const = 0;
 };
 
+class LookupRows;  // lookup_rows.h
+
 // What is wrong with specs that fit their schema.
 struct SpecFault {
   base::Json at;  // array: the way from the specs on
@@ -67,6 +73,7 @@ struct BlockType {
   Lane lane = Lane::kTransform;
   std::optional<Frame> takes{};       // empty: either
   std::chrono::milliseconds pace{0};  // how long a row typically takes
+  BlockPrice price = BlockPrice::kFree;
   bool drops_rows = false;
   // The columns of the output. `specs` are whole: they fit the schema, defaults filled in. Throws
   // BindError.
@@ -74,6 +81,11 @@ struct BlockType {
   // Of kRowFunction; after bind. It may keep references to neither.
   std::unique_ptr<const RowFunction> (*make)(const base::Json& specs,
                                              const Columns& input) = nullptr;
+  // Of kLookup: the type of the block of jobs whose lookup is asked ("find_email"), and what of a
+  // row is asked; after bind.
+  std::string_view lookup{};
+  std::unique_ptr<const LookupRows> (*make_lookup)(const base::Json& specs,
+                                                   const Columns& input) = nullptr;
   // Null: the schema says everything.
   std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
   // The member of the specs that is a URL of the client's to send to; empty: there is none.

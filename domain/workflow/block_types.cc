@@ -8,9 +8,24 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::array<const BlockType*, 8> kTypes{
-    &kWebhookBlock, &kReadCsvBlock,    &kFilterBlock,        &kSelectColumnsBlock,
-    &kDedupeBlock,  &kEnrichLeadBlock, &kEnrichCompanyBlock, &kOutgoingWebhookBlock};
+// One a line.
+constexpr auto kTypes = std::to_array<const BlockType*>({
+    &kWebhookBlock,
+    &kReadCsvBlock,
+    &kFilterBlock,
+    &kSelectColumnsBlock,
+    &kDedupeBlock,
+#ifdef VEDETTE_PHONES
+    &kVerifyPhoneBlock,
+#endif
+    &kEnrichLeadBlock,
+    &kEnrichCompanyBlock,
+    &kFindEmailBlock,
+    &kVerifyEmailBlock,
+    &kReverseEmailBlock,
+    &kVerifyAgeBlock,
+    &kOutgoingWebhookBlock,
+});
 
 }  // namespace
 

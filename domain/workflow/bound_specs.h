@@ -12,9 +12,11 @@ struct BoundSpecs {
   std::string block_id;
   base::Json specs = base::Json::object();  // with the defaults
   Columns input;                            // the columns of its input; of a source its own
+  // What of the configuration the run keeps from its start on: of a lookup LookupTermsJson.
+  base::Json terms = nullptr;
 };
 
-// JSON: {"block_id", "specs", "columns"}.
+// JSON: {"block_id", "specs", "columns", "terms"?}.
 std::string BoundSpecsJson(const BoundSpecs& bound);
 // Throws std::exception for anything else.
 BoundSpecs ReadBoundSpecs(const std::string& json);

@@ -6,7 +6,7 @@
 
 #include "domain/names.h"
 #include "domain/observation.h"
-#include "domain/workflow/block_type.h"
+#include "domain/workflow/added_columns.h"
 
 // What the blocks enrich_lead and enrich_company ask about a row, and where the answer goes. Pure.
 namespace vedette::domain {
@@ -26,9 +26,6 @@ struct EnrichPlan {
 };
 // `specs` are whole.
 EnrichPlan PlanEnrich(const base::Json& specs, const Columns& input);
-
-// A row as JSON texts, one a cell, as the worker has it.
-using TextCells = std::vector<std::string>;
 
 // The row's values by column, as the probe is told them: an object.
 base::Json SubjectOf(const EnrichPlan& plan, const TextCells& row);

@@ -25,6 +25,7 @@ int WindowOf(const BlockType& type, int part_rows, int window_rows) {
     case BlockWork::kGiven:
     case BlockWork::kRowFunction:
     case BlockWork::kResearch:
+    case BlockWork::kLookup:
       break;
   }
   return std::max(kPartWindowMin, window_rows / part_rows);

@@ -86,8 +86,22 @@ def test_once_passes_and_leaves_nothing_running(binary, directory):
     assert stat.S_IMODE((directory / "state.json").stat().st_mode) == 0o600
 
 
+def test_only_tells_a_chapter_and_those_that_it_goes_on_from(binary, directory):
+    done = run(binary, directory, "--only", "webhook")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^(\d+)/\d+ ", done.stdout, re.MULTILINE) == ["1", "2", "3", "4"]
+    assert "signature verified" in done.stdout and "Every step was observed." in done.stdout
+
+
+def test_a_chapter_that_is_not_there_is_refused_with_those_that_are(binary, directory):
+    done = run(binary, directory, "--only", "nonsense")
+    assert done.returncode == 2
+    assert all(name in done.stderr for name in ("monitor", "webhook", "addresses"))
+    assert not directory.exists()
+
+
 def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
-    done = run(binary, directory, "--receiver", "refuse")
+    done = run(binary, directory, "--receiver", "refuse", "--only", "webhook")
     assert done.returncode == 1
     assert "Step 4/8 (The receiver is told) failed" in done.stdout
     assert "refused" in done.stdout
@@ -95,7 +109,7 @@ def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
 
 
 def test_a_wrong_signature_key_fails_the_step_by_name(binary, directory):
-    done = run(binary, directory, "--receiver", "wrong-key")
+    done = run(binary, directory, "--receiver", "wrong-key", "--only", "webhook")
     assert done.returncode == 1
     assert "Step 4/8 (The receiver is told) failed" in done.stdout
     assert "signature" in done.stdout

@@ -133,6 +133,34 @@ TEST_F(ApiRuns, EnrichAddsColumnsAndChargesWhatHasNoError) {
   EXPECT_EQ(Sql("select balance_mc from account where org_id = '" + acme.org_id + "'"), "999000");
 }
 
+TEST_F(ApiRuns, ALookupOfARunKeepsItsPriceItsLaneAndItsTermsFromTheStart) {
+  ServeLanes("{smtp,lookup,research}");
+  const std::string workflow =
+      NewWorkflow(Chain({WebhookSource(), Block("find_email", {{"mode", "PERSONAL"}}),
+                         Block("verify_email"), Block("find_email", {{"verify_emails", false}}),
+                         Block("reverse_email"), Block("verify_age")}));
+  const Json record{{"name", "Ada"}, {"email", "ada@a.example"}};
+  const Json payload{{"webhook_payload", Json::array({record})}};
+  const Reply started = Ask("POST", "/workflows/run?workflow_id=" + workflow, payload);
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  EXPECT_EQ(started.body["estimated_cost_cents"], 20 + 1 + 5 + 5 + 20);
+  const std::string blocks =
+      "select string_agg(type || ' ' || lane || ' ' || price_mc || ' ' || "
+      "(specs->'terms'->>'charge'"
+      "), ', ' order by block) from job_block where block > 0 and job_id = '";
+  EXPECT_EQ(Sql(blocks + started.body["job_id"].get<std::string>() + "'"),
+            "row_find_email 2 20000 found, row_verify_email 2 1000 always, "
+            "row_find_email 1 5000 found, row_reverse_email 1 5000 found, "
+            "row_verify_age 3 20000 found");
+  ServeLanes("{lookup,research}");
+  const std::string without = Run(workflow, payload);
+  EXPECT_EQ(Sql("select string_agg(lane::text, ' ' order by block) from job_block "
+                "where block > 0 and job_id = '" +
+                without + "'"),
+            "1 1 1 1 3")
+      << "addresses are looked up all the same, and not verified";
+}
+
 TEST_F(ApiRuns, BehindAFilterMoneyIsReservedAsRowsComeThrough) {
   const Worker worker(*this);
   const std::string workflow =

@@ -1,6 +1,8 @@
 // Saved workflows through the public API.
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "tests/store/api_runs_support.h"
 
 namespace vedette::test {
@@ -139,20 +141,29 @@ TEST_F(ApiWorkflows, AForeignWorkflowIsNotThere) {
 TEST_F(ApiWorkflows, TheBlocksAreListedWithTheirSchemas) {
   const Reply blocks = Ask("GET", "/workflows/blocks");
   ASSERT_EQ(blocks.status, 200);
-  std::vector<std::string> names;
+  std::map<std::string, Json> by_name;
   for (const Json& block : blocks.body) {
-    names.push_back(block["block_name"]);
+    by_name[block["block_name"]] = block;
     EXPECT_EQ(block["specs_schema"]["additionalProperties"], false);
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"webhook", "read_csv", "filter", "select_columns", "dedupe",
-                                      "enrich_lead", "enrich_company", "outgoing_webhook"}));
-  EXPECT_EQ(blocks.body[0]["input_types"], Json::array());
-  EXPECT_EQ(blocks.body[0]["block_type"], "source");
-  EXPECT_EQ(blocks.body[2]["input_types"], (Json::array({"LEAD", "COMPANY"})));
-  EXPECT_EQ(blocks.body[2]["price"], 0);
-  EXPECT_EQ(blocks.body[6]["output_type"], "COMPANY");
-  EXPECT_TRUE(blocks.body[6]["price"].is_null());
+  for (const char* name : {"webhook", "read_csv", "filter", "select_columns", "dedupe",
+                           "enrich_lead", "enrich_company", "find_email", "verify_email",
+                           "reverse_email", "verify_age", "outgoing_webhook"}) {
+    EXPECT_TRUE(by_name.contains(name)) << name;
+  }
+  EXPECT_EQ(by_name["webhook"]["input_types"], Json::array());
+  EXPECT_EQ(by_name["webhook"]["block_type"], "source");
+  EXPECT_EQ(by_name["filter"]["input_types"], (Json::array({"LEAD", "COMPANY"})));
+  EXPECT_EQ(by_name["filter"]["price"], 0);
+  EXPECT_EQ(by_name["enrich_company"]["output_type"], "COMPANY");
+  for (const char* name : {"enrich_company", "find_email"}) {
+    EXPECT_TRUE(by_name[name]["price"].is_null()) << name << " costs what its specs say";
+  }
+  EXPECT_EQ(by_name["verify_email"]["price"], 1);
+  EXPECT_EQ(by_name["verify_email"]["input_types"], (Json::array({"LEAD", "COMPANY"})));
+  EXPECT_EQ(by_name["reverse_email"]["price"], 5);
+  EXPECT_EQ(by_name["verify_age"]["price"], 20);
+  EXPECT_EQ(by_name["verify_age"]["input_types"], (Json::array({"LEAD"})));
 }
 
 }  // namespace

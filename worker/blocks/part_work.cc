@@ -149,6 +149,7 @@ std::unique_ptr<const PartWork> WorkOf(const domain::BlockType& type,
       return std::make_unique<ReadCsvWork>();
     case domain::BlockWork::kGiven:
     case domain::BlockWork::kResearch:
+    case domain::BlockWork::kLookup:
     case domain::BlockWork::kAtEnd:
       return nullptr;
   }
@@ -159,7 +160,8 @@ std::unique_ptr<const PartWork> WorkOf(const domain::BlockType& type,
 
 std::optional<BoundWork> BindPartWork(const std::string& type, const std::string& specs_json) {
   const domain::BlockType* block = domain::FindBlockType(type);
-  if (block == nullptr) return std::nullopt;
+  // A lookup of a route has the name of its block, and specs of its own.
+  if (block == nullptr || block->work == domain::BlockWork::kLookup) return std::nullopt;
   try {
     auto work = WorkOf(*block, domain::ReadBoundSpecs(specs_json));
     if (!work) return std::nullopt;

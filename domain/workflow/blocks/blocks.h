@@ -12,6 +12,13 @@ extern const BlockType kSelectColumnsBlock;
 extern const BlockType kDedupeBlock;
 extern const BlockType kEnrichLeadBlock;
 extern const BlockType kEnrichCompanyBlock;
+extern const BlockType kFindEmailBlock;
+extern const BlockType kVerifyEmailBlock;
+extern const BlockType kReverseEmailBlock;
+extern const BlockType kVerifyAgeBlock;
+#ifdef VEDETTE_PHONES
+extern const BlockType kVerifyPhoneBlock;
+#endif
 extern const BlockType kOutgoingWebhookBlock;
 
 }  // namespace vedette::domain

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
 #include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/cell_value.h"
 
@@ -31,43 +30,8 @@ constexpr std::string_view kSchema = R"({
 // Asked of web pages or models, which takes this long.
 constexpr std::chrono::milliseconds kPace{5000};
 
-constexpr std::string_view kNull = "null";
-
-std::size_t PlaceOf(const std::string& name, Columns* columns) {
-  const auto at = std::find(columns->begin(), columns->end(), name);
-  if (at != columns->end()) return static_cast<std::size_t>(at - columns->begin());
-  columns->push_back(name);
-  return columns->size() - 1;
-}
-
-// An error is never written over another one: the name gets a number.
-std::size_t PlaceOfError(const std::string& name, Columns* columns) {
-  std::string free = name;
-  for (int n = 2; std::find(columns->begin(), columns->end(), free) != columns->end(); ++n) {
-    free = name + "_" + std::to_string(n);
-  }
-  columns->push_back(free);
-  return columns->size() - 1;
-}
-
 Columns Bind(const Json& specs, const Columns& input) {
   return PlanEnrich(specs, input).output;
-}
-
-// The cells of a row whose added cells are null yet.
-TextCells Widened(const EnrichPlan& plan, const TextCells& row) {
-  TextCells cells = row;
-  cells.resize(plan.output.size(), std::string(kNull));
-  return cells;
-}
-
-// The database keeps no NUL, and reads no text that is not UTF-8.
-Json Storable(const Json& value) {
-  return value.is_string() ? Json(base::RepairUtf8(value.get_ref<const std::string&>())) : value;
-}
-
-bool HasValue(const std::string& cell) {
-  return CellValue(base::ParseJsonOrThrow(cell)).has_value();
 }
 
 std::optional<SpecFault> Judge(const Json& specs) {
@@ -88,6 +52,7 @@ constexpr BlockType Enrich(std::string_view name, std::string_view description, 
   type.lane = Lane::kResearch;
   type.takes = takes;
   type.pace = kPace;
+  type.price = BlockPrice::kTier;
   type.bind = Bind;
   type.judge = Judge;
   return type;
@@ -125,7 +90,7 @@ Json SubjectOf(const EnrichPlan& plan, const TextCells& row) {
 }
 
 TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observation& observed) {
-  TextCells cells = Widened(plan, row);
+  TextCells cells = Widened(row, plan.output.size());
   Json sources = Json::array();
   std::optional<double> confidence;  // the lowest of those that are told
   for (std::size_t i = 0; i < plan.fields.size(); ++i) {
@@ -144,13 +109,13 @@ TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observ
     if (field.confidence)
       confidence = std::min(*field.confidence, confidence.value_or(*field.confidence));
   }
-  cells.at(plan.sources_at) = sources.empty() ? std::string(kNull) : base::DumpJson(sources);
-  cells.at(plan.confidence_at) = confidence ? base::DumpJson(*confidence) : std::string(kNull);
+  cells.at(plan.sources_at) = sources.empty() ? std::string(kNullCell) : base::DumpJson(sources);
+  cells.at(plan.confidence_at) = confidence ? base::DumpJson(*confidence) : std::string(kNullCell);
   return cells;
 }
 
 TextCells FailedRow(const EnrichPlan& plan, const TextCells& row, const std::string& error) {
-  TextCells cells = Widened(plan, row);
+  TextCells cells = Widened(row, plan.output.size());
   cells.at(plan.error_at) = base::DumpJson(Storable(error));
   return cells;
 }

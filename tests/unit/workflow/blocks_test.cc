@@ -2,8 +2,8 @@
 
 #include "domain/workflow/block_types.h"
 #include "domain/workflow/dedupe.h"
-#include "domain/workflow/definition.h"
 #include "domain/workflow/enrich.h"
+#include "tests/unit/workflow/blocks_support.h"
 
 namespace vedette::domain {
 namespace {
@@ -13,27 +13,8 @@ using testing::HasSubstr;
 
 const Columns kInput{"name", "age", "tags"};
 
-// The specs with their defaults; they fit.
-Json Whole(const std::string& block, Json specs) {
-  const DefinitionRules rules{[](const std::string&) { return std::nullopt; }, nullptr};
-  const auto faults = JudgeBlockSpecs(*FindBlockType(block), Json::array(), &specs, rules);
-  EXPECT_TRUE(faults.empty()) << faults.front().type << " " << faults.front().loc;
-  return specs;
-}
-
-std::string FaultOf(const std::string& block, Json specs) {
-  const DefinitionRules rules{[](const std::string&) { return std::nullopt; }, nullptr};
-  const auto faults = JudgeBlockSpecs(*FindBlockType(block), Json::array(), &specs, rules);
-  return faults.empty() ? "" : faults.front().type + " " + base::DumpJson(faults.front().loc);
-}
-
 std::string BindErrorOf(const std::string& block, const Json& specs) {
-  try {
-    FindBlockType(block)->bind(Whole(block, specs), kInput);
-  } catch (const BindError& error) {
-    return error.what();
-  }
-  return "";
+  return domain::BindErrorOf(block, specs, kInput);
 }
 
 std::optional<Cells> Apply(const std::string& block, const Json& specs, const Cells& row) {

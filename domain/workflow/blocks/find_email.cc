@@ -1,0 +1,124 @@
+#include "domain/email/find_request.h"
+#include "domain/workflow/blocks/blocks.h"
+#include "domain/workflow/lookup_rows.h"
+
+// Finds the address of the person of each row, as POST /find-email does.
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kSchema = R"({
+  "type": "object", "additionalProperties": false,
+  "properties": {
+    "mode": {"type": "string", "enum": ["PROFESSIONAL", "PERSONAL"], "default": "PROFESSIONAL"},
+    "verify_emails": {"type": "boolean", "default": true,
+      "description": "Whether mail servers are asked about the addresses that were found."},
+    "providers": {"type": ["array", "null"], "minItems": 1, "maxItems": 16, "default": null,
+      "items": {"type": "string", "minLength": 1, "maxLength": 32},
+      "description": "Who is asked, in this order, in place of the configured ones."},
+    "columns": {"type": "object", "additionalProperties": false, "default": {},
+      "description": "Which column has what; absent: the column of that name, if there is one.",
+      "properties": {
+        "name": {"type": "string", "minLength": 1, "maxLength": 200},
+        "first_name": {"type": "string", "minLength": 1, "maxLength": 200},
+        "last_name": {"type": "string", "minLength": 1, "maxLength": 200},
+        "company": {"type": "string", "minLength": 1, "maxLength": 200},
+        "domain": {"type": "string", "minLength": 1, "maxLength": 200},
+        "linkedin": {"type": "string", "minLength": 1, "maxLength": 200},
+        "email": {"type": "string", "minLength": 1, "maxLength": 200}
+      }}
+  }
+})";
+
+// Pages and mail servers are asked.
+constexpr std::chrono::milliseconds kPace{3000};
+
+enum Added : std::size_t { kEmail, kStatus, kType, kPersonalEmail };
+
+LeadColumns LeadOfSpecs(const Json& specs, const Columns& input) {
+  return {specs.at("columns"),
+          input,
+          {"name", "first_name", "last_name", "company", "domain", "linkedin", "email"}};
+}
+
+LookupColumns AddedTo(const Columns& input) {
+  return {input, {"email", "email_status", "email_type", "personal_email"}, "email_error"};
+}
+
+// The member of the first of [[address, status, type], ..]; null where there is none.
+Json OfFirst(const Json& tuples, std::size_t member) {
+  if (tuples.empty()) return nullptr;
+  const Json& value = tuples.at(0).at(member);
+  return value == "" ? Json(nullptr) : value;
+}
+
+class FindEmail final : public LookupRows {
+ public:
+  FindEmail(const Json& specs, const Columns& input)
+      : lead_(LeadOfSpecs(specs, input)), columns_(AddedTo(input)) {
+    request_.mode = ParseFindMode(specs.at("mode").get<std::string>()).value();
+    request_.verify_emails = specs.at("verify_emails").get<bool>();
+    if (!specs.at("providers").is_null()) request_.providers = NamesIn(specs.at("providers"));
+  }
+
+  std::string RequestJson(const LookupTerms& terms) const override {
+    FindRequest request = request_;
+    request.charge = terms.charge;
+    request.verify_mc = terms.verify_mc;
+    return FindSpecsJson(request);
+  }
+
+  RowLead LeadOf(const TextCells& row) const override { return lead_.LeadOf(row); }
+
+  TextCells Answered(const TextCells& row, const Json& cell) const override {
+    TextCells cells = columns_.Begin(row);
+    const bool professional = request_.mode == FindMode::kProfessional;
+    const Json& asked = cell.at(professional ? "email" : "personal_email");
+    const bool is_found = !OfFirst(asked, 0).is_null();
+    columns_.Replace(kEmail, OfFirst(cell.at("email"), 0), &cells);
+    columns_.Set(kStatus, OfFirst(asked, 1), &cells);
+    columns_.Set(kType, is_found ? OfFirst(asked, 2) : Json(nullptr), &cells);
+    columns_.Replace(kPersonalEmail, OfFirst(cell.at("personal_email"), 0), &cells);
+    return cells;
+  }
+
+  TextCells Failed(const TextCells& row, const RowFault& fault) const override {
+    return columns_.Failed(row, fault);
+  }
+
+ private:
+  const LeadColumns lead_;
+  const LookupColumns columns_;
+  FindRequest request_;
+};
+
+Columns Bind(const Json& specs, const Columns& input) {
+  LeadOfSpecs(specs, input);
+  return AddedTo(input).output();
+}
+
+std::unique_ptr<const LookupRows> Make(const Json& specs, const Columns& input) {
+  return std::make_unique<FindEmail>(specs, input);
+}
+
+}  // namespace
+
+const BlockType kFindEmailBlock{
+    .name = "find_email",
+    .description =
+        "Finds the email address of the person of each row. A row is charged where an "
+        "address was found.",
+    .specs_schema = kSchema,
+    .category = BlockCategory::kEnrich,
+    .work = BlockWork::kLookup,
+    .lane = Lane::kSmtp,
+    .takes = Frame::kLead,
+    .pace = kPace,
+    .price = BlockPrice::kFindEmail,
+    .bind = Bind,
+    .lookup = "find_email",
+    .make_lookup = Make,
+};
+
+}  // namespace vedette::domain

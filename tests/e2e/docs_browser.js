@@ -1,0 +1,63 @@
+// Reads /docs of the API in a headless Chromium, on a phone: nothing is wider than the screen, nothing is asked of anybody
+// else, the search finds, and axe-core has nothing against it. What it needs comes as JSON on standard input.
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const WAIT_MS = 30000;
+const PHONE = {width: 390, height: 844};
+const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+                   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+async function search(page, words) {
+  await page.getByLabel('Find').fill(words);
+  return page.locator('main section:visible').evaluateAll(parts => parts.map(part => part.id));
+}
+
+async function main() {
+  const given = JSON.parse(fs.readFileSync(0, 'utf8'));
+  const {chromium} = require(path.join(given.modules, 'playwright-core'));
+  const context = await chromium.launchPersistentContext(given.profile, {
+    executablePath: given.chromium, args: ARGUMENTS, viewport: PHONE, colorScheme: 'light'});
+  context.setDefaultTimeout(WAIT_MS);
+  try {
+    const page = context.pages()[0] ?? await context.newPage();
+    const problems = [];
+    page.on('console', message => {
+      const isIcon = /favicon/.test(message.location().url);
+      if (message.type() === 'error' && !isIcon) problems.push(message.text());
+    });
+    page.on('pageerror', error => problems.push(`exception: ${error.message}`));
+    page.on('request', request => {
+      if (!request.url().startsWith(given.url)) problems.push(`asks elsewhere: ${request.url()}`);
+    });
+    await page.goto(`${given.url}/docs`);
+    await page.screenshot({path: path.join(given.screenshots, 'docs-phone.png')});
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert(wider <= 0, `the page is ${wider} px wider than the screen`);
+
+    const all = await search(page, '');
+    assert(all.length > 50, `${all.length} sections`);
+    const some = await search(page, 'Webhook  TEST');
+    assert(some.includes('testWebhook') && !some.includes('getCredits') && some.length < all.length, some.join(' '));
+    assert.match(await page.getByRole('status').innerText(), new RegExp(`^${some.length} found$`));
+    assert.deepEqual(await search(page, 'no such words at all'), []);
+    assert((await search(page, 'jsonld:Product')).includes('describing'), 'how fields are described');
+    assert.deepEqual(await search(page, ''), all);
+
+    // The page's own policy refuses what is put into it; this way needs no permission of the page.
+    const axe = fs.readFileSync(path.join(given.modules, 'axe-core', 'axe.min.js'), 'utf8');
+    await page.evaluate(axe);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({colorScheme});
+      const {violations} = await page.evaluate(() => axe.run({runOnly: ['wcag2a', 'wcag2aa']}));
+      assert.deepEqual(violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html).join(' ')}`), [], colorScheme);
+    }
+    assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+  }
+  console.log(JSON.stringify({done: true}));
+}
+
+main();

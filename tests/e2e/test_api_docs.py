@@ -1,0 +1,61 @@
+"""/docs of the API: it stands alone, is read on a phone, finds what is looked for, and its samples run as they stand."""
+
+import html
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, Vedette, call, clean_environment
+
+# Those of the samples that need nothing but what the ones before them have made.
+SAMPLES = ["createMonitor", "listMonitors", "getMonitor", "listRows", "triggerMonitor", "listTicks", "listBlocks", "getCredits"]
+
+
+@pytest.fixture
+def service(binary, database, tmp_path):
+    """Without workers: nobody looks at the pages that the samples name."""
+    it = Vedette(binary, database.url, tmp_path).migrate().start(roles="api,admin")
+    yield it
+    assert it.stop() == 0, it.log()
+
+
+def test_the_samples_run_as_they_stand(service):
+    tenant = service.organisation()
+    page = call("GET", service.api + "/docs").body.decode()
+    samples = {name: html.unescape(text) for name, text in
+               re.findall(r'<section id="(\w+)">.*?<pre class="curl">(.*?)</pre>', page, re.DOTALL)}
+    operations = [operation["operationId"] for item in call("GET", service.api + "/openapi.json").json["paths"].values()
+                  for method, operation in item.items() if method != "parameters"]
+    assert set(samples) == set(operations), "every operation has its sample"
+    variables = {"API_URL": service.api, "API_KEY": tenant.api_key}
+    for name in SAMPLES:
+        # The one address of the samples that is judged when it is given.
+        text = samples[name].replace("https://hooks.example.com/vedette", "http://127.0.0.1:1/")
+        done = subprocess.run(["bash", "-euc", text], capture_output=True, text=True, timeout=60,
+                              env=clean_environment(variables))
+        assert done.returncode == 0, (name, done.stderr)
+        answer = json.loads(done.stdout)
+        assert "error" not in answer and "detail" not in answer, (name, answer)
+        if name == "createMonitor":
+            variables["MONITOR_ID"] = answer["id"]
+
+
+def test_it_is_read_on_a_phone_without_asking_anybody_else(service, tmp_path):
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert tools.returncode == 0, tools.stderr
+    modules = f"{tools.stdout.splitlines()[-1]}/node_modules"
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    given = {"url": service.api, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
+             "screenshots": str(screenshots)}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests/e2e/docs_browser.js"], input=json.dumps(given),
+                          capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
+
+
+def test_its_policy_lets_its_own_script_run_alone(service):
+    policy = call("GET", service.api + "/docs").headers["Content-Security-Policy"]
+    assert re.fullmatch(r"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[A-Za-z0-9+/]{43}='", policy)

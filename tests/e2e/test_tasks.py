@@ -1,0 +1,154 @@
+"""docs/tasks/: each page is followed to its end, by its own samples. Addresses of the internet, ports and keys are the test's."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, clean_environment, free_port, wait_until
+from test_find_email import make_world  # noqa: F401
+
+
+class Page:
+    """A page of docs/tasks and a shell beside it. `replaced` says what is the test's."""
+
+    def __init__(self, name, directory, replaced, environment=None):
+        self.text = (ROOT / "docs/tasks" / name).read_text()
+        self.directory, self.replaced = directory, replaced
+        self.environment = clean_environment(environment)
+
+    def sample(self, name):
+        """The sample whose fence says `name`, without the list's indentation, with what is the test's in it."""
+        found = re.findall(rf"^( *)```\w+ {name}\n(.*?)^\1```$", self.text, re.MULTILINE | re.DOTALL)
+        assert len(found) == 1, name
+        indent, lines = found[0]
+        text = "".join(line.removeprefix(indent) for line in lines.splitlines(keepends=True))
+        for old, new in self.replaced.items():
+            text = text.replace(old, new)
+        return text
+
+    def run(self, *names, **variables):
+        """These samples, one after the other in one shell."""
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", "".join(map(self.sample, names))], cwd=self.directory,
+                              capture_output=True, text=True, timeout=180, env={**self.environment, **variables})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def samples(self):
+        return set(re.findall(r"^ *```\w+ (\w+)$", self.text, re.MULTILINE))
+
+
+@pytest.fixture
+def on_path(binary, tmp_path):
+    """The environment of a shell that finds vedette."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/vedette").symlink_to(binary.resolve())
+    return {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+
+
+def test_pricing_pages_are_watched(vedette, nginx, receiver, tmp_path):
+    nginx.write("pricing.html", "<h1>Starter</h1><p class=price>49 EUR</p>")
+    nginx.write("team.html", "<h1>Team</h1><p class=price>290 EUR</p>")
+    tenant = vedette.organisation()
+    page = Page("watch-pricing-pages.md", tmp_path, {
+        "https://api.example.com": vedette.api, "vd_live_...": tenant.api_key, "https://hooks.example.com/vedette": receiver.url,
+        "https://www.example.com/pricing": f"{nginx.url}/pricing.html", "https://www.example.com/team": f"{nginx.url}/team.html"})
+    (row,) = json.loads(page.run("begin", "preview"))["rows"]
+    assert row["observed"]["price"]["value"] == 49 and row["observed"]["headline"]["value"] == "Starter"
+    monitor = json.loads(page.run("begin", "create"))["id"]
+
+    def prices():
+        rows = json.loads(page.run("begin", "rows", monitor=monitor))["rows"]
+        return [row["current"].get("price", {}).get("value") for row in rows]
+
+    wait_until("both prices", lambda: prices() == [49, 290], every_s=0.5)
+    nginx.write("pricing.html", "<h1>Starter</h1><p class=price>59 EUR</p>")
+    page.run("begin", "trigger", monitor=monitor)
+    told = wait_until("the receiver to be told", lambda: receiver.requests)[0]
+    assert told["headers"]["Service-Event-Type"] == "monitor.field.changed"
+    assert told["headers"]["Service-Monitor-Id"] == monitor
+    (event,) = json.loads(page.run("begin", "changes", monitor=monitor))["events"]
+    assert (event["field"], event["previous_value"], event["current_value"]) == ("price", 49, 59)
+    assert event["event_group_id"] == told["headers"]["Service-Event-Id"]
+    assert page.samples() == {"begin", "preview", "create", "rows", "changes", "trigger"}
+
+
+def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811
+    world = make_world()
+    world.mail.knows = lambda local, domain: domain == "everybody.example" or local == "ada.lovelace"
+    world.serve("engines.example", "everybody.example")
+    world.start()
+    tenant = world.vedette.organisation(100)
+    page = Page("verify-leads.md", tmp_path, {"https://api.example.com": world.vedette.api, "vd_live_...": tenant.api_key,
+                                              "python3": sys.executable})
+    (tmp_path / "leads.csv").write_text(page.sample("leads"))
+    (tmp_path / "verify.py").write_text(page.sample("verify"))
+    page.run("run")
+    assert (tmp_path / "verified.csv").read_text() == page.sample("verified")
+    assert page.samples() == {"leads", "verify", "run", "verified"}
+
+
+def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, tmp_path):
+    ports = {f"127.0.0.1:{port}": f"127.0.0.1:{free_port()}" for port in (8080, 8081, 8082, 9464, 9465, 9466)}
+    page = Page("run-a-fleet.md", tmp_path, {
+        "postgresql://vedette@db.internal/vedette": f"'{database.url}'", "$(openssl rand -hex 32)": ENCRYPTION_KEY, **ports}, on_path)
+    script = "".join(map(page.sample, ("share", "start", "look", "replace"))) + """
+        echo replaced
+        until [ "$(vedette ctl --json overview | grep -c '"scheduler"')" -ge 2 ]; do sleep 0.2; done
+        vedette ctl --json overview
+        kill -TERM $(jobs -pr)
+        wait
+    """
+    # To files: what the page leaves running would hold a pipe open.
+    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
+        shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=page.environment, stdout=out,
+                                 stderr=err, start_new_session=True)
+    try:
+        status = shell.wait(180)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+    said = (tmp_path / "out").read_text()
+    assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
+    overview = said.split("\nreplaced\n")[1]
+    for role in ("api", "admin", "scheduler", "worker", "delivery"):
+        assert f'"{role}"' in overview, (role, overview)
+    assert page.samples() == {"share", "start", "look", "replace"}
+
+
+def test_who_is_paged_finds_what_it_is_and_mends_it(vedette, nginx, on_path, tmp_path):
+    mended = []
+    receiver = Receiver(lambda request: 200 if mended else 410)
+    try:
+        nginx.write("page.html", "<h1>A page</h1>")
+        tenant = vedette.organisation()
+        body = {"key_columns": ["url"], "struct": {"title": "css:h1"}, "frequency": "30d"}
+        gone = tenant.post("/monitors", {**body, "name": "Gone", "rows": [{"url": f"{nginx.url}/none.html"}]})["id"]
+        tenant.post("/monitors", {**body, "name": "Told", "rows": [{"url": f"{nginx.url}/page.html"}],
+                                  "webhook_url": receiver.url})
+
+        def operator(path):
+            answer = vedette.as_operator("GET", "/admin/v1" + path)
+            assert answer.status == 200, answer
+            return answer.json["items"]
+
+        wait_until("a dead delivery", lambda: operator("/deliveries?state=dead"))
+        page = Page("be-paged.md", tmp_path, {"http://127.0.0.1:9464": vedette.admin, "VEDETTE_ADMIN_TOKEN=...":
+                                              f"VEDETTE_ADMIN_TOKEN={ADMIN_TOKEN}"}, on_path)
+        assert "ready" in page.run("begin", "look")
+        wait_until("the failing monitor to be listed", lambda: gone in vedette.as_operator(
+            "GET", "/admin/v1/monitors?failing=true").body.decode())
+        shown = page.run("begin", "failing")
+        assert "Gone" in shown and "404" in shown, shown
+        assert "410" in page.run("begin", "dead")
+        mended.append(True)
+        page.run("begin", "dead", "replay")
+        wait_until("it to arrive", lambda: operator("/deliveries?state=delivered"))
+        assert page.samples() == {"begin", "look", "failing", "dead", "replay"}
+    finally:
+        receiver.close()
