@@ -148,6 +148,7 @@ rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&)
 rest::Handled PostOauthKeyValidation(const Parts&, store::Session&, const Call&, const Waiting&);
 
 // ledger.cc
+rest::Reply GetReservations(const Parts&, store::Session&, const Call&);
 rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 
 // monitors.cc

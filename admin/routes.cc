@@ -74,6 +74,7 @@ constexpr Route kRoutes[] = {
     {{"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", kJson}, kToken, nullptr, DeleteSession},
     {{"GET", "/admin/v1/orgs/{id}/users"}, kToken, nullptr, GetUsers},
     {{"DELETE", "/admin/v1/orgs/{id}/users/{user}", kJson}, kToken, nullptr, DeleteUser},
+    {{"GET", "/admin/v1/orgs/{id}/reservations"}, kToken, nullptr, GetReservations},
     {{"GET", "/admin/v1/orgs/{id}/ledger"}, kToken, nullptr, GetLedger},
     {{"GET", "/admin/v1/orgs/{id}/oauth-clients"}, kToken, nullptr, GetOauthClients},
     {{"POST", "/admin/v1/orgs/{id}/oauth-clients", kJson}, kToken, nullptr, PostOauthClient},

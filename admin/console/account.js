@@ -1,4 +1,4 @@
-// What belongs to an organisation's account: its OAuth clients, its users' sessions, and its ledger.
+// What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, h, number, table, when} from './dom.js';
@@ -83,6 +83,20 @@ export async function madeBy(organisationId, keyId) {
   const {items} = await ask('GET', `/orgs/${organisationId}/oauth-clients`);
   const names = items.filter(c => c.created_by.id === keyId).map(c => c.name);
   return names.length === 0 ? '' : ` It made the OAuth clients ${names.join(', ')}, which go on without it.`;
+}
+
+// What holds the credits that are reserved.
+export async function reservations(organisation) {
+  const held = await ask('GET', `/orgs/${organisation.id}/reservations`);
+  const lines = [
+    ...held.checks.map(c => ({holder: `checks, ${c.tier}`, reserved: c.reserved})),
+    ...held.jobs.map(j => ({holder: h('a', {href: `#/jobs/${j.job_id}`}, j.kind), reserved: j.reserved})),
+  ];
+  const more = held.job_count > held.jobs.length ? `, the largest ${held.jobs.length} jobs of ${held.job_count}` : '';
+  return table(`Reserved credits: ${number(held.reserved)}${more}`, [
+    ['For', l => l.holder],
+    ['Credits', l => number(l.reserved), 'n'],
+  ], lines, 'Nothing is reserved.');
 }
 
 export async function ledger(organisation) {

@@ -234,6 +234,13 @@ std::vector<CtlCommand> LedgerCommands() {
   const CtlOption month = Query("--month", "month", "Of a month, such as 2026-11");
   const CtlOption by = Query("--by", "by", "entry, day");
   return {
+      {"reservations",
+       "Show what an account's reserved credits are held for: checks by tier, and jobs",
+       "GET",
+       "/admin/v1/orgs/{id}/reservations",
+       {kOrganisation},
+       {},
+       {}},
       {"ledger",
        "List an account's lines, oldest first, with their totals",
        "GET",

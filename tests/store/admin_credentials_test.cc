@@ -151,6 +151,23 @@ TEST_F(AdminCredentials, AnOrganisationHasOneNameAtTheIdentityProviderAndNoOther
   EXPECT_EQ(Ask("PATCH", other, Json{{"external_id", "tenant-7"}}).status, 200);
 }
 
+TEST_F(AdminCredentials, WhatIsReservedIsShownByWhatHoldsIt) {
+  const std::string reservations = path + "/reservations";
+  EXPECT_EQ(Ask("GET", reservations).body, (Json{{"reserved", 0},
+                                                 {"checks", Json::array()},
+                                                 {"jobs", Json::array()},
+                                                 {"job_count", 0},
+                                                 {"jobs_reserved", 0}}));
+  Sql("insert into chunk (id, org_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, "
+      "due_at, row_count, reserved_mc, price_mc, month) values (gen_random_uuid(), '" +
+      org + "', 2, now(), '{}', '{}', '{}', '{}', now(), 1, 750, 750, '2026-11-01')");
+  const Reply held = Ask("GET", reservations);
+  EXPECT_EQ(held.body["checks"], Json::array({Json{{"tier", "medium"}, {"reserved", 0.75}}}));
+  EXPECT_EQ(held.body["reserved"], Ask("GET", path).body["reserved"]);
+  const std::string nobody = "/admin/v1/orgs/" + base::Uuid::V4().ToString();
+  EXPECT_EQ(Ask("GET", nobody + "/reservations").status, 404);
+}
+
 TEST_F(AdminCredentials, TheLedgerIsThatOfTheApi) {
   EXPECT_EQ(Ask("POST", path + "/credits", Json{{"amount", 10}, {"reason", "=trial"}}).status, 200);
   EXPECT_EQ(Ask("GET", path + "/ledger").body["lines"], Json::array()) << "it is too young";
