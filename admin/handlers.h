@@ -147,6 +147,10 @@ rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
 rest::Handled PostOauthKeyValidation(const Parts&, store::Session&, const Call&, const Waiting&);
 
+// templates.cc
+rest::Reply PostTemplate(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteTemplate(const Parts&, store::Session&, const Call&);
+
 // ledger.cc
 rest::Reply GetReservations(const Parts&, store::Session&, const Call&);
 rest::Reply GetLedger(const Parts&, store::Session&, const Call&);

@@ -76,6 +76,8 @@ constexpr Route kRoutes[] = {
     {{"DELETE", "/admin/v1/orgs/{id}/users/{user}", kJson}, kToken, nullptr, DeleteUser},
     {{"GET", "/admin/v1/orgs/{id}/reservations"}, kToken, nullptr, GetReservations},
     {{"GET", "/admin/v1/orgs/{id}/ledger"}, kToken, nullptr, GetLedger},
+    {{"POST", "/admin/v1/orgs/{id}/templates", kJson}, kToken, nullptr, PostTemplate},
+    {{"DELETE", "/admin/v1/orgs/{id}/templates/{id}", kJson}, kToken, nullptr, DeleteTemplate},
     {{"GET", "/admin/v1/orgs/{id}/oauth-clients"}, kToken, nullptr, GetOauthClients},
     {{"POST", "/admin/v1/orgs/{id}/oauth-clients", kJson}, kToken, nullptr, PostOauthClient},
     {{"GET", "/admin/v1/orgs/{id}/oauth-clients/{id}"}, kToken, nullptr, GetOauthClient},

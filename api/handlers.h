@@ -82,6 +82,10 @@ rest::Handled CancelRun(Call& call);
 rest::Handled ListDownloadLinks(Call& call);
 rest::Handled DownloadResult(Call& call);
 
+// workflows/templates.cc
+rest::Handled ListTemplates(Call& call);
+rest::Handled ShowTemplate(Call& call);
+
 // credits.cc
 rest::Handled ShowCredits(Call& call);
 rest::Handled ShowReservations(Call& call);

@@ -85,6 +85,8 @@ constexpr std::array kRoutes{
     Route{
         {"GET", "/workflows/runs/{run_id}/results/download-links"}, ListDownloadLinks, kNoFeature},
     Route{{"GET", "/workflows/{workflow_id}"}, ShowWorkflow, kNoFeature},
+    Route{{"GET", "/templates"}, ListTemplates, kNoFeature},
+    Route{{"GET", "/templates/{template_key}"}, ShowTemplate, kNoFeature},
     Route{{"GET", "/storage/download/{run_id}/{file}"}, DownloadResult, kNoFeature, kSignedLink},
     Route{{"GET", "/credits"}, ShowCredits, kNoFeature},
     Route{{"GET", "/credits/reservations"}, ShowReservations, kNoFeature},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 namespace vedette::app {
 namespace {
@@ -28,15 +29,16 @@ JsonClient::JsonClient(BlockingHttp& http, std::string base,
                        std::pair<std::string, std::string> credential)
     : http_(http), base_(std::move(base)), credential_(std::move(credential)) {}
 
-JsonClient::Answer JsonClient::Call(const std::string& method, const std::string& path,
-                                    const std::optional<base::Json>& body) {
+JsonClient::Answer JsonClient::Send(const std::string& method, const std::string& path,
+                                    const std::optional<std::string>& content_type,
+                                    std::string text) {
   net::HttpRequest request;
   request.method = method;
   request.url = base_ + path;
   request.headers.push_back(credential_);
-  if (body) {
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.body = base::DumpJson(*body);
+  if (content_type) {
+    request.headers.emplace_back("Content-Type", *content_type);
+    request.body = std::move(text);
   }
   request.trust = net::Trust::kOperator;
   request.timeout = kTimeout;
@@ -50,14 +52,28 @@ JsonClient::Answer JsonClient::Call(const std::string& method, const std::string
   return answer;
 }
 
-base::Json JsonClient::Expect(const std::string& method, const std::string& path,
-                              const std::optional<base::Json>& body) {
-  Answer answer = Call(method, path, body);
+base::Json JsonClient::Taken(const std::string& method, const std::string& path, Answer answer) {
   if (answer.status < 200 || answer.status > 299) {
     throw RequestFailed(answer.status, fmt::format("{} {} was answered {}: {}", method, path,
                                                    answer.status, Reason(answer)));
   }
   return std::move(answer.body);
+}
+
+JsonClient::Answer JsonClient::Call(const std::string& method, const std::string& path,
+                                    const std::optional<base::Json>& body) {
+  if (!body) return Send(method, path, std::nullopt, {});
+  return Send(method, path, "application/json", base::DumpJson(*body));
+}
+
+base::Json JsonClient::Expect(const std::string& method, const std::string& path,
+                              const std::optional<base::Json>& body) {
+  return Taken(method, path, Call(method, path, body));
+}
+
+base::Json JsonClient::Upload(const std::string& path, const std::string& content_type,
+                              const std::string& text) {
+  return Taken("POST", path, Send("POST", path, content_type, text));
 }
 
 }  // namespace vedette::app

@@ -41,9 +41,17 @@ class JsonClient {
   base::Json Expect(const std::string& method, const std::string& path,
                     const std::optional<base::Json>& body = std::nullopt);
 
+  // As Expect, for a POST of a text of this type.
+  base::Json Upload(const std::string& path, const std::string& content_type,
+                    const std::string& text);
+
   const std::string& base() const { return base_; }
 
  private:
+  Answer Send(const std::string& method, const std::string& path,
+              const std::optional<std::string>& content_type, std::string text);
+  static base::Json Taken(const std::string& method, const std::string& path, Answer answer);
+
   BlockingHttp& http_;
   std::string base_;
   std::pair<std::string, std::string> credential_;

@@ -30,4 +30,13 @@ base::Uuid JobEventId(const base::Uuid& job_id, JobKind kind);
 // name: "outgoing_webhook.<status>:<block_id>").
 base::Uuid RunEventId(const base::Uuid& run_id, JobStatus status, std::string_view block_id);
 
+// The id of the monitor that a block of a run makes: as UUIDv5(namespace: run id, name: block_id),
+// but beginning with the time of the run's id, as monitors are listed by the order of their ids.
+base::Uuid RunMonitorId(const base::Uuid& run_id, std::string_view block_id);
+
+// The id of the row of such a monitor that has this key (RowValues::key_hash): as UUIDv5(namespace:
+// monitor id, name: the key's bytes), but beginning as the monitor's does, so that its rows stand
+// together in an index.
+base::Uuid RunMonitorRowId(const base::Uuid& monitor_id, std::string_view key_hash);
+
 }  // namespace vedette::domain

@@ -10,6 +10,7 @@
 #include "api/workflows/block_terms.h"
 #include "api/workflows/definition_rules.h"
 #include "api/workflows/run_body.h"
+#include "api/workflows/run_features.h"
 #include "api/workflows/workflow_calls.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
@@ -110,26 +111,13 @@ rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int
   return source;
 }
 
-std::optional<rest::Reply> JudgeFeatures(const Call& call, const Definition& definition) {
-  for (const domain::DefinedBlock& block : definition.blocks) {
-    if (block.type->work != domain::BlockWork::kResearch) continue;
-    const auto tier = block.specs.at("tier").get<std::string>();
-    if (auto reply = CheckFeature(call, tier == "high", domain::kFeatureHighTier, "tier high")) {
-      return reply;
-    }
-    if (auto reply =
-            CheckFeature(call, tier == "micro", domain::kFeatureTestingMonitors, "tier micro")) {
-      return reply;
-    }
-  }
-  return std::nullopt;
-}
-
 // The address was judged when the workflow was stored; what is allowed may have changed since.
 std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
     const Call& call, const domain::PlannedBlock& block) {
   if (block.type->url_member.empty()) return std::nullopt;
-  const auto url = block.bound.specs.at(std::string(block.type->url_member)).get<std::string>();
+  const Json& member = block.bound.specs.at(std::string(block.type->url_member));
+  if (member.is_null()) return std::nullopt;
+  const auto url = member.get<std::string>();
   const auto judged = net::JudgeTenantUrl(url, call.parts.policy);
   if (!judged.url) return "the address is not allowed: " + judged.error->message;
   return store::Webhook{url, {judged.url->scheme, judged.url->host, judged.url->port}};

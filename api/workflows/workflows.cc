@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/workflows/definition_rules.h"
+#include "api/workflows/template_calls.h"
 #include "api/workflows/workflow_calls.h"
 #include "api/workflows/workflow_json.h"
 #include "domain/workflow/block_types.h"
@@ -20,6 +21,8 @@ using rest::Presence;
 
 constexpr std::size_t kNameCharsMax = 200;
 constexpr std::size_t kDescriptionCharsMax = 10'000;
+// Longer ones are no strings to look for.
+constexpr std::size_t kTemplateKeyCharsRead = 10'000;
 constexpr std::string_view kCreateRoute = "/workflows/create_workflow";
 
 // The definition in the body, as it is stored. Its faults become problems.
@@ -32,6 +35,39 @@ std::optional<std::string> ReadDefinitionMember(const Call& call, rest::BodyRead
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     AddFaults(*faults, problems);
     return std::nullopt;
+  }
+  return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
+}
+
+// What a new workflow begins with: the definition of the body, or of a template.
+struct Beginning {
+  std::optional<std::string> definition_json;
+  std::optional<std::string> template_key;
+};
+Beginning ReadBeginning(const Call& call, rest::BodyReader* reader, rest::Problems* problems) {
+  Beginning begin;
+  begin.template_key = reader->Text("template_key", Presence::kOptional, 0, kTemplateKeyCharsRead);
+  const bool has_key = reader->Member("template_key", Presence::kOptional) != nullptr;
+  const bool has_definition = reader->Member("workflow_definition", Presence::kOptional) != nullptr;
+  begin.definition_json = ReadDefinitionMember(call, reader, Presence::kOptional, problems);
+  if (has_key == has_definition) {
+    problems->Add(rest::BodyReader::Loc("workflow_definition"), has_key ? "too_many" : "missing",
+                  "Exactly one of workflow_definition and template_key is required");
+  }
+  return begin;
+}
+
+// The template's definition, judged as any other: it may be of a time when other addresses were
+// allowed.
+rest::Judged<std::string> DefinitionOfTemplate(const Call& call, const std::string& key) {
+  const auto found = FindTemplate(call, key);
+  if (!found) return rest::NotFound("template");
+  const auto read = domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
+                                           DefinitionRulesOf(call.parts));
+  if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
+    rest::Problems problems;
+    AddFaults(*faults, &problems);
+    return *problems.Refusal();
   }
   return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
 }
@@ -83,20 +119,30 @@ rest::Handled CreateWorkflow(Call& call) {
   const auto name = reader.FilledText("workflow_name", Presence::kRequired, kNameCharsMax);
   const auto description =
       reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
-  const auto definition = ReadDefinitionMember(call, &reader, Presence::kRequired, &problems);
+  Beginning begin = ReadBeginning(call, &reader, &problems);
   const auto id = reader.Id("id", Presence::kOptional);
   reader.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   auto idempotency = ReadIdempotency(call, kCreateRoute);
   if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
+  if (begin.template_key) {
+    // A repetition gets the first answer, whatever has become of the template.
+    const auto known =
+        key ? store::FindWorkflowStart(call.session, call.caller.org_id, *key) : std::nullopt;
+    if (known) return Created(call, *known);
+    auto definition = DefinitionOfTemplate(call, *begin.template_key);
+    if (auto* reply = std::get_if<rest::Reply>(&definition)) return std::move(*reply);
+    begin.definition_json = std::get<std::string>(std::move(definition));
+  }
   store::NewWorkflow workflow;
   workflow.id = id.value_or(base::Uuid::V7(call.parts.clock));
   workflow.org_id = call.caller.org_id;
   workflow.name = *name;
   workflow.description = description.value_or("");
-  workflow.definition_json = *definition;
+  workflow.definition_json = std::move(*begin.definition_json);
   workflow.caller = call.caller.principal;
-  workflow.idempotency = std::get<std::optional<store::Idempotency>>(idempotency);
+  workflow.idempotency = key;
   return Created(call, store::CreateWorkflow(call.session, workflow,
                                              call.parts.config.workflows.workflows_per_org_max,
                                              call.parts.clock, AuditOf(call, "workflow.create")));

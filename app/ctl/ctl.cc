@@ -125,7 +125,7 @@ CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
     auto& given = values[option.flag];
     if (option.type == CtlOption::Type::kList) {
       given = lists[command.name][option.flag];
-    } else if (option.type == CtlOption::Type::kFile) {
+    } else if (option.type == CtlOption::Type::kFile || option.type == CtlOption::Type::kJsonFile) {
       given = {TextOfFile(texts[command.name][option.flag])};
     } else if (option.type != CtlOption::Type::kSwitch) {
       given = {texts[command.name][option.flag]};

@@ -311,13 +311,33 @@ std::vector<CtlCommand> UserCommands() {
   };
 }
 
+std::vector<CtlCommand> TemplateCommands() {
+  return {
+      {"template-create",
+       "Give an organisation a template of its own",
+       "POST",
+       "/admin/v1/orgs/{id}/templates",
+       {kOrganisation, Required(Body("--file", "", Type::kJsonFile, "Its document, as JSON")),
+        kReason},
+       {},
+       {}},
+      {"template-delete",
+       "Delete a template of an organisation",
+       "DELETE",
+       "/admin/v1/orgs/{id}/templates/{template}",
+       {kOrganisation, Id("template", "The template's id")},
+       {},
+       {}},
+  };
+}
+
 }  // namespace
 
 std::vector<CtlCommand> AccountCommands() {
   std::vector<CtlCommand> all;
   for (auto&& group :
        {OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(),
-        ClientCommands(), ClientKeyCommands(), UserCommands()}) {
+        ClientCommands(), ClientKeyCommands(), UserCommands(), TemplateCommands()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -316,6 +316,7 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
   switch (option.type) {
     case Type::kText:
     case Type::kFile:
+    case Type::kJsonFile:
       return given.front();
     case Type::kTextOrNone:
       return given.front() == "none" ? Json(nullptr) : Json(given.front());
@@ -329,6 +330,18 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
       return true;
   }
   return nullptr;
+}
+
+// The object that a file has.
+Json ObjectOf(const CtlOption& option, const std::string& text) {
+  Json object;
+  if (const auto error = base::ParseJson(text, &object)) {
+    throw std::invalid_argument(fmt::format("{}: {}", option.flag, error->message));
+  }
+  if (!object.is_object()) {
+    throw std::invalid_argument(fmt::format("{}: the file has no JSON object", option.flag));
+  }
+  return object;
 }
 
 void ReplacePlaceholder(std::string* target, std::string_view key, std::string_view value) {
@@ -393,6 +406,8 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
       query += fmt::format("{}{}={}", first ? "?" : "&", option.key, UrlEncode(it->second.front()));
     } else if (option.place == Place::kBody && option.type == Type::kList) {
       body[option.key] = given ? Json(it->second) : Json::array();
+    } else if (option.type == Type::kJsonFile && given) {
+      body.update(ObjectOf(option, it->second.front()));
     } else if (option.place == Place::kBody && given && !option.key.empty()) {
       body[option.key] = ValueOf(option, it->second);
     }

@@ -24,6 +24,7 @@ struct CtlOption {
     kSwitch,        // without a value; true where given
     kTextOrNone,    // "none" becomes null
     kFile,          // the value that is given here is what the file has
+    kJsonFile,      // likewise, and the members of its object go into the body
   };
 
   std::string_view flag;  // "--reason", or without dashes for one that has its place ("id")

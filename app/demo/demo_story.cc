@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/demo/json_text.h"
 #include "domain/money.h"
 #include "domain/names.h"
 
@@ -14,7 +15,7 @@ namespace {
 using base::Json;
 using std::chrono::steady_clock;
 
-constexpr int kSteps = 8;
+constexpr int kSteps = 9;
 constexpr std::chrono::seconds kStepMax{30};
 // The API admits 500 requests a minute for a key; the story stays well below.
 constexpr std::chrono::milliseconds kAskEvery{250};
@@ -22,15 +23,6 @@ constexpr std::chrono::seconds kChangeEvery{20};
 constexpr int kCredits = 10'000;
 constexpr std::int64_t kTopUpBelowMc = 1'000'000;
 constexpr std::string_view kPauseReason = "the demo shows a pause";
-
-// A value as a person reads it.
-std::string Text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : base::DumpJson(value);
-}
-
-std::string TextAt(const Json& object, const char* key) {
-  return object.contains(key) && !object[key].is_null() ? Text(object[key]) : std::string();
-}
 
 std::string Duration(std::chrono::seconds duration) {
   return fmt::format("{}s", duration.count());
@@ -216,7 +208,7 @@ void DemoStory::MakeMonitor() {
   }
 }
 
-// ---- 2 to 8: the story
+// ---- 2 to 9: the story; the last step is in demo_workflow.cc
 
 const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
   static const std::vector<Chapter> kChapters = {
@@ -227,6 +219,7 @@ const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
       {"pause", "", &DemoStory::TellPause},
       {"resume", "pause", &DemoStory::TellResume},
       {"addresses", "", &DemoStory::TellAddresses},
+      {"workflow", "", &DemoStory::TellWorkflow},
   };
   return kChapters;
 }

@@ -106,6 +106,13 @@ class DemoStory {
   void TellPause();
   void TellResume();
   void TellAddresses();
+  void TellWorkflow();
+  // Of the workflow (demo_workflow.cc).
+  std::string LeadsCsv() const;
+  std::string RunToItsEnd(const std::string& workflow);
+  void TellFileOf(const std::string& run);
+  std::string MonitorOfRun(const std::string& run);
+  void TellChangeOf(const std::string& monitor);
 
   DemoSite::Change ChangeSite();
   void TellReceived(const DemoReceiver::Received& received);

@@ -30,6 +30,7 @@ enum class BlockWork {
   kReadsFile,    // a worker, out of an uploaded file
   kRowFunction,  // a worker: each row alone, by the function that `make` gives
   kDedupe,       // a worker: rows by what the parts before have shown, so one part after the other
+  kMonitor,      // a worker: a monitor of its rows, one part after the other
   kResearch,     // a worker: each row by the probe of its tier
   kLookup,       // a worker: each row by a lookup (lookup_rows.h)
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
@@ -88,7 +89,8 @@ struct BlockType {
                                                    const Columns& input) = nullptr;
   // Null: the schema says everything.
   std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
-  // The member of the specs that is a URL of the client's to send to; empty: there is none.
+  // The member of the specs that is a URL of the client's to send to, or null; empty: there is
+  // none.
   std::string_view url_member{};
 };
 

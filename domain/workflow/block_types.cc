@@ -25,6 +25,7 @@ constexpr auto kTypes = std::to_array<const BlockType*>({
     &kReverseEmailBlock,
     &kVerifyAgeBlock,
     &kOutgoingWebhookBlock,
+    &kMonitorBlock,
 });
 
 }  // namespace

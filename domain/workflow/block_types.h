@@ -18,5 +18,6 @@ const BlockType* FindBlockType(std::string_view name);
 inline constexpr std::string_view kWebhookBlockName = "webhook";
 inline constexpr std::string_view kReadCsvBlockName = "read_csv";
 inline constexpr std::string_view kOutgoingWebhookBlockName = "outgoing_webhook";
+inline constexpr std::string_view kMonitorBlockName = "monitor";
 
 }  // namespace vedette::domain

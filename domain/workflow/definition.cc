@@ -218,6 +218,7 @@ ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* s
   }
   if (type.url_member.empty()) return faults;
   const Json& url = specs->at(std::string(type.url_member));
+  if (url.is_null()) return faults;
   if (auto problem = rules.url_fault(url.get_ref<const std::string&>())) {
     faults.push_back({LocOf(loc, type.url_member), "invalid_url", std::move(*problem), url});
   }

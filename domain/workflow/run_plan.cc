@@ -18,6 +18,7 @@ constexpr int kUnitWindow = 4;
 int WindowOf(const BlockType& type, int part_rows, int window_rows) {
   switch (type.work) {
     case BlockWork::kDedupe:
+    case BlockWork::kMonitor:
     case BlockWork::kAtEnd:
       return 1;
     case BlockWork::kReadsFile:

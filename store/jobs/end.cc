@@ -6,6 +6,7 @@
 #include "domain/ids.h"
 #include "store/audit_sql.h"
 #include "store/jobs/end_sql.h"
+#include "store/jobs/monitor_record.h"
 
 namespace vedette::store {
 namespace {
@@ -56,6 +57,9 @@ std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, cons
   job->status_reason = ending.reason;
   Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error).at(0))
       .Into(&job->took);
+  if (job->kind == domain::JobKind::kWorkflow && ending.status != domain::JobStatus::kCompleted) {
+    FailMonitors(tx, *job);
+  }
   if (job->reserved_mc > 0) purse->Return(std::exchange(job->reserved_mc, 0));
   std::vector<Signal> raise;
   if (InsertCallback(tx, clock, *job)) raise.push_back(Signal::kDelivery);

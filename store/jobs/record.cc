@@ -10,6 +10,7 @@
 #include "domain/email/found.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
+#include "store/jobs/monitor_record.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -281,7 +282,9 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
     job.status = domain::JobStatus::kRunning;
   }
   WriteParts(tx, job.id, records);
+  AddMonitorRows(tx, clock, job, records);
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
+  if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
   if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
   WriteChunks(tx, records);
   Charge(tx, records, &job);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job.h"
+#include "domain/row_values.h"
 #include "store/lease.h"
 #include "store/session.h"
 #include "store/signals.h"
@@ -39,6 +40,13 @@ struct JobMadePart {
   int row_count = 0;
 };
 
+// What a part of a block `monitor` adds to the block's monitor; its first part makes it.
+struct JobMonitorRows {
+  base::Uuid monitor_id;
+  std::vector<domain::RowValues> rows;  // no two with the same key, none that it has already
+  std::vector<base::Uuid> row_ids;      // of `rows`
+};
+
 // Every row of the part has ended.
 struct JobPartEnd {
   std::string rows_json;  // the output: array of arrays, in the order of the block's columns
@@ -50,6 +58,7 @@ struct JobPartEnd {
   // In place of rows_json and row_count, of a block that works on whole parts: what it made.
   std::optional<std::vector<JobMadePart>> made{};
   std::vector<std::string> keys{};  // that `dedupe` has seen first in this part, 16 bytes each
+  std::optional<JobMonitorRows> monitor{};  // of `monitor`
 };
 
 // The block cannot go on, and with it the job: it cannot be bound, its source is gone, its output

@@ -41,4 +41,19 @@ std::set<std::string> ReadSeenKeys(Session& session, const base::Uuid& job_id, i
   });
 }
 
+std::set<std::string> ReadMonitorKeys(Session& session, const base::Uuid& monitor_id,
+                                      const std::vector<std::string>& keys) {
+  return Read(session, [&](Transaction& tx) {
+    Rows<std::string> asked;
+    for (const std::string& key : keys) asked.Add(Bytea(key));
+    std::set<std::string> known;
+    for (const auto& row : tx.Exec("run_monitor_keys_known", monitor_id, asked)) {
+      std::string key;
+      Columns(row).Into(BytesInto{&key});
+      known.insert(std::move(key));
+    }
+    return known;
+  });
+}
+
 }  // namespace vedette::store

@@ -38,4 +38,8 @@ std::optional<UploadUnit> ReadUploadUnit(Session& session, const base::Uuid& upl
 std::set<std::string> ReadSeenKeys(Session& session, const base::Uuid& job_id, int block,
                                    const std::vector<std::string>& keys);
 
+// Which of these keys (domain::RowValues::key_hash) the monitor has that a block of a run makes.
+std::set<std::string> ReadMonitorKeys(Session& session, const base::Uuid& monitor_id,
+                                      const std::vector<std::string>& keys);
+
 }  // namespace vedette::store

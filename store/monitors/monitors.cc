@@ -8,6 +8,7 @@
 #include "store/endpoint_sql.h"
 #include "store/idempotency_sql.h"
 #include "store/monitors/control_sql.h"
+#include "store/monitors/monitors_sql.h"
 #include "store/monitors/rows_sql.h"
 
 namespace vedette::store {
@@ -69,7 +70,9 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
   std::optional<base::Uuid> endpoint_id;
   if (monitor.webhook) {
     url = monitor.webhook->url;
-    endpoint_id = EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
+    endpoint_id = monitor.endpoint_id
+                      ? *monitor.endpoint_id
+                      : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
           monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
@@ -167,6 +170,11 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
 }
 
 }  // namespace
+
+void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                const base::Uuid& id, MonitorStatus status) {
+  InsertMonitor(tx, clock, monitor, id, status);
+}
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
                                           const base::Uuid& monitor_id) {

@@ -54,6 +54,7 @@ struct NewMonitor {
   std::optional<std::string> research_plan;
   std::optional<std::string> metadata_json;
   std::optional<Webhook> webhook;
+  std::optional<base::Uuid> endpoint_id;  // of the webhook, where it is stored already
   std::vector<domain::NotificationType> webhook_event_types;
   int confirm_after = 1;
   int missing_confirmations = 2;

@@ -38,9 +38,29 @@ where d.day + interval '1 day' < now() - $1 * interval '1 hour'
 -- What is to be told of the end of the run $1 with the status $2: its blocks of outgoing_webhook, as their specs say.
 select b.block, b.specs ->> 'block_id', b.endpoint_id
 from job_block b
-where b.job_id = $1 and b.endpoint_id is not null
+where b.job_id = $1 and b.endpoint_id is not null and b.type = 'outgoing_webhook'
   and ($2 = :job_completed or (b.specs -> 'specs' ->> 'send_on_failure')::boolean)
 order by b.block
+
+-- name: run_monitor_block
+-- What the monitor of the block $2 is made of, and whether it is there.
+select b.specs, b.webhook_url, b.endpoint_id, b.monitor_id, j.params ->> 'dataframe_type'
+from job_block b join job j on j.id = b.job_id
+where b.job_id = $1 and b.block = $2
+
+-- name: run_monitor_made
+update job_block set monitor_id = $3 where job_id = $1 and block = $2
+
+-- name: run_monitors_of
+select monitor_id from job_block where job_id = $1 and monitor_id is not null order by block
+
+-- name: run_monitor_keys_known
+-- Which of the keys $2 the monitor $1 has. One look at the index a key, behind a fence, as row_find_keys.
+select found.key_hash
+from unnest($2::bytea[]) as k(hash)
+cross join lateral (
+  select key_hash from monitor_row where monitor_id = $1 and key_hash = k.hash offset 0
+) found
 
 -- fragment: run_columns
 -- Of a job j that is a run.

@@ -36,3 +36,30 @@ returning id
 update workflow set deleted_at = now(), updated_at = greatest(now(), updated_at)
 where id = $1 and org_id = $2 and deleted_at is null
 returning id
+
+-- name: template_get
+select id, document, created_at, updated_at from workflow_template where org_id = $1 and id = $2
+
+-- name: template_list
+-- $1 organisation; $2 the last id of the page before; $3 category, $4 tag; $5 limit
+select id, document, created_at, updated_at from workflow_template t
+where org_id = $1 and id > $2
+  and not (document ->> 'internal')::boolean
+  and ($3::text is null or document ->> 'category' = $3)
+  and ($4::text is null
+       or exists (select from json_array_elements_text(t.document -> 'tags') as g(tag) where g.tag = $4))
+order by id
+limit $5
+
+-- name: template_count
+-- Up to $2.
+select count(*) from (select from workflow_template where org_id = $1 limit $2) t
+
+-- name: template_insert
+insert into workflow_template (id, org_id, slug, document) values ($1, $2, $3, $4::json)
+on conflict (org_id, slug) do nothing
+returning id
+
+-- name: template_delete
+delete from workflow_template where org_id = $1 and id = $2
+returning id

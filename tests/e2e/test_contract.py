@@ -302,6 +302,13 @@ def walk_workflows(ask):
     made = ask("POST", "/workflows/create_workflow", FLOW, {"Idempotency-Key": "flow"})
     yield "createWorkflow", made
     yield "createWorkflow", ask("POST", "/workflows/create_workflow", FLOW, {"Idempotency-Key": "flow"})
+    page = ask("GET", "/templates?limit=1")
+    assert page.json["templates"][0]["scope"] == "global", page
+    yield "listTemplates", page
+    yield "listTemplates", ask("GET", f"/templates?cursor={urllib.parse.quote(page.json['next_cursor'])}&tag=csv")
+    yield "getTemplate", ask("GET", "/templates/leads-webhook-to-crm")
+    begun = {"workflow_name": "CRM", "template_key": "leads-webhook-to-crm"}
+    yield "createWorkflow", ask("POST", "/workflows/create_workflow", begun)
     workflow = made.json["id"]
     yield "getWorkflow", ask("GET", f"/workflows/{workflow}")
     change = {"workflow_name": "New", "workflow_description": "d", "workflow_definition": FLOW["workflow_definition"]}
@@ -400,7 +407,8 @@ class Errors:
         run = self.tenant.post(f"/workflows/run?workflow_id={flow}", RUN)["job_id"]
         self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
-                    "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"]}
+                    "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
+                    "template_key": str(uuid.uuid4())}
 
     def investigation(self):
         self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
@@ -462,6 +470,8 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**GOOD, "team_id": str(uuid.uuid4())}).encode())
         if operation == "createOauthClient":
             return self.ask(method, path, body=json.dumps({"name": "c", "team_id": str(uuid.uuid4())}).encode())
+        if operation == "createWorkflow":
+            return self.ask(method, path, body=json.dumps({"workflow_name": "w", "template_key": "none"}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
             "monitor_id", "task_id", "client_id", "investigation_id", "workflow_id", "run_id")})
 
@@ -565,7 +575,7 @@ class Errors:
     def s500(self, operation, method, path):
         if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "workflow"]
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "workflow", "workflow_template"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]

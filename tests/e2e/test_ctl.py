@@ -220,6 +220,18 @@ def keep_a_client(ctl, org, tmp_path):
     ctl.text("client-revoke-tokens", org, client, "--reason", "it leaked")
     ctl.text("client-delete", org, client, "--reason", "contract 7 ends")
     assert ctl.json("clients", org)["items"] == []
+    keep_a_template(ctl, org, tmp_path)
+
+
+def keep_a_template(ctl, org, tmp_path):
+    source = {"sequence_number": 1, "block_name": "read_csv", "block_id": "in", "specs": {}}
+    path = tmp_path / "template.json"
+    path.write_text(json.dumps({
+        "slug": "our-list", "name": "Our list", "description": "d", "category": "own", "difficulty": "easy",
+        "estimated_time": "seconds", "use_case": "u", "blocks": [source], "edges": []}))
+    made = ctl.json("template-create", org, "--file", path, "--reason", "contract 7")
+    assert "slug" in ctl.refused("template-create", org, "--file", path)
+    ctl.text("template-delete", org, made["id"])
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):

@@ -72,13 +72,18 @@ def test_once_passes_and_leaves_nothing_running(binary, directory):
     done = run(binary, directory)
     assert done.returncode == 0, done.stdout + done.stderr
     out = done.stdout
-    for step in range(1, 9):
-        assert f"\n{step}/8 " in out
+    for step in range(1, 10):
+        assert f"\n{step}/9 " in out
     assert re.search(r"changed from \S+ to \S+", out)
     assert re.search(r"source http://127\.0\.0\.1:\d+/companies/", out)
     assert "signature verified" in out
     assert re.search(r"balance before [\d.]+ credits, now [\d.]+ credits: [\d.]+ credits? charged", out)
     assert "answered 409" in out and "answered 202" in out
+    assert out.count("monitor.field.changed arrived, its signature verified") == 2
+    assert "a monitor of 3 rows, made by the run" in out
+    told = re.findall(r"^\d/9 .+$", out, re.MULTILINE)
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    assert told == re.findall(r"^\d/9 .+$", readme, re.MULTILINE), "the README shows the same steps"
     assert "\x1b" not in out, "in a pipe the lines are plain"
     assert "Every step was observed." in out
     assert not processes_of(directory)
@@ -103,7 +108,7 @@ def test_a_chapter_that_is_not_there_is_refused_with_those_that_are(binary, dire
 def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
     done = run(binary, directory, "--receiver", "refuse", "--only", "webhook")
     assert done.returncode == 1
-    assert "Step 4/8 (The receiver is told) failed" in done.stdout
+    assert "Step 4/9 (The receiver is told) failed" in done.stdout
     assert "refused" in done.stdout
     assert not processes_of(directory)
 
@@ -111,7 +116,7 @@ def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
 def test_a_wrong_signature_key_fails_the_step_by_name(binary, directory):
     done = run(binary, directory, "--receiver", "wrong-key", "--only", "webhook")
     assert done.returncode == 1
-    assert "Step 4/8 (The receiver is told) failed" in done.stdout
+    assert "Step 4/9 (The receiver is told) failed" in done.stdout
     assert "signature" in done.stdout
     assert not processes_of(directory)
 
@@ -158,7 +163,7 @@ def test_ctrl_c_in_the_story_ends_cleanly(binary, directory):
     process = subprocess.Popen(arguments(binary, directory), stdout=subprocess.PIPE, text=True,
                                env=clean_environment(), start_new_session=True)
     for line in process.stdout:
-        if line.startswith("1/8"):
+        if line.startswith("1/9"):
             break
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
@@ -201,7 +206,7 @@ def test_on_a_terminal_it_has_colour(binary, directory):
     os.close(slave)
     seen = b""
     deadline = time.monotonic() + 30
-    while b"1/8" not in seen and time.monotonic() < deadline:
+    while b"1/9" not in seen and time.monotonic() < deadline:
         if select.select([master], [], [], 0.5)[0]:
             seen += os.read(master, 4096)
     process.send_signal(signal.SIGTERM)

@@ -47,6 +47,8 @@ INNER = {
     "store": {
         # A trigger opens a tick and a stop accounts for the slots that came due, as the schedule does.
         "monitors": {"checks"},
+        # A block of a run makes a monitor of its rows.
+        "jobs": {"monitors"},
     },
     "worker": {
         "checks": {"probes"},

@@ -139,3 +139,29 @@ def test_runs_go_on_through_deaths_of_the_process(flows):
     assert ended(tenant, done)["overall_status"] == "completed"
     expected = [[str(n), str(n)] for n in range(15_000) if "3" not in str(n)]
     assert read(download(tenant, done))[1:] == expected
+
+
+def test_a_monitor_of_a_run_has_each_row_once_over_deaths_of_the_process(flows):
+    tenant = flows.organisation()
+    rows = 2_000
+    text = "n,domain\n" + "".join(f"{n},company{n}.example\n" for n in range(rows))
+    workflow = create(tenant, ("read_csv", {"dataframe_type": "COMPANY"}), ("monitor", {
+        "name": "All of them", "key_columns": ["domain"], "struct": {"size": "how many work there"}, "frequency": "30d"}))
+    done = run(tenant, workflow, {"specs_override": {"resource_handle_id": upload(tenant, text)}})
+    for _ in range(3):
+        made = flows.database.value("SELECT count(*) FROM job_part")
+        wait_until("more parts", lambda: flows.database.value(
+            "SELECT count(*) > %s OR EXISTS (SELECT FROM job WHERE finished_at IS NOT NULL) FROM job_part", (made + 1,)))
+        flows.kill()
+        flows.database.rows("UPDATE job_chunk SET available_at = now() WHERE lease_token IS NOT NULL RETURNING 1")
+        flows.start()
+    assert ended(tenant, done)["overall_status"] == "completed"
+    [monitor] = tenant.get(f"/monitors/for-run/{done}")
+    assert (monitor["name"], monitor["status"], monitor["row_count"]) == ("All of them", "active", rows), monitor
+    assert flows.database.value("SELECT count(DISTINCT key_hash) FROM monitor_row") == rows
+    found = read(download(tenant, done))
+    assert found[0] == ["n", "domain", "monitor_row_id", "monitor_error"]
+    assert [row[:2] for row in found[1:]] == [[str(n), f"company{n}.example"] for n in range(rows)]
+    ids = {str(row[0]) for row in flows.database.rows("SELECT id FROM monitor_row")}
+    assert {row[2] for row in found[1:]} == ids
+    wait_until("its first tick", lambda: tenant.get(f"/monitors/{monitor['id']}/ticks")["ticks"])

@@ -110,6 +110,17 @@ class ApiTenants : public ApiTest {
     return Ask("POST", "/workflows/create_workflow", body).body["id"];
   }
 
+  // A template of workflows that is the organisation's own.
+  std::string NewTemplate() {
+    std::string id = base::Uuid::V4().ToString();
+    Sql("insert into workflow_template (id, org_id, slug, document) values ('" + id + "', '" +
+        acme.org_id +
+        "', 'own', '{\"slug\":\"own\",\"name\":\"n\",\"description\":\"d\",\"category\":\"own\","
+        "\"difficulty\":\"d\",\"estimated_time\":\"t\",\"use_case\":\"u\",\"author_name\":\"a\","
+        "\"tags\":[],\"featured\":false,\"internal\":false,\"blocks\":[],\"edges\":[]}')");
+    return id;
+  }
+
   using Tries = std::map<std::string, std::function<void(const Headers&, bool)>>;
 
   // How a stranger would use the routes of accounts and of search.
@@ -164,6 +175,12 @@ class ApiTenants : public ApiTest {
       };
     };
     return {
+        {"GET /templates",
+         [this](const Headers& key, bool same_organisation) {
+           EXPECT_EQ(Ask("GET", "/templates?category=own", key).body["templates"].size(),
+                     same_organisation ? 1U : 0U);
+         }},
+        {"GET /templates/{template_key}", with_id("GET", "/templates/" + NewTemplate())},
         {"GET /workflows", listed("/workflows")},
         {"GET /workflows/runs", listed("/workflows/runs")},
         {"GET /workflows/{workflow_id}", with_id("GET", "/workflows/" + flow)},

@@ -148,7 +148,7 @@ TEST_F(ApiWorkflows, TheBlocksAreListedWithTheirSchemas) {
   }
   for (const char* name : {"webhook", "read_csv", "filter", "select_columns", "dedupe",
                            "enrich_lead", "enrich_company", "find_email", "verify_email",
-                           "reverse_email", "verify_age", "outgoing_webhook"}) {
+                           "reverse_email", "verify_age", "outgoing_webhook", "monitor"}) {
     EXPECT_TRUE(by_name.contains(name)) << name;
   }
   EXPECT_EQ(by_name["webhook"]["input_types"], Json::array());

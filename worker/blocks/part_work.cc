@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "domain/csv.h"
+#include "domain/ids.h"
 #include "domain/row_values.h"
 #include "domain/workflow/block_types.h"
 #include "domain/workflow/bound_specs.h"
 #include "domain/workflow/dedupe.h"
+#include "domain/workflow/monitor_rows.h"
 #include "domain/workflow/part_rows.h"
 #include "store/jobs/run_source.h"
 
@@ -75,6 +77,63 @@ class DedupeWork final : public PartWork {
 
  private:
   const domain::DedupeKeys keys_;
+  const std::size_t width_;
+};
+
+// Rules 6 and 7 of monitors: a row without a key, or with that of an earlier one, is not added.
+constexpr const char* kNoKey = "missing_key_value: the row has no value in any key column";
+constexpr const char* kSameKey = "duplicate_key: an earlier row has the same key values";
+constexpr const char* kRowTooLarge = "row_too_large: the row has more bytes than one may have";
+
+// Its parts are made one after the other, so that the rows of the earlier ones are in the monitor.
+class MonitorWork final : public PartWork {
+ public:
+  MonitorWork(domain::MonitorRows rows, std::string block_id, std::size_t width)
+      : rows_(std::move(rows)), block_id_(std::move(block_id)), width_(width) {}
+
+  PartResult Make(store::Session& session, const PartRequest& request) const override {
+    std::vector<domain::Cells> rows = domain::ReadRows(request.rows_json, width_);
+    std::vector<domain::RowValues> values;
+    std::vector<std::string> asked;
+    for (const domain::Cells& row : rows) {
+      values.push_back(rows_.ValuesOf(row));
+      if (values.back().has_key) asked.push_back(values.back().key_hash);
+    }
+    store::JobMonitorRows made;
+    made.monitor_id = domain::RunMonitorId(request.job_id, block_id_);
+    std::set<std::string> known;
+    if (!asked.empty()) known = store::ReadMonitorKeys(session, made.monitor_id, asked);
+    PartOutput output;
+    output.rows_done = static_cast<int>(rows.size());
+    domain::RowsWriter written(request.bytes_max);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (const char* why = WhyNot(values[i], request.row_bytes_max, &known)) {
+        ++output.row_errors;
+        written.Add(rows_.NotAdded(std::move(rows[i]), why));
+        continue;
+      }
+      made.row_ids.push_back(domain::RunMonitorRowId(made.monitor_id, values[i].key_hash));
+      written.Add(rows_.Added(std::move(rows[i]), made.row_ids.back().ToString()));
+      made.rows.push_back(std::move(values[i]));
+    }
+    output.parts.push_back(Made(request.part, written.Take()));
+    output.monitor = std::move(made);
+    return output;
+  }
+
+ private:
+  // Why the row is not added; null where it is: its key is known then.
+  static const char* WhyNot(const domain::RowValues& row, std::size_t bytes_max,
+                            std::set<std::string>* known) {
+    if (!row.has_key) return kNoKey;
+    const std::size_t bytes = row.subject_json.size() + row.baseline_json.size() +
+                              (row.context_json ? row.context_json->size() : 0);
+    if (bytes > bytes_max) return kRowTooLarge;
+    return known->insert(row.key_hash).second ? nullptr : kSameKey;
+  }
+
+  const domain::MonitorRows rows_;
+  const std::string block_id_;
   const std::size_t width_;
 };
 
@@ -145,6 +204,9 @@ std::unique_ptr<const PartWork> WorkOf(const domain::BlockType& type,
     case domain::BlockWork::kDedupe:
       return std::make_unique<DedupeWork>(domain::DedupeKeys(bound.specs, bound.input),
                                           bound.input.size());
+    case domain::BlockWork::kMonitor:
+      return std::make_unique<MonitorWork>(domain::MonitorRows(bound.specs, bound.input),
+                                           bound.block_id, bound.input.size());
     case domain::BlockWork::kReadsFile:
       return std::make_unique<ReadCsvWork>();
     case domain::BlockWork::kGiven:

@@ -31,7 +31,9 @@ struct PartRequest {
 struct PartOutput {
   std::vector<store::JobMadePart> parts;
   int rows_done = 0;              // of the input
+  int row_errors = 0;             // of them, rows that keep what they were and say why
   std::vector<std::string> keys;  // that `dedupe` has seen first in this part, 16 bytes each
+  std::optional<store::JobMonitorRows> monitor;
 };
 
 // The output, or why the job fails.

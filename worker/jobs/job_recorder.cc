@@ -120,6 +120,7 @@ store::JobChunkRecord JobRecorder::Complete(const Draft& draft) {
     if (draft.made) {
       end->made = draft.made->parts;
       end->keys = draft.made->keys;
+      end->monitor = draft.made->monitor;
     } else {
       end->rows_json = WriteOutput(*draft.rows);
     }
@@ -152,6 +153,7 @@ void JobRecorder::AddMade(const JobChunkPtr& chunk, PartOutput made) {
   base::Assert(chunk->IsWhole() && !chunk->made, "A whole part is made once.");
   NoteUnrecorded(*chunk);
   chunk->unrecorded.done = made.rows_done;
+  chunk->unrecorded.errors = made.row_errors;
   chunk->made = std::make_shared<const PartOutput>(std::move(made));
   chunk->claimed.rows_json.reset();
   holdings_.CloseRow(*chunk);

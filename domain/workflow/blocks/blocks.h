@@ -20,5 +20,6 @@ extern const BlockType kVerifyAgeBlock;
 extern const BlockType kVerifyPhoneBlock;
 #endif
 extern const BlockType kOutgoingWebhookBlock;
+extern const BlockType kMonitorBlock;
 
 }  // namespace vedette::domain

@@ -68,6 +68,19 @@ TEST(Ctl, NamesEveryCommandAndItsOptionsOnce) {
   }
 }
 
+TEST(CtlRequest, AFileOfJsonIsTheBody) {
+  const CtlRequest made = MakeCtlRequest(
+      Command("template-create"),
+      {{"id", {"o"}}, {"--file", {R"({"slug":"s","tags":[1]})"}}, {"--reason", {"r"}}});
+  EXPECT_EQ(made.target, "/admin/v1/orgs/o/templates");
+  EXPECT_EQ(base::DumpJson(*made.body), R"({"slug":"s","tags":[1],"reason":"r"})");
+  for (const char* text : {"", "{", "[]", "5"}) {
+    EXPECT_THROW(MakeCtlRequest(Command("template-create"), {{"id", {"o"}}, {"--file", {text}}}),
+                 std::invalid_argument)
+        << text;
+  }
+}
+
 TEST(CtlRequest, PutsWhatIsGivenIntoPathQueryAndBody) {
   const CtlRequest list =
       MakeCtlRequest(Command("orgs"), {{"--query", {"a b&c"}}, {"--limit", {"5"}}});

@@ -1,0 +1,83 @@
+#include "store/workflows/templates.h"
+
+#include <utility>
+
+#include "base/json.h"
+#include "store/audit_sql.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+domain::WorkflowTemplate ReadTemplateRow(const pqxx::row& row) {
+  base::Uuid id;
+  std::string document;
+  base::Timestamp created_at{};
+  base::Timestamp updated_at{};
+  Columns(row).Into(&id, &document, &created_at, &updated_at);
+  domain::WorkflowTemplate shown = domain::ReadStoredTemplate(base::ParseJsonOrThrow(document));
+  shown.id = id;
+  shown.created_at = created_at;
+  shown.updated_at = updated_at;
+  return shown;
+}
+
+}  // namespace
+
+std::optional<domain::WorkflowTemplate> GetTemplate(Session& session, const base::Uuid& org_id,
+                                                    const base::Uuid& id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<domain::WorkflowTemplate> {
+    const auto found = tx.Exec("template_get", org_id, id);
+    if (found.empty()) return std::nullopt;
+    return ReadTemplateRow(found[0]);
+  });
+}
+
+std::vector<domain::WorkflowTemplate> ListTemplates(Session& session,
+                                                    const TemplateFilter& filter) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<domain::WorkflowTemplate> templates;
+    for (const auto& row :
+         tx.Exec("template_list", filter.org_id, filter.after_id.value_or(base::Uuid{}),
+                 filter.category, filter.tag, filter.limit)) {
+      templates.push_back(ReadTemplateRow(row));
+    }
+    return templates;
+  });
+}
+
+TemplateOutcome CreateTemplate(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                               const domain::WorkflowTemplate& shown, int per_org_max,
+                               AuditEntry audit) {
+  using Kind = TemplateOutcome::Kind;
+  const base::Uuid id = base::Uuid::V7(clock);
+  audit.target = id.ToString();
+  audit.org_id = org_id;
+  audit.detail = base::Json{{"slug", shown.slug}};
+  const Kind kind = InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
+    if (ReadOne<int>(tx.Exec("template_count", org_id, per_org_max)) >= per_org_max) {
+      return Kind::kTooMany;
+    }
+    const std::string document = base::DumpJson(domain::TemplateDocument(shown));
+    if (tx.Exec("template_insert", id, org_id, shown.slug, document).empty()) {
+      return Kind::kSlugTaken;
+    }
+    InsertAudit(tx, clock, audit);
+    return Kind::kCreated;
+  });
+  return {kind, id};
+}
+
+bool DeleteTemplate(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const base::Uuid& id, AuditEntry audit) {
+  audit.target = id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("template_delete", org_id, id).empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+}  // namespace vedette::store
