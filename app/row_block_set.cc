@@ -11,12 +11,14 @@
 #include "worker/providers/http_provider.h"
 #include "worker/providers/llm_provider.h"
 #include "worker/providers/local_part_provider.h"
+#include "worker/providers/lookup_expander.h"
 #include "worker/providers/mail/dns_verifier.h"
 #include "worker/providers/mail/smtp_verifier.h"
 #include "worker/providers/null_provider.h"
 #include "worker/providers/pages_provider.h"
 #include "worker/providers/pattern_provider.h"
 #include "worker/providers/recipe_provider.h"
+#include "worker/providers/registry_expander.h"
 #include "worker/providers/site_expander.h"
 #include "worker/providers/stored_mail_book.h"
 #include "worker/providers/website_provider.h"
@@ -36,10 +38,9 @@ worker::FindEmailBlock::Verifiers VerifiersOf(const config::Config& config) {
 }
 
 // What looks at the subjects of investigations, in the configured order.
-std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(const config::Config& config,
-                                                           const base::Clock& clock,
-                                                           net::Resolver* names,
-                                                           pages::Fetcher& sites) {
+std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(
+    const config::Config& config, const base::Clock& clock, net::Resolver* names,
+    pages::Fetcher& sites, worker::ProviderSet& providers, worker::EmailMemory& memory) {
   std::vector<std::unique_ptr<worker::Expander>> expanders;
   for (const std::string& id : config.investigations.providers) {
     if (id == worker::DnsExpander::kId) {
@@ -47,6 +48,18 @@ std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(const config::Config&
     }
     if (id == worker::SiteExpander::kId) {
       expanders.push_back(std::make_unique<worker::SiteExpander>(clock, sites, config.email));
+    }
+    if (id == worker::LookupExpander::kId) {
+      expanders.push_back(std::make_unique<worker::LookupExpander>(providers, memory,
+                                                                   config.lookups.reverse_email));
+    }
+    if (id == worker::RegistryExpander::kRdap) {
+      expanders.push_back(std::make_unique<worker::RegistryExpander>(
+          sites, worker::RdapRegistry(config.investigations.rdap_url)));
+    }
+    if (id == worker::RegistryExpander::kCertificates) {
+      expanders.push_back(std::make_unique<worker::RegistryExpander>(
+          sites, worker::CertificateRegistry(config.investigations.ct_url)));
     }
   }
   return expanders;
@@ -90,7 +103,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                                                             providers_, memory_, config.lookups));
   }
   blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
-      clock, memory_, ExpandersOf(config, clock, &names_, sites)));
+      clock, metrics, memory_, ExpandersOf(config, clock, &names_, sites, providers_, memory_)));
   for (const auto type : {domain::SubjectType::kLead, domain::SubjectType::kCompany}) {
     blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
   }

@@ -28,6 +28,7 @@
 #include "app/oidc_keys.h"
 #include "app/probe_set.h"
 #include "app/row_block_set.h"
+#include "app/search_engine_client.h"
 #include "app/search_fields.h"
 #include "app/secrets_watch.h"
 #include "app/webhook_test.h"
@@ -182,7 +183,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<store::Signals> signals;
   std::unique_ptr<store::Pool> fleet_pool;
   std::unique_ptr<store::Pool> api_pool;
-  std::unique_ptr<store::Pool> search_pool;  // where the API counts; null: it does not
+  std::unique_ptr<store::Pool> search_pool;  // null: the API does not count in the database
   std::unique_ptr<store::Pool> admin_pool;
   std::unique_ptr<store::Pool> scheduler_pool;
   std::unique_ptr<store::Pool> worker_pool;
@@ -216,6 +217,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<net::HttpClient> oidc_client;
   std::unique_ptr<OidcKeys> oidc_keys;
   std::unique_ptr<KeyFetch> key_fetch;
+  std::unique_ptr<SearchEngineClient> search_engine;  // null: the API asks none
   std::unique_ptr<GatedService> gated_api;
   std::unique_ptr<admin::Admin> admin;
   std::unique_ptr<net::HttpServer> api_server;
@@ -257,7 +259,7 @@ void Service::Impl::BuildPools() {
   signals = std::make_unique<store::Signals>(db, clock, metrics, log.For("store"));
   fleet_pool = pool("fleet", 1, false);
   if (Has(Role::kApi)) api_pool = pool("api", db.api_connections, false);
-  if (Has(Role::kApi) && !config.search.backend.empty()) {
+  if (Has(Role::kApi) && config.search.backend == "postgres") {
     search_pool = pool("search", db.search_connections, false);
   }
   if (Has(Role::kAdmin)) admin_pool = pool("admin", db.admin_connections, false);
@@ -356,8 +358,12 @@ void Service::Impl::BuildServers() {
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     BuildKeys();
     if (const auto note = api::IssuerNote(config); !note.empty()) log.For("api").Warn(note, {});
-    const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys,
-                                 api::SearchParts{search_fields, search_pool.get()}};
+    if (config.search.backend == "opensearch") {
+      search_engine = std::make_unique<SearchEngineClient>(loop, probes->service_budgets().answers,
+                                                           metrics, config, log.For("search"));
+    }
+    const api::SearchParts search{search_fields, search_pool.get(), search_engine.get()};
+    const api::Outgoing outgoing{*webhook_test, *preview, *key_fetch, *oidc_keys, search};
     api = std::make_unique<api::Api>(config, *api_pool, *signals, clock, metrics, policy, outgoing,
                                      *waits, pages::SelectorFault, log.For("api"));
     gated_api = std::make_unique<GatedService>(*api, [this](std::vector<std::string>* reasons) {

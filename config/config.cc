@@ -354,6 +354,39 @@ void ValidateSmtp(const Config& config) {
   }
 }
 
+// An index, or several: what stands in a path as it is.
+bool IsIndexName(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) ||
+           std::string_view("-_.,*").find(c) != std::string_view::npos;
+  });
+}
+
+void ValidateSearch(const SearchConfig& search) {
+  if (search.backend != "opensearch") return;
+  if (search.url.empty()) Fail("[search] url = \"\": backend = \"opensearch\" needs a url");
+  for (const auto& [key, name] : {std::pair("index_people", &search.index_people),
+                                  std::pair("index_company", &search.index_company)}) {
+    if (IsIndexName(*name)) continue;
+    Fail(fmt::format("[search] {} = \"{}\": must be the name of an index", key, *name));
+  }
+  if (!search.user.empty() && !search.api_key.empty()) {
+    Fail("[search] user and api_key: at most one of them may be set");
+  }
+  if (search.user.empty() != search.password.empty()) {
+    Fail("[search] user and password: both of them must be set, or neither");
+  }
+}
+
+void ValidateInvestigations(const InvestigationsConfig& config) {
+  for (const auto& [id, url] :
+       {std::pair("rdap", &config.rdap_url), std::pair("ct", &config.ct_url)}) {
+    const auto& ids = config.providers;
+    if (std::find(ids.begin(), ids.end(), id) == ids.end() || !url->empty()) continue;
+    Fail(fmt::format("[investigations] {0}_url = \"\": the provider {0} needs it", id));
+  }
+}
+
 void ValidateJobs(const Config& config) {
   ValidateProviders(config);
   ValidateSmtp(config);
@@ -438,6 +471,8 @@ void ValidateJwks(const JwksConfig& jwks) {
 void Validate(const Config& config) {
   ValidateOidc(config.oidc);
   ValidateJwks(config.jwks);
+  ValidateSearch(config.search);
+  ValidateInvestigations(config.investigations);
   const WorkerConfig& worker = config.worker;
   if (worker.control_read_ms >= worker.control_age_max_ms) {
     Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/search_config.h"
 #include "domain/email/find_prices.h"
 #include "domain/recipe/recipe.h"
 
@@ -466,24 +467,6 @@ struct TestingConfig {
     return !fault_points.empty() || !disable.empty() || mail_window_ms.count() != 0;
   }
   bool operator==(const TestingConfig&) const = default;
-};
-
-// Counting the values of fields (docs/search.md).
-struct SearchConfig {
-  std::string backend;      // postgres; empty: nothing is counted
-  std::string fields_file;  // the catalogue of fields; empty: the one that is compiled in
-  milliseconds timeout_ms;  // of one count
-
-  bool operator==(const SearchConfig&) const = default;
-};
-
-// Investigations (docs/investigations.md).
-struct InvestigationsConfig {
-  std::vector<std::string> providers;  // whom each subject is looked up with, in order
-  milliseconds deadline_ms;            // of one investigation
-  std::int64_t expansion_mc;           // [prices.investigation] expansion: of each subject
-
-  bool operator==(const InvestigationsConfig&) const = default;
 };
 
 struct Config {

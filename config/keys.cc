@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/section.h"
+
 namespace vedette::config {
 namespace {
 
 using std::chrono::days;
-using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -16,39 +17,6 @@ constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kGiB = 1024 * kMiB;
 constexpr double kNewcomerShareMin = 0.0001;  // of ten thousand slots not one is left free
 constexpr double kNewcomerShareMax = 0.9;
-
-// Adds the keys of one section; `at` finds the section's struct.
-template <typename Struct>
-class Section {
- public:
-  Section(std::vector<Key>* table, std::string name, std::function<Struct&(Config&)> at)
-      : table_(table), name_(std::move(name)), at_(std::move(at)) {}
-
-  template <typename T>
-  Section& Add(std::string key, T Struct::*field, ValueReader<T> reader) {
-    auto set = [at = at_, field, read = std::move(reader.read)](const RawValue& raw,
-                                                                Config* config) {
-      auto value = read(raw);
-      if (!value) return false;
-      at(*config).*field = std::move(*value);
-      return true;
-    };
-    table_->push_back(
-        {name_, std::move(key), std::move(reader.allowed), reader.secret, std::move(set)});
-    return *this;
-  }
-
-  // Most durations: nothing below `min` works, nothing above an hour is meant.
-  Section& Time(std::string key, milliseconds Struct::*field, milliseconds min = milliseconds(1),
-                milliseconds max = hours(1)) {
-    return Add(std::move(key), field, Milliseconds(min, max));
-  }
-
- private:
-  std::vector<Key>* table_;
-  std::string name_;
-  std::function<Struct&(Config&)> at_;
-};
 
 ValueReader<ChargeRule> Charge() {
   const ValueReader<std::string> choice = Choice({"always", "found", "ok"});
@@ -441,24 +409,6 @@ void AddSmtp(std::vector<Key>* table) {
       .Add("doctor_lists", &C::doctor_lists, NameList());
 }
 
-void AddSearch(std::vector<Key>* table) {
-  using C = SearchConfig;
-  Section<C>(table, "search", [](Config& c) -> C& { return c.search; })
-      .Add("backend", &C::backend, Choice({"postgres", ""}))
-      .Add("fields_file", &C::fields_file, Text())
-      .Time("timeout_ms", &C::timeout_ms, milliseconds(10), minutes(1));
-}
-
-void AddInvestigations(std::vector<Key>* table) {
-  using C = InvestigationsConfig;
-  Section<C>(table, "investigations", [](Config& c) -> C& { return c.investigations; })
-      .Add("providers", &C::providers, ChoiceList({"dns", "website"}))
-      .Time("deadline_ms", &C::deadline_ms, seconds(1), days(1));
-  Section<C>(table, "prices.investigation", [](Config& c) -> C& {
-    return c.investigations;
-  }).Add("expansion", &C::expansion_mc, Credits(1'000'000));
-}
-
 void AddTesting(std::vector<Key>* table) {
   using C = TestingConfig;
   Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
@@ -490,8 +440,7 @@ std::vector<Key> KeyTable() {
   AddWorkflows(&table);
   AddLookups(&table);
   AddSmtp(&table);
-  AddSearch(&table);
-  AddInvestigations(&table);
+  AddSearchKeys(&table);
   AddTesting(&table);
   return table;
 }

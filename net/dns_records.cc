@@ -26,8 +26,8 @@ struct FreeReply {
   void operator()(void* reply) const { ares_free_data(reply); }
 };
 
-// The type of the first record that is no alias, and of none at all 0: TXT and PTR come through one
-// function, as both are text.
+// The type that was asked for, and 0 where there is none: TXT, PTR and NS come through one
+// function, as all of them are text.
 std::uint16_t AnsweredType(const unsigned char* answer, int size) {
   constexpr int kHeader = 12;
   constexpr int kQuestionTail = 4;
@@ -51,6 +51,18 @@ int ReadTxt(const unsigned char* answer, int size, std::vector<std::string>* out
     } else {
       out->back() += part;
     }
+  }
+  return status;
+}
+
+int ReadNs(const unsigned char* answer, int size, std::vector<std::string>* out) {
+  hostent* host = nullptr;
+  const int status = ares_parse_ns_reply(answer, size, &host);
+  const std::unique_ptr<hostent, void (*)(hostent*)> owner(host, ares_free_hostent);
+  if (status != ARES_SUCCESS || host == nullptr) return status;
+  for (char** name = host->h_aliases; name != nullptr && *name != nullptr; ++name) {
+    if (out->size() == kDnsRecordsMax) break;
+    out->emplace_back(*name);
   }
   return status;
 }
@@ -90,9 +102,9 @@ void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<std::string>* out) {
   out->status = StatusOf(ares_status);
   if (out->status != DnsStatus::kFound) return;
-  const bool is_ptr = AnsweredType(answer, size) == static_cast<std::uint16_t>(DnsType::kPtr);
-  const int parsed =
-      is_ptr ? ReadPtr(answer, size, &out->records) : ReadTxt(answer, size, &out->records);
+  const auto type = static_cast<DnsType>(AnsweredType(answer, size));
+  const auto read = type == DnsType::kPtr ? ReadPtr : type == DnsType::kNs ? ReadNs : ReadTxt;
+  const int parsed = read(answer, size, &out->records);
   if (out->records.empty()) {
     out->status = parsed == ARES_SUCCESS ? DnsStatus::kNoRecord : StatusOf(parsed);
   }

@@ -9,7 +9,7 @@
 // Records of the DNS beside addresses, as c-ares gives them. Pure.
 namespace vedette::net {
 
-enum class DnsType : std::uint8_t { kPtr = 12, kMx = 15, kTxt = 16 };
+enum class DnsType : std::uint8_t { kNs = 2, kPtr = 12, kMx = 15, kTxt = 16 };
 inline constexpr int kDnsClassInternet = 1;
 
 enum class DnsStatus : std::uint8_t {
@@ -37,7 +37,7 @@ inline constexpr std::size_t kDnsRecordsMax = 64;
 // Reads what ares_query calls back with. An answer that cannot be parsed is kFailed.
 void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<MxRecord>* out);
-// Of TXT, each record's parts joined; of PTR, names.
+// Of TXT, each record's parts joined; of PTR and NS, names.
 void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<std::string>* out);
 

@@ -333,6 +333,10 @@ void Resolver::QueryMx(const std::string& name, std::function<void(DnsRecords<Mx
   impl_->Query(name, DnsType::kMx, std::move(done));
 }
 
+void Resolver::QueryNs(const std::string& name, std::function<void(DnsRecords<std::string>)> done) {
+  impl_->Query(name, DnsType::kNs, std::move(done));
+}
+
 void Resolver::QueryTxt(const std::string& name,
                         std::function<void(DnsRecords<std::string>)> done) {
   impl_->Query(name, DnsType::kTxt, std::move(done));

@@ -38,6 +38,7 @@ class Resolver {
 
   // The DNS's records of absolute names; likewise. They are not remembered.
   void QueryMx(const std::string& name, std::function<void(DnsRecords<MxRecord>)> done);
+  void QueryNs(const std::string& name, std::function<void(DnsRecords<std::string>)> done);
   void QueryTxt(const std::string& name, std::function<void(DnsRecords<std::string>)> done);
   void QueryPtr(const IpAddress& ip, std::function<void(DnsRecords<std::string>)> done);
 

@@ -34,8 +34,9 @@ base::Json ValuesJson(const search::Field& field, const search::TopValues& top) 
 }
 
 base::Json AnswerJson(const std::string& asked, const store::ValuesQuestion& question,
-                      const search::TopValues& top, std::chrono::milliseconds duration) {
+                      const search::EngineCount& count, std::chrono::milliseconds duration) {
   const search::Field& field = *question.field;
+  const search::TopValues& top = count.top;
   return {{"field", asked},
           {"canonical_field", field.name},
           {"value_type", search::FieldTypeName(field.value_type())},
@@ -44,7 +45,7 @@ base::Json AnswerJson(const std::string& asked, const store::ValuesQuestion& que
           {"total_scoped_documents", top.total},
           {"missing_count", top.missing},
           {"other_count", top.other},
-          {"approximate", false},
+          {"approximate", count.approximate},
           {"mode", search::ModeName(question.mode)},
           {"aggregation_field", TextOrNull(field.aggregation_field)},
           {"nested_path", TextOrNull(field.nested_path)},
@@ -60,18 +61,45 @@ rest::Reply FailedReply(const store::Failure& failure, const std::string& reques
                            "the documents cannot be counted now; try again");
 }
 
+rest::Reply TimedOut() {
+  return rest::Unavailable("search_timeout",
+                           "the count took too long; narrow the filter to fewer documents");
+}
+
+std::chrono::milliseconds Since(const Parts& parts, std::chrono::nanoseconds began_at) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(parts.clock.SinceBoot() - began_at);
+}
+
+rest::Reply EngineReply(const Parts& parts, const std::string& asked,
+                        const store::ValuesQuestion& question, std::chrono::nanoseconds began_at,
+                        const SearchEngine::Outcome& outcome) {
+  switch (outcome.kind) {
+    case SearchEngine::Outcome::Kind::kCounted:
+      return rest::JsonReply(200,
+                             AnswerJson(asked, question, outcome.count, Since(parts, began_at)));
+    case SearchEngine::Outcome::Kind::kTimedOut:
+      return TimedOut();
+    case SearchEngine::Outcome::Kind::kTooLarge:
+      return rest::ErrorReply(400, "filter_too_large",
+                              "the filter is too large for the search engine");
+    case SearchEngine::Outcome::Kind::kBusy:
+      return rest::Unavailable("search_upstream_error", "too many counts are under way; try again");
+    case SearchEngine::Outcome::Kind::kFailed:
+      break;
+  }
+  return rest::Unavailable("search_upstream_error",
+                           "the documents cannot be counted now; try again");
+}
+
 // The count itself, on a thread of the search pool.
 rest::Handled Count(store::Session& session, const Parts& parts, const std::string& asked,
                     const store::ValuesQuestion& question, std::chrono::nanoseconds began_at) {
   try {
     const search::TopValues top = store::ReadFieldValues(
         session, parts.search.fields.of(question.mode), question, parts.config.search.timeout_ms);
-    const auto duration =
-        std::chrono::duration_cast<std::chrono::milliseconds>(parts.clock.SinceBoot() - began_at);
-    return rest::JsonReply(200, AnswerJson(asked, question, top, duration));
+    return rest::JsonReply(200, AnswerJson(asked, question, {top, false}, Since(parts, began_at)));
   } catch (const store::SearchTimedOut&) {
-    return rest::Unavailable("search_timeout",
-                             "the count took too long; narrow the filter to fewer documents");
+    return TimedOut();
   }
 }
 
@@ -90,15 +118,24 @@ rest::Handled ListFieldValues(Call& call) {
   if (const auto* error = std::get_if<search::FilterError>(&made)) {
     return rest::ErrorReply(400, error->code, error->message);
   }
-  if (call.parts.search.pool == nullptr) {
+  const SearchParts& parts = call.parts.search;
+  if (parts.pool == nullptr && parts.engine == nullptr) {
     return rest::Unavailable("search_not_configured", "no documents are counted here");
   }
   auto question =
       std::make_shared<store::ValuesQuestion>(std::get<store::ValuesQuestion>(std::move(made)));
   question->org_id = call.caller.org_id;
   call.answer->DropBody();
+  if (parts.engine != nullptr) {
+    parts.engine->Count(*question,
+                        [&all = call.parts, answer = call.answer, question, asked = body.field,
+                         began_at](const SearchEngine::Outcome& outcome) {
+                          answer->Send(EngineReply(all, asked, *question, began_at, outcome));
+                        });
+    return rest::Parked{};
+  }
   rest::Serve(
-      *call.parts.search.pool, call.caller.org_id, call.answer,
+      *parts.pool, call.caller.org_id, call.answer,
       [&parts = call.parts, question, asked = body.field, began_at](store::Session& session) {
         return Count(session, parts, asked, *question, began_at);
       },

@@ -152,6 +152,33 @@ Json SearchCases::Document(const std::string& id) {
   return document;
 }
 
+Json SearchCases::PlainObject(const std::string& nested_path) {
+  Json object = Json::object();
+  for (const Field& field : CompanyFields()) {
+    if (field.nested_path != nested_path || Chance(25)) continue;
+    Json value = ValueOf(field.type);
+    if (nested_path.empty() && Chance(25)) {
+      value = Json::array({std::move(value), ValueOf(field.type)});
+    }
+    if (field.name == "place.city") {
+      object["place"]["city"] = std::move(value);
+    } else {
+      object[InnerName(field)] = std::move(value);
+    }
+  }
+  return object;
+}
+
+Json SearchCases::PlainDocument(const std::string& id) {
+  Json document = PlainObject("");
+  document["id"] = id;
+  if (Chance(20)) return document;
+  Json jobs = Json::array();
+  for (int left = 1 + Below(3); left > 0; --left) jobs.push_back(PlainObject("jobs"));
+  document["jobs"] = std::move(jobs);
+  return document;
+}
+
 const Field& SearchCases::AnyField(const std::string& nested_path) {
   for (;;) {
     const auto& fields = CompanyFields();

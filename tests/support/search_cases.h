@@ -25,6 +25,9 @@ class SearchCases {
   // An object with `id`. Fields of SmallCatalogue are missing, single, listed, listed in a list,
   // null, or of a wrong type.
   base::Json Document(const std::string& id);
+  // The same without anything that others would judge differently: a value is of its field's type,
+  // or is missing; lists have values, and hold no lists; what is in an object is in no list.
+  base::Json PlainDocument(const std::string& id);
   // Filters of the two grammars that name fields of SmallCatalogue, and are within every limit.
   base::Json Dsl() { return DslClause(3, ""); }
   base::Json Simple() { return SimpleObject(3, ""); }
@@ -39,6 +42,7 @@ class SearchCases {
   base::Json ValueOf(domain::search::FieldType type);
   base::Json Messy(domain::search::FieldType type);
   base::Json Object(const std::string& nested_path);
+  base::Json PlainObject(const std::string& nested_path);
   const domain::search::Field& AnyField(const std::string& nested_path);
   base::Json DslClause(int depth, const std::string& nested_path);
   base::Json DslBool(int depth, const std::string& nested_path);

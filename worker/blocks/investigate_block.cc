@@ -20,6 +20,9 @@ using domain::SubjectKind;
 using domain::SuppressionKey;
 using std::chrono::milliseconds;
 
+// How the series of providers name what an expander is asked.
+constexpr std::string_view kMetricsLookup = "investigation";
+
 RowFailure NoList() {
   return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
 }
@@ -50,10 +53,11 @@ std::vector<SuppressionKey> KeysOf(const Finding& finding) {
 // One subject on its way. It lives as long as something of it is under way.
 class Row : public std::enable_shared_from_this<Row> {
  public:
-  Row(const base::Clock& clock, EmailMemory& memory,
+  Row(const base::Clock& clock, metrics::Metrics& metrics, EmailMemory& memory,
       const std::vector<std::unique_ptr<Expander>>& expanders, std::int64_t price_mc,
       RowRequest request, Subject subject, std::function<void(RowResult)> done)
       : clock_(clock),
+        metrics_(metrics),
         memory_(memory),
         expanders_(expanders),
         price_mc_(price_mc),
@@ -93,8 +97,10 @@ class Row : public std::enable_shared_from_this<Row> {
     asked.subject = subject_;
     asked.timeout = left;
     asked.may_call = request_.may_call;
+    const auto began = clock_.SinceBoot();
     expanders_[expander]->Start(
-        std::move(asked), [self = shared_from_this(), expander](ExpandAnswer answer) {
+        std::move(asked), [self = shared_from_this(), expander, began](ExpandAnswer answer) {
+          self->Count(*self->expanders_[expander], answer, began);
           if (const auto* failure = std::get_if<domain::Failure>(&answer)) {
             return self->End(
                 RowFailure{failure->error_class, failure->message, true, failure->retry_after});
@@ -103,6 +109,16 @@ class Row : public std::enable_shared_from_this<Row> {
           std::move(found.begin(), found.end(), std::back_inserter(self->findings_));
           self->Next(expander + 1);
         });
+  }
+
+  void Count(const Expander& asked, const ExpandAnswer& answer, std::chrono::nanoseconds began) {
+    const auto* found = std::get_if<std::vector<Finding>>(&answer);
+    metrics_.AddProviderCall(asked.id(), kMetricsLookup,
+                             found == nullptr ? "failed"
+                             : found->empty() ? "nothing"
+                                              : "found");
+    metrics_.ObserveProviderCall(
+        asked.id(), std::chrono::floor<std::chrono::microseconds>(clock_.SinceBoot() - began));
   }
 
   // Nothing of those whom nobody looks up is recorded.
@@ -129,6 +145,7 @@ class Row : public std::enable_shared_from_this<Row> {
   void End(RowResult result) { std::exchange(done_, nullptr)(std::move(result)); }
 
   const base::Clock& clock_;
+  metrics::Metrics& metrics_;
   EmailMemory& memory_;
   const std::vector<std::unique_ptr<Expander>>& expanders_;
   const std::int64_t price_mc_;
@@ -141,9 +158,13 @@ class Row : public std::enable_shared_from_this<Row> {
 
 class InvestigateRunner final : public RowRunner {
  public:
-  InvestigateRunner(const base::Clock& clock, EmailMemory& memory,
+  InvestigateRunner(const base::Clock& clock, metrics::Metrics& metrics, EmailMemory& memory,
                     const std::vector<std::unique_ptr<Expander>>& expanders, std::int64_t price_mc)
-      : clock_(clock), memory_(memory), expanders_(expanders), price_mc_(price_mc) {}
+      : clock_(clock),
+        metrics_(metrics),
+        memory_(memory),
+        expanders_(expanders),
+        price_mc_(price_mc) {}
 
   void Start(RowRequest request, std::function<void(RowResult)> done) override {
     Subject subject;
@@ -153,7 +174,7 @@ class InvestigateRunner final : public RowRunner {
       return done(
           EndWith(request.cells, {"invalid_subject", "The stored subject cannot be read."}));
     }
-    std::make_shared<Row>(clock_, memory_, expanders_, price_mc_, std::move(request),
+    std::make_shared<Row>(clock_, metrics_, memory_, expanders_, price_mc_, std::move(request),
                           std::move(subject), std::move(done))
         ->Begin();
   }
@@ -164,6 +185,7 @@ class InvestigateRunner final : public RowRunner {
 
  private:
   const base::Clock& clock_;
+  metrics::Metrics& metrics_;
   EmailMemory& memory_;
   const std::vector<std::unique_ptr<Expander>>& expanders_;
   const std::int64_t price_mc_;
@@ -171,13 +193,14 @@ class InvestigateRunner final : public RowRunner {
 
 }  // namespace
 
-InvestigateBlock::InvestigateBlock(const base::Clock& clock, EmailMemory& memory,
+InvestigateBlock::InvestigateBlock(const base::Clock& clock, metrics::Metrics& metrics,
+                                   EmailMemory& memory,
                                    std::vector<std::unique_ptr<Expander>> expanders)
-    : clock_(clock), memory_(memory), expanders_(std::move(expanders)) {}
+    : clock_(clock), metrics_(metrics), memory_(memory), expanders_(std::move(expanders)) {}
 
 std::variant<std::shared_ptr<RowRunner>, std::string> InvestigateBlock::Bind(
     const std::string&, std::int64_t price_mc) {
-  return std::make_shared<InvestigateRunner>(clock_, memory_, expanders_, price_mc);
+  return std::make_shared<InvestigateRunner>(clock_, metrics_, memory_, expanders_, price_mc);
 }
 
 }  // namespace vedette::worker

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "config/config.h"
+#include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/email_memory.h"
 #include "worker/providers/expander.h"
@@ -26,7 +27,7 @@ namespace vedette::worker {
 class InvestigateBlock final : public RowBlock {
  public:
   // Everything handed in must outlive this object and its runners.
-  InvestigateBlock(const base::Clock& clock, EmailMemory& memory,
+  InvestigateBlock(const base::Clock& clock, metrics::Metrics& metrics, EmailMemory& memory,
                    std::vector<std::unique_ptr<Expander>> expanders);
 
   std::string_view type() const override { return "investigate"; }
@@ -35,6 +36,7 @@ class InvestigateBlock final : public RowBlock {
 
  private:
   const base::Clock& clock_;
+  metrics::Metrics& metrics_;
   EmailMemory& memory_;
   const std::vector<std::unique_ptr<Expander>> expanders_;
 };

@@ -74,6 +74,20 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
         self->Relate("mail_server", SubjectKind::kDomain, record.host,
                      "MX " + std::to_string(record.preference) + " " + record.host);
       }
+      self->AskNameServers();
+    });
+  }
+
+  void AskNameServers() {
+    const auto names = names_.lock();
+    if (names == nullptr) return;
+    if (!MayAsk()) return End();
+    names->ns(request_.subject.value, [self = shared_from_this()](auto records) {
+      if (self->names_.expired()) return;
+      for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {
+        self->Relate("name_server", SubjectKind::kDomain, records.records[i],
+                     "NS " + records.records[i]);
+      }
       self->AskTexts();
     });
   }
@@ -137,7 +151,8 @@ DnsNames NamesOf(net::Resolver* resolver) {
       [resolver](const std::string& name, auto done) { resolver->QueryMx(name, std::move(done)); },
       [resolver](const std::string& name, auto done) { resolver->QueryTxt(name, std::move(done)); },
       [resolver](const std::string& name, auto done) { resolver->Resolve(name, std::move(done)); },
-      [resolver](const net::IpAddress& ip, auto done) { resolver->QueryPtr(ip, std::move(done)); }};
+      [resolver](const net::IpAddress& ip, auto done) { resolver->QueryPtr(ip, std::move(done)); },
+      [resolver](const std::string& name, auto done) { resolver->QueryNs(name, std::move(done)); }};
 }
 
 bool DnsExpander::Takes(SubjectKind type) const {

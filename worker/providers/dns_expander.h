@@ -17,12 +17,13 @@ struct DnsNames {
   std::function<void(const std::string&, std::function<void(net::ResolveResult)>)> addresses;
   std::function<void(const net::IpAddress&, std::function<void(net::DnsRecords<std::string>)>)>
       names;
+  std::function<void(const std::string&, std::function<void(net::DnsRecords<std::string>)>)> ns;
 };
 DnsNames NamesOf(net::Resolver* resolver);
 
 // What the DNS says:
 //
-//   domain  its mail servers (MX), its texts (TXT), its addresses
+//   domain  its mail servers (MX), its name servers (NS), its texts (TXT), its addresses
 //   ip      its names (PTR)
 //   email   the domain behind it; the DNS is not asked
 //

@@ -153,6 +153,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
             MembersOf<ProvidersConfig>());  // ids of services, models, recipes
   EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
   EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
+  EXPECT_EQ(keys["search"], MembersOf<SearchConfig>());
+  EXPECT_EQ(keys["investigations"] + 1, MembersOf<InvestigationsConfig>());  // its price
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // The memory of the API, its waits, its previews and its URL are in its section, the fetches of
   // keys in that of OAuth, cents_per_credit is in that of the prices; each tier's probe and their

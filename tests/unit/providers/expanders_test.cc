@@ -53,6 +53,10 @@ class DnsExpanderTest : public testing::Test {
                   [this](const net::IpAddress& ip, auto done) {
                     asked.push_back("ptr " + ip.ToString());
                     done({net::DnsStatus::kNoName, {}});
+                  },
+                  [this](const std::string& name, auto done) {
+                    asked.push_back("ns " + name);
+                    done({net::DnsStatus::kFound, {"NS1.host.example"}});
                   }}) {}
 
   std::vector<Finding> Expand(SubjectKind type, const std::string& value,
@@ -71,12 +75,12 @@ class DnsExpanderTest : public testing::Test {
   DnsExpander expander;
 };
 
-TEST_F(DnsExpanderTest, ADomainHasMailServersTextsAndAddresses) {
+TEST_F(DnsExpanderTest, ADomainHasMailServersNameServersTextsAndAddresses) {
   const auto found = Expand(SubjectKind::kDomain, "a.example");
-  EXPECT_THAT(Said(found),
-              ElementsAre("mail_server mx.example", "dns_text v=spf1 -all", "address 192.0.2.7"));
-  EXPECT_EQ(Entities(found), 2U);
-  EXPECT_THAT(asked, ElementsAre("mx a.example", "txt a.example", "a a.example"));
+  EXPECT_THAT(Said(found), ElementsAre("mail_server mx.example", "name_server ns1.host.example",
+                                       "dns_text v=spf1 -all", "address 192.0.2.7"));
+  EXPECT_EQ(Entities(found), 3U);
+  EXPECT_THAT(asked, ElementsAre("mx a.example", "ns a.example", "txt a.example", "a a.example"));
   EXPECT_EQ(found[0].provider, "dns");
   EXPECT_EQ(found[0].evidence, "MX 10 MX.example");
 }
@@ -93,6 +97,33 @@ TEST_F(DnsExpanderTest, AnAddressOfEmailLeadsToItsDomainAndAnIpToItsNames) {
 TEST_F(DnsExpanderTest, NobodyIsAskedOnceTheRowIsNotHeld) {
   EXPECT_THAT(Expand(SubjectKind::kDomain, "a.example", [] { return false; }), IsEmpty());
   EXPECT_THAT(asked, IsEmpty());
+}
+
+// A reply of a DNS server: a question for the NS of a.example, and two records that answer it.
+std::string NameServersReply() {
+  const std::string question(
+      "\x01"
+      "a\x07"
+      "example\0\0\x02\0\x01",
+      15);
+  std::string reply("\0\x07\x81\x80\0\x01\0\x02\0\0\0\0", 12);
+  reply += question;
+  for (const char* label : {"ns1", "ns2"}) {
+    reply += std::string("\xc0\x0c\0\x02\0\x01\0\0\0\x3c\0\x06\x03", 13) + label + "\xc0\x0c";
+  }
+  return reply;
+}
+
+TEST(DnsRecords, NameServersAreNames) {
+  const std::string reply = NameServersReply();
+  net::DnsRecords<std::string> records;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(reply.data());
+  net::ReadDnsAnswer(0, bytes, static_cast<int>(reply.size()), &records);
+  EXPECT_EQ(records.status, net::DnsStatus::kFound);
+  EXPECT_THAT(records.records, ElementsAre("ns1.a.example", "ns2.a.example"));
+  records = {};
+  net::ReadDnsAnswer(0, bytes, static_cast<int>(reply.size()) - 3, &records);
+  EXPECT_EQ(records.status, net::DnsStatus::kFailed) << "one that was cut";
 }
 
 TEST(PageFindings, APageGivesAddressesPersonsAndWhereItLeads) {

@@ -1,0 +1,126 @@
+#include "domain/search/engine_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "domain/search/filter_reader.h"
+#include "domain/search/values.h"
+
+namespace vedette::domain::search {
+namespace {
+
+using base::Json;
+
+// An answer has nine levels, and up to seven values a bucket; what is larger is none of ours.
+constexpr int kAnswerDepthMax = 32;
+constexpr std::size_t kAnswerValuesMax = 4096;
+
+EngineProblem Unusable(std::string why) {
+  return {EngineProblem::Kind::kUnusable, std::move(why)};
+}
+
+// The member that the path leads to; null where there is none.
+const Json* At(const Json& from, std::initializer_list<const char*> path) {
+  const Json* at = &from;
+  for (const char* key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto it = at->find(key);
+    if (it == at->end()) return nullptr;
+    at = &*it;
+  }
+  return at;
+}
+
+std::optional<std::int64_t> CountAt(const Json& from, std::initializer_list<const char*> path) {
+  const Json* at = At(from, path);
+  if (at == nullptr || !at->is_number_unsigned()) return std::nullopt;
+  const auto count = at->get<std::uint64_t>();
+  if (count > static_cast<std::uint64_t>(kExactNumberMax)) return std::nullopt;
+  return static_cast<std::int64_t>(count);
+}
+
+// The key of a bucket as answers list it; empty where it is none of the field's type.
+std::optional<std::string> ValueOfKey(const Field& field, const Json& bucket) {
+  const Json* key = At(bucket, {"key"});
+  if (key == nullptr) return std::nullopt;
+  if (IsNumber(field.type)) {
+    if (key->is_number_integer()) return base::DumpJson(*key);
+    if (key->is_number_float()) return TextOf(key->get<double>());
+    return std::nullopt;
+  }
+  // The key of a boolean or of a date is a number, and its text stands beside it.
+  const Json* text = At(bucket, {"key_as_string"});
+  if (text == nullptr) text = key;
+  if (text->is_boolean()) return base::DumpJson(*text);
+  if (!text->is_string()) return std::nullopt;
+  auto value = text->get<std::string>();
+  if (field.type == FieldType::kBoolean && value != "true" && value != "false") return std::nullopt;
+  return value;
+}
+
+// What is wrong with the answer as a whole.
+std::optional<EngineProblem> ProblemOf(const Json& answer) {
+  const Json* timed_out = At(answer, {"timed_out"});
+  if (timed_out == nullptr || !timed_out->is_boolean()) {
+    return Unusable("the answer does not say whether it timed out");
+  }
+  if (timed_out->get<bool>()) {
+    return EngineProblem{EngineProblem::Kind::kTimedOut, "the engine ran out of time"};
+  }
+  const auto failed = CountAt(answer, {"_shards", "failed"});
+  if (!failed) return Unusable("the answer does not say whether shards failed");
+  if (*failed > 0) return Unusable(fmt::format("{} shards failed", *failed));
+  const Json* relation = At(answer, {"hits", "total", "relation"});
+  if (relation == nullptr || *relation != "eq") return Unusable("the total is not exact");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<EngineCount, EngineProblem> ReadEngineAnswer(std::string_view body, const Field& field,
+                                                          int values_max) {
+  Json answer;
+  const base::JsonLimits limits{.depth_max = kAnswerDepthMax, .values_max = kAnswerValuesMax};
+  if (auto error = base::ParseJson(body, &answer, limits)) {
+    return Unusable("the answer cannot be read: " + error->message);
+  }
+  if (auto problem = ProblemOf(answer)) return std::move(*problem);
+  const bool is_nested = !field.nested_path.empty();
+  const Json* values = is_nested ? At(answer, {"aggregations", "objects", "values"})
+                                 : At(answer, {"aggregations", "values"});
+  const Json* buckets = values == nullptr ? nullptr : At(*values, {"buckets"});
+  const auto total = CountAt(answer, {"hits", "total", "value"});
+  const auto missing = CountAt(answer, {"aggregations", "missing", "doc_count"});
+  if (buckets == nullptr || !buckets->is_array() || !total || !missing || *missing > *total ||
+      buckets->size() > static_cast<std::size_t>(values_max)) {
+    return Unusable("the answer lacks what was asked for");
+  }
+  const auto other = CountAt(*values, {"sum_other_doc_count"});
+  const Json* error_bound = At(*values, {"doc_count_error_upper_bound"});
+  if (!other || error_bound == nullptr || !error_bound->is_number_integer()) {
+    return Unusable("the answer does not say what it leaves out");
+  }
+  EngineCount read{{*total, *missing, *other, {}},
+                   // Where the bound is not known it is -1.
+                   *error_bound != 0 || (is_nested && *other > 0)};
+  for (const Json& bucket : *buckets) {
+    auto value = ValueOfKey(field, bucket);
+    const auto count =
+        is_nested ? CountAt(bucket, {"documents", "doc_count"}) : CountAt(bucket, {"doc_count"});
+    if (!value || !count || *count > *total) return Unusable("a bucket of the answer has no sense");
+    read.top.values.push_back({std::move(*value), *count});
+  }
+  std::sort(read.top.values.begin(), read.top.values.end(),
+            [](const ValueCount& a, const ValueCount& b) {
+              return a.count != b.count ? a.count > b.count : a.value < b.value;
+            });
+  return read;
+}
+
+}  // namespace vedette::domain::search

@@ -1,0 +1,214 @@
+"""Filters and counts, judged by others than the code that is tested: a strict _search of our own, with its faults; the
+types of the published clients of OpenSearch and Elasticsearch; and the library mingo, which reads filters of documents."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Database, Vedette, call
+from search_engine import FAULTS, Index, SearchEngine
+
+PATH = "/search/filter-field-values"
+TYPED_BODIES = 200
+
+
+@pytest.fixture(scope="module")
+def cases(request):
+    """cases(grammar, groups, each): the fields, and groups of documents with cases about them."""
+    tool = Path(request.config.getoption("--build")) / "tests" / "support" / "search_cases"
+    assert tool.exists(), f"{tool} is not built"
+
+    def read(grammar, groups, each, seed=11):
+        done = subprocess.run([tool, grammar, str(seed), str(groups), str(each)], capture_output=True, text=True, check=True)
+        first, *rest = (json.loads(line) for line in done.stdout.strip().split("\n"))
+        return first, rest
+    return read
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """The folder with the npm tools' node_modules."""
+    return Path(subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
+                               text=True).stdout.splitlines()[-1])
+
+
+def text_of(bucket):
+    """A bucket's key as answers list values."""
+    key = bucket.get("key_as_string", bucket["key"])
+    return key if isinstance(key, str) else str(int(key)) if key == int(key) else json.dumps(key)
+
+
+@pytest.mark.parametrize("grammar", ["dsl", "simple"])
+def test_a_body_counts_what_its_filter_means(cases, grammar):
+    first, groups = cases(grammar, 20, 50)
+    for group in groups:
+        index = Index(first["fields"], group["documents"])
+        for case in group["cases"]:
+            answer = index.search(case["body"])
+            aggregations = answer["aggregations"]
+            values = aggregations.get("objects", aggregations)["values"]
+            assert answer["hits"]["total"]["value"] == case["total"], case
+            assert aggregations["missing"]["doc_count"] == case["missing"], case
+            listed = {text_of(b): b.get("documents", b)["doc_count"] for b in values["buckets"]}
+            assert listed.items() <= case["values"].items(), case
+            assert len(listed) == min(case["values_max"], len(case["values"])), case
+            left_out = [count for value, count in case["values"].items() if value not in listed]
+            assert max(left_out, default=0) <= min(listed.values(), default=0), case
+
+
+def names_under(filters, inside=False):
+    """The operators of a simple filter, each with whether it is said of a field of the objects of a list."""
+    for key, value in filters.items():
+        nested = inside or key.startswith("jobs.")
+        if key.startswith("$"):
+            yield key, inside
+        if value is None:
+            yield "null", nested
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                yield from names_under(part, nested)
+
+
+def is_said_by_both(case):
+    """Words are not among mingo's operators; and of the objects in a list it says that a field is missing where it is
+    missing in one of them, while here it is missing where it is in none."""
+    said = list(names_under(case["filter"]))
+    words = {"$match", "$phrase", "$search"}
+    return not any(name in words or nested and name in ("null", "$exists") for name, nested in said)
+
+
+def test_mingo_and_the_evaluator_agree_on_simple_filters(cases, tools):
+    _, groups = cases("simple", 120, 60)
+    judged = 0
+    for group in groups:
+        group["cases"] = [case for case in group["cases"] if is_said_by_both(case)]
+        judged += len(group["cases"])
+    assert judged > 2000
+    done = subprocess.run([f"{tools}/node_modules/.bin/node", ROOT / "tests/e2e/mingo_judges.mjs", tools], text=True,
+                          input="".join(json.dumps(group) + "\n" for group in groups), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(groups)
+    wrong = [(case["filter"], case["matched"], matched) for group, answer in zip(groups, answers)
+             for case, matched in zip(group["cases"], answer) if case["matched"] != matched]
+    assert not wrong, f"{len(wrong)} of {judged}; the first: {wrong[0]}"
+
+
+def without_field(value):
+    """The body without the `field` of terms aggregations, which the types of OpenSearch's client 3.9 do not know."""
+    body = json.loads(json.dumps(value))
+    aggregations = body["aggs"]
+    for holder in (aggregations, aggregations.get("objects", {}).get("aggs", {})):
+        if "values" in holder:
+            assert isinstance(holder["values"]["terms"].pop("field"), str)
+    return body
+
+
+CLIENTS = {
+    "elasticsearch": ("SearchRequest", "@elastic/elasticsearch/lib/api/types", lambda body: body),
+    "opensearch": ("Search_RequestBody", "@opensearch-project/opensearch/api/_core/search", without_field),
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_bodies_are_of_the_types_of_the_published_clients(cases, tools, tmp_path, client):
+    name, module, change = CLIENTS[client]
+    _, groups = cases("dsl", 1, TYPED_BODIES)
+    (tmp_path / "node_modules").symlink_to(tools / "node_modules")
+    # Of object literals an unknown key is an error; the last lines show that it is.
+    lines = [f"import type {{ {name} as Body }} from '{module}';"]
+    lines += [f"export const body{i}: Body = {json.dumps(change(case['body']))};"
+              for i, case in enumerate(groups[0]["cases"])]
+    for i, wrong in enumerate([{"sizes": 0}, {"query": {"bool": {"filters": []}}}, {"query": {"term": {"a": {"valeu": 1}}}}]):
+        lines += ["// @ts-expect-error", f"export const wrong{i}: Body = {json.dumps(wrong)};"]
+    (tmp_path / "bodies.ts").write_text("\n".join(lines) + "\n")
+    done = subprocess.run([
+        f"{tools}/node_modules/.bin/node", f"{tools}/node_modules/typescript/bin/tsc", "--noEmit", "--strict",
+        "--skipLibCheck", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10", "--types", "",
+        "bodies.ts"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[:4000] + done.stderr[:4000]
+
+
+class Counting:
+    """A service that counts in a strict engine, and a tenant of it."""
+
+    def __init__(self, binary, database, directory, cases):
+        self.first, groups = cases("dsl", 1, 60)
+        self.group = groups[0]
+        self.engine = SearchEngine({}, "vedette", "a:password")
+        fields = directory / "fields.json"
+        fields.write_text(json.dumps({"people": {}, "company": self.first["fields"]}))
+        (directory / "password").write_text("a:password\n")
+        self.service = Vedette(binary, database.url, directory, {
+            "VEDETTE_SEARCH_BACKEND": "opensearch", "VEDETTE_SEARCH_URL": self.engine.url + "/",
+            "VEDETTE_SEARCH_USER": "vedette", "VEDETTE_SEARCH_PASSWORD_FILE": str(directory / "password"),
+            "VEDETTE_SEARCH_FIELDS_FILE": str(fields)}).migrate().start()
+        self.tenant = self.service.organisation()
+        documents = json.loads(json.dumps(self.group["documents"]).replace(self.first["org_id"], self.tenant.org_id))
+        self.engine.indices["company"] = Index(self.first["fields"], documents)
+
+    def ask(self, **body):
+        return self.tenant.call("POST", PATH, body)
+
+    def close(self):
+        self.engine.close()
+        assert self.service.stop() == 0, self.service.log()
+
+
+@pytest.fixture(scope="module")
+def counting(binary, postgres, tmp_path_factory, cases):
+    name = postgres.new_name()
+    postgres.create(name)
+    it = Counting(binary, Database(postgres, name), tmp_path_factory.mktemp("counting"), cases)
+    yield it
+    it.close()
+    postgres.drop(name)
+
+
+def test_g8_counts_come_from_the_engine_and_from_no_other_organisations_documents(counting):
+    for case in counting.group["cases"]:
+        answer = counting.ask(field=case["field"], filters=case["filter"], top_k=case["values_max"])
+        assert answer.status == 200, (answer, case)
+        said = answer.json
+        assert (said["total_scoped_documents"], said["missing_count"]) == (case["total"], case["missing"]), case
+        listed = {value["value"]: value["count"] for value in said["values"]}
+        assert listed.items() <= case["values"].items(), (said, case)
+        assert len(listed) == min(case["values_max"], len(case["values"])), (said, case)
+        assert [*listed.values()] == sorted(listed.values(), reverse=True)
+        if not said["nested_path"]:
+            assert said["other_count"] == sum(case["values"].values()) - sum(listed.values()), (said, case)
+        assert said["approximate"] == bool(said["nested_path"] and said["other_count"]), said
+    assert not counting.engine.refusals
+
+
+def test_every_snippet_selects_what_was_counted(counting):
+    for field in ("tag", "size", "open", "since", "jobs.grade", "jobs.months", "title"):
+        for value in counting.ask(field=field, top_k=4).json["values"]:
+            again = counting.ask(field="tag", filters=value["filter_snippet"]).json
+            assert again["total_scoped_documents"] == value["count"], (field, value)
+    assert not counting.engine.refusals
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_engine_is_a_503_by_name_and_passes(counting, fault):
+    engine = counting.engine
+    before = engine.requests
+    engine.fault = fault
+    answer = counting.ask(field="tag")
+    engine.fault = None
+    code = "search_timeout" if fault in ("slow", "timed_out") else "search_upstream_error"
+    assert (answer.status, answer.json["error"]) == (503, code), answer
+    assert answer.headers["Retry-After"] == "5"
+    # A connection that was kept and is reset may only have been too old: then curl asks once more on a new one.
+    assert engine.requests - before <= (2 if fault == "reset" else 1), "nothing is repeated or redirected"
+    assert "a:password" not in counting.service.log()
+    assert counting.ask(field="tag").status == 200
+
+
+def test_the_engine_is_among_the_series_of_providers(counting):
+    counting.ask(field="tag")
+    text = call("GET", counting.service.admin + "/metrics").body.decode()
+    lines = [line for line in text.splitlines() if 'provider="search_engine"' in line and 'outcome="found"' in line]
+    assert len(lines) == 1 and 'lookup="field_values"' in lines[0], text[-2000:]
+    assert float(lines[0].split()[-1]) >= 1

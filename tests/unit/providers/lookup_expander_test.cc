@@ -1,0 +1,149 @@
+// Who is behind an address of an investigation, as lookups say, and whom nobody looks up.
+#include "worker/providers/lookup_expander.h"
+
+#include <gmock/gmock.h>
+
+#include <future>
+#include <utility>
+
+#include "domain/email/suppression.h"
+#include "tests/unit/providers/people_fixture.h"
+
+namespace vedette::worker::test {
+namespace {
+
+using domain::Finding;
+using domain::PersonFound;
+using domain::Subject;
+using domain::SubjectKind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const Subject kAda{SubjectKind::kEmail, "ada@engines.example"};
+
+// Answers every lookup with the same, and keeps what it was asked.
+class ScriptedProvider final : public Provider {
+ public:
+  ScriptedProvider(std::string id, LookupAnswer answer, std::vector<LookupRequest>* asked)
+      : id_(std::move(id)), answer_(std::move(answer)), asked_(asked) {}
+  std::string_view id() const override { return id_; }
+  void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override {
+    asked_->push_back(std::move(request));
+    done(answer_);
+  }
+
+ private:
+  const std::string id_;
+  const LookupAnswer answer_;
+  std::vector<LookupRequest>* const asked_;
+};
+
+PersonFound Ada() {
+  PersonFound person;
+  person.name = "Ada Lovelace";
+  person.title = "Programmer";
+  person.company = "Analytical Engines";
+  person.domain = "engines.example";
+  person.linkedin = "https://www.linkedin.com/in/ada";
+  person.profiles = {person.linkedin, "https://people.example/ada"};
+  person.confidence = 8;
+  person.evidence = "Ada Lovelace, Programmer";
+  person.sources = {"https://engines.example/team"};
+  return person;
+}
+
+// "predicate object", of relations and attributes.
+std::vector<std::string> Said(const std::vector<Finding>& findings) {
+  std::vector<std::string> said;
+  for (const Finding& finding : findings) {
+    if (finding.object) said.push_back(finding.predicate + " " + finding.object->value);
+  }
+  return said;
+}
+
+class LookupExpanderTest : public PeopleFixture {
+ protected:
+  ~LookupExpanderTest() override {
+    loop_.Run([this] { expander_.reset(); });
+  }
+  void Provide(const std::string& id, LookupAnswer answer) {
+    Add<ScriptedProvider>(id, std::move(answer), &asked_);
+    order_.push_back(id);
+  }
+  ExpandAnswer Expand(std::function<bool()> may_call = {}) {
+    auto promise = std::make_shared<std::promise<ExpandAnswer>>();
+    auto future = promise->get_future();
+    loop_.Run([&] {
+      expander_ = std::make_unique<LookupExpander>(*providers_, known_, order_);
+      ExpandRequest request;
+      request.investigation_id = id_;
+      request.subject = kAda;
+      request.timeout = std::chrono::seconds(20);
+      request.may_call = std::move(may_call);
+      expander_->Start(std::move(request),
+                       [promise](ExpandAnswer answer) { promise->set_value(std::move(answer)); });
+    });
+    return future.get();
+  }
+  std::vector<std::string> Found() { return Said(std::get<std::vector<Finding>>(Expand())); }
+
+  const base::Uuid id_ = base::Uuid::V4();
+  std::vector<LookupRequest> asked_;
+  std::vector<std::string> order_;
+  std::unique_ptr<LookupExpander> expander_;
+};
+
+TEST_F(LookupExpanderTest, TheFirstSourceThatKnowsThePersonIsTheLastOneAsked) {
+  Provide("empty", Nothing{});
+  Provide("broken", domain::Failure{"timeout", "It did not answer.", true, {}});
+  Provide("knows", Ada());
+  Provide("unasked", Ada());
+  EXPECT_THAT(Found(), ElementsAre("person Ada Lovelace", "company Analytical Engines",
+                                   "company_domain engines.example", "title Programmer",
+                                   "profile https://www.linkedin.com/in/ada",
+                                   "profile https://people.example/ada"));
+  ASSERT_EQ(asked_.size(), 3U);
+  for (const LookupRequest& request : asked_) {
+    EXPECT_EQ(request.lookup, Lookup::kReverseEmail);
+    EXPECT_EQ(request.address, kAda.value);
+    EXPECT_EQ(request.person->email, kAda.value);
+    EXPECT_EQ(request.row_id, asked_.front().row_id) << "one key for the whole question";
+  }
+}
+
+TEST_F(LookupExpanderTest, AFindingSaysFromWhereItIs) {
+  Provide("knows", Ada());
+  const auto findings = std::get<std::vector<Finding>>(Expand());
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings) {
+    EXPECT_EQ(finding.provider, "knows");
+    EXPECT_EQ(finding.confidence, 8);
+    EXPECT_THAT(finding.sources, ElementsAre("https://engines.example/team"));
+  }
+}
+
+TEST_F(LookupExpanderTest, NothingIsSaidOfThoseWhomNobodyLooksUp) {
+  Provide("knows", Ada());
+  known_.listed = {*domain::PersonSuppression("Ada Lovelace", "engines.example")};
+  EXPECT_THAT(Found(), IsEmpty());
+  known_.listed = {*domain::ProfileSuppression("https://people.example/ada")};
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(LookupExpanderTest, WhereNobodyKnowsNothingIsFound) {
+  EXPECT_THAT(Found(), IsEmpty());
+  Provide("empty", Nothing{});
+  EXPECT_THAT(Found(), IsEmpty());
+  EXPECT_FALSE(expander_->Takes(SubjectKind::kDomain));
+  EXPECT_TRUE(expander_->Takes(SubjectKind::kEmail));
+}
+
+TEST_F(LookupExpanderTest, NobodyIsAskedOnceTheRowIsNotHeld) {
+  Provide("knows", Ada());
+  const ExpandAnswer answer = Expand([] { return false; });
+  EXPECT_EQ(std::get<domain::Failure>(answer).error_class, kLookupUnheld);
+  EXPECT_THAT(asked_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace vedette::worker::test

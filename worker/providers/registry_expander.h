@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "pages/fetch.h"
+#include "worker/providers/expander.h"
+
+namespace vedette::worker {
+
+// A public registry that answers one GET about a subject.
+struct Registry {
+  std::string_view id;
+  // What is asked; empty: the registry knows nothing of such a subject.
+  std::function<std::string(const domain::Subject&)> url;
+  // On a thread that reads pages.
+  std::vector<domain::Finding> (*read)(const base::Uuid& investigation_id,
+                                       const domain::Subject& subject, const std::string& url,
+                                       std::string_view body);
+};
+
+// The registration of domains and of networks (RFC 9082), under a server's base URL; a server that
+// knows who has it redirects there.
+Registry RdapRegistry(std::string base_url);
+// Logs of certificates, as crt.sh searches them.
+Registry CertificateRegistry(std::string base_url);
+
+// Looks a subject up in a registry, which so learns it. Answers come and are read as pages do:
+// every URL is judged, hosts are asked in turns. Where there is no answer, nothing is found. Its
+// failures: those of the process, overloaded and shutdown.
+class RegistryExpander final : public Expander {
+ public:
+  static constexpr std::string_view kRdap = "rdap";
+  static constexpr std::string_view kCertificates = "ct";
+  static constexpr std::size_t kAnswerBytesMax = 4 << 20;
+  static constexpr std::chrono::milliseconds kTimeMax{30'000};
+
+  // Everything handed in must outlive this object.
+  RegistryExpander(pages::Fetcher& fetcher, Registry registry);
+  ~RegistryExpander() override;
+
+  std::string_view id() const override { return registry_.id; }
+  bool Takes(domain::SubjectKind type) const override;
+  void Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) override;
+
+ private:
+  pages::Fetcher& fetcher_;
+  const Registry registry_;
+  // What answers look at to see whether this object is still there.
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace vedette::worker
