@@ -45,6 +45,7 @@ base::Json StepJson(const store::ErasureStep& step) {
   base::Json json{{"facts", step.facts},
                   {"jobs", step.jobs},
                   {"rows", step.rows},
+                  {"findings", step.findings},
                   {"monitor_rows", std::move(rows)}};
   if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(step.next);
   return json;

@@ -172,6 +172,11 @@ rest::Reply GetJobs(const Parts&, store::Session&, const Call&);
 rest::Reply GetJob(const Parts&, store::Session&, const Call&);
 rest::Reply PostTerminate(const Parts&, store::Session&, const Call&);
 
+// runs.cc
+rest::Reply GetRuns(const Parts&, store::Session&, const Call&);
+rest::Reply GetRun(const Parts&, store::Session&, const Call&);
+rest::Reply PostRunCancel(const Parts&, store::Session&, const Call&);
+
 // deliveries.cc
 rest::Reply GetDeliveries(const Parts&, store::Session&, const Call&);
 rest::Reply GetDelivery(const Parts&, store::Session&, const Call&);

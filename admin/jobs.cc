@@ -1,23 +1,17 @@
 #include <utility>
 
 #include "admin/handlers.h"
+#include "admin/job_detail.h"
 #include "admin/job_shapes.h"
 #include "admin/shapes.h"
 #include "domain/job.h"
 #include "rest/cursor.h"
-#include "store/jobs/end.h"
 #include "store/jobs/read.h"
 
 namespace vedette::admin {
 namespace {
 
-// The operator sees every organisation's.
-const store::Scope kEveryJob{};
-
 constexpr rest::CursorOf kJobList{'j'};
-// Of one job: the first chunks by block and part, the newest deliveries of each kind of state.
-constexpr int kJobChunksShown = 200;
-constexpr int kJobDeliveriesShown = 100;
 
 // A parameter with one of the names that `parse` knows; empty text is no filter.
 template <typename Enum>
@@ -29,18 +23,6 @@ std::optional<Enum> ReadName(rest::QueryReader* input, std::string_view paramete
   const auto value = parse(*text);
   if (!value) input->Refuse(parameter, "enum", std::string(message));
   return value;
-}
-
-// What is not delivered yet, or never will be, before what is.
-std::vector<store::DeliveryView> DeliveriesOf(store::Session& session, const base::Uuid& job_id) {
-  store::DeliveryQuery query;
-  query.job_id = job_id;
-  query.limit = kJobDeliveriesShown;
-  auto deliveries = store::ListDeliveries(session, query);
-  query.state = domain::DeliveryState::kDelivered;
-  const auto delivered = store::ListDeliveries(session, query);
-  deliveries.insert(deliveries.end(), delivered.begin(), delivered.end());
-  return deliveries;
 }
 
 }  // namespace
@@ -70,29 +52,19 @@ rest::Reply GetJobs(const Parts&, store::Session& session, const Call& call) {
 }
 
 rest::Reply GetJob(const Parts&, store::Session& session, const Call& call) {
-  const base::Uuid& id = call.ids[0];
-  auto job = store::GetJob(session, kEveryJob, id);
-  if (!job) return rest::NotFound("job");
-  return rest::JsonReply(200, JobDetailJson({std::move(*job), store::ReadJobBlocks(session, id),
-                                             store::ReadJobChunks(session, id, kJobChunksShown),
-                                             DeliveriesOf(session, id)}));
+  const auto detail = ReadJobDetail(session, call.ids[0]);
+  if (!detail) return rest::NotFound("job");
+  return rest::JsonReply(200, JobDetailJson(*detail));
 }
 
-// The reason is the audit's; the client reads that the operator ended the job, and no more.
+// The reason is the audit's.
 rest::Reply PostTerminate(const Parts& parts, store::Session& session, const Call& call) {
   CallBody body(parts, call);
   const auto reason = body.Reason(rest::Presence::kRequired);
   if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const auto outcome = store::EndJob(
-      session, parts.clock, kEveryJob, call.ids[0],
-      {domain::JobStatus::kTerminated, std::string(domain::kReasonCancelledByOperator),
-       "The operator ended the job."},
-      AuditOf(call, "job.terminate", reason));
+  const auto outcome =
+      Terminate(parts, session, call.ids[0], AuditOf(call, "job.terminate", reason));
   if (!outcome) return rest::NotFound("job");
-  for (const store::Signal signal : outcome->raise) parts.signals.Raise(signal);
-  if (const auto& ended = outcome->ended) {
-    parts.metrics.AddJobEnded(ended->kind, ended->status, ended->took);
-  }
   return rest::JsonReply(200, {{"id", call.ids[0].ToString()},
                                {"status", domain::JobStatusName(outcome->status)},
                                {"status_reason", TextJson(outcome->status_reason)}});

@@ -48,6 +48,10 @@ constexpr Route kRoutes[] = {
     {{"GET", "/admin/v1/jobs/{id}"}, kToken, nullptr, GetJob},
     {{"POST", "/admin/v1/jobs/{id}/terminate", kJson}, kToken, nullptr, PostTerminate},
 
+    {{"GET", "/admin/v1/runs"}, kToken, nullptr, GetRuns},
+    {{"GET", "/admin/v1/runs/{id}"}, kToken, nullptr, GetRun},
+    {{"POST", "/admin/v1/runs/{id}/cancel", kJson}, kToken, nullptr, PostRunCancel},
+
     // Before {id}, which would stand for "replay" too.
     {{"POST", "/admin/v1/deliveries/replay", kJson}, kToken, nullptr, nullptr, PostReplayMany},
     {{"GET", "/admin/v1/deliveries"}, kToken, nullptr, GetDeliveries},

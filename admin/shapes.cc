@@ -47,6 +47,8 @@ base::Json MemberJson(const store::MemberView& member, const base::Uuid& this_me
       {"draining", member.draining},
       {"counters", base::ParseJsonOrThrow(member.counters)},
       {"jobs", MemberJobsJson(member)},
+      {"mail_check",
+       member.mail_check ? base::ParseJsonOrThrow(*member.mail_check) : base::Json(nullptr)},
       {"answering", member.id == this_member},
   };
 }

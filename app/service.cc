@@ -24,6 +24,7 @@
 #include "api/oauth/issuer.h"
 #include "app/gated_service.h"
 #include "app/key_fetch.h"
+#include "app/mail_watch.h"
 #include "app/monitor_preview.h"
 #include "app/oidc_keys.h"
 #include "app/probe_set.h"
@@ -206,6 +207,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<WebhookTest> webhook_test;
   std::unique_ptr<MonitorPreview> preview;
   std::unique_ptr<SecretsWatch> secrets_watch;
+  std::unique_ptr<MailWatch> mail_watch;
   std::unique_ptr<base::Timer> health_timer;
   bool checking_health = false;
   bool parts_started = false;
@@ -312,6 +314,12 @@ void Service::Impl::BuildWorker() {
                                               row_blocks->all(), suspect_slot, log.For("jobs"));
     signals->Listen(store::Signal::kJobChunk,
                     [this] { loop.Post([this] { job_pipeline->Wake(); }); });
+  }
+  const config::SmtpConfig& smtp = config.smtp;
+  const bool examines = !smtp.doctor_domains.empty() || !smtp.doctor_lists.empty();
+  if (examines && JobLanes().contains(domain::Lane::kSmtp)) {
+    mail_watch = std::make_unique<MailWatch>(loop, metrics, log.For("email"),
+                                             [this] { return ExamineMail(config, clock); });
   }
 }
 
@@ -422,9 +430,11 @@ void Service::Impl::CheckHealth() {
   checking_health = true;
   const bool beat = parts_started && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
   if (beat) heartbeat_at = clock.SinceBoot();
+  store::Member self = Self(false);
+  if (mail_watch) self.mail_check = mail_watch->seen();
   store::RunAsync<store::SchemaState>(
       *fleet_pool, loop,
-      [this, beat, self = Self(false)](store::Session& session) {
+      [this, beat, self = std::move(self)](store::Session& session) {
         store::MeasureDatabaseClock(session, &clock);
         const auto state = store::CheckSchema(session);
         if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, self);
@@ -473,6 +483,7 @@ void Service::Impl::StartParts() {
   if (maintenance) maintenance->Start();
   if (job_keeper) job_keeper->Start();
   if (secrets_watch) secrets_watch->Start();
+  if (mail_watch) mail_watch->Start();
 }
 
 // Drains parts at the same time and waits for all of them; those that are null are not there. Not

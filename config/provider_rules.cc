@@ -34,9 +34,14 @@ void ValidateModels(const Config& config) {
 // Whether lookups of people may name the provider.
 bool AnswersPeople(const Config& config, std::string_view key, const std::string& id) {
   const bool is_reverse = key == "reverse_email";
+  const auto recipe = config.providers.recipes.find(id);
+  if (recipe != config.providers.recipes.end()) {
+    return recipe->second.lookup ==
+           (is_reverse ? domain::RecipeLookup::kReverseEmail : domain::RecipeLookup::kVerifyAge);
+  }
   return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
                                               : domain::PeopleQuestion::kVerifyAge) ||
-         (!is_reverse && config.providers.llm.contains(id));
+         config.providers.llm.contains(id);
 }
 
 // Whether a list of providers may name the id: one that every process has, one of
@@ -45,6 +50,7 @@ bool MayName(const Config& config, std::string_view key, const std::string& id) 
   if (id == "null" || config.providers.http.contains(id)) return true;
   const bool finds = key == "find_email" || key == "find_email_personal";
   if (finds && domain::IsOwnFinder(id)) return true;
+  if (key == "company_domain" && domain::IsOwnCompanySource(id)) return true;
   const bool is_of_people = key == "reverse_email" || key == "verify_age";
   if (is_of_people) return AnswersPeople(config, key, id);
   const auto recipe = config.providers.recipes.find(id);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -340,6 +341,19 @@ std::optional<domain::RecipeStatus> ReadStatus(Table* answer) {
   return status;
 }
 
+std::optional<domain::RecipeMembers> ReadMembers(Table* answer, const std::string& key,
+                                                 std::span<const std::string_view> names) {
+  auto table = answer->Inner(key);
+  if (!table) return std::nullopt;
+  domain::RecipeMembers members;
+  for (const std::string_view name : names) {
+    auto pointer = table->Pointer(std::string(name));
+    if (pointer) members.emplace_back(name, std::move(*pointer));
+  }
+  table->Finish();
+  return members;
+}
+
 domain::RecipeAnswer ReadAnswer(Table answer) {
   domain::RecipeAnswer read;
   read.read_statuses = Statuses(&answer, "read_statuses");
@@ -350,6 +364,8 @@ domain::RecipeAnswer ReadAnswer(Table answer) {
   read.fail_when = ReadTest(&answer, "fail_when");
   read.email = answer.Pointer("email");
   read.domain = answer.Pointer("domain");
+  read.person = ReadMembers(&answer, "person", domain::kRecipePersonMembers);
+  read.claim = ReadMembers(&answer, "claim", domain::kRecipeClaimMembers);
   read.status = ReadStatus(&answer);
   if (auto confidence = answer.Inner("confidence")) {
     read.confidence =
@@ -400,6 +416,31 @@ std::vector<domain::FindMode> ReadModes(Table* top, domain::RecipeLookup lookup)
   return modes;
 }
 
+bool Has(const std::optional<domain::RecipeMembers>& members, std::string_view name) {
+  return members && std::any_of(members->begin(), members->end(),
+                                [&](const auto& one) { return one.first == name; });
+}
+
+// Of the lookups of people.
+void JudgePeopleAnswer(const Table& top, const Recipe& recipe) {
+  const auto& person = recipe.answer.person;
+  const auto& claim = recipe.answer.claim;
+  using domain::RecipeLookup;
+  if ((recipe.lookup == RecipeLookup::kReverseEmail) != person.has_value()) {
+    top.Fail("answer", "person says where its name stands: it belongs to reverse_email");
+  }
+  if (person && !Has(person, "name") && !(Has(person, "first_name") && Has(person, "last_name"))) {
+    top.Fail("answer", "person needs name, or first_name and last_name");
+  }
+  if ((recipe.lookup == RecipeLookup::kVerifyAge) != claim.has_value()) {
+    top.Fail("answer", "claim says where the date of birth stands: it belongs to verify_age");
+  }
+  const bool has_age = Has(claim, "age") && Has(claim, "as_of");
+  if (claim && !Has(claim, "birth") && !Has(claim, "year") && !has_age) {
+    top.Fail("answer", "claim needs birth, or year, or age and as_of");
+  }
+}
+
 // What an answer of this lookup has to say.
 void JudgeAnswer(const Table& top, const Recipe& recipe) {
   const auto& answer = recipe.answer;
@@ -413,6 +454,7 @@ void JudgeAnswer(const Table& top, const Recipe& recipe) {
   if (recipe.lookup == RecipeLookup::kVerifyEmail && !answer.status) {
     top.Fail("answer", "status is required: verify_email answers nothing else");
   }
+  JudgePeopleAnswer(top, recipe);
 }
 
 std::string ReadText(const std::filesystem::path& path) {
@@ -444,7 +486,10 @@ Recipe ReadRecipe(std::string_view text, const std::string& source) {
     top.Fail("id", "must be 2 to 32 of a-z, 0-9 and _, and begin with a letter");
   }
   const auto lookup = domain::ParseRecipeLookup(top.RequiredText("lookup"));
-  if (!lookup) top.Fail("lookup", "must be find_email, verify_email or company_domain");
+  if (!lookup)
+    top.Fail("lookup",
+             "must be find_email, verify_email, company_domain, reverse_email or "
+             "verify_age");
   recipe.lookup = *lookup;
   recipe.modes = ReadModes(&top, recipe.lookup);
   recipe.needs = ReadNeeds(&top);

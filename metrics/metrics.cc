@@ -9,15 +9,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <sstream>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
+#include "metrics/series.h"
 
 namespace vedette::metrics {
 namespace {
@@ -26,13 +24,7 @@ using prometheus::Counter;
 using prometheus::Family;
 using prometheus::Gauge;
 using prometheus::Histogram;
-using prometheus::Labels;
 using prometheus::Registry;
-using Buckets = Histogram::BucketBoundaries;
-
-// Series of one family. Routes, queries and kinds are a few dozen; beyond it something passes what
-// it should not, and the rest is counted as "other" rather than kept.
-constexpr std::size_t kSeriesMax = 1024;
 
 // In seconds, but for the ratio. Probes: from a cached page to the longest deadline.
 const Buckets kCheckBuckets{.005, .01, .025, .05, .1, .25, .5,  1,
@@ -47,64 +39,6 @@ const Buckets kFreshnessBuckets{.5, .9, 1, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10};
 const Buckets kAttemptBuckets{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 const Buckets kHttpBuckets{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 const Buckets kQueryBuckets{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30};
-
-double Seconds(std::chrono::microseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-template <typename Build>
-auto& Register(Registry* registry, Build build, const char* name, const char* help) {
-  return build().Name(name).Help(help).Register(*registry);
-}
-
-// The series of a family with one to three labels that are known by text, resolved once each.
-template <typename Metric>
-class Series {
- public:
-  Series(Family<Metric>* family, std::vector<std::string> labels, Buckets buckets = {})
-      : family_(family), labels_(std::move(labels)), buckets_(std::move(buckets)) {}
-
-  Metric& Get(std::string_view first, std::string_view second = {}, std::string_view third = {}) {
-    const std::lock_guard lock(mutex_);
-    const View values{first, second, third};
-    if (const auto it = series_.find(values); it != series_.end()) return *it->second;
-    return Add(series_.size() < kSeriesMax ? values : View{"other", "other", "other"});
-  }
-
- private:
-  using Values = std::array<std::string, 3>;
-  using View = std::array<std::string_view, 3>;
-
-  // Lets a series be found without building strings.
-  struct Less {
-    using is_transparent = void;
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-    }
-  };
-
-  Metric& Add(const View& values) {
-    Metric*& metric =
-        series_[Values{std::string(values[0]), std::string(values[1]), std::string(values[2])}];
-    if (metric == nullptr) {
-      Labels labels;
-      for (std::size_t i = 0; i < labels_.size(); ++i) labels[labels_[i]] = values[i];
-      if constexpr (std::is_same_v<Metric, Histogram>) {
-        metric = &family_->Add(labels, buckets_);
-      } else {
-        metric = &family_->Add(labels);
-      }
-    }
-    return *metric;
-  }
-
-  Family<Metric>* const family_;
-  const std::vector<std::string> labels_;
-  const Buckets buckets_;
-  std::mutex mutex_;
-  std::map<Values, Metric*, Less> series_;  // guarded by mutex_
-};
 
 constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium,
                             domain::Tier::kHigh};
@@ -229,6 +163,26 @@ struct Metrics::Impl {
   Gauge& job_overdue = Gauges("vedette_job_overdue_seconds",
                               "How long the deadline of the most overdue open job has passed.")
                            .Add({});
+  Counter& runs_stalled = Counters("vedette_runs_stalled_total",
+                                   "Runs that ended since nobody worked on them any more.")
+                              .Add({});
+  Gauge& run_oldest_queued = Gauges("vedette_run_oldest_queued_seconds",
+                                    "How long the oldest run that has not begun has waited.")
+                                 .Add({});
+  Series<Counter> run_parts{&Counters("vedette_run_parts_total", "Parts of runs recorded."),
+                            {"block"}};
+  Series<Counter> run_rows{&Counters("vedette_run_rows_total", "Rows of runs recorded."),
+                           {"block", "outcome"}};
+  Series<Histogram> run_part_duration{
+      &Histograms("vedette_run_part_seconds", "Time that a part took that is made as a whole."),
+      {"block"},
+      kCheckBuckets};
+  Gauge& run_parts_held =
+      Gauges("vedette_run_parts_held", "Parts that are made as a whole which this process holds.")
+          .Add({});
+  Series<Counter> downloads{
+      &Counters("vedette_downloads_total", "Requests for result files of runs, by their links."),
+      {"outcome"}};
   Series<Counter> http_requests{&Counters("vedette_http_requests_total", "Requests answered."),
                                 {"route", "code"}};
   Series<Histogram> http_duration{
@@ -340,6 +294,7 @@ Metrics::Impl::Impl(std::string_view version) {
     job_chunk_oldest_due.Get(name);
     for (const char* state : kChunkStates) job_chunks.Get(name, state);
   }
+  for (const char* outcome : {"begun", "invalid", "expired", "gone"}) downloads.Get(outcome);
   for (const domain::JobKind kind : kJobKinds) {
     for (const auto status : {domain::JobStatus::kQueued, domain::JobStatus::kRunning}) {
       jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status));
@@ -475,6 +430,33 @@ void Metrics::SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::i
 
 void Metrics::SetJobOverdue(std::chrono::microseconds age) {
   impl_->job_overdue.Set(Seconds(age));
+}
+
+void Metrics::AddRunsStalled(std::int64_t n) {
+  impl_->runs_stalled.Increment(static_cast<double>(n));
+}
+
+void Metrics::SetRunOldestQueued(std::chrono::microseconds age) {
+  impl_->run_oldest_queued.Set(Seconds(age));
+}
+
+void Metrics::AddRunRecord(std::string_view block, int parts, std::int64_t done,
+                           std::int64_t failed) {
+  impl_->run_parts.Get(block).Increment(parts);
+  impl_->run_rows.Get(block, "done").Increment(static_cast<double>(done));
+  impl_->run_rows.Get(block, "failed").Increment(static_cast<double>(failed));
+}
+
+void Metrics::ObserveRunPart(std::string_view block, std::chrono::microseconds duration) {
+  impl_->run_part_duration.Get(block).Observe(Seconds(duration));
+}
+
+void Metrics::SetRunPartsHeld(std::int64_t n) {
+  impl_->run_parts_held.Set(static_cast<double>(n));
+}
+
+void Metrics::AddDownload(std::string_view outcome) {
+  impl_->downloads.Get(outcome).Increment();
 }
 
 void Metrics::AddMaintenanceFailures(std::string_view task, std::int64_t n) {

@@ -89,6 +89,21 @@ class Metrics {
   void SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::int64_t n);
   void SetJobOverdue(std::chrono::microseconds age);
 
+  // vedette_runs_stalled_total: runs that the keeper ended because nobody worked on them any more;
+  // vedette_run_oldest_queued_seconds: how long the oldest run has waited that has not begun, 0
+  // without one. Set as the chunks of jobs are.
+  void AddRunsStalled(std::int64_t n);
+  void SetRunOldestQueued(std::chrono::microseconds age);
+  // vedette_run_parts_total{block}, vedette_run_rows_total{block,outcome}: what was recorded of a
+  // block of that type: parts that ended, rows by done and failed
+  void AddRunRecord(std::string_view block, int parts, std::int64_t done, std::int64_t failed);
+  // vedette_run_part_seconds{block}: from the beginning of a part that is made as a whole to its
+  // end, waits for a thread included; vedette_run_parts_held: such parts that this process holds
+  void ObserveRunPart(std::string_view block, std::chrono::microseconds duration);
+  void SetRunPartsHeld(std::int64_t n);
+  // vedette_downloads_total{outcome}: begun, invalid, expired, gone
+  void AddDownload(std::string_view outcome);
+
   // vedette_maintenance_failures_total{task}: runs of a task of store/fleet/maintenance.h that
   // failed
   void AddMaintenanceFailures(std::string_view task, std::int64_t n);

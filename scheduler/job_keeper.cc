@@ -1,5 +1,6 @@
 #include "scheduler/job_keeper.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +46,8 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
       gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),
               {.begin = []() -> Gauges::Job {
                  return [](store::Session& session) {
-                   return Seen{store::ReadLaneGauges(session), store::ReadJobGauges(session)};
+                   return Seen{store::ReadLaneGauges(session), store::ReadJobGauges(session),
+                               store::ReadOldestQueuedRun(session)};
                  };
                },
                .finish = [this](const Seen& seen) -> Gauges::Then {
@@ -83,6 +85,9 @@ work::Step<JobKeeper::Stalled>::Hooks JobKeeper::StalledHooks() {
   hooks.finish = [this](const Stalled& found) -> work::Step<Stalled>::Then {
     stalled_at_ = found.next;
     OnEnded(found.run);
+    metrics_.AddRunsStalled(
+        std::count_if(found.run.jobs.begin(), found.run.jobs.end(),
+                      [](const auto& job) { return job.kind == domain::JobKind::kWorkflow; }));
     return work::kAtPoll;
   };
   return hooks;
@@ -119,6 +124,7 @@ void JobKeeper::ShowGauges(const Seen& seen) {
     }
   }
   metrics_.SetJobOverdue(seen.jobs.overdue);
+  metrics_.SetRunOldestQueued(seen.oldest_queued_run);
 }
 
 void JobKeeper::Start() {

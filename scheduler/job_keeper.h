@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -39,6 +40,7 @@ class JobKeeper {
   struct Seen {
     std::vector<store::LaneGauges> lanes;
     store::JobGauges jobs;
+    std::chrono::microseconds oldest_queued_run{};
   };
   using Gauges = work::Step<Seen>;
   // Whether the search for stalled jobs has further to go than one call does.

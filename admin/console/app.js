@@ -9,6 +9,7 @@ import {monitor, monitors} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
 import {rowPage} from './rows.js';
+import {run, runs} from './runs.js';
 import {tickPage} from './ticks.js';
 
 const ID = '([0-9a-f-]{36})';
@@ -21,6 +22,8 @@ const PAGES = [
   [`monitors/${ID}/ticks/${TICK}`, tickPage],
   ['jobs', jobs],
   [`jobs/${ID}`, job],
+  ['runs', runs],
+  [`runs/${ID}`, run],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],

@@ -34,12 +34,21 @@ function tiles(o) {
       o.receivers.failing > 0 ? 'bad' : ''));
 }
 
+// Null of a process that does not ask mail servers, or has not looked yet.
+function mail(checks) {
+  if (!checks) return '';
+  const ill = checks.filter(c => c.status !== 'ok');
+  if (!ill.length) return 'ok';
+  return badge(ill.map(c => c.check).join(', '), ill.some(c => c.status === 'fail') ? 'bad' : 'warn');
+}
+
 function fleet(o) {
   return table('Fleet', [
     ['Process', m => `${m.host} ${m.pid}${m.answering ? ' (this one)' : ''}`],
     ['Roles', m => m.roles.join(', ')],
     ['Lanes of jobs', m => m.jobs.lanes.join(', ')],
     ['Waiting', m => m.jobs.waits?.max ? `${number(m.jobs.waits.used)} of ${number(m.jobs.waits.max)}` : '', 'n'],
+    ['Mail', m => mail(m.mail_check)],
     ['Version', m => m.version],
     ['Up since', m => when(m.started_at)],
     ['Heartbeat', m => m.heartbeat_age_ms > 15000

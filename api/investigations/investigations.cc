@@ -112,7 +112,7 @@ base::Json FindingJson(const store::FindingView& finding) {
           {"predicate", finding.predicate},
           {"object", finding.object_json ? base::ParseJsonOrThrow(*finding.object_json) : nullptr},
           {"confidence", OrNull(finding.confidence)},
-          {"evidence", finding.evidence},
+          {"evidence", finding.evidence.empty() ? base::Json() : base::Json(finding.evidence)},
           {"sources", base::ParseJsonOrThrow(finding.sources_json)},
           {"provider", finding.provider},
           {"derived_from", std::move(derived)},

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kPartHeaderBytesMax = 16384;
 constexpr std::size_t kBoundaryCharsMax = 70;
+constexpr std::size_t kFilenameCharsMax = 255;
 
 // The value of `name=...` or `name="..."` behind a semicolon; empty where it is not there.
 std::optional<std::string> Parameter(std::string_view header, std::string_view name) {
@@ -31,14 +32,23 @@ std::optional<std::string> Parameter(std::string_view header, std::string_view n
   return std::nullopt;
 }
 
+// The line of a part's header that says what the part is; empty where there is none.
+std::string_view DispositionOf(std::string_view part_header) {
+  const std::size_t at = base::AsciiLower(part_header).find("content-disposition:");
+  if (at == std::string::npos) return {};
+  return part_header.substr(at, part_header.find("\r\n", at) - at);
+}
+
 // A form's file has a filename, or is the field named `file`.
-bool IsFile(std::string_view part_header) {
-  const std::string lower = base::AsciiLower(part_header);
-  const std::size_t at = lower.find("content-disposition:");
-  if (at == std::string::npos) return false;
-  const std::string_view line = part_header.substr(at, part_header.find("\r\n", at) - at);
-  return Parameter(line, "filename") || Parameter(line, "filename*") ||
-         Parameter(line, "name") == "file";
+bool IsFile(std::string_view disposition) {
+  return Parameter(disposition, "filename") || Parameter(disposition, "filename*") ||
+         Parameter(disposition, "name") == "file";
+}
+
+std::optional<std::string> NameOf(std::string_view disposition) {
+  const auto name = Parameter(disposition, "filename");
+  if (!name || name->empty()) return std::nullopt;
+  return base::CutCharacters(base::RepairUtf8(*name), kFilenameCharsMax);
 }
 
 }  // namespace
@@ -125,8 +135,10 @@ bool MultipartReader::ReadHeader() {
     if (held_.size() > kPartHeaderBytesMax) problem_ = "a part's header is too long";
     return false;
   }
-  in_file_ = IsFile(std::string_view(held_).substr(0, end + 2));
+  const std::string_view disposition = DispositionOf(std::string_view(held_).substr(0, end + 2));
+  in_file_ = IsFile(disposition);
   if (in_file_ && has_file_) problem_ = "the form contains more than one file";
+  if (in_file_ && !has_file_) filename_ = NameOf(disposition);
   has_file_ = has_file_ || in_file_;
   held_.erase(0, end + 4);
   state_ = State::kContent;

@@ -22,6 +22,9 @@ class MultipartReader {
   std::optional<std::string> Feed(std::string_view piece, const Sink& sink);
   // The body is over: was it whole, with a file in it?
   std::optional<std::string> Finish() const;
+  // What the client calls the file: valid UTF-8, cut to 255 characters. Empty before its header,
+  // and of a file that has no name.
+  const std::optional<std::string>& filename() const { return filename_; }
 
  private:
   enum class State { kPreamble, kAfterDelimiter, kHeader, kContent, kEpilogue };
@@ -36,6 +39,7 @@ class MultipartReader {
   State state_ = State::kPreamble;
   bool has_file_ = false;
   bool in_file_ = false;
+  std::optional<std::string> filename_;
   std::optional<std::string> problem_;
 };
 

@@ -100,7 +100,8 @@ class FileReceiver {
     return Replied(reader_.Feed(text, Taker(session)));
   }
 
-  rest::Reply Finish(store::Session& session) {
+  // `filename`: what the client calls the file, where it says so.
+  rest::Reply Finish(store::Session& session, const std::optional<std::string>& filename) {
     if (auto reply = Replied(reader_.Finish(Taker(session)))) return std::move(*reply);
     if (columns_.empty()) return rest::ErrorReply(400, "malformed_csv", "the file is empty");
     if (rows_ == 0)
@@ -111,6 +112,7 @@ class FileReceiver {
     if (!expires_at) return rest::Unavailable("the upload took too long and has expired");
     return {200, base::DumpJson({{"handle_id", upload_id_.ToString()},
                                  {"expires_at", base::FormatTimestamp(*expires_at)},
+                                 {"filename", filename ? base::Json(*filename) : base::Json()},
                                  {"size_bytes", bytes_},
                                  {"row_count", rows_},
                                  {"columns", columns_}})};
@@ -292,7 +294,8 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   void Finish(store::Session& session) {
     const auto problem = multipart_ ? multipart_->Finish() : std::nullopt;
     rest::Reply reply =
-        problem ? rest::ErrorReply(400, "malformed_form", *problem) : receiver_.Finish(session);
+        problem ? rest::ErrorReply(400, "malformed_form", *problem)
+                : receiver_.Finish(session, multipart_ ? multipart_->filename() : std::nullopt);
     if (reply.status == 200) {
       answer_->Send(std::move(reply));
     } else {

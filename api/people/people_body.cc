@@ -50,10 +50,11 @@ KnownProviders KnownTo(const config::Config& config, domain::PeopleQuestion ques
     for (const std::string_view id : own) add(id, domain::AnswersPeople(id, question));
   }
   for (const auto& [id, provider] : config.providers.http) add(id, true);
-  for (const auto& [id, recipe] : config.providers.recipes) add(id, false);
-  for (const auto& [id, model] : config.providers.llm) {
-    add(id, question == domain::PeopleQuestion::kVerifyAge);
-  }
+  const auto wanted = question == domain::PeopleQuestion::kReverseEmail
+                          ? domain::RecipeLookup::kReverseEmail
+                          : domain::RecipeLookup::kVerifyAge;
+  for (const auto& [id, recipe] : config.providers.recipes) add(id, recipe.lookup == wanted);
+  for (const auto& [id, model] : config.providers.llm) add(id, true);
   return known;
 }
 

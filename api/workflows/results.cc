@@ -118,7 +118,8 @@ class FileSource {
   std::shared_ptr<State> state_;
 };
 
-rest::Reply RefusedLink(domain::LinkRefused why) {
+rest::Reply RefusedLink(const Call& call, domain::LinkRefused why) {
+  call.parts.metrics.AddDownload(why == domain::LinkRefused::kExpired ? "expired" : "invalid");
   return why == domain::LinkRefused::kExpired
              ? rest::ErrorReply(403, "link_expired",
                                 "the link has expired: ask for the run's download links again")
@@ -174,7 +175,7 @@ rest::Handled ListDownloadLinks(Call& call) {
 
 rest::Handled DownloadResult(Call& call) {
   const domain::LinkJudged judged = JudgeRequest(call);
-  if (const auto* why = std::get_if<domain::LinkRefused>(&judged)) return RefusedLink(*why);
+  if (const auto* why = std::get_if<domain::LinkRefused>(&judged)) return RefusedLink(call, *why);
   const domain::ResultFile file = std::get<domain::LinkTaken>(judged).file;
   const auto run = store::GetRun(call.session, std::nullopt, file.run_id);
   auto columns = store::ReadRunColumns(call.session, file.run_id, file.block);
@@ -188,11 +189,13 @@ rest::Handled DownloadResult(Call& call) {
   const bool kept = block.rows_out == 0 ||
                     !store::ReadRunParts(call.session, file.run_id, file.block, 0, 1, 1).empty();
   if (!kept) {
+    call.parts.metrics.AddDownload("gone");
     return rest::ErrorReply(404, "not_found", "the rows of the run were kept for their time");
   }
   const auto& shown = graph.blocks[static_cast<std::size_t>(file.block)];
   const std::string name =
       domain::ResultFileName(run->run.workflow_name, shown.sequence_number, shown.name, file);
+  call.parts.metrics.AddDownload("begun");
   const auto formulas = call.parts.config.workflows.csv_formula_guard
                             ? domain::Formulas::kDefused
                             : domain::Formulas::kAsTheyAre;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -16,10 +17,12 @@
 #include "domain/money.h"
 #include "domain/workflow/block_types.h"
 #include "domain/workflow/lookup_rows.h"
+#include "domain/workflow/pace.h"
 #include "domain/workflow/run_graph.h"
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
 #include "store/jobs/run_source.h"
+#include "store/jobs/runs.h"
 #include "store/jobs/start.h"
 
 // POST /workflows/run.
@@ -32,20 +35,44 @@ using domain::Definition;
 // What the slowest probe takes for a row, where it asks nobody.
 constexpr std::chrono::milliseconds kNoPace{0};
 
+// What a row of the block takes where nothing was measured.
+std::chrono::milliseconds GuessedPace(const config::Config& config,
+                                      const domain::DefinedBlock& block) {
+  if (block.type->work == domain::BlockWork::kLookup) return block.type->pace;
+  if (block.type->work != domain::BlockWork::kResearch) return kNoPace;
+  const auto& probe = config.probes.at(block.specs.at("tier").get<std::string>());
+  return probe.kind == "null" ? kNoPace : block.type->pace;
+}
+
 domain::PlanRules PlanRulesOf(const config::Config& config) {
   domain::PlanRules rules;
   rules.price_mc = [&config](const domain::DefinedBlock& block) -> std::int64_t {
     return PriceMcOf(config, *block.type, block.specs);
   };
-  rules.pace = [&config](const domain::DefinedBlock& block) {
-    if (block.type->work == domain::BlockWork::kLookup) return block.type->pace;
-    if (block.type->work != domain::BlockWork::kResearch) return kNoPace;
-    const auto& probe = config.probes.at(block.specs.at("tier").get<std::string>());
-    return probe.kind == "null" ? kNoPace : block.type->pace;
-  };
+  rules.pace = [&config](const domain::DefinedBlock& block) { return GuessedPace(config, block); };
   rules.part_target = config.worker.chunk_duration_target_ms;
   rules.window_rows = config.workflows.window_rows;
   return rules;
+}
+
+// Rows of a part of a run that starts now. What the organisation's last runs took is asked for only
+// where a block has a pace.
+int PartRowsNow(const Call& call, const Definition& definition) {
+  const config::Config& config = call.parts.config;
+  domain::PlanRules rules = PlanRulesOf(config);
+  const bool paced =
+      std::any_of(definition.blocks.begin(), definition.blocks.end(),
+                  [&config](const auto& block) { return GuessedPace(config, block) != kNoPace; });
+  if (!paced) return domain::PartRowsOf(definition, rules);
+  const store::BlockPaces paces = store::ReadBlockPaces(call.session, call.caller.org_id);
+  rules.pace = [&](const domain::DefinedBlock& block) {
+    const auto guess = GuessedPace(config, block);
+    if (guess == kNoPace) return guess;
+    const auto measured =
+        paces.find({std::string(block.type->name), block.specs.value("tier", std::string())});
+    return measured == paces.end() ? guess : domain::PaceOf(measured->second, guess);
+  };
+  return domain::PartRowsOf(definition, rules);
 }
 
 // The rows of a run, and what it reads them from.
@@ -249,7 +276,7 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::Workflow& workflow
   const RunBody body = ReadRunBody(std::get<rest::JsonBody>(json), &problems);
   Definition definition = domain::ReadStoredDefinition(workflow.definition_json);
   auto faults = OverrideSpecs(body.specs_override, DefinitionRulesOf(call.parts), &definition);
-  const int part_rows = domain::PartRowsOf(definition, PlanRulesOf(call.parts.config));
+  const int part_rows = PartRowsNow(call, definition);
   const Json& specs = definition.blocks.front().specs;
   const auto schema = specs.find("input_schema");
   domain::PayloadReader reader(schema == specs.end() ? Json() : *schema, part_rows);

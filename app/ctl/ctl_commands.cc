@@ -123,6 +123,36 @@ std::vector<CtlCommand> JobCommands() {
   };
 }
 
+std::vector<CtlCommand> RunCommands() {
+  const CtlOption run = Id("id", "The run's id, which clients call job_id or run_id");
+  return {
+      {"runs",
+       "List runs of workflows, newest first",
+       "GET",
+       "/admin/v1/runs",
+       {Query("--status", "status",
+              "active, queued, running, completed, failed, cancelled, terminated, timed_out"),
+        Query("--org", "org_id", "Of one organisation"), kLimit, kCursor},
+       {},
+       {"id", "workflow_name", "status", "status_reason", "org_id", "rows_in", "rows_out",
+        "row_errors", "charged", "created_at"}},
+      {"run",
+       "Show a run with its blocks, its chunks and its files",
+       "GET",
+       "/admin/v1/runs/{id}",
+       {run},
+       {},
+       {}},
+      {"run-cancel",
+       "End a run: none of its rows starts 5 s later",
+       "POST",
+       "/admin/v1/runs/{id}/cancel",
+       {run, Required(kReason)},
+       {},
+       {}},
+  };
+}
+
 std::vector<CtlCommand> RowCommands() {
   return {
       {"rows",
@@ -356,9 +386,9 @@ void ReplacePlaceholder(std::string* target, std::string_view key, std::string_v
 std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
-    for (auto&& group :
-         {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), DeliveryCommands(),
-          AccountCommands(), SuppressionCommands(), SearchCommands(), MailCommands()}) {
+    for (auto&& group : {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(),
+                         RunCommands(), DeliveryCommands(), AccountCommands(),
+                         SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

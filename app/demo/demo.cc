@@ -67,6 +67,9 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   by_default("VEDETTE_SECURITY_ENCRYPTION_KEY", state.encryption_key);
   by_default("VEDETTE_ADMIN_TOKEN", state.admin_token);
   by_default("VEDETTE_EMAIL_SMTP_HELLO_NAME", "demo.vedette.example");
+  // Its mail servers are its own: nobody else's are asked whether they talk to this machine.
+  by_default("VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS", "");
+  by_default("VEDETTE_EMAIL_SMTP_DOCTOR_LISTS", "");
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
   return environment;

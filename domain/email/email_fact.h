@@ -34,12 +34,26 @@ struct EmailQuestion {
   std::string person_key;            // whose facts; empty: nobody's
   std::string address;               // whose fact, in lower case; empty: none's
   std::string domain;                // whose patterns; empty: none's
+  std::string company_key{};         // CompanyKey, whose domains; empty: none's
 };
+
+// How many leads of the organisation have named a domain for a company.
+struct CompanyDomainCount {
+  std::string domain;
+  int hits = 0;
+};
+// Domains of one company that one question is answered with.
+inline constexpr std::size_t kCompanyDomainsMax = 8;
+
+// The domain that leads agree on: named twice as often as all others together. Empty without one.
+std::string AgreedDomain(const std::vector<CompanyDomainCount>& counts);
 
 struct EmailKnowledge {
   std::vector<SuppressionKey> suppressed;  // those of the keys that are on the list
   std::vector<EmailFact> facts;            // the newest first, at most kFactsMax
   std::vector<PatternCount> patterns;
+  std::vector<CompanyDomainCount>
+      company_domains;  // the most named first, at most kCompanyDomainsMax
 };
 
 // What a row has learnt.
@@ -48,6 +62,9 @@ struct EmailLesson {
   std::vector<EmailFact> facts;
   std::string domain;                  // of the patterns
   std::vector<PatternCount> patterns;  // hits and misses to add
+  std::string company_key{};           // of the company for which the lead named `domain`
+
+  bool empty() const { return facts.empty() && patterns.empty() && company_key.empty(); }
 };
 
 }  // namespace vedette::domain

@@ -4,10 +4,16 @@
 #include <set>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include "base/text.h"
 #include "domain/email/address.h"
+#include "domain/email/address_pattern.h"
 #include "domain/email/find_request.h"
+#include "domain/email/idn.h"
+#include "domain/email/lead.h"
+#include "domain/email/person_name.h"
+#include "domain/investigation/subject.h"
 
 namespace vedette::domain {
 namespace {
@@ -161,6 +167,119 @@ void EndRow(StoredJob::Chunk* chunk, std::size_t index, std::size_t rows) {
   chunk->changed = true;
 }
 
+// Of an investigation: the subjects of one list, each in a cell of its own or by itself. A subject
+// that is erased is not looked at: its row in the block `block` ends.
+int EraseSubjects(const ErasureTarget& target, int block, int part, std::size_t first,
+                  std::size_t size, Json* subjects, StoredJob* job) {
+  int touched = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    Json& row = (*subjects)[first + i];
+    if (!target.IsIn(row)) continue;
+    EraseSubject(row.is_array() ? &row.at(0) : &row);
+    ++touched;
+    for (auto& chunk : job->chunks) {
+      if (chunk.block == block && chunk.part == part) EndRow(&chunk, i, size);
+    }
+  }
+  return touched;
+}
+
+// Takes the findings that hold the person out of rows that were recorded.
+int EraseFoundRows(const ErasureTarget& target, Json* rows) {
+  int touched = 0;
+  for (Json& row : *rows) {
+    if (!row.is_array() || row.empty() || !target.IsIn(row)) continue;
+    ++touched;
+    Json& cell = row.at(0);
+    const auto found = cell.is_object() ? cell.find("findings") : cell.end();
+    if (!cell.is_object() || found == cell.end() || !found->is_array()) {
+      cell = nullptr;
+      continue;
+    }
+    Json kept = Json::array();
+    for (Json& finding : *found) {
+      if (!target.IsIn(finding)) kept.push_back(std::move(finding));
+    }
+    *found = std::move(kept);
+  }
+  return touched;
+}
+
+// What is said about the person goes, and of everything else that holds the person the part that
+// does.
+bool EraseFinding(const ErasureTarget& target, StoredFinding* finding) {
+  const bool is_about = target.IsIn(finding->subject);
+  const bool is_object = target.IsIn(finding->object);
+  const bool is_told = target.IsInText(finding->evidence);
+  if (!is_about && !is_object && !is_told && !target.IsIn(finding->sources)) return false;
+  if (is_about) EraseSubject(&finding->subject);
+  if ((is_about || is_object) && !finding->object.is_null()) EraseSubject(&finding->object);
+  if (is_about || is_object || is_told) finding->evidence.clear();
+  Json kept = Json::array();
+  for (Json& source : finding->sources) {
+    if (!is_about && !target.IsIn(source)) kept.push_back(std::move(source));
+  }
+  finding->sources = std::move(kept);
+  finding->changed = true;
+  return true;
+}
+
+int EraseFromInvestigation(const ErasureTarget& target, StoredJob* job) {
+  int touched = 0;
+  Json& seeds = RowsOf(job->params);
+  const auto part_rows = static_cast<std::size_t>(std::max(1, job->part_rows));
+  for (std::size_t first = 0; first < seeds.size(); first += part_rows) {
+    touched += EraseSubjects(target, 0, static_cast<int>(first / part_rows), first,
+                             std::min(part_rows, seeds.size() - first), &seeds, job);
+  }
+  job->params_changed = touched > 0;
+  for (Json& seed : job->seeds) {
+    if (!target.IsIn(seed)) continue;
+    EraseSubject(&seed);
+    job->seeds_changed = true;
+  }
+  for (auto& part : job->parts) {
+    const int rows =
+        EraseSubjects(target, part.block + 1, part.part, 0, part.rows.size(), &part.rows, job);
+    part.changed = rows > 0;
+    touched += rows;
+  }
+  for (auto& chunk : job->chunks) {
+    if (chunk.done.is_null()) continue;
+    const int rows = EraseFoundRows(target, &RowsOf(chunk.done));
+    chunk.changed = chunk.changed || rows > 0;
+    touched += rows;
+  }
+  for (StoredFinding& finding : job->findings) {
+    if (EraseFinding(target, &finding)) ++touched;
+  }
+  return touched;
+}
+
+// Under what the organisation knows the person of a lead besides the erased address.
+void AddKnownAs(const ErasureTarget& target, const Json& lead, StoredJob* job) {
+  const auto read = ReadLead(lead);
+  const auto* known = std::get_if<Person>(&read);
+  if (known == nullptr) return;
+  const auto add = [](std::vector<std::string>* list, std::string value) {
+    const bool is_there = std::find(list->begin(), list->end(), value) != list->end();
+    if (!value.empty() && !is_there) list->push_back(std::move(value));
+  };
+  for (const std::string& domain : {CompanyDomain(*known), target.domain()}) {
+    if (domain.empty()) continue;
+    Person person = *known;
+    person.domain = domain;
+    add(&job->person_keys, PersonKey(person));
+    const auto names = RenderName(person, domain);
+    const auto* renderings = std::get_if<std::vector<NameRendering>>(&names);
+    if (renderings == nullptr || IsFreeMailboxDomain(domain)) continue;
+    for (const Guess& guess :
+         GuessLocalParts(*renderings, {}, kAddressPatterns * renderings->size())) {
+      add(&job->guesses, guess.local + '@' + domain);
+    }
+  }
+}
+
 // Of a lookup. A row that was erased before is found no more.
 int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
   const RowSet matched = MatchedRows(target, job);
@@ -169,6 +288,7 @@ int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
     if (i >= rows.size())
       throw std::invalid_argument("a stored lookup has a result without a lead");
     FindRow row = ReadFindRow(rows[i]);
+    AddKnownAs(target, row.lead, job);
     row.lead = ErasedLead();
     rows[i] = FindRowCell(row);
     job->params_changed = true;
@@ -205,6 +325,7 @@ std::optional<ErasureTarget> ErasureTarget::Of(std::string_view email, std::stri
     if (!address || !key) return std::nullopt;
     target.keys_.push_back(std::move(*key));
     target.needles_.push_back(NeedleOf(*address));
+    target.domain_ = AsciiDomain(address->domain).value_or("");
   }
   if (!profile.empty()) {
     auto key = ProfileSuppression(profile);
@@ -264,7 +385,15 @@ bool IsErasedLead(const Json& lead) {
 
 int EraseFrom(const ErasureTarget& target, StoredJob* job) {
   try {
-    return job->is_lookup ? EraseFromLookup(target, job) : EraseFromCells(target, job);
+    switch (job->form) {
+      case StoredJob::Form::kLookup:
+        return EraseFromLookup(target, job);
+      case StoredJob::Form::kInvestigation:
+        return EraseFromInvestigation(target, job);
+      case StoredJob::Form::kOther:
+        break;
+    }
+    return EraseFromCells(target, job);
   } catch (const Json::exception&) {
     throw std::invalid_argument("a stored job has another form");
   } catch (const std::logic_error&) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,9 @@
 
 // Whose data is taken out of what is stored, and how. Pure.
 //
-// Of a lookup the whole row goes: its lead becomes {"erased": true}, and its cell null. Of any
-// other job each cell that holds the person becomes null. Rows stay where they are.
+// Of a lookup the whole row goes: its lead becomes {"erased": true}, and its cell null. Of an
+// investigation the values of subjects and findings become null, and evidence empty. Of any other
+// job each cell that holds the person becomes null. Rows and findings stay where they are.
 namespace vedette::domain {
 
 // A person, by an address, the URL of a profile, or both.
@@ -25,6 +27,8 @@ class ErasureTarget {
   const std::vector<SuppressionKey>& keys() const { return keys_; }
   // Texts in lower case: JSON that holds the person holds one of them, its A to Z in lower case.
   const std::vector<std::string>& needles() const { return needles_; }
+  // Of the address, in A-labels; empty where there is none.
+  const std::string& domain() const { return domain_; }
 
   // Whether the text, or a text anywhere in the value, names the person: an address in any spelling
   // that is the same mailbox, also inside a sentence, or the profile.
@@ -36,14 +40,28 @@ class ErasureTarget {
 
   std::vector<SuppressionKey> keys_;
   std::vector<std::string> needles_;
+  std::string domain_;
 };
 
 base::Json ErasedLead();
 bool IsErasedLead(const base::Json& lead);
 
-// A job as it is stored, to be erased from. Of a lookup block 0 has no input: its rows are those of
-// `params`, and its parts have one cell a row.
+// What an investigation has found, as it is stored.
+struct StoredFinding {
+  std::int64_t seq = 0;
+  base::Json subject;
+  base::Json object;  // null: none
+  std::string evidence;
+  base::Json sources;
+  bool changed = false;
+};
+
+// A job as it is stored, to be erased from. Block 0 of a lookup or an investigation has no input:
+// its rows are those of `params`. Parts of a lookup have one cell a row. Parts of an investigation
+// have the subjects that the next block looks at in the part of the same number; rows of its chunks
+// have the findings of one subject.
 struct StoredJob {
+  enum class Form : std::uint8_t { kLookup, kInvestigation, kOther };
   struct Part {
     int block = 0;
     int part = 0;
@@ -59,16 +77,27 @@ struct StoredJob {
     bool changed = false;
     int ended = 0;  // rows that were still to be done, and are not any more
   };
-  bool is_lookup = false;
+  Form form = Form::kOther;
   int part_rows = 1;
   base::Json params;
   bool params_changed = false;
   std::vector<Part> parts;
   std::vector<Chunk> chunks;
+
+  // Of an investigation: those of its findings that may hold the person, and its seeds.
+  std::vector<StoredFinding> findings;
+  base::Json seeds;
+  bool seeds_changed = false;
+
+  // Of a lookup, filled in by EraseFrom: under which the organisation keeps facts about the person
+  // (PersonKey), and the addresses that may have been guessed from the name. Of a guess that was
+  // refused it is not kept for whom it was made.
+  std::vector<std::string> person_keys;
+  std::vector<std::string> guesses;
 };
 
-// Takes the person out of the job. Returns how many rows were touched. Throws std::invalid_argument
-// where what is stored has another form.
+// Takes the person out of the job. Returns how many rows and findings were touched. Throws
+// std::invalid_argument where what is stored has another form.
 int EraseFrom(const ErasureTarget& target, StoredJob* job);
 
 }  // namespace vedette::domain

@@ -64,6 +64,9 @@ EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
   EmailLesson lesson;
   lesson.org_id = org_id;
   lesson.domain = CompanyDomain(person);
+  if (!lesson.domain.empty() && !IsFreeMailboxDomain(lesson.domain)) {
+    lesson.company_key = CompanyKey(person.company);
+  }
   const std::string person_key = PersonKey(person);
   const auto names = RenderName(person, lesson.domain);
   const auto* renderings = std::get_if<std::vector<NameRendering>>(&names);
@@ -86,6 +89,16 @@ EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
     lesson.patterns.push_back({pattern, std::min(count.hits, 1), count.hits > 0 ? 0 : 1});
   }
   return lesson;
+}
+
+std::string AgreedDomain(const std::vector<CompanyDomainCount>& counts) {
+  constexpr int kTimesOthers = 2;
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.hits < b.hits; });
+  if (most == counts.end()) return "";
+  int others = -most->hits;
+  for (const CompanyDomainCount& count : counts) others += count.hits;
+  return most->hits >= kTimesOthers * others ? most->domain : std::string();
 }
 
 AddressVerdict VerdictOf(const EmailFact& fact) {

@@ -13,7 +13,8 @@ inline constexpr std::string_view kStoreProvider = "store";
 
 // What an organisation learns from the addresses that a lead's work has judged: facts about those
 // that may be relied on for a while (VerdictLife), and hits and misses of the company's patterns.
-// What came from its own facts teaches nothing new. Pure.
+// What came from its own facts teaches nothing new. A lead that names a company and its domain
+// teaches that. Pure.
 EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
                      const std::vector<FoundAddress>& seen, base::Timestamp now);
 

@@ -11,6 +11,8 @@ namespace vedette::domain {
 
 // Those that find addresses, sorted.
 inline constexpr std::string_view kOwnFinders[] = {"null", "pattern", "store", "website"};
+// Those that know the domain of a company, sorted; "wikidata" where [age] wikidata is on.
+inline constexpr std::string_view kOwnCompanySources[] = {"null", "store", "wikidata"};
 // The one that verifies them.
 inline constexpr std::string_view kOwnVerifier = "smtp";
 // The one that asks the DNS alone, for requests that do not want more.
@@ -18,6 +20,10 @@ inline constexpr std::string_view kDnsVerifier = "dns";
 
 inline bool IsOwnFinder(std::string_view id) {
   return std::binary_search(std::begin(kOwnFinders), std::end(kOwnFinders), id);
+}
+
+inline bool IsOwnCompanySource(std::string_view id) {
+  return std::binary_search(std::begin(kOwnCompanySources), std::end(kOwnCompanySources), id);
 }
 
 // Whether an id is taken by a provider of ours.

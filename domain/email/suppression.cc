@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kLabel = "vedette suppression 1";
 constexpr std::string_view kPersonLabel = "vedette person 1";
+constexpr std::string_view kCompanyLabel = "vedette company 1";
 constexpr std::size_t kPersonKeyBytes = 16;
 constexpr std::string_view kKindNames[] = {"address", "domain", "profile", "person"};
 
@@ -123,6 +124,12 @@ std::string PersonKey(const Person& person) {
   const std::string domain = CompanyDomain(person);
   if (name.empty() || domain.empty()) return "";
   return Digest(kPersonLabel, {name, domain}).substr(0, kPersonKeyBytes);
+}
+
+std::string CompanyKey(std::string_view company) {
+  const std::string name = FoldName(company);
+  if (name.empty()) return "";
+  return Digest(kCompanyLabel, {name}).substr(0, kPersonKeyBytes);
 }
 
 }  // namespace vedette::domain

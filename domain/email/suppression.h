@@ -52,4 +52,8 @@ std::string CompanyDomain(const Person& person);
 // found again. Empty where the name or the domain is not known.
 std::string PersonKey(const Person& person);
 
+// 16 bytes that stand for a company by its name, compared by its letters; empty for a name without
+// any.
+std::string CompanyKey(std::string_view company);
+
 }  // namespace vedette::domain

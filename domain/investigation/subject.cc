@@ -85,6 +85,19 @@ Subject SubjectOf(const base::Json& json) {
   return {*type, json["value"].get<std::string>()};
 }
 
+void EraseSubject(base::Json* json) {
+  if (json->is_object()) {
+    (*json)["value"] = nullptr;
+  } else {
+    *json = nullptr;
+  }
+}
+
+bool IsErasedSubject(const base::Json& json) {
+  if (json.is_null()) return true;
+  return json.is_object() && json.contains("value") && json["value"].is_null();
+}
+
 bool IsExpandable(SubjectKind type) {
   return type == SubjectKind::kEmail || type == SubjectKind::kDomain || type == SubjectKind::kUrl ||
          type == SubjectKind::kIp;

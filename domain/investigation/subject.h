@@ -43,6 +43,10 @@ std::variant<Subject, std::string> ReadSubject(SubjectKind type, std::string_vie
 base::Json SubjectJson(const Subject& subject);
 Subject SubjectOf(const base::Json& json);
 
+// A subject that was erased keeps its type: {"type": "email", "value": null}.
+void EraseSubject(base::Json* json);
+bool IsErasedSubject(const base::Json& json);
+
 // Whether anything can be found of it by the providers of our own.
 bool IsExpandable(SubjectKind type);
 

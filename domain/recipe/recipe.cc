@@ -6,7 +6,8 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::string_view kLookupNames[] = {"find_email", "verify_email", "company_domain"};
+constexpr std::string_view kLookupNames[] = {"find_email", "verify_email", "company_domain",
+                                             "reverse_email", "verify_age"};
 
 }  // namespace
 

@@ -20,7 +20,13 @@
 // texts name known fields only.
 namespace vedette::domain {
 
-enum class RecipeLookup : std::uint8_t { kFindEmail, kVerifyEmail, kCompanyDomain };
+enum class RecipeLookup : std::uint8_t {
+  kFindEmail,
+  kVerifyEmail,
+  kCompanyDomain,
+  kReverseEmail,
+  kVerifyAge,
+};
 std::string_view RecipeLookupName(RecipeLookup lookup);  // "find_email"
 std::optional<RecipeLookup> ParseRecipeLookup(std::string_view name);
 
@@ -78,6 +84,15 @@ struct RecipeSources {
   bool operator==(const RecipeSources&) const = default;
 };
 
+// Names of members of the protocol of lookups (docs/lookup.schema.json), and where their values
+// stand.
+using RecipeMembers = std::vector<std::pair<std::string, base::JsonPointer>>;
+inline constexpr std::string_view kRecipePersonMembers[] = {
+    "name", "first_name", "last_name", "title", "company", "location", "linkedin", "evidence"};
+// "birth" is a text that is a date; it goes before year, month and day.
+inline constexpr std::string_view kRecipeClaimMembers[] = {"birth", "year",  "month", "day",
+                                                           "age",   "as_of", "url",   "quote"};
+
 struct RecipeAnswer {
   std::vector<int> read_statuses;  // empty: every 2xx
   std::vector<int> pending_statuses;
@@ -87,6 +102,8 @@ struct RecipeAnswer {
   std::optional<RecipeTest> fail_when;
   std::optional<base::JsonPointer> email;   // of find_email
   std::optional<base::JsonPointer> domain;  // of company_domain
+  std::optional<RecipeMembers> person;      // of reverse_email
+  std::optional<RecipeMembers> claim;       // of verify_age
   std::optional<RecipeStatus> status;       // of verify_email always
   std::optional<RecipeConfidence> confidence;
   std::optional<RecipeSources> sources;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -225,19 +226,22 @@ ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* s
   return faults;
 }
 
-std::variant<Definition, ValidationFaults> ReadDefinition(const Json& given, const Json& loc,
-                                                          const DefinitionRules& rules) {
+namespace {
+
+std::variant<Definition, ValidationFaults> Read(const Json& given, const Json& loc,
+                                                const DefinitionRules& rules,
+                                                std::size_t bytes_max) {
   ValidationFaults faults;
   Json whole = given;
   ApplySchema(base::ParseJsonOrThrow(kSchema), loc, &whole, &faults);
   const std::size_t bytes = BytesOf(given);
-  if (bytes > kDefinitionBytesMax) {
-    faults.push_back({loc,
-                      "too_long",
-                      fmt::format("A definition should have at most {} bytes as JSON, has {}",
-                                  kDefinitionBytesMax, bytes),
-                      nullptr,
-                      {{"max_length", kDefinitionBytesMax}}});
+  if (bytes > bytes_max) {
+    faults.push_back(
+        {loc,
+         "too_long",
+         fmt::format("A definition should have at most {} bytes as JSON, has {}", bytes_max, bytes),
+         nullptr,
+         {{"max_length", bytes_max}}});
   }
   if (!faults.empty()) {
     // Lengths are told first.
@@ -247,6 +251,13 @@ std::variant<Definition, ValidationFaults> ReadDefinition(const Json& given, con
     return faults;
   }
   return DefinitionJudge(whole, loc, rules).Judge();
+}
+
+}  // namespace
+
+std::variant<Definition, ValidationFaults> ReadDefinition(const Json& given, const Json& loc,
+                                                          const DefinitionRules& rules) {
+  return Read(given, loc, rules, kDefinitionBytesMax);
 }
 
 Json DefinitionJson(const Definition& definition) {
@@ -271,7 +282,9 @@ Definition ReadStoredDefinition(const std::string& json) {
   // Its addresses were judged when it was stored, and are again when something is sent to them.
   const DefinitionRules rules{[](const std::string&) { return std::nullopt; },
                               [] { return std::string(); }};
-  auto read = ReadDefinition(base::ParseJsonOrThrow(json), Json::array(), rules);
+  // Stored, it is longer than it was given: ids and types are filled in.
+  auto read = Read(base::ParseJsonOrThrow(json), Json::array(), rules,
+                   std::numeric_limits<std::size_t>::max());
   if (auto* definition = std::get_if<Definition>(&read)) return std::move(*definition);
   throw std::invalid_argument("a stored workflow cannot be read: " +
                               std::get<ValidationFaults>(read).front().type);

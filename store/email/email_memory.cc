@@ -1,6 +1,7 @@
 #include "store/email/email_memory.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/json.h"
 #include "store/audit_sql.h"
@@ -77,6 +78,52 @@ void ReadPatterns(Transaction& tx, const std::vector<EmailQuestion>& questions,
   }
 }
 
+void ReadCompanyDomains(Transaction& tx, const std::vector<EmailQuestion>& questions,
+                        std::vector<EmailKnowledge>* out) {
+  Rows<int, base::Uuid, std::string> rows;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const EmailQuestion& one = questions[i];
+    if (one.company_key.empty()) continue;
+    rows.Add(static_cast<int>(i), one.org_id, Bytea(one.company_key));
+  }
+  if (rows.empty()) return;
+  for (const auto& row : tx.Exec("company_domains_read", rows, domain::kCompanyDomainsMax)) {
+    std::size_t question = 0;
+    domain::CompanyDomainCount count;
+    Columns(row).Into(&question, &count.domain, &count.hits);
+    out->at(question).company_domains.push_back(std::move(count));
+  }
+}
+
+using FactRows = Rows<std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
+                      std::string, std::string, base::Timestamp, base::Timestamp>;
+
+// Those facts whose address somebody may look up.
+FactRows AllowedFacts(Transaction& tx, const base::Uuid& org_id,
+                      const std::vector<EmailFact>& facts) {
+  FactRows rows;
+  Rows<int, base::Uuid, domain::SuppressionKind, std::string> asked;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const auto key = domain::AddressSuppression(facts[i].address);
+    if (key) asked.Add(static_cast<int>(i), org_id, key->kind, Bytea(key->hash));
+  }
+  std::set<std::size_t> suppressed;
+  if (!asked.empty()) {
+    for (const auto& row : tx.Exec("email_suppressed", asked)) {
+      std::size_t fact = 0;
+      Columns(row).Into(&fact);
+      suppressed.insert(fact);
+    }
+  }
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const EmailFact& fact = facts[i];
+    if (suppressed.contains(i)) continue;
+    rows.Add(fact.address, Bytea(fact.person_key), fact.verdict, fact.reason, fact.stated,
+             fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at, fact.until);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<EmailKnowledge> AskEmailMemory(Session& session,
@@ -86,6 +133,7 @@ std::vector<EmailKnowledge> AskEmailMemory(Session& session,
     ReadSuppressed(tx, questions, &out);
     ReadFacts(tx, questions, &out);
     ReadPatterns(tx, questions, &out);
+    ReadCompanyDomains(tx, questions, &out);
     return out;
   });
 }
@@ -101,21 +149,17 @@ void LearnEmail(Session& session, const domain::EmailLesson& lesson) {
   auto patterns = lesson.patterns;
   std::sort(patterns.begin(), patterns.end(),
             [](const auto& a, const auto& b) { return a.pattern < b.pattern; });
-  Rows<std::string, std::string, domain::Verdict, domain::VerdictReason, bool, std::string,
-       std::string, base::Timestamp, base::Timestamp>
-      fact_rows;
-  for (const EmailFact& fact : facts) {
-    fact_rows.Add(fact.address, Bytea(fact.person_key), fact.verdict, fact.reason, fact.stated,
-                  fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at,
-                  fact.until);
-  }
   Rows<domain::AddressPattern, int, int> pattern_rows;
   for (const auto& count : patterns) pattern_rows.Add(count.pattern, count.hits, count.misses);
-  if (fact_rows.empty() && pattern_rows.empty()) return;
+  if (lesson.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
+    const FactRows fact_rows = AllowedFacts(tx, lesson.org_id, facts);
     if (!fact_rows.empty()) tx.Exec("email_fact_upsert", lesson.org_id, fact_rows);
     if (!pattern_rows.empty()) {
       tx.Exec("email_pattern_add", lesson.org_id, lesson.domain, pattern_rows);
+    }
+    if (!lesson.company_key.empty()) {
+      tx.Exec("company_domain_add", lesson.org_id, Bytea(lesson.company_key), lesson.domain);
     }
   });
 }

@@ -11,16 +11,16 @@
 #include "store/audit.h"
 #include "store/session.h"
 
-// What organisations know of addresses, and whom nobody looks up: tables email_fact, domain_pattern
-// and suppression.
+// What organisations know of addresses and companies, and whom nobody looks up: tables email_fact,
+// domain_pattern, company_domain and suppression.
 namespace vedette::store {
 
-// The answers to the questions, in their order: at most three statements for all of them.
+// The answers to the questions, in their order: at most four statements for all of them.
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 
-// Writes what a row has learnt. It commits asynchronously: what a crash of the database loses is
-// asked again.
+// Writes what a row has learnt, but for addresses that nobody looks up: an erasure may have come
+// between. It commits asynchronously: what a crash of the database loses is asked again.
 void LearnEmail(Session& session, const domain::EmailLesson& lesson);
 
 enum class SuppressOutcome : std::uint8_t { kDone, kThereAlready, kNoOrganisation };

@@ -1,6 +1,8 @@
 #include "store/email/erasure.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -34,9 +36,19 @@ base::Json Parse(const std::string& text) {
   return json;
 }
 
-bool IsLookup(domain::JobKind kind) {
-  return kind != domain::JobKind::kInvestigation && kind != domain::JobKind::kWorkflow;
+StoredJob::Form FormOf(domain::JobKind kind) {
+  if (kind == domain::JobKind::kInvestigation) return StoredJob::Form::kInvestigation;
+  return kind == domain::JobKind::kWorkflow ? StoredJob::Form::kOther : StoredJob::Form::kLookup;
 }
+
+// A job under its lock.
+struct LockedToErase {
+  base::Uuid org_id;
+  StoredJob job;
+};
+
+// Addresses of one organisation.
+using Facts = std::set<std::pair<base::Uuid, std::string>>;
 
 std::int64_t EraseFacts(Session& session, const Erasure& erasure) {
   return InTransaction(session, [&](Transaction& tx) {
@@ -52,15 +64,32 @@ std::int64_t EraseFacts(Session& session, const Erasure& erasure) {
   });
 }
 
+void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
+                       const std::vector<std::string>& needles, StoredJob* job) {
+  job->seeds = Parse(ReadOne<std::string>(tx.Exec("erase_seeds_read", job_id)));
+  for (const auto& row : tx.Exec("erase_findings_read", job_id, needles)) {
+    domain::StoredFinding& finding = job->findings.emplace_back();
+    std::string subject;
+    std::optional<std::string> object;
+    std::string sources;
+    Columns(row).Into(&finding.seq, &subject, &object, &finding.evidence, &sources);
+    finding.subject = Parse(subject);
+    if (object) finding.object = Parse(*object);
+    finding.sources = Parse(sources);
+  }
+}
+
 // Empty where it is gone.
-std::optional<StoredJob> LockAndRead(Transaction& tx, const base::Uuid& job_id) {
+std::optional<LockedToErase> LockAndRead(Transaction& tx, const base::Uuid& job_id,
+                                         const std::vector<std::string>& needles) {
   const auto found = tx.Exec("erase_job_lock", job_id);
   if (found.empty()) return std::nullopt;
-  StoredJob job;
+  LockedToErase locked;
+  StoredJob& job = locked.job;
   domain::JobKind kind{};
   std::string params;
-  Columns(found[0]).Into(&kind, &job.part_rows, &params);
-  job.is_lookup = IsLookup(kind);
+  Columns(found[0]).Into(&locked.org_id, &kind, &job.part_rows, &params);
+  job.form = FormOf(kind);
   job.params = Parse(params);
   for (const auto& row : tx.Exec("erase_job_chunks_read", job_id)) {
     StoredJob::Chunk& chunk = job.chunks.emplace_back();
@@ -74,11 +103,26 @@ std::optional<StoredJob> LockAndRead(Transaction& tx, const base::Uuid& job_id) 
     Columns(row).Into(&part.block, &part.part, &rows);
     part.rows = Parse(rows);
   }
-  return job;
+  if (job.form == StoredJob::Form::kInvestigation) ReadInvestigation(tx, job_id, needles, &job);
+  return locked;
+}
+
+void WriteInvestigation(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
+  if (job.seeds_changed) tx.Exec("erase_seeds", job_id, base::DumpJson(job.seeds));
+  Rows<std::int64_t, std::string, std::optional<std::string>, std::string, std::string> findings;
+  for (const domain::StoredFinding& finding : job.findings) {
+    if (!finding.changed) continue;
+    std::optional<std::string> object;
+    if (!finding.object.is_null()) object = base::DumpJson(finding.object);
+    findings.Add(finding.seq, base::DumpJson(finding.subject), object, finding.evidence,
+                 base::DumpJson(finding.sources));
+  }
+  if (!findings.empty()) tx.Exec("erase_findings", job_id, findings);
 }
 
 void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
   if (job.params_changed) tx.Exec("erase_job_params", job_id, base::DumpJson(job.params));
+  if (job.form == StoredJob::Form::kInvestigation) WriteInvestigation(tx, job_id, job);
   Rows<int, int, std::string> parts;
   for (const auto& part : job.parts) {
     if (part.changed) parts.Add(part.block, part.part, base::DumpJson(part.rows));
@@ -98,21 +142,56 @@ void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
   tx.Exec("erase_job_rows_done", job_id, blocks);
 }
 
-void EraseJob(Session& session, const Erasure& erasure, const base::Uuid& job_id,
-              ErasureStep* step) {
-  const int rows = InTransaction(session, [&](Transaction& tx) {
-    auto job = LockAndRead(tx, job_id);
-    if (!job) return 0;
-    const int touched = domain::EraseFrom(erasure.target, &*job);
-    if (touched > 0 && Writes(erasure)) Write(tx, job_id, *job);
-    return touched;
-  });
-  if (rows == 0) return;
-  ++step->jobs;
-  step->rows += rows;
+// What the organisation knows of the person by name. The erased address itself went first.
+Facts FactsByName(Transaction& tx, const Erasure& erasure, const LockedToErase& locked) {
+  Facts found;
+  if (locked.job.person_keys.empty()) return found;
+  Rows<std::string> keys;
+  for (const std::string& key : locked.job.person_keys) keys.Add(Bytea(key));
+  for (const auto& address : ReadEach<std::string>(
+           tx.Exec("erase_facts_by_name", locked.org_id, keys, locked.job.guesses))) {
+    if (!erasure.target.IsInText(address)) found.emplace(locked.org_id, address);
+  }
+  return found;
 }
 
-void EraseJobs(Session& session, const Erasure& erasure, ErasureStep* step) {
+struct ErasedFromJob {
+  int rows = 0;
+  std::int64_t findings = 0;
+  Facts facts;
+};
+
+ErasedFromJob EraseFromJob(Transaction& tx, const Erasure& erasure, const base::Uuid& job_id) {
+  ErasedFromJob erased;
+  auto locked = LockAndRead(tx, job_id, erasure.target.needles());
+  if (!locked) return erased;
+  StoredJob& job = locked->job;
+  erased.rows = domain::EraseFrom(erasure.target, &job);
+  if (erased.rows == 0) return erased;
+  erased.findings = std::count_if(job.findings.begin(), job.findings.end(),
+                                  [](const auto& finding) { return finding.changed; });
+  erased.facts = FactsByName(tx, erasure, *locked);
+  if (!Writes(erasure)) return erased;
+  Write(tx, job_id, job);
+  Rows<base::Uuid, std::string> facts;
+  for (const auto& [org_id, address] : erased.facts) facts.Add(org_id, address);
+  if (!facts.empty()) tx.Exec("erase_facts", facts);
+  return erased;
+}
+
+// `counted`: facts that were counted before, which a call that changes nothing finds again.
+void EraseJob(Session& session, const Erasure& erasure, const base::Uuid& job_id, Facts* counted,
+              ErasureStep* step) {
+  const ErasedFromJob erased =
+      InTransaction(session, [&](Transaction& tx) { return EraseFromJob(tx, erasure, job_id); });
+  if (erased.rows == 0) return;
+  ++step->jobs;
+  step->rows += erased.rows;
+  step->findings += erased.findings;
+  for (const auto& fact : erased.facts) step->facts += counted->insert(fact).second ? 1 : 0;
+}
+
+void EraseJobs(Session& session, const Erasure& erasure, Facts* counted, ErasureStep* step) {
   ErasurePlace& place = step->next;
   const auto page = Read(session, [&](Transaction& tx) {
     return tx.Exec("erase_jobs_page", erasure.org_id, place.after, erasure.target.needles(),
@@ -121,7 +200,7 @@ void EraseJobs(Session& session, const Erasure& erasure, ErasureStep* step) {
   for (const auto& row : page) {
     bool is_match = false;
     Columns(row).Into(&place.after, &is_match);
-    if (is_match) EraseJob(session, erasure, place.after, step);
+    if (is_match) EraseJob(session, erasure, place.after, counted, step);
   }
   if (page.size() < kJobsPerPage) place = {Phase::kMonitorRows, {}};
 }
@@ -148,6 +227,7 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
                       ErasurePlace place, std::chrono::milliseconds time) {
   const auto until = clock.SinceBoot() + time;
   ErasureStep step;
+  Facts counted;
   step.next = place;
   if (place.phase == Phase::kStart) {
     step.facts = EraseFacts(session, erasure);
@@ -155,7 +235,7 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   }
   do {
     if (step.next.phase == Phase::kJobs) {
-      EraseJobs(session, erasure, &step);
+      EraseJobs(session, erasure, &counted, &step);
     } else if (step.next.phase == Phase::kMonitorRows) {
       ListMonitorRows(session, erasure, &step);
     }

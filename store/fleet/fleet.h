@@ -24,6 +24,8 @@ struct Member {
   // Of a worker: how long a check takes on average, by tier (domain::Tier's order); 0 = unknown.
   std::vector<std::int64_t> check_ms;
   std::vector<std::string> lanes;  // domain::LaneName of what it serves; empty of no worker
+  // What its doctor of mail found last, JSON: [{"check", "status", "message"}].
+  std::optional<std::string> mail_check{};
 };
 
 // Inserts or renews the member's heartbeat; forgets members not heard of for a day.

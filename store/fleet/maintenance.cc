@@ -179,6 +179,7 @@ constexpr Task kTasks[] = {
     {"domain_patterns", kSeldom,
      [](Run& run) {
        run.InBatches("domain_pattern_expire", run.retention.domain_patterns.count());
+       run.InBatches("company_domain_expire", run.retention.domain_patterns.count());
      }},
     {"mail_facts", kSeldom,
      [](Run& run) {

@@ -44,8 +44,8 @@ struct MaintenanceRun {
 //   search_imports  deletes documents of imports that were abandoned or replaced a day ago
 //   email_facts, domain_patterns, mail_facts
 //               delete what organisations know of addresses and may not rely on any more, patterns
-//               that no address has taught for long, and what is known of mail servers that nobody
-//               has asked for long
+//               and companies' domains that no lead has taught for long, and what is known of mail
+//               servers that nobody has asked for long
 // Tasks do not depend on each other: each works in small transactions of its own, and one that
 // fails stops none of the others, and this says so. An advisory lock lets one process of the fleet
 // at each transaction. Throws Unavailable or CommitUnknown where the connection is lost: then no

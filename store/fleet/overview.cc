@@ -13,7 +13,7 @@ void ReadMembers(Transaction& tx, Overview* overview) {
     MemberView& member = overview->members.emplace_back();
     Columns(row).Into(&member.id, &member.roles, &member.version, &member.host, &member.pid,
                       &member.started_at, &member.heartbeat_at, &member.draining, &member.counters,
-                      &member.lanes, &member.heartbeat_age);
+                      &member.lanes, &member.heartbeat_age, &member.mail_check);
   }
 }
 

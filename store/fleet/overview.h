@@ -22,8 +22,9 @@ struct MemberView {
   base::Timestamp heartbeat_at;
   std::chrono::milliseconds heartbeat_age{};
   bool draining = false;
-  std::string counters;            // JSON: metrics::Metrics::Summary at the heartbeat
-  std::vector<std::string> lanes;  // of jobs that it serves: domain::LaneName
+  std::string counters;                     // JSON: metrics::Metrics::Summary at the heartbeat
+  std::vector<std::string> lanes;           // of jobs that it serves: domain::LaneName
+  std::optional<std::string> mail_check{};  // JSON, as store::Member has it
 };
 
 struct BacklogView {

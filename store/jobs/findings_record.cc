@@ -34,6 +34,7 @@ Investigation LockInvestigation(Transaction& tx, const base::Uuid& id) {
       .Into(&seeds, &locked.depth, &locked.findings_max, &locked.subjects_max, &locked.subjects,
             &locked.next_seq, &locked.budget_reached);
   for (const base::Json& seed : base::ParseJsonOrThrow(seeds)) {
+    if (domain::IsErasedSubject(seed)) continue;
     locked.seeds.insert(domain::SubjectOf(seed));
   }
   return locked;
@@ -49,7 +50,8 @@ std::vector<Finding> FindingsOf(const JobChunkRecord& record) {
   }
   std::vector<Finding> findings;
   for (const base::Json& row : rows) {
-    if (row.is_null()) continue;
+    // Nothing is left of a row that was erased.
+    if (row.is_null() || row.at(0).is_null()) continue;
     for (Finding& finding : domain::ReadFindings(base::DumpJson(row.at(0)))) {
       findings.push_back(std::move(finding));
     }

@@ -48,6 +48,12 @@ JobGauges ReadJobGauges(Session& session) {
   return Read(session, Jobs);
 }
 
+std::chrono::microseconds ReadOldestQueuedRun(Session& session) {
+  return Read(session, [](Transaction& tx) {
+    return ReadOne<std::chrono::microseconds>(tx.Exec("run_oldest_queued", kOpenJobsCountedMax));
+  });
+}
+
 std::vector<WaitingOrganisation> ReadWaitingOrganisations(Session& session, int limit) {
   return Read(session, [&](Transaction& tx) { return Waiting(tx, limit); });
 }

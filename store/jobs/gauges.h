@@ -40,6 +40,10 @@ struct JobGauges {
 JobGauges ReadJobGauges(Session& session);
 inline constexpr int kOpenJobsCountedMax = 100'000;
 
+// How long the oldest run has waited that has not begun, of the first kOpenJobsCountedMax open
+// jobs; 0 without one.
+std::chrono::microseconds ReadOldestQueuedRun(Session& session);
+
 // An organisation whose clients wait for jobs.
 struct WaitingOrganisation {
   base::Uuid org_id;

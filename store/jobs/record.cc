@@ -102,6 +102,8 @@ struct BlockSum {
   int rows_out = 0;
   int row_errors = 0;
   int rows_charged = 0;
+  int rows_timed = 0;
+  std::int64_t rows_took_us = 0;
   std::optional<std::string> last_error;
 };
 
@@ -117,12 +119,16 @@ std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Re
     sum.rows_done += record->rows_done;
     sum.row_errors += record->row_errors;
     sum.rows_charged += record->rows_charged;
+    sum.rows_timed += record->rows_timed;
+    sum.rows_took_us += record->rows_took.count();
     if (record->last_error) sum.last_error = record->last_error;
   }
-  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>> rows;
+  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>, int,
+       std::int64_t>
+      rows;
   for (const auto& [block, sum] : sums) {
     rows.Add(block, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out, sum.row_errors,
-             sum.rows_charged, sum.last_error);
+             sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us);
   }
   std::vector<int> completed;
   for (const auto& row : tx.Exec("job_block_add", job_id, rows)) {

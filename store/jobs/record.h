@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,10 @@ struct JobChunkRecord {
   int rows_done = 0;
   int row_errors = 0;
   int rows_charged = 0;
+  // Rows of these that were worked from start to end without an error, and how long they took, each
+  // for itself: what the parts of later runs are sized by.
+  int rows_timed = 0;
+  std::chrono::microseconds rows_took{};
   std::int64_t charge_mc = 0;                       // of rows_charged; never more than was reserved
   std::optional<std::vector<std::string>> columns;  // of the block, once they are bound
   // What the last row that failed says, a code and a sentence, for the operator. Kept where a later

@@ -17,6 +17,17 @@ RunView ReadRun(Columns& in) {
   return run;
 }
 
+std::vector<RunItem> ReadItems(const pqxx::result& rows) {
+  std::vector<RunItem> runs;
+  for (const auto& row : rows) {
+    Columns in(row);
+    RunItem& item = runs.emplace_back();
+    item.run = ReadRun(in);
+    in.Into(&item.rows_in, &item.rows_out, &item.row_errors, &item.blocks);
+  }
+  return runs;
+}
+
 RunDetail ReadDetail(const pqxx::row& row) {
   Columns in(row);
   RunDetail detail{ReadRun(in), {}};
@@ -28,16 +39,15 @@ RunDetail ReadDetail(const pqxx::row& row) {
 
 std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter) {
   return Read(session, [&](Transaction& tx) {
-    std::vector<RunItem> runs;
-    for (const auto& row :
-         tx.Exec("run_list", filter.org_id, filter.statuses, filter.workflow_id, filter.limit)) {
-      Columns in(row);
-      RunItem item;
-      item.run = ReadRun(in);
-      in.Into(&item.rows_in, &item.rows_out, &item.row_errors, &item.blocks);
-      runs.push_back(std::move(item));
-    }
-    return runs;
+    return ReadItems(
+        tx.Exec("run_list", filter.org_id, filter.statuses, filter.workflow_id, filter.limit));
+  });
+}
+
+std::vector<RunItem> ListRunsPage(Session& session, const RunPageFilter& filter) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadItems(
+        tx.Exec("run_admin_list", filter.before, filter.org_id, filter.statuses, filter.limit));
   });
 }
 
@@ -76,6 +86,19 @@ std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, in
       Columns(row).Into(&part.part, &part.rows_json, &part.row_count);
     }
     return parts;
+  });
+}
+
+BlockPaces ReadBlockPaces(Session& session, const base::Uuid& org_id) {
+  return Read(session, [&](Transaction& tx) {
+    BlockPaces paces;
+    for (const auto& row : tx.Exec("run_paces", org_id, kPacedRuns)) {
+      std::pair<std::string, std::string> block;
+      domain::RowsTimed timed;
+      Columns(row).Into(&block.first, &block.second, &timed.rows, &timed.took);
+      paces.emplace(std::move(block), timed);
+    }
+    return paces;
   });
 }
 

@@ -4,12 +4,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job.h"
 #include "domain/principal.h"
+#include "domain/workflow/pace.h"
 #include "store/session.h"
 
 // Reading runs of workflows. They belong to the organisation, whatever the caller's team; every
@@ -47,6 +49,15 @@ struct RunFilter {
 // Newest first.
 std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter);
 
+struct RunPageFilter {
+  std::optional<base::Uuid> org_id;                        // empty: every organisation's
+  std::optional<std::vector<domain::JobStatus>> statuses;  // empty: every one
+  std::optional<base::Uuid> before;                        // older ones only
+  int limit = 100;
+};
+// For the operator. Newest first.
+std::vector<RunItem> ListRunsPage(Session& session, const RunPageFilter& filter);
+
 struct RunDetail {
   RunView run;
   std::string params_json;  // {"definition": domain::DefinitionJson}
@@ -71,6 +82,12 @@ struct RunPart {
 // which they have `bytes_max` bytes. Parts may be missing of a run that did not complete.
 std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, int block, int from,
                                   std::size_t bytes_max, int parts_max);
+
+// How long rows took in the organisation's last kPacedRuns runs, by the type of their block and its
+// tier ("" of a block that has none).
+using BlockPaces = std::map<std::pair<std::string, std::string>, domain::RowsTimed>;
+BlockPaces ReadBlockPaces(Session& session, const base::Uuid& org_id);
+inline constexpr int kPacedRuns = 16;
 
 // What the callbacks of these runs, which have ended, are made of.
 std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,

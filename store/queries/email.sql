@@ -23,6 +23,24 @@ from unnest($1::int[], $2::uuid[], $3::text[]) q (question, org_id, domain)
 join domain_pattern p on p.org_id = q.org_id and p.domain = q.domain
 order by q.question, p.pattern
 
+-- name: company_domains_read
+-- $1 questions, $2 organisations, $3 keys of companies, $4 domains of one question.
+select q.question, d.domain, d.hits
+from unnest($1::int[], $2::uuid[], $3::bytea[]) q (question, org_id, company_key)
+cross join lateral (
+  select domain, hits from company_domain c
+  where c.org_id = q.org_id and c.company_key = q.company_key
+  order by c.hits desc, c.last_at desc
+  limit $4) d
+order by q.question, d.hits desc, d.domain
+
+-- name: company_domain_add
+-- $1 organisation, $2 key of the company, $3 domain. The count ends at 10,000.
+insert into company_domain (org_id, company_key, domain, hits, last_at)
+values ($1, $2::bytea, $3, 1, now())
+on conflict (org_id, company_key, domain) do update
+set hits = least(company_domain.hits + 1, 10000), last_at = now()
+
 -- name: email_fact_upsert
 -- $1 organisation; then a row a fact, sorted by address. A newer check wins.
 insert into email_fact (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)

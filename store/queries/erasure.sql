@@ -10,6 +10,14 @@ delete from email_fact f
 using unnest($1::uuid[], $2::text[]) as u(org_id, address)
 where f.org_id = u.org_id and f.address = u.address
 
+-- name: erase_facts_by_name
+-- $1 organisation, $2 keys of one person, $3 addresses that may have been guessed from the name: facts about the person,
+-- and those guesses that nobody has.
+select address from email_fact where org_id = $1 and person_key = any($2::bytea[])
+union
+select address from email_fact where org_id = $1 and address = any($3::text[]) and person_key is null
+order by address
+
 -- name: erase_jobs_page
 -- $1 organisation or null, $2 the last id of the page before, $3 needles in lower case, $4 limit. The next jobs, and
 -- whether anything that is stored of each holds a needle.
@@ -20,11 +28,39 @@ select j.id,
                     where p.job_id = j.id and strpos(lower(p.rows::text collate "C"), u.needle) > 0)
          or exists (select from job_chunk c, unnest($3::text[]) as u(needle)
                     where c.job_id = j.id and strpos(lower(c.done::text collate "C"), u.needle) > 0)
+         or exists (select from finding f, unnest($3::text[]) as u(needle)
+                    where f.investigation_id = j.id
+                      and strpos(lower(json_build_array(f.subject, f.object, f.evidence, f.sources)::text collate "C"),
+                                 u.needle) > 0)
 from (select id, params from job where id > $2 and ($1::uuid is null or org_id = $1) order by id limit $4) j
 order by j.id
 
 -- name: erase_job_lock
-select kind, part_rows, params from job where id = $1 for no key update
+select org_id, kind, part_rows, params from job where id = $1 for no key update
+
+-- name: erase_seeds_read
+-- Locked behind its job, as by who records.
+select seeds from investigation where id = $1 for no key update
+
+-- name: erase_findings_read
+-- $1 investigation, $2 needles in lower case: its findings that hold one.
+select f.seq, f.subject, f.object, f.evidence, f.sources
+from finding f
+where f.investigation_id = $1
+  and exists (select from unnest($2::text[]) as u(needle)
+              where strpos(lower(json_build_array(f.subject, f.object, f.evidence, f.sources)::text collate "C"),
+                           u.needle) > 0)
+order by f.seq
+
+-- name: erase_seeds
+update investigation set seeds = $2::json where id = $1
+
+-- name: erase_findings
+-- $1 investigation; then a row a finding.
+update finding f set subject = u.subject, object = u.object, evidence = u.evidence, sources = u.sources
+from unnest($2::bigint[], $3::json[], $4::json[], $5::text[], $6::json[])
+  as u(seq, subject, object, evidence, sources)
+where f.investigation_id = $1 and f.seq = u.seq
 
 -- name: erase_job_parts_read
 select block, part, rows from job_part where job_id = $1 order by block, part

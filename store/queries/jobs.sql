@@ -230,12 +230,14 @@ update job_block b
 set columns = coalesce(b.columns, u.columns::text[]),
     parts_done = b.parts_done + u.parts_done, rows_done = b.rows_done + u.rows_done, rows_out = b.rows_out + u.rows_out,
     row_errors = b.row_errors + u.row_errors, rows_charged = b.rows_charged + u.rows_charged, updated_at = now(),
+    rows_timed = b.rows_timed + u.rows_timed, rows_took_us = b.rows_took_us + u.rows_took_us,
     last_error = coalesce(u.last_error, b.last_error),
     started_at = coalesce(b.started_at, now()),
     status = case when b.parts_done + u.parts_done = b.parts_total then :block_completed else :block_running end,
     finished_at = case when b.parts_done + u.parts_done = b.parts_total then now() end
-from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[])
-  as u(block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error)
+from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[],
+            $10::int[], $11::bigint[])
+  as u(block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us)
 where b.job_id = $1 and b.block = u.block
 returning b.block, b.status = :block_completed
 

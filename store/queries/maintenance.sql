@@ -133,6 +133,15 @@ with gone as (
   returning 1)
 select count(*) from gone
 
+-- name: company_domain_expire
+-- $1 hours; $2 rows
+with gone as (
+  delete from company_domain
+  where (org_id, company_key, domain) in (select org_id, company_key, domain from company_domain
+                                          where last_at < now() - $1 * interval '1 hour' limit $2)
+  returning 1)
+select count(*) from gone
+
 -- name: mail_domain_expire
 with gone as (
   delete from mail_domain

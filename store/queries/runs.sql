@@ -67,6 +67,16 @@ cross join lateral (
 j.id, j.org_id, j.workflow_id, j.name, j.status, j.status_reason, j.error, j.caller_kind, j.caller_id, j.on_behalf_of,
   j.charged_mc, j.created_at, j.started_at, j.finished_at
 
+-- fragment: run_sums
+-- Over the blocks of a job j.
+select coalesce(sum(b.rows_total), 0)::bigint as rows_in,
+  coalesce(sum(coalesce(i.rows_out, b.rows_out)) filter (where not exists (
+    select from job_block c where c.job_id = b.job_id and c.input = b.block)), 0)::bigint as rows_out,
+  coalesce(sum(b.row_errors), 0)::bigint as row_errors, count(*)::int as blocks
+from job_block b
+left join job_block i on i.job_id = b.job_id and i.block = b.input and b.parts_total = 0
+where b.job_id = j.id
+
 -- name: run_list
 -- $1 organisation; $2 statuses; $3 workflow; $4 limit
 select :run_columns, b.rows_in, b.rows_out, b.row_errors, b.blocks
@@ -77,14 +87,7 @@ from (
     and ($3::uuid is null or workflow_id = $3)
   order by created_at desc, id desc
   limit $4) j
-cross join lateral (
-  select coalesce(sum(b.rows_total), 0)::bigint as rows_in,
-         coalesce(sum(coalesce(i.rows_out, b.rows_out)) filter (where not exists (
-           select from job_block c where c.job_id = b.job_id and c.input = b.block)), 0)::bigint as rows_out,
-         coalesce(sum(b.row_errors), 0)::bigint as row_errors, count(*)::int as blocks
-  from job_block b
-  left join job_block i on i.job_id = b.job_id and i.block = b.input and b.parts_total = 0
-  where b.job_id = j.id) b
+cross join lateral (:run_sums) b
 order by j.created_at desc, j.id desc
 
 -- name: run_get
@@ -107,9 +110,36 @@ from (select part, rows, row_count,
 where bytes_before < $4
 order by part
 
+-- name: run_paces
+-- Rows that were timed in the last $2 runs of the organisation $1, and the microseconds that they took, by the type of
+-- their block and its tier; '' of one that has none.
+select b.type, coalesce(b.specs -> 'specs' ->> 'tier', ''), sum(b.rows_timed)::bigint, sum(b.rows_took_us)::bigint
+from (select id from job where org_id = $1 and kind = :kind_workflow order by created_at desc, id desc limit $2) j
+join job_block b on b.job_id = j.id and b.rows_timed > 0
+group by 1, 2
+
 -- name: run_active_count
 -- Up to $2.
 select count(*) from (select from job where org_id = $1 and kind = :kind_workflow and finished_at is null limit $2) r
+
+-- name: run_oldest_queued
+-- Of the $1 open jobs whose deadlines come first.
+select coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint
+from (select kind, status, created_at from job where finished_at is null order by deadline_at limit $1) open
+where kind = :kind_workflow and status = :job_queued
+
+-- name: run_admin_list
+-- For the operator. $1 the last id of the page before, null before the first one; $2 organisation; $3 statuses; $4 limit
+select :run_columns, b.rows_in, b.rows_out, b.row_errors, b.blocks
+from (
+  select * from job
+  where id < coalesce($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and kind = :kind_workflow
+    and ($2::uuid is null or org_id = $2)
+    and ($3::smallint[] is null or status = any($3::smallint[]))
+  order by id desc
+  limit $4) j
+cross join lateral (:run_sums) b
+order by j.id desc
 
 -- name: runs_ended
 select :run_columns, j.params from job j

@@ -254,6 +254,41 @@ class Operator {
     await this.look('job-ended');
   }
 
+  async seeARun() {
+    await this.page.getByRole('link', {name: 'Runs', exact: true}).click();
+    await this.page.getByLabel('Status').selectOption('active');
+    await this.button('Show').click();
+    await this.page.waitForURL(/status=active/);
+    const rows = this.page.locator('main tbody tr');
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1, 'the filter finds one');
+    await this.look('runs');
+    await rows.getByRole('link').first().click();
+    await this.badge('running');
+    await this.main(this.given.run);
+    await this.page.getByRole('img', {name: /filter completed 100 %, enrich_lead \w+ 0 %/}).waitFor();
+    const files = this.page.getByRole('region', {name: 'Files'}).getByRole('link');
+    const file = await fetch(await files.last().getAttribute('href'));
+    assert.equal(await file.text(), 'n\r\n2\r\n3\r\n', 'what the filter kept, without a credential');
+    await this.look('run');
+    await this.button('Cancel the run').click();
+    const dialog = this.page.getByRole('dialog');
+    const confirm = dialog.getByRole('button', {name: 'Cancel the run', exact: true});
+    await confirm.click();
+    assert(await dialog.isVisible(), 'no cancellation without a reason');
+    await dialog.getByLabel('Reason').fill('not wanted');
+    await confirm.click();
+    await this.badge('terminated');
+    await this.page.getByRole('img', {name: /filter completed 100 %, enrich_lead cancelled 0 %/}).waitFor();
+    await this.main('No chunk is left');
+    assert.equal(await this.button('Cancel the run').count(), 0, 'an end is final');
+    await this.go(`#/runs/${this.given.failedRun}`);
+    await this.badge('failed');
+    await this.main(/^Block 1 \(filter\) failed: column nowhere/);
+    assert((await this.page.locator('main').innerText()).includes(this.given.hostile), 'it is shown as text');
+    await this.look('run-failed');
+  }
+
   async replay() {
     await this.page.getByRole('link', {name: 'Deliveries'}).click();
     await this.page.getByLabel('State').selectOption('dead');
@@ -294,6 +329,7 @@ class Operator {
     await this.main('the receiver is mended');
     await this.main('monitor.pause');
     await this.main('job.terminate');
+    await this.main('run.cancel');
     await this.look('audit');
   }
 
@@ -301,7 +337,7 @@ class Operator {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
     const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
-                   jobs: 'jobs', job: `jobs/${this.given.job}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
+                   jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
       await this.page.locator('main h2').first().waitFor();
@@ -342,7 +378,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'terminate', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation',
+    for (step of ['logIn', 'seeTheFleet', 'terminate', 'seeARun', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation',
                   'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);

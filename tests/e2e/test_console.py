@@ -19,6 +19,20 @@ def monitor(tenant, name, url, **more):
         "rows": [{"name": f"{HOSTILE} row", **({"url": url} if url else {})}], **more})
 
 
+def run_of(tenant, name, *blocks):
+    """Runs a chain of blocks behind a webhook over four rows."""
+    chain = [("webhook", {"dataframe_type": "LEAD"}), *blocks]
+    flow = tenant.post("/workflows/create_workflow", {"workflow_name": name, "workflow_definition": {
+        "blocks": [{"sequence_number": n, "block_id": str(n), "block_name": block, "specs": specs}
+                   for n, (block, specs) in enumerate(chain)],
+        "edges": [{"from_block_id": str(n), "to_block_id": str(n + 1)} for n in range(len(blocks))]}})["id"]
+    return tenant.post(f"/workflows/run?workflow_id={flow}", {"webhook_payload": [{"n": n} for n in range(4)]})["job_id"]
+
+
+def keeps(column, least):
+    return "filter", {"conditions": [{"column": column, "op": "gte", "value": least}]}
+
+
 @pytest.fixture(scope="session")
 def modules():
     tools = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
@@ -63,7 +77,9 @@ def vedette(binary, database, tmp_path, silent_provider):
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_PROVIDERS_HTTP_SILENT_URL": silent_provider.url, "VEDETTE_LOOKUPS_FIND_EMAIL": "silent",
         "VEDETTE_PROVIDERS_HTTP_SILENT_TIMEOUT_MS": longer_than_the_test,
-        "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": longer_than_the_test})
+        "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": longer_than_the_test,
+        "VEDETTE_WORKER_LANES": "checks,transform,lookup"})  # a block that researches waits
+    service.environment["VEDETTE_API_PUBLIC_URL"] = service.api
     yield service.migrate().start()
     assert service.stop() == 0, service.log()
 
@@ -95,7 +111,11 @@ def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
         job = tenant.post("/find-email-async", asked)["task_id"]
         wait_until("the job to be worked on",
                    lambda: vedette.as_operator("GET", f"/admin/v1/jobs/{job}").json["status"] == "running")
-        given = {"url": vedette.admin, "token": ADMIN_TOKEN, "api": vedette.api, "failing": failing,
+        run = run_of(tenant, f"flow {HOSTILE}", keeps("n", 2), ("enrich_lead", {"struct": {"job": "title"}}))
+        failed_run = run_of(tenant, "fails", keeps(f"nowhere {HOSTILE}", 2))
+        wait_until("the run's filter to be done", lambda: vedette.as_operator(
+            "GET", f"/admin/v1/runs/{run}").json["blocks"][1]["status"] == "completed")
+        given = {"run": run, "failedRun": failed_run, "url": vedette.admin, "token": ADMIN_TOKEN, "api": vedette.api, "failing": failing,
                  "modules": modules, "chromium": "/usr/bin/chromium",
                  "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,

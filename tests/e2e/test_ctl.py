@@ -130,6 +130,22 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert ctl.json("deliveries", "--job", task)["items"] == []
     assert "(status 422)" in ctl.refused("jobs", "--status", "done")
 
+    # It runs a workflow.
+    flow = tenant.post("/workflows/create_workflow", {"workflow_name": "kept", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "a", "block_name": "webhook", "specs": {"dataframe_type": "LEAD"}},
+                   {"sequence_number": 2, "block_id": "b", "block_name": "dedupe", "specs": {}}],
+        "edges": [{"from_block_id": "a", "to_block_id": "b"}]}})["id"]
+    run = tenant.post(f"/workflows/run?workflow_id={flow}", {"webhook_payload": [{"n": 1}, {"n": 1}]})["job_id"]
+    wait_until("the run to end", lambda: ctl.json("run", run)["status"] == "completed")
+    shown = tidy(ctl.text("run", run))
+    for word in ("workflow_name", "kept", "blocks:", "dedupe", "progress_percentage", "files:"):
+        assert word in shown, shown
+    assert [(r["id"], r["rows_in"], r["rows_out"]) for r in ctl.json("runs", "--org", org)["items"]] == [(run, 2, 1)]
+    assert "kept" in tidy(ctl.text("runs", "--status", "completed"))
+    assert ctl.json("run-cancel", run, "--reason", "too late") == {
+        "id": run, "status": "completed", "status_reason": None}
+    assert "(status 422)" in ctl.refused("runs", "--status", "done")
+
     # Somebody does not want to be looked up.
     assert ctl.json("suppress", "--email", "Ada@engines.example", "--reason", "asked") == {"kind": "address", "added": True}
     assert ctl.json("suppress", "--name", "Ada Lovelace", "--domain", "engines.example", "--org", org,

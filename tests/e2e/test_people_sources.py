@@ -15,7 +15,7 @@ from test_lookups import ended, money_adds_up
 ENTITIES = {
     "Q7": {"labels": {"en": {"value": "Ada Lovelace"}}, "human": True, "birth": "+1980-05-06T00:00:00Z", "employer": "Q1"},
     "Q8": {"labels": {"en": {"value": "Ada Lovelace"}}, "human": True, "birth": "+1815-12-10T00:00:00Z"},
-    "Q1": {"labels": {"en": {"value": "Analytical Engines"}}},
+    "Q1": {"labels": {"en": {"value": "Analytical Engines"}}, "site": "https://www.engines.example/en"},
 }
 PAGES = {
     "/ada": "<h1>Ada Lovelace</h1><p>Ada Lovelace was born on 6 May 1980 in London.</p>",
@@ -36,6 +36,8 @@ def entity(known):
         claims["P569"] = [statement({"time": known["birth"], "precision": 11, "calendarmodel": "http://x/Q1985727"})]
     if "employer" in known:
         claims["P108"] = [statement({"id": known["employer"]})]
+    if "site" in known:
+        claims["P856"] = [statement(known["site"])]
     return {"labels": known["labels"], "claims": claims}
 
 
@@ -60,7 +62,7 @@ class World:
                 query = dict(urllib.parse.parse_qsl(url.query))
                 world.asked.append(self.path)
                 if url.path == "/wikidata" and query["action"] == "wbsearchentities":
-                    found = ["Q7", "Q8"] if query["search"] == "Ada Lovelace" else []
+                    found = {"Ada Lovelace": ["Q7", "Q8"], "Analytical Engines": ["Q1"]}.get(query["search"], [])
                     return self.answer(200, {"search": [{"id": one} for one in found]})
                 if url.path == "/wikidata":
                     return self.answer(200, {"entities": {one: entity(ENTITIES[one]) for one in query["ids"].split("|")}})
@@ -110,6 +112,7 @@ def people(binary, database, tmp_path, settings):
 @pytest.fixture
 def service(binary, database, tmp_path, world):
     vedette = people(binary, database, tmp_path, {
+        "VEDETTE_LOOKUPS_COMPANY_DOMAIN": "store,wikidata",
         "VEDETTE_AGE_WIKIDATA_URL": world.url + "/wikidata", "VEDETTE_PROVIDERS_GRAVATAR_URL": world.url + "/gravatar",
         "VEDETTE_PROVIDERS_GRAVATAR_API_KEY": "a-key", "VEDETTE_PROVIDERS_LLM_SCOUT_URL": world.url + "/model/v1",
         "VEDETTE_PROVIDERS_LLM_SCOUT_MODEL": "a-model"})
@@ -162,6 +165,28 @@ def test_a_page_that_tells_a_model_what_to_say_changes_nothing(service, world):
     world.says = [{"url": world.url + "/ada", "quote": "Ada Lovelace was born on 6 May 1980"}]
     pointed = age(tenant, {"name": "Ada Lovelace", "url": world.url + "/ada"}, ["scout"])
     assert pointed["result"]["date_of_birth"]["year"] == 1980, "and is believed where the page says so"
+
+
+def test_a_company_without_a_domain_gets_the_one_that_leads_have_named_or_that_of_its_site(service, world):
+    tenant = service.organisation(100)
+
+    def find(**lead):
+        body = {"lead": {"name": "Ada Lovelace", **lead}, "providers": ["store"], "verify_emails": False}
+        return tenant.call("POST", "/find-email", body).json["details"]
+
+    details = find(company="Analytical Engines")
+    assert details["domain"] == "engines.example", details
+    assert tries({"details": details}) == [("store", "nothing"), ("wikidata", "found"), ("store", "nothing")]
+    assert not service.database.rows("select * from company_domain"), "no lead has named it"
+    assert find(company="Other Works", domain="other.example")["domain"] == "other.example"
+    wait_until("the organisation knows the company", lambda: service.database.rows("select * from company_domain"))
+    before = len(world.asked)
+    details = find(company="other works")
+    assert details["domain"] == "other.example" and len(world.asked) == before, details
+    assert tries({"details": details}) == [("store", "found"), ("store", "nothing")]
+    other = service.organisation(100)
+    assert other.call("POST", "/find-email", {"lead": {"name": "Ada Lovelace", "company": "Other Works"},
+                                              "providers": ["store"], "verify_emails": False}).json["details"]["domain"] is None
 
 
 def test_gravatar_is_asked_only_where_it_is_switched_on_and_named(service, world, binary, database, tmp_path):

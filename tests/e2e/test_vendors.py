@@ -11,6 +11,7 @@ import pytest
 
 from conftest import ROOT, Vedette, wait_until
 from test_find_email import ask
+from test_lookups import ended
 
 LEAD = {"name": "Dr. Ann Example", "domain": "acme.example"}
 
@@ -95,7 +96,20 @@ def reacher(request):
                      "smtp": {"can_connect_smtp": said[1], "is_catch_all": said[2], "is_deliverable": True}}
 
 
-HOSTS = {"hunter": "https://api.hunter.io", "prospeo": "https://api.prospeo.io", "reacher": "http://reacher.internal:8080"}
+def pdl(request):
+    """https://docs.peopledatalabs.com/docs/person-enrichment-api"""
+    if not request["headers"].get("x-api-key", "").startswith("key of pdl"):
+        return 401, {}, {"status": 401, "error": {"type": "authentication_error", "message": "Request contained a missing key"}}
+    asked = request["query"]
+    if asked.get("email", "").startswith("nobody") or asked.get("name") == "No Body":
+        return 404, {}, {"status": 404, "error": {"type": "not_found", "message": "No records were found"}}
+    return 200, {}, {"status": 200, "likelihood": 8, "data": {
+        "full_name": "ann example", "first_name": "ann", "last_name": "example", "job_title": "engineer",
+        "job_company_name": "acme", "birth_year": 1980, "birth_date": "1980-05-06" if "name" in asked else None}}
+
+
+HOSTS = {"hunter": "https://api.hunter.io", "prospeo": "https://api.prospeo.io", "reacher": "http://reacher.internal:8080",
+         "pdl_email": "https://api.peopledatalabs.com", "pdl_age": "https://api.peopledatalabs.com"}
 
 
 @pytest.fixture
@@ -197,3 +211,27 @@ def test_a_recipe_that_cannot_be_read_stops_the_start_with_its_file_and_line(ven
     vedette.start(ready=False)
     assert vedette.process.wait(30) != 0
     assert re.search(rf"{folder}/bad.toml:[0-9]+: modes: ", vedette.log()), vedette.log()
+
+
+def test_a_vendor_of_people_is_asked_who_is_behind_an_address_and_how_old_somebody_is(vendors):
+    vedette, servers = vendors({"pdl_email": pdl, "pdl_age": pdl}, VEDETTE_LOOKUPS_REVERSE_EMAIL="pdl_email",
+                               VEDETTE_LOOKUPS_VERIFY_AGE="pdl_age")
+    tenant = vedette.organisation(100)
+    status, person = ask(tenant, "/reverse-email", {"lead": {"email": "Ann+x@acme.example"}})
+    assert (status, person["name"], person["title"], person["confidence"]) == (200, "ann example", "engineer", 8), person
+    assert tries(person) == [("pdl_email", "found", None)]
+    request = servers["pdl_email"].requests[0]
+    assert request["query"] == {"email": "Ann+x@acme.example", "min_likelihood": "6"}
+    assert ask(tenant, "/reverse-email", {"lead": {"email": "nobody@acme.example"}})[1]["name"] is None
+    started = tenant.post("/verify-age", {"subject": {"name": "Ann Example", "company": "Acme"}})
+    result = ended(tenant, started["task_id"])["result"]
+    assert [result["date_of_birth"][part] for part in ("year", "month", "day")] == [1980, 5, 6], result
+    assert "birth: 1980-05-06" in result["evidence"] and result["sources"][0].endswith("/v5/person/enrich")
+    asked = len(servers["pdl_age"].requests)
+    unknown = ended(tenant, tenant.post("/verify-age", {"subject": {"name": "Ann Example"}})["task_id"])
+    assert unknown["result"]["date_of_birth"]["year"] is None and len(servers["pdl_age"].requests) == asked
+    for path, body in (("/reverse-email", {"lead": {"email": "ann@acme.example"}, "providers": ["pdl_age"]}),
+                       ("/verify-age", {"subject": {"name": "A B"}, "providers": ["pdl_email"]}),
+                       ("/find-email", {"lead": LEAD, "providers": ["pdl_email"]})):
+        status, refused = ask(tenant, path, body)
+        assert (status, refused["error"]) == (400, "provider_not_for_this"), refused

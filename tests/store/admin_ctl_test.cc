@@ -98,6 +98,7 @@ TEST_F(CtlTest, ListsAsTablesWithTheCursorOfTheNextPage) {
   EXPECT_EQ(rest.out.find("more:"), std::string::npos);
   EXPECT_EQ(Run({"monitors"}).out, "none\n");
   EXPECT_EQ(Run({"jobs", "--status", "running", "--kind", "workflow"}).out, "none\n");
+  EXPECT_EQ(Run({"runs", "--status", "active"}).out, "none\n");
   EXPECT_EQ(Run({"deliveries", "--state", "dead"}).out, "none\n");
   EXPECT_EQ(Run({"deliveries", "--job", base::Uuid::V4().ToString()}).out, "none\n");
 }
@@ -127,6 +128,8 @@ TEST_F(CtlTest, TellsRefusalsWithTheirReason) {
         {"events", nobody, nobody},
         {"job", nobody},
         {"job-terminate", nobody, "--reason", "r"},
+        {"run", nobody},
+        {"run-cancel", nobody, "--reason", "r"},
         {"delivery", nobody},
         {"replay", nobody},
         {"org", nobody},

@@ -373,7 +373,8 @@ TEST_F(ApiRuns, FeaturesAndMoneyAreAskedFor) {
   EXPECT_EQ(Sql("select count(*) from job"), "0");
 }
 
-TEST_F(ApiRuns, EqualStartsWithAKeyMakeOneRun) {
+// n8n 28524, 31837, 38083: one call of a webhook makes two runs.
+TEST_F(ApiRuns, FiftyEqualStartsMakeOneRun) {
   const std::string workflow = NewWorkflow(Chain({WebhookSource(), Block("dedupe")}));
   const std::string other = NewWorkflow(Chain({WebhookSource(), Block("dedupe")}));
   const Headers key{{"idempotency-key", "once"}};
@@ -536,6 +537,9 @@ TEST_F(ApiRuns, ALinkIsRefusedWhereAnyCharacterOfItWasChanged) {
   EXPECT_EQ(status(path.substr(0, path.find('?'))).error(), "invalid_link");
   Sql("delete from job_part");
   EXPECT_EQ(status(path).status, 404) << "past the retention of rows";
+  const std::string counted = metrics.Expose();
+  EXPECT_THAT(counted, HasSubstr("vedette_downloads_total{outcome=\"begun\"} 1\n"));
+  EXPECT_THAT(counted, HasSubstr("vedette_downloads_total{outcome=\"gone\"} 1\n"));
 }
 
 }  // namespace

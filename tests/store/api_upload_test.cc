@@ -192,6 +192,10 @@ TEST_F(ApiUpload, FormsAreTakenToo) {
   const Reply reply = Upload(form, "multipart/form-data; boundary=B");
   ASSERT_EQ(reply.status, 200) << reply.raw.body;
   EXPECT_EQ(reply.body["row_count"], 1);
+  EXPECT_EQ(reply.body["filename"], "a.csv");
+  const Reply plain = Upload("a\n1\n", "text/csv");
+  EXPECT_TRUE(plain.body.contains("filename") && plain.body["filename"].is_null());
+  EXPECT_EQ(plain.body["size_bytes"], 4);
   EXPECT_EQ(Upload(form, "multipart/form-data; boundary=C").error(), "malformed_form");
 }
 

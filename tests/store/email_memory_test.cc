@@ -125,5 +125,41 @@ TEST_F(EmailMemoryTest, TheListIsEverybodysOrAnOrganisationsOwnAndHoldsDigestsAl
   EXPECT_TRUE(Ask(question).suppressed.empty());
 }
 
+TEST_F(EmailMemoryTest, G8_TheDomainsThatLeadsNamedForACompanyAreAnOrganisationsOwn) {
+  const std::string key = domain::CompanyKey("Acme Widgets");
+  const auto name = [&](const char* domain) {
+    domain::EmailLesson lesson;
+    lesson.org_id = org;
+    lesson.domain = domain;
+    lesson.company_key = key;
+    store::LearnEmail(session, lesson);
+  };
+  name("acme.com");
+  name("acme.com");
+  name("acme.org");
+  EmailQuestion question = Question(org);
+  question.company_key = domain::CompanyKey("ACME  widgets");
+  const auto known = Ask(question).company_domains;
+  ASSERT_EQ(known.size(), 2U);
+  EXPECT_EQ(known[0].domain, "acme.com");
+  EXPECT_EQ(known[0].hits, 2);
+  EXPECT_EQ(domain::AgreedDomain(known), "acme.com");
+  question.company_key = domain::CompanyKey("Acme");
+  EXPECT_TRUE(Ask(question).company_domains.empty());
+  question.company_key = key;
+  question.org_id = NewOrganisation(0);
+  EXPECT_TRUE(Ask(question).company_domains.empty());
+}
+
+// A row that was under way when its person was erased tells what it knows behind that.
+TEST_F(EmailMemoryTest, NothingIsLearntOfAnAddressThatNobodyLooksUp) {
+  store::Suppress(session, clock, *domain::AddressSuppression("ann@acme.com"), std::nullopt,
+                  "asked", Audit("add"));
+  Learn(org, {Fact("ann@acme.com"), Fact("Ann+x@acme.com"), Fact("bob@acme.com")},
+        {{domain::AddressPattern::kFirst, 1, 0}});
+  EXPECT_EQ(Sql("select string_agg(address, ' ') from email_fact"), "bob@acme.com");
+  EXPECT_EQ(Sql("select count(*) from domain_pattern"), "1");
+}
+
 }  // namespace
 }  // namespace vedette::test

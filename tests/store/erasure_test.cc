@@ -1,12 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <variant>
 
 #include "base/json.h"
 #include "domain/email/find_request.h"
+#include "domain/email/suppression.h"
+#include "domain/investigation/finding.h"
 #include "domain/row_values.h"
 #include "store/email/email_memory.h"
+#include "store/investigations/investigations.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
 #include "store/jobs/read.h"
@@ -60,9 +64,56 @@ class Erasure : public AdminTest {
     record.what = end;
     return store::RecordJobChunks(session, clock, job, {record}).chunks.at(0);
   }
-  void Learn(const base::Uuid& of, const std::string& address) {
+  // An investigation of Acme and of Ann, each in a part of its own.
+  base::Uuid NewInvestigation() {
+    store::NewJob job = NewLookup(org_id, clock, 1, 0);
+    job.kind = domain::JobKind::kInvestigation;
+    job.part_rows = 1;
+    const Json seeds = Json::array({domain::SubjectJson({domain::SubjectKind::kDomain, "acme.com"}),
+                                    domain::SubjectJson(Ann())});
+    job.params_json = base::DumpJson(Json{{"rows", seeds}});
+    job.blocks.clear();
+    store::NewJobBlock& block = job.blocks.emplace_back();
+    block.type = "investigate";
+    block.lane = domain::Lane::kResearch;
+    block.columns = std::vector<std::string>{"subject"};
+    block.parts_total = 2;
+    block.part_window = 2;
+    block.rows_total = 2;
+    job.investigation = store::NewInvestigation{base::DumpJson(seeds), 2, 1, 100, {}, {}};
+    EXPECT_TRUE(
+        std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+    return job.id;
+  }
+  static domain::Subject Ann() { return {domain::SubjectKind::kEmail, kAnn}; }
+  // The chunks of the investigation, by part.
+  std::map<int, store::ClaimedJobChunk> ClaimResearch() {
+    const auto claim = store::ClaimJobChunks(session, {{domain::Lane::kResearch, org_id, 1, 9}},
+                                             base::Uuid::V4(), std::chrono::seconds(30), {});
+    std::map<int, store::ClaimedJobChunk> chunks;
+    for (const auto& chunk : claim.chunks) chunks[chunk.part] = chunk;
+    return chunks;
+  }
+  void RecordFindings(const base::Uuid& job, const store::ClaimedJobChunk& chunk,
+                      const std::vector<domain::Finding>& found) {
+    RecordCells(job, chunk, 1, "[[" + domain::WriteFindings(found) + "]]");
+  }
+  void RecordCells(const base::Uuid& job, const store::ClaimedJobChunk& chunk, int rows_done,
+                   const std::string& rows_json) {
+    store::JobChunkRecord record;
+    record.lease = chunk.lease;
+    record.block = chunk.block;
+    record.part = chunk.part;
+    record.progress = chunk.progress;
+    record.rows_done = rows_done;
+    record.what = store::JobPartEnd{rows_json, 1, {}, {}};
+    const auto recorded = store::RecordJobChunks(session, clock, job, {record});
+    EXPECT_EQ(recorded.chunks.at(0), store::JobRecorded::kRecorded);
+  }
+  void Learn(const base::Uuid& of, const std::string& address, const std::string& person_key = {}) {
     domain::EmailFact fact;
     fact.address = address;
+    fact.person_key = person_key;
     fact.provider = "pattern";
     fact.checked_at = clock.Now();
     fact.until = clock.Now() + std::chrono::hours(1);
@@ -109,6 +160,87 @@ TEST_F(Erasure, OfEndedLookupsAndFactsNothingIsLeftAndOthersStay) {
   const Json again = Erase();
   EXPECT_EQ(again["jobs"], 0);
   EXPECT_EQ(again["facts"], 0);
+}
+
+// A refused guess is a fact about nobody. Where the person's lookup is erased, the guesses that
+// their name makes go with it, and so do other addresses that were found for the name.
+TEST_F(Erasure, WhatTheOrganisationKnowsByTheNameGoesWithTheLookup) {
+  store::NewJob job = NewLookup(org_id, clock, 2, 0);
+  domain::FindRequest request;
+  request.rows.push_back({{{"name", "Ann Zyxwvut"}, {"domain", "acme.com"}}, {}});
+  request.rows.push_back({{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
+  job.params_json = domain::FindParamsJson(request);
+  ASSERT_TRUE(
+      std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+  RecordEnd(job.id, Claim(org_id));
+  domain::Person ann;
+  ann.name = "Ann Zyxwvut";
+  ann.domain = "acme.com";
+  Learn(org_id, kAnn, domain::PersonKey(ann));
+  Learn(org_id, "zann@acme.com", domain::PersonKey(ann));
+  Learn(org_id, "azyxwvut@acme.com");
+  domain::Person zoe = ann;
+  zoe.name = "Zoe Zyxwvut";
+  Learn(org_id, "zyxwvut@acme.com", domain::PersonKey(zoe));
+  Learn(org_id, "bexample@acme.com");
+  const base::Uuid other = *base::Uuid::Parse(NewOrganisation("Other"));
+  Learn(other, "azyxwvut@acme.com");
+  const Reply dry = Ask("POST", "/admin/v1/erase", Json{{"email", kAnn}, {"dry_run", true}});
+  EXPECT_EQ(dry.body["facts"], 3);
+  EXPECT_EQ(Count("email_fact"), "6");
+  EXPECT_EQ(Erase()["facts"], 3);
+  EXPECT_EQ(
+      Sql("select string_agg(address, ' ' order by address) from email_fact where org_id = '" +
+          org + "'"),
+      "bexample@acme.com zyxwvut@acme.com");
+  EXPECT_EQ(Count("email_fact"), "3") << "what another organisation guessed is nobody's there";
+}
+
+TEST_F(Erasure, OfInvestigationsSeedsSubjectsAndFindingsLoseThePersonAndTheRestIsReadable) {
+  const base::Uuid job = NewInvestigation();
+  const auto chunks = ClaimResearch();
+  ASSERT_EQ(chunks.size(), 2U);
+  const domain::Subject acme{domain::SubjectKind::kDomain, "acme.com"};
+  domain::Finding told;
+  told.provider = "website";
+  told.evidence = "mailto:Ann.Zyxwvut@acme.com";
+  auto found = domain::RelationTo(job, acme, "names", Ann(), told);
+  found.push_back(told);
+  found.back().kind = domain::FindingKind::kAttribute;
+  found.back().subject = acme;
+  found.back().predicate = "title";
+  found.back().evidence = "Acme";
+  RecordFindings(job, chunks.at(0), found);
+  const Json erased = Erase();
+  EXPECT_EQ(erased["jobs"], 1);
+  EXPECT_EQ(erased["findings"], 2);
+  EXPECT_EQ(Left(), "0");
+  EXPECT_EQ(Sql("select seeds from investigation"),
+            R"([{"type":"domain","value":"acme.com"},{"type":"email","value":null}])");
+  const auto findings = store::ListFindings(session, job, 0, 10);
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0].object_json.value_or(""), R"({"type":"email","value":null})");
+  EXPECT_EQ(findings[0].evidence, "");
+  EXPECT_EQ(findings[1].subject_json, R"({"type":"email","value":null})");
+  EXPECT_EQ(findings[2].evidence, "Acme");
+  // Who looked at her at that moment has lost it; what is claimed again is done already.
+  EXPECT_EQ(Sql("select count(*) from job_chunk where lease_token is not null"), "0");
+  EXPECT_EQ(Erase()["jobs"], 0);
+}
+
+// What is left of an investigation is recorded to its end.
+TEST_F(Erasure, AnInvestigationGoesOnWithoutThePerson) {
+  const base::Uuid job = NewInvestigation();
+  Erase();
+  const auto chunks = ClaimResearch();
+  ASSERT_EQ(chunks.size(), 2U);
+  RecordFindings(job, chunks.at(0), {});
+  ASSERT_TRUE(chunks.at(1).done_json);
+  EXPECT_EQ(base::DumpJson(base::ParseJsonOrThrow(*chunks.at(1).done_json)),
+            R"({"rows":[[null]],"later":{}})");
+  RecordCells(job, chunks.at(1), 0, "[[null]]");
+  EXPECT_EQ(Sql("select status from job"), "2") << "completed";
+  EXPECT_EQ(Left(), "0");
 }
 
 TEST_F(Erasure, ADryRunCountsAndChangesNothing) {

@@ -69,6 +69,19 @@ TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
   Eventually("select status || ' ' || status_reason from job", "3 stalled");
 }
 
+TEST_F(JobKeeperTest, ARunOnWhichNobodyWorksEndsAndIsCounted) {
+  Start(Run(3, 1, 1));
+  Until("its age is shown", [this] { return Series("vedette_run_oldest_queued_seconds") > 0; });
+  Sql("update job set created_at = now() - interval '1 hour'");
+  Sql("update job_block set updated_at = now() - interval '1 hour'");
+  Until("its age has grown", [this] { return Series("vedette_run_oldest_queued_seconds") > 3000; });
+  Sql("delete from job_chunk");
+  Eventually("select status || ' ' || status_reason from job", "3 stalled");
+  Until("it is counted", [this] { return Series("vedette_runs_stalled_total") == 1; });
+  Until("no run waits any more",
+        [this] { return Series("vedette_run_oldest_queued_seconds") == 0; });
+}
+
 TEST_F(JobKeeperTest, WhatWaitsInALaneThatNobodyServesGoesToAnother) {
   auto job = Lookup();
   job.blocks[0].lane = domain::Lane::kSmtp;

@@ -418,10 +418,13 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
       kKind, domain::FoundOutcome(found),
       std::chrono::floor<std::chrono::microseconds>(parts_.clock.SinceBoot() - row.began));
   auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, parts_.clock.Now());
+  // What a provider said of a company is not what a lead named; and of a lead that nobody looked up
+  // nothing is kept.
+  if (!row.domain_tries.empty() || found.tries.empty()) lesson.company_key.clear();
   // Who hears of the last row may let go of this runner.
   EmailMemory& memory = parts_.memory;
   row.done(Done(*row.person, found));
-  if (lesson.facts.empty() && lesson.patterns.empty()) return;
+  if (lesson.empty()) return;
   // The next lead of the domain guesses when it can read what this one has learnt.
   memory.Learn(std::move(lesson), [turn = std::move(row.turn)] {});
 }

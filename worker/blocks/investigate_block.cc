@@ -169,7 +169,12 @@ class InvestigateRunner final : public RowRunner {
   void Start(RowRequest request, std::function<void(RowResult)> done) override {
     Subject subject;
     try {
-      subject = domain::SubjectOf(base::ParseJsonOrThrow(request.cells.at(0)));
+      const base::Json json = base::ParseJsonOrThrow(request.cells.at(0));
+      // Of a person that was erased nothing is found, and nothing is charged.
+      if (domain::IsErasedSubject(json)) {
+        return done(RowDone{{domain::WriteFindings({})}, std::nullopt, std::nullopt});
+      }
+      subject = domain::SubjectOf(json);
     } catch (const std::exception&) {
       return done(
           EndWith(request.cells, {"invalid_subject", "The stored subject cannot be read."}));

@@ -31,7 +31,7 @@ JobPipeline::JobPipeline(base::EventLoop& loop, store::Pool& pool, store::Signal
       leases_(loop, pool, log, config.worker.lease_ms, LeaseHooks()),
       recorder_(loop, pool, signals, clock, metrics, config, log, holdings_, RecorderHooks()),
       pump_(loop, clock, metrics, config, holdings_, PumpHooks()),
-      parts_(loop, pool, metrics, config, log, holdings_, PartHooks()),
+      parts_(loop, pool, clock, metrics, config, log, holdings_, PartHooks()),
       watch_(loop, pool, clock, log, holdings_, WatchHooks()),
       serial_(loop, pool, log, config.worker.claims_max, slot, SerialHooks()),
       claimer_(loop, pool, clock, log, config, ServedLanes(config), holdings_,
@@ -238,6 +238,7 @@ void JobPipeline::OnRecorded(const JobChunkPtr& chunk) {
 
 void JobPipeline::Forget(const JobChunkPtr& chunk) {
   if (!holdings_.Remove(chunk)) return;
+  parts_.ShowHeld();
   leases_.Drop(chunk->id());
   serial_.Leave(chunk);
   drain_.Check();

@@ -92,6 +92,8 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
   record.row_errors = item.counts.errors;
   record.rows_charged = item.counts.charged;
   record.charge_mc = item.counts.charge_mc;
+  record.rows_timed = item.counts.timed;
+  record.rows_took = item.counts.took;
   if (item.counts.errors > 0 && chunk.error) {
     record.last_error = base::CutCharacters(
         fmt::format("{}: {}", chunk.error->code, chunk.error->message), kLastErrorCharsMax);
@@ -236,7 +238,12 @@ void JobRecorder::OnWritten(const std::vector<Item>& items, const store::JobReco
 void JobRecorder::OnItemWritten(const Item& item) {
   const JobChunkPtr& chunk = item.chunk;
   const domain::JobKind kind = chunk->job().kind;
-  metrics_.AddJobRows(kind, item.counts.done - item.counts.errors, item.counts.errors);
+  const int rows_ok = item.counts.done - item.counts.errors;
+  metrics_.AddJobRows(kind, rows_ok, item.counts.errors);
+  if (kind == domain::JobKind::kWorkflow) {
+    metrics_.AddRunRecord(chunk->run->block->type, item.what == What::kEnd ? 1 : 0, rows_ok,
+                          item.counts.errors);
+  }
   if (item.counts.charge_mc > 0) metrics_.AddJobCreditsCharged(kind, item.counts.charge_mc);
   if (item.what != What::kProgress) {
     hooks_.ended(chunk);

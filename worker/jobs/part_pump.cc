@@ -1,5 +1,6 @@
 #include "worker/jobs/part_pump.h"
 
+#include <chrono>
 #include <utility>
 
 namespace vedette::worker {
@@ -22,11 +23,12 @@ PartRequest RequestOf(const HeldJobChunk& chunk, const config::Config& config) {
 
 }  // namespace
 
-PartPump::PartPump(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
-                   const config::Config& config, base::Logger log, JobHoldings& holdings,
-                   Hooks hooks)
+PartPump::PartPump(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+                   metrics::Metrics& metrics, const config::Config& config, base::Logger log,
+                   JobHoldings& holdings, Hooks hooks)
     : loop_(loop),
       pool_(pool),
+      clock_(clock),
       metrics_(metrics),
       config_(config),
       log_(log),
@@ -41,6 +43,11 @@ void PartPump::Pump() {
     if (chunk->Working()) Start(chunk);
   }
   metrics_.SetJobRowsInFlight(kLane, static_cast<std::int64_t>(holdings_.Lane(kLane).in_flight));
+  ShowHeld();
+}
+
+void PartPump::ShowHeld() {
+  metrics_.SetRunPartsHeld(static_cast<std::int64_t>(holdings_.Lane(kLane).chunks));
 }
 
 void PartPump::Start(const JobChunkPtr& chunk) {
@@ -50,7 +57,11 @@ void PartPump::Start(const JobChunkPtr& chunk) {
       [work = chunk->run->work, request = RequestOf(*chunk, config_)](store::Session& session) {
         return work->Make(session, request);
       },
-      live_.Guard([this, chunk](std::variant<PartResult, store::Failure> result) {
+      live_.Guard([this, chunk,
+                   began = clock_.SinceBoot()](std::variant<PartResult, store::Failure> result) {
+        metrics_.ObserveRunPart(
+            chunk->run->block->type,
+            std::chrono::duration_cast<std::chrono::microseconds>(clock_.SinceBoot() - began));
         OnMade(chunk, std::move(result));
       }));
 }

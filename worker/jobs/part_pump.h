@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 
+#include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -34,8 +35,9 @@ class PartPump {
     std::function<void(const JobChunkPtr&)> dropped;
   };
 
-  PartPump(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
-           const config::Config& config, base::Logger log, JobHoldings& holdings, Hooks hooks);
+  PartPump(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+           metrics::Metrics& metrics, const config::Config& config, base::Logger log,
+           JobHoldings& holdings, Hooks hooks);
 
   // The part is to be made in turn. The chunk is held.
   void Enqueue(const JobChunkPtr& chunk) { waiting_.push_back(chunk); }
@@ -43,12 +45,15 @@ class PartPump {
   void Pump();
   // Begins this one at once, whatever else is under way.
   void Start(const JobChunkPtr& chunk);
+  // Tells the metrics how many parts are held. After one came or went.
+  void ShowHeld();
 
  private:
   void OnMade(const JobChunkPtr& chunk, std::variant<PartResult, store::Failure> result);
 
   base::EventLoop& loop_;
   store::Pool& pool_;
+  const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   const base::Logger log_;

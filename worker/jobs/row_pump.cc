@@ -225,8 +225,13 @@ void RowPump::End(const std::shared_ptr<Run>& run, RowDone done) {
   }
   base::Assert(done.charge_mc.value_or(0) <= chunk.run->block->price_mc,
                "A row costs at most its block's price.");
-  metrics_.ObserveJobRow(chunk.lane(), std::chrono::duration_cast<std::chrono::microseconds>(
-                                           clock_.SinceBoot() - run->started));
+  const auto took =
+      std::chrono::duration_cast<std::chrono::microseconds>(clock_.SinceBoot() - run->started);
+  metrics_.ObserveJobRow(chunk.lane(), took);
+  if (!done.error) {
+    ++run->chunk->unrecorded.timed;
+    run->chunk->unrecorded.took += took;
+  }
   Leave(run);
   hooks_.ended(run->chunk, run->index, std::move(done));
   Pump();

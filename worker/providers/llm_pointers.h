@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,8 +12,8 @@
 #include "domain/observation.h"
 #include "pages/page_reading.h"
 
-// What a model is asked about a person's age, and what is taken from its answer: pointers to quotes
-// on pages, and nothing else. Pure.
+// What a model is asked about a person's age, or about who is behind an address, and what is taken
+// from its answer: pointers to quotes on pages, and nothing else. Pure.
 namespace vedette::worker {
 
 inline constexpr std::size_t kPointersMax = 16;     // of an answer
@@ -23,9 +24,15 @@ struct Pointer {
   std::string quote;  // what is said to stand there, word for word
 };
 
+// To what it is to point.
+enum class PointTo : std::uint8_t {
+  kAge,     // statements about the subject's birth, age or death
+  kPerson,  // the name of who is behind the subject's address
+};
+
 // The body of POST /chat/completions. The pages and the person stand in it as JSON strings, which
 // their text cannot end. A model that has a search of its own may point to other pages.
-std::string PointersRequestBody(const config::LlmProviderConfig& config,
+std::string PointersRequestBody(const config::LlmProviderConfig& config, PointTo what,
                                 const domain::AgeSubject& subject,
                                 const std::vector<pages::PageText>& pages);
 

@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/text.h"
 #include "domain/age/page_claims.h"
+#include "domain/email/address.h"
+#include "pages/addresses_on_page.h"
+#include "pages/cards_on_page.h"
+#include "pages/page_forms.h"
 #include "worker/providers/llm_pointers.h"
+#include "worker/providers/reverse_reading.h"
 #include "worker/providers/subject_pages.h"
 #include "worker/services/chat_completion.h"
 #include "worker/services/service_call.h"
@@ -26,6 +32,34 @@ struct TextPage final : SitePage {
 struct ClaimsPage final : SitePage {
   domain::AgeClaims claims;
 };
+
+struct PersonPage final : SitePage {
+  domain::PersonFound person;
+};
+
+// What the page says of who is behind the address, as far as the names stand in a quote that stands
+// on the page.
+domain::PersonFound PersonInQuotes(const domain::Address& address,
+                                   const pages::FetchedPage& fetched,
+                                   const std::vector<std::string>& quotes,
+                                   pages::ReadingTime& time) {
+  const auto seen = ReadSubjectPage(fetched, time);
+  const pages::PageForms forms(fetched);
+  if (!seen || forms.IsBinary()) return {};
+  const auto is_quoted = [&](const std::string& name) {
+    return std::any_of(quotes.begin(), quotes.end(), [&](const std::string& quote) {
+      return quote.size() >= domain::kQuoteBytesMin && quote.find(name) != std::string::npos &&
+             seen->text.find(quote) != std::string::npos;
+    });
+  };
+  const auto found = pages::FindAddressesOnPage(forms.text(), time.stop());
+  const auto cards = pages::CardsOnPage(forms.text(), time.stop());
+  domain::PersonFound person = PersonBehind(address, fetched.url, found.persons, cards);
+  if (!person.name.empty() && !is_quoted(person.name)) return {};
+  std::erase_if(person.candidates,
+                [&](const domain::NameCandidate& one) { return !is_quoted(one.name); });
+  return person;
+}
 
 // The quotes of each page that the model points to.
 using Quotes = std::map<std::string, std::vector<std::string>>;
@@ -46,10 +80,12 @@ struct LlmProvider::Impl {
   struct Search {
     LookupRequest request;
     domain::AgeSubject subject;
-    std::chrono::nanoseconds deadline{};  // by Clock::SinceBoot
+    std::optional<domain::Address> address{};  // of reverse_email
+    std::chrono::nanoseconds deadline{};       // by Clock::SinceBoot
     std::function<void(LookupAnswer)> done;
     std::vector<pages::PageText> pages{};
     domain::AgeClaims claims{};
+    domain::PersonFound person{};
   };
   using SearchPtr = std::shared_ptr<Search>;
 
@@ -71,6 +107,10 @@ struct LlmProvider::Impl {
   void ReadPages(const SearchPtr& search);
   void AskModel(const SearchPtr& search);
   void ReadPointed(const SearchPtr& search, const Quotes& quotes);
+  void ReadClaims(const SearchPtr& search, std::vector<SiteVisit> visits,
+                  std::vector<std::string> quotes);
+  void ReadPersons(const SearchPtr& search, std::vector<SiteVisit> visits,
+                   std::vector<std::string> quotes);
   WalkRequest WalkOf(const Search& search, std::vector<SiteVisit> visits) const;
 
   const base::Clock& clock;
@@ -127,7 +167,8 @@ void LlmProvider::Impl::AskModel(const SearchPtr& search) {
     question.on_turn = [may_call = search->request.may_call](milliseconds) { return may_call(); };
   }
   question.body = [search, asked = model] {
-    return PointersRequestBody(asked, search->subject, search->pages);
+    const PointTo what = search->address ? PointTo::kPerson : PointTo::kAge;
+    return PointersRequestBody(asked, what, search->subject, search->pages);
   };
   caller.Ask(std::move(question), [this, search](ServiceAnswer answer) {
     if (auto* failure = std::get_if<domain::Failure>(&answer)) {
@@ -149,7 +190,39 @@ void LlmProvider::Impl::ReadPointed(const SearchPtr& search, const Quotes& quote
   // A page may have come by a redirect: every quote is looked for on every page.
   std::vector<std::string> all;
   for (const auto& [url, quoted] : quotes) all.insert(all.end(), quoted.begin(), quoted.end());
-  auto read = [subject = search->subject, all, provider = id](
+  if (search->address) return ReadPersons(search, std::move(visits), std::move(all));
+  ReadClaims(search, std::move(visits), std::move(all));
+}
+
+void LlmProvider::Impl::ReadPersons(const SearchPtr& search, std::vector<SiteVisit> visits,
+                                    std::vector<std::string> quotes) {
+  auto read = [address = *search->address, quotes = std::move(quotes), provider = id](
+                  const pages::FetchedPage& fetched,
+                  pages::ReadingTime& time) -> std::shared_ptr<const SitePage> {
+    auto page = std::make_shared<PersonPage>();
+    page->url = fetched.url;
+    page->person = PersonInQuotes(address, fetched, quotes, time);
+    for (domain::NameCandidate& one : page->person.candidates) one.provider = provider;
+    return page;
+  };
+  walker.Start(
+      WalkOf(*search, std::move(visits)), std::move(read),
+      [search](const SitePage& page) {
+        const auto* found = dynamic_cast<const PersonPage*>(&page);
+        if (found != nullptr) AddPageOfPerson(found->person, &search->person);
+        return search->person.name.empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+      },
+      [search](std::optional<domain::Failure> failure) {
+        const bool is_found = !search->person.name.empty() || !search->person.candidates.empty();
+        if (is_found) return search->done(std::move(search->person));
+        if (failure) return search->done(std::move(*failure));
+        search->done(Nothing{});
+      });
+}
+
+void LlmProvider::Impl::ReadClaims(const SearchPtr& search, std::vector<SiteVisit> visits,
+                                   std::vector<std::string> quotes) {
+  auto read = [subject = search->subject, all = std::move(quotes), provider = id](
                   const pages::FetchedPage& fetched,
                   pages::ReadingTime& time) -> std::shared_ptr<const SitePage> {
     const auto found = ReadSubjectPage(fetched, time);
@@ -190,9 +263,15 @@ std::string_view LlmProvider::id() const {
 }
 
 void LlmProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
-  if (request.lookup != Lookup::kVerifyAge || request.person == nullptr) return done(Nothing{});
+  const bool is_reverse = request.lookup == Lookup::kReverseEmail;
+  const bool serves = is_reverse || request.lookup == Lookup::kVerifyAge;
+  auto address = is_reverse ? domain::ParseAddress(request.address) : std::nullopt;
+  if (!serves || request.person == nullptr || is_reverse != address.has_value()) {
+    return done(Nothing{});
+  }
   auto search = std::make_shared<Impl::Search>();
   search->subject = {*request.person, request.urls};
+  search->address = std::move(address);
   search->deadline = impl_->clock.SinceBoot() + request.timeout;
   search->request = std::move(request);
   search->done = std::move(done);

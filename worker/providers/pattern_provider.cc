@@ -90,6 +90,7 @@ std::string_view StoreProvider::id() const {
 
 void StoreProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
   if (request.lookup == Lookup::kReverseEmail) return Reverse(request, std::move(done));
+  if (request.lookup == Lookup::kCompanyDomain) return Company(request, std::move(done));
   domain::EmailQuestion question;
   question.org_id = request.org_id;
   question.person_key = domain::PersonKey(*request.person);
@@ -107,6 +108,20 @@ void StoreProvider::Start(LookupRequest request, std::function<void(LookupAnswer
     if (candidates.empty()) return done(Nothing{});
     done(std::move(candidates));
   });
+}
+
+void StoreProvider::Company(const LookupRequest& request, std::function<void(LookupAnswer)> done) {
+  domain::EmailQuestion question;
+  question.org_id = request.org_id;
+  question.company_key = domain::CompanyKey(request.person->company);
+  if (question.company_key.empty()) return done(Nothing{});
+  memory_.Ask(std::move(question),
+              [done = std::move(done)](const std::optional<EmailKnowledge>& known) {
+                if (!known) return done(NoDatabase());
+                std::string domain = domain::AgreedDomain(known->company_domains);
+                if (domain.empty()) return done(Nothing{});
+                done(CompanyDomainFound{std::move(domain)});
+              });
 }
 
 void StoreProvider::Reverse(const LookupRequest& request, std::function<void(LookupAnswer)> done) {

@@ -27,7 +27,8 @@ class PatternProvider final : public Provider {
 // Answers with what the organisation has found before: addresses of the same person at the same
 // company. In mode PROFESSIONAL those at the company, in mode PERSONAL the others. Of
 // reverse_email: the name that the local part is made of, where the organisation has found the
-// address for it.
+// address for it. Of company_domain: the domain that the organisation's leads have named for the
+// company (AgreedDomain).
 class StoreProvider final : public Provider {
  public:
   static constexpr int kNameConfidence = 5;
@@ -39,6 +40,7 @@ class StoreProvider final : public Provider {
 
  private:
   void Reverse(const LookupRequest& request, std::function<void(LookupAnswer)> done);
+  void Company(const LookupRequest& request, std::function<void(LookupAnswer)> done);
 
   EmailMemory& memory_;
 };

@@ -11,12 +11,14 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "domain/age/date_mention.h"
 #include "domain/email/address.h"
 #include "domain/email/name_words.h"
 #include "domain/email/suppression.h"
 #include "net/retry_after.h"
 #include "pages/http_failure.h"
 #include "worker/providers/lookup_protocol.h"
+#include "worker/providers/people_protocol.h"
 
 namespace vedette::worker {
 namespace {
@@ -47,7 +49,7 @@ void SplitName(const domain::Person& person, RecipeValues* values) {
 RecipeValues ValuesOf(const LookupRequest& request, const std::string& key) {
   RecipeValues values;
   values[RecipeField::kKey] = key;
-  if (request.lookup == Lookup::kVerifyEmail) {
+  if (request.lookup == Lookup::kVerifyEmail || request.lookup == Lookup::kReverseEmail) {
     values[RecipeField::kEmail] = request.address;
     const auto address = domain::ParseAddress(request.address);
     if (address) values[RecipeField::kDomain] = address->domain;
@@ -205,6 +207,59 @@ LookupAnswer VerdictOf(const Recipe& recipe, const Json& body, base::Timestamp n
   return verdict;
 }
 
+// The members as the protocol of lookups has them; of values that are neither text nor a number
+// nothing.
+Json MembersAt(const domain::RecipeMembers& members, const Json& body) {
+  Json object = Json::object();
+  for (const auto& [name, at] : members) {
+    const Json* value = at.Find(body);
+    const bool is_known = value != nullptr && (value->is_string() || value->is_number());
+    if (is_known) object[name] = *value;
+  }
+  return object;
+}
+
+void AddConfidence(const Recipe& recipe, const Json& body, Json* object) {
+  constexpr int kNone = -1;
+  if (!recipe.answer.confidence) return;
+  const int confidence = ConfidenceAt(*recipe.answer.confidence, body, kNone);
+  if (confidence != kNone) (*object)["confidence"] = confidence;
+}
+
+LookupAnswer PersonOf(const Recipe& recipe, const Json& body) {
+  Json person = MembersAt(*recipe.answer.person, body);
+  AddConfidence(recipe, body, &person);
+  if (recipe.answer.sources) person["sources"] = SourcesAt(*recipe.answer.sources, body);
+  return ParsePersonAnswer(base::DumpJson(Json{{"person", std::move(person)}}), recipe.trust);
+}
+
+// A service that names no page is the source itself, and is quoted with what it says.
+LookupAnswer ClaimOf(const Recipe& recipe, const Json& body) {
+  Json claim = MembersAt(*recipe.answer.claim, body);
+  AddConfidence(recipe, body, &claim);
+  if (claim.contains("birth")) {
+    const Json birth = std::exchange(claim["birth"], nullptr);
+    const auto date =
+        birth.is_string() ? domain::ReadDateValue(birth.get<std::string>()) : std::nullopt;
+    if (date) {
+      claim["birth"] = birth;
+      claim["year"] = *date->year;
+      claim["month"] = date->month ? Json(*date->month) : Json();
+      claim["day"] = date->day ? Json(*date->day) : Json();
+    }
+  }
+  for (const char* name : {"birth", "year", "age"}) {
+    if (claim.contains("quote") || !claim.contains(name) || claim[name].is_null()) continue;
+    const Json& said = claim[name];
+    claim["quote"] = fmt::format("{}: {}", name,
+                                 said.is_string() ? said.get<std::string>() : base::DumpJson(said));
+  }
+  const std::string& url = recipe.request.url;
+  if (!claim.contains("url")) claim["url"] = url.substr(0, url.find('{'));
+  return ParseClaimsAnswer(base::DumpJson(Json{{"claims", Json::array({std::move(claim)})}}),
+                           recipe.id, recipe.trust);
+}
+
 LookupAnswer ReadBody(const Recipe& recipe, const std::string& text, base::Timestamp now) {
   Json body;
   if (base::ParseJson(text, &body, kAnswerLimits)) {
@@ -221,6 +276,10 @@ LookupAnswer ReadBody(const Recipe& recipe, const std::string& text, base::Times
       return VerdictOf(recipe, body, now);
     case domain::RecipeLookup::kCompanyDomain:
       return DomainAnswer(TextAt(*recipe.answer.domain, body));
+    case domain::RecipeLookup::kReverseEmail:
+      return PersonOf(recipe, body);
+    case domain::RecipeLookup::kVerifyAge:
+      return ClaimOf(recipe, body);
     case domain::RecipeLookup::kFindEmail:
       break;
   }

@@ -23,6 +23,10 @@ Lookup LookupOf(domain::RecipeLookup lookup) {
       return Lookup::kVerifyEmail;
     case domain::RecipeLookup::kCompanyDomain:
       return Lookup::kCompanyDomain;
+    case domain::RecipeLookup::kReverseEmail:
+      return Lookup::kReverseEmail;
+    case domain::RecipeLookup::kVerifyAge:
+      return Lookup::kVerifyAge;
     case domain::RecipeLookup::kFindEmail:
       break;
   }

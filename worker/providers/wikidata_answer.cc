@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/json_members.h"
 #include "base/text.h"
+#include "domain/email/address.h"
+#include "domain/email/idn.h"
+#include "domain/email/name_words.h"
 #include "pages/url_reference.h"
 
 namespace vedette::worker {
@@ -147,7 +151,8 @@ WikidataItem ReadItem(const std::string& id, const Json& entity) {
   // Of somebody whose day of death is not known, the statement has no value.
   item.has_died = !StatementsOf(entity, "P570").empty();
   item.employers = IdsOf(entity, "P108");
-  AddTexts(entity, "P856", "", &item.links);
+  AddTexts(entity, "P856", "", &item.sites);
+  item.links = item.sites;
   AddTexts(entity, "P968", "", &item.links);
   AddTexts(entity, "P6634", "https://www.linkedin.com/in/", &item.links);
   return item;
@@ -276,6 +281,26 @@ std::optional<domain::PartialDate> DateOfWikidata(const WikidataTime& time) {
   if (time.precision >= kMonth) date.month = number(6, 2);
   if (time.precision >= kDay && date.month) date.day = number(9, 2);
   return date;
+}
+
+std::string CompanyDomainOfItems(std::string_view company, const std::vector<WikidataItem>& items) {
+  const std::string wanted = domain::FoldName(company);
+  if (wanted.empty()) return "";
+  std::set<std::string> domains;
+  for (const WikidataItem& item : items) {
+    const bool is_so_called =
+        !item.is_human &&
+        std::any_of(item.names.begin(), item.names.end(),
+                    [&](const std::string& name) { return domain::FoldName(name) == wanted; });
+    if (!is_so_called) continue;
+    for (const std::string& site : item.sites) {
+      const auto found = domain::FindDomain(site);
+      const auto ascii = found ? domain::AsciiDomain(*found) : std::nullopt;
+      if (ascii) domains.insert(*ascii);
+    }
+  }
+  if (domains.size() != 1 || domain::IsFreeMailboxDomain(*domains.begin())) return "";
+  return *domains.begin();
 }
 
 domain::AgeClaims ClaimsOfItems(const domain::AgeSubject& subject,

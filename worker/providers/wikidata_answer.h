@@ -10,7 +10,7 @@
 #include "domain/age/claim.h"
 #include "domain/age/identity.h"
 
-// What Wikidata's Action API is asked about a person, and what its answers say. Pure.
+// What Wikidata's Action API is asked about a person or a company, and what its answers say. Pure.
 //
 //   wbsearchentities: the items with that name --> wbgetentities: those items
 //        --> wbgetentities: the items of their employers --> claims
@@ -45,6 +45,7 @@ struct WikidataItem {
   bool has_died = false;               // P570 has any value, an unknown one too
   std::vector<std::string> employers;  // P108: ids
   std::vector<std::string> links;      // P856, P968, and profiles of P6634
+  std::vector<std::string> sites;      // P856: the official website
 };
 
 // Those with an id; empty where the answer cannot be read.
@@ -53,6 +54,11 @@ std::optional<std::vector<WikidataItem>> ReadWikidataItems(std::string_view body
 // The date of a statement: what its precision covers. A year-only value carries 1 January, which is
 // no day. Empty for what is coarser than a year, and before the year 1.
 std::optional<domain::PartialDate> DateOfWikidata(const WikidataTime& time);
+
+// The domain of the company of this name: that of the official website of the one item that is so
+// called, is nobody, and has one. Empty where several have one, or it is at a provider of free
+// mailboxes.
+std::string CompanyDomainOfItems(std::string_view company, const std::vector<WikidataItem>& items);
 
 // The claims of people: each item is matched with the subject by its names, its employers and its
 // links (MatchIdentity). `employers`: their items, by id.

@@ -24,6 +24,13 @@ struct ItemsReading final : pages::Reading {
   std::size_t bytes() const override { return sizeof *this; }
 };
 
+// Empty for a question that is not asked.
+std::string NameToAsk(const LookupRequest& request) {
+  if (!request.person) return "";
+  if (request.lookup == Lookup::kVerifyAge) return domain::WholeName(*request.person);
+  return request.lookup == Lookup::kCompanyDomain ? request.person->company : std::string();
+}
+
 domain::Failure Unreadable() {
   return {"bad_content", "Wikidata's answer cannot be read.", false, {}};
 }
@@ -65,7 +72,7 @@ struct WikidataProvider::Parts {
   const std::string url;
 };
 
-// One person. It lives as long as a question about it is under way.
+// One person or company. It lives as long as a question about it is under way.
 class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
  public:
   Search(const std::shared_ptr<const Parts>& parts, LookupRequest request,
@@ -119,6 +126,10 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
 
   void OnItems(const pages::Reading& reading) {
     items_ = static_cast<const ItemsReading&>(reading).items;
+    if (request_.lookup == Lookup::kCompanyDomain) {
+      std::string domain = CompanyDomainOfItems(request_.person->company, items_);
+      return domain.empty() ? done_(Nothing{}) : done_(CompanyDomainFound{std::move(domain)});
+    }
     const auto employers = EmployersOf(items_);
     const auto parts = parts_.lock();
     if (employers.empty() || parts == nullptr) return Finish({});
@@ -154,8 +165,8 @@ WikidataProvider::WikidataProvider(const base::Clock& clock, pages::Fetcher& fet
 WikidataProvider::~WikidataProvider() = default;
 
 void WikidataProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
-  const std::string name = request.person ? domain::WholeName(*request.person) : std::string();
-  if (request.lookup != Lookup::kVerifyAge || name.empty()) return done(Nothing{});
+  const std::string name = NameToAsk(request);
+  if (name.empty()) return done(Nothing{});
   std::make_shared<Search>(parts_, std::move(request), std::move(done))->Begin(parts_->url, name);
 }
 

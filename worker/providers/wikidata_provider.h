@@ -11,9 +11,9 @@
 
 namespace vedette::worker {
 
-// Looks a person up in Wikidata (wikidata_answer.h), which so learns the name. Serves verify_age
-// alone; a person without a name is not asked about. Answers are read on the threads that read
-// pages, in turns with them. Its failures: those of pages::Fetcher.
+// Looks a person or a company up in Wikidata (wikidata_answer.h), which so learns the name. Serves
+// verify_age and company_domain; who has no name is not asked about. Answers are read on the
+// threads that read pages, in turns with them. Its failures: those of pages::Fetcher.
 class WikidataProvider final : public Provider {
  public:
   static constexpr std::string_view kId = "wikidata";

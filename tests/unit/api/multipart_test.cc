@@ -7,6 +7,7 @@ namespace {
 
 struct Read {
   std::string file;
+  std::optional<std::string> filename;
   std::optional<std::string> problem;
 };
 
@@ -18,6 +19,7 @@ Read ReadForm(std::string_view body, std::size_t piece_bytes = 1 << 20) {
                               [&out](std::string_view bytes) { out.file.append(bytes); });
   }
   if (!out.problem) out.problem = reader.Finish();
+  out.filename = reader.filename();
   return out;
 }
 
@@ -41,7 +43,22 @@ TEST(Multipart, GivesTheFileWhateverThePieces) {
     const Read read = ReadForm(body, piece);
     EXPECT_FALSE(read.problem) << *read.problem << piece;
     EXPECT_EQ(read.file, "a,b\r\n--X,\r\n--X\r\n") << piece;
+    EXPECT_EQ(read.filename, "a.csv") << piece;
   }
+}
+
+TEST(Multipart, TellsWhatTheFileIsCalled) {
+  const auto name_of = [](const std::string& parameters) {
+    return ReadForm("--XX\r\nContent-Disposition: form-data; name=file" + parameters +
+                    "\r\n\r\nx\r\n--XX--")
+        .filename;
+  };
+  EXPECT_EQ(name_of("; filename=leads.csv"), "leads.csv");
+  EXPECT_EQ(name_of("; filename=\"Ärzte; 2026.csv\""), "Ärzte; 2026.csv");
+  EXPECT_EQ(name_of("; filename=\"\""), std::nullopt);
+  EXPECT_EQ(name_of(""), std::nullopt);
+  EXPECT_EQ(name_of("; filename=\"" + std::string(300, 'x') + "\""), std::string(255, 'x'));
+  EXPECT_EQ(name_of("; filename=\"a\xff.csv\""), "a\xEF\xBF\xBD.csv") << "it is valid UTF-8";
 }
 
 TEST(Multipart, TakesTheFieldNamedFile) {

@@ -393,7 +393,7 @@ TEST(Providers, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
   EXPECT_THAT(ErrorOf("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
               HasSubstr("is taken"));
   EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n[lookups]\n"
-                      "reverse_email = [\"scout\"]\n"),
+                      "find_email = [\"scout\"]\n"),
               HasSubstr("there is no [providers.http.scout]"));
 }
 

@@ -90,8 +90,35 @@ TEST(RecipeFile, TheExamplesOfThreeServicesAreRead) {
             R"({"company":"{domain}","first_name":"{first_name}","last_name":"{last_name}"})");
   const Recipe reacher = ReadRecipe(Example("reacher.toml", key), "reacher.toml");
   EXPECT_EQ(reacher.lookup, domain::RecipeLookup::kVerifyEmail);
+  const Recipe person = ReadRecipe(Example("pdl_email.toml", key), "pdl_email.toml");
+  EXPECT_EQ(person.lookup, domain::RecipeLookup::kReverseEmail);
+  EXPECT_EQ(person.answer.person->size(), 6U);
+  const Recipe age = ReadRecipe(Example("pdl_age.toml", key), "pdl_age.toml");
+  EXPECT_EQ(age.lookup, domain::RecipeLookup::kVerifyAge);
+  EXPECT_EQ(age.needs.size(), 3U);
   ASSERT_EQ(reacher.answer.status->rules.size(), 2U);
   EXPECT_EQ(reacher.answer.status->rules[0].only_if.size(), 1U);
+}
+
+TEST(RecipeFile, ARecipeOfPeopleSaysWhereTheNameOrTheDateStands) {
+  const auto error = [](const char* lookup, const char* answer) {
+    return ErrorOf(std::string("id = \"mine\"\nlookup = \"") + lookup +
+                   "\"\nneeds = [[\"email\"]]\n" + kRequest + "[answer]\n" + answer + "\n");
+  };
+  EXPECT_EQ(error("reverse_email", "person = { name = \"/n\" }"), "no error");
+  EXPECT_EQ(error("reverse_email", "person = { first_name = \"/f\", last_name = \"/l\" }"),
+            "no error");
+  EXPECT_THAT(error("reverse_email", ""), HasSubstr("belongs to reverse_email"));
+  EXPECT_THAT(error("reverse_email", "person = { title = \"/t\" }"), HasSubstr("needs name"));
+  EXPECT_THAT(error("reverse_email", "person = { name = \"/n\", shoe = \"/s\" }"),
+              HasSubstr("shoe"));
+  EXPECT_THAT(error("verify_age", "person = { name = \"/n\" }"),
+              HasSubstr("belongs to reverse_email"));
+  EXPECT_EQ(error("verify_age", "claim = { birth = \"/b\" }"), "no error");
+  EXPECT_EQ(error("verify_age", "claim = { age = \"/a\", as_of = \"/d\" }"), "no error");
+  EXPECT_THAT(error("verify_age", "claim = { age = \"/a\" }"), HasSubstr("age and as_of"));
+  EXPECT_THAT(error("verify_age", "email = \"/e\""), HasSubstr("belongs to find_email"));
+  EXPECT_THAT(error("verify_age", "claim = { birth = \"b\" }"), HasSubstr("JSON Pointer"));
 }
 
 TEST(RecipeFile, WhatIsWrongIsNamedWithItsFileAndLine) {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "domain/email/address_pattern.h"
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
 #include "domain/people/people_answer.h"
@@ -65,7 +67,7 @@ TEST(ErasureTargets, WhatHoldsThePersonHoldsANeedle) {
 // A bulk of four: Ann by her lead, Bob, Ann by what was found for her, a copy of the latter.
 StoredJob Lookup() {
   StoredJob job;
-  job.is_lookup = true;
+  job.form = StoredJob::Form::kLookup;
   job.part_rows = 4;
   job.params = Parse(R"({"rows": [{"email": "ann.example@acme.com", "own": 1}, {"name": "Bob"},
                                   {"name": "Ann Example"}, [2, {"name": "ann example"}]],
@@ -132,9 +134,95 @@ TEST(Erasures, OfAnotherJobTheCellsGoAndTheRowStays) {
   EXPECT_FALSE(job.params_changed);
 }
 
+TEST(Erasures, OfALookupItIsToldWhatElseTheOrganisationKnowsOfThePerson) {
+  StoredJob job;
+  job.form = StoredJob::Form::kLookup;
+  job.params = Parse(R"({"rows": [{"name": "Ann Example", "domain": "acme.org",
+                                   "email": "ann.example@acme.com"}],
+                         "mode": "PROFESSIONAL", "verify_emails": true, "providers": [],
+                         "charge": "found", "verify_mc": 1000})");
+  EXPECT_EQ(EraseFrom(Ann(), &job), 1);
+  Person person;
+  person.name = "Ann Example";
+  for (const char* domain : {"acme.org", "acme.com"}) {
+    person.domain = domain;
+    EXPECT_EQ(std::count(job.person_keys.begin(), job.person_keys.end(), PersonKey(person)), 1);
+    EXPECT_EQ(std::count(job.guesses.begin(), job.guesses.end(), std::string("aexample@") + domain),
+              1);
+  }
+  EXPECT_EQ(job.guesses.size(), 2 * kAddressPatterns);
+}
+
+// Its seeds are Ann and a company; the first step has passed Ann on, and one chunk waits.
+TEST(Erasures, OfAnInvestigationSubjectsLoseTheirValueAndAreNotLookedAt) {
+  const char* ann = R"({"type": "email", "value": "ann.example@acme.com"})";
+  const char* acme = R"({"type": "domain", "value": "acme.com"})";
+  StoredJob job;
+  job.form = StoredJob::Form::kInvestigation;
+  job.part_rows = 4;
+  job.seeds = Json::array({Parse(acme), Parse(ann)});
+  job.params = Json{{"rows", job.seeds}};
+  job.parts.push_back({0, 1, Json::array({Json::array({Parse(ann)})})});
+  job.chunks.push_back({base::Uuid(), 0, 0, nullptr});
+  job.chunks.push_back({base::Uuid(), 1, 1, nullptr});
+  EXPECT_EQ(EraseFrom(Ann(), &job), 2);
+  const std::string seeds =
+      R"([{"type":"domain","value":"acme.com"},{"type":"email","value":null}])";
+  EXPECT_EQ(base::DumpJson(job.seeds), seeds);
+  EXPECT_EQ(base::DumpJson(job.params["rows"]), seeds);
+  EXPECT_TRUE(job.seeds_changed && job.params_changed && job.parts[0].changed);
+  EXPECT_EQ(base::DumpJson(job.parts[0].rows), R"([[{"type":"email","value":null}]])");
+  EXPECT_EQ(base::DumpJson(job.chunks[0].done), R"({"rows":[null,[null]],"later":{}})");
+  EXPECT_EQ(base::DumpJson(job.chunks[1].done), R"({"rows":[[null]],"later":{}})");
+  EXPECT_EQ(EraseFrom(Ann(), &job), 0) << "it is there no more";
+}
+
+TEST(Erasures, OfWhatAnInvestigationHasFoundThePersonGoesAndTheRestStays) {
+  StoredJob job;
+  job.form = StoredJob::Form::kInvestigation;
+  job.params = Parse(R"({"rows": []})");
+  job.seeds = Json::array();
+  const Json acme = Parse(R"({"type": "domain", "value": "acme.com"})");
+  const Json ann = Parse(R"({"type": "email", "value": "ann.example@acme.com"})");
+  const Json name = Parse(R"({"type": "text", "value": "Ann Example"})");
+  const Json sources = Parse(R"(["https://acme.com/", "https://linkedin.com/in/ann"])");
+  job.findings.push_back({1, ann, name, "Ann Example", sources});
+  job.findings.push_back({2, acme, ann, "mailto:ann.example@acme.com", sources});
+  job.findings.push_back({3, acme, name, "Write to ann.example@acme.com.", sources});
+  job.findings.push_back({4, acme, nullptr, "A company", Parse(R"(["https://acme.com/"])")});
+  EXPECT_EQ(EraseFrom(Ann(), &job), 3);
+  EXPECT_EQ(base::DumpJson(job.findings[0].subject), R"({"type":"email","value":null})");
+  EXPECT_EQ(base::DumpJson(job.findings[0].object), R"({"type":"text","value":null})");
+  EXPECT_EQ(job.findings[0].evidence, "");
+  EXPECT_EQ(job.findings[0].sources, Json::array()) << "pages about the person";
+  EXPECT_EQ(job.findings[1].subject, acme);
+  EXPECT_EQ(base::DumpJson(job.findings[1].object), R"({"type":"email","value":null})");
+  EXPECT_EQ(job.findings[1].evidence, "");
+  EXPECT_EQ(base::DumpJson(job.findings[1].sources), R"(["https://acme.com/"])");
+  EXPECT_EQ(job.findings[2].object, name) << "said of the company";
+  EXPECT_EQ(job.findings[2].evidence, "");
+  EXPECT_FALSE(job.findings[3].changed);
+}
+
+TEST(Erasures, OfRowsThatAnInvestigationHasRecordedTheOtherFindingsStay) {
+  StoredJob job;
+  job.form = StoredJob::Form::kInvestigation;
+  job.params = Parse(R"({"rows": []})");
+  job.seeds = Json::array();
+  job.chunks.push_back(
+      {base::Uuid(), 0, 0,
+       Parse(R"({"rows": [[{"findings": [{"subject": {"value": "ann.example@acme.com"}},
+                                         {"subject": {"value": "b.example"}}]}], null],
+                 "later": {}})")});
+  EXPECT_EQ(EraseFrom(Ann(), &job), 1);
+  EXPECT_TRUE(job.chunks[0].changed);
+  EXPECT_EQ(base::DumpJson(job.chunks[0].done),
+            R"({"rows":[[{"findings":[{"subject":{"value":"b.example"}}]}],null],"later":{}})");
+}
+
 TEST(Erasures, AStoredJobOfAnotherFormIsNotTouched) {
   StoredJob job;
-  job.is_lookup = true;
+  job.form = StoredJob::Form::kLookup;
   job.params = Parse(R"({"rows": 5})");
   EXPECT_THROW(EraseFrom(Ann(), &job), std::invalid_argument);
 }

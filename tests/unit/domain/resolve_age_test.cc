@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace vedette::domain {
 namespace {
@@ -169,6 +171,118 @@ TEST(ResolveAgeTest, ThoseBelowTheLeastAgeAreWithheld) {
   EXPECT_FALSE(result.date_of_birth.year);
   EXPECT_TRUE(result.sources.empty());
   EXPECT_EQ(result.evidence, "withheld");
+}
+
+// Rule 1: an age counts for a day that has been, and for ages that people reach.
+TEST(ResolveAgeTest, AgesThatCannotBeAreDropped) {
+  for (const AgeClaim& claim : {Aged(34, Day(2026, 11, 23)), Aged(121, Day(2020, 1, 1)),
+                                Aged(-1, Day(2020, 1, 1)), Aged(34, Day(2025, 2, 29))}) {
+    EXPECT_FALSE(ResolveAge({claim}, kToday).age) << claim.age;
+  }
+  EXPECT_EQ(ResolveAge({Aged(120, kToday)}, kToday).age, 120);
+  EXPECT_EQ(ResolveAge({Born({1906, 12, 1})}, kToday).age, 119);
+}
+
+// Rule 2, for each weight: twice that of the others wins, and less does not.
+TEST(ResolveAgeTest, AWinnerHasTwiceTheWeightOfTheOthers) {
+  const auto year_of = [](const AgeClaims& claims) {
+    return ResolveAge(claims, kToday).date_of_birth.year.value_or(0);
+  };
+  const AgeClaim prose = Born({1970, {}, {}}, Standing::kProse, "b.example");
+  const AgeClaim prose_too = Born({1970, {}, {}}, Standing::kProse, "c.example");
+  for (const Standing heavy : {Standing::kStructured, Standing::kService, Standing::kWikidata}) {
+    EXPECT_EQ(year_of({Born({1980, {}, {}}, heavy), prose}), 1980);
+    EXPECT_EQ(year_of({Born({1980, {}, {}}, heavy), prose, prose_too}), 0);
+  }
+  for (const Standing light : {Standing::kProse, Standing::kWikidataUnreferenced}) {
+    EXPECT_EQ(year_of({Born({1980, {}, {}}, light), prose}), 0);
+    EXPECT_EQ(year_of({Born({1980, {}, {}}, light), prose, prose_too}), 1970);
+  }
+  const AgeClaim service = Born({1970, {}, {}}, Standing::kService, "b.example");
+  EXPECT_EQ(year_of({Born({1980, {}, {}}, Standing::kStructured), service}), 0) << "3 against 2";
+}
+
+TEST(ResolveAgeTest, AHostThatContradictsItselfHasNoVoteAndCountsAgainstTheOthers) {
+  AgeClaim other = Born({1970, 5, 6});
+  other.quote = "another quote";
+  EXPECT_FALSE(ResolveAge({Born({1980, 5, 6}), other}, kToday).date_of_birth.year);
+  const AgeClaim structured = Born({1980, 5, 6}, Standing::kStructured, "b.example");
+  const auto result = ResolveAge({Born({1980, 5, 6}), other, structured}, kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, 6}));
+  EXPECT_LT(result.date_confidence, 8);
+}
+
+// Rule 3: what a claim alone is worth, and "about" 2 less.
+TEST(ResolveAgeTest, EachKindOfClaimHasItsConfidence) {
+  const std::pair<Standing, int> kWorth[] = {{Standing::kStructured, 8},
+                                             {Standing::kWikidata, 7},
+                                             {Standing::kWikidataUnreferenced, 6},
+                                             {Standing::kProse, 6},
+                                             {Standing::kService, 6}};
+  for (const auto& [standing, worth] : kWorth) {
+    AgeClaim claim = Born({1980, 5, 6}, standing);
+    EXPECT_EQ(ResolveAge({claim}, kToday).date_confidence, worth);
+    claim.is_approximate = true;
+    EXPECT_EQ(ResolveAge({claim}, kToday).date_confidence, worth - 2);
+  }
+  AgeClaim unsure = Born({1980, 5, 6}, Standing::kService);
+  unsure.confidence = 0;
+  unsure.is_approximate = true;
+  EXPECT_EQ(ResolveAge({unsure}, kToday).date_confidence, 1) << "at least 1";
+}
+
+TEST(ResolveAgeTest, TheDateIsAsSureAsItsLeastSurePart) {
+  const auto result = ResolveAge({Born({1980, {}, {}}, Standing::kStructured),
+                                  Born({1980, 5, {}}, Standing::kProse, "b.example")},
+                                 kToday);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, {}}));
+  EXPECT_EQ(result.date_confidence, 6) << "the year is 9, the month 6";
+}
+
+// Rule 4: an interval bounds the age, and sets no part of the date.
+TEST(ResolveAgeTest, AgesSetNoPartOfTheDate) {
+  const auto result = ResolveAge(
+      {Aged(34, Day(2020, 6, 1), "a.example"), Aged(35, Day(2020, 6, 2), "b.example")}, kToday);
+  EXPECT_EQ(result.date_of_birth, PartialDate()) << "though only 2 June 1985 is left";
+  EXPECT_EQ(result.date_confidence, 0);
+  EXPECT_EQ(result.age, 41);
+  EXPECT_EQ(result.age_confidence, 6) << "exact";
+}
+
+// Rule 5
+TEST(ResolveAgeTest, WhoHasDiedHasNoAgeAndTheEvidenceSaysSo) {
+  AgeClaim died = Born({2001, {}, {}}, Standing::kWikidata, "b.example");
+  died.kind = Kind::kDeath;
+  died.quote = "died in 2001";
+  const auto result = ResolveAge({Born({1980, 5, 6}), died}, kToday, 18);
+  EXPECT_EQ(result.date_of_birth, (PartialDate{1980, 5, 6}));
+  EXPECT_FALSE(result.age);
+  EXPECT_NE(result.evidence.find("has died"), std::string::npos);
+  died.identity = Identity::kUnproven;
+  EXPECT_EQ(ResolveAge({Born({1980, 5, 6}), died}, kToday).age, 46) << "somebody else's death";
+}
+
+TEST(ResolveAgeTest, WhoIsOldEnoughTodayIsNotWithheld) {
+  EXPECT_FALSE(ResolveAge({Born({2008, 11, 22})}, kToday, 18).is_withheld);
+  EXPECT_TRUE(ResolveAge({Born({2008, 11, 23})}, kToday, 18).is_withheld);
+  EXPECT_FALSE(ResolveAge({Born({2020, 1, 1})}, kToday, 0).is_withheld) << "0 is off";
+}
+
+TEST(ResolveAgeTest, TheEvidenceNamesQuotesHostsAndHowManyCouldNotBeTiedAndIsBounded) {
+  AgeClaims claims;
+  for (int i = 0; i < 30; ++i) {
+    claims.push_back(Born({1980, 5, 6}, Standing::kProse, fmt::format("h{}.example", i)));
+    claims.back().quote = std::string(400, 'q');
+  }
+  const auto many = ResolveAge(claims, kToday);
+  EXPECT_EQ(many.sources.size(), kAgeSourcesMax);
+  EXPECT_LE(many.evidence.size(), kAgeEvidenceCharactersMax);
+  AgeClaim unproven = Born({1970, 5, 6}, Standing::kProse, "c.example");
+  unproven.identity = Identity::kUnproven;
+  const auto one = ResolveAge({Born({1980, 5, 6}), unproven}, kToday);
+  EXPECT_NE(one.evidence.find("a.example says: \"a quote\""), std::string::npos) << one.evidence;
+  EXPECT_NE(one.evidence.find("1 more could not be tied"), std::string::npos) << one.evidence;
+  EXPECT_EQ(one.sources, std::vector<std::string>{"https://a.example/page"});
 }
 
 // The same numbers whatever the seed's machine: no distribution of the library is used.

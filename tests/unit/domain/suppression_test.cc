@@ -99,6 +99,26 @@ TEST(FindLesson, ANameHitsOrMissesAPatternOnce) {
   EXPECT_EQ(lesson.patterns[1].misses, 1);
 }
 
+TEST(FindLesson, ALeadTeachesTheDomainThatItNamesForACompany) {
+  Person ann = Ann();
+  ann.company = "Acme Widgets";
+  const auto lesson = LessonOf(base::Uuid(), ann, {}, base::Timestamp());
+  EXPECT_EQ(lesson.company_key, CompanyKey("acme WIDGETS"));
+  EXPECT_EQ(lesson.domain, "acme.com");
+  EXPECT_FALSE(lesson.empty());
+  EXPECT_TRUE(LessonOf(base::Uuid(), Ann(), {}, base::Timestamp()).empty());
+  ann.domain = "gmail.com";
+  EXPECT_TRUE(LessonOf(base::Uuid(), ann, {}, base::Timestamp()).empty());
+}
+
+TEST(FindLesson, TheDomainOfACompanyIsTheOneThatLeadsAgreeOn) {
+  EXPECT_EQ(AgreedDomain({}), "");
+  EXPECT_EQ(AgreedDomain({{"a.com", 1}}), "a.com");
+  EXPECT_EQ(AgreedDomain({{"a.com", 1}, {"b.com", 1}}), "");
+  EXPECT_EQ(AgreedDomain({{"a.com", 3}, {"b.com", 1}, {"c.com", 1}}), "");
+  EXPECT_EQ(AgreedDomain({{"b.com", 1}, {"a.com", 4}, {"c.com", 1}}), "a.com");
+}
+
 TEST(FindLesson, WhatCameFromOwnFactsOrWasNotJudgedTeachesNothing) {
   auto known = Judged("ann@acme.com", AddressStatus::kOk, "", true);
   known.provider = std::string(kStoreProvider);

@@ -53,6 +53,12 @@ void UseEverything(Metrics* m) {
   m->AddJobEnded(domain::JobKind::kFindEmail, domain::JobStatus::kTerminated, milliseconds(700));
   m->SetOpenJobs(domain::JobKind::kFindEmailBulk, domain::JobStatus::kRunning, 8);
   m->SetJobOverdue(milliseconds(4500));
+  m->AddRunsStalled(1);
+  m->SetRunOldestQueued(milliseconds(3500));
+  m->AddRunRecord("filter", 2, 500, 3);
+  m->ObserveRunPart("dedupe", milliseconds(20));
+  m->SetRunPartsHeld(9);
+  m->AddDownload("expired");
   m->SetWaits(6);
   m->SetWaitsMax(1024);
   m->SetAccessTokens("oauth_client", 9);
@@ -117,6 +123,15 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_jobs{kind=\"find_email_bulk\",status=\"running\"} 8\n",
         "vedette_jobs{kind=\"workflow\",status=\"queued\"} 0\n",
         "vedette_job_overdue_seconds 4.5\n",
+        "vedette_runs_stalled_total 1\n",
+        "vedette_run_oldest_queued_seconds 3.5\n",
+        "vedette_run_parts_total{block=\"filter\"} 2\n",
+        "vedette_run_rows_total{block=\"filter\",outcome=\"done\"} 500\n",
+        "vedette_run_rows_total{block=\"filter\",outcome=\"failed\"} 3\n",
+        "vedette_run_part_seconds_count{block=\"dedupe\"} 1\n",
+        "vedette_run_parts_held 9\n",
+        "vedette_downloads_total{outcome=\"expired\"} 1\n",
+        "vedette_downloads_total{outcome=\"begun\"} 0\n",
         "vedette_waits 6\n",
         "vedette_waits_max 1024\n",
         "vedette_access_tokens{kind=\"oauth_client\"} 9\n",

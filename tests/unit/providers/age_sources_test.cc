@@ -553,6 +553,25 @@ TEST(Wikidata, ADeathWithoutADateIsADeath) {
   EXPECT_EQ(claims[1].kind, domain::AgeClaim::Kind::kDeath);
 }
 
+TEST(Wikidata, ACompanysDomainIsThatOfTheOneItemOfItsNameThatHasASite) {
+  const auto domain_of = [](const char* company, const std::vector<Item>& items) {
+    return CompanyDomainOfItems(company, ItemsOf(items));
+  };
+  const Item acme{"Q1", "Acme Widgets", "", "", "", "Q4830453", "", "https://www.Acme.com/about"};
+  const Item other{"Q2", "Acme Widgets", "", "", "", "Q4830453", "", "https://acme.org/"};
+  const Item bare{"Q3", "Acme Widgets", "", "", "", "Q4830453"};
+  const Item longer{"Q4", "Acme Widgets Asia", "", "", "", "Q4830453", "", "https://acme.asia/"};
+  const Item person{"Q5", "Acme Widgets", "", "", "", "Q5", "", "https://acme.me/"};
+  const Item hosted{"Q6", "Acme Widgets", "", "", "", "Q4830453", "", "https://gmail.com/acme"};
+  const Item broken{"Q7", "Acme Widgets", "", "", "", "Q4830453", "", "not a site"};
+  EXPECT_EQ(domain_of("ACME widgets", {acme, bare, longer, person, broken}), "acme.com");
+  EXPECT_EQ(domain_of("Acme Widgets", {acme, acme}), "acme.com");
+  EXPECT_EQ(domain_of("Acme Widgets", {acme, other}), "") << "two companies of one name";
+  EXPECT_EQ(domain_of("Acme Widgets", {hosted}), "");
+  EXPECT_EQ(domain_of("Acme", {acme}), "");
+  EXPECT_EQ(domain_of("", {acme}), "");
+}
+
 TEST(Wikidata, WhatCannotBeReadIsNoAnswer) {
   EXPECT_FALSE(ReadWikidataItems("<html>"));
   EXPECT_FALSE(ReadWikidataItems("{}"));

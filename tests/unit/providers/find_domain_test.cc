@@ -31,6 +31,34 @@ TEST_F(FindEmail, ACompanyWithoutADomainGetsItFirstFromOneProviderAfterAnother) 
   EXPECT_EQ(asked_["two"].size(), 1U);
 }
 
+TEST_F(FindEmail, WhatLeadsNamedForACompanyIsItsDomainUnlessTheyDisagree) {
+  config_.company_domain = {"store"};
+  AddOwn(OnlyKnows("nobody@acme.com"));
+  const auto domain_of = [&](const char* lead) {
+    return CellOf(Work(Request(), lead)).at("details").at("domain");
+  };
+  EXPECT_TRUE(domain_of(kAnnAtAcme).is_null());
+  const char* named = R"({"name": "Bob Example", "company": "ACME widgets", "domain": "acme.com"})";
+  EXPECT_EQ(domain_of(named), "acme.com");
+  EXPECT_EQ(domain_of(kAnnAtAcme), "acme.com");
+  EXPECT_EQ(memory_.companies.size(), 1U);
+  EXPECT_EQ(memory_.companies.begin()->second, 1) << "its own answer teaches nothing";
+  domain_of(R"({"name": "Bob Example", "company": "Acme Widgets", "domain": "other.com"})");
+  EXPECT_TRUE(domain_of(kAnnAtAcme).is_null()) << "one against one";
+  domain_of(named);
+  EXPECT_EQ(domain_of(kAnnAtAcme), "acme.com");
+  domain_of(R"({"name": "Bob Example", "company": "Shop", "email": "bob@gmail.com"})");
+  EXPECT_EQ(memory_.companies.size(), 2U) << "a free mailbox is nobody's company";
+}
+
+TEST_F(FindEmail, NothingIsKeptOfTheCompanyOfALeadThatNobodyLooksUp) {
+  config_.company_domain = {"store"};
+  AddOwn(OnlyKnows("nobody@acme.com"));
+  memory_.listed = {*domain::DomainSuppression("acme.com")};
+  Work(Request(), R"({"name": "Bob Example", "company": "Acme Widgets", "domain": "acme.com"})");
+  EXPECT_TRUE(memory_.companies.empty());
+}
+
 TEST_F(FindEmail, WithoutADomainNothingIsFoundAndTheReasonSaysSo) {
   config_.company_domain = {"one"};
   Add("one", {domain::Failure{"http_status", "no", false, {}}});

@@ -68,6 +68,10 @@ class FakeMemory final : public EmailMemory {
     if (question.domain == "acme.com") {
       for (const auto& [pattern, count] : patterns) known.patterns.push_back(count);
     }
+    for (const auto& [named, hits] : companies) {
+      if (named.first == question.company_key)
+        known.company_domains.push_back({named.second, hits});
+    }
     done(std::move(known));
   }
   void Learn(domain::EmailLesson lesson, std::function<void()> done) override {
@@ -78,12 +82,14 @@ class FakeMemory final : public EmailMemory {
       kept.hits += count.hits;
       kept.misses += count.misses;
     }
+    if (!lesson.company_key.empty()) ++companies[{lesson.company_key, lesson.domain}];
     done();
   }
 
   std::vector<domain::SuppressionKey> listed;
   std::vector<domain::EmailFact> facts;
   std::map<domain::AddressPattern, domain::PatternCount> patterns;
+  std::map<std::pair<std::string, std::string>, int> companies;  // key and domain: how often named
   bool is_away = false;
 };
 

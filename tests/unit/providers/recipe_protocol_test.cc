@@ -258,6 +258,81 @@ TEST(RecipeAnswers, AVerifierThatKnowsSaysSoAndOneThatCouldNotAskRefusesNobody) 
   EXPECT_EQ(verdict(R"({"is_reachable": "risky"})").first, Verdict::kUnknown);
 }
 
+// As examples/recipes/pdl_email.toml.
+TEST(RecipeAnswers, APersonIsReadAsTheProtocolOfServicesHasOne) {
+  Recipe recipe;
+  recipe.lookup = domain::RecipeLookup::kReverseEmail;
+  recipe.needs = {{RecipeField::kEmail}};
+  recipe.request.url = "https://api.example/enrich";
+  recipe.request.query = {{"email", "{email}"}};
+  recipe.answer.person = domain::RecipeMembers{{"name", At("/data/full_name")},
+                                               {"first_name", At("/data/first")},
+                                               {"last_name", At("/data/last")},
+                                               {"title", At("/data/title")}};
+  recipe.answer.confidence = domain::RecipeConfidence{At("/likelihood"), 10};
+  LookupRequest request;
+  request.lookup = Lookup::kReverseEmail;
+  request.address = "Ann@acme.com";
+  EXPECT_EQ(RecipeQuestion(recipe, request)->url,
+            "https://api.example/enrich?email=Ann%40acme.com");
+  const auto person_of = [&](const char* body) {
+    const auto answer = Read(recipe, 200, body);
+    const auto* found = std::get_if<domain::PersonFound>(&answer);
+    return found == nullptr ? domain::PersonFound() : *found;
+  };
+  const auto ann =
+      person_of(R"({"likelihood": 8, "data": {"full_name": " Ann  Example", "title": true}})");
+  EXPECT_EQ(ann.name, "Ann Example");
+  EXPECT_EQ(ann.title, "") << "no text";
+  EXPECT_EQ(ann.confidence, 8);
+  EXPECT_EQ(person_of(R"({"data": {"first": "Ann", "last": "Example"}})").name, "Ann Example");
+  EXPECT_EQ(person_of(R"({"data": {"full_name": null}})").name, "");
+  recipe.trust = false;
+  EXPECT_LT(person_of(R"({"likelihood": 8, "data": {"full_name": "Ann Example"}})").confidence, 5);
+}
+
+// As examples/recipes/pdl_age.toml.
+TEST(RecipeAnswers, AClaimIsQuotedWithWhatTheServiceSaysAndItsOwnAddress) {
+  Recipe recipe;
+  recipe.id = "mine";
+  recipe.lookup = domain::RecipeLookup::kVerifyAge;
+  recipe.needs = {{RecipeField::kName}};
+  recipe.request.url = "https://api.example/people/{name}";
+  recipe.answer.claim = domain::RecipeMembers{
+      {"birth", At("/birth_date")}, {"year", At("/birth_year")}, {"age", At("/age")},
+      {"as_of", At("/seen")},       {"url", At("/page")},        {"quote", At("/text")}};
+  const auto claim_of = [&](const char* body) {
+    const auto answer = Read(recipe, 200, body);
+    const auto* claims = std::get_if<domain::AgeClaims>(&answer);
+    return claims == nullptr ? domain::AgeClaim() : claims->at(0);
+  };
+  const auto whole = claim_of(R"({"birth_date": "1980-05-06", "birth_year": 1981})");
+  EXPECT_EQ(whole.date, (domain::PartialDate{1980, 5, 6}));
+  EXPECT_EQ(whole.quote, "birth: 1980-05-06");
+  EXPECT_EQ(whole.url, "https://api.example/people/");
+  EXPECT_EQ(whole.standing, domain::AgeClaim::Standing::kService);
+  EXPECT_EQ(whole.identity, domain::Identity::kSame);
+  EXPECT_EQ(whole.provider, "mine");
+  const auto year =
+      claim_of(R"({"birth_date": true, "birth_year": 1980, "page": "https://a.example/",
+                                 "text": "born in 1980"})");
+  EXPECT_EQ(year.date, (domain::PartialDate{1980, {}, {}}));
+  EXPECT_EQ(year.quote, "born in 1980");
+  EXPECT_EQ(year.url, "https://a.example/");
+  const auto unreadable = claim_of(R"({"birth_date": "soon", "birth_year": 1980})");
+  EXPECT_EQ(unreadable.quote, "year: 1980");
+  const auto age = claim_of(R"({"age": 34, "seen": "2020-02-03"})");
+  EXPECT_EQ(age.kind, domain::AgeClaim::Kind::kAge);
+  EXPECT_EQ(age.age, 34);
+  EXPECT_EQ(age.quote, "age: 34");
+  for (const char* nothing : {"{}", R"({"birth_year": null})", R"({"birth_year": "x"})",
+                              R"({"age": 34})", R"({"birth_year": 1980, "page": "file:///x"})"}) {
+    EXPECT_TRUE(std::holds_alternative<Nothing>(Read(recipe, 200, nothing))) << nothing;
+  }
+  recipe.trust = false;
+  EXPECT_EQ(claim_of(R"({"birth_year": 1980})").identity, domain::Identity::kUnproven);
+}
+
 TEST(RecipeAnswers, ADomainIsOneThatACompanyMayHave) {
   Recipe recipe;
   recipe.lookup = domain::RecipeLookup::kCompanyDomain;

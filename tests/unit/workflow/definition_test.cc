@@ -116,6 +116,32 @@ TEST(WorkflowDefinition, TheShapeIsJudgedFirst) {
               ElementsAre(R"(too_long ["d"])"));
 }
 
+TEST(WorkflowDefinition, NumbersAndBothEndsOfAnEdgeAreJudged) {
+  EXPECT_THAT(FaultsOf(Graph({Filter(-1, "low"), Filter(1'000'001, "high")}, Json::array())),
+              ElementsAre(R"(greater_than_equal ["d","blocks",0,"sequence_number"])",
+                          R"(less_than_equal ["d","blocks",1,"sequence_number"])"));
+  EXPECT_TRUE(FaultsOf(Graph({Block(0, "webhook", "in", {{"dataframe_type", "LEAD"}}),
+                              Filter(1'000'000, "f")},
+                             Json::array({Edge("in", "f")})))
+                  .empty());
+  EXPECT_THAT(FaultsOf(Graph(Json::array({Source()}), Json::array({Edge("nowhere", "in")}))),
+              testing::Contains(R"(unknown_block_id ["d","edges",0,"from_block_id"])"));
+}
+
+// With what is filled in it is longer than what may be given, and is still the one that was taken.
+TEST(WorkflowDefinition, ADefinitionThatJustFitsReadsBackAfterItWasStored) {
+  Json source = Source();
+  const auto graph = [&](std::size_t bytes) {
+    source["specs"]["input_schema"] = {{"a", {{"description", std::string(bytes, 'x')}}}};
+    return Graph(Json::array({source, Filter(2, "f")}), Json::array({Edge("in", "f")}));
+  };
+  const std::size_t frame = base::DumpJson(graph(0)).size();
+  EXPECT_THAT(FaultsOf(graph(kDefinitionBytesMax - frame + 1)), ElementsAre(R"(too_long ["d"])"));
+  const Json stored = DefinitionJson(Read(graph(kDefinitionBytesMax - frame)));
+  EXPECT_GT(base::DumpJson(stored).size(), kDefinitionBytesMax);
+  EXPECT_EQ(DefinitionJson(ReadStoredDefinition(base::DumpJson(stored))), stored);
+}
+
 TEST(WorkflowDefinition, BlocksAreJudgedByTypeIdNumberAndSpecs) {
   Json wrong_type = Filter(2, "f");
   wrong_type["block_type"] = "enrich";

@@ -1,0 +1,64 @@
+// What is written as CSV is read back cell for cell, and no cell of a guarded file begins as a
+// formula does. Cells stand between bytes of 0x1f.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "domain/csv.h"
+#include "domain/csv_writer.h"
+#include "domain/exact_number.h"
+
+namespace {
+
+using namespace vedette;
+
+std::vector<std::string> CellsOf(std::string_view text) {
+  std::vector<std::string> cells(1);
+  for (const char c : base::RepairUtf8(text)) {
+    if (c == '\x1f') {
+      cells.emplace_back();
+    } else if (c != '\0') {  // no cell has one: the database could not store it
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+// Behind a header, as a byte order mark means something at the start of a file alone.
+std::vector<std::string> WrittenAndRead(const std::vector<std::string>& cells,
+                                        domain::Formulas formulas) {
+  std::string csv;
+  domain::AppendCsvHeader({"a"}, formulas, &csv);
+  domain::AppendCsvRecord(std::vector<base::Json>(cells.begin(), cells.end()), cells.size(),
+                          formulas, &csv);
+  std::vector<std::vector<std::string>> read;
+  const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
+    read.push_back(record.fields);
+    return std::nullopt;
+  };
+  domain::CsvReader reader(1, std::size_t{1} << 24);
+  if (reader.Feed(csv, take) || reader.Finish(take) || read.size() != 2) std::abort();
+  return read[1];
+}
+
+bool BeginsAsFormula(std::string_view cell) {
+  return !cell.empty() && std::string_view("=+-@\t\r").find(cell.front()) != std::string_view::npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto cells = CellsOf({reinterpret_cast<const char*>(data), size});
+  if (WrittenAndRead(cells, domain::Formulas::kAsTheyAre) != cells) std::abort();
+  const auto guarded = WrittenAndRead(cells, domain::Formulas::kDefused);
+  if (guarded.size() != cells.size()) std::abort();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool harmless = !BeginsAsFormula(cells[i]) || domain::IsDecimalNumber(cells[i]);
+    if (guarded[i] != (harmless ? cells[i] : "'" + cells[i])) std::abort();
+  }
+  return 0;
+}
