@@ -45,6 +45,7 @@ struct Admin::Impl {
   const rest::Port port;
   Parts parts;
   store::Pool& pool;
+  rest::KeyFetcher& key_fetcher;
   TenantApi* const tenant_api;
   std::vector<Token> tokens;
 
@@ -127,6 +128,9 @@ rest::Handled Admin::Impl::RunStored(store::Session& session,
                                      const std::shared_ptr<Request>& request) {
   const Route& route = *request->route;
   if (route.stored != nullptr) return route.stored(parts, session, request->call);
+  if (route.waiting != nullptr) {
+    return route.waiting(parts, session, request->call, {pool, key_fetcher, request->answer});
+  }
   if (!route.tenant_path.empty()) return AskTenantApi(session, *request);
   if (auto reply = route.portioned(parts, session, request->call, &request->progress)) {
     return std::move(*reply);
@@ -164,11 +168,12 @@ rest::Handled Admin::Impl::AskTenantApi(store::Session& session, const Request& 
 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-             const domain::search::Catalogue& fields, const base::Logger& log,
-             TenantApi* tenant_api)
+             const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
+             const base::Logger& log, TenantApi* tenant_api)
     : impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
                      {config, signals, clock, metrics, state, fields, log},
                      pool,
+                     key_fetcher,
                      tenant_api,
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {

@@ -11,6 +11,7 @@
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
+#include "rest/key_fetcher.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -28,7 +29,8 @@ class Admin final : public net::HttpService {
  public:
   Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
         const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
-        const domain::search::Catalogue& fields, const base::Logger& log,
+        const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
+        const base::Logger& log,
         TenantApi* tenant_api = nullptr);  // null: this process has no public API
   ~Admin() override;
 

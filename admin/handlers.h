@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,9 @@
 #include "config/config.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
+#include "rest/answer.h"
 #include "rest/body_reader.h"
+#include "rest/key_fetcher.h"
 #include "rest/page.h"
 #include "rest/query_reader.h"
 #include "rest/reply.h"
@@ -23,6 +26,7 @@
 // One function a route. Those with a Session run on the pool and throw what the store throws; the
 // others run on the server's thread and do not block. One with a progress is called again, each
 // time as a job of its own, until it has an answer: between its portions others get the connection.
+// One with a Waiting may park its answer while something outside is asked.
 namespace vedette::admin {
 
 // The parts of the process that handlers use. Immutable references, each safe on any thread.
@@ -41,6 +45,13 @@ struct Call {
   std::vector<base::Uuid> ids;  // of the path, in order
   std::string name;             // of the path: the console's file, a user, or a key's kid
   std::string actor;            // the token's name; empty on a route that needs none
+};
+
+// What a handler needs that parks its answer. The pool and the fetcher outlive the request.
+struct Waiting {
+  store::Pool& pool;
+  rest::KeyFetcher& key_fetcher;
+  const std::shared_ptr<rest::Answer>& answer;
 };
 
 inline constexpr int kReasonCharsMax = 500;
@@ -122,6 +133,7 @@ rest::Reply PostReseal(const Parts&, store::Session&, const Call&);
 
 // sessions.cc
 rest::Reply PostSession(const Parts&, store::Session&, const Call&);
+rest::Reply GetSessions(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteSession(const Parts&, store::Session&, const Call&);
 rest::Reply GetUsers(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteUser(const Parts&, store::Session&, const Call&);
@@ -135,12 +147,14 @@ rest::Reply DeleteOauthClient(const Parts&, store::Session&, const Call&);
 rest::Reply PostOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
 rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
+rest::Handled PostOauthKeyValidation(const Parts&, store::Session&, const Call&, const Waiting&);
 
 // templates.cc
 rest::Reply PostTemplate(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteTemplate(const Parts&, store::Session&, const Call&);
 
 // ledger.cc
+rest::Reply GetReservations(const Parts&, store::Session&, const Call&);
 rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 
 // monitors.cc

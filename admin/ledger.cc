@@ -1,4 +1,5 @@
-// The ledger of an organisation's account: pages of it, and statements.
+// What an organisation's account holds for work that has not ended, and its ledger: pages of it,
+// and statements.
 #include <utility>
 
 #include "admin/handlers.h"
@@ -12,6 +13,12 @@ namespace {
 constexpr std::size_t kStatementBytesMax = std::size_t{32} << 20;
 
 }  // namespace
+
+rest::Reply GetReservations(const Parts&, store::Session& session, const Call& call) {
+  if (!store::ReadOrganisation(session, call.ids[0])) return rest::NotFound("organisation");
+  return rest::ReservationsReply(
+      store::ReadReservations(session, {call.ids[0], std::nullopt}, rest::kReservationsMax));
+}
 
 rest::Reply GetLedger(const Parts&, store::Session& session, const Call& call) {
   const store::Scope scope{call.ids[0], std::nullopt};

@@ -5,6 +5,7 @@
 #include "admin/handlers.h"
 #include "net/public_address.h"
 #include "rest/oauth_clients.h"
+#include "rest/published_keys.h"
 #include "store/accounts/accounts.h"
 
 namespace vedette::admin {
@@ -106,6 +107,26 @@ rest::Reply PostOauthTokenRevocation(const Parts& parts, store::Session& session
     return rest::NoClient();
   }
   return ShowClient(session, call, call.ids[1]);
+}
+
+rest::Handled PostOauthKeyValidation(const Parts& parts, store::Session& session, const Call& call,
+                                     const Waiting& waiting) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  const auto client = store::ReadClient(session, call.ids[0], call.ids[1]);
+  if (!client) return rest::NoClient();
+  if (!client->jwks_uri) return rest::NoKeysUrl();
+  const auto fence =
+      store::BeginKeyFetchByHand(session, parts.clock, client->org_id, client->id,
+                                 AuditOf(call, "oauth_client.validate_keys", reason));
+  if (!fence) return rest::NoClient();
+  return rest::FetchKeys({waiting.pool, waiting.key_fetcher, parts.config.jwks.keys_max},
+                         waiting.answer, std::nullopt,
+                         {client->id, client->org_id, *client->jwks_uri}, *fence,
+                         [&clock = parts.clock](store::Session&, const rest::KeyReport& report) {
+                           return rest::KeyReportReply(report, clock.Now());
+                         });
 }
 
 }  // namespace vedette::admin

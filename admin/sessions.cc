@@ -6,6 +6,7 @@
 #include "admin/shapes.h"
 #include "base/base64url.h"
 #include "base/text.h"
+#include "rest/cursor.h"
 #include "store/accounts/access_tokens.h"
 
 namespace vedette::admin {
@@ -20,6 +21,14 @@ base::Json UserJson(const store::OrgUser& user) {
           {"name", TextJson(user.name)},
           {"created_at", TimeJson(user.created_at)},
           {"sessions", user.sessions}};
+}
+
+base::Json SessionJson(const store::LiveSession& live) {
+  return {{"id", live.id.ToString()},
+          {"user_id", live.user_id},
+          {"team_id", IdJson(live.team_id)},
+          {"created_at", TimeJson(live.created_at)},
+          {"expires_at", TimeJson(live.expires_at)}};
 }
 
 }  // namespace
@@ -44,6 +53,27 @@ rest::Reply PostSession(const Parts& parts, store::Session& session, const Call&
   return rest::JsonReply(201, {{"id", made.id.ToString()},
                                {"token", made.token},
                                {"expires_at", TimeJson(made.expires_at)}});
+}
+
+rest::Reply GetSessions(const Parts&, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  store::SessionQuery query;
+  query.user_id = input.Text("user_id");
+  const ListQuery list = ReadListQuery(&input);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  const rest::CursorOf sessions_of{'s', call.ids[0]};
+  if (list.cursor) {
+    query.before = rest::DecodeIdCursor(sessions_of, *list.cursor);
+    if (!query.before) return rest::InvalidCursor();
+  }
+  query.limit = list.limit + 1;
+  auto sessions = store::ListSessions(session, call.ids[0], query);
+  if (!sessions) return rest::NotFound("organisation");
+  const auto page = rest::CutPage(
+      std::move(*sessions), list.limit,
+      [&](const store::LiveSession& live) { return rest::EncodeCursor(sessions_of, live.id); });
+  return ListReply(page, SessionJson);
 }
 
 rest::Reply DeleteSession(const Parts& parts, store::Session& session, const Call& call) {

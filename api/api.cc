@@ -5,10 +5,12 @@
 #include "api/authenticate.h"
 #include "api/call.h"
 #include "api/documents.h"
+#include "api/oauth/form.h"
 #include "api/oauth/issuer.h"
 #include "api/routes.h"
 #include "base/crypto.h"
 #include "domain/auth/external_token.h"
+#include "rest/failure_reply.h"
 #include "rest/known_keys.h"
 #include "rest/serve.h"
 
@@ -126,12 +128,25 @@ struct Api::Impl {
   void StartWithoutCaller(rest::Match<Route> match, const std::shared_ptr<rest::Answer>& answer) {
     const auto work = std::make_shared<Work>(Work{std::move(match), answer, {}, {}});
     answer->exchange().held() = parts.held_bytes.Open(strangers);
-    const auto serve = [this, work] { Post(strangers, work, &Impl::Handle); };
+    const auto serve = [this, work] {
+      rest::Serve(
+          parts.pool, strangers, work->answer,
+          [this, work](store::Session& session) { return Handle(session, work); },
+          FailureOf(*work));
+    };
     if (answer->request().body_pending) {
       rest::GatherBody(answer, parts.config.api_memory.held_wait_ms, serve);
     } else {
       serve();
     }
+  }
+
+  // A failure is told in the shape of the route's other errors.
+  static rest::FailureHandler FailureOf(const Work& work) {
+    if (work.match.route->access != Access::kAssertion) return {};
+    return [id = work.answer->request_id()](const store::Failure& failure) {
+      return AsOauthError(rest::FailureReply(failure, id));
+    };
   }
 
   // Runs the step as a job in the turn of `key`.

@@ -8,7 +8,6 @@
 #include "api/monitors/previewer.h"
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/webhook_tester.h"
-#include "api/oauth/key_fetcher.h"
 #include "api/provider_keys.h"
 #include "api/search/search_parts.h"
 #include "base/clock.h"
@@ -18,6 +17,7 @@
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "net/public_address.h"
+#include "rest/key_fetcher.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -27,7 +27,7 @@ namespace vedette::api {
 struct Outgoing {
   WebhookTester& webhook_tester;
   Previewer& previewer;
-  KeyFetcher& key_fetcher;
+  rest::KeyFetcher& key_fetcher;
   ProviderKeys& provider_keys;
   SearchParts search;
 };

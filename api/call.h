@@ -12,7 +12,6 @@
 #include "api/monitors/selector_fault.h"
 #include "api/monitors/upload_slots.h"
 #include "api/monitors/webhook_tester.h"
-#include "api/oauth/key_fetcher.h"
 #include "api/oauth/key_waits.h"
 #include "api/provider_keys.h"
 #include "api/search/search_parts.h"
@@ -26,6 +25,7 @@
 #include "net/public_address.h"
 #include "rest/answer.h"
 #include "rest/body.h"
+#include "rest/key_fetcher.h"
 #include "rest/list_stream.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"
@@ -45,7 +45,7 @@ struct Parts {
   const net::AddressPolicy& policy;
   WebhookTester& webhook_tester;
   Previewer& previewer;
-  KeyFetcher& key_fetcher;
+  rest::KeyFetcher& key_fetcher;
   ProviderKeys& provider_keys;
   SelectorFault selector_fault;
   base::Logger log;

@@ -1,9 +1,6 @@
 // What the caller's organisation, and his team, have and have spent: balance, reservations, ledger.
 #include "api/handlers.h"
-#include "api/limits.h"
-#include "domain/job.h"
 #include "domain/money.h"
-#include "domain/names.h"
 #include "rest/ledger.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/ledger.h"
@@ -36,23 +33,8 @@ rest::Handled ShowCredits(Call& call) {
 }
 
 rest::Handled ShowReservations(Call& call) {
-  const auto held = store::ReadReservations(call.session, call.scope(), kReservationsMax);
-  base::Json checks = base::Json::array();
-  for (const auto& one : held.checks) {
-    checks.push_back({{"tier", domain::TierName(one.tier)},
-                      {"reserved", domain::CreditsToJson(one.reserved_mc)}});
-  }
-  base::Json jobs = base::Json::array();
-  for (const auto& job : held.jobs) {
-    jobs.push_back({{"job_id", job.id.ToString()},
-                    {"kind", domain::JobKindName(job.kind)},
-                    {"reserved", domain::CreditsToJson(job.reserved_mc)}});
-  }
-  return rest::JsonReply(200, {{"reserved", domain::CreditsToJson(held.reserved_mc())},
-                               {"checks", std::move(checks)},
-                               {"jobs", std::move(jobs)},
-                               {"job_count", held.job_count},
-                               {"jobs_reserved", domain::CreditsToJson(held.jobs_mc)}});
+  return rest::ReservationsReply(
+      store::ReadReservations(call.session, call.scope(), rest::kReservationsMax));
 }
 
 rest::Handled ShowLedger(Call& call) {

@@ -20,8 +20,6 @@ inline constexpr std::size_t kLeadsMax = 100;
 inline constexpr std::size_t kProvidersMax = 16;  // that a request names
 inline constexpr int kStatusWaitSecondsMax = 60;  // wait_s of GET /job-status
 
-// Jobs that GET /credits/reservations names; the others are summed.
-inline constexpr int kReservationsMax = 100;
 // The body of a count of a field's values: two filters, of which the largest have a few 100 KiB.
 inline constexpr std::size_t kFilterBodyBytesMax = std::size_t{1} << 20;
 

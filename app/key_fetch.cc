@@ -13,7 +13,7 @@ config::NetConfig OwnConnections(const config::Config& config) {
   return net;
 }
 
-using Outcome = api::KeyFetcher::Outcome;
+using Outcome = rest::KeyFetcher::Outcome;
 
 Outcome OutcomeOf(net::HttpResponse response) {
   if (response.error_class != net::HttpErrorClass::kNone) {

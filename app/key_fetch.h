@@ -2,19 +2,19 @@
 
 #include <string>
 
-#include "api/oauth/key_fetcher.h"
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
+#include "rest/key_fetcher.h"
 
 namespace vedette::app {
 
-// The API's way to the keys that OAuth clients publish, on connections of its own. [oauth]
+// The way to the keys that OAuth clients publish, on connections of its own. [oauth]
 // jwks_fetches_max are under way at once; organisations share them (base/fair_share.h), and what is
 // over a share is refused. Built while the loop does not run; Fetch on any thread.
-class KeyFetch final : public api::KeyFetcher {
+class KeyFetch final : public rest::KeyFetcher {
  public:
   KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config);
 

@@ -21,6 +21,7 @@
 #include "admin/service_state.h"
 #include "api/api.h"
 #include "api/jobs/waits.h"
+#include "api/oauth/issuer.h"
 #include "app/gated_service.h"
 #include "app/key_fetch.h"
 #include "app/mail_watch.h"
@@ -342,7 +343,6 @@ void Service::Impl::BuildScheduler() {
 }
 
 void Service::Impl::BuildKeys() {
-  key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
   oidc_client = std::make_unique<net::HttpClient>(loop, config.net);
   const auto get = [this](const std::string& url, std::function<void(net::HttpResponse)> done) {
     net::HttpRequest request;
@@ -357,6 +357,9 @@ void Service::Impl::BuildKeys() {
 }
 
 void Service::Impl::BuildServers() {
+  if (Has(Role::kApi) || Has(Role::kAdmin)) {
+    key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
+  }
   if (Has(Role::kApi)) {
     webhook_test =
         std::make_unique<WebhookTest>(loop, *api_pool, clock, config, log.For("delivery"));
@@ -364,6 +367,7 @@ void Service::Impl::BuildServers() {
     waits = std::make_unique<api::Waits>(loop, *api_pool, clock, metrics, config, log.For("api"));
     signals->Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
     BuildKeys();
+    if (const auto note = api::IssuerNote(config); !note.empty()) log.For("api").Warn(note, {});
     if (config.search.backend == "opensearch") {
       search_engine = std::make_unique<SearchEngineClient>(loop, probes->service_budgets().answers,
                                                            metrics, config, log.For("search"));
@@ -383,7 +387,8 @@ void Service::Impl::BuildServers() {
   if (Has(Role::kAdmin)) {
     if (api != nullptr) tenant_desk = std::make_unique<TenantDesk>(*api);
     admin = std::make_unique<admin::Admin>(config, *admin_pool, *signals, clock, metrics, *this,
-                                           search_fields, log.For("admin"), tenant_desk.get());
+                                           search_fields, *key_fetch, log.For("admin"),
+                                           tenant_desk.get());
     admin_server = std::make_unique<net::HttpServer>(config.admin, *admin, log.For("admin"));
   }
   if (!config.health.listen.empty()) {

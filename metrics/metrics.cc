@@ -46,7 +46,6 @@ constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Ti
 constexpr std::array kLanes{domain::Lane::kTransform, domain::Lane::kLookup, domain::Lane::kSmtp,
                             domain::Lane::kResearch};
 static_assert(kLanes.size() == domain::kLaneCount);
-
 constexpr std::array kJobKinds{domain::JobKind::kFindEmail,       domain::JobKind::kFindEmailBulk,
                                domain::JobKind::kReverseEmail,    domain::JobKind::kVerifyAge,
                                domain::JobKind::kInvestigation,   domain::JobKind::kWorkflow,
@@ -54,7 +53,6 @@ constexpr std::array kJobKinds{domain::JobKind::kFindEmail,       domain::JobKin
 static_assert(kJobKinds.size() == domain::kJobKindCount);
 
 constexpr std::array kChunkStates{"due", "leased", "waiting"};
-
 constexpr std::array kDeliveryOutcomes{"delivered", "retried", "dead"};
 
 template <typename Enum>
@@ -242,6 +240,9 @@ struct Metrics::Impl {
   Gauge& oidc_keys_age = Gauges("vedette_oidc_keys_age_seconds",
                                 "Time since the identity provider's keys were fetched.")
                              .Add({});
+  Series<Gauge> access_tokens{&Gauges("vedette_access_tokens", "Live credentials."), {"kind"}};
+  Series<Counter> payment_required{&Counters("vedette_payment_required_total", "Starts not paid."),
+                                   {"kind", "reason"}};
   Series<Histogram> provider_duration{
       &Histograms("vedette_provider_seconds", "Time from a question to a provider to its answer."),
       {"provider"},
@@ -540,6 +541,14 @@ void Metrics::AddJwksFetch(std::string_view owner, std::string_view outcome) {
 
 void Metrics::SetOidcKeysAge(std::chrono::microseconds age) {
   impl_->oidc_keys_age.Set(Seconds(age));
+}
+
+void Metrics::SetAccessTokens(std::string_view kind, std::int64_t n) {
+  impl_->access_tokens.Get(kind).Set(static_cast<double>(n));
+}
+
+void Metrics::AddPaymentRequired(domain::JobKind kind, std::string_view reason) {
+  impl_->payment_required.Get(domain::JobKindName(kind), reason).Increment();
 }
 
 std::string Metrics::Expose() const {

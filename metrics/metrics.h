@@ -158,6 +158,11 @@ class Metrics {
   // vedette_oidc_keys_age_seconds: since the identity provider's keys were fetched, or since the
   // start where they never were; 0 without [oidc] or without the role api
   void SetOidcKeysAge(std::chrono::microseconds age);
+  // vedette_access_tokens{kind}: live tokens of OAuth clients (oauth_client) and sessions (user).
+  // Set by maintenance, from the database; a process without the role scheduler has none.
+  void SetAccessTokens(std::string_view kind, std::int64_t n);
+  // vedette_payment_required_total{kind,reason}: starts of jobs that were refused with a 402
+  void AddPaymentRequired(domain::JobKind kind, std::string_view reason);
 
   // The text exposition format.
   std::string Expose() const;

@@ -5,8 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "domain/job.h"
 #include "domain/ledger.h"
 #include "domain/money.h"
+#include "domain/names.h"
 #include "rest/cursor.h"
 #include "rest/problems.h"
 #include "rest/query_reader.h"
@@ -178,6 +180,25 @@ Reply LedgerPage(store::Session& session, const LedgerQuery& query) {
         CursorAfter(query.range.scope, {lines.back().entry.value_or(0), closing_mc});
   }
   return JsonReply(200, page);
+}
+
+Reply ReservationsReply(const store::Reservations& held) {
+  base::Json checks = base::Json::array();
+  for (const auto& one : held.checks) {
+    checks.push_back({{"tier", domain::TierName(one.tier)},
+                      {"reserved", domain::CreditsToJson(one.reserved_mc)}});
+  }
+  base::Json jobs = base::Json::array();
+  for (const auto& job : held.jobs) {
+    jobs.push_back({{"job_id", job.id.ToString()},
+                    {"kind", domain::JobKindName(job.kind)},
+                    {"reserved", domain::CreditsToJson(job.reserved_mc)}});
+  }
+  return JsonReply(200, {{"reserved", domain::CreditsToJson(held.reserved_mc())},
+                         {"checks", std::move(checks)},
+                         {"jobs", std::move(jobs)},
+                         {"job_count", held.job_count},
+                         {"jobs_reserved", domain::CreditsToJson(held.jobs_mc)}});
 }
 
 PieceSource Statement(const LedgerQuery& query) {

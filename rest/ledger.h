@@ -39,6 +39,11 @@ Reply LedgerPage(store::Session& session, const LedgerQuery& query);
 // The statement of the whole time, piece by piece: an opening line, every line, a closing one.
 PieceSource Statement(const LedgerQuery& query);
 
+// Jobs that a list of reservations names; the others are summed.
+inline constexpr int kReservationsMax = 100;
+// {"reserved", "checks", "jobs", "job_count", "jobs_reserved"}
+Reply ReservationsReply(const store::Reservations& held);
+
 inline constexpr std::string_view kCsvType = "text/csv; charset=utf-8";
 
 }  // namespace vedette::rest

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "domain/email/mail_class.h"
+#include "domain/principal.h"
 
 namespace vedette::scheduler {
 namespace {
@@ -76,6 +77,9 @@ void Maintenance::Show(const store::Gauges& gauges) {
   metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
   metrics_.SetReceiversFailing(gauges.receivers_failing);
   metrics_.SetMonitorsFailing(gauges.monitors_failing);
+  using Kind = domain::PrincipalKind;
+  metrics_.SetAccessTokens(domain::PrincipalKindName(Kind::kOauthClient), gauges.client_tokens);
+  metrics_.SetAccessTokens(domain::PrincipalKindName(Kind::kUser), gauges.sessions);
   for (std::size_t i = 0; i < gauges.mail_hosts_blocked.size(); ++i) {
     metrics_.SetSmtpBlocked(domain::MailClassName(static_cast<domain::MailClass>(i)),
                             gauges.mail_hosts_blocked[i]);

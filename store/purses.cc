@@ -62,6 +62,7 @@ Purses::Room Purses::RoomOf(const Payer& payer) const {
   room.balance_mc = account.balance_mc - account.taken_mc;
   const Spending* spending = SpendingOf(payer);
   if (spending != nullptr && spending->limit_mc) {
+    room.spend_limit_mc = spending->limit_mc;
     room.spend_left_mc = *spending->limit_mc - spending->spent_mc - spending->taken_mc;
   }
   return room;

@@ -37,6 +37,7 @@ class Purses {
     std::int64_t balance_mc = 0;
     // Until the team's limit; empty = no limit. Below zero where the limit was lowered.
     std::optional<std::int64_t> spend_left_mc;
+    std::optional<std::int64_t> spend_limit_mc{};  // of the team, where it has one
   };
 
   // Before Lock. The same payer may be wanted often.

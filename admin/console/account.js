@@ -1,9 +1,10 @@
-// What belongs to an organisation's account: its OAuth clients, and its ledger.
+// What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
+const SESSIONS_SHOWN = 20;
 
 const reasonOf = values => Object.keys(values).length > 0 ? values : undefined;
 
@@ -57,11 +58,45 @@ export async function clients(organisation, again) {
   ], items, 'No OAuth client.');
 }
 
+// Sessions that somebody may still use, newest first.
+export async function sessions(organisation, again) {
+  const path = `/orgs/${organisation.id}/sessions`;
+  const {items, next_cursor: more} = await ask('GET', path + query({limit: SESSIONS_SHOWN}));
+  return table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
+    ['User', s => s.user_id],
+    ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
+    ['Opened', s => when(s.created_at)],
+    ['Expires', s => when(s.expires_at)],
+    ['Change', s => h('button', {type: 'button', click: async () => {
+      const done = await confirmChange({
+        title: `End the session of ${s.user_id}`, button: 'End', danger: true,
+        what: 'Its token is refused from the next request on.',
+        act: values => ask('DELETE', `${path}/${s.id}`, reasonOf(values)),
+      });
+      if (done) again();
+    }}, 'End')],
+  ], items, 'No session.');
+}
+
 // What clients a key has made: they outlast it.
 export async function madeBy(organisationId, keyId) {
   const {items} = await ask('GET', `/orgs/${organisationId}/oauth-clients`);
   const names = items.filter(c => c.created_by.id === keyId).map(c => c.name);
   return names.length === 0 ? '' : ` It made the OAuth clients ${names.join(', ')}, which go on without it.`;
+}
+
+// What holds the credits that are reserved.
+export async function reservations(organisation) {
+  const held = await ask('GET', `/orgs/${organisation.id}/reservations`);
+  const lines = [
+    ...held.checks.map(c => ({holder: `checks, ${c.tier}`, reserved: c.reserved})),
+    ...held.jobs.map(j => ({holder: h('a', {href: `#/jobs/${j.job_id}`}, j.kind), reserved: j.reserved})),
+  ];
+  const more = held.job_count > held.jobs.length ? `, the largest ${held.jobs.length} jobs of ${held.job_count}` : '';
+  return table(`Reserved credits: ${number(held.reserved)}${more}`, [
+    ['For', l => l.holder],
+    ['Credits', l => number(l.reserved), 'n'],
+  ], lines, 'Nothing is reserved.');
 }
 
 export async function ledger(organisation) {

@@ -1,5 +1,7 @@
 #include "api/jobs/job_calls.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -12,8 +14,9 @@ namespace vedette::api {
 
 std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& session,
                                            const store::Scope& scope, const base::Uuid& job_id,
-                                           const store::JobEnding& ending) {
-  auto outcome = store::EndJob(session, parts.clock, scope, job_id, ending);
+                                           const store::JobEnding& ending,
+                                           const std::optional<store::AuditEntry>& audit) {
+  auto outcome = store::EndJob(session, parts.clock, scope, job_id, ending, audit);
   if (!outcome) return std::nullopt;
   for (const store::Signal signal : outcome->raise) parts.signals.Raise(signal);
   if (const auto& ended = outcome->ended) {
@@ -55,16 +58,28 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
   return parts.waits.Park(std::move(place), std::move(wait), call.answer);
 }
 
-rest::Reply NotPayable(const config::Config& config, const store::JobNotPayable& refused) {
+rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused) {
   const bool balance = refused.why == store::JobNotPayable::Why::kInsufficientCredits;
-  return rest::JsonReply(
-      402,
-      {{"error", balance ? domain::kReasonInsufficientCredits : domain::kReasonSpendLimitReached},
-       {"message", balance ? "the balance is below the estimated cost; nothing was charged"
-                           : "the team's spend limit leaves less than the estimated cost; "
-                             "nothing was charged"},
-       {"estimated_cost_cents", domain::CentsOf(refused.estimate_mc, config.cents_per_credit)},
-       {"balance", domain::CreditsToJson(refused.balance_mc)}});
+  const std::string_view reason =
+      balance ? domain::kReasonInsufficientCredits : domain::kReasonSpendLimitReached;
+  call.parts.metrics.AddPaymentRequired(refused.kind, reason);
+  const std::int64_t left_mc = balance ? refused.balance_mc : refused.spend_left_mc.value_or(0);
+  base::Json body{
+      {"error", reason},
+      {"message",
+       fmt::format("this needs {} credits and {} are left{}; nothing was charged",
+                   domain::FormatCredits(refused.estimate_mc), domain::FormatCredits(left_mc),
+                   balance ? "" : " of the team's spend limit")},
+      {"estimated_cost_cents",
+       domain::CentsOf(refused.estimate_mc, call.parts.config.cents_per_credit)},
+      {"estimated_cost_credits", domain::CreditsToJson(refused.estimate_mc)},
+      {"balance", domain::CreditsToJson(refused.balance_mc)}};
+  if (!balance && refused.team_id && refused.spend_limit_mc) {
+    body["team_id"] = refused.team_id->ToString();
+    body["spend_limit"] = domain::CreditsToJson(*refused.spend_limit_mc);
+    body["spent"] = domain::CreditsToJson(*refused.spend_limit_mc - left_mc);
+  }
+  return rest::JsonReply(402, body);
 }
 
 rest::Reply TooManyWaiting() {

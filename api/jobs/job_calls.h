@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string_view>
 
 #include "api/call.h"
@@ -16,10 +17,11 @@ namespace vedette::api {
 inline constexpr std::string_view kTaskIdHeader = "Service-Task-Id";
 
 // Ends the job, if it has not ended, counts it and raises what wakes others. Empty: there is no
-// such job in scope.
-std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& session,
-                                           const store::Scope& scope, const base::Uuid& job_id,
-                                           const store::JobEnding& ending);
+// such job in scope. `audit`: of an end that a caller asked for.
+std::optional<store::JobEndOutcome> EndJob(
+    const Parts& parts, store::Session& session, const store::Scope& scope,
+    const base::Uuid& job_id, const store::JobEnding& ending,
+    const std::optional<store::AuditEntry>& audit = std::nullopt);
 
 // Waits for the job, with a place that was reserved before, and answers what a route that waits
 // answers: the result, also of a job that ended otherwise. At `until`, since boot, the job is ended
@@ -32,8 +34,8 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
 rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
                         const base::Uuid& job_id);
 
-// 402: the estimate cannot be reserved.
-rest::Reply NotPayable(const config::Config& config, const store::JobNotPayable& refused);
+// 402: the estimate cannot be reserved. Counted.
+rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused);
 
 // 503 too_many_waiting: no place is free, in the process or for the organisation.
 rest::Reply TooManyWaiting();

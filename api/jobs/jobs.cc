@@ -81,7 +81,8 @@ rest::Handled CancelJob(Call& call) {
   const auto outcome =
       EndJob(call.parts, call.session, call.scope(), id,
              {domain::JobStatus::kCancelled, std::string(domain::kReasonCancelledByClient),
-              "The job was cancelled through the API."});
+              "The job was cancelled through the API."},
+             AuditOf(call, "job.cancel", id.ToString()));
   if (!outcome) return rest::NotFound("task");
   const auto view = store::GetLookup(call.session, call.scope(), id);
   if (!view) return rest::NotFound("task");

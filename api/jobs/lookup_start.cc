@@ -33,7 +33,7 @@ rest::Reply NotStarted(const Call& call, const store::StartOutcome& outcome) {
   if (std::holds_alternative<store::JobKeyInUse>(outcome)) return KeyInUse();
   if (std::holds_alternative<store::JobKeyReused>(outcome)) return KeyReused();
   if (const auto* refused = std::get_if<store::JobNotPayable>(&outcome)) {
-    return NotPayable(call.parts.config, *refused);
+    return NotPayable(call, *refused);
   }
   if (std::holds_alternative<store::TooManyInvestigations>(outcome)) {
     rest::Reply reply = rest::ErrorReply(

@@ -84,8 +84,13 @@ std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns)
 // Judges the CSV text and stores it in parts. One job at a time uses it.
 class FileReceiver {
  public:
-  FileReceiver(const config::LimitsConfig& limits, const base::Uuid& upload_id)
-      : limits_(limits), upload_id_(upload_id), reader_(1, limits.row_bytes_max) {}
+  // `audit`: of the upload, once it is whole.
+  FileReceiver(const Parts& parts, const base::Uuid& upload_id, store::AuditEntry audit)
+      : limits_(parts.config.limits),
+        clock_(parts.clock),
+        upload_id_(upload_id),
+        audit_(std::move(audit)),
+        reader_(1, parts.config.limits.row_bytes_max) {}
 
   // The answer that ends the upload, or nothing.
   std::optional<rest::Reply> Take(store::Session& session, std::string_view text) {
@@ -102,7 +107,8 @@ class FileReceiver {
     if (rows_ == 0)
       return rest::ErrorReply(400, "malformed_csv", "the file has a header but no rows");
     Flush(session);
-    const auto expires_at = store::FinishUpload(session, upload_id_, columns_, rows_, parts_);
+    const auto expires_at =
+        store::FinishUpload(session, upload_id_, columns_, rows_, parts_, clock_, audit_);
     if (!expires_at) return rest::Unavailable("the upload took too long and has expired");
     return {200, base::DumpJson({{"handle_id", upload_id_.ToString()},
                                  {"expires_at", base::FormatTimestamp(*expires_at)},
@@ -188,7 +194,9 @@ class FileReceiver {
   }
 
   const config::LimitsConfig& limits_;
+  const base::Clock& clock_;
   const base::Uuid upload_id_;
+  const store::AuditEntry audit_;
   domain::CsvReader reader_;
   std::vector<std::string> columns_;
   std::uint64_t bytes_ = 0;
@@ -209,12 +217,13 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
  public:
   // Takes over a slot of `org_id`.
   UploadStream(const Parts& parts, std::shared_ptr<rest::Answer> answer, const base::Uuid& org_id,
-               const base::Uuid& upload_id, const std::optional<std::string>& boundary)
+               const base::Uuid& upload_id, const std::optional<std::string>& boundary,
+               store::AuditEntry audit)
       : parts_(parts),
         answer_(std::move(answer)),
         org_id_(org_id),
         upload_id_(upload_id),
-        receiver_(parts.config.limits, upload_id) {
+        receiver_(parts, upload_id, std::move(audit)) {
     if (boundary) multipart_.emplace(*boundary);
   }
   ~UploadStream() { parts_.upload_slots.GiveBack(org_id_); }
@@ -346,8 +355,10 @@ rest::Handled UploadCsv(Call& call) {
       call.parts.upload_slots.GiveBack(call.caller.org_id);
       return has_room ? TooMuchUnused(limits) : rest::Unavailable("too much is being sent at once");
     }
-    stream =
-        std::make_shared<UploadStream>(call.parts, call.answer, call.caller.org_id, *id, boundary);
+    store::AuditEntry audit = AuditOf(call, "upload.create", id->ToString());
+    audit.org_id = call.caller.org_id;
+    stream = std::make_shared<UploadStream>(call.parts, call.answer, call.caller.org_id, *id,
+                                            boundary, std::move(audit));
   } catch (...) {
     call.parts.upload_slots.GiveBack(call.caller.org_id);
     throw;

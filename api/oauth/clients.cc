@@ -37,32 +37,6 @@ rest::Reply AddReadKey(Call& call, const base::Uuid& id, const store::NewClientK
   return rest::NoClient();
 }
 
-Json ReportedKeyJson(const domain::JwkReport& report) {
-  const auto* key = std::get_if<domain::SetKey>(&report.key);
-  const auto* fault = std::get_if<domain::JwtFault>(&report.key);
-  Json algorithm = nullptr;
-  if (key != nullptr) {
-    algorithm = base::SignatureAlgorithmName(key->algorithm ? *key->algorithm
-                                                            : key->key.DefaultAlgorithm());
-  }
-  return {{"kid", report.kid ? Json(*report.kid) : Json(nullptr)},
-          {"algorithm", std::move(algorithm)},
-          {"usable", key != nullptr},
-          {"reason", fault == nullptr ? Json(nullptr) : Json(fault->reason)}};
-}
-
-Json ReportJson(const KeyReport& report, base::Timestamp now) {
-  Json keys = Json::array();
-  for (const domain::JwkReport& one : report.keys) keys.push_back(ReportedKeyJson(one));
-  const bool valid = !domain::UsableKeys(report.keys).empty();
-  std::string error = report.error;
-  if (!valid && error.empty()) error = "no key of the set can be used";
-  return {{"valid", valid},
-          {"keys", std::move(keys)},
-          {"error", error.empty() ? Json(nullptr) : Json(error)},
-          {"validated_at", base::FormatTimestamp(now)}};
-}
-
 }  // namespace
 
 rest::Handled CreateOauthClient(Call& call) {
@@ -166,19 +140,16 @@ rest::Handled ValidateJwks(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const auto& client = std::get<store::OauthClient>(found);
-  if (!client.jwks_uri) {
-    return rest::ErrorReply(409, "client_has_no_jwks_uri", "the client's keys are uploaded");
-  }
-  const auto then = [](Call& again, const KeyReport& report) -> rest::Handled {
-    if (report.kind == KeyReport::Kind::kBusy) return rest::Unavailable(report.error);
-    return rest::JsonReply(200, ReportJson(report, again.parts.clock.Now()));
-  };
-  // Somebody asks by hand, so that the wait between two fetches does not count.
-  const KeyOrder order{client.id, client.org_id, *client.jwks_uri};
-  if (FetchPublishedKeys(call, order, std::chrono::milliseconds(0), nullptr, then)) {
-    return rest::Parked{};
-  }
-  return rest::NoClient();
+  if (!client.jwks_uri) return rest::NoKeysUrl();
+  const auto fence =
+      store::BeginKeyFetchByHand(call.session, call.parts.clock, call.caller.org_id, client.id,
+                                 AuditOf(call, "oauth_client.validate_keys"));
+  if (!fence) return rest::NoClient();
+  const rest::KeyOrder order{client.id, client.org_id, *client.jwks_uri};
+  return FetchPublishedKeys(call, order, *fence, nullptr,
+                            [](Call& again, const rest::KeyReport& report) -> rest::Handled {
+                              return rest::KeyReportReply(report, again.parts.clock.Now());
+                            });
 }
 
 }  // namespace vedette::api

@@ -31,6 +31,18 @@ rest::Reply OauthError(int status, std::string_view error, std::string_view desc
   return reply;
 }
 
+rest::Reply AsOauthError(rest::Reply reply) {
+  base::Json body;
+  if (reply.status < 400 || base::ParseJson(reply.body, &body) || !body.is_object() ||
+      body.contains("error_description")) {
+    return reply;
+  }
+  if (body.value("error", "") == "unavailable") body["error"] = "temporarily_unavailable";
+  body["error_description"] = body.value("message", "");
+  reply.body = base::DumpJson(body);
+  return reply;
+}
+
 rest::Judged<Form> ReadForm(const net::ServerRequest& request, std::size_t bytes_max) {
   if (request.body_too_large) {
     return OauthError(413, "invalid_request",

@@ -15,6 +15,10 @@ namespace vedette::api {
 // so it stands twice.
 rest::Reply OauthError(int status, std::string_view error, std::string_view description);
 
+// A refusal that any route may give, such as a 429 or a 503, in the shape of these routes. Anything
+// else is as it was.
+rest::Reply AsOauthError(rest::Reply reply);
+
 inline constexpr std::size_t kFormValueBytesMax = 8192;
 
 // application/x-www-form-urlencoded by name. Else 413, 415, or 400: a parameter twice, a value over

@@ -15,6 +15,18 @@ std::string IssuerOf(const config::Config& config) {
   return "http://" + listen;
 }
 
+std::string IssuerNote(const config::Config& config) {
+  if (!config.oauth.enabled) return {};
+  if (IssuerOf(config).empty()) {
+    return "OAuth clients get no tokens: [api] public_url is not set, and the API does not listen "
+           "on loopback";
+  }
+  if (config.public_url.starts_with("http://")) {
+    return "[api] public_url is not https: tokens go through plain HTTP";
+  }
+  return {};
+}
+
 rest::Reply NoOauth() {
   return OauthError(404, "oauth_not_configured",
                     "OAuth clients get no tokens here: the operator has not set [api] public_url");

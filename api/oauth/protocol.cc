@@ -30,7 +30,7 @@ struct Asking {
 };
 
 // An order: the keys that the client publishes are to be fetched before its assertion is judged.
-using Judgement = std::variant<Asking, KeyOrder, rest::Reply>;
+using Judgement = std::variant<Asking, rest::KeyOrder, rest::Reply>;
 
 // Whether the request has waited for the client's keys already: it does so once.
 enum class Keys { kAsStored, kFetched };
@@ -88,7 +88,7 @@ std::optional<Judgement> JudgePublished(const Call& call, const store::Asserting
       return std::nullopt;
     case domain::FetchDecision::kFetch:
       if (keys == Keys::kAsStored) {
-        return KeyOrder{client.id, client.org_id, client.published->url};
+        return rest::KeyOrder{client.id, client.org_id, client.published->url};
       }
       // It failed, or brought no such key; old ones serve as long as they may.
       if (verified && client.published->now - cache.fetched_at <= rules.stale_max) {
@@ -97,7 +97,7 @@ std::optional<Judgement> JudgePublished(const Call& call, const store::Asserting
       break;
     case domain::FetchDecision::kWait:  // here or in another process; here it can be joined
       if (keys == Keys::kAsStored) {
-        return KeyOrder{client.id, client.org_id, client.published->url};
+        return rest::KeyOrder{client.id, client.org_id, client.published->url};
       }
       return KeysUnavailable(kOtherFetchRetrySeconds);
     case domain::FetchDecision::kNoKeys:
@@ -243,7 +243,7 @@ struct Endpoint {
   Answer answer;
 };
 
-std::variant<KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint, Keys keys) {
+std::variant<rest::KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint, Keys keys) {
   const Wants wants = endpoint.wants;
   if (IssuerOf(call.parts.config).empty()) return NoOauth();
   auto read = ReadForm(call.request(), call.body_bytes_max);
@@ -261,21 +261,21 @@ std::variant<KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint,
   }
   auto judgement = Authenticate(call, form, endpoint.path, keys);
   if (auto* reply = std::get_if<rest::Reply>(&judgement)) return std::move(*reply);
-  if (auto* order = std::get_if<KeyOrder>(&judgement)) return std::move(*order);
+  if (auto* order = std::get_if<rest::KeyOrder>(&judgement)) return std::move(*order);
   return endpoint.answer(call, form, std::get<Asking>(judgement));
 }
 
 rest::Reply Counted(const Call& call, const Endpoint& endpoint, rest::Reply reply) {
   const std::string code = reply.status == 200 ? "ok" : std::to_string(reply.status);
   call.parts.metrics.AddOauthRequest(endpoint.name, code);
-  return reply;
+  return AsOauthError(std::move(reply));
 }
 
 rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
 
 // Fetches the client's keys, or waits for the fetch that this process has under way, and judges
 // again.
-rest::Handled FetchThenServe(Call& call, const KeyOrder& order, const Endpoint& endpoint) {
+rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endpoint& endpoint) {
   auto token = call.parts.key_waits.Enter(
       order.client_id, [parked = ParkedCall(call), org_id = order.org_id, endpoint] {
         rest::Serve(parked.parts.pool, org_id, parked.answer,
@@ -285,21 +285,21 @@ rest::Handled FetchThenServe(Call& call, const KeyOrder& order, const Endpoint& 
                     });
       });
   if (!token) return rest::Parked{};
-  const auto then = [endpoint](Call& again, const KeyReport& report) -> rest::Handled {
-    if (report.kind == KeyReport::Kind::kBusy) {
+  const auto then = [endpoint](Call& again, const rest::KeyReport& report) -> rest::Handled {
+    if (report.kind == rest::KeyReport::Kind::kBusy) {
       return Counted(again, endpoint, KeysUnavailable(rest::kRetryAfterSeconds));
     }
     return ServeEndpoint(again, endpoint, Keys::kFetched);
   };
-  if (FetchPublishedKeys(call, order, call.parts.config.jwks.retry_ms, std::move(token), then)) {
-    return rest::Parked{};
-  }
-  return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+  const auto fence =
+      store::BeginKeyFetch(call.session, order.client_id, call.parts.config.jwks.retry_ms);
+  if (!fence) return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+  return FetchPublishedKeys(call, order, *fence, std::move(token), then);
 }
 
 rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys) {
   auto handled = Handle(call, endpoint, keys);
-  if (const auto* first = std::get_if<KeyOrder>(&handled)) {
+  if (const auto* first = std::get_if<rest::KeyOrder>(&handled)) {
     return FetchThenServe(call, *first, endpoint);
   }
   return Counted(call, endpoint, std::get<rest::Reply>(std::move(handled)));

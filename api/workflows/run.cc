@@ -224,7 +224,7 @@ rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
   if (std::holds_alternative<store::JobKeyInUse>(outcome)) return KeyInUse();
   if (std::holds_alternative<store::JobKeyReused>(outcome)) return KeyReused();
   if (const auto* refused = std::get_if<store::JobNotPayable>(&outcome)) {
-    return NotPayable(call.parts.config, *refused);
+    return NotPayable(call, *refused);
   }
   if (std::holds_alternative<store::JobUploadNotFound>(outcome)) return InvalidHandle();
   if (std::holds_alternative<store::TooManyRuns>(outcome)) {

@@ -93,7 +93,8 @@ rest::Handled CancelRun(Call& call) {
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const auto outcome = EndJob(call.parts, call.session, {call.caller.org_id, std::nullopt}, *id,
                               {JobStatus::kCancelled, std::string(domain::kReasonCancelledByClient),
-                               "The run was cancelled through the API."});
+                               "The run was cancelled through the API."},
+                              AuditOf(call, "run.cancel", id->ToString()));
   const auto now = store::GetRun(call.session, call.caller.org_id, *id);
   if (!outcome || !now) return rest::NotFound("run");
   const store::RunView& run = now->run;

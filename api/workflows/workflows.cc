@@ -144,7 +144,8 @@ rest::Handled CreateWorkflow(Call& call) {
   workflow.caller = call.caller.principal;
   workflow.idempotency = key;
   return Created(call, store::CreateWorkflow(call.session, workflow,
-                                             call.parts.config.workflows.workflows_per_org_max));
+                                             call.parts.config.workflows.workflows_per_org_max,
+                                             call.parts.clock, AuditOf(call, "workflow.create")));
 }
 
 rest::Handled ListWorkflows(Call& call) {
@@ -184,7 +185,11 @@ rest::Handled UpdateWorkflow(Call& call) {
   }
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const base::Uuid id = std::get<store::Workflow>(found).id;
-  if (!store::UpdateWorkflow(call.session, call.caller.org_id, id, change)) {
+  store::AuditEntry audit = AuditOf(call, "workflow.update");
+  audit.detail = base::Json{{"members", base::Json::array()}};
+  for (const auto& [name, value] : members.items()) (*audit.detail)["members"].push_back(name);
+  if (!store::UpdateWorkflow(call.session, call.parts.clock, call.caller.org_id, id, change,
+                             audit)) {
     return rest::NotFound("workflow");
   }
   return ShowOne(call, id, store::Deleted::kHidden);
@@ -195,7 +200,8 @@ rest::Handled DeleteWorkflow(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const base::Uuid id = std::get<store::Workflow>(found).id;
-  if (!store::DeleteWorkflow(call.session, call.caller.org_id, id)) {
+  if (!store::DeleteWorkflow(call.session, call.parts.clock, call.caller.org_id, id,
+                             AuditOf(call, "workflow.delete"))) {
     return rest::NotFound("workflow");
   }
   return ShowOne(call, id, store::Deleted::kShown);

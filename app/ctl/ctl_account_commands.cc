@@ -196,6 +196,13 @@ std::vector<CtlCommand> ClientCommands() {
        {kOrganisation, client, kReason},
        {},
        {}},
+      {"client-validate",
+       "Fetch the keys that an OAuth client publishes, and show which can be used",
+       "POST",
+       "/admin/v1/orgs/{id}/oauth-clients/{client}/validate-jwks",
+       {kOrganisation, client, kReason},
+       {},
+       {}},
   };
 }
 
@@ -227,6 +234,13 @@ std::vector<CtlCommand> LedgerCommands() {
   const CtlOption month = Query("--month", "month", "Of a month, such as 2026-11");
   const CtlOption by = Query("--by", "by", "entry, day");
   return {
+      {"reservations",
+       "Show what an account's reserved credits are held for: checks by tier, and jobs",
+       "GET",
+       "/admin/v1/orgs/{id}/reservations",
+       {kOrganisation},
+       {},
+       {}},
       {"ledger",
        "List an account's lines, oldest first, with their totals",
        "GET",
@@ -265,11 +279,19 @@ std::vector<CtlCommand> UserCommands() {
         Body("--team", "team_id", Type::kText, "Limit it to one team"), kReason},
        {},
        {}},
+      {"sessions",
+       "List the live sessions of an organisation's users, newest first",
+       "GET",
+       "/admin/v1/orgs/{id}/sessions",
+       {kOrganisation, Query("--user", "user_id", "Of one user: your id of the user"), kLimit,
+        kCursor},
+       {},
+       {"id", "user_id", "team_id", "created_at", "expires_at"}},
       {"session-end",
-       "End a session",
+       "End a session: its token is refused from the next request on",
        "DELETE",
        "/admin/v1/orgs/{id}/sessions/{session}",
-       {kOrganisation, Id("session", "The session's id")},
+       {kOrganisation, Id("session", "The session's id"), kReason},
        {},
        {}},
       {"users",
@@ -283,7 +305,7 @@ std::vector<CtlCommand> UserCommands() {
        "Remove a user and end all his sessions",
        "DELETE",
        "/admin/v1/orgs/{id}/users/{user}",
-       {kOrganisation, Id("user", "Your id of the user")},
+       {kOrganisation, Id("user", "Your id of the user"), kReason},
        {},
        {}},
   };

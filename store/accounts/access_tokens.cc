@@ -157,6 +157,22 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   return made;
 }
 
+std::optional<std::vector<LiveSession>> ListSessions(Session& session, const base::Uuid& org_id,
+                                                     const SessionQuery& query) {
+  using Answer = std::optional<std::vector<LiveSession>>;
+  std::optional<base::Uuid> principal;
+  if (query.user_id) principal = domain::UserPrincipal(org_id, *query.user_id);
+  return InTransaction(session, [&](Transaction& tx) -> Answer {
+    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    std::vector<LiveSession> sessions;
+    for (const auto& row : tx.Exec("sessions_list", org_id, query.before, query.limit, principal)) {
+      LiveSession& live = sessions.emplace_back();
+      Columns(row).Into(&live.id, &live.user_id, &live.team_id, &live.created_at, &live.expires_at);
+    }
+    return sessions;
+  });
+}
+
 bool EndSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                 const base::Uuid& session_id, AuditEntry audit) {
   audit.target = session_id.ToString();

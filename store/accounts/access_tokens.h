@@ -81,6 +81,22 @@ struct SessionOutcome {
 // Makes the user a member if it is none yet.
 SessionOutcome CreateSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                              const NewSession& order, AuditEntry audit);
+
+struct LiveSession {
+  base::Uuid id;
+  std::string user_id;
+  std::optional<base::Uuid> team_id;
+  base::Timestamp created_at;
+  base::Timestamp expires_at;
+};
+struct SessionQuery {
+  std::optional<base::Uuid> before;  // newest first: those made before this one
+  std::optional<std::string> user_id;
+  int limit = 0;
+};
+// Those that have neither ended nor expired. Empty when there is no such organisation.
+std::optional<std::vector<LiveSession>> ListSessions(Session& session, const base::Uuid& org_id,
+                                                     const SessionQuery& query);
 // False when the organisation has no such session.
 bool EndSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                 const base::Uuid& session_id, AuditEntry audit);

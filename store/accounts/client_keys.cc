@@ -4,6 +4,7 @@
 
 #include "base/base64url.h"
 #include "base/json.h"
+#include "store/audit_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -39,6 +40,19 @@ std::optional<FetchFence> BeginKeyFetch(Session& session, const base::Uuid& clie
   return InTransaction(session, [&](Transaction& tx) -> std::optional<FetchFence> {
     const auto rows = tx.Exec("client_keys_fetch_begin", client_id, retry.count());
     if (rows.empty()) return std::nullopt;
+    return ReadOne<base::Timestamp>(rows);
+  });
+}
+
+std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Clock& clock,
+                                              const base::Uuid& org_id, const base::Uuid& client_id,
+                                              AuditEntry audit) {
+  audit.target = client_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<FetchFence> {
+    const auto rows = tx.Exec("client_keys_fetch_begin", client_id, std::int64_t{0});
+    if (rows.empty()) return std::nullopt;
+    InsertAudit(tx, clock, audit);
     return ReadOne<base::Timestamp>(rows);
   });
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/auth/jwk_set.h"
+#include "store/audit.h"
 #include "store/session.h"
 
 // The keys that OAuth clients publish under a URL, as they were last fetched. They stand in the
@@ -32,6 +33,10 @@ struct PublishedKeys {
 using FetchFence = base::Timestamp;
 std::optional<FetchFence> BeginKeyFetch(Session& session, const base::Uuid& client_id,
                                         std::chrono::milliseconds retry);
+// As BeginKeyFetch, for somebody who asks by hand: whenever the last fetch began, and audited.
+std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Clock& clock,
+                                              const base::Uuid& org_id, const base::Uuid& client_id,
+                                              AuditEntry audit);
 
 // The fetch has ended. Nothing happens where another has begun since.
 void StoreKeys(Session& session, const base::Uuid& client_id, FetchFence fence,

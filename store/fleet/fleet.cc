@@ -26,6 +26,8 @@ Gauges ReadGauges(Session& session) {
     for (const auto& key : ReadEach<std::string>(tx.Exec("mail_hosts_blocked"))) {
       ++g.mail_hosts_blocked.at(static_cast<std::size_t>(domain::MailClassOfHostKey(key)));
     }
+    Columns(tx.Exec("access_tokens_counted", Gauges::kTokensCountedMax).at(0))
+        .Into(&g.client_tokens, &g.sessions);
     return g;
   });
 }

@@ -44,8 +44,11 @@ struct Gauges {
   std::int64_t monitors_failing = 0;           // active ones in whose last tick every check failed
   // Mail hosts that are left alone now, by domain::MailClass.
   std::array<std::int64_t, domain::kMailClassCount> mail_hosts_blocked{};
+  std::int64_t client_tokens = 0;  // live ones; with the sessions counted up to kTokensCountedMax
+  std::int64_t sessions = 0;
 
   static constexpr int kDeliveriesCountedMax = 100'000;
+  static constexpr int kTokensCountedMax = 100'000;
 };
 Gauges ReadGauges(Session& session);
 

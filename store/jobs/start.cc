@@ -44,7 +44,12 @@ std::optional<JobNotPayable> Reserve(const NewJob& job, JobPurse* purse) {
   }
   return JobNotPayable{room.balance_mc < job.estimate_mc ? JobNotPayable::Why::kInsufficientCredits
                                                          : JobNotPayable::Why::kSpendLimitReached,
-                       job.estimate_mc, room.balance_mc, room.spend_left_mc};
+                       job.kind,
+                       job.estimate_mc,
+                       room.balance_mc,
+                       room.spend_left_mc,
+                       room.spend_limit_mc,
+                       job.team_id};
 }
 
 // Whether one more investigation is one too many. The account's lock, which every start of one

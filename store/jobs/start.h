@@ -104,9 +104,12 @@ struct JobKeyReused {};
 struct JobNotPayable {
   enum class Why { kInsufficientCredits, kSpendLimitReached };
   Why why = Why::kInsufficientCredits;
+  domain::JobKind kind{};
   std::int64_t estimate_mc = 0;
   std::int64_t balance_mc = 0;
-  std::optional<std::int64_t> spend_left_mc;  // of the team; empty = no limit
+  std::optional<std::int64_t> spend_left_mc;   // of the team; empty = no limit
+  std::optional<std::int64_t> spend_limit_mc;  // likewise
+  std::optional<base::Uuid> team_id;           // who would have paid
 };
 struct JobUploadNotFound {};      // or unfinished, expired, another organisation's
 struct TooManyInvestigations {};  // kOpenInvestigationsMax are open; the count is exact

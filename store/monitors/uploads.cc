@@ -1,5 +1,6 @@
 #include "store/monitors/uploads.h"
 
+#include "store/audit_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -47,10 +48,13 @@ std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const 
 
 std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,
                                             const std::vector<std::string>& columns,
-                                            std::int64_t row_count, int part_count) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<base::Timestamp> {
-    return ReadFirst<base::Timestamp>(
+                                            std::int64_t row_count, int part_count,
+                                            const base::Clock& clock, const AuditEntry& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto expires_at = ReadFirst<base::Timestamp>(
         tx.Exec("upload_finish", upload_id, columns, row_count, part_count));
+    if (expires_at) InsertAudit(tx, clock, audit);
+    return expires_at;
   });
 }
 

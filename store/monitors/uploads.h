@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "store/audit.h"
 #include "store/session.h"
 
 // Uploaded CSV files: received part by part, kept until they expire, read by imports
@@ -37,10 +38,11 @@ struct UploadPart {
 // the organisation's unused files, with this part.
 std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part);
 
-// When it expires. Empty when there is no such upload any more.
+// When it expires. Empty when there is no such upload any more, and then nothing is audited.
 std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,
                                             const std::vector<std::string>& columns,
-                                            std::int64_t row_count, int part_count);
+                                            std::int64_t row_count, int part_count,
+                                            const base::Clock& clock, const AuditEntry& audit);
 
 void DeleteUpload(Session& session, const base::Uuid& upload_id);
 

@@ -13,6 +13,11 @@ returning org_id, team_id
 -- name: access_tokens_live
 select count(*) from access_token where principal_id = $1 and expires_at > now()
 
+-- name: access_tokens_counted
+-- Live ones by kind; $1 are looked at, so that the cost does not grow with them.
+select count(*) filter (where kind = 1) as client_tokens, count(*) filter (where kind = 2) as sessions
+from (select kind from access_token where expires_at > now() limit $1) s
+
 -- name: access_token_insert
 -- $9 seconds
 insert into access_token
@@ -52,6 +57,15 @@ delete from org_user where org_id = $1 and user_id = $2 returning user_id
 
 -- name: sessions_of_user_end
 delete from access_token where principal_id = $1 and kind = 2
+
+-- name: sessions_list
+-- $2 the last session of the page before; $3 limit; $4 the principal of one user, or null for all
+select id, user_id, team_id, created_at, expires_at
+from access_token
+where org_id = $1 and kind = 2 and expires_at > now()
+  and ($2::uuid is null or id < $2) and ($4::uuid is null or principal_id = $4)
+order by id desc
+limit $3
 
 -- name: session_end
 delete from access_token where org_id = $1 and id = $2 and kind = 2 returning id

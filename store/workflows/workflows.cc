@@ -1,5 +1,6 @@
 #include "store/workflows/workflows.h"
 
+#include "store/audit_sql.h"
 #include "store/idempotency_sql.h"
 #include "store/sql.h"
 
@@ -21,7 +22,10 @@ WorkflowOutcome OutcomeOf(const KeyUse& use) {
 
 }  // namespace
 
-WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max) {
+WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max,
+                               const base::Clock& clock, AuditEntry audit) {
+  audit.target = workflow.id.ToString();
+  audit.org_id = workflow.org_id;
   return InTransaction(session, [&](Transaction& tx) -> WorkflowOutcome {
     const NewWorkflow& w = workflow;
     if (w.idempotency) {
@@ -34,6 +38,7 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
                               w.definition_json, w.caller.kind, w.caller.id, w.caller.on_behalf_of);
     if (made.empty()) return WorkflowIdTaken{};
     if (w.idempotency) StoreWorkflowKey(tx, w.org_id, *w.idempotency, w.id);
+    InsertAudit(tx, clock, audit);
     return WorkflowCreated{w.id};
   });
 }
@@ -70,18 +75,28 @@ std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, 
   });
 }
 
-bool UpdateWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id,
-                    const WorkflowChange& change) {
+bool UpdateWorkflow(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const base::Uuid& id, const WorkflowChange& change, AuditEntry audit) {
+  audit.target = id.ToString();
+  audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    return !tx.Exec("workflow_update", id, org_id, change.name, change.description,
-                    change.definition_json)
-                .empty();
+    const auto changed = tx.Exec("workflow_update", id, org_id, change.name, change.description,
+                                 change.definition_json);
+    if (changed.empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
   });
 }
 
-bool DeleteWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id) {
-  return InTransaction(
-      session, [&](Transaction& tx) { return !tx.Exec("workflow_delete", id, org_id).empty(); });
+bool DeleteWorkflow(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const base::Uuid& id, AuditEntry audit) {
+  audit.target = id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("workflow_delete", id, org_id).empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
 }
 
 }  // namespace vedette::store

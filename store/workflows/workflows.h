@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/principal.h"
+#include "store/audit.h"
 #include "store/idempotency.h"
 #include "store/session.h"
 
@@ -46,8 +47,9 @@ struct TooManyWorkflows {};   // the organisation has about as many as it may ha
 using WorkflowOutcome = std::variant<WorkflowCreated, WorkflowKeyInUse, WorkflowKeyReused,
                                      WorkflowIdTaken, TooManyWorkflows>;
 
-// Stored by WorkflowCreated alone. After CommitUnknown safe to repeat with a key.
-WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max);
+// Stored, and audited, where it is made now. After CommitUnknown safe to repeat with a key.
+WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, int per_org_max,
+                               const base::Clock& clock, AuditEntry audit);
 
 // What the key stands for already; empty where it is free.
 std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::Uuid& org_id,
@@ -65,8 +67,9 @@ struct WorkflowChange {
   std::optional<std::string> definition_json;
 };
 // False where there is no such workflow.
-bool UpdateWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id,
-                    const WorkflowChange& change);
-bool DeleteWorkflow(Session& session, const base::Uuid& org_id, const base::Uuid& id);
+bool UpdateWorkflow(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const base::Uuid& id, const WorkflowChange& change, AuditEntry audit);
+bool DeleteWorkflow(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const base::Uuid& id, AuditEntry audit);
 
 }  // namespace vedette::store

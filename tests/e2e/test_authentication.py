@@ -63,6 +63,39 @@ def test_the_sample_for_node_gets_a_token_and_uses_it(service, client, tmp_path)
     assert json.loads(printed)["credits"] == 42
 
 
+def test_the_sample_for_ruby_gets_a_token_and_uses_it(service, client, tmp_path):
+    ruby = shutil.which("ruby")
+    assert ruby, "ruby is not installed"
+    printed = run([ruby], sample("ruby"), "sample.rb", service, client[0], tmp_path)
+    assert json.loads(printed)["credits"] == 42
+
+
+@pytest.mark.parametrize("made, signs, algorithm", [
+    (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], {"name": "ECDSA", "namedCurve": "P-256"}, "ES256"),
+    (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], {"name": "RSASSA-PKCS1-v1_5", "hash": "SHA-256"},
+     "RS256"),
+    (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], {"name": "RSA-PSS", "hash": "SHA-256"}, "PS256"),
+    (["-algorithm", "ED25519"], {"name": "Ed25519"}, "EdDSA"),
+], ids=["ES256", "RS256", "PS256", "EdDSA"])
+def test_openid_client_reads_the_metadata_and_authenticates_at_every_route(service, tmp_path, made, signs, algorithm):
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
+                           text=True).stdout.strip().splitlines()[-1]
+    subprocess.run(["openssl", "genpkey", *made, "-out", "key.pem"], cwd=tmp_path, check=True, capture_output=True)
+    public = subprocess.run(["openssl", "pkey", "-in", "key.pem", "-pubout"], cwd=tmp_path, check=True,
+                            capture_output=True, text=True).stdout
+    tenant = service.organisation(credits=42)
+    client_id = tenant.post("/oauth/clients", {"name": "billing"})["client_id"]
+    tenant.post(f"/oauth/clients/{client_id}/keys", {"public_key_pem": public, "algorithm": algorithm})
+    done = subprocess.run([f"{tools}/node_modules/.bin/node", ROOT / "tests/e2e/openid_client.mjs", tools, service.api,
+                           client_id, "key.pem", json.dumps(signs)], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stderr
+    saw = json.loads(done.stdout)
+    assert saw["issuer"] == service.api and saw["expiresIn"] == 3600
+    assert saw["used"]["credits"] == 42 and saw["active"] is True
+    assert saw["refused"] == "invalid_token", "it was revoked, and the challenge says so"
+
+
 def test_the_sample_for_curl_gets_a_token(service, client, tmp_path):
     (tmp_path / "vedette").symlink_to(service.binary.resolve())
     done = subprocess.run(["bash", "-ec", sample("sh")], cwd=tmp_path, capture_output=True, text=True, timeout=60, env={

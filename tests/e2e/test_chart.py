@@ -266,6 +266,8 @@ def test_workers_reach_the_internet_and_nothing_inside(objects):
     assert four["cidr"] == "0.0.0.0/0" and six["cidr"] == "2000::/3"
     assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "127.0.0.0/8"} <= set(four["except"])
     assert blocks(scheduler) == []
+    admin = labels_of(of_kind(objects["secrets"], "Deployment")["v-vedette-admin"])
+    assert [block["cidr"] for block in blocks(admin)] == ["0.0.0.0/0", "2000::/3"], "it validates published keys"
 
 
 def test_services_find_their_pods(objects):

@@ -188,7 +188,10 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert "members" in overview and "scheduler" in overview
     session = ctl.json("session-create", org, "--user", "ada", "--ttl", "600", "--reason", "she signed in")
     assert [u["user_id"] for u in ctl.json("users", org)["items"]] == ["ada"]
-    ctl.json("session-end", org, session["id"])
+    [shown] = ctl.json("sessions", org, "--user", "ada")["items"]
+    assert shown["id"] == session["id"] and session["token"] not in ctl.text("sessions", org), shown
+    ctl.text("session-end", org, session["id"], "--reason", "she left")
+    assert ctl.json("sessions", org)["items"] == []
     ctl.json("user-remove", org, "ada")
     assert ctl.json("users", org)["items"] == []
 
@@ -208,6 +211,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
 def see_the_account(ctl, org, secret):
     [first] = ctl.json("ledger", org, "--limit", "1")["lines"]
     assert first["amount"] == 1000.5 and "invoice 1" in tidy(ctl.text("ledger", org)), first
+    assert set(ctl.json("reservations", org)) == {"reserved", "checks", "jobs", "job_count", "jobs_reserved"}
     statement = ctl.text("statement", org, "--by", "entry").splitlines()
     assert "opening" in statement[1] and "closing" in statement[-1], statement
     secrets = ctl.json("secrets", org)["items"]
@@ -229,6 +233,12 @@ def keep_a_client(ctl, org, tmp_path):
     subprocess.run(["openssl", "pkey", "-in", tmp_path / "private.pem", "-pubout", "-out", pem], check=True, capture_output=True)
     assert ctl.json("client-key-add", org, client, "--file", pem, "--kid", "k1")["keys"][0]["kid"] == "k1"
     assert "k1" in tidy(ctl.text("client", org, client))
+    assert "uploaded" in ctl.refused("client-validate", org, client)
+    # Nobody listens there, which the report says.
+    publishing = ctl.json("client-create", org, "publishing", "--jwks-uri", "https://127.0.0.1:1/jwks")["id"]
+    report = ctl.json("client-validate", org, publishing, "--reason", "it gets no tokens")
+    assert report["valid"] is False and report["error"] and report["keys"] == [], report
+    ctl.text("client-delete", org, publishing)
     changed = ctl.json("client-change", org, client, "--status", "disabled", "--token-ttl", "none", "--reason", "not paid")
     assert (changed["status"], changed["access_token_ttl_seconds"]) == ("disabled", None), changed
     assert ctl.run("client-change", org, client).returncode == 2, "nothing to change"

@@ -50,7 +50,7 @@ class Provider:
         self.tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
                                     text=True).stdout.strip().splitlines()[-1]
         self.keys, self.organisation, self.port = directory / "keys.json", organisation, free_port()
-        self.issuer, self.process = f"http://127.0.0.1:{self.port}", None
+        self.issuer, self.process, self.clients = f"http://127.0.0.1:{self.port}", None, None
 
     def publish(self, *jwks):
         """The first one signs."""
@@ -59,10 +59,16 @@ class Provider:
             self.process.send_signal(signal.SIGHUP)
             self.wait_for("rotated")
 
+    def assert_with(self, clients):
+        """Before the start: clients that authenticate with private_key_jwt, and the public JWK of each."""
+        self.clients = self.keys.with_name("clients.json")
+        self.clients.write_text(json.dumps(clients))
+
     def start(self):
         self.process = subprocess.Popen(
             [f"{self.tools}/node_modules/.bin/node", ROOT / "tests/e2e/identity_provider.mjs", self.tools, str(self.port),
-             self.keys, AUDIENCE, self.organisation], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+             self.keys, AUDIENCE, self.organisation, *([self.clients] if self.clients else [])],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.wait_for("ready")
         return self
 

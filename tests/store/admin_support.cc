@@ -31,7 +31,7 @@ AdminTest::AdminTest()
     : config(AdminConfig(database.url())),
       signals(config.database, clock, metrics, log),
       pool(config.database, {.name = "admin"}, 2, clock, metrics, log),
-      admin(config, pool, signals, clock, metrics, state, fields, log) {
+      admin(config, pool, signals, clock, metrics, state, fields, key_fetcher, log) {
   signals.Listen(store::Signal::kDelivery, [this] { ++deliveries_signalled; });
   signals.Start();
 }

@@ -17,6 +17,7 @@
 #include "metrics/metrics.h"
 #include "store/session.h"
 #include "store/signals.h"
+#include "tests/store/fake_key_fetcher.h"
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
@@ -94,6 +95,7 @@ class AdminTest : public testing::Test {
   store::Pool pool;
   FakeServiceState state;
   const domain::search::Catalogue fields;
+  FakeKeyFetcher key_fetcher;
   admin::Admin admin;
 };
 

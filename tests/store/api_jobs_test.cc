@@ -147,7 +147,10 @@ TEST_F(ApiJobs, WhatCannotBePaidIsNotStarted) {
     EXPECT_EQ(refused.status, 402) << refused.raw.body;
     EXPECT_EQ(refused.error(), "insufficient_credits");
     EXPECT_EQ(refused.body["estimated_cost_cents"], 15);
+    EXPECT_EQ(refused.body["estimated_cost_credits"], 15);
     EXPECT_EQ(refused.body["balance"], 12.5);
+    EXPECT_EQ(refused.message(), "this needs 15 credits and 12.5 are left; nothing was charged");
+    EXPECT_EQ(refused.Header("Retry-After"), "") << "waiting does not help";
   }
   const std::string team = NewTeam(poor.org_id);
   Sql("update team set spend_limit_mc = 1000 where id = '" + team + "'");
@@ -155,6 +158,15 @@ TEST_F(ApiJobs, WhatCannotBePaidIsNotStarted) {
       Ask("POST", "/find-email-async", One(), Headers{{"x-api-key", NewKey(poor.org_id, team)}});
   EXPECT_EQ(refused.status, 402) << refused.raw.body;
   EXPECT_EQ(refused.error(), "spend_limit_reached");
+  EXPECT_EQ(refused.body["team_id"], team);
+  EXPECT_EQ(refused.body["spend_limit"], 1);
+  EXPECT_EQ(refused.body["spent"], 0);
+  EXPECT_THAT(metrics.Expose(),
+              HasSubstr("\nvedette_payment_required_total{kind=\"find_email\",reason="
+                        "\"spend_limit_reached\"} 1\n"));
+  EXPECT_THAT(metrics.Expose(),
+              HasSubstr("\nvedette_payment_required_total{kind=\"find_email_bulk\",reason="
+                        "\"insufficient_credits\"} 2\n"));
   EXPECT_EQ(Sql("select count(*) from job"), "0");
   UntilParked(0);
 }

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/base64url.h"
 #include "domain/auth/external_token.h"
 #include "tests/store/api_routes_support.h"
 #include "tests/store/api_support.h"
@@ -173,6 +174,21 @@ TEST_F(ApiProvider, AnUnknownKeyIsFetchedForOnceInThirtySecondsAndThenTaken) {
   EXPECT_EQ(Credits(Token({{"iss", "https://other.example"}}, "k3")).status, 401);
   EXPECT_EQ(Credits(Token({{"exp", Now() - 100}}, "k3")).status, 401);
   EXPECT_EQ(provider_keys.fetches, 1);
+}
+
+TEST_F(ApiProvider, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {
+  // Claims and a signature that nobody comes to verify.
+  const std::string token = Token();
+  const std::string rest = token.substr(token.find('.'));
+  int refused = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    if (i % 5000 == 0) provider_keys.Pass(seconds(30));
+    const Json header{{"alg", "ES256"}, {"kid", "unknown-" + std::to_string(i)}};
+    refused += Credits(base::Base64UrlEncode(header.dump()) + rest).status == 401 ? 1 : 0;
+  }
+  EXPECT_EQ(refused, 10'000);
+  EXPECT_EQ(provider_keys.fetches, 2);
+  EXPECT_EQ(Sql("select count(*) from rate_window"), "0") << "a stranger uses up nobody's minute";
 }
 
 TEST_F(ApiProvider, WithoutKeysItIs503AndEveryOtherCredentialGoesOn) {

@@ -11,7 +11,7 @@ namespace {
 
 using base::Json;
 using testing::HasSubstr;
-using Outcome = api::KeyFetcher::Outcome;
+using Outcome = rest::KeyFetcher::Outcome;
 
 const std::string kIssuer = "https://api.example.com";
 const std::string kUrl = "https://client.example/jwks.json";
@@ -50,7 +50,7 @@ class ApiPublishedKeys : public ApiTest {
                                          {{"iss", client},
                                           {"sub", client},
                                           {"aud", kIssuer},
-                                          {"exp", now.count() + 60},
+                                          {"exp", now.count() + 600},
                                           {"jti", base::RandomBase62(20)}});
     net::ServerRequest request;
     request.method = "POST";
@@ -109,6 +109,25 @@ TEST_F(ApiPublishedKeys, UnknownKeyIdsCauseAFetchInThirtySeconds) {
   EXPECT_EQ(AskToken(key, "c").status, 401);
   EXPECT_EQ(AskToken(key, "a").status, 401) << "the fetch for c did not find it any more";
   EXPECT_EQ(key_fetcher.fetches, 3);
+}
+
+using ApiUnknownKeys = ApiPublishedKeys;
+
+TEST_F(ApiUnknownKeys, TenThousandInAMinuteCauseAtMostTwoFetches) {
+  Publish({Jwk(key, "a")});
+  net::ServerRequest request = TokenRequest(key, "a");
+  const std::string before = request.body.substr(0, request.body.rfind('=') + 1);
+  const std::string assertion = request.body.substr(before.size());
+  const std::string rest = assertion.substr(assertion.find('.'));
+  int refused = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    if (i == 5000) Pass("31 seconds");
+    const Json header{{"alg", "EdDSA"}, {"kid", "unknown-" + std::to_string(i)}};
+    request.body = before + base::Base64UrlEncode(header.dump()) + rest;
+    refused += AskRaw(request).status == 401 ? 1 : 0;
+  }
+  EXPECT_EQ(refused, 10'000);
+  EXPECT_EQ(key_fetcher.fetches, 2);
 }
 
 TEST_F(ApiPublishedKeys, WhereFetchesFailOldKeysServeForADay) {

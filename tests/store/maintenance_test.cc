@@ -5,6 +5,7 @@
 
 #include "base/event_loop.h"
 #include "scheduler/scheduler.h"
+#include "store/fleet/fleet.h"
 #include "store/fleet/maintenance.h"
 #include "tests/store/worker_support.h"
 
@@ -128,6 +129,40 @@ TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   EXPECT_TRUE(Maintain().mine);
   EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
   EXPECT_EQ(Sql(old_ones), "0");
+}
+
+TEST_F(MaintenanceTest, ExpiredTokensSessionsAndAssertionsAreForgottenAndNoOthers) {
+  for (const char* expires_in : {"-1 second", "1 hour"}) {
+    const std::string at = std::string("now() + interval '") + expires_in + "'";
+    for (const char* kind : {"1, null", "2, 'ada'"}) {
+      Sql("insert into access_token (token_sha256, id, org_id, principal_id, expires_at, kind, "
+          "user_id) select sha256(gen_random_uuid()::text::bytea), gen_random_uuid(), '" +
+          org.ToString() + "', gen_random_uuid(), " + at + ", " + kind);
+    }
+    Sql("insert into assertion_jti select gen_random_uuid(), "
+        "sha256(gen_random_uuid()::text::bytea), " +
+        at);
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from access_token"), "2");
+  EXPECT_EQ(Sql("select count(*) from assertion_jti"), "1") << "it may still be sent again";
+  EXPECT_EQ(Sql("select bool_and(expires_at > now()) from access_token"), "t");
+}
+
+TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
+  const auto insert = [this](int kind, int n, const std::string& expires_in) {
+    Sql("insert into access_token (token_sha256, id, kind, org_id, principal_id, user_id, "
+        "expires_at) select sha256(gen_random_uuid()::text::bytea), gen_random_uuid(), " +
+        std::to_string(kind) + ", '" + org.ToString() + "', gen_random_uuid(), " +
+        (kind == 2 ? "'ada'" : "null") + ", now() + interval '" + expires_in +
+        "' from generate_series(1, " + std::to_string(n) + ")");
+  };
+  insert(1, 3, "1 hour");
+  insert(1, 5, "-1 second");
+  insert(2, 2, "1 hour");
+  const store::Gauges gauges = store::ReadGauges(session);
+  EXPECT_EQ(gauges.client_tokens, 3);
+  EXPECT_EQ(gauges.sessions, 2);
 }
 
 TEST_F(MaintenanceTest, ASchedulerThatNobodyWakesFindsWhatIsDueByPolling) {

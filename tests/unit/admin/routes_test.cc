@@ -10,8 +10,9 @@ namespace {
 
 TEST(Routes, EachHasExactlyOneHandlerAndIsTheOneItsPathFinds) {
   for (const Route& route : Routes()) {
-    EXPECT_EQ(
-        (route.immediate != nullptr) + (route.stored != nullptr) + (route.portioned != nullptr), 1)
+    EXPECT_EQ((route.immediate != nullptr) + (route.stored != nullptr) +
+                  (route.portioned != nullptr) + (route.waiting != nullptr),
+              1)
         << route.pattern;
     const auto match = Router().Find(route.method, route.pattern);
     ASSERT_TRUE(match) << route.method << route.pattern;

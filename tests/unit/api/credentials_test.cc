@@ -1,6 +1,6 @@
 #include "api/credentials.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <string>
 #include <tuple>
@@ -100,7 +100,18 @@ TEST(Issuer, IsTheConfiguredUrlOrALoopbackAddressAndElseNone) {
     config.api.listen = listen;
     EXPECT_EQ(IssuerOf(config), "") << listen;
     EXPECT_EQ(OauthMetadata(config).status, 404);
+    EXPECT_THAT(IssuerNote(config), testing::HasSubstr("public_url is not set")) << listen;
   }
+  config.public_url = "http://api.example.com";
+  EXPECT_THAT(IssuerNote(config), testing::HasSubstr("plain HTTP"));
+  config.public_url = "https://api.example.com";
+  EXPECT_EQ(IssuerNote(config), "");
+  config.public_url = "";
+  config.oauth.enabled = false;
+  EXPECT_EQ(IssuerNote(config), "") << "nobody expects tokens";
+  config.oauth.enabled = true;
+  config.api.listen = "127.0.0.1:8080";
+  EXPECT_EQ(IssuerNote(config), "");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "base/base64url.h"
@@ -115,6 +116,52 @@ TEST(WhenToFetch, OldKeysServeForADayWhereFetchesFailAndThenNoneDo) {
   EXPECT_EQ(Decide(true, seconds(86'401), seconds(31)), FetchDecision::kFetch);
   EXPECT_EQ(Decide(false, std::nullopt, std::nullopt), FetchDecision::kFetch);
   EXPECT_EQ(Decide(false, std::nullopt, seconds(2)), FetchDecision::kNoKeys);
+}
+
+TEST(WhenToFetch, InAnyHistoryNoKeyServesTooLongAndNoFetchBeginsTooSoon) {
+  std::mt19937 random(11);  // NOLINT(cert-msc51-cpp): a fixed seed, so that a failure repeats
+  base::Timestamp now(std::chrono::hours(500'000));
+  KeyCache cache;
+  int fetches = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    // From milliseconds, within one fetch, to hours, in which keys age.
+    const auto scale = std::array{milliseconds(20), milliseconds(5'000), milliseconds(400'000),
+                                  milliseconds(20'000'000)}[random() % 4];
+    now += milliseconds(random() % static_cast<unsigned>(scale.count()));
+    if (cache.under_way && random() % 2 == 0) {
+      cache.under_way = false;
+      if (random() % 3 != 0) {
+        cache.has_keys = true;
+        cache.fetched_at = now;
+      }
+    }
+    const bool known = random() % 2 == 0;
+    const auto age = now - cache.fetched_at;
+    switch (WhenToFetch(cache, known, kRules, now)) {
+      case FetchDecision::kUse:
+        ASSERT_TRUE(cache.has_keys && known && age < kRules.fresh) << i;
+        break;
+      case FetchDecision::kUseStale:
+        ASSERT_TRUE(cache.has_keys && known && age <= kRules.stale_max) << i;
+        break;
+      case FetchDecision::kFetch:
+        ASSERT_TRUE(!cache.tried_at || now - *cache.tried_at >= kRules.retry) << i;
+        cache.tried_at = now;
+        cache.under_way = true;
+        ++fetches;
+        break;
+      case FetchDecision::kWait:
+        ASSERT_TRUE(cache.under_way) << i;
+        break;
+      case FetchDecision::kRefuse:
+        ASSERT_TRUE(cache.has_keys && !known) << i;
+        break;
+      case FetchDecision::kNoKeys:
+        ASSERT_TRUE(!cache.has_keys || age > kRules.stale_max) << i;
+        break;
+    }
+  }
+  EXPECT_GT(fetches, 1000);
 }
 
 TEST(WhenToFetch, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {

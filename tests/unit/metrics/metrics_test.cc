@@ -61,6 +61,8 @@ void UseEverything(Metrics* m) {
   m->AddDownload("expired");
   m->SetWaits(6);
   m->SetWaitsMax(1024);
+  m->SetAccessTokens("oauth_client", 9);
+  m->AddPaymentRequired(domain::JobKind::kFindEmailBulk, "spend_limit_reached");
 }
 
 TEST(Metrics, SummariseWhatTheConsoleDraws) {
@@ -132,6 +134,9 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_downloads_total{outcome=\"begun\"} 0\n",
         "vedette_waits 6\n",
         "vedette_waits_max 1024\n",
+        "vedette_access_tokens{kind=\"oauth_client\"} 9\n",
+        "vedette_payment_required_total{kind=\"find_email_bulk\",reason=\"spend_limit_reached\"} "
+        "1\n",
         "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }

@@ -5,7 +5,7 @@
 
 #include "base/uuid.h"
 
-namespace vedette::api {
+namespace vedette::rest {
 
 // Fetches the keys that an OAuth client publishes. The URL is a tenant's: only public addresses are
 // reached (G9), nothing is redirected, and time and bytes are limited. Built by app.
@@ -29,4 +29,4 @@ class KeyFetcher {
                      std::function<void(Outcome)> done) = 0;
 };
 
-}  // namespace vedette::api
+}  // namespace vedette::rest

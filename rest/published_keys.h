@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/auth/jwk_set.h"
+#include "rest/answer.h"
+#include "rest/key_fetcher.h"
+#include "store/accounts/client_keys.h"
+#include "store/async.h"
+
+// Fetches the keys that an OAuth client publishes, stores them and shows what became of them, for
+// the client's owner and for the operator alike.
+namespace vedette::rest {
+
+struct KeyOrder {
+  base::Uuid client_id;
+  base::Uuid org_id;
+  std::string url;
+};
+
+struct KeyReport {
+  enum class Kind {
+    kStored,
+    kFailed,
+    kBusy,  // not made: too many fetches are under way in this process
+  };
+  Kind kind = Kind::kFailed;
+  std::vector<domain::JwkReport> keys;  // kStored: usable or not
+  std::string error;                    // otherwise: a sentence for the client's owner
+};
+
+// What of the process fetches need. All of it must outlive the request.
+struct KeyFetchParts {
+  store::Pool& pool;
+  KeyFetcher& fetcher;
+  int keys_max;  // [oauth] jwks_keys_max
+};
+
+// Gives the reply, once the report is stored.
+using AfterKeyFetch = std::function<Handled(store::Session&, const KeyReport&)>;
+
+// Makes the fetch of `fence`, which the caller has begun (store/accounts/client_keys.h), and parks
+// the answer: `then` runs exactly once, on the pool and in the turn of `turn`, unless the database
+// or the queue refuses, which is answered.
+Parked FetchKeys(const KeyFetchParts& parts, const std::shared_ptr<Answer>& answer,
+                 const std::optional<base::Uuid>& turn, const KeyOrder& order,
+                 store::FetchFence fence, AfterKeyFetch then);
+
+// The answer of validate-jwks: each key of the set, whether it can be used, and why not. A 503
+// where the fetch was not made.
+Reply KeyReportReply(const KeyReport& report, base::Timestamp now);
+Reply NoKeysUrl();  // 409: the client's keys are uploaded
+
+}  // namespace vedette::rest
