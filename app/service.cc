@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -58,12 +57,6 @@
 namespace vedette::app {
 namespace {
 
-constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "api"},
-                                                                 {Role::kAdmin, "admin"},
-                                                                 {Role::kScheduler, "scheduler"},
-                                                                 {Role::kWorker, "worker"},
-                                                                 {Role::kDelivery, "delivery"}}};
-
 // How often the database is looked at, and how often the member of the fleet says that it lives.
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
@@ -92,33 +85,6 @@ std::string HostName() {
 }
 
 }  // namespace
-
-std::set<Role> AllRoles() {
-  std::set<Role> all;
-  for (const auto& [role, name] : kRoles) all.insert(role);
-  return all;
-}
-
-std::set<Role> ParseRoles(const std::string& list) {
-  std::set<Role> roles;
-  std::stringstream stream(list);
-  std::string name;
-  while (std::getline(stream, name, ',')) {
-    bool known = false;
-    for (const auto& [role, role_name] : kRoles) {
-      if (name != role_name) continue;
-      roles.insert(role);
-      known = true;
-    }
-    if (!known) {
-      throw std::invalid_argument(fmt::format(
-          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery",
-          name));
-    }
-  }
-  if (roles.empty()) throw std::invalid_argument("--roles: name at least one role");
-  return roles;
-}
 
 struct Service::Impl final : public admin::ServiceState {
   Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l)
@@ -414,9 +380,7 @@ void Service::Impl::SetNotReady(std::string reason) {
 store::Member Service::Impl::Self(bool leaving) const {
   store::Member member;
   member.id = id;
-  for (const auto& [role, name] : kRoles) {
-    if (Has(role)) member.roles.emplace_back(name);
-  }
+  member.roles = RoleNames(roles);
   member.version = VEDETTE_VERSION;
   member.host = HostName();
   member.pid = getpid();

@@ -4,19 +4,12 @@
 #include <set>
 #include <string>
 
+#include "app/roles.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
 
 namespace vedette::app {
-
-enum class Role { kApi, kAdmin, kScheduler, kWorker, kDelivery };
-
-// All five.
-std::set<Role> AllRoles();
-
-// "api,worker" -> roles; throws std::invalid_argument naming the unknown role and the known ones.
-std::set<Role> ParseRoles(const std::string& list);
 
 // One process of the fleet: builds every part in order, stops them in reverse. Start and Stop are
 // called from one thread that is not the loop's; both block.

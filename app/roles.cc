@@ -1,0 +1,56 @@
+#include "app/roles.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace vedette::app {
+namespace {
+
+constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "api"},
+                                                                 {Role::kAdmin, "admin"},
+                                                                 {Role::kScheduler, "scheduler"},
+                                                                 {Role::kWorker, "worker"},
+                                                                 {Role::kDelivery, "delivery"}}};
+
+}  // namespace
+
+std::set<Role> AllRoles() {
+  std::set<Role> all;
+  for (const auto& [role, name] : kRoles) all.insert(role);
+  return all;
+}
+
+std::set<Role> ParseRoles(const std::string& list) {
+  std::set<Role> roles;
+  std::stringstream stream(list);
+  std::string name;
+  while (std::getline(stream, name, ',')) {
+    bool known = false;
+    for (const auto& [role, role_name] : kRoles) {
+      if (name != role_name) continue;
+      roles.insert(role);
+      known = true;
+    }
+    if (!known) {
+      throw std::invalid_argument(fmt::format(
+          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery",
+          name));
+    }
+  }
+  if (roles.empty()) throw std::invalid_argument("--roles: name at least one role");
+  return roles;
+}
+
+std::vector<std::string> RoleNames(const std::set<Role>& roles) {
+  std::vector<std::string> names;
+  for (const auto& [role, name] : kRoles) {
+    if (roles.contains(role)) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace vedette::app
