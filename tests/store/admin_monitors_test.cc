@@ -40,7 +40,8 @@ class AdminMonitors : public AdminTest {
   }
 
   FakeTenantApi tenant_api;
-  admin::Admin with_api{config, pool, signals, clock, metrics, state, fields, log, &tenant_api};
+  admin::Admin with_api{config, pool,   signals,     clock, metrics,
+                        state,  fields, key_fetcher, log,   &tenant_api};
 };
 
 TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
