@@ -9,6 +9,7 @@ import urllib.parse
 
 import pytest
 import yaml
+from dns_server import DnsServer
 
 from conftest import ROOT, Receiver, Vedette, call, free_port, wait_until
 
@@ -107,12 +108,15 @@ class Prometheus:
 
 @pytest.fixture
 def fleet(binary, database, tmp_path):
-    """Two processes: one for requests, one that works; a receiver that refuses one notification in three."""
-    health = free_port()
+    """Two processes: one for requests, one that works and may ask mail servers, of which its DNS knows none; a receiver
+    that refuses one notification in three."""
+    health, dns = free_port(), DnsServer()
     front = Vedette(binary, database.url, tmp_path, {"VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200"}).migrate()
     back = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_HEALTH_LISTEN": f"127.0.0.1:{health}", "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200",
-        "VEDETTE_SCHEDULER_MAINTENANCE_MS": "500"})
+        "VEDETTE_SCHEDULER_MAINTENANCE_MS": "500", "VEDETTE_NET_DNS_SERVERS": dns.address,
+        "VEDETTE_EMAIL_SMTP_HELLO_NAME": "verify.example.org",
+        "VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS": "acme.test", "VEDETTE_EMAIL_SMTP_DOCTOR_LISTS": ""})
     back.admin = f"http://127.0.0.1:{health}"
     count = iter(range(10**9))
     receiver = Receiver(lambda request: 503 if next(count) % 3 == 0 else 200)
@@ -122,6 +126,7 @@ def fleet(binary, database, tmp_path):
     for process in (front, back):
         assert process.stop() == 0
     receiver.close()
+    dns.close()
 
 
 def test_prometheus_scrapes_two_processes_and_every_query_returns_data(fleet, nginx, tmp_path):
@@ -162,7 +167,7 @@ def test_prometheus_scrapes_two_processes_and_every_query_returns_data(fleet, ng
                 wait_until(f"{rule['record']}", lambda r=rule: ask_api() and prometheus.has(r["record"]), 30)
             elif expression not in EMPTY_WITHOUT_A_FAULT:
                 # What the alert compares is there: the part before its threshold.
-                compared = re.split(r" (?:>|==) [\d.]+", expression)[0]
+                compared = re.split(r" (?:[<>]|==) [\d.]+", expression)[0]
                 wait_until(f"{rule['alert']}: {compared}",
                            lambda e=compared: ask_api() and prometheus.has(e), 30)
         loaded = [r for g in prometheus.get("rules")["groups"] for r in g["rules"]]
