@@ -311,6 +311,34 @@ std::vector<CtlCommand> UserCommands() {
   };
 }
 
+// What the public API takes and answers, asked for an organisation.
+std::vector<CtlCommand> MonitorCommands() {
+  const CtlOption document = Required(Body("--file", "", Type::kJsonFile, "The body, as JSON"));
+  return {
+      {"monitor-create",
+       "Make a monitor for an organisation, as POST /monitors does",
+       "POST",
+       "/admin/v1/orgs/{id}/monitors",
+       {kOrganisation, document},
+       {},
+       {}},
+      {"monitor-preview",
+       "Show what checks would see, as POST /monitors/preview does",
+       "POST",
+       "/admin/v1/orgs/{id}/monitors/preview",
+       {kOrganisation, document},
+       {},
+       {}},
+      {"monitor-update",
+       "Change a monitor of an organisation, as POST /monitors/{id}/update does",
+       "POST",
+       "/admin/v1/orgs/{id}/monitors/{monitor}/update",
+       {kOrganisation, Id("monitor", "The monitor's id"), document},
+       {},
+       {}},
+  };
+}
+
 std::vector<CtlCommand> TemplateCommands() {
   return {
       {"template-create",
@@ -335,9 +363,9 @@ std::vector<CtlCommand> TemplateCommands() {
 
 std::vector<CtlCommand> AccountCommands() {
   std::vector<CtlCommand> all;
-  for (auto&& group :
-       {OrganisationCommands(), SecretCommands(), LedgerCommands(), TeamAndKeyCommands(),
-        ClientCommands(), ClientKeyCommands(), UserCommands(), TemplateCommands()}) {
+  for (auto&& group : {OrganisationCommands(), SecretCommands(), LedgerCommands(),
+                       TeamAndKeyCommands(), ClientCommands(), ClientKeyCommands(), UserCommands(),
+                       MonitorCommands(), TemplateCommands()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -17,6 +17,9 @@ using base::Json;
 constexpr std::size_t kCellCharsMax = 60;
 // Of the tables of one thing, where an error is read to its end.
 constexpr std::size_t kWhole = 4096;
+constexpr std::size_t kGapChars = 2;
+// What a wide terminal shows in a line.
+constexpr std::size_t kLineCharsMax = 240;
 
 // The bytes of the character that `text` begins with, in valid UTF-8.
 std::size_t CharBytes(std::string_view text) {
@@ -86,10 +89,12 @@ std::string CountsOf(const Json& value) {
   return text;
 }
 
-std::string TableOf(const Json& items, const std::vector<std::string_view>& columns,
-                    std::size_t cell_chars_max) {
-  if (items.empty()) return "none\n";
-  std::vector<std::vector<std::string>> lines(1);
+// The head, and a line each item.
+using Cells = std::vector<std::vector<std::string>>;
+
+Cells CellsOf(const Json& items, const std::vector<std::string_view>& columns,
+              std::size_t cell_chars_max) {
+  Cells lines(1);
   for (const std::string_view column : columns) lines[0].emplace_back(column);
   if (columns.empty() && items[0].is_object()) {
     for (const auto& [key, value] : items[0].items()) {
@@ -112,19 +117,47 @@ std::string TableOf(const Json& items, const std::vector<std::string_view>& colu
     }
     lines.push_back(std::move(line));
   }
+  return lines;
+}
+
+using Columns = std::vector<std::size_t>;
+
+// The columns in groups of as many as fit into a line; each begins with the first of all, which
+// says of what the line is.
+std::vector<Columns> Folded(const std::vector<std::size_t>& widths, std::size_t line_chars_max) {
+  std::vector<Columns> groups(1);
+  std::size_t chars = 0;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (groups.back().size() > 1 && chars + widths[i] > line_chars_max) {
+      groups.push_back({0});
+      chars = widths[0] + kGapChars;
+    }
+    groups.back().push_back(i);
+    chars += widths[i] + kGapChars;
+  }
+  return groups;
+}
+
+std::string TableOf(const Json& items, const std::vector<std::string_view>& columns,
+                    std::size_t cell_chars_max, std::size_t line_chars_max) {
+  if (items.empty()) return "none\n";
+  const Cells lines = CellsOf(items, columns, cell_chars_max);
   std::vector<std::size_t> widths(lines[0].size(), 0);
   for (const auto& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i)
       widths[i] = std::max(widths[i], base::CountCharacters(line[i]));
   }
   std::string text;
-  for (const auto& line : lines) {
-    std::string row;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      row += line[i] + std::string(widths[i] - base::CountCharacters(line[i]) + 2, ' ');
+  for (const Columns& group : Folded(widths, line_chars_max)) {
+    if (!text.empty()) text += "\n";
+    for (const auto& line : lines) {
+      std::string row;
+      for (const std::size_t i : group) {
+        row += line[i] + std::string(widths[i] - base::CountCharacters(line[i]) + kGapChars, ' ');
+      }
+      row.erase(row.find_last_not_of(' ') + 1);
+      text += row + "\n";
     }
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
   }
   return text;
 }
@@ -134,7 +167,8 @@ std::string FormatObject(const Json& object) {
   Collect("", object, &parts);
   std::string out = FormatLines(parts.lines);
   for (const auto& [name, list] : parts.tables) {
-    out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name, TableOf(*list, {}, kWhole));
+    out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name,
+                       TableOf(*list, {}, kWhole, kLineCharsMax));
   }
   return out.empty() ? "done\n" : out;
 }
@@ -157,7 +191,7 @@ std::string Printable(std::string_view text) {
 }
 
 std::string FormatTable(const Json& items, const std::vector<std::string_view>& columns) {
-  return TableOf(items, columns, kCellCharsMax);
+  return TableOf(items, columns, kCellCharsMax, std::string::npos);
 }
 
 std::string FormatForPeople(const Json& answer, const std::vector<std::string_view>& columns) {

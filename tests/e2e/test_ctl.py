@@ -247,6 +247,20 @@ def keep_a_client(ctl, org, tmp_path):
     ctl.text("client-delete", org, client, "--reason", "contract 7 ends")
     assert ctl.json("clients", org)["items"] == []
     keep_a_template(ctl, org, tmp_path)
+    keep_a_monitor(ctl, org, tmp_path)
+
+
+def keep_a_monitor(ctl, org, tmp_path):
+    path = tmp_path / "monitor.json"
+    body = {"name": "Prices", "key_columns": ["domain"], "rows": [{"domain": "a.example"}], "struct": {"price": "css:.p"},
+            "frequency": "1d"}
+    path.write_text(json.dumps(body))
+    made = ctl.json("monitor-create", org, "--file", path)
+    path.write_text(json.dumps({"name": "All prices"}))
+    ctl.json("monitor-update", org, made["monitor_id"], "--file", path)
+    assert ctl.json("monitor", made["monitor_id"])["name"] == "All prices"
+    path.write_text(json.dumps({**body, "rows": []}))
+    assert "rows" in ctl.refused("monitor-preview", org, "--file", path)
 
 
 def keep_a_template(ctl, org, tmp_path):

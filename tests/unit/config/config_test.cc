@@ -141,6 +141,7 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   }
   EXPECT_EQ(keys["prices"], 5U);
   EXPECT_EQ(keys["prices.find_email"], MembersOf<FindEmailPrices>());
+  EXPECT_EQ(keys["prices.workflow"], 1U);
   EXPECT_EQ(keys["limits"], MembersOf<LimitsConfig>());
   EXPECT_EQ(keys["retention"], MembersOf<RetentionConfig>());
   EXPECT_EQ(keys["scheduler"], MembersOf<SchedulerConfig>());
@@ -158,8 +159,9 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // The memory of the API, its waits, its previews and its URL are in its section, the fetches of
   // keys in that of OAuth, cents_per_credit is in that of the prices; each tier's probe and their
-  // defaults have a section, and so has what is particular to ages; the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 7 + 5);
+  // defaults have a section, and so have what is particular to ages and the prices of workflows;
+  // the tokens' names are free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 7 + 6);
 }
 
 // Values one of which every key takes and none of which is a default.
