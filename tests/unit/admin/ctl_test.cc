@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <sstream>
@@ -210,6 +211,16 @@ TEST(CtlText, AnObjectIsLinesWithATableForEachListInIt) {
             "id\n"
             "b\n");
   EXPECT_EQ(FormatForPeople(nullptr, {}), "done\n");
+}
+
+TEST(CtlText, ATableOfAnObjectThatIsTooWideGoesOnBelowBehindItsFirstColumn) {
+  const std::string b(200, 'b');
+  const std::string c(300, 'c');
+  const Json object = {{"blocks", {{{"a", 7}, {"b", b}, {"c", c}, {"d", 1}, {"e", 2}}}}};
+  EXPECT_EQ(FormatForPeople(object, {}),
+            "blocks:\na  b\n7  " + b + "\n\na  c\n7  " + c + "\n\na  d  e\n7  1  2\n");
+  const std::string line = FormatForPeople(base::Json{{"items", object["blocks"]}}, {"b", "c"});
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 2) << "lists are a line each item";
 }
 
 TEST(CtlText, WhatATickCountedIsShownAndAnErrorOfOneThingToItsEnd) {
