@@ -328,7 +328,7 @@ std::vector<CtlCommand> MonitorCommands() {
        "/admin/v1/orgs/{id}/monitors/preview",
        {kOrganisation, document},
        {},
-       {}},
+       {"subject", "error", "observed", "unread"}},
       {"monitor-update",
        "Change a monitor of an organisation, as POST /monitors/{id}/update does",
        "POST",

@@ -15,9 +15,10 @@ namespace vedette::app {
 // columns every key of the first item is one. Long cells are cut.
 std::string FormatTable(const base::Json& items, const std::vector<std::string_view>& columns);
 
-// A list ({"items" or "rows": [...], "next_cursor"?}, or an array) as a table. Of an object the
-// plain members, one a line, members of members as "chunks.due"; behind them a table for each list
-// of objects in it, whose columns go on below where a line of them would be too wide.
+// A list ({"items" or "rows": [...], "next_cursor"?}, or an array) as a table. Of another object,
+// as is any with an "id", the plain members, one a line, members of members as "chunks.due"; behind
+// them a table for each list of objects in it, whose columns go on below where a line of them would
+// be too wide.
 std::string FormatForPeople(const base::Json& answer, const std::vector<std::string_view>& columns);
 
 // Why a server refused, in a sentence: its message, or what is wrong with each field, and the

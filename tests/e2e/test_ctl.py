@@ -166,6 +166,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     database.rows("UPDATE credit_entry SET created_at = created_at - interval '1 hour' RETURNING 1")  # the last minutes are not shown
     see_the_account(ctl, org, secret)
     keep_a_client(ctl, org, tmp_path)
+    keep_a_monitor(ctl, org, nginx, tmp_path)
     companies = tmp_path / "companies.ndjson"
     companies.write_text('{"id": "1", "name": "acme"}\n{"id": "2", "name": "acme"}\n')
     imported = ctl.json("search-import", companies, "--mode", "company")
@@ -247,20 +248,29 @@ def keep_a_client(ctl, org, tmp_path):
     ctl.text("client-delete", org, client, "--reason", "contract 7 ends")
     assert ctl.json("clients", org)["items"] == []
     keep_a_template(ctl, org, tmp_path)
-    keep_a_monitor(ctl, org, tmp_path)
 
 
-def keep_a_monitor(ctl, org, tmp_path):
+def keep_a_monitor(ctl, org, nginx, tmp_path):
     path = tmp_path / "monitor.json"
     body = {"name": "Prices", "key_columns": ["domain"], "rows": [{"domain": "a.example"}], "struct": {"price": "css:.p"},
             "frequency": "1d"}
     path.write_text(json.dumps(body))
     made = ctl.json("monitor-create", org, "--file", path)
+    path.write_text(json.dumps({**body, "name": "Others"}))
+    shown = tidy(ctl.text("monitor-create", org, "--file", path))
+    assert any(m["id"] in shown for m in ctl.json("monitors", "--query", "Others")["items"]), shown
     path.write_text(json.dumps({"name": "All prices"}))
-    ctl.json("monitor-update", org, made["monitor_id"], "--file", path)
-    assert ctl.json("monitor", made["monitor_id"])["name"] == "All prices"
+    ctl.json("monitor-update", org, made["id"], "--file", path)
+    assert ctl.json("monitor", made["id"])["name"] == "All prices"
     path.write_text(json.dumps({**body, "rows": []}))
     assert "rows" in ctl.refused("monitor-preview", org, "--file", path)
+    nginx.write("price.html", "<p class=p>12 EUR</p>")
+    path.write_text(json.dumps({"key_columns": ["domain"], "struct": {"price": "css:.p"},
+                                "rows": [{"domain": "a.example", "url": f"{nginx.url}/price.html"}]}))
+    [row] = ctl.json("monitor-preview", org, "--file", path)["rows"]
+    assert row["error"] is None and row["observed"]["price"]["value"] == "12 EUR", row
+    shown = tidy(ctl.text("monitor-preview", org, "--file", path))
+    assert "a.example" in shown and "12 EUR" in shown, shown
 
 
 def keep_a_template(ctl, org, tmp_path):

@@ -210,6 +210,9 @@ TEST(CtlText, AnObjectIsLinesWithATableForEachListInIt) {
             "teams:\n"
             "id\n"
             "b\n");
+  EXPECT_EQ(FormatForPeople(base::ParseJsonOrThrow(R"({"id":"m","rows":[{"id":"r"}]})"), {"name"}),
+            "id  m\n\nrows:\nid\nr\n")
+      << "a monitor is no list of its rows";
   EXPECT_EQ(FormatForPeople(nullptr, {}), "done\n");
 }
 
