@@ -193,7 +193,7 @@ def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say
         assert pod_of(research)[inherited] == pod_of(worker)[inherited]
     assert labels_of(research)["vedette.role/worker"] == "true", "the policies are those of workers"
     assert research["spec"]["selector"] != worker["spec"]["selector"]
-    assert mounted(research) == {"vedette-research"}
+    assert mounted(research) == {"vedette-key", "vedette-research"}, "request headers are sealed; it does not deliver"
     others = [d for name, d in everything.items() if "worker" not in name]
     assert others and not any("VEDETTE_WORKER_LANES" in environment_of(d) for d in others)
 
