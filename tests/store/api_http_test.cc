@@ -151,7 +151,8 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
                                        {"{task_id}", job},
                                        {"{run_id}", "run"},
                                        {"{client_id}", client},
-                                       {"{kid}", "k1"}}) {
+                                       {"{kid}", "k1"},
+                                       {"{template_key}", "age-check"}}) {
       if (const auto at = path.find(param); at != std::string::npos) {
         path.replace(at, param.size(), value);
       }
