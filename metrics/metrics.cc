@@ -160,6 +160,13 @@ struct Metrics::Impl {
       {"lane"}};
   Series<Gauge> jobs_open{&Gauges("vedette_jobs", "Jobs in the database that have not ended."),
                           {"kind", "status"}};
+  Series<Gauge> runs_open{
+      &Gauges("vedette_runs", "Runs of workflows in the database that have not ended."),
+      {"status"}};
+  Series<Counter> runs_ended{&Counters("vedette_runs_total", "Runs ended by this process."),
+                             {"outcome"}};
+  Histogram& run_duration =
+      Histograms("vedette_run_seconds", "Time from a run's start to its end.").Add({}, kJobBuckets);
   Gauge& job_overdue = Gauges("vedette_job_overdue_seconds",
                               "How long the deadline of the most overdue open job has passed.")
                            .Add({});
@@ -169,16 +176,15 @@ struct Metrics::Impl {
   Gauge& run_oldest_queued = Gauges("vedette_run_oldest_queued_seconds",
                                     "How long the oldest run that has not begun has waited.")
                                  .Add({});
-  Series<Counter> run_parts{&Counters("vedette_run_parts_total", "Parts of runs recorded."),
-                            {"block"}};
+  Series<Counter> run_parts{&Counters("vedette_parts_total", "Parts of runs recorded."), {"block"}};
   Series<Counter> run_rows{&Counters("vedette_run_rows_total", "Rows of runs recorded."),
                            {"block", "outcome"}};
   Series<Histogram> run_part_duration{
-      &Histograms("vedette_run_part_seconds", "Time that a part took that is made as a whole."),
+      &Histograms("vedette_part_seconds", "Time that a part took that is made as a whole."),
       {"block"},
       kCheckBuckets};
   Gauge& run_parts_held =
-      Gauges("vedette_run_parts_held", "Parts that are made as a whole which this process holds.")
+      Gauges("vedette_parts_held", "Parts that are made as a whole which this process holds.")
           .Add({});
   Series<Counter> downloads{
       &Counters("vedette_downloads_total", "Requests for result files of runs, by their links."),
@@ -298,6 +304,7 @@ Metrics::Impl::Impl(std::string_view version) {
   for (const domain::JobKind kind : kJobKinds) {
     for (const auto status : {domain::JobStatus::kQueued, domain::JobStatus::kRunning}) {
       jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status));
+      runs_open.Get(domain::JobStatusName(status));
     }
   }
 }
@@ -394,6 +401,9 @@ void Metrics::AddJobEnded(domain::JobKind kind, domain::JobStatus end,
   const std::string_view name = domain::JobKindName(kind);
   impl_->jobs_ended.Get(name, domain::JobStatusName(end)).Increment();
   impl_->job_duration.Get(name).Observe(Seconds(took));
+  if (kind != domain::JobKind::kWorkflow) return;
+  impl_->runs_ended.Get(domain::JobStatusName(end)).Increment();
+  impl_->run_duration.Observe(Seconds(took));
 }
 
 void Metrics::AddJobRows(domain::JobKind kind, std::int64_t done, std::int64_t failed) {
@@ -426,6 +436,9 @@ void Metrics::SetJobChunkOldestDue(domain::Lane lane, std::chrono::microseconds 
 void Metrics::SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::int64_t n) {
   impl_->jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status))
       .Set(static_cast<double>(n));
+  if (kind == domain::JobKind::kWorkflow) {
+    impl_->runs_open.Get(domain::JobStatusName(status)).Set(static_cast<double>(n));
+  }
 }
 
 void Metrics::SetJobOverdue(std::chrono::microseconds age) {

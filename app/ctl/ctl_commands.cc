@@ -136,7 +136,7 @@ std::vector<CtlCommand> RunCommands() {
        {},
        {"id", "workflow_name", "status", "status_reason", "org_id", "rows_in", "rows_out",
         "row_errors", "charged", "created_at"}},
-      {"run",
+      {"run-show",
        "Show a run with its blocks, its chunks and its files",
        "GET",
        "/admin/v1/runs/{id}",

@@ -136,8 +136,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
                    {"sequence_number": 2, "block_id": "b", "block_name": "dedupe", "specs": {}}],
         "edges": [{"from_block_id": "a", "to_block_id": "b"}]}})["id"]
     run = tenant.post(f"/workflows/run?workflow_id={flow}", {"webhook_payload": [{"n": 1}, {"n": 1}]})["job_id"]
-    wait_until("the run to end", lambda: ctl.json("run", run)["status"] == "completed")
-    shown = tidy(ctl.text("run", run))
+    wait_until("the run to end", lambda: ctl.json("run-show", run)["status"] == "completed")
+    shown = tidy(ctl.text("run-show", run))
     for word in ("workflow_name", "kept", "blocks:", "dedupe", "progress_percentage", "files:"):
         assert word in shown, shown
     assert [(r["id"], r["rows_in"], r["rows_out"]) for r in ctl.json("runs", "--org", org)["items"]] == [(run, 2, 1)]

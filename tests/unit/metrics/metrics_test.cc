@@ -52,6 +52,8 @@ void UseEverything(Metrics* m) {
   m->ObserveProviderCall("mine", milliseconds(30));
   m->AddJobEnded(domain::JobKind::kFindEmail, domain::JobStatus::kTerminated, milliseconds(700));
   m->SetOpenJobs(domain::JobKind::kFindEmailBulk, domain::JobStatus::kRunning, 8);
+  m->AddJobEnded(domain::JobKind::kWorkflow, domain::JobStatus::kCompleted, milliseconds(900));
+  m->SetOpenJobs(domain::JobKind::kWorkflow, domain::JobStatus::kRunning, 5);
   m->SetJobOverdue(milliseconds(4500));
   m->AddRunsStalled(1);
   m->SetRunOldestQueued(milliseconds(3500));
@@ -122,14 +124,18 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_job_seconds_count{kind=\"find_email\"} 1\n",
         "vedette_jobs{kind=\"find_email_bulk\",status=\"running\"} 8\n",
         "vedette_jobs{kind=\"workflow\",status=\"queued\"} 0\n",
+        "vedette_runs{status=\"running\"} 5\n",
+        "vedette_runs{status=\"queued\"} 0\n",
+        "vedette_runs_total{outcome=\"completed\"} 1\n",
+        "vedette_run_seconds_count 1\n",
         "vedette_job_overdue_seconds 4.5\n",
         "vedette_runs_stalled_total 1\n",
         "vedette_run_oldest_queued_seconds 3.5\n",
-        "vedette_run_parts_total{block=\"filter\"} 2\n",
+        "vedette_parts_total{block=\"filter\"} 2\n",
         "vedette_run_rows_total{block=\"filter\",outcome=\"done\"} 500\n",
         "vedette_run_rows_total{block=\"filter\",outcome=\"failed\"} 3\n",
-        "vedette_run_part_seconds_count{block=\"dedupe\"} 1\n",
-        "vedette_run_parts_held 9\n",
+        "vedette_part_seconds_count{block=\"dedupe\"} 1\n",
+        "vedette_parts_held 9\n",
         "vedette_downloads_total{outcome=\"expired\"} 1\n",
         "vedette_downloads_total{outcome=\"begun\"} 0\n",
         "vedette_waits 6\n",
