@@ -75,7 +75,7 @@ SearchEngineClient::SearchEngineClient(base::EventLoop& loop, base::ByteBudget& 
       answers_(answers),
       metrics_(metrics),
       config_(config.search),
-      log_(std::move(log)),
+      log_(log),
       urls_{SearchUrl(config.search, config.search.index_people),
             SearchUrl(config.search, config.search.index_company)},
       headers_(Headers(config.search)),
