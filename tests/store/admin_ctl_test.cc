@@ -25,6 +25,7 @@ class CtlTest : public AdminTest {
   Outcome Run(std::vector<std::string> arguments, const std::string& token = kToken) {
     arguments.insert(arguments.begin(),
                      {"ctl", "--url", "http://" + server.address() + "/", "--token", token});
+    const std::string name = arguments[5];
     std::reverse(arguments.begin(), arguments.end());
     CLI::App app;
     int status = -1;
@@ -40,7 +41,7 @@ class CtlTest : public AdminTest {
     }
     Outcome outcome{status, testing::internal::GetCapturedStdout(),
                     testing::internal::GetCapturedStderr()};
-    EXPECT_EQ(thrown, "") << arguments.front();
+    EXPECT_EQ(thrown, "") << name;  // parsing takes the arguments
     return outcome;
   }
 
@@ -128,7 +129,7 @@ TEST_F(CtlTest, TellsRefusalsWithTheirReason) {
         {"events", nobody, nobody},
         {"job", nobody},
         {"job-terminate", nobody, "--reason", "r"},
-        {"run", nobody},
+        {"run-show", nobody},
         {"run-cancel", nobody, "--reason", "r"},
         {"delivery", nobody},
         {"replay", nobody},

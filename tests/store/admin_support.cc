@@ -7,7 +7,8 @@ namespace {
 
 config::Config AdminConfig(const std::string& url) {
   return config::LoadConfig(std::nullopt,
-                            {{"VEDETTE_DATABASE_URL", url},
+                            {{"VEDETTE_ADMIN_LISTEN", "127.0.0.1:0"},
+                             {"VEDETTE_DATABASE_URL", url},
                              {"VEDETTE_ADMIN_TOKEN", AdminTest::kToken},
                              {"VEDETTE_ADMIN_TOKENS_ALICE", "alice's token"},
                              {"VEDETTE_SECURITY_ENCRYPTION_KEY", std::string(64, 'a')}});
