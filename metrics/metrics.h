@@ -94,11 +94,11 @@ class Metrics {
   // without one. Set as the chunks of jobs are.
   void AddRunsStalled(std::int64_t n);
   void SetRunOldestQueued(std::chrono::microseconds age);
-  // vedette_run_parts_total{block}, vedette_run_rows_total{block,outcome}: what was recorded of a
+  // vedette_parts_total{block}, vedette_run_rows_total{block,outcome}: what was recorded of a
   // block of that type: parts that ended, rows by done and failed
   void AddRunRecord(std::string_view block, int parts, std::int64_t done, std::int64_t failed);
-  // vedette_run_part_seconds{block}: from the beginning of a part that is made as a whole to its
-  // end, waits for a thread included; vedette_run_parts_held: such parts that this process holds
+  // vedette_part_seconds{block}: from the beginning of a part that is made as a whole to its
+  // end, waits for a thread included; vedette_parts_held: such parts that this process holds
   void ObserveRunPart(std::string_view block, std::chrono::microseconds duration);
   void SetRunPartsHeld(std::int64_t n);
   // vedette_downloads_total{outcome}: begun, invalid, expired, gone
