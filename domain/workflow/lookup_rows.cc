@@ -85,6 +85,10 @@ std::string TextAt(const TextCells& row, std::size_t place) {
   return CellValue(base::ParseJsonOrThrow(row[place])).value_or(std::string());
 }
 
+std::size_t PlaceOfAddress(const Json& specs, const Columns& input) {
+  return ColumnAt(input, specs.at("email_column").get_ref<const std::string&>());
+}
+
 RowFault EmptyRow() {
   return {"empty_row", "the row has no value to look up"};
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,22 +42,6 @@ struct AskedLead {
 };
 using RowLead = std::variant<AskedLead, RowFault, TextCells>;
 
-// Bound to the specs and the input of one block. Immutable; any thread.
-class LookupRows {
- public:
-  virtual ~LookupRows() = default;
-
-  // What the lookup is asked besides the lead: the specs of its block of jobs.
-  virtual std::string RequestJson(const LookupTerms& terms) const = 0;
-  // Throws std::invalid_argument for a row that cannot be read.
-  virtual RowLead LeadOf(const TextCells& row) const = 0;
-  // The row with what the lookup has found, which is its cell. Throws std::exception where it is no
-  // such cell.
-  virtual TextCells Answered(const TextCells& row, const base::Json& cell) const = 0;
-  // The row as it was, with its error.
-  virtual TextCells Failed(const TextCells& row, const RowFault& fault) const = 0;
-};
-
 // The columns of such a block: those of its input, what it adds, and its error.
 class LookupColumns {
  public:
@@ -80,6 +65,40 @@ class LookupColumns {
   std::size_t error_at_;
 };
 
+// Bound to the specs and the input of one block. Immutable; any thread.
+class LookupRows {
+ public:
+  virtual ~LookupRows() = default;
+
+  // What the lookup is asked besides the lead: the specs of its block of jobs.
+  virtual std::string RequestJson(const LookupTerms& terms) const = 0;
+  // Throws std::invalid_argument for a row that cannot be read.
+  virtual RowLead LeadOf(const TextCells& row) const = 0;
+  // The row with what the lookup has found, which is its cell. Throws std::exception where it is no
+  // such cell.
+  virtual TextCells Answered(const TextCells& row, const base::Json& cell) const = 0;
+  // The row as it was, with its error.
+  TextCells Failed(const TextCells& row, const RowFault& fault) const {
+    return columns_.Failed(row, fault);
+  }
+  const Columns& output() const { return columns_.output(); }
+
+ protected:
+  explicit LookupRows(LookupColumns columns) : columns_(std::move(columns)) {}
+
+  const LookupColumns columns_;
+};
+
+// BlockType::bind and make_lookup of a block whose rows are `Rows`, made of specs and input.
+template <typename Rows>
+Columns BindLookup(const base::Json& specs, const Columns& input) {
+  return Rows(specs, input).output();
+}
+template <typename Rows>
+std::unique_ptr<const LookupRows> MakeLookup(const base::Json& specs, const Columns& input) {
+  return std::make_unique<Rows>(specs, input);
+}
+
 // Which columns of the input make the known keys of a lead.
 class LeadColumns {
  public:
@@ -97,6 +116,9 @@ class LeadColumns {
 
 // The text of the cell at this place; empty where it has no value.
 std::string TextAt(const TextCells& row, std::size_t place);
+// Where the column stands that the specs name under email_column. Throws BindError where it does
+// not.
+std::size_t PlaceOfAddress(const base::Json& specs, const Columns& input);
 // The fault of a row without a value to look at.
 RowFault EmptyRow();
 

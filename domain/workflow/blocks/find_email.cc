@@ -36,12 +36,6 @@ constexpr std::chrono::milliseconds kPace{3000};
 
 enum Added : std::size_t { kEmail, kStatus, kType, kPersonalEmail };
 
-LeadColumns LeadOfSpecs(const Json& specs, const Columns& input) {
-  return {specs.at("columns"),
-          input,
-          {"name", "first_name", "last_name", "company", "domain", "linkedin", "email"}};
-}
-
 LookupColumns AddedTo(const Columns& input) {
   return {input, {"email", "email_status", "email_type", "personal_email"}, "email_error"};
 }
@@ -56,7 +50,9 @@ Json OfFirst(const Json& tuples, std::size_t member) {
 class FindEmail final : public LookupRows {
  public:
   FindEmail(const Json& specs, const Columns& input)
-      : lead_(LeadOfSpecs(specs, input)), columns_(AddedTo(input)) {
+      : LookupRows(AddedTo(input)),
+        lead_(specs.at("columns"), input,
+              {"name", "first_name", "last_name", "company", "domain", "linkedin", "email"}) {
     request_.mode = ParseFindMode(specs.at("mode").get<std::string>()).value();
     request_.verify_emails = specs.at("verify_emails").get<bool>();
     if (!specs.at("providers").is_null()) request_.providers = NamesIn(specs.at("providers"));
@@ -83,24 +79,10 @@ class FindEmail final : public LookupRows {
     return cells;
   }
 
-  TextCells Failed(const TextCells& row, const RowFault& fault) const override {
-    return columns_.Failed(row, fault);
-  }
-
  private:
   const LeadColumns lead_;
-  const LookupColumns columns_;
   FindRequest request_;
 };
-
-Columns Bind(const Json& specs, const Columns& input) {
-  LeadOfSpecs(specs, input);
-  return AddedTo(input).output();
-}
-
-std::unique_ptr<const LookupRows> Make(const Json& specs, const Columns& input) {
-  return std::make_unique<FindEmail>(specs, input);
-}
 
 }  // namespace
 
@@ -116,9 +98,9 @@ const BlockType kFindEmailBlock{
     .takes = Frame::kLead,
     .pace = kPace,
     .price = BlockPrice::kFindEmail,
-    .bind = Bind,
+    .bind = BindLookup<FindEmail>,
     .lookup = "find_email",
-    .make_lookup = Make,
+    .make_lookup = MakeLookup<FindEmail>,
 };
 
 }  // namespace vedette::domain

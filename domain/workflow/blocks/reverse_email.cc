@@ -27,14 +27,10 @@ LookupColumns AddedTo(const Columns& input) {
   return {input, {"name", "title", "company", "location", "linkedin"}, "reverse_error"};
 }
 
-std::size_t PlaceOfAddress(const Json& specs, const Columns& input) {
-  return ColumnAt(input, specs.at("email_column").get_ref<const std::string&>());
-}
-
 class ReverseEmail final : public LookupRows {
  public:
   ReverseEmail(const Json& specs, const Columns& input)
-      : address_at_(PlaceOfAddress(specs, input)), columns_(AddedTo(input)) {}
+      : LookupRows(AddedTo(input)), address_at_(PlaceOfAddress(specs, input)) {}
 
   std::string RequestJson(const LookupTerms& terms) const override {
     PeopleRequest request;
@@ -55,23 +51,9 @@ class ReverseEmail final : public LookupRows {
     return cells;
   }
 
-  TextCells Failed(const TextCells& row, const RowFault& fault) const override {
-    return columns_.Failed(row, fault);
-  }
-
  private:
   const std::size_t address_at_;
-  const LookupColumns columns_;
 };
-
-Columns Bind(const Json& specs, const Columns& input) {
-  PlaceOfAddress(specs, input);
-  return AddedTo(input).output();
-}
-
-std::unique_ptr<const LookupRows> Make(const Json& specs, const Columns& input) {
-  return std::make_unique<ReverseEmail>(specs, input);
-}
 
 }  // namespace
 
@@ -87,9 +69,9 @@ const BlockType kReverseEmailBlock{
     .takes = Frame::kLead,
     .pace = kPace,
     .price = BlockPrice::kReverseEmail,
-    .bind = Bind,
+    .bind = BindLookup<ReverseEmail>,
     .lookup = "reverse_email",
-    .make_lookup = Make,
+    .make_lookup = MakeLookup<ReverseEmail>,
 };
 
 }  // namespace vedette::domain

@@ -30,10 +30,6 @@ constexpr std::chrono::milliseconds kPace{5000};
 
 enum Added : std::size_t { kDate, kDateConfidence, kAge, kAgeAsOf, kAgeConfidence, kSources };
 
-LeadColumns LeadOfSpecs(const Json& specs, const Columns& input) {
-  return {specs.at("columns"), input, {"name", "company", "linkedin", "email", "location"}};
-}
-
 LookupColumns AddedTo(const Columns& input) {
   return {input,
           {"date_of_birth", "dob_confidence", "age", "age_as_of", "age_confidence", "age_sources"},
@@ -59,7 +55,8 @@ Json Beside(const Json& value, const Json& shown) {
 class VerifyAge final : public LookupRows {
  public:
   VerifyAge(const Json& specs, const Columns& input)
-      : lead_(LeadOfSpecs(specs, input)), columns_(AddedTo(input)) {}
+      : LookupRows(AddedTo(input)),
+        lead_(specs.at("columns"), input, {"name", "company", "linkedin", "email", "location"}) {}
 
   std::string RequestJson(const LookupTerms& terms) const override {
     PeopleRequest request;
@@ -86,23 +83,9 @@ class VerifyAge final : public LookupRows {
     return cells;
   }
 
-  TextCells Failed(const TextCells& row, const RowFault& fault) const override {
-    return columns_.Failed(row, fault);
-  }
-
  private:
   const LeadColumns lead_;
-  const LookupColumns columns_;
 };
-
-Columns Bind(const Json& specs, const Columns& input) {
-  LeadOfSpecs(specs, input);
-  return AddedTo(input).output();
-}
-
-std::unique_ptr<const LookupRows> Make(const Json& specs, const Columns& input) {
-  return std::make_unique<VerifyAge>(specs, input);
-}
 
 }  // namespace
 
@@ -118,9 +101,9 @@ const BlockType kVerifyAgeBlock{
     .takes = Frame::kLead,
     .pace = kPace,
     .price = BlockPrice::kVerifyAge,
-    .bind = Bind,
+    .bind = BindLookup<VerifyAge>,
     .lookup = "verify_age",
-    .make_lookup = Make,
+    .make_lookup = MakeLookup<VerifyAge>,
 };
 
 }  // namespace vedette::domain

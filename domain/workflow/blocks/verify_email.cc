@@ -27,14 +27,10 @@ LookupColumns AddedTo(const Columns& input) {
   return {input, {"email_status", "email_reason"}, "email_error"};
 }
 
-std::size_t PlaceOfAddress(const Json& specs, const Columns& input) {
-  return ColumnAt(input, specs.at("email_column").get_ref<const std::string&>());
-}
-
 class VerifyEmail final : public LookupRows {
  public:
   VerifyEmail(const Json& specs, const Columns& input)
-      : address_at_(PlaceOfAddress(specs, input)), columns_(AddedTo(input)) {}
+      : LookupRows(AddedTo(input)), address_at_(PlaceOfAddress(specs, input)) {}
 
   std::string RequestJson(const LookupTerms& terms) const override {
     FindRequest request;
@@ -60,23 +56,9 @@ class VerifyEmail final : public LookupRows {
     return cells;
   }
 
-  TextCells Failed(const TextCells& row, const RowFault& fault) const override {
-    return columns_.Failed(row, fault);
-  }
-
  private:
   const std::size_t address_at_;
-  const LookupColumns columns_;
 };
-
-Columns Bind(const Json& specs, const Columns& input) {
-  PlaceOfAddress(specs, input);
-  return AddedTo(input).output();
-}
-
-std::unique_ptr<const LookupRows> Make(const Json& specs, const Columns& input) {
-  return std::make_unique<VerifyEmail>(specs, input);
-}
 
 }  // namespace
 
@@ -91,9 +73,9 @@ const BlockType kVerifyEmailBlock{
     .lane = Lane::kSmtp,
     .pace = kPace,
     .price = BlockPrice::kVerifyEmail,
-    .bind = Bind,
+    .bind = BindLookup<VerifyEmail>,
     .lookup = "find_email",
-    .make_lookup = Make,
+    .make_lookup = MakeLookup<VerifyEmail>,
 };
 
 }  // namespace vedette::domain
