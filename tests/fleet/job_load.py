@@ -1,10 +1,11 @@
 """Clients of jobs: they start lookups, wait for some, leave, repeat, cancel and look. What each asked and was answered
 goes into the ledger as kind "start", "cancel" and "view"."""
 
-import random
 import threading
 import time
 import uuid
+
+from load_clients import LoadClients
 
 TENANTS = ["seeker", "poor", "team", "locked"]
 CLIENTS = 5
@@ -27,22 +28,8 @@ class JobLoad:
         self.lock = threading.Lock()
         self.calls = 0
         self.started = []  # (tenant, job id)
-        self.over = threading.Event()
-        self.threads = [threading.Thread(target=self._client, args=(random.Random(f"{seed}/{n}"),), daemon=True)
-                        for n in range(CLIENTS)]
-
-    def start(self):
-        for thread in self.threads:
-            thread.start()
-
-    def stop(self):
-        self.over.set()
-        for thread in self.threads:
-            thread.join(60)
-
-    def _client(self, dice):
-        while not self.over.wait(dice.uniform(0.05, 0.4)):
-            self.step(dice)
+        self.clients = LoadClients(CLIENTS, seed, (0.05, 0.4), self.step)
+        self.start, self.stop = self.clients.start, self.clients.stop
 
     def step(self, dice):
         """One thing at random."""
@@ -84,7 +71,7 @@ class JobLoad:
         for attempt in range(REPEATS_MAX):
             answer = self._send(tenant, number, path, body, headers, len(leads), patience_s or (wait_s or 0) + 5)
             lost = answer[0] is None or answer[0] == 503 or answer[0] == 409
-            if not key or self.over.is_set() or not (lost or (again and attempt == 0)):
+            if not key or self.clients.over.is_set() or not (lost or (again and attempt == 0)):
                 break
             patience_s = None
         return answer

@@ -2,10 +2,11 @@
 was answered goes into the ledger as kind "run_start" and "run_cancel". The blocks compute and ask nobody: what rows of
 providers do is job_load.py's."""
 
-import random
 import threading
 import time
 import uuid
+
+from load_clients import LoadClients
 
 TENANTS = ["seeker", "locked"]
 CLIENTS = 2
@@ -53,25 +54,14 @@ class RunLoad:
         self.workflows = {name: operator.must(operator.api(
             load.tenant(name).key, "POST", "/workflows/create_workflow",
             {"workflow_name": "fleet", "workflow_definition": DEFINITION}))["id"] for name in TENANTS}
-        self.over = threading.Event()
-        self.threads = [threading.Thread(target=self._client, args=(random.Random(f"{seed}/{n}"),), daemon=True)
-                        for n in range(CLIENTS)]
+        self.clients = LoadClients(CLIENTS, seed, (0.5, 2), self.step)
+        self.start, self.stop = self.clients.start, self.clients.stop
 
-    def start(self):
-        for thread in self.threads:
-            thread.start()
-
-    def stop(self):
-        self.over.set()
-        for thread in self.threads:
-            thread.join(60)
-
-    def _client(self, dice):
-        while not self.over.wait(dice.uniform(0.5, 2)):
-            if self.started and dice.random() < 0.25:
-                self.cancel(*dice.choice(self.started[-4:]))
-            else:
-                self.ask(dice, self.load.tenant(dice.choices(TENANTS, [3, 1])[0]))
+    def step(self, dice):
+        if self.started and dice.random() < 0.25:
+            self.cancel(*dice.choice(self.started[-4:]))
+        else:
+            self.ask(dice, self.load.tenant(dice.choices(TENANTS, [3, 1])[0]))
 
     def ask(self, dice, tenant):
         """Starts one run. Where the answer is lost and the request has a key, it is repeated."""
@@ -91,7 +81,7 @@ class RunLoad:
                             error=found.get("error"))
             if run:
                 self.started.append((tenant, run))
-            if not key or self.over.is_set() or status not in (None, 409, 503):
+            if not key or self.clients.over.is_set() or status not in (None, 409, 503):
                 break
 
     def cancel(self, tenant, run):
