@@ -55,12 +55,16 @@ std::optional<Uuid> Uuid::Parse(std::string_view text) {
 Uuid Uuid::V7(const Clock& clock) {
   Uuid id = V4();
   const auto since_epoch = clock.Now().time_since_epoch();
-  auto ms = static_cast<std::uint64_t>(
-      std::chrono::floor<std::chrono::milliseconds>(since_epoch).count());
+  const auto whole = std::chrono::floor<std::chrono::milliseconds>(since_epoch);
+  auto ms = static_cast<std::uint64_t>(whole.count());
   for (int i = 5; i >= 0; --i) {
     id.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(ms & 0xFF);
     ms >>= 8;
   }
+  // The microseconds, 0 to 999, as a fraction of the 12 bits that follow.
+  const auto fraction = static_cast<std::uint64_t>((since_epoch - whole).count()) * 4096 / 1000;
+  id.bytes[6] = static_cast<std::uint8_t>(fraction >> 8);
+  id.bytes[7] = static_cast<std::uint8_t>(fraction & 0xFF);
   SetVersion(&id, 7);
   return id;
 }

@@ -25,8 +25,9 @@ struct Uuid {
   // Accepts the 36-character form in either case, nothing else.
   static std::optional<Uuid> Parse(std::string_view text);
 
-  // Version 7: milliseconds, then random bits (from the operating system). Ids made later sort
-  // later, to the millisecond. Any thread.
+  // Version 7: milliseconds, 12 bits of what follows them (RFC 9562, section 6.2, method 3), then
+  // 62 random bits (from the operating system). Ids made later sort later, to the microsecond, so
+  // that a list in the order of ids is in the order in which its things were made. Any thread.
   static Uuid V7(const Clock& clock);
 
   // Version 4: random. Any thread.

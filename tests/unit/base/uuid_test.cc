@@ -4,6 +4,7 @@
 
 #include <set>
 #include <unordered_set>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -56,11 +57,21 @@ TEST(Uuid, Version5MatchesThePublishedVector) {
 TEST(Uuid, Version7CarriesTheClockAndSortsByIt) {
   const Timestamp t = ParseTimestamp("2022-02-22T19:22:22.000Z");
   const Uuid id = Uuid::V7(FixedClock(t));
-  EXPECT_EQ(id.ToString().substr(0, 15), "017f22e2-79b0-7");
+  EXPECT_EQ(id.ToString().substr(0, 18), "017f22e2-79b0-7000");
   EXPECT_EQ(id.bytes[8] & 0xC0, 0x80);
   const Uuid later = Uuid::V7(FixedClock(t + std::chrono::milliseconds(1)));
   EXPECT_LT(id, later);
   EXPECT_LT(id.ToString(), later.ToString());
+  // Within a millisecond too: every microsecond has a fraction of its own, in their order.
+  Uuid before = id;
+  for (int us = 1; us < 1000; ++us) {
+    const Uuid next = Uuid::V7(FixedClock(t + std::chrono::microseconds(us)));
+    ASSERT_LT(std::vector(before.bytes.begin(), before.bytes.begin() + 8),
+              std::vector(next.bytes.begin(), next.bytes.begin() + 8))
+        << us;
+    before = next;
+  }
+  EXPECT_LT(before, later);
 }
 
 TEST(Uuid, RandomOnesDifferAndSayTheirVersion) {
