@@ -206,7 +206,7 @@ TEST_F(ApiCredentials, OfEqualAssertionsOnTwoProcessesExactlyOneGetsAToken) {
       [](const std::string&, const std::string&) { return std::nullopt; }, log);
   const std::string assertion = Assertion(client);
   std::vector<std::shared_ptr<ApiExchange>> sent;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 100; ++i) {
     net::ServerRequest request;
     request.method = "POST";
     request.path = request.target = "/oauth/token";
