@@ -152,6 +152,28 @@ TEST_F(FindingsTest, NewEntitiesAreWhatTheNextBlockLooksAtAndACycleEnds) {
   ExpectJobMoneyAddsUp();
 }
 
+TEST_F(FindingsTest, WhetherAnEntityIsLookedAtIsSaidByTheProcessThatFoundIt) {
+  const Subject a = Domain("a.example");
+  const auto job = Investigation({a}, 2);
+  Start(job);
+  std::vector<Finding> found;
+  const auto add = [&](const Subject& to, std::optional<bool> is_expandable) {
+    for (Finding& finding : LinkTo(job.id, a, to)) {
+      finding.is_expandable = is_expandable;
+      found.push_back(finding);
+    }
+  };
+  add({SubjectKind::kCompany, "Acme"}, true);
+  add({SubjectKind::kUrl, "https://a.example/"}, false);
+  add({SubjectKind::kPhone, "+4930"}, std::nullopt);
+  add(Domain("b.example"), std::nullopt);
+  RecordJob(job.id, {Ended(Claim().chunks.at(0), {found})});
+  EXPECT_EQ(Sql("select rows::text from job_part where block = 0"),
+            R"([[{"type":"company","value":"Acme"}],[{"type":"domain","value":"b.example"}]])");
+  EXPECT_EQ(Listed(job.id).size(), 8U) << "the others are kept";
+  EXPECT_EQ(Job(job.id, "reserved_mc"), std::to_string(2 * kPrice));
+}
+
 TEST_F(FindingsTest, AtItsNumberOfFindingsAnInvestigationIsCompleted) {
   const auto job = Investigation({Domain("a.example"), Domain("b.example")}, 2, 3);
   Start(job);
