@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "domain/workflow/block_types.h"
 #include "domain/workflow/template.h"
 #include "store/workflows/templates.h"
 #include "tests/store/api_runs_support.h"
@@ -54,6 +55,109 @@ TEST_F(ApiTemplates, ATemplateAnswersToItsSlugAndItsId) {
   EXPECT_EQ(by_slug.body["preview_blocks"], (Json::array({"read_csv", "dedupe", "monitor"})));
   const Reply by_id = Show(by_slug.body["id"]);
   EXPECT_EQ(by_id.body, by_slug.body);
+}
+
+// The build for ThreadSanitizer is one without libphonenumber (CMakePresets.json).
+TEST_F(ApiTemplates, WithoutLibphonenumberTheBuildGoesOnAndItsBlockIsAbsent) {
+  const bool has_phones = domain::FindBlockType("verify_phone") != nullptr;
+  std::set<std::string> blocks;
+  const Reply listed = Ask("GET", "/workflows/blocks");
+  for (const Json& block : listed.body) blocks.insert(block["block_name"]);
+  EXPECT_EQ(blocks.size(), has_phones ? 14U : 13U);
+  EXPECT_EQ(blocks.contains("verify_phone"), has_phones);
+  EXPECT_EQ(Show("clean-phone-list").status, has_phones ? 200 : 404);
+  EXPECT_EQ(Show("verified-emails-from-csv").status, 200);
+  const Json body{{"workflow_name", "phones"},
+                  {"workflow_definition",
+                   Chain({WebhookSource(), Block("verify_phone", {{"phone_column", "p"}})})}};
+  const Reply made = Ask("POST", "/workflows/create_workflow", body);
+  EXPECT_EQ(made.status, has_phones ? 200 : 422) << made.raw.body;
+  if (!has_phones) {
+    EXPECT_EQ(made.type(), "unknown_block");
+  }
+}
+
+TEST_F(ApiTemplates, KeysThatStandForNothingAre404) {
+  const std::string own = NewTemplate(acme.org_id, "own-one");
+  const std::string hidden = NewTemplate(acme.org_id, "hidden", {{"internal", true}});
+  for (const std::string& key :
+       {std::string("nothing"), std::string("Watch-Pricing-Pages"), base::Uuid::V4().ToString(),
+        std::string(201, 'a'), acme.org_id + ":own-one", acme.org_id + "%3Aown-one",
+        acme.org_id + ":watch-pricing-pages", std::string(":watch-pricing-pages"),
+        std::string("own-one"), std::string("hidden"), hidden}) {
+    const Reply reply = Show(key);
+    EXPECT_EQ(reply.status, 404) << key;
+    EXPECT_EQ(reply.error(), "not_found");
+  }
+  EXPECT_EQ(Show(own).status, 200);
+}
+
+TEST_F(ApiTemplates, AnOrganisationsOwnIsItsAlone) {
+  const std::string id = NewTemplate(acme.org_id, "own-one");
+  const Reply own = Show(id);
+  ASSERT_EQ(own.status, 200) << own.raw.body;
+  EXPECT_EQ(own.body["key"], acme.org_id + ":own-one");
+  EXPECT_EQ(own.body["scope"], "org");
+  EXPECT_EQ(own.body["preview_blocks"], (Json::array({"webhook", "dedupe"})));
+  const Tenant other = NewTenant("other");
+  const Headers theirs{{"x-api-key", other.key}};
+  EXPECT_EQ(Show(id, theirs).status, 404);
+  EXPECT_EQ(Ask("GET", "/templates?category=own", theirs).body["templates"], Json::array());
+  EXPECT_EQ(Ask("POST", "/workflows/create_workflow",
+                Json{{"workflow_name", "w"}, {"template_key", id}}, theirs)
+                .status,
+            404);
+  const Headers teammate{{"x-api-key", NewKey(acme.org_id, NewTeam(acme.org_id))}};
+  EXPECT_EQ(Show(id, teammate).status, 200) << "it is the organisation's";
+}
+
+TEST_F(ApiTemplates, TheListHasTheShippedOnesThenTheOwnPageByPage) {
+  const std::size_t shipped = domain::ShippedTemplates().size();
+  const std::string first = NewTemplate(acme.org_id, "own-1");
+  NewTemplate(acme.org_id, "own-2", {{"internal", true}});
+  const std::string third = NewTemplate(acme.org_id, "own-3", {{"tags", Json::array({"x", "y"})}});
+  const Reply whole = Ask("GET", "/templates");
+  ASSERT_EQ(whole.status, 200) << whole.raw.body;
+  EXPECT_FALSE(whole.body.contains("next_cursor"));
+  std::vector<std::string> ids;
+  for (const Json& shown : whole.body["templates"]) {
+    ids.push_back(shown["id"]);
+    EXPECT_FALSE(shown.contains("blocks"));
+    EXPECT_FALSE(shown.contains("edges"));
+  }
+  ASSERT_EQ(ids.size(), shipped + 2);
+  EXPECT_EQ(ids[shipped], first);
+  EXPECT_EQ(ids[shipped + 1], third);
+  std::vector<std::string> paged;
+  std::string cursor;
+  do {
+    const Reply page =
+        Ask("GET", "/templates?limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor));
+    ASSERT_EQ(page.status, 200) << page.raw.body;
+    for (const Json& shown : page.body["templates"]) paged.push_back(shown["id"]);
+    cursor = page.body.value("next_cursor", "");
+  } while (!cursor.empty());
+  EXPECT_EQ(paged, ids);
+  EXPECT_EQ(Ask("GET", "/templates?tag=y").body["templates"].size(), 1U);
+  EXPECT_EQ(Ask("GET", "/templates?category=monitoring").body["templates"][0]["slug"],
+            "watch-pricing-pages");
+  EXPECT_EQ(Ask("GET", "/templates?category=own&tag=mine").body["templates"].size(), 1U);
+  EXPECT_EQ(Ask("GET", "/templates?limit=0").status, 422);
+  EXPECT_EQ(Ask("GET", "/templates?limit=101").status, 422);
+  EXPECT_EQ(Ask("GET", "/templates?cursor=x").error(), "invalid_cursor");
+}
+
+TEST_F(ApiTemplates, AWorkflowBeginsWithATemplate) {
+  const Json body{{"workflow_name", "prices"}, {"template_key", "watch-pricing-pages"}};
+  const Headers key{{"idempotency-key", "k"}};
+  const Json body{{"workflow_name", "phones"},
+                  {"workflow_definition",
+                   Chain({WebhookSource(), Block("verify_phone", {{"phone_column", "p"}})})}};
+  const Reply made = Ask("POST", "/workflows/create_workflow", body);
+  EXPECT_EQ(made.status, has_phones ? 200 : 422) << made.raw.body;
+  if (!has_phones) {
+    EXPECT_EQ(made.type(), "unknown_block");
+  }
 }
 
 TEST_F(ApiTemplates, KeysThatStandForNothingAre404) {
