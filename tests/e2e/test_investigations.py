@@ -122,9 +122,11 @@ def findings_of(tenant, investigation):
 
     def read():
         nonlocal cursor
-        page = tenant.get(f"{PATH}/{investigation}/findings?limit=50{cursor}")
-        items.extend(page["items"])
-        cursor = "&cursor=" + page["resume_cursor"]
+        page = {"next_cursor": ""}
+        while page["next_cursor"] is not None:
+            page = tenant.get(f"{PATH}/{investigation}/findings?limit=50{cursor}")
+            items.extend(page["items"])
+            cursor = "&cursor=" + page["resume_cursor"]
         return page["complete"]
 
     wait_until("every finding", read, 120)
