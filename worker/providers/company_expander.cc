@@ -58,9 +58,10 @@ class CompanyExpander::Walk : public std::enable_shared_from_this<Walk> {
     asked.person = std::make_shared<const domain::Person>(std::move(person));
     asked.timeout = request_.timeout;
     asked.may_call = request_.may_call;
-    parts->providers.Ask(
-        parts->order[provider], std::move(asked),
-        [self = shared_from_this(), provider](Asked answer) { self->OnAsked(provider, answer); });
+    parts->providers.Ask(parts->order[provider], std::move(asked),
+                         [self = shared_from_this(), provider](const Asked& answer) {
+                           self->OnAsked(provider, answer);
+                         });
   }
 
  private:
