@@ -18,7 +18,7 @@ REAL_ENGINE = "VEDETTE_TEST_OPENSEARCH_URL"
 BODIES = 10_000
 WHOLE_BODIES = 200
 # Of sixty filters each, of which mingo can judge some.
-SIMPLE_GROUPS = 600
+SIMPLE_GROUPS = 320
 
 
 @pytest.fixture(scope="module")
