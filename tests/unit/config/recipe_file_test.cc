@@ -9,6 +9,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/provider_rules.h"
 
 namespace vedette::config {
 namespace {
@@ -213,6 +214,18 @@ TEST_F(RecipesDir, ARecipeIsAProviderOfWhatItServes) {
   EXPECT_THAT(Load("[lookups]\nfind_email_personal = [\"mine\"]\n"), HasSubstr("that serves it"));
   EXPECT_THAT(Load("[lookups]\ncompany_domain = [\"mine\"]\n"), HasSubstr("that serves it"));
   EXPECT_THAT(Load("[lookups]\nverifier = \"mine\"\n"), HasSubstr("verifies addresses"));
+}
+
+TEST_F(RecipesDir, FindersAreOursTheOperatorsServicesAndRecipesEachInItsModes) {
+  folder_.Write("a.toml", std::string(kTop) + kRequest + kAnswer);
+  const std::string path =
+      folder_.Write("vedette.conf", "[providers]\nrecipes_dir = \"" + folder_.path() +
+                                        "\"\n[providers.http.own]\nurl = \"http://a.example/\"\n");
+  const domain::KnownFinders known = FindersOf(LoadConfig(path, {}));
+  EXPECT_THAT(known.all,
+              testing::ElementsAre("null", "pattern", "store", "website", "own", "mine"));
+  EXPECT_THAT(known.personal, testing::ElementsAre("null", "store", "website", "own"));
+  EXPECT_EQ(known.professional, known.all);
 }
 
 TEST_F(RecipesDir, AnIdIsUsedOnce) {
