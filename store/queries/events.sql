@@ -63,6 +63,29 @@ select :event_columns, monitor_id, row_id, bytes_until from (
 where bytes_until - bytes < $6
 order by tick_id desc, id desc
 
+-- name: event_list_every
+-- As event_list_monitor, of every organisation, in ticks after $1: each one's newest by its index, and of these the newest.
+select :event_columns, monitor_id, row_id, bytes_until from (
+  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
+  from (
+    select newest.*
+    from organisation o
+    cross join lateral (
+      select :event_columns, monitor_id, row_id
+      from event
+      where org_id = o.id and tick_id > $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
+        and ($4::int[] is null or event_type = any ($4))
+      order by tick_id desc, id desc
+      limit $5
+    ) newest
+    order by newest.tick_id desc, newest.id desc
+    limit $5
+  ) e
+  cross join lateral (select :event_bytes as bytes) b
+) page
+where bytes_until - bytes < $6
+order by tick_id desc, id desc
+
 -- name: event_tick
 select tick_id from event where row_id = $1 and event_group_id = $2 limit 1
 
