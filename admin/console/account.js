@@ -1,7 +1,7 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {badge, h, number, table, when} from './dom.js';
+import {badge, copyable, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
 const SESSIONS_SHOWN = 20;
@@ -20,9 +20,9 @@ function keysOf(client) {
 }
 
 function revokeTokens(path, client, again) {
-  return h('button', {type: 'button', click: async () => {
+  return h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
-      title: `End tokens: ${client.name}`, button: 'End tokens',
+      title: `End tokens: ${client.name}`, button: 'End tokens', danger: true,
       what: 'Every token of this client is refused from the next request on. It may get new ones with its keys.',
       act: values => ask('POST', `${path}/${client.id}/revoke-tokens`, values),
     });
@@ -33,9 +33,9 @@ function revokeTokens(path, client, again) {
 function switchClient(path, client, again) {
   const disable = client.status === 'active';
   const title = disable ? 'Disable' : 'Enable';
-  return h('button', {type: 'button', click: async () => {
+  return h('button', {type: 'button', class: disable && 'final', click: async () => {
     const done = await confirmChange({
-      title: `${title}: ${client.name}`, button: title,
+      title: `${title}: ${client.name}`, button: title, danger: disable,
       what: disable ? 'Its tokens are refused from the next request on, for ever, and it gets no others.'
         : 'It may get tokens again.',
       act: values => ask('PATCH', `${path}/${client.id}`, {status: disable ? 'disabled' : 'active', ...values}),
@@ -49,7 +49,7 @@ export async function clients(organisation, again) {
   const {items} = await ask('GET', path);
   return table('OAuth clients', [
     ['Name', c => h('span', null, c.name, ' ', c.status === 'disabled' ? badge('disabled', 'bad') : '')],
-    ['Id', c => h('code', null, c.id)],
+    ['Id', c => copyable(c.id)],
     ['Team', c => organisation.teams.find(t => t.id === c.team_id)?.name ?? '–'],
     ['Keys', keysOf],
     ['Last used', c => when(c.last_used_at)],
@@ -67,7 +67,7 @@ export async function sessions(organisation, again) {
     ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
     ['Opened', s => when(s.created_at)],
     ['Expires', s => when(s.expires_at)],
-    ['Change', s => h('button', {type: 'button', click: async () => {
+    ['Change', s => h('button', {type: 'button', class: 'final', click: async () => {
       const done = await confirmChange({
         title: `End the session of ${s.user_id}`, button: 'End', danger: true,
         what: 'Its token is refused from the next request on.',

@@ -8,11 +8,11 @@ const STATES = [['', 'not delivered'], ['pending', 'pending'], ['dead', 'dead'],
 
 // What a delivery tells of: a check of a monitor's row, or the end of a job.
 function about(d) {
-  if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', h('code', null, d.event_group_id)]];
+  if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', copyable(d.event_group_id)]];
   return [
     ['Monitor', named('monitor', d.monitor_id)],
     ['Row', h('a', {href: `#/monitors/${d.monitor_id}/rows/${d.row_id}`}, d.row_id)],
-    ['Check', h('code', null, d.event_group_id)],
+    ['Check', copyable(d.event_group_id)],
   ];
 }
 
@@ -97,7 +97,7 @@ export async function delivery(main, [id]) {
       ['Id', copyable(d.id)], ['Type', d.type], ['Made', exactly(d.created_at)],
       ['Organisation', named('organisation', d.org_id)],
       ...about(d),
-      ['Attempts', number(d.attempts)], ['Next attempt', when(d.next_attempt_at)],
+      ['Attempts', number(d.attempts)], ['Next attempt', exactly(d.next_attempt_at)],
       ['Last error', d.last_error ?? '–'],
     ]),
     h('h3', null, d.state === 'delivered' ? 'As it was sent' : 'As it is sent next'), requestOf(d),

@@ -161,7 +161,11 @@ export async function organisation(main, [id]) {
       ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
         h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'), ', ',
         h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]],
-      ['Dead deliveries', h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'of this organisation')],
+      ['Changes that monitors saw', h('a', {href: `#/changes?org_id=${o.id}`}, 'of this organisation')],
+      ['Jobs', [h('a', {href: `#/jobs?org_id=${o.id}`}, 'jobs'), ', ', h('a', {href: `#/runs?org_id=${o.id}`}, 'runs')]],
+      ['Deliveries', [h('a', {href: `#/deliveries?org_id=${o.id}`}, 'not delivered'), ', ',
+        h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'dead')]],
+      ['Who changed what', h('a', {href: `#/audit?org_id=${o.id}`}, 'in the audit')],
     ]),
     table('Teams', [
       ['Name', t => t.name], ['Id', t => copyable(t.id)],
@@ -171,9 +175,10 @@ export async function organisation(main, [id]) {
     ], o.teams, 'No team.'),
     table('API keys', [
       ['Name', k => k.name], ['Begins with', k => h('code', null, k.prefix)],
+      ['History', k => h('a', {href: `#/audit?target=${k.id}`}, 'audit')],
       ['Team', k => o.teams.find(t => t.id === k.team_id)?.name ?? '–'],
       ['Made', k => when(k.created_at)],
-      ['Change', k => h('button', {type: 'button', click: async () => {
+      ['Change', k => h('button', {type: 'button', class: 'final', click: async () => {
         const done = await confirmChange({
           title: `Revoke: ${k.name}`, button: 'Revoke', danger: true,
           what: `Requests with this key are refused within 5 seconds. That cannot be undone.${await madeBy(id, k.id)}`,

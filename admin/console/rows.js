@@ -1,52 +1,12 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
 import {ask} from './api.js';
-import {badge, copyable, difference, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {diff} from './diff.js';
+import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
 import {named} from './names.js';
 
 const EVENTS_SHOWN = 500;
 const KINDS = [['', 'changes and errors'], ['change', 'changes'], ['error', 'errors'], ['all', 'completions too']];
-
-// A list that a page gave, as its elements; nothing for another text.
-function elements(text) {
-  if (!text.startsWith('[')) return null;
-  try {
-    const list = JSON.parse(text);
-    return Array.isArray(list) ? list.map(String) : null;
-  } catch {
-    return null;
-  }
-}
-
-// What one list has more than the other, each element as often as it is more.
-function more(list, than) {
-  const left = [...than];
-  return list.filter(one => {
-    const at = left.indexOf(one);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-}
-
-function listDiff(from, to) {
-  const [gone, come] = [more(from, to), more(to, from)];
-  return h('div', {class: 'diff'},
-    h('del', null, gone.length === 0 ? 'none removed' : ['removed: ', gone.join(', ')]),
-    h('ins', null, come.length === 0 ? 'none added' : ['added: ', come.join(', ')]));
-}
-
-// What was beside what is; of lists what came and went, of texts what differs is marked.
-function diff(event) {
-  const {previous_value: from, current_value: to} = event;
-  if (typeof from !== 'string' || typeof to !== 'string') {
-    return h('div', {class: 'diff'}, h('del', null, value(from)), h('ins', null, value(to)));
-  }
-  const lists = [elements(from), elements(to)];
-  if (lists[0] && lists[1]) return listDiff(...lists);
-  const [before, was, is, after] = difference(from, to);
-  return h('div', {class: 'diff'},
-    h('del', null, before, was && h('mark', null, was), after), h('ins', null, before, is && h('mark', null, is), after));
-}
 
 // An event as an item of a list; of many rows' with a link to its row.
 export function eventRow(event, monitorId) {
@@ -114,6 +74,7 @@ export async function rowPage(main, [monitorId, rowId], filter) {
       ['Present values', present(row)],
       ['Last completed check', exactly(row.last_run_at)],
       ['Failing', row.failure ? ['since ', exactly(row.failure.since), `: ${row.failure.message}`] : 'no'],
+      ['Who changed it', h('a', {href: `#/audit?target=${rowId}`}, 'in the audit')],
     ]),
     charts.length > 0 && h('div', {class: 'charts'}, charts),
     h('h3', null, 'Events'),
