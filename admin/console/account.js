@@ -1,6 +1,6 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
-import {confirmChange} from './dialog.js';
+import {confirmChange, field} from './dialog.js';
 import {badge, copyable, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
@@ -44,18 +44,60 @@ function switchClient(path, client, again) {
   }}, title);
 }
 
+function deleteClient(path, client, again) {
+  return h('button', {type: 'button', class: 'final', click: async () => {
+    const done = await confirmChange({
+      title: `Delete: ${client.name}`, button: 'Delete', danger: true,
+      what: 'Its tokens are refused from the next request on, and its keys and its name are gone. That cannot be undone.',
+      act: values => ask('DELETE', `${path}/${client.id}`, reasonOf(values)),
+    });
+    if (done) again();
+  }}, 'Delete');
+}
+
+// A key that is uploaded: for clients that publish none.
+function addKey(path, client, again) {
+  return client.jwks_uri === null && h('button', {type: 'button', click: async () => {
+    const pem = h('textarea', {id: 'dialog-public_key_pem', name: 'public_key_pem', rows: 6, required: true, spellcheck: 'false'});
+    const done = await confirmChange({
+      title: `Add a key: ${client.name}`, button: 'Add', what: 'A public key, with which the client signs what it asks tokens with.',
+      fields: [{id: pem.id, label: 'Public key (PEM)', input: pem}, field('kid', 'Its id (empty: its thumbprint)')],
+      act: ({kid, ...values}) => ask('POST', `${path}/${client.id}/keys`, {...values, ...kid !== '' && {kid}}),
+    });
+    if (done) again();
+  }}, 'Add key');
+}
+
+function newClient(organisation, path, again) {
+  return h('button', {type: 'button', click: async () => {
+    const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
+      organisation.teams.map(t => h('option', {value: t.id}, t.name)));
+    const done = await confirmChange({
+      title: `New OAuth client: ${organisation.name}`, button: 'Make it',
+      what: 'It gets tokens with keys that it publishes at an https address, or that are added afterwards.',
+      fields: [field('name', 'Name', {required: true, maxlength: 200}), {id: 'dialog-team', label: 'Sees the monitors of', input: team},
+               field('jwks_uri', 'Where it publishes its keys (empty: keys are added)', {inputmode: 'url'})],
+      act: ({name, team_id: teamId, jwks_uri: uri, reason}) =>
+        ask('POST', path, {name, ...teamId && {team_id: teamId}, ...uri && {jwks_uri: uri}, reason}),
+    });
+    if (done) again();
+  }}, 'New OAuth client');
+}
+
 export async function clients(organisation, again) {
   const path = `/orgs/${organisation.id}/oauth-clients`;
   const {items} = await ask('GET', path);
-  return table('OAuth clients', [
+  const list = table('OAuth clients', [
     ['Name', c => h('span', null, c.name, ' ', c.status === 'disabled' ? badge('disabled', 'bad') : '')],
     ['Id', c => copyable(c.id)],
     ['Team', c => organisation.teams.find(t => t.id === c.team_id)?.name ?? '–'],
     ['Keys', keysOf],
     ['Last used', c => when(c.last_used_at)],
     ['Made by', c => c.created_by.kind === 'operator' ? `operator ${c.created_by.label}` : c.created_by.label],
-    ['Change', c => h('span', {class: 'buttons'}, switchClient(path, c, again), revokeTokens(path, c, again))],
+    ['Change', c => h('span', {class: 'buttons'}, addKey(path, c, again), switchClient(path, c, again),
+      revokeTokens(path, c, again), deleteClient(path, c, again))],
   ], items, 'No OAuth client.');
+  return [list, h('p', {class: 'buttons'}, newClient(organisation, path, again))];
 }
 
 // Sessions that somebody may still use, newest first.

@@ -6,10 +6,12 @@ import {changes} from './changes.js';
 import {deliveries, delivery} from './deliveries.js';
 import {duration, exactTimes, h, renewTimes, replace} from './dom.js';
 import {job, jobs} from './jobs.js';
+import {keys} from './keys.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitor, monitors} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
+import {privacy} from './privacy.js';
 import {rowPage} from './rows.js';
 import {run, runs} from './runs.js';
 import {tickPage} from './ticks.js';
@@ -34,6 +36,8 @@ const PAGES = [
   ['organisations', organisations],
   [`organisations/${ID}`, organisation],
   [`organisations/${ID}/new-monitor`, newMonitor],
+  ['privacy', privacy],
+  ['keys', keys],
   ['audit', audit],
 ].map(([pattern, page]) => [new RegExp(`^${pattern}$`), page]);
 

@@ -58,6 +58,18 @@ function featuresButton(o, again) {
   });
 }
 
+function externalIdButton(o, again) {
+  return button('Name at the identity provider', async () => {
+    const done = await confirmChange({
+      title: `Name at the identity provider: ${o.name}`, button: 'Set',
+      what: 'How your identity provider names this organisation. Empty: it has no name for it.',
+      fields: [field('external_id', 'Name', {maxlength: 255, value: o.external_id ?? ''})],
+      act: ({external_id: text, reason}) => ask('PATCH', `/orgs/${o.id}`, {external_id: text === '' ? null : text, reason}),
+    });
+    if (done) again();
+  });
+}
+
 const limitOf = text => text === '' ? null : Number(text);
 
 function teamButton(o, team, again) {
@@ -152,7 +164,7 @@ export async function organisation(main, [id]) {
   replace(main,
     h('h2', null, o.name, ' ', health(o)),
     h('p', {class: 'buttons'}, creditsButton(o, again), featuresButton(o, again), keyButton(o, again),
-      secretButton(o, again), teamButton(o, null, again), lockButton(o, again)),
+      secretButton(o, again), teamButton(o, null, again), externalIdButton(o, again), lockButton(o, again)),
     facts([
       ['Id', copyable(o.id)], ['Name at the identity provider', o.external_id ?? '–'],
       ['Features', o.features.join(', ') || '–'],

@@ -1,5 +1,6 @@
 import {ask} from './api.js';
 import {Chart, haveCharts} from './charts.js';
+import {confirmChange} from './dialog.js';
 import {badge, duration, h, number, replace, table, when} from './dom.js';
 import {named} from './names.js';
 import {Rates} from './rates.js';
@@ -142,6 +143,16 @@ function show(o) {
   ];
 }
 
+// Ends the process that serves this console.
+function drainButton() {
+  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: () => confirmChange({
+    title: 'Drain this process', button: 'Drain', danger: true,
+    what: 'The process that answers here takes no new work, gives back what it has not begun, and ends. Others go on with it; this '
+      + 'console is gone until a process serves it again.',
+    act: values => ask('POST', '/drain', values),
+  })}, 'Drain this process'));
+}
+
 // Renewed every few seconds while the page is looked at; returns what ends that. `seen` is told of every renewal.
 export async function overview(main, _, __, seen) {
   const problem = h('p', {class: 'bad', role: 'alert'});
@@ -152,7 +163,7 @@ export async function overview(main, _, __, seen) {
   replace(main, h('h2', null, 'Overview'), problem, figures,
     h('div', {class: 'charts'}, charts.map(chart => chart.element)), note,
     !haveCharts && h('p', {class: 'note'}, 'This build has no charts: the charting library could not be fetched.'),
-    body);
+    body, drainButton());
   for (const chart of charts) for (const point of points) chart.add(point);
   let ended = false;
   let asking = false;

@@ -75,6 +75,9 @@ class Operator {
     assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
     await this.page.getByRole('region', {name: 'Monitors that fail'}).getByRole('link', {name: 'cannot work'}).waitFor();
     await this.age(/^shown as it was \d/);
+    await this.button('Drain this process').click();
+    await this.page.getByRole('dialog').getByText('gives back what it has not begun').waitFor();
+    await this.page.keyboard.press('Escape');
     // A second point, so that there is a line.
     await this.page.waitForResponse(answer => answer.url().endsWith('/admin/v1/overview'));
     await this.look('overview');
@@ -286,6 +289,10 @@ class Operator {
     const secret = await this.takeSecret('The signing secret');
     await this.page.getByRole('region', {name: 'Signing secrets'}).getByText('current').waitFor();
     assert(!(await this.page.locator('main').innerText()).includes(secret), 'a secret is shown once');
+    await this.button('New OAuth client').click();
+    await dialog.getByLabel('Name').fill('warehouse');
+    await confirm('Make it');
+    await this.page.getByRole('region', {name: 'OAuth clients'}).getByText('warehouse').waitFor();
     await this.button('Features').click();
     await dialog.getByLabel('high_tier').uncheck();
     await confirm('Set');
@@ -460,12 +467,43 @@ class Operator {
     await this.badge('active');
   }
 
+  // What is not on the page of one organisation: whom nobody looks up, and the keys that seal secrets.
+  async keepPrivate() {
+    const dialog = this.page.getByRole('dialog');
+    const confirm = name => dialog.getByRole('button', {name, exact: true}).click();
+    await this.page.getByRole('link', {name: 'Privacy', exact: true}).click();
+    await this.main('Everybody may be looked up.');
+    await this.button('Let nobody look up').click();
+    await dialog.getByLabel('An address').fill('ada@private.example');
+    await this.look('suppress');
+    await confirm('Let nobody look up');
+    assert(await dialog.isVisible(), 'nobody is listed without a reason');
+    await dialog.getByLabel('Reason').fill('asked us to');
+    await confirm('Let nobody look up');
+    await this.main('The address is on the list.');
+    const listed = this.page.getByRole('region', {name: 'Whom nobody looks up'});
+    await listed.getByText('asked us to').waitFor();
+    assert(!(await this.page.locator('main').innerText()).includes('ada@'), 'the list names nobody');
+    assert.equal(await this.button('Erase a person').getAttribute('class'), 'final');
+    await this.button('Count what an erasure reaches').click();
+    await dialog.getByLabel('The person\'s address').fill('nobody@private.example');
+    await confirm('Count');
+    await this.main(/^An erasure would take out: 0 facts, 0 rows of 0 jobs, 0 findings/);
+    await this.look('privacy');
+    await this.page.getByRole('link', {name: 'Keys', exact: true}).click();
+    await this.main('present');
+    await this.button('Seal again with the present key').click();
+    await confirm('Seal again');
+    await this.main(/^0 sealed again/);
+    await this.look('keys');
+  }
+
   async onAPhone() {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
     const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, change: `monitors/${monitor.id}/change`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
                    jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations',
-                   changes: 'changes', audit: 'audit'};
+                   changes: 'changes', privacy: 'privacy', keys: 'keys', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
       await this.page.locator('main h2').first().waitFor();
@@ -527,7 +565,7 @@ async function main() {
   try {
     for (step of ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
                   'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
-                  'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
+                  'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);
     }
