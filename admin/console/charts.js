@@ -30,6 +30,12 @@ export class Chart {
 
   // A point is {at, since?}, and what the lines read of it.
   add(point) {
+    this.take(point);
+    this.show();
+  }
+
+  // As add, and draws nothing yet.
+  take(point) {
     if (this.data[0].length === 0) {
       // The axis begins a minute ago, and the first rates are those of all the time since the heartbeat before.
       this.push(point.at - FIRST_RANGE_S * 1000, null);
@@ -38,7 +44,6 @@ export class Chart {
       this.push(point.at - 1, null);  // nobody looked meanwhile: no line across
     }
     this.push(point.at, point);
-    this.show();
   }
 
   push(at, point) {

@@ -164,7 +164,7 @@ export async function overview(main, _, __, seen) {
     h('div', {class: 'charts'}, charts.map(chart => chart.element)), note,
     !haveCharts && h('p', {class: 'note'}, 'This build has no charts: the charting library could not be fetched.'),
     body, drainButton());
-  for (const chart of charts) for (const point of points) chart.add(point);
+  for (const chart of charts) for (const point of points) chart.take(point);
   let ended = false;
   let asking = false;
   const renew = async () => {
