@@ -1,6 +1,6 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
+import {copyable, copyButton, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 import {named} from './names.js';
 
@@ -45,7 +45,9 @@ function requestOf(d) {
     : 'Its monitor has no webhook_url any more.');
   const {method, url, headers, body} = d.request;
   const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
-  return h('pre', {class: 'request', tabindex: '0', 'aria-label': 'The request'}, [`${method} ${url}`, ...lines, '', body].join('\n'));
+  return [
+    h('pre', {class: 'request', tabindex: '0', 'aria-label': 'The request'}, [`${method} ${url}`, ...lines, '', body].join('\n')),
+    h('p', {class: 'note'}, 'The address ', copyButton(url, 'Copy the address'), ' the body ', copyButton(body, 'Copy the body'))];
 }
 
 function replayMany(filter, again) {

@@ -43,14 +43,19 @@ export function table(caption, columns, items, empty = 'None.') {
         h('tr', null, columns.map(([title, cell, kind]) => h('td', {class: kind, 'data-column': title}, cell(item))))))));
 }
 
-// An id, or another text that is taken elsewhere, with a button that copies it.
-export function copyable(text) {
-  const button = h('button', {type: 'button', class: 'copy', 'aria-label': `Copy ${text}`, click: async () => {
+// A button that copies a text; `label` says which.
+export function copyButton(text, label) {
+  const button = h('button', {type: 'button', class: 'copy', 'aria-label': label, click: async () => {
     await copy(text);
     button.textContent = 'Copied';
     setTimeout(() => { button.textContent = 'Copy'; }, 2000);
   }}, 'Copy');
-  return h('span', {class: 'copyable'}, h('code', null, text), ' ', button);
+  return button;
+}
+
+// An id, or another text that is taken elsewhere, with a button that copies it.
+export function copyable(text) {
+  return h('span', {class: 'copyable'}, h('code', null, text), ' ', copyButton(text, `Copy ${text}`));
 }
 
 // The clipboard's own interface is there on loopback and over https alone, and may be refused.

@@ -40,7 +40,7 @@ export async function jobs(main, _, filter) {
       ['Job', j => h('a', {href: `#/jobs/${j.id}`}, when(j.created_at))],
       ['Kind', j => j.kind],
       ['Status', j => statusBadge(j.status)],
-      ['Why', j => j.status_reason ?? ''],
+      ['Why', j => [j.status_reason ?? '', j.error && h('div', {class: 'bad'}, j.error)]],
       ['Organisation', j => named('organisation', j.org_id)],
       ['Charged', j => number(j.charged), 'n'],
       ['Reserved', j => number(j.reserved), 'n'],
@@ -76,6 +76,7 @@ export async function job(main, [id]) {
     facts([
       ['Id', copyable(j.id)],
       ['Health', health(j)],
+      j.kind === 'workflow' && ['Run', h('a', {href: `#/runs/${j.id}`}, 'as the graph of its blocks')],
       ['Why', j.status_reason ?? '–'], ['Error', j.error ?? '–'],
       ['Organisation', named('organisation', j.org_id)],
       ['Team', partOf(j.org_id, j.team_id)], ['Caller', caller(j.caller, j.org_id)],
@@ -84,7 +85,7 @@ export async function job(main, [id]) {
       ['Deadline', [exactly(j.deadline_at), overdue(j) && [' ', badge('overdue', 'bad')]]],
       ['Ended', exactly(j.finished_at)],
       ['Changes of it', h('a', {href: `#/audit?target=${j.id}`}, 'in the audit')],
-    ]),
+    ].filter(Boolean)),
     table('Blocks', [
       ['No.', b => number(b.block), 'n'],
       ['Type', b => b.type],
