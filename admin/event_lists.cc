@@ -9,6 +9,7 @@
 #include "rest/cursor.h"
 #include "store/monitors/events.h"
 #include "store/monitors/monitors.h"
+#include "store/monitors/rows.h"
 
 // The stored events of many rows: of one monitor, of an organisation, and of every organisation.
 namespace vedette::admin {
@@ -75,11 +76,11 @@ rest::Reply GetEvents(const Parts& parts, store::Session& session, const Call& c
 }
 
 rest::Reply GetMonitorEvents(const Parts&, store::Session& session, const Call& call) {
-  const rest::CursorOf list{'e', call.ids[0]};
   rest::Problems problems;
   rest::QueryReader input(call.request.query, &problems);
   store::EventListFilter filter;
   filter.monitor_id = call.ids[0];
+  filter.row_id = input.Id("row_id");
   const ListQuery query = ReadEventQuery(&input, &filter);
   // Of one tick alone: the list begins there, and ends where the tick does.
   const auto tick = input.Text("tick_id");
@@ -94,6 +95,10 @@ rest::Reply GetMonitorEvents(const Parts&, store::Session& session, const Call& 
   }
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (!store::GetMonitor(session, kEveryMonitor, call.ids[0])) return rest::NotFound("monitor");
+  if (filter.row_id && !store::GetRow(session, call.ids[0], *filter.row_id)) {
+    return rest::NotFound("row of this monitor");
+  }
+  const rest::CursorOf list{'e', filter.row_id.value_or(call.ids[0])};
   if (!ReadPlace(list, query, &filter)) return rest::InvalidCursor();
   auto page = store::ListEventsOfMany(session, filter);
   const auto earlier = [&](const domain::Event& event) { return event.tick_id < tick_id; };

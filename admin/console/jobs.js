@@ -22,8 +22,8 @@ const overdue = job => OPEN.includes(job.status) && new Date(job.deadline_at) < 
 function health(j) {
   const errors = j.blocks.reduce((sum, b) => sum + b.row_errors, 0);
   const retried = j.chunks.filter(c => c.claims > 1 || c.last_error !== null).length;
-  return [errors > 0 && badge(`${number(errors)} rows with errors`, 'warn'), ' ',
-    retried > 0 && badge(`${number(retried)} chunks tried again`, 'warn'),
+  return [errors > 0 && badge(`rows with errors: ${number(errors)}`, 'warn'), ' ',
+    retried > 0 && badge(`chunks tried again: ${number(retried)}`, 'warn'),
     errors + retried === 0 && 'no errors'];
 }
 

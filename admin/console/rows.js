@@ -1,12 +1,15 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
-import {ask} from './api.js';
+import {ask, query} from './api.js';
 import {diff} from './diff.js';
 import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {showList} from './list.js';
 import {named} from './names.js';
 
 const EVENTS_SHOWN = 500;
-const KINDS = [['', 'changes and errors'], ['change', 'changes'], ['error', 'errors'], ['all', 'completions too']];
+const EVENTS_A_PAGE = 50;
+const KINDS = [['', 'the newest changes and errors'], ['change', 'all changes'], ['error', 'all errors of checks that were made'],
+               ['all', 'the newest with completions']];
 
 // An event as an item of a list; of many rows' with a link to its row.
 export function eventRow(event, monitorId) {
@@ -49,18 +52,31 @@ function stepChart(field, events) {
       when(new Date(first).toISOString())));
 }
 
-function eventsOf(events, kind) {
-  const shown = events.filter(e => kind === 'all' || (kind === '' ? e.event_type !== 'completion' : e.event_type === kind));
-  return shown.length === 0 ? h('p', {class: 'empty'}, 'No such event.') : h('ol', {class: 'events'}, shown.map(e => eventRow(e)));
+function eventsOf(events) {
+  return events.length === 0 ? h('p', {class: 'empty'}, 'No such event.') : h('ol', {class: 'events'}, events.map(e => eventRow(e)));
+}
+
+// All events of one type, by pages; else the newest of all checks, those that were skipped among them.
+async function showEvents(into, path, ofRow, kind) {
+  if (kind === 'change' || kind === 'error') {
+    return showList(into, {
+      caption: 'Events, newest first', path: ofRow.path, filter: {...ofRow.filter, event_type: kind, limit: EVENTS_A_PAGE},
+      empty: 'No such event.', columns: [['What', e => h('ol', {class: 'events'}, eventRow(e))]],
+    });
+  }
+  const events = await ask('GET', `${path}/events${query({limit: EVENTS_SHOWN, include_completions: kind === 'all' || undefined})}`);
+  replace(into, eventsOf(events),
+    events.length === EVENTS_SHOWN && h('p', {class: 'note'}, `The newest ${EVENTS_SHOWN}. All changes, and all errors, can be chosen above.`));
 }
 
 export async function rowPage(main, [monitorId, rowId], filter) {
   const path = `/monitors/${monitorId}/rows/${rowId}`;
   const kind = filter.events ?? '';
-  const completions = kind === 'all' ? '&include_completions=true' : '';
-  const [row, events] = await Promise.all([
-    ask('GET', path), ask('GET', `${path}/events?limit=${EVENTS_SHOWN}${completions}`)]);
-  const charts = Object.keys(row.current).map(field => stepChart(field, events)).filter(Boolean);
+  const ofRow = {path: `/monitors/${monitorId}/events`, filter: {row_id: rowId}};
+  const [row, latest] = await Promise.all([
+    ask('GET', path), ask('GET', ofRow.path + query({...ofRow.filter, event_type: 'change', limit: EVENTS_SHOWN}))]);
+  const charts = Object.keys(row.current).map(field => stepChart(field, latest.items)).filter(Boolean);
+  const events = h('div');
   const choice = h('select', {id: 'events', change: () => { location.hash = `#${path}?events=${choice.value}`; }},
     KINDS.map(([name, text]) => h('option', {value: name, selected: name === kind}, text)));
   replace(main,
@@ -79,6 +95,6 @@ export async function rowPage(main, [monitorId, rowId], filter) {
     charts.length > 0 && h('div', {class: 'charts'}, charts),
     h('h3', null, 'Events'),
     h('p', {class: 'filter'}, h('span', null, h('label', {for: 'events'}, 'Show'), choice)),
-    eventsOf(events, kind),
-    events.length === EVENTS_SHOWN && h('p', {class: 'note'}, `Only the newest ${EVENTS_SHOWN} are shown.`));
+    events);
+  await showEvents(events, path, ofRow, kind);
 }

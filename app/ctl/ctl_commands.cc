@@ -177,6 +177,7 @@ std::vector<CtlCommand> RowCommands() {
        "GET",
        "/admin/v1/monitors/{id}/events",
        {kMonitor, Query("--tick", "tick_id", "Of one tick"),
+        Query("--row", "row_id", "Of one row, without completions and skipped checks"),
         Query("--type", "event_type", "change or error"), kLimit, kCursor},
        {},
        {"created_at", "event_type", "row_id", "field", "previous_value", "current_value",

@@ -202,10 +202,14 @@ Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const dom
 Page<Event> ListEventsOfMany(Session& session, const EventListFilter& filter) {
   const auto types = TypeNumbers(filter);
   return Read(session, [&](Transaction& tx) {
+    const auto of = [&](const char* statement, const base::Uuid& id) {
+      return tx.Exec(statement, id, filter.after_tick_id, filter.after_id, types, filter.limit,
+                     filter.bytes_max);
+    };
     const auto result =
-        filter.monitor_id
-            ? tx.Exec("event_list_monitor", *filter.monitor_id, filter.after_tick_id,
-                      filter.after_id, types, filter.limit, filter.bytes_max)
+        filter.row_id ? of("event_list_row", *filter.row_id)
+        : filter.monitor_id
+            ? of("event_list_monitor", *filter.monitor_id)
             : tx.Exec("event_list_org", filter.scope.org_id.value(), filter.after_tick_id,
                       filter.after_id, types, filter.limit, filter.bytes_max, filter.scope.team_id);
     return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadOneOfMany);

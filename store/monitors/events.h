@@ -37,6 +37,7 @@ Page<domain::Event> ListEvents(Session& session, const base::Uuid& monitor_id,
 struct EventListFilter {
   Scope scope;  // with an organisation
   std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> row_id{};    // of that monitor alone
   std::vector<domain::EventType> types;  // change, error; empty = both
   // Only those behind this place in the list: a tick and an event's id.
   std::int64_t after_tick_id = std::numeric_limits<std::int64_t>::max();

@@ -183,6 +183,10 @@ class Operator {
     assert.equal(await this.page.locator('.diff ins mark').first().innerText(), this.given.difference);
     assert.equal(await this.page.evaluate(() => window.hacked), undefined);
     await this.look('events');
+    await this.page.getByLabel('Show', {exact: true}).selectOption('change');
+    await this.page.waitForURL(/events=change/);
+    await this.page.getByRole('region', {name: 'Events, newest first'}).locator('.diff ins').first().waitFor();
+    await this.look('changes-of-a-row');
   }
 
   // What every monitor saw, of one organisation, and of one monitor.

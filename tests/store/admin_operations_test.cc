@@ -69,11 +69,11 @@ class Operations : public AdminTest {
   }
 
   void NewChange(const std::string& org, const std::string& monitor, const std::string& field,
-                 const std::string& age) {
+                 const std::string& age, const std::string& row = base::Uuid::V4().ToString()) {
     Sql("insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, "
         "field, previous_value, current_value) values (gen_random_uuid(), '" +
-        org + "', '" + monitor + "', gen_random_uuid(), (extract(epoch from now() - interval '" +
-        age + "') * 1000000)::bigint, gen_random_uuid(), 0, '" + field + "', '1', '2')");
+        org + "', '" + monitor + "', '" + row + "', (extract(epoch from now() - interval '" + age +
+        "') * 1000000)::bigint, gen_random_uuid(), 0, '" + field + "', '1', '2')");
   }
 
   // "b a"
@@ -120,6 +120,25 @@ TEST_F(Operations, EventsOfEveryOrganisationComeNewestFirstByPages) {
   EXPECT_EQ(Ask("GET", path + "?org_id=" + org + "&cursor=" + cursor).status, 400);
   EXPECT_EQ(FieldsOf(Ask("GET", path + "?event_type=error")), "");
   EXPECT_EQ(Ask("GET", path + "?event_type=completion").status, 422);
+}
+
+TEST_F(Operations, EventsOfARowAreFoundAmongThoseOfItsMonitorByPages) {
+  const std::string org = NewOrganisation();
+  const std::string monitor = NewMonitor(org);
+  const std::string row =
+      Sql("select id from monitor_row where monitor_id = '" + monitor + "' and position = 0");
+  NewChange(org, monitor, "a", "3 hours", row);
+  NewChange(org, monitor, "neighbour", "2 hours");
+  NewChange(org, monitor, "b", "1 hour", row);
+  const std::string path = "/admin/v1/monitors/" + monitor + "/events";
+  EXPECT_EQ(FieldsOf(Ask("GET", path)), "b neighbour a");
+  const std::string of_row = path + "?event_type=change&limit=1&row_id=" + row;
+  const Reply first = Ask("GET", of_row);
+  EXPECT_EQ(FieldsOf(first), "b");
+  const std::string cursor = first.body["next_cursor"].get<std::string>();
+  EXPECT_EQ(FieldsOf(Ask("GET", of_row + "&cursor=" + cursor)), "a");
+  EXPECT_EQ(Ask("GET", path + "?cursor=" + cursor).status, 400) << "it is of the row's list";
+  EXPECT_EQ(Ask("GET", path + "?row_id=" + base::Uuid::V4().ToString()).status, 404);
 }
 
 TEST_F(Operations, TheOverviewNamesTheMonitorsThatFailLongestFirst) {
