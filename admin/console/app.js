@@ -134,11 +134,18 @@ async function show() {
   }
 }
 
+// Whether a form has been filled in that was not sent yet.
+function edited() {
+  const begins = select => Math.max(0, [...select.options].findIndex(option => option.defaultSelected));
+  return [...main.querySelectorAll('form :is(input, select, textarea)')].some(
+    e => e.localName === 'select' ? e.selectedIndex !== begins(e) : e.value !== e.defaultValue);
+}
+
 // Nothing that somebody writes, has chosen or has made longer is taken away by a renewal.
 function busy() {
   const active = document.activeElement;
   return document.querySelector('dialog[open], [data-extended]') !== null || !getSelection().isCollapsed
-    || main.contains(active) && active.matches('input, select, textarea');
+    || main.contains(active) && active.matches('input, select, textarea') || edited();
 }
 
 const mayRenew = () =>
