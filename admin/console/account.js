@@ -1,6 +1,6 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
-import {confirmChange, field} from './dialog.js';
+import {confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
@@ -100,11 +100,49 @@ export async function clients(organisation, again) {
   return [list, h('p', {class: 'buttons'}, newClient(organisation, path, again))];
 }
 
+function newSession(organisation, path, again) {
+  return h('button', {type: 'button', click: async () => {
+    let made = null;
+    const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
+      organisation.teams.map(t => h('option', {value: t.id}, t.name)));
+    await confirmChange({
+      title: `New session: ${organisation.name}`, button: 'Open it', what: 'Its token is shown once.',
+      fields: [field('user_id', 'User (your id of them)', {required: true}), field('name', 'Their name'),
+               {id: 'dialog-team', label: 'Sees the monitors of', input: team},
+               field('ttl_s', 'Seconds that it lives (empty: an hour)', {type: 'number', min: 1})],
+      act: async ({user_id: user, name, team_id: teamId, ttl_s: ttl, reason}) => {
+        made = await ask('POST', path, {user_id: user, ...name && {name}, ...teamId && {team_id: teamId},
+                                        ...ttl && {ttl_s: Number(ttl)}, reason});
+      },
+    });
+    if (!made) return;
+    await showOnce({title: 'The session', what: 'Hand its token out now: it cannot be shown again.', secret: made.token});
+    again();
+  }}, 'New session');
+}
+
+// The users for whom calls may be made.
+export async function users(organisation, again) {
+  const path = `/orgs/${organisation.id}/users`;
+  const {items, next_cursor: more} = await ask('GET', path);
+  return table(more ? `Users: the first ${items.length}` : 'Users', [
+    ['User', u => u.user_id], ['Name', u => u.name ?? '–'], ['Live sessions', u => number(u.sessions), 'n'],
+    ['Change', u => h('button', {type: 'button', class: 'final', click: async () => {
+      const done = await confirmChange({
+        title: `Remove ${u.user_id}`, button: 'Remove', danger: true,
+        what: 'All sessions of this user end, and no call is made for them any more until a session is opened again.',
+        act: values => ask('DELETE', `${path}/${encodeURIComponent(u.user_id)}`, reasonOf(values)),
+      });
+      if (done) again();
+    }}, 'Remove')],
+  ], items, 'No user.');
+}
+
 // Sessions that somebody may still use, newest first.
 export async function sessions(organisation, again) {
   const path = `/orgs/${organisation.id}/sessions`;
   const {items, next_cursor: more} = await ask('GET', path + query({limit: SESSIONS_SHOWN}));
-  return table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
+  const list = table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
     ['User', s => s.user_id],
     ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
     ['Opened', s => when(s.created_at)],
@@ -118,6 +156,7 @@ export async function sessions(organisation, again) {
       if (done) again();
     }}, 'End')],
   ], items, 'No session.');
+  return [list, h('p', {class: 'buttons'}, newSession(organisation, path, again))];
 }
 
 // What clients a key has made: they outlast it.

@@ -1,4 +1,4 @@
-import {clients, ledger, madeBy, reservations, sessions} from './account.js';
+import {clients, ledger, madeBy, reservations, sessions, users} from './account.js';
 import {ask, query} from './api.js';
 import {choices, confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
@@ -159,8 +159,7 @@ export async function organisation(main, [id]) {
   const [o, keys, secrets] = await Promise.all([ask('GET', `/orgs/${id}`), ask('GET', `/orgs/${id}/api-keys`),
     ask('GET', `/orgs/${id}/signing-secrets`)]);
   const again = () => organisation(main, [id]);
-  const [clientList, sessionList, reservationList, ledgerList] =
-    await Promise.all([clients(o, again), sessions(o, again), reservations(o), ledger(o)]);
+  const account = await Promise.all([clients(o, again), sessions(o, again), users(o, again), reservations(o), ledger(o)]);
   replace(main,
     h('h2', null, o.name, ' ', health(o)),
     h('p', {class: 'buttons'}, creditsButton(o, again), featuresButton(o, again), keyButton(o, again),
@@ -204,5 +203,5 @@ export async function organisation(main, [id]) {
       ['Begins and ends with', s => h('code', null, s.preview ?? '–')], ['State', secretState],
       ['Sealed with', s => h('code', null, s.encryption_key_id)], ['Made', s => when(s.created_at)],
     ], secrets.items, 'No signing secret: notifications are not signed.'),
-    clientList, sessionList, reservationList, ledgerList);
+    account);
 }

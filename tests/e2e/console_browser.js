@@ -297,6 +297,13 @@ class Operator {
     await dialog.getByLabel('Name').fill('warehouse');
     await confirm('Make it');
     await this.page.getByRole('region', {name: 'OAuth clients'}).getByText('warehouse').waitFor();
+    await this.button('New session').click();
+    await dialog.getByLabel('User (your id of them)').fill('ada');
+    await confirm('Open it');
+    const session = await this.takeSecret('The session');
+    await this.page.getByRole('region', {name: 'Users'}).getByText('ada').first().waitFor();
+    await this.page.getByRole('region', {name: 'Sessions'}).getByText('ada').first().waitFor();
+    assert(!(await this.page.locator('main').innerText()).includes(session), 'a token is shown once');
     await this.button('Features').click();
     await dialog.getByLabel('high_tier').uncheck();
     await confirm('Set');
