@@ -557,6 +557,20 @@ TEST_F(SmtpVerifierTest, ThreeDomainsThatRefuseUsBlockTheHostAndSendNoMoreTraffi
   EXPECT_EQ(book_->blocked.begin()->second, "550 5.7.1 <address> is listed");
 }
 
+TEST_F(SmtpVerifierTest, DomainsWaitForTheirHostsConnectionByTurnsAndPassOverThoseThatGaveUp) {
+  config_.smtp.connections_per_class = 1;
+  ScriptedMx mx(Rcpts({{"ann", "250 ok"}, {"*", "550 5.1.1 unknown"}}));
+  Build(mx.port());
+  std::vector<Question> questions;
+  for (int i = 0; i < 8; ++i) questions.push_back({"ann@d" + std::to_string(i) + ".test"});
+  questions[2].timeout = questions[5].timeout = 1ms;  // the connection of the first stays for 30
+  const auto answers = AskAll(questions);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(TextOf(answers[i]), i == 2 || i == 5 ? "UNKNOWN timeout" : "OK") << i;
+  }
+  EXPECT_EQ(mx.connections(), 6);
+}
+
 TEST_F(SmtpVerifierTest, AnAskWhoseTimeIsOverIsAnsweredAtOnce) {
   config_.smtp.banner_timeout_ms = 30s;
   ScriptedMx mx(With(&MxScript::banner, kSilence));
