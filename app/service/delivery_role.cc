@@ -28,10 +28,10 @@ class DelivererSink final : public worker::NotificationSink {
 }  // namespace
 
 DeliveryRole::DeliveryRole(const Core& core, store::Pool& pool) : loop_(core.loop) {
-  config::NetConfig net = core.config.net;  // as many as the deliverer may have under way
-  net.connections_max =
+  config::NetConfig connections = core.config.net;  // as many as the deliverer may have under way
+  connections.connections_max =
       core.config.delivery.in_flight_max + core.config.delivery.slow_in_flight_max;
-  client_ = std::make_unique<net::HttpClient>(loop_, net);
+  client_ = std::make_unique<net::HttpClient>(loop_, connections);
   deliverer_ = std::make_unique<delivery::Deliverer>(
       loop_, pool, *client_, core.clock, core.metrics, core.config, core.log.For("delivery"));
   sink_ = std::make_unique<DelivererSink>(*deliverer_);

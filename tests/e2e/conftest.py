@@ -31,6 +31,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone: within times that hold on a machine of its own; ctest runs nothing beside it")
+    config.addinivalue_line("markers", "empty_database: the fixture `database` is not migrated")
 
 
 class Answer:
@@ -95,10 +96,10 @@ def migrated(binary, postgres, tmp_path_factory):
 
 @pytest.fixture
 def database(request, postgres):
-    """A database of the test's own: migrated for a test that has the fixture `vedette`, which would do that first, and
-    empty for every other."""
+    """A database of the test's own: migrated, or empty where the test is about migrating."""
     name = postgres.new_name()
-    postgres.create(name, request.getfixturevalue("migrated") if "vedette" in request.fixturenames else None)
+    empty = request.node.get_closest_marker("empty_database")
+    postgres.create(name, None if empty else request.getfixturevalue("migrated"))
     yield Database(postgres, name)
     postgres.drop(name)
 
