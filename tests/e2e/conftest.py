@@ -29,6 +29,11 @@ def pytest_addoption(parser):
     parser.addoption("--build", default=str(ROOT / "build" / "release"), help="the build directory")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: within times that hold on a machine of its own; ctest runs nothing beside it")
+    config.addinivalue_line("markers", "empty_database: the fixture `database` is not migrated")
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -80,11 +85,21 @@ class Database:
         return self.rows(statement, parameters)[0][0]
 
 
-@pytest.fixture
-def database(postgres):
-    """An empty database of the test's own."""
-    name = postgres.new_name()
+@pytest.fixture(scope="session")
+def migrated(binary, postgres, tmp_path_factory):
+    """The name of a database that the binary has migrated, to be copied."""
+    name = "migrated"
     postgres.create(name)
+    Vedette(binary, postgres.url(name), tmp_path_factory.mktemp(name)).migrate()
+    return name
+
+
+@pytest.fixture
+def database(request, postgres):
+    """A database of the test's own: migrated, or empty where the test is about migrating."""
+    name = postgres.new_name()
+    empty = request.node.get_closest_marker("empty_database")
+    postgres.create(name, None if empty else request.getfixturevalue("migrated"))
     yield Database(postgres, name)
     postgres.drop(name)
 

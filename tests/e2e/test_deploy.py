@@ -115,6 +115,7 @@ def test_the_dockerfile_installs_the_packages_of_the_build(tmp_path):
         assert (ROOT / path).exists(), path
 
 
+@pytest.mark.empty_database
 def test_the_health_port_tells_why_a_process_is_not_ready(binary, database, tmp_path):
     """A worker, which has no admin port, before the schema is there; it begins by itself once it is."""
     health = free_port()

@@ -1,6 +1,8 @@
-"""The documents hang together: docs/README.md leads to every one of them, and every link between them leads somewhere."""
+"""The documents hang together: docs/README.md leads to every one of them, and every link between them leads somewhere.
+And they agree with the tables of the code: settings, series, routes and commands have the same names everywhere."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,83 @@ def test_what_tasks_say_of_alerts_is_so():
     for path in (ROOT / "docs/tasks").glob("*.md"):
         for alert in re.findall(r"\bVedette[A-Z]\w+", path.read_text()):
             assert f"alert: {alert}\n" in rules, (name(path), alert)
+
+
+# What a decision or a list of changes says is of its time.
+NAMING = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
+# Where names of series stand besides documents.
+WATCHING = [path for path in (ROOT / "helm/vedette").rglob("*") if path.suffix in {".json", ".yaml", ".tpl"}]
+# Of the command line, of tests, and a beginning that stands for all that follow.
+NO_SETTINGS = re.compile(r"VEDETTE_(ADMIN_URL|ADMIN_TOKEN(_FILE)?|OLD_BINARY|TEST_\w+|STRESS_\w+|FUZZ\w*|\w+_)")
+
+
+def settings(table, section=()):
+    """Those of the default configuration, as (section, key)."""
+    for name_, value in table.items():
+        if isinstance(value, dict):
+            yield from settings(value, (*section, name_))
+        else:
+            yield ".".join(section), name_
+
+
+def sources(pattern):
+    return "".join(path.read_text() for path in sorted(ROOT.glob(pattern)))
+
+
+def test_every_setting_that_is_named_is_one():
+    known = set(settings(tomllib.loads((ROOT / "config/config.default.toml").read_text())))
+    tiers = {("probes.*", key) for section, key in known if section == "probes.default"}
+    variables = {f"VEDETTE_{section}_{key}".replace(".", "_").upper() for section, key in known}
+    # Of tiers, and of names that the operator gives.
+    free = re.compile(r"VEDETTE_(PROBES_(MICRO|LOW|MEDIUM|HIGH)|PROVIDERS_(HTTP|LLM)|ADMIN_TOKENS)_\w+")
+    wrong = []
+    for path in [*NAMING, *WATCHING, ROOT / "deploy/vedette.env", ROOT / "deploy/compose.yaml"]:
+        text = path.read_text()
+        wrong += [f"{name(path)}: [{section}] {key}" for section, key in re.findall(r"`\[([a-z_.*]+)\] ([a-z_]+)`", text)
+                  if (section, key) not in known | tiers]
+        wrong += [f"{name(path)}: {variable}" for variable in re.findall(r"\bVEDETTE_[A-Z0-9_]+", text)
+                  if variable.removesuffix("_FILE") not in variables
+                  and not free.fullmatch(variable) and not NO_SETTINGS.fullmatch(variable)]
+    assert wrong == []
+
+
+def test_every_series_is_known_and_every_series_is_shown():
+    """In a document, on a dashboard or in an alert: a series that nobody was told of is watched by nobody."""
+    series = set(re.findall(r'"(vedette_[a-z0-9_]+)"', sources("metrics/*.cc")))
+    assert len(series) > 50
+    named = {}
+    for path in [*NAMING, *WATCHING]:
+        for word in re.findall(r"(?<![/\w])vedette_[a-z0-9_]+", path.read_text()):
+            named.setdefault(re.sub(r"_(bucket|sum|count)$", "", word) if word not in series else word, path)
+    channels = {"vedette_" + channel for channel in ("chunk", "job_chunk", "delivery", "due", "job")}  # of store/signals.h
+    assert {word: name(path) for word, path in named.items() if word not in series | channels} == {}
+    assert series - set(named) == set()
+
+
+def test_every_route_that_is_named_is_one():
+    paths = dict(re.findall(r'\b(k\w+Path)(?:\[\])? ?= ?"([^"]+)"', sources("api/**/*.h")))
+    routes = set()
+    for file in ("api/routes.cc", "admin/routes.cc"):
+        for method, path in re.findall(r'\{"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
+            routes.add((method, re.sub(r"\{\w+\}", "{}", paths.get(path, path.strip('"')))))
+    assert len(routes) > 100
+    wrong = [
+        f"{name(document)}: {method} {path}"
+        for document in NAMING
+        for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^`\s?]*)", document.read_text())
+        if (method, re.sub(r"\{\w+\}", "{}", path)) not in routes
+    ]
+    assert wrong == []
+
+
+def test_every_command_of_ctl_that_is_named_is_one():
+    table = re.findall(r'\{"([a-z][a-z -]*)",\s*"[A-Z]', sources("app/ctl/*.cc"))
+    commands = {command.split()[0] for command in table}
+    assert len(commands) > 50
+    wrong = [
+        f"{name(document)}: ctl {command}"
+        for document in NAMING
+        for command in re.findall(r"\bvedette ctl ([a-z][a-z-]*)", document.read_text())
+        if command not in commands
+    ]
+    assert wrong == []

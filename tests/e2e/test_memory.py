@@ -279,6 +279,7 @@ async def small_page(_path, _body):
     return page("A page")
 
 
+@pytest.mark.alone
 def test_decoded_pages_are_bounded_in_sum(fleet):
     """600 pages of 10 KB that become 10 MiB each, of as many hosts."""
     paragraph = b"<p>" + b" " * 9_997  # one text of 10 MB is more than libxml2 takes
@@ -296,6 +297,7 @@ def test_decoded_pages_are_bounded_in_sum(fleet):
         assert finish_within(it, tenant, made, memory, WORKER_MIB_MAX, 180) == {"unchanged": 600}
 
 
+@pytest.mark.alone
 def test_pages_that_are_announced_and_never_come_hold_nobody_up(fleet):
     """As many pages of 10 MiB as a worker may have connections for, announced at once, of which a part comes."""
     async def announce(_path, _body):
@@ -353,6 +355,7 @@ def test_answers_of_receivers_that_never_end_take_no_memory(fleet):
             "SELECT count(DISTINCT monitor_id) FROM delivery_attempt") >= 200)
 
 
+@pytest.mark.alone
 def test_checks_that_wait_for_a_research_service_are_small(fleet):
     """4,096 checks under way at a service that is slow."""
     release = asyncio.Event()

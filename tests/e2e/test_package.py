@@ -318,6 +318,7 @@ def machine(tmp_path, package):
     shutil.rmtree(it.root)
 
 
+@pytest.mark.empty_database
 def test_it_is_installed_started_upgraded_and_purged_without_a_trace(machine, package, database, tmp_path):
     before = snapshot(machine.root)
     assert "database-url" in machine.install(package), "what the administrator has to do"

@@ -105,6 +105,7 @@ def health(service):
         return 0
 
 
+@pytest.mark.empty_database
 def test_waits_for_the_schema(binary, database, tmp_path):
     service = Vedette(binary, database.url, tmp_path).start(ready=False)
     wait_until("the admin port", lambda: health(service) == 200)
@@ -127,6 +128,7 @@ def test_refuses_a_newer_schema(binary, database, tmp_path):
     assert done.returncode == 1 and "newer" in done.stderr
 
 
+@pytest.mark.empty_database
 def test_migrate_is_safe_to_repeat(binary, database, tmp_path):
     service = Vedette(binary, database.url, tmp_path)
     first = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True)

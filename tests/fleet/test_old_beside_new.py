@@ -1,14 +1,19 @@
-"""The version before jobs goes on beside this one while a fleet is replaced: its statements are valid, and what its
-processes do with them takes nothing of jobs and leaves the books whole. Its binary is not run here."""
+"""An earlier version goes on beside this one while a fleet is replaced. Of the version before jobs, the statements are
+valid, and what its processes do with them takes nothing of jobs and leaves the books whole; its binary is not run here.
+A binary of a version with jobs is run where VEDETTE_OLD_BINARY names one (CONTRIBUTING.md)."""
 
+import os
 import re
+import subprocess
 import uuid
 from pathlib import Path
 
 import psycopg2
+import pytest
 from cluster import wait_until
 from scenario import ROWS
 
+OLD_BINARY = os.environ.get("VEDETTE_OLD_BINARY")
 PRICE_MC = 1000
 LEASE_MS = 30_000
 
@@ -121,3 +126,14 @@ def test_a_deliverer_and_the_maintenance_of_the_version_before_leave_callbacks_b
     wait_until("the callback to arrive", lambda: s.ledger.of("callback"))
     wait_until("the callback to be settled", lambda: s.value("SELECT count(*) FROM delivery") == 0)
     assert s.job_failures() == []
+
+
+@pytest.mark.skipif(not OLD_BINARY, reason="VEDETTE_OLD_BINARY names no binary")
+def test_a_binary_of_the_version_before_and_this_one_work_on_the_same_jobs_runs_and_monitors(request):
+    """Half a fleet of the old binary has checks, lookups and runs under way when the schema is migrated and the other half
+    comes, of this version. Both work, the old processes die and are replaced; every ledger agrees with the database."""
+    torture = Path(__file__).resolve().parent / "torture"
+    done = subprocess.run(
+        [torture, "--minutes", "0.5", "--faults", "", "--before", OLD_BINARY, "--build", request.config.getoption("--build")],
+        capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]

@@ -1,6 +1,6 @@
 #include "tests/store/admin_support.h"
 
-#include <pqxx/pqxx>
+#include <stdexcept>
 
 namespace vedette::test {
 namespace {
@@ -60,12 +60,7 @@ AdminTest::Reply AdminTest::Ask(const std::string& method, const std::string& ta
 }
 
 std::string AdminTest::Sql(const std::string& statement) {
-  pqxx::connection connection(database.url());
-  pqxx::work work(connection);
-  const pqxx::result result = work.exec(statement);
-  work.commit();
-  if (result.empty() || result[0][0].is_null()) return {};
-  return result[0][0].c_str();
+  return database.Sql(statement);
 }
 
 std::string AdminTest::NewOrganisation(const std::string& name) {

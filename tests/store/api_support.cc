@@ -1,7 +1,8 @@
 #include "tests/store/api_support.h"
 
-#include <pqxx/pqxx>
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "base/crypto.h"
 
@@ -154,13 +155,7 @@ ApiTest::Reply ApiTest::Ask(const std::string& method, const std::string& target
 }
 
 std::string ApiTest::Sql(const std::string& statement) {
-  pqxx::connection connection(database.url());
-  pqxx::work work(connection);
-  work.exec("set timezone = 'UTC'");
-  const pqxx::result result = work.exec(statement);
-  work.commit();
-  if (result.empty() || result[0][0].is_null()) return {};
-  return result[0][0].c_str();
+  return database.Sql(statement);
 }
 
 std::string ApiTest::NewKey(const std::string& org_id, const std::optional<std::string>& team_id) {

@@ -4,9 +4,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
+#include <mutex>
 #include <pqxx/pqxx>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "app/private_postgres.h"
 #include "base/clock.h"
@@ -18,9 +22,26 @@ namespace {
 
 constexpr const char* kTemplate = "vedette_template";
 constexpr int kConnectionsMax = 60;
+// Databases whose tests are over and that are still there.
+constexpr std::size_t kRetiredMax = 2;
 
 config::DatabaseConfig ConfigOf(const std::string& url) {
   return config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", url}}).database;
+}
+
+// The first value as text; empty without a row or for NULL.
+std::string FirstValue(pqxx::connection& connection, const std::string& statement) {
+  pqxx::work work(connection);
+  const pqxx::result result = work.exec(statement);
+  work.commit();
+  if (result.empty() || result.columns() == 0 || result[0][0].is_null()) return {};
+  return result[0][0].c_str();
+}
+
+std::unique_ptr<pqxx::connection> Connect(const std::string& url) {
+  auto connection = std::make_unique<pqxx::connection>(url);
+  pqxx::nontransaction(*connection).exec("set timezone = 'UTC'");
+  return connection;
 }
 
 // The process's server, with its temporary directory.
@@ -30,26 +51,58 @@ class Server {
       : dir_(MakeDir()),
         postgres_(dir_, {.durable = false, .connections_max = kConnectionsMax, .say = {}}) {
     postgres_.Start();
-    Execute(fmt::format("CREATE DATABASE {}", kTemplate));
+    Create(kTemplate, false);
     base::SystemClock clock;
     base::Logger log(base::LogLevel::kWarn, base::LogFormat::kText);
     store::Migrate(ConfigOf(postgres_.Url(kTemplate)), clock, log);
   }
   ~Server() {
+    connection_.reset();
     postgres_.Stop();
     std::error_code ignored;
     std::filesystem::remove_all(dir_, ignored);
   }
 
-  void Execute(const std::string& statement) {
-    pqxx::connection connection(postgres_.Url("postgres"));
-    pqxx::nontransaction(connection).exec(statement);
+  void Create(const std::string& name, bool migrated) {
+    while (retired_.size() > kRetiredMax) {
+      Drop(retired_.front());
+      retired_.pop_front();
+    }
+    // Without fsync, files are copied faster than pages are logged.
+    Execute(migrated
+                ? fmt::format("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, kTemplate)
+                : fmt::format("CREATE DATABASE {}", name));
   }
 
-  app::PrivatePostgres& postgres() { return postgres_; }
+  // Is dropped a few databases later: by then the test's sessions have ended, and the server need
+  // not wait for them.
+  void Retire(std::string name) { retired_.push_back(std::move(name)); }
+
+  void Crash() {
+    connection_.reset();
+    postgres_.Crash();
+  }
+  void Start() { postgres_.Start(); }
+
+  std::string Url(std::string_view name) const { return postgres_.Url(name); }
   std::string NextName() { return fmt::format("test_{}", ++databases_); }
 
  private:
+  void Execute(const std::string& statement) {
+    if (!connection_) {
+      connection_ = std::make_unique<pqxx::connection>(postgres_.Url("postgres"));
+    }
+    pqxx::nontransaction(*connection_).exec(statement);
+  }
+
+  void Drop(const std::string& name) {
+    try {
+      Execute(fmt::format("DROP DATABASE {} WITH (FORCE)", name));
+    } catch (const std::exception&) {
+      connection_.reset();  // the database goes with the server
+    }
+  }
+
   static std::filesystem::path MakeDir() {
     std::string path = (std::filesystem::temp_directory_path() / "vedette-test-XXXXXX").native();
     if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make " + path);
@@ -60,6 +113,8 @@ class Server {
 
   std::filesystem::path dir_;
   app::PrivatePostgres postgres_;
+  std::unique_ptr<pqxx::connection> connection_;  // to `postgres`; null until it is needed
+  std::deque<std::string> retired_;               // the oldest first
   std::atomic<int> databases_{0};
 };
 
@@ -70,20 +125,43 @@ Server& TheServer() {
 
 }  // namespace
 
+// The connection of Sql.
+struct TestDatabase::Client {
+  std::mutex mutex;
+  std::unique_ptr<pqxx::connection> connection;  // guarded by mutex; null until it is needed
+};
+
 TestDatabase::TestDatabase() : TestDatabase(true) {}
 
 TestDatabase::TestDatabase(bool migrated)
-    : name_(TheServer().NextName()), url_(TheServer().postgres().Url(name_)) {
-  TheServer().Execute(migrated ? fmt::format("CREATE DATABASE {} TEMPLATE {}", name_, kTemplate)
-                               : fmt::format("CREATE DATABASE {}", name_));
+    : name_(TheServer().NextName()),
+      url_(TheServer().Url(name_)),
+      client_(std::make_unique<Client>()) {
+  TheServer().Create(name_, migrated);
 }
 
 TestDatabase::~TestDatabase() {
-  try {
-    TheServer().Execute(fmt::format("DROP DATABASE {} WITH (FORCE)", name_));
-  } catch (const std::exception&) {
-    // It goes with the server.
+  client_.reset();
+  TheServer().Retire(name_);
+}
+
+std::string TestDatabase::Sql(const std::string& statement) {
+  const std::unique_lock lock(client_->mutex, std::try_to_lock);
+  if (!lock) {
+    // The statement of the other thread may wait for this one.
+    return FirstValue(*Connect(url_), statement);
   }
+  auto& connection = client_->connection;
+  if (connection) {
+    try {
+      return FirstValue(*connection, statement);
+    } catch (const std::exception&) {
+      if (connection->is_open()) throw;
+      connection.reset();  // the server went away meanwhile
+    }
+  }
+  connection = Connect(url_);
+  return FirstValue(*connection, statement);
 }
 
 config::DatabaseConfig TestDatabase::config() const {
@@ -91,11 +169,11 @@ config::DatabaseConfig TestDatabase::config() const {
 }
 
 void TestDatabase::CrashServer() {
-  TheServer().postgres().Crash();
+  TheServer().Crash();
 }
 
 void TestDatabase::StartServer() {
-  TheServer().postgres().Start();
+  TheServer().Start();
 }
 
 }  // namespace vedette::test

@@ -9,7 +9,8 @@ namespace vedette::test {
 
 // A migrated database of one test's own, on a real PostgreSQL: one private server a test process
 // (in a temporary directory, without fsync, started at first use, stopped at exit) and a copy of a
-// migrated template for each object. Gone with the object. The main thread only.
+// migrated template for each object. Nobody uses it after the object. But for Sql, the main thread
+// only.
 class TestDatabase {
  public:
   TestDatabase();
@@ -21,6 +22,10 @@ class TestDatabase {
 
   const std::string& url() const { return url_; }
 
+  // Runs a statement in a transaction, on a connection that is kept; its first value as text, empty
+  // without a row or for NULL. Any thread.
+  std::string Sql(const std::string& statement);
+
   // The defaults with this database's URL.
   config::DatabaseConfig config() const;
 
@@ -30,8 +35,11 @@ class TestDatabase {
   static void StartServer();
 
  private:
+  struct Client;
+
   std::string name_;
   std::string url_;
+  std::unique_ptr<Client> client_;
 };
 
 }  // namespace vedette::test

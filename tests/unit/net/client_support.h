@@ -81,6 +81,18 @@ inline RawServer::Serve Says(const std::string& text) {
   return After([text](Socket& socket) { socket.Send(text); });
 }
 
+// Answers every request of a connection, until the client leaves.
+inline void SaysOkEachTime(Socket& socket) {
+  for (;;) {
+    try {
+      socket.ReceiveUntil("\r\n\r\n");
+    } catch (const std::runtime_error&) {
+      return;
+    }
+    socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  }
+}
+
 // Serves what it was asked with, as text.
 struct Mirror {
   Mirror()

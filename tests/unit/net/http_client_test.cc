@@ -22,6 +22,7 @@ using test::Mirror;
 using test::NetConfig;
 using test::RawServer;
 using test::Says;
+using test::SaysOkEachTime;
 using test::Socket;
 using test::WithoutAllow;
 using ::testing::AllOf;
@@ -98,16 +99,7 @@ TEST(HttpClient, AHandleUsedAgainForgetsTheRequestBefore) {
 }
 
 TEST(HttpClient, ReusesAConnection) {
-  RawServer server([](Socket& socket) {
-    for (;;) {
-      try {
-        socket.ReceiveUntil("\r\n\r\n");
-      } catch (const std::runtime_error&) {
-        return;
-      }
-      socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    }
-  });
+  RawServer server(SaysOkEachTime);
   Client client;
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(client.Get(Local(server.port())).body, "ok");

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "tests/unit/net/support.h"
+#include "tests/unit/net/client_support.h"
 
 // The last two lines of defence of G9, alone: the checks at the socket and at a connection that is
 // used again. Through HttpClient they are not reached, because addresses are judged before.
@@ -14,21 +14,10 @@ namespace {
 
 using test::LoopThread;
 using test::RawServer;
-using test::Socket;
+using test::SaysOkEachTime;
 
 const AddressPolicy kOpen{{"127.0.0.0/8"}};
 const AddressPolicy kPublicOnly{{}};
-
-void Answer200(Socket& socket) {
-  for (;;) {
-    try {
-      socket.ReceiveUntil("\r\n\r\n");
-    } catch (const std::runtime_error&) {
-      return;
-    }
-    socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-  }
-}
 
 class TransferG9 : public ::testing::Test {
  protected:
@@ -70,7 +59,7 @@ class TransferG9 : public ::testing::Test {
 };
 
 TEST_F(TransferG9, TheSocketIsNotOpenedToAForbiddenAddress) {
-  RawServer server(Answer200);
+  RawServer server(SaysOkEachTime);
   const HttpResponse response = Get(server.port(), kPublicOnly);
   EXPECT_EQ(response.error_class, HttpErrorClass::kRefusedAddress);
   EXPECT_EQ(response.error, "the address 127.0.0.1 of 127.0.0.1 is not public");
@@ -78,7 +67,7 @@ TEST_F(TransferG9, TheSocketIsNotOpenedToAForbiddenAddress) {
 }
 
 TEST_F(TransferG9, AKeptConnectionToAForbiddenAddressIsNotUsed) {
-  RawServer server(Answer200);
+  RawServer server(SaysOkEachTime);
   EXPECT_EQ(Get(server.port(), kOpen).body, "ok");
   EXPECT_EQ(Get(server.port(), kOpen).body, "ok");
   EXPECT_EQ(server.accepted(), 1);  // it is kept and used again
