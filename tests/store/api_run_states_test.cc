@@ -68,9 +68,9 @@ TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
   }
   const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 10);
   ASSERT_EQ(walk.due.size(), 1U);
-  const auto claim = store::ClaimJobChunks(
-      session, {{walk.due[0].lane, walk.due[0].org_id, walk.due[0].rank, 1}}, base::Uuid::V4(),
-      std::chrono::milliseconds(30000), {});
+  const auto claim =
+      store::ClaimJobChunks(session, {{walk.due[0].lane, walk.due[0].org_id, walk.due[0].rank, 1}},
+                            base::Uuid::V4(), std::chrono::milliseconds(30000), {});
   ASSERT_EQ(claim.chunks.size(), 1U);
   store::JobChunkRecord record;
   record.lease = claim.chunks[0].lease;
@@ -83,9 +83,8 @@ TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
   record.columns =
       std::vector<std::string>{"n", "job", "enrich_sources", "enrich_confidence", "enrich_error"};
   record.what = store::JobPartProgress{R"({"rows": [[1, "baker", null, null, null], null]})"};
-  ASSERT_EQ(
-      store::RecordJobChunks(session, clock, claim.chunks[0].job_id, {record}).chunks.at(0),
-      store::JobRecorded::kRecorded);
+  ASSERT_EQ(store::RecordJobChunks(session, clock, claim.chunks[0].job_id, {record}).chunks.at(0),
+            store::JobRecorded::kRecorded);
   EXPECT_EQ(Cancel(run), "cancelled cancelled_by_client");
   const Json live = Live(run);
   EXPECT_EQ(live["blocks"][2]["status"], "cancelled");
