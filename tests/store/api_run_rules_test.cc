@@ -109,7 +109,7 @@ TEST_F(ApiRunRules, G4_ThreePricedBlocksBehindAFilterKeepTheBalanceExact) {
   const Json asks{{"struct", {{"job", "x"}}}};
   Json definition = Chain({WebhookSource(), Block("filter", keeps), Block("enrich_lead", asks),
                            Block("enrich_lead", asks), Block("enrich_lead", asks)});
-  definition["edges"][3]["from_block_id"] = "2";  // the last one stands beside the one before
+  definition["edges"][3]["from_block_id"] = "2";  // what the filter kept, too
   const std::string run = RunRows(NewWorkflow(definition), Records(60));
   EXPECT_EQ(Sql("select estimate_mc from job"), "0") << "nothing is certain behind a filter";
   {
@@ -126,6 +126,30 @@ TEST_F(ApiRunRules, G4_ThreePricedBlocksBehindAFilterKeepTheBalanceExact) {
                 "using (org_id) where org_id = '" +
                 acme.org_id + "' group by a.balance_mc"),
             "865000 865000");
+}
+
+// In the order of their starts it would be the last one to end.
+TEST_F(ApiRunRules, G10_TwoHundredRunsOfOneOrganisationLetAnothersThrough) {
+  constexpr int kRuns = 200;
+  const Json definition = Chain({WebhookSource(), Block("dedupe"), Block("dedupe")});
+  const std::string workflow = NewWorkflow(definition);
+  for (int i = 0; i < kRuns; ++i) RunRows(workflow, Records(1));
+  const Headers theirs{{"x-api-key", NewTenant("other").key}};
+  const Reply made =
+      Ask("POST", "/workflows/create_workflow",
+          Json{{"workflow_name", "theirs"}, {"workflow_definition", definition}}, theirs);
+  const Reply started =
+      Start(made.body["id"].get<std::string>(), Json{{"webhook_payload", Records(10)}}, theirs);
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  {
+    const Worker worker(*this);
+    Until("select count(*) from job where status = 2", std::to_string(kRuns + 1));
+  }
+  const int before = std::stoi(
+      Sql("select count(*) from job where finished_at < (select finished_at from job where id = '" +
+          started.body["job_id"].get<std::string>() + "')"));
+  RecordProperty("runs_before", before);
+  EXPECT_LT(before, kRuns / 2);
 }
 
 TEST_F(ApiRunRules, RecordsAndColumnsHaveTheirLimits) {
