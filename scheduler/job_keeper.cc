@@ -30,6 +30,8 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                   return run.ended >= store::kJobKeeperBatch ? work::kAtOnce : work::kAtPoll;
                 }}),
       stalled_(loop, pool, log, Every("ending stalled jobs failed"), StalledHooks()),
+      monitors_(loop, pool, log, Every("failing monitors of runs that have ended failed"),
+                CountHooks(store::FailMonitorsLeft, store::kJobKeeperBatch)),
       lanes_(loop, pool, log, Every("moving jobs out of an unserved lane failed"),
              CountHooks(
                  [wait = config.jobs.wait_lane_ms](store::Session& session) {
@@ -130,18 +132,20 @@ void JobKeeper::ShowGauges(const Seen& seen) {
 void JobKeeper::Start() {
   overdue_.Start();
   stalled_.Start();
+  monitors_.Start();
   lanes_.Start();
   retire_.Start();
   gauges_.Start();
 }
 
 void JobKeeper::Drain(std::function<void()> done) {
-  auto left = std::make_shared<int>(5);
+  auto left = std::make_shared<int>(6);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();
   };
   overdue_.Drain(one_less);
   stalled_.Drain(one_less);
+  monitors_.Drain(one_less);
   lanes_.Drain(one_less);
   retire_.Drain(one_less);
   gauges_.Drain(one_less);

@@ -19,10 +19,10 @@
 namespace vedette::scheduler {
 
 // Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
-// has come and those on which nobody works any more, moves chunks out of a lane that nobody serves,
-// deletes old jobs, and reads the gauges. Each of these tasks runs by itself: one that fails stops
-// none of the others. Several processes share the work, without a leader. Loop thread only;
-// everything handed in must outlive this object.
+// has come and those on which nobody works any more, fails monitors that an end has left behind,
+// moves chunks out of a lane that nobody serves, deletes old jobs, and reads the gauges. Each of
+// these tasks runs by itself: one that fails stops none of the others. Several processes share the
+// work, without a leader. Loop thread only; everything handed in must outlive this object.
 class JobKeeper {
  public:
   JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -63,6 +63,7 @@ class JobKeeper {
   store::StalledCursor stalled_at_;  // where the search for stalled jobs goes on
   Ends overdue_;
   work::Step<Stalled> stalled_;
+  Counts monitors_;
   Counts lanes_;
   Counts retire_;
   Gauges gauges_;

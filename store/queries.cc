@@ -27,6 +27,7 @@ struct Number {
 };
 constexpr Number kNumbers[] = {
     {"status_active", domain::MonitorStatus::kActive},
+    {"status_starting", domain::MonitorStatus::kStarting},
     {"delivery_pending", domain::DeliveryState::kPending},
     {"delivery_dead", domain::DeliveryState::kDead},
     {"delivery_delivered", domain::DeliveryState::kDelivered},

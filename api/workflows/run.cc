@@ -269,7 +269,7 @@ struct RunRequest {
 
 // 413, 415, 400 and 422 of form.
 rest::Judged<RunRequest> ReadRequest(Call& call, const store::Workflow& workflow) {
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, RunBodyRules(call));
+  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, RunBodyRules(BodyRulesOf(call)));
   if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
   rest::Problems problems;
   JudgeQuery(call, &problems);

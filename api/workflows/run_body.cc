@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "api/limits.h"
 #include "domain/workflow/block_types.h"
 #include "rest/body_reader.h"
 
@@ -35,8 +34,7 @@ void JudgeFrame(const domain::Definition& definition, domain::ValidationFaults* 
 
 }  // namespace
 
-rest::BodyRules RunBodyRules(const Call& call) {
-  rest::BodyRules rules = BodyRulesOf(call);
+rest::BodyRules RunBodyRules(rest::BodyRules rules) {
   rules.advice = "; upload a file for many rows";
   rules.absent = rest::BodyRules::Absent::kEmptyObject;
   rules.large_member = kPayload;

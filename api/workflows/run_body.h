@@ -2,11 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "api/call.h"
 #include "domain/workflow/definition.h"
 #include "domain/workflow/payload.h"
+#include "rest/body.h"
 #include "rest/problems.h"
 
 // The body of POST /workflows/run.
@@ -20,7 +21,8 @@ struct RunBody {
   std::string record;  // the payload that is one object
 };
 
-rest::BodyRules RunBodyRules(const Call& call);
+// What the port accepts, with what is different here.
+rest::BodyRules RunBodyRules(rest::BodyRules rules);
 
 // Reads the members; what has the wrong form becomes a problem. `body` lives as long as the
 // result.

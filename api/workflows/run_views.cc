@@ -110,7 +110,7 @@ bool DropsRows(const domain::ShownBlock& block) {
 
 }  // namespace
 
-Json RunItemJson(const store::RunItem& item, double cents_per_credit) {
+Json RunItemJson(const store::RunItem& item, double cents_per_credit, base::Timestamp now) {
   const store::RunView& run = item.run;
   Json metrics = nullptr;
   if (run.status != domain::JobStatus::kQueued) {
@@ -120,10 +120,10 @@ Json RunItemJson(const store::RunItem& item, double cents_per_credit) {
                {"charge_amount", domain::CentsOf(run.charged_mc, cents_per_credit)}};
   }
   Json duration = nullptr;
-  if (run.started_at && run.finished_at) {
+  if (run.started_at) {
+    const base::Timestamp until = std::max(run.finished_at.value_or(now), *run.started_at);
     duration =
-        std::chrono::duration_cast<std::chrono::milliseconds>(*run.finished_at - *run.started_at)
-            .count();
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - *run.started_at).count();
   }
   const base::Timestamp changed = run.finished_at.value_or(run.started_at.value_or(run.created_at));
   return {{"job_id", run.id.ToString()},

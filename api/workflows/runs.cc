@@ -66,7 +66,7 @@ rest::Handled ListRuns(Call& call) {
   }
   base::Json list = base::Json::array();
   for (const store::RunItem& item : store::ListRuns(call.session, filter)) {
-    list.push_back(RunItemJson(item, call.parts.config.cents_per_credit));
+    list.push_back(RunItemJson(item, call.parts.config.cents_per_credit, call.parts.clock.Now()));
   }
   return rest::JsonReply(200, list);
 }

@@ -1,6 +1,7 @@
 #include "domain/workflow/run_graph.h"
 
 #include <map>
+#include <stdexcept>
 
 #include "domain/workflow/block_types.h"
 
@@ -8,12 +9,19 @@ namespace vedette::domain {
 
 using base::Json;
 
+// A definition stands deeper in the params than what a request puts over its specs stood in the
+// request.
+constexpr int kParamsDepthMax = base::JsonLimits().depth_max + 8;
+
 std::string RunParamsJson(const Json& definition, Frame frame) {
   return base::DumpJson({{"definition", definition}, {"dataframe_type", FrameName(frame)}});
 }
 
 RunGraph ReadRunGraph(const std::string& params_json) {
-  const Json params = base::ParseJsonOrThrow(params_json);
+  Json params;
+  if (const auto error = base::ParseJson(params_json, &params, {.depth_max = kParamsDepthMax})) {
+    throw std::invalid_argument("the params of a run cannot be read: " + error->message);
+  }
   RunGraph graph;
   graph.frame = params.at("dataframe_type").get<std::string>();
   const Json& definition = params.at("definition");

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "store/jobs/end.h"
+#include "store/jobs/end_sql.h"
+#include "store/jobs/monitor_record.h"
 #include "store/jobs/read.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
@@ -64,6 +66,21 @@ JobKeeperRun EndStalledJobs(Session& session, const base::Clock& clock, StalledC
            "Nobody works on the job any more."},
           &run);
   return run;
+}
+
+int FailMonitorsLeft(Session& session) {
+  const auto runs = Read(session, [&](Transaction& tx) {
+    return ReadEach<base::Uuid>(tx.Exec("run_monitors_left", kJobKeeperBatch));
+  });
+  for (const base::Uuid& run_id : runs) {
+    InTransaction(session, [&](Transaction& tx) {
+      const auto found = tx.Exec("job_end_lock", run_id, std::nullopt, std::nullopt);
+      if (found.empty()) return;  // just forgotten
+      Columns in(found[0]);
+      FailMonitors(tx, ReadLockedJob(in));
+    });
+  }
+  return static_cast<int>(runs.size());
 }
 
 int MoveUnservedLane(Session& session, std::chrono::milliseconds wait) {

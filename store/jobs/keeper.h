@@ -39,6 +39,11 @@ struct StalledCursor {
 // failed: a bug, or a part that was deleted. Looks at the next kJobKeeperBatch open jobs.
 JobKeeperRun EndStalledJobs(Session& session, const base::Clock& clock, StalledCursor* cursor);
 
+// Fails the monitors that are starting though the run that makes them has ended: a process of a
+// version that knows nothing of such monitors has ended it. Of at most kJobKeeperBatch monitors;
+// returns how many runs it looked at.
+int FailMonitorsLeft(Session& session);
+
 // Moves chunks of the lane smtp that have been due for `wait` to the lane lookup while no live
 // member serves smtp; their verifications then say so. Returns how many moved, at most
 // kJobKeeperBatch.

@@ -11,7 +11,8 @@
 // Internal to store/jobs: the monitors that blocks of runs make. The run is locked.
 //
 //   (none) --first part--> starting --block completed--> active, or failed where no row came
-//                             \------run ended before--> failed
+//                             \------run ended before--> failed, by the keeper where a process of a
+//                                                         version without such monitors ended it
 namespace vedette::store {
 
 // Adds the rows that these records have for monitors, in the order of the records; the first part

@@ -296,9 +296,18 @@ with taken as (
   select id from job_chunk where job_id = $1 order by id for update
 ), gone as (
   delete from job_chunk c using taken t where c.id = t.id returning c.block, c.part, c.done
+), kept as (
+  insert into job_part (job_id, block, part, rows, row_count)
+  select $1, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
 )
-insert into job_part (job_id, block, part, rows, row_count)
-select $1, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
+-- The output of their blocks has the rows that ended; the others are null.
+update job_block b
+set rows_out = b.rows_out + made.rows_out
+from (select g.block, count(*) as rows_out
+      from gone g cross join lateral json_array_elements(g.done -> 'rows') as r(cells)
+      where json_typeof(r.cells) <> 'null'
+      group by g.block) made
+where b.job_id = $1 and b.block = made.block
 
 -- name: job_finish
 update job

@@ -54,6 +54,19 @@ update job_block set monitor_id = $3 where job_id = $1 and block = $2
 -- name: run_monitors_of
 select monitor_id from job_block where job_id = $1 and monitor_id is not null order by block
 
+-- name: run_monitors_left
+-- Runs that have ended, of whose monitors some are still starting; $1 monitors at most. A client may name any run in a
+-- monitor of its own: the block says whose it is.
+select distinct left_behind.job_id
+from (
+  select b.job_id
+  from monitor m
+  join job_block b on b.monitor_id = m.id
+    and b.job_id = case when m.run_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then m.run_id::uuid end
+  join job j on j.id = b.job_id and j.finished_at is not null
+  where m.status = :status_starting
+  limit $1) left_behind
+
 -- name: run_monitor_keys_known
 -- Which of the keys $2 the monitor $1 has. One look at the index a key, behind a fence, as row_find_keys.
 select found.key_hash

@@ -1,10 +1,14 @@
-"""Runs in the checker: every run ends, each part of each block is what its input makes of it, once, and the counters are
-those of the parts. Every failure names its guarantee."""
+"""Runs in the checker: every run ends, each part of each block is what its input makes of it, once, and the counters
+are those of the parts. Rows that a service is asked about are what it answered, and are paid for once. Every failure
+names its guarantee."""
 
 import collections
+import uuid
 
-from run_load import expected_parts
+from job_checker import STOP_S
+from run_load import ENRICHES, expected_parts
 
+PART_ROWS_MAX = 256
 COMPLETED, FAILED, CANCELLED = 2, 3, 4
 
 
@@ -17,6 +21,14 @@ class RunChecker:
         for entry in ledger.of("run_start"):
             self.starts.setdefault(entry["call"], []).append(entry)
         self.cancels = ledger.of("run_cancel")
+        self.asks = collections.defaultdict(list)  # row -> entries
+        self.answers = collections.defaultdict(list)
+        for entry in ledger.of("enrich"):
+            self.asks[entry["row"]].append(entry)
+        for entry in ledger.of("enriched"):
+            self.answers[entry["row"]].append(entry)
+        self.rows = {}  # row -> (run, what it is about)
+        self.twice = self.thawed = self.paid = 0
 
     def run(self):
         self.read()
@@ -24,25 +36,36 @@ class RunChecker:
         for run in self.runs:
             self.ends(run)
             self.parts_are_what_their_inputs_make(run)
+            self.enriched_rows_are_what_was_answered(run)
+        self.calls_carry_the_key_of_their_row()
+        self.ends_and_locks_hold()
         self.checker.notes.append(
             f"{len(self.runs)} runs of {len(self.starts)} calls: "
             + ", ".join(f"{status} {n}" for status, n in sorted(collections.Counter(
-                str(run["status"]) for run in self.runs).items())) + " (2 completed, 3 failed, 4 cancelled)")
+                str(run["status"]) for run in self.runs).items())) + f" (2 completed, 3 failed, 4 cancelled); {self.paid} rows "
+            f"enriched and paid, {self.twice} asked about once more because of a fault, calls on their way in a frozen "
+            f"process: {self.thawed}")
 
     def read(self):
         query = self.cluster.execute
-        names = ["id", "org", "status", "reason", "reserved", "part_rows", "created", "finished"]
+        names = ["id", "org", "status", "reason", "reserved", "charged", "part_rows", "created", "finished"]
         self.runs = [dict(zip(names, row)) for row in query(
-            "select id, org_id, status, status_reason, reserved_mc, part_rows, created_at, finished_at from job "
+            "select id, org_id, status, status_reason, reserved_mc, charged_mc, part_rows, created_at, finished_at from job "
             "where kind = 5 and workflow_id is not null order by id")]
         self.parts = collections.defaultdict(dict)  # run -> (block, part) -> rows
         for run, block, part, rows in query("select job_id, block, part, rows from job_part where job_id in "
                                             "(select id from job where kind = 5 and workflow_id is not null)"):
             self.parts[run][block, part] = rows
-        self.blocks = collections.defaultdict(list)
-        for run, *counters in query("select job_id, block, parts_total, parts_done, rows_done, rows_out, row_errors "
-                                    "from job_block order by job_id, block"):
-            self.blocks[run].append(counters)
+        self.blocks, self.enriching = collections.defaultdict(list), {}
+        for run, block, price, charged, *counters in query(
+                "select job_id, block, price_mc, rows_charged, parts_total, parts_done, rows_done, rows_out, row_errors "
+                "from job_block order by job_id, block"):
+            if block == ENRICHES:
+                self.enriching[run] = (price, charged, *counters)
+            else:
+                self.blocks[run].append((block, *counters))
+        self.booked = {run: (amount, rows) for run, amount, rows in query(
+            "select job_id, -sum(amount_mc), sum(checks) from credit_entry where job_id is not null group by 1")}
         for run in self.runs:  # its rows say which call it comes from
             run["call"] = self.parts[run["id"]][0, 0][0][0]
 
@@ -97,6 +120,8 @@ class RunChecker:
         expected = expected_parts(run["call"], self.starts[run["call"]][0]["rows"], run["part_rows"])
         made = self.parts[run["id"]]
         for block, part in made:
+            if block == ENRICHES and part < len(expected[0]):
+                continue  # enriched_rows_are_what_was_answered
             if not (block < len(expected) and part < len(expected[block])):
                 self.fail(f"G1 {where} has a part {part} of block {block}, which nothing makes")
             elif made[block, part] != expected[block][part]:
@@ -112,3 +137,99 @@ class RunChecker:
                           f"{recounted}")
             if run["status"] == COMPLETED and parts_done != parts_total:
                 self.fail(f"G7 {where} has completed, {parts_done} parts of {parts_total} of block {block} are done")
+
+    # Rows that a service is asked about: G1, G4
+
+    def enriched_rows_are_what_was_answered(self, run):
+        if run["call"] not in self.starts or run["id"] not in self.enriching:
+            return
+        where = f"run {run['id']} (call {run['call']}, status {run['status']})"
+        inputs = expected_parts(run["call"], self.starts[run["call"]][0]["rows"], run["part_rows"])[-1]
+        recorded = errors = 0
+        for part, given in enumerate(inputs):
+            made = self.parts[run["id"]].get((ENRICHES, part))
+            for index, row in enumerate(given):
+                row_id = str(uuid.uuid5(uuid.UUID(run["id"]), f"{ENRICHES}/{part * PART_ROWS_MAX + index}"))
+                self.rows[row_id] = (run, row)
+                self.asked_again(where, row_id)
+                cells = made[index] if made and index < len(made) else None
+                if cells is not None:
+                    recorded += 1
+                    errors += self.has_error(f"{where}: row {index} of part {part}", run, row_id, row, cells)
+                elif run["status"] == COMPLETED:
+                    self.fail(f"G7 {where} has completed without row {index} of part {part}")
+            if made and len(made) != len(given):
+                self.fail(f"G1 {where}: part {part} has {len(made)} rows of {len(given)}")
+        self.paid += recorded - errors
+        self.counted(where, run, recorded, errors)
+
+    def has_error(self, where, run, row_id, given, cells):
+        """Whether the row failed; it has what was answered, else a reason."""
+        price, state, sources, confidence, error = cells[len(given):]
+        statuses = {a["status"] for a in self.answers[row_id]}
+        _, values = self.checker.load.research_checks.get(row_id, (None, {}))
+        if error is None:
+            if cells[:len(given)] != given or 200 not in statuses or {"price": price, "state": state} != values:
+                self.fail(f"G1 {where} is recorded {cells}, of {given} the service answered {statuses} {values}")
+            return False
+        ours = self.checker.ours
+        known = error.startswith("row_crashed") or 422 in statuses or self.checker.explained(
+            ours(run["created"]), ours(run["finished"] or self.checker.now))
+        if not known or cells[:len(given)] != given or (price, state, sources, confidence) != (None,) * 4:
+            self.fail(f"G1 {where} is recorded {cells}, of {given} the service answered {statuses}")
+        return True
+
+    def counted(self, where, run, recorded, errors):
+        price, charged, parts_total, parts_done, rows_done, rows_out, row_errors = self.enriching[run["id"]]
+        paid = recorded - errors
+        found = (rows_done, rows_out, row_errors, charged, run["charged"], *self.booked.get(run["id"], (0, 0)))
+        expected = (recorded, recorded, errors, paid, paid * price, paid * price, paid)
+        if found != expected:
+            self.fail(f"G4 {where}: rows done, out, errors, charged, the charge, what is booked and for how many are "
+                      f"{found}, its rows say {expected}")
+        if run["status"] == COMPLETED and parts_done != parts_total:
+            self.fail(f"G7 {where} has completed, {parts_done} parts of {parts_total} of block {ENRICHES} are done")
+
+    def asked_again(self, where, row):
+        """A row is asked about again by the same process only after a refusal, by another only after a fault."""
+        asks = self.asks.get(row, [])
+        for before, after in zip(asks, asks[1:]):
+            refused = any(a["status"] == 500 and before["t"] <= a["t"] <= after["t"] for a in self.answers[row])
+            if refused and before["member"] == after["member"]:
+                continue
+            self.twice += 1
+            if not self.checker.explained(before["t"], after["t"], {before["member"], after["member"]}):
+                self.fail(f"G1 {where}: the row {row} was asked about by {before['member']} at {before['t']} and by "
+                          f"{after['member']} at {after['t']}, and nothing was broken")
+
+    def calls_carry_the_key_of_their_row(self):
+        for row, asks in self.asks.items():
+            run, given = self.rows.get(row, ({"id": None}, None))
+            subject = given and dict(zip(["n", "key", "call"], given))
+            for ask in asks:
+                if ask["key"] != row or ask["run"] != run["id"] or ask["subject"] != subject:
+                    self.fail(f"G1 a call does not carry the key and the values of its row {given}: {ask}")
+
+    # G5
+
+    def ends_and_locks_hold(self):
+        for row, asks in self.asks.items():
+            run, _ = self.rows.get(row, (None, None))
+            if run and run["finished"]:
+                self.none_after(run, self.checker.ours(run["finished"]), float("inf"), asks, "its end")
+        for tenant in self.checker.load.tenants:
+            for since, until in self.checker.strict_locks(tenant):
+                for row, asks in self.asks.items():
+                    run, _ = self.rows.get(row, (None, None))
+                    if run and run["org"] == tenant.id:
+                        self.none_after(run, since, until, asks[:1], "the lock of its organisation")
+
+    def none_after(self, run, since, until, asks, what):
+        for ask in asks:
+            if not since + STOP_S < ask["t"] < until:
+                continue
+            if self.checker.just_thawed(ask["member"], since, ask["t"]):
+                self.thawed += 1
+            else:
+                self.fail(f"G5 {ask['member']} asked about a row of the run {run['id']} {ask['t'] - since:.2f} s after "
+                          f"{what}")

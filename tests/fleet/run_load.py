@@ -1,6 +1,6 @@
 """Clients of workflows: they start runs over rows that name the call they come from, and cancel some. What each asked and
-was answered goes into the ledger as kind "run_start" and "run_cancel". The blocks compute and ask nobody: what rows of
-providers do is job_load.py's."""
+was answered goes into the ledger as kind "run_start" and "run_cancel". Some of the runs ask the research service about
+their rows."""
 
 import threading
 import time
@@ -15,17 +15,32 @@ ROWS_MAX = 600
 REPEATS_MAX = 4
 
 
-def chain(*blocks):
+def tree(*blocks):
+    """A definition of blocks: (name, specs, the place of its input or None)."""
     return {"blocks": [{"sequence_number": n, "block_id": str(n), "block_name": name, "specs": specs}
-                       for n, (name, specs) in enumerate(blocks)],
-            "edges": [{"from_block_id": str(n), "to_block_id": str(n + 1)} for n in range(len(blocks) - 1)]}
+                       for n, (name, specs, _) in enumerate(blocks)],
+            "edges": [{"from_block_id": str(before), "to_block_id": str(n)}
+                      for n, (_, _, before) in enumerate(blocks) if before is not None]}
 
 
-DEFINITION = chain(
-    ("webhook", {"dataframe_type": "LEAD"}),
+def chain(*blocks):
+    return tree(*[(name, specs, n - 1 if n else None) for n, (name, specs) in enumerate(blocks)])
+
+
+COMPUTED = [
     ("filter", {"conditions": [{"column": "n", "op": "not_contains", "value": "7"}]}),
     ("dedupe", {"columns": ["key"]}),
-    ("select_columns", {"columns": [{"name": "n"}, {"name": "key"}]}))
+    ("select_columns", {"columns": [{"name": "n"}, {"name": "key"}, {"name": "call"}]})]
+STRUCT = {"price": "the price", "state": "the state"}
+# By the name of their workflow. Those that ask somebody do it in the block ENRICHES, about what the blocks before make.
+DEFINITIONS = {
+    "computed": chain(("webhook", {"dataframe_type": "LEAD"}), *COMPUTED),
+    "lead": chain(("webhook", {"dataframe_type": "LEAD"}), *COMPUTED, ("enrich_lead", {"struct": STRUCT})),
+    "company": chain(("webhook", {"dataframe_type": "COMPANY"}), *COMPUTED, ("enrich_company", {"struct": STRUCT})),
+}
+ENRICHES = len(COMPUTED) + 1
+# Rows that are asked about are in small parts, and many parts of few rows are enough.
+ASKED_ROWS_MAX = 24
 
 
 def payload(call, rows):
@@ -33,14 +48,14 @@ def payload(call, rows):
 
 
 def expected_parts(call, rows, part_rows):
-    """What each block makes of each part, in the order of the blocks."""
+    """What each block that computes makes of each part, in the order of the blocks."""
     source = [[row["call"], row["n"], row["key"]] for row in payload(call, rows)]
     given = [source[at:at + part_rows] for at in range(0, rows, part_rows)]
     kept = [[row for row in part if "7" not in row[1]] for part in given]
     seen, single = set(), []
     for part in kept:
         single.append([row for row in part if not (row[2] in seen or seen.add(row[2]))])
-    return [given, kept, single, [[[n, key] for _, n, key in part] for part in single]]
+    return [given, kept, single, [[[n, key, of] for of, n, key in part] for part in single]]
 
 
 class RunLoad:
@@ -51,9 +66,10 @@ class RunLoad:
         self.lock = threading.Lock()
         self.calls = 0
         self.started = []  # (tenant, run)
-        self.workflows = {name: operator.must(operator.api(
+        self.workflows = {(name, flow): operator.must(operator.api(
             load.tenant(name).key, "POST", "/workflows/create_workflow",
-            {"workflow_name": "fleet", "workflow_definition": DEFINITION}))["id"] for name in TENANTS}
+            {"workflow_name": flow, "workflow_definition": definition}))["id"]
+            for name in TENANTS for flow, definition in DEFINITIONS.items()}
         self.clients = LoadClients(CLIENTS, seed, (0.5, 2), self.step)
         self.start, self.stop = self.clients.start, self.clients.stop
 
@@ -68,16 +84,17 @@ class RunLoad:
         with self.lock:
             self.calls += 1
             call = self.calls
-        rows = dice.randint(1, ROWS_MAX)
+        flow = dice.choices(list(DEFINITIONS), [2, 1, 1])[0]
+        rows = dice.randint(1, ROWS_MAX if flow == "computed" else ASKED_ROWS_MAX)
         key = str(uuid.UUID(int=dice.getrandbits(128))) if dice.random() < 0.7 else None
         headers = {"Idempotency-Key": key} if key else {}
         for _ in range(REPEATS_MAX):
             status, answer = self.operator.api(
-                tenant.key, "POST", f"/workflows/run?workflow_id={self.workflows[tenant.name]}",
+                tenant.key, "POST", f"/workflows/run?workflow_id={self.workflows[tenant.name, flow]}",
                 {"webhook_payload": payload(call, rows)}, headers)
             found = answer if isinstance(answer, dict) else {}
             run = found.get("job_id") if status == 200 else None
-            self.ledger.add("run_start", call=call, tenant=tenant.id, rows=rows, status=status, run=run,
+            self.ledger.add("run_start", call=call, tenant=tenant.id, flow=flow, rows=rows, status=status, run=run,
                             error=found.get("error"))
             if run:
                 self.started.append((tenant, run))

@@ -74,7 +74,8 @@ class HttpServer:
 class Research:
     """Answers each check once and for all: who asks again gets the same values, as an idempotent service does.
     A row's generation moves on with about a third of its checks, so that the changes that must be recorded follow
-    from which checks were. Each process asks under a path of its own: the ledger knows who asked."""
+    from which checks were. Each process asks under a path of its own: the ledger knows who asked. What
+    blocks of runs ask is answered alike, and is in the ledger as kind "enrich" and "enriched"."""
 
     def __init__(self, loop, ledger, seed):
         self.ledger, self.seed = ledger, seed
@@ -102,7 +103,12 @@ class Research:
         request = json.loads(body)
         check, member = request["check_id"], path.strip("/")
         status, values = self.values(check, request["row_id"])
-        self.ledger.add("ask", member=member, check=check, monitor=request["monitor_id"], row=request["row_id"])
+        of_run = check == request["row_id"]  # a row of a run is its own check, and the monitor is the run
+        if of_run:
+            self.ledger.add("enrich", member=member, row=check, run=request["monitor_id"], subject=request["subject"],
+                            key=headers.get("idempotency-key"))
+        else:
+            self.ledger.add("ask", member=member, check=check, monitor=request["monitor_id"], row=request["row_id"])
         times = self.asked[check] = self.asked.get(check, 0) + 1
         if self.behave:
             await self.behave(member, request, times)
@@ -111,7 +117,10 @@ class Research:
             await asyncio.sleep(slow * self.delay_max * chance(self.seed, "delay", check, times))
         if self.refuses and times == 1 and chance(self.seed, "again", check) < 0.02:
             status = 500
-        self.ledger.add("answer", member=member, check=check, status=status)
+        if of_run:
+            self.ledger.add("enriched", member=member, row=check, status=status)
+        else:
+            self.ledger.add("answer", member=member, check=check, status=status)
         if status != 200:
             return status, b"{}"
         answer = {"values": {field: {"value": value} for field, value in values.items()}}

@@ -5,6 +5,7 @@
 
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
+#include "store/jobs/keeper.h"
 #include "store/jobs/record.h"
 #include "tests/store/api_runs_support.h"
 #include "worker/blocks/part_work.h"
@@ -231,6 +232,27 @@ TEST_F(ApiRunMonitors, ADeadlineFailsItsMonitorAndACancelAfterTheEndDoesNot) {
   ASSERT_EQ(Record(*MakeNextPart()), store::JobRecorded::kRecorded);
   EXPECT_EQ(Ask("POST", "/workflows/cancel?job_id=" + whole).body["status"], "completed");
   EXPECT_EQ(MonitorsOf(whole)[0]["status"], "active");
+}
+
+// A process of a version that knows no such blocks ends the run, and nothing else.
+TEST_F(ApiRunMonitors, TheKeeperFailsAMonitorThatAnOlderVersionLeftStarting) {
+  const std::string run = RunRows(NewMonitorFlow(), Domains(300));
+  ASSERT_EQ(Record(*MakeNextPart()), store::JobRecorded::kRecorded);
+  // Monitors of clients say of themselves what run they are of, and any word will do.
+  Sql("insert into monitor (id, org_id, name, frequency, tier, subject_type, status, key_columns, "
+      "struct, run_id) select gen_random_uuid(), org_id, name, frequency, tier, subject_type, 0, "
+      "key_columns, struct, r from monitor, unnest(array['" +
+      run + "', 'any word']) r");
+  EXPECT_EQ(store::FailMonitorsLeft(session), 0) << "the run goes on";
+  Sql("delete from job_chunk");
+  Sql("update job set status = 3, status_reason = 'block_failed', reserved_mc = 0, "
+      "finished_at = now()");
+  EXPECT_EQ(store::FailMonitorsLeft(session), 1);
+  EXPECT_EQ(Sql("select string_agg(status::text, ',' order by status desc) from monitor"), "1,0,0")
+      << "those of clients are waiting for what they asked for";
+  EXPECT_EQ(Sql("select disabled_reason from monitor where status = 1"),
+            "the run " + run + " ended as failed before all of its rows were here");
+  EXPECT_EQ(store::FailMonitorsLeft(session), 0);
 }
 
 TEST_F(ApiRunMonitors, AMonitorThatIsCompleteSurvivesTheEndOfItsRun) {

@@ -1,8 +1,12 @@
 // The states of a run as the interface draws them (3.1), through the public API.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <vector>
 
+#include "store/jobs/claim.h"
+#include "store/jobs/record.h"
 #include "tests/store/api_runs_support.h"
 
 namespace vedette::test {
@@ -52,6 +56,46 @@ TEST_F(ApiRunStates, ARunningRunIsCancelledWithWhatItHasMade) {
   EXPECT_EQ(live["overall_status"], "cancelled");
   EXPECT_EQ(live["blocks"][1]["status"], "completed") << "what ended stays as it ended";
   EXPECT_EQ(live["blocks"][2]["status"], "cancelled");
+}
+
+// One of the two rows has been answered, and paid for, when its run is cancelled.
+TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
+  const std::string run = Start();
+  {
+    config.worker.lanes = {"transform"};
+    const Worker worker(*this);
+    Until("select sum(row_count) from job_part where block = 1", "2");
+  }
+  const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 10);
+  ASSERT_EQ(walk.due.size(), 1U);
+  const auto claim =
+      store::ClaimJobChunks(session, {{walk.due[0].lane, walk.due[0].org_id, walk.due[0].rank, 1}},
+                            base::Uuid::V4(), std::chrono::milliseconds(30000), {});
+  ASSERT_EQ(claim.chunks.size(), 1U);
+  store::JobChunkRecord record;
+  record.lease = claim.chunks[0].lease;
+  record.block = claim.chunks[0].block;
+  record.part = claim.chunks[0].part;
+  record.progress = claim.chunks[0].progress;
+  record.rows_done = 1;
+  record.rows_charged = 1;
+  record.charge_mc = 1000;
+  record.columns =
+      std::vector<std::string>{"n", "job", "enrich_sources", "enrich_confidence", "enrich_error"};
+  record.what = store::JobPartProgress{R"({"rows": [[1, "baker", null, null, null], null]})"};
+  ASSERT_EQ(store::RecordJobChunks(session, clock, claim.chunks[0].job_id, {record}).chunks.at(0),
+            store::JobRecorded::kRecorded);
+  EXPECT_EQ(Cancel(run), "cancelled cancelled_by_client");
+  const Json live = Live(run);
+  EXPECT_EQ(live["blocks"][2]["status"], "cancelled");
+  EXPECT_EQ(live["blocks"][2]["metrics"]["row_count"], 1);
+  const Reply links = Ask("GET", "/workflows/runs/" + run + "/results/download-links");
+  ASSERT_EQ(links.body.size(), 2U) << links.raw.body;
+  EXPECT_EQ(links.body[1]["row_count"], 1);
+  EXPECT_EQ(links.body[1]["message"], "partial");
+  EXPECT_EQ(File(run, "", "enrich_lead"),
+            "n,job,enrich_sources,enrich_confidence,enrich_error\r\n1,baker,,,\r\n");
+  EXPECT_EQ(Sql("select balance_mc from account where org_id = '" + acme.org_id + "'"), "999000");
 }
 
 TEST_F(ApiRunStates, ACancelLeavesEveryEndAsItIs) {

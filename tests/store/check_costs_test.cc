@@ -8,37 +8,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 
+#include "tests/store/allocation_count.h"
 #include "tests/store/worker_support.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define VEDETTE_COUNTS_ALLOCATIONS 0  // the sanitizers' own operator new stays
-#else
-#define VEDETTE_COUNTS_ALLOCATIONS 1
-#endif
-
-#if VEDETTE_COUNTS_ALLOCATIONS
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-  std::free(p);
-}
-#endif
 
 namespace vedette::test {
 namespace {
@@ -91,13 +65,13 @@ class CheckCosts : public WorkerTest {
                "t");
     Sql("select pg_stat_reset()");
     const double wal = Lsn();
-    const std::int64_t before = Allocations();
+    const std::int64_t before = AllocationsSoFar();
     {
       Process process(*this);
       Cut();
       UntilAllChunksAreDone();
     }
-    const std::int64_t after = Allocations();
+    const std::int64_t after = AllocationsSoFar();
     Costs costs;
     costs.wal_bytes = (Lsn() - wal) / checks;
     costs.allocations = static_cast<double>(after - before) / checks;
@@ -127,13 +101,6 @@ class CheckCosts : public WorkerTest {
     const double count = Series("vedette_db_query_seconds_count{query=\"" + query + "\"}");
     EXPECT_GT(count, 0) << "there is no such series: " << query;
     return count;
-  }
-  static std::int64_t Allocations() {
-#if VEDETTE_COUNTS_ALLOCATIONS
-    return allocations.load();
-#else
-    return 0;
-#endif
   }
 };
 

@@ -82,6 +82,17 @@ TEST_F(JobKeeperTest, ARunOnWhichNobodyWorksEndsAndIsCounted) {
         [this] { return Series("vedette_run_oldest_queued_seconds") == 0; });
 }
 
+TEST_F(JobKeeperTest, AMonitorThatTheEndOfItsRunLeftStartingFails) {
+  const std::string run = Start(Run(3, 1, 1)).ToString();
+  const std::string monitor = NewMonitor({}).ToString();
+  Sql("update monitor set status = 0, run_id = '" + run + "'");
+  Sql("update job_block set monitor_id = '" + monitor + "' where block = 1");
+  Sql("update job set status = 4, finished_at = now()");
+  Eventually("select status from monitor", "1");
+  EXPECT_EQ(Sql("select disabled_reason from monitor"),
+            "the run " + run + " ended as cancelled before all of its rows were here");
+}
+
 TEST_F(JobKeeperTest, WhatWaitsInALaneThatNobodyServesGoesToAnother) {
   auto job = Lookup();
   job.blocks[0].lane = domain::Lane::kSmtp;

@@ -57,6 +57,8 @@ TEST_F(JobsEnd, RowsThatWereRecordedStayInAPartAndTheOthersAreNull) {
                           R"({"rows": [["a"], null, null], "later": {"1": {}}})", 1, 5000));
   End(job, JobStatus::kTimedOut);
   EXPECT_EQ(Sql("select rows::text || ' ' || row_count from job_part"), R"([["a"], null, null] 3)");
+  EXPECT_EQ(Sql("select rows_done || ' ' || rows_out || ' ' || parts_done from job_block"), "1 1 0")
+      << "what is there of its output";
   EXPECT_EQ(Job(job, "charged_mc || ' ' || reserved_mc"), "5000 0");
   EXPECT_EQ(BalanceOf(org), 995'000);
   const auto lookup = store::GetLookup(session, {org, {}}, job);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "domain/workflow/block_types.h"
+#include "domain/workflow/run_graph.h"
 
 namespace vedette::domain {
 namespace {
@@ -82,6 +83,21 @@ TEST(RunPlan, PartsAreAsLargeAsTheSlowestBlockWantsThem) {
   EXPECT_EQ(PartRowsOf(d, Rules()), kPartRowsMax);
   d.blocks.push_back(Block("enrich_lead", kEnrich, 1));
   EXPECT_EQ(PartRowsOf(d, Rules()), 6);
+}
+
+// {"specs_override": {"input_schema": {"x": ..}}}, as deep as a body may be.
+TEST(RunGraph, IsReadWhereTheRequestWasAsDeepAsItMay) {
+  Json deep = Json::object();
+  for (int depth = 4; depth < base::JsonLimits().depth_max; ++depth) {
+    deep = Json{{"a", std::move(deep)}};
+  }
+  Definition d;
+  d.blocks = {Block("webhook", {{"dataframe_type", "LEAD"}}, {})};
+  d.blocks[0].given_specs = {{"dataframe_type", "LEAD"}, {"input_schema", {{"x", deep}}}};
+  const RunGraph graph = ReadRunGraph(RunParamsJson(DefinitionJson(d), Frame::kLead));
+  ASSERT_EQ(graph.blocks.size(), 1U);
+  EXPECT_EQ(graph.blocks[0].name, "webhook");
+  EXPECT_EQ(graph.frame, "LEAD");
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+// The body of POST /workflows/run, as its handler reads it: the members, what specs_override makes
+// of a source, and the records of the payload as rows. What is taken can be stored and read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/workflows/run_body.h"
+#include "base/json.h"
+#include "domain/workflow/run_graph.h"
+#include "rest/body.h"
+#include "rest/problems.h"
+
+namespace {
+
+using namespace vedette;
+
+constexpr int kPartRows = 4;
+constexpr std::string_view kSources[] = {
+    R"({"block_name": "webhook", "specs": {"dataframe_type": "LEAD",
+        "input_schema": {"email": {"required": true}, "note": {"required": false}}}})",
+    R"({"block_name": "read_csv", "specs": {}})"};
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+domain::DefinitionRules Rules() {
+  return {[](const std::string&) { return std::nullopt; }, [] { return std::string("made"); }};
+}
+
+domain::Definition Workflow(std::string_view source_json) {
+  base::Json source = base::ParseJsonOrThrow(source_json);
+  source["sequence_number"] = 0;
+  source["block_id"] = "a";
+  const base::Json given{
+      {"blocks", base::Json::array({source, base::Json{{"sequence_number", 1},
+                                                       {"block_id", "b"},
+                                                       {"block_name", "dedupe"},
+                                                       {"specs", base::Json::object()}}})},
+      {"edges", base::Json::array({base::Json{{"from_block_id", "a"}, {"to_block_id", "b"}}})}};
+  auto read = domain::ReadDefinition(given, base::Json::array(), Rules());
+  return std::get<domain::Definition>(std::move(read));
+}
+
+// Whether the source takes what the request puts over its specs.
+bool Override(const api::RunBody& run, domain::Definition* definition) {
+  const auto faults = api::OverrideSpecs(run.specs_override, Rules(), definition);
+  for (const domain::ValidationFault& fault : faults) {
+    Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
+  }
+  if (!faults.empty()) return false;
+  const std::string params =
+      domain::RunParamsJson(domain::DefinitionJson(*definition), definition->frame);
+  const domain::RunGraph graph = domain::ReadRunGraph(params);
+  Require(graph.blocks.size() == definition->blocks.size());
+  Require(graph.frame == domain::FrameName(definition->frame));
+  return true;
+}
+
+void ReadPayload(const api::RunBody& run, const base::Json& specs, rest::Problems problems) {
+  const auto schema = specs.find("input_schema");
+  domain::PayloadReader reader(schema == specs.end() ? base::Json() : *schema, kPartRows);
+  std::vector<std::string_view> records = *run.payload;
+  if (!run.record.empty()) records.push_back(run.record);
+  api::ReadRecords(records, &reader, &problems);
+  if (problems.any()) {
+    rest::ValidationReply(problems.items());
+    return;
+  }
+  std::size_t rows = 0;
+  for (const domain::RowsPart& part : reader.Finish()) {
+    Require(part.rows_json.starts_with('[') && part.rows_json.ends_with(']'));
+    Require(part.row_count > 0 && part.row_count <= kPartRows);
+    rows += static_cast<std::size_t>(part.row_count);
+  }
+  Require(rows == records.size() && rows == reader.records());
+  Require(reader.columns().size() <= domain::kColumnsMax);
+  if (reader.missing()) Require(reader.missing()->record < rows);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  rest::JsonBody body;
+  const rest::BodyRules rules = api::RunBodyRules(
+      {.bytes_max = std::size_t{1} << 24, .json = {.values_max = 65'536, .keep_numbers = true}});
+  if (rest::ParseBody(text, rules, &body)) return 0;
+  if (!body.members.is_object()) return 0;
+  rest::Problems problems;
+  const api::RunBody run = api::ReadRunBody(body, &problems);
+  for (const std::string_view source : kSources) {
+    domain::Definition definition = Workflow(source);
+    // The payload is read by the specs that the override has made, also of those that it broke.
+    Override(run, &definition);
+    if (run.payload) ReadPayload(run, definition.blocks.front().specs, problems);
+  }
+  return 0;
+}
