@@ -111,7 +111,15 @@ std::string JsonLine(std::string_view time, LogLevel level, std::string_view com
   member("level", LevelName(level));
   if (!component.empty()) member("component", component);
   member("message", message);
-  for (const LogField& field : fields) member(field.key, field.value);
+  for (const LogField& field : fields) {
+    if (!field.is_bare) {
+      member(field.key, field.value);
+      continue;
+    }
+    line.push_back(',');
+    AppendQuoted(&line, field.key);
+    line.append(":").append(field.value);
+  }
   line.push_back('}');
   return line;
 }

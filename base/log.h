@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace vedette::base {
@@ -17,17 +19,26 @@ enum class LogFormat { kText, kJson };
 struct LogField {
   std::string_view key;
   std::string value;
+  bool is_bare = false;  // `value` is a number, true or false as JSON writes them
   LogField(std::string_view k, std::string v) : key(k), value(std::move(v)) {}
   LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
   LogField(std::string_view k, const char* v) : key(k), value(v) {}
   template <typename T>
   requires(std::is_arithmetic_v<T>) LogField(std::string_view k, T v)
-      : key(k), value(fmt::format("{}", v)) {}
+      : key(k), value(fmt::format("{}", v)), is_bare(IsJsonNumber(v)) {}
+
+ private:
+  // A character is written as itself, and JSON has no infinity.
+  template <typename T>
+  static bool IsJsonNumber([[maybe_unused]] T v) {
+    if constexpr (std::is_floating_point_v<T>) return std::isfinite(v);
+    return !std::is_same_v<T, char>;
+  }
 };
 
 // Writes lines to standard error, through spdlog. Handed down by reference; any thread.
 //   text:  2026-11-21T09:30:00.000Z info  scheduler: ticks cut ticks=3 chunks=7
-//   JSON:  {"time":"...","level":"info","component":"scheduler","message":"ticks cut","ticks":"3"}
+//   JSON:  {"time":"...","level":"info","component":"scheduler","message":"ticks cut","ticks":3}
 // Values are escaped in both, so that hostile text cannot forge a line.
 class Logger {
  public:

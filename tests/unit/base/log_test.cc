@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "base/clock.h"
@@ -85,14 +86,25 @@ TEST(JsonLog, EachLineIsOneObjectThatReadsBack) {
       "q\"b\\c\td\x01"
       "e\xC3\xA9";
   const Json line = ParseJsonOrThrow(JsonOf([&](const Logger& log) {
-    log.Warn(hostile, {{"key", hostile}, {"n", 7}});
+    log.Warn(hostile, {{"key", hostile}, {"n", 7}, {"share", 0.5}, {"done", true}});
   }));
   EXPECT_EQ(line["level"], "warn");
   EXPECT_EQ(line["component"], "test");
   EXPECT_EQ(line["message"], hostile);
   EXPECT_EQ(line["key"], hostile);
-  EXPECT_EQ(line["n"], "7");
+  EXPECT_EQ(line["n"], 7) << "a number, by which a collector can sort and sum";
+  EXPECT_EQ(line["share"], 0.5);
+  EXPECT_EQ(line["done"], true);
   EXPECT_NO_THROW(ParseTimestamp(line["time"].get<std::string>()));
+}
+
+TEST(JsonLog, WhatIsNoNumberOfJsonIsText) {
+  const Json line = ParseJsonOrThrow(JsonOf([](const Logger& log) {
+    log.Info("x", {{"ratio", std::numeric_limits<double>::infinity()}, {"mark", ','}, {"n", "7"}});
+  }));
+  EXPECT_EQ(line["ratio"], "inf");
+  EXPECT_EQ(line["mark"], ",");
+  EXPECT_EQ(line["n"], "7");
 }
 
 TEST(JsonLog, InvalidUtf8StaysValidJson) {
