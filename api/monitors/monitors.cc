@@ -17,9 +17,11 @@
 #include "domain/change_rules.h"
 #include "domain/csv.h"
 #include "domain/limits.h"
+#include "domain/money.h"
 #include "domain/monitor_json.h"
 #include "domain/request_headers.h"
 #include "rest/query_reader.h"
+#include "store/accounts/accounts.h"
 #include "store/monitors/uploads.h"
 #include "store/sealed.h"
 
@@ -78,6 +80,20 @@ std::optional<std::string> WithWarning(const std::optional<std::string>& warning
   return base::DumpJson(warnings);
 }
 
+// The sentence for an organisation that cannot pay one check of the tier.
+std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier) {
+  const auto& prices = call.parts.config.prices_mc;
+  const auto price = prices.find(std::string(domain::TierName(tier)));
+  if (price == prices.end() || price->second == 0) return std::nullopt;
+  const std::int64_t balance_mc = store::ReadBalance(call.session, call.caller.org_id);
+  if (balance_mc >= price->second) return std::nullopt;
+  return fmt::format(
+      "Your organisation has {} credits and a check costs {}: until it has more, checks are "
+      "skipped "
+      "(skipped_balance), and nothing is looked at.",
+      domain::FormatCredits(balance_mc), domain::FormatCredits(price->second));
+}
+
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,
                                                 const domain::RequestHeaders& headers) {
   if (headers.empty()) return std::nullopt;
@@ -111,6 +127,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
                                       call.parts.selector_fault, call.parts.clock),
                   AddressWarning(monitor.rows, judged.tier, call.parts.config));
+  monitor.warnings_json = WithWarning(monitor.warnings_json, BalanceWarning(call, judged.tier));
   return monitor;
 }
 

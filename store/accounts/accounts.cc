@@ -115,6 +115,12 @@ std::vector<Organisation> ListOrganisations(Session& session, const Organisation
   });
 }
 
+std::int64_t ReadBalance(Session& session, const base::Uuid& org_id) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return ReadFirst<std::int64_t>(tx.Exec("account_balance", org_id)).value_or(0);
+  });
+}
+
 CreditOutcome AddCredits(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                          std::int64_t amount_mc, const std::string& reason, AuditEntry audit) {
   audit.target = org_id.ToString();

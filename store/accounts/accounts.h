@@ -57,6 +57,9 @@ struct OrganisationQuery {
 // Newest first; at most `limit`.
 std::vector<Organisation> ListOrganisations(Session& session, const OrganisationQuery& query);
 
+// What the organisation can spend at this moment; 0 where there is none of that id.
+std::int64_t ReadBalance(Session& session, const base::Uuid& org_id);
+
 struct CreditOutcome {
   enum class Kind { kDone, kNotFound, kWouldBeNegative, kWouldBeTooLarge };
   Kind kind = Kind::kDone;

@@ -74,6 +74,9 @@ set name = coalesce($3::text, name),
 where org_id = $1 and id = $2
 returning id
 
+-- name: account_balance
+select balance_mc from account where org_id = $1
+
 -- name: account_lock
 select balance_mc from account where org_id = $1 for update
 

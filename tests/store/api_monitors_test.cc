@@ -214,7 +214,17 @@ TEST_F(ApiMonitors, EndpointIsSharedByMonitorsOfAnOrganisation) {
   EXPECT_EQ(Sql("select count(*) from endpoint"), "1");
 }
 
+TEST_F(ApiMonitors, AnOrganisationThatCannotPayACheckIsToldAtCreation) {
+  const Reply poor = Ask("POST", "/monitors", GoodBody());
+  ASSERT_EQ(poor.status, 200) << "it may get credits before the first check";
+  ASSERT_EQ(poor.body["warnings"].size(), 1U) << poor.raw.body;
+  EXPECT_THAT(poor.body["warnings"][0].get<std::string>(), HasSubstr("skipped_balance"));
+  Sql("update account set balance_mc = 1000000 returning 1");
+  EXPECT_FALSE(Ask("POST", "/monitors", GoodBody()).body.contains("warnings"));
+}
+
 TEST_F(ApiMonitors, ProseIsAcceptedWithAWarning) {
+  Sql("update account set balance_mc = 1000000 returning 1");
   Json body = GoodBody();
   body["struct"]["ceo"] = "who leads the company";
   const Reply reply = Ask("POST", "/monitors", body);
