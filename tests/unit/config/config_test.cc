@@ -342,7 +342,9 @@ TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   EXPECT_THAT(ErrorOf("[limit]\nname_chars_max = 5"), HasSubstr("unknown key [limit]"));
   EXPECT_THAT(ErrorOf("[probes.xhigh]\nkind = \"web\""), HasSubstr("unknown key [probes.xhigh]"));
   EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
-  EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""), HasSubstr("unknown key"));
+  EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""),
+              HasSubstr("the name of a token has lower case letters"));
+  EXPECT_THAT(ErrorOf("[databse]\nurl = \"x\""), HasSubstr("the closest known key is [database]"));
 }
 
 TEST(File, AKeyOfAnEarlierVersionSetsWhatStandsForItNow) {
@@ -480,6 +482,16 @@ TEST(Values, TypesAndRangesAreJudged) {
     EXPECT_NE(ErrorOf(text), "no error") << text;
   }
   EXPECT_EQ(Load("[api]\nlisten = \"[::1]:0\"").api.listen, "[::1]:0");
+}
+
+TEST(Values, ADatabaseOfAnotherKindStopsTheStart) {
+  for (const char* url : {"mysql://root@db/vedette", "http://db:5432/", "postgres+psycopg://db/"}) {
+    EXPECT_THAT(EnvironmentErrorOf("VEDETTE_DATABASE_URL", url), HasSubstr("postgresql://")) << url;
+  }
+  for (const char* url : {"postgresql://db/vedette", "postgres://db", "host=db dbname=vedette",
+                          "password=a://b host=db"}) {
+    EXPECT_EQ(FromEnvironment({{"VEDETTE_DATABASE_URL", url}}).database.url, url);
+  }
 }
 
 TEST(Values, ASecretIsNeverShown) {
