@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <mutex>
+#include <set>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -144,6 +147,9 @@ struct Logger::Sink {
   const LogLevel level;
   const LogFormat format;
   spdlog::logger out;
+
+  std::mutex mutex;
+  std::set<std::string, std::less<>> troubles;  // under way; guarded by mutex
 };
 
 Logger::Logger(LogLevel level, LogFormat format) : sink_(std::make_shared<Sink>(level, format)) {}
@@ -177,6 +183,24 @@ void Logger::Warn(std::string_view message, Fields fields) const {
 }
 void Logger::Error(std::string_view message, Fields fields) const {
   Write(LogLevel::kError, message, fields);
+}
+
+void Logger::Trouble(std::string_view trouble, std::string_view message, Fields fields) const {
+  const bool is_new = [&] {
+    const std::lock_guard lock(sink_->mutex);
+    return sink_->troubles.emplace(trouble).second;
+  }();
+  Write(is_new ? LogLevel::kWarn : LogLevel::kDebug, message, fields);
+}
+
+void Logger::TroubleOver(std::string_view trouble, std::string_view message, Fields fields) const {
+  {
+    const std::lock_guard lock(sink_->mutex);
+    const auto it = sink_->troubles.find(trouble);
+    if (it == sink_->troubles.end()) return;
+    sink_->troubles.erase(it);
+  }
+  Write(LogLevel::kInfo, message, fields);
 }
 
 }  // namespace vedette::base

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -111,6 +113,24 @@ TEST(JsonLog, InvalidUtf8StaysValidJson) {
   const Json line =
       ParseJsonOrThrow(JsonOf([](const Logger& log) { log.Info("a\xff\xc3z\xed\xa0\x80"); }));
   EXPECT_EQ(line["message"], "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST(Log, ATroubleThatManyMeetIsToldOnceUntilItIsOver) {
+  const std::string written = Written([] {
+    const Logger log(LogLevel::kInfo, LogFormat::kText);
+    log.TroubleOver("database", "nothing was wrong");
+    log.For("api").Trouble("database", "gone", {{"pool", "api"}});
+    log.For("worker").Trouble("database", "gone", {{"pool", "worker"}});
+    log.Trouble("disk", "full");
+    log.TroubleOver("database", "back");
+    log.TroubleOver("database", "back");
+    log.Trouble("database", "gone again");
+  });
+  std::vector<std::string> lines;
+  std::istringstream in(written);
+  for (std::string line; std::getline(in, line);) lines.push_back(line.substr(25));
+  EXPECT_EQ(lines, (std::vector<std::string>{"warn  api: gone pool=api", "warn  full", "info  back",
+                                             "warn  gone again"}));
 }
 
 TEST(Log, LeavesOutWhatIsBelowTheLevel) {
