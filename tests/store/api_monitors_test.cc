@@ -177,6 +177,19 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
   EXPECT_EQ(Ask("GET", "/monitors/for-run/x?status=odd").loc(), R"(["query","status"])");
 }
 
+TEST_F(ApiMonitors, AnUnknownParameterOfAListIsRefusedAsAnUnknownFieldIs) {
+  const std::string path = "/monitors/" + NewMonitor();
+  for (const std::string& list :
+       {std::string("/monitors"), std::string("/monitors/for-run/x"), path + "/rows",
+        path + "/events", path + "/ticks", path + "/deliveries", std::string("/events"),
+        std::string("/credits/ledger")}) {
+    const Reply reply = Ask("GET", list + "?page=2");
+    EXPECT_EQ(reply.status, 422) << list;
+    EXPECT_EQ(reply.loc(), R"(["query","page"])") << list;
+    EXPECT_EQ(reply.type(), "extra_forbidden") << list;
+  }
+}
+
 TEST_F(ApiMonitors, ListPagesThroughEveryMonitorOnce) {
   std::set<std::string> made;
   for (int i = 0; i < 5; ++i) made.insert(NewMonitor());
