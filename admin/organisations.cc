@@ -179,6 +179,24 @@ rest::Reply PatchTeam(const Parts& parts, store::Session& session, const Call& c
   return rest::JsonReply(200, TeamJson(*team));
 }
 
+rest::Reply DeleteTeam(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  switch (store::DeleteTeam(session, parts.clock, call.ids[0], call.ids[1],
+                            AuditOf(call, "team.delete", reason))) {
+    case store::TeamDeletion::kNotFound:
+      return rest::NotFound("team of this organisation");
+    case store::TeamDeletion::kInUse:
+      return rest::Conflict(
+          "the team still has API keys, OAuth clients, sessions, open jobs, or monitors that are "
+          "not archived");
+    case store::TeamDeletion::kDone:
+      break;
+  }
+  return {204, {}};
+}
+
 rest::Reply GetApiKeys(const Parts&, store::Session& session, const Call& call) {
   rest::Problems problems;
   rest::QueryReader input(call.request.query, &problems);
