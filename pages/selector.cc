@@ -11,6 +11,7 @@
 #include "domain/field_description.h"
 #include "pages/compiled_selector.h"
 #include "pages/linked_data.h"
+#include "pages/scripted_page.h"
 #include "pages/url_reference.h"
 
 namespace vedette::pages {
@@ -84,6 +85,16 @@ FieldObservation Observed(base::Json value, std::string evidence) {
   return out;
 }
 
+// Whether a selector of what a page shows has found nothing there.
+bool FoundNothing(const Selector& selector, const base::Json& value) {
+  if (const auto* html = std::get_if<HtmlSelector>(&selector)) {
+    return value.is_null() || (html->filters.pick == Pick::kCount && value == 0) ||
+           (html->attribute.empty() && value == "");
+  }
+  if (!std::holds_alternative<TextSelector>(selector)) return false;
+  return value.is_null() || value == "" || value == HashOf("");
+}
+
 // Extracts one field after the other from one page.
 class Extraction {
  public:
@@ -120,6 +131,8 @@ class Extraction {
     if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
     return Text(std::get<TextSelector>(selector).filters);
   }
+
+  bool IsMadeByScripts() { return pages::IsMadeByScripts(&forms_, stop_); }
 
   FieldResult Text(const Filters& filters) {
     std::optional<std::string> visible = forms_.VisibleText();
@@ -357,6 +370,22 @@ domain::ObservationResult FieldSet::Extract(const FetchedPage& page, ExtractionS
   return Read(page, stop, 0).result;
 }
 
+// Of a page that its scripts make, what was not found is unread, and not absent.
+template <typename From>
+void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const {
+  std::optional<bool> made_by_scripts;  // once it was asked
+  for (const Field& field : fields_) {
+    const auto* selector = std::get_if<Selector>(&field.selector);
+    const auto seen = observation->fields.find(field.name);
+    if (selector == nullptr || seen == observation->fields.end()) continue;
+    if (!FoundNothing(*selector, seen->second.value)) continue;
+    if (!made_by_scripts) made_by_scripts = extraction->IsMadeByScripts();
+    if (!*made_by_scripts) return;
+    observation->unread.insert_or_assign(field.name, MadeByScripts(field.name));
+    observation->fields.erase(seen);
+  }
+}
+
 PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
                            std::size_t text_bytes_max) const {
   Extraction extraction(page, stop);
@@ -373,6 +402,7 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
       extraction.Add(field.name, std::get<Selector>(field.selector), &observation);
     }
   }
+  LeaveToScripts(&extraction, &observation);
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};
   }
