@@ -135,10 +135,11 @@ class Extraction {
   bool IsMadeByScripts() { return pages::IsMadeByScripts(&forms_, stop_); }
 
   FieldResult Text(const Filters& filters) {
-    std::optional<std::string> visible = forms_.VisibleText();
+    std::optional<std::string> visible =
+        forms_.VisibleText(filters.form == Form::kLines ? TextView::kLines : TextView::kVisible);
     if (!visible) return UnreadableHtml();
     std::string text = std::move(*visible);
-    std::string evidence = base::CutCharacters(text, kEvidenceCharactersMax);
+    std::string evidence = base::FoldSpace(base::CutCharacters(text, kEvidenceCharactersMax));
     return Formed(filters, std::move(text), std::move(evidence));
   }
 
@@ -188,10 +189,10 @@ class Extraction {
     }
     const HtmlDocument* document = forms_.Html();
     if (document == nullptr) return UnreadableHtml();
-    const bool visible = selector.filters.form == Form::kVisible;
-    if (selector.filters.pick != Pick::kFirst) return HtmlMany(field, selector, *document, visible);
+    const TextView view = ViewOf(selector.filters.form);
+    if (selector.filters.pick != Pick::kFirst) return HtmlMany(field, selector, *document, view);
     HtmlFinding found = document->First(Expressions(selector, *document), selector.css,
-                                        Attribute(selector, *document), stop_, visible);
+                                        Attribute(selector, *document), stop_, view);
     if (found.kind != HtmlFinding::Kind::kFound) return Unfound(field, found);
     base::Json value = InForm(selector.filters, std::move(found.value));
     if (selector.is_reference && value.is_string()) {
@@ -199,6 +200,11 @@ class Extraction {
     }
     if (value.is_null()) return FieldObservation{};
     return Observed(std::move(value), std::move(found.evidence));
+  }
+
+  static TextView ViewOf(Form form) {
+    if (form == Form::kLines) return TextView::kLines;
+    return form == Form::kVisible ? TextView::kVisible : TextView::kWhole;
   }
 
   // XML keeps the case of its names, HTML's are lower case.
@@ -211,11 +217,11 @@ class Extraction {
   }
 
   FieldResult HtmlMany(const std::string& field, const HtmlSelector& selector,
-                       const HtmlDocument& document, bool visible) {
+                       const HtmlDocument& document, TextView view) {
     const bool counted = selector.filters.pick == Pick::kCount;
     const HtmlMatches found =
         document.Every(Expressions(selector, document), selector.css, Attribute(selector, document),
-                       stop_, visible, counted ? 0 : domain::kValueBytesMax + 1);
+                       stop_, view, counted ? 0 : domain::kValueBytesMax + 1);
     if (found.failure.kind != HtmlFinding::Kind::kAbsent) return Unfound(field, found.failure);
     if (counted) return Observed(found.count, std::to_string(found.count));
     base::Json values = base::Json::array();

@@ -104,6 +104,20 @@ TEST(Selector, FiltersPickAndFormWhatCssMatches) {
   EXPECT_TRUE(Value("css:b | number", list).is_null()) << "without a number it is absent";
 }
 
+TEST(Selector, LinesKeepBlocksApartAndCellsTogether) {
+  const std::string page =
+      "<h1>Open\n jobs</h1><ul><li>Baker <b>(m/w)</b></li><li>Cook<script>x()</script></li></ul>"
+      "<p>a<br>b</p><table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>"
+      "<pre>x\n  y</pre>";
+  EXPECT_EQ(Value("text | lines", page), "Open jobs\nBaker (m/w)\nCook\na\nb\n1 2\n3\nx\ny");
+  EXPECT_EQ(Value("css:ul | lines", page), "Baker (m/w)\nCook");
+  EXPECT_EQ(Value("xpath://li | all | lines", page), R"(["Baker (m/w)","Cook"])");
+  EXPECT_EQ(Value("css:h1|lines", page), "Open jobs");
+  EXPECT_EQ(Value("text | lines", "a\r\n\n b  c \n", "text/plain"), "a\nb c");
+  EXPECT_TRUE(Fails(Value("css:b @class | lines", page), "bad_selector", "no attribute"));
+  EXPECT_TRUE(Fails(Value("regex:(J.*) | lines", page), "bad_selector", "text alone"));
+}
+
 TEST(Selector, FiltersStandBehindEverySelector) {
   const std::string page =
       "<html lang=de><head><meta property=price content='1.299'></head><body><p class=now>1.299"
