@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -51,7 +52,13 @@ rest::Reply PostOrganisation(const Parts& parts, store::Session& session, const 
   const base::Uuid id = store::CreateOrganisation(session, parts.clock, *name,
                                                   features.value_or(std::vector<std::string>{}),
                                                   AuditOf(call, "org.create", reason));
-  return rest::JsonReply(201, {{"id", id.ToString()}});
+  base::Json made{{"id", id.ToString()}};
+  if (!features ||
+      std::find(features->begin(), features->end(), domain::kFeatureMonitors) == features->end()) {
+    made["warnings"] = base::Json::array(
+        {"Without the feature monitors its API answers every request for monitors with 403."});
+  }
+  return rest::JsonReply(201, made);
 }
 
 rest::Reply GetOrganisations(const Parts&, store::Session& session, const Call& call) {

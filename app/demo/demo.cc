@@ -186,8 +186,8 @@ int Demo::Run(const config::Environment& environment) {
   } catch (const config::ConfigError&) {
     throw;
   } catch (const fs::filesystem_error& error) {
-    narrator_.Failed(
-        fmt::format("cannot use {}: {}", error.path1().native(), error.code().message()));
+    narrator_.Failed(fmt::format("cannot use {}: {}; choose another directory with --dir",
+                                 error.path1().native(), error.code().message()));
   } catch (const std::exception& error) {
     narrator_.Blank();
     narrator_.Failed(error.what());

@@ -22,6 +22,7 @@ TEST_F(Accounts, AnOrganisationIsMadeWithAnEmptyAccountAndShown) {
   const Reply made = Ask("POST", "/admin/v1/orgs",
                          Object({{"name", "Acme"}, {"features", {"high_tier", "monitors"}}}));
   ASSERT_EQ(made.status, 201) << made.raw.body;
+  EXPECT_FALSE(made.body.contains("warnings"));
   const auto id = made.body["id"].get<std::string>();
   const Reply shown = Ask("GET", "/admin/v1/orgs/" + id);
   EXPECT_EQ(shown.status, 200);
@@ -35,6 +36,7 @@ TEST_F(Accounts, AnOrganisationIsMadeWithAnEmptyAccountAndShown) {
 
 TEST_F(Accounts, FeaturesDefaultToNone) {
   const Reply made = Ask("POST", "/admin/v1/orgs", Object({{"name", "Acme"}}));
+  EXPECT_EQ(made.body["warnings"].size(), 1U) << "it can make no monitor";
   const Reply shown = Ask("GET", "/admin/v1/orgs/" + made.body["id"].get<std::string>());
   EXPECT_EQ(shown.body["features"], Json::array());
 }
@@ -190,7 +192,8 @@ TEST_F(Accounts, AnApiKeyShowsWhenItWasLastUsedAndWritesThatOnceAnHour) {
   ASSERT_TRUE(store::Authenticate(session, {.credential = key, .forwarded_user = {}}));
   EXPECT_TRUE(Ask("GET", path).body["items"][0]["last_used_at"].is_string());
   const std::string written = Sql("select xmin from api_key");
-  ASSERT_TRUE(store::Authenticate(session, {.credential = key, .forwarded_user = {}, .count = true}));
+  ASSERT_TRUE(
+      store::Authenticate(session, {.credential = key, .forwarded_user = {}, .count = true}));
   EXPECT_EQ(Sql("select xmin from api_key"), written);
   Sql("update api_key set last_used_at = now() - interval '61 minutes'");
   ASSERT_TRUE(store::Authenticate(session, {.credential = key, .forwarded_user = {}}));
