@@ -74,8 +74,9 @@ std::string OneOf(Kind kind, const std::string& name, const base::Json& candidat
                                name, Listed(ids)));
   }
   std::string hint;
-  if (!others.empty())
+  if (!others.empty()) {
     hint = fmt::format("; there {} {}", others.size() == 1 ? "is" : "are", Listed(others));
+  }
   throw RequestFailed(kNotFound, fmt::format("no {} is named \"{}\"{}", WordOf(kind), name, hint));
 }
 
