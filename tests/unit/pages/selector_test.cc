@@ -111,7 +111,7 @@ TEST(Selector, LinesKeepBlocksApartAndCellsTogether) {
       "<pre>x\n  y</pre>";
   EXPECT_EQ(Value("text | lines", page), "Open jobs\nBaker (m/w)\nCook\na\nb\n1 2\n3\nx\ny");
   EXPECT_EQ(Value("css:ul | lines", page), "Baker (m/w)\nCook");
-  EXPECT_EQ(Value("xpath://li | all | lines", page), R"(["Baker (m/w)","Cook"])");
+  EXPECT_EQ(Value("xpath://li | all | lines", page), R"x(["Baker (m/w)","Cook"])x");
   EXPECT_EQ(Value("css:h1|lines", page), "Open jobs");
   EXPECT_EQ(Value("text | lines", "a\r\n\n b  c \n", "text/plain"), "a\nb c");
   EXPECT_TRUE(Fails(Value("css:b @class | lines", page), "bad_selector", "no attribute"));
