@@ -123,6 +123,7 @@ rest::Reply PatchOrganisation(const Parts&, store::Session&, const Call&);
 rest::Reply PostCredits(const Parts&, store::Session&, const Call&);
 rest::Reply PostTeam(const Parts&, store::Session&, const Call&);
 rest::Reply PatchTeam(const Parts&, store::Session&, const Call&);
+rest::Reply DeleteTeam(const Parts&, store::Session&, const Call&);
 rest::Reply GetApiKeys(const Parts&, store::Session&, const Call&);
 rest::Reply PostApiKey(const Parts&, store::Session&, const Call&);
 rest::Reply DeleteApiKey(const Parts&, store::Session&, const Call&);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -51,7 +52,13 @@ rest::Reply PostOrganisation(const Parts& parts, store::Session& session, const 
   const base::Uuid id = store::CreateOrganisation(session, parts.clock, *name,
                                                   features.value_or(std::vector<std::string>{}),
                                                   AuditOf(call, "org.create", reason));
-  return rest::JsonReply(201, {{"id", id.ToString()}});
+  base::Json made{{"id", id.ToString()}};
+  if (!features ||
+      std::find(features->begin(), features->end(), domain::kFeatureMonitors) == features->end()) {
+    made["warnings"] = base::Json::array(
+        {"Without the feature monitors its API answers every request for monitors with 403."});
+  }
+  return rest::JsonReply(201, made);
 }
 
 rest::Reply GetOrganisations(const Parts&, store::Session& session, const Call& call) {
@@ -177,6 +184,24 @@ rest::Reply PatchTeam(const Parts& parts, store::Session& session, const Call& c
                                       AuditOf(call, "team.change", reason));
   if (!team) return rest::NotFound("team of this organisation");
   return rest::JsonReply(200, TeamJson(*team));
+}
+
+rest::Reply DeleteTeam(const Parts& parts, store::Session& session, const Call& call) {
+  CallBody body(parts, call);
+  const auto reason = body.Reason();
+  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  switch (store::DeleteTeam(session, parts.clock, call.ids[0], call.ids[1],
+                            AuditOf(call, "team.delete", reason))) {
+    case store::TeamDeletion::kNotFound:
+      return rest::NotFound("team of this organisation");
+    case store::TeamDeletion::kInUse:
+      return rest::Conflict(
+          "the team still has API keys, OAuth clients, sessions, open jobs, or monitors that are "
+          "not archived");
+    case store::TeamDeletion::kDone:
+      break;
+  }
+  return {204, {}};
 }
 
 rest::Reply GetApiKeys(const Parts&, store::Session& session, const Call& call) {

@@ -68,6 +68,7 @@ constexpr Route kRoutes[] = {
     {{"POST", "/admin/v1/orgs/{id}/credits", kJson}, kToken, nullptr, PostCredits},
     {{"POST", "/admin/v1/orgs/{id}/teams", kJson}, kToken, nullptr, PostTeam},
     {{"PATCH", "/admin/v1/orgs/{id}/teams/{id}", kJson}, kToken, nullptr, PatchTeam},
+    {{"DELETE", "/admin/v1/orgs/{id}/teams/{id}", kJson}, kToken, nullptr, DeleteTeam},
     {{"GET", "/admin/v1/orgs/{id}/api-keys"}, kToken, nullptr, GetApiKeys},
     {{"POST", "/admin/v1/orgs/{id}/api-keys", kJson}, kToken, nullptr, PostApiKey},
     {{"DELETE", "/admin/v1/orgs/{id}/api-keys/{id}", kJson}, kToken, nullptr, DeleteApiKey},

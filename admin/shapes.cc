@@ -142,6 +142,7 @@ base::Json ApiKeyJson(const store::ApiKey& key) {
       {"prefix", key.prefix},
       {"team_id", IdJson(key.team_id)},
       {"created_at", TimeJson(key.created_at)},
+      {"last_used_at", TimeJson(key.last_used_at)},
   };
 }
 

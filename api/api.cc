@@ -20,6 +20,7 @@ namespace {
 // The share of held_bytes_max that an organisation that is alone leaves free.
 constexpr double kHeldReserve = 0.1;
 constexpr std::size_t kKnownKeysMax = 16384;
+constexpr std::string_view kWhereToLook = "/docs describes every path, /openapi.json for programs";
 // A request that was authenticated longer ago is so again before it is served.
 constexpr std::chrono::seconds kAuthenticationAgeMax{2};
 
@@ -251,7 +252,7 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
   const auto answer = std::make_shared<rest::Answer>(
       impl_->port, std::move(exchange), match ? match->route->pattern : std::string_view());
   if (!match) {
-    answer->Send(Router().Refusal(request.method, request.path));
+    answer->Send(Router().Refusal(request.method, request.path, kWhereToLook));
   } else if (match->route->handler == nullptr) {
     answer->Send(Document(match->route->pattern, impl_->parts.config));
   } else if (match->route->access == Access::kAssertion ||

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -54,11 +56,12 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
-int Serve(const CommonOptions& common, const std::string& roles) {
+// `roles`: as they were given, if they were.
+int Serve(const CommonOptions& common, const std::optional<std::string>& roles) {
   const config::Config config = common.Load();
   std::set<Role> wanted = AllRoles();
   try {
-    if (!roles.empty()) wanted = ParseRoles(roles);
+    if (roles) wanted = ParseRoles(*roles);
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(error.what());
   }
@@ -114,6 +117,16 @@ struct ProbeOptions {
   std::vector<std::string> known;
 };
 
+// Of a repeated name one value would be passed over in silence. `texts`: name=value.
+void RefuseRepeated(const std::string& option, const std::vector<std::string>& texts) {
+  std::set<std::string> seen;
+  for (const std::string& text : texts) {
+    const std::string name = text.substr(0, text.find('='));
+    if (seen.insert(name).second) continue;
+    throw std::invalid_argument(fmt::format("{} {}: the name is given twice", option, name));
+  }
+}
+
 int Probe(const CommonOptions& common, const ProbeOptions& given) {
   ProbeOnceOptions options;
   options.url = given.url;
@@ -124,6 +137,9 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
       options.subject.push_back(ParsePair("--subject", text));
     }
     for (const std::string& text : given.known) options.known.push_back(ParsePair("--known", text));
+    RefuseRepeated("--watch", given.watches);
+    RefuseRepeated("--subject", given.subject);
+    RefuseRepeated("--known", given.known);
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(error.what());
   }
@@ -175,9 +191,12 @@ void AddConfig(CLI::App* command, CommonOptions* common) {
 void AddServe(CLI::App& app, CommandLine* line) {
   CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
   AddConfig(serve, &line->common);
-  serve->add_option("--roles", line->roles,
-                    "Some of api,admin,scheduler,worker,delivery; default: all");
-  serve->callback([line] { line->status = Serve(line->common, line->roles); });
+  const CLI::Option* roles = serve->add_option(
+      "--roles", line->roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->callback([line, roles] {
+    const bool given = roles->count() > 0;
+    line->status = Serve(line->common, given ? std::optional(line->roles) : std::nullopt);
+  });
 }
 
 void AddMigrate(CLI::App& app, CommandLine* line) {
@@ -203,9 +222,12 @@ void AddDemo(CLI::App& app, CommandLine* line) {
   const std::map<std::string, ReceiverMode> modes = {{"honest", ReceiverMode::kHonest},
                                                      {"refuse", ReceiverMode::kRefuse},
                                                      {"wrong-key", ReceiverMode::kWrongKey}};
-  demo->add_option("--receiver", options.receiver,
-                   "How the receiver behaves: honest; refuse or wrong-key make the story fail")
-      ->transform(CLI::CheckedTransformer(modes));
+  demo->add_option_function<std::string>(
+          "--receiver",
+          [&options, modes](const std::string& mode) { options.receiver = modes.at(mode); },
+          "How the receiver behaves: honest; refuse or wrong-key make the story fail")
+      ->take_last()
+      ->check(CLI::IsMember({"honest", "refuse", "wrong-key"}));
   demo->add_option("--only", options.only, "Tell one chapter, and those that it goes on from")
       ->take_last()
       ->check(CLI::IsMember(DemoChapters()));

@@ -250,10 +250,25 @@ void PrivatePostgres::FindHome() {
   }
   data_dir_ = home_ / "postgres";
   log_path_ = home_ / "postgres.log";
+  RefuseAnothersData();
   std::error_code none;
   if (const auto size = fs::file_size(log_path_, none); !none && size > kLogBytesMax) {
     fs::resize_file(log_path_, 0);
   }
+}
+
+void PrivatePostgres::RefuseAnothersData() const {
+  struct stat info {};
+  if (stat(data_dir_.c_str(), &info) != 0) return;
+  const uid_t ours = user_.change ? user_.uid : geteuid();
+  if (info.st_uid == ours) return;
+  const passwd* owner = getpwuid(info.st_uid);
+  const std::string name = owner == nullptr ? std::to_string(info.st_uid) : owner->pw_name;
+  throw std::runtime_error(
+      fmt::format("the database in {} belongs to user {}, who alone can use it: start this as the "
+                  "user who made "
+                  "it, or choose another directory (--dir)",
+                  dir_.native(), name));
 }
 
 void PrivatePostgres::LockHome() {

@@ -77,6 +77,7 @@ class PrivatePostgres {
 
   void FindUser();
   void FindHome();
+  void RefuseAnothersData() const;
   void LockHome();
   void FindBinaries();
   void StopLeftOver();

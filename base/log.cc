@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <mutex>
+#include <set>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -111,7 +114,15 @@ std::string JsonLine(std::string_view time, LogLevel level, std::string_view com
   member("level", LevelName(level));
   if (!component.empty()) member("component", component);
   member("message", message);
-  for (const LogField& field : fields) member(field.key, field.value);
+  for (const LogField& field : fields) {
+    if (!field.is_bare) {
+      member(field.key, field.value);
+      continue;
+    }
+    line.push_back(',');
+    AppendQuoted(&line, field.key);
+    line.append(":").append(field.value);
+  }
   line.push_back('}');
   return line;
 }
@@ -136,6 +147,9 @@ struct Logger::Sink {
   const LogLevel level;
   const LogFormat format;
   spdlog::logger out;
+
+  std::mutex mutex;
+  std::set<std::string, std::less<>> troubles;  // under way; guarded by mutex
 };
 
 Logger::Logger(LogLevel level, LogFormat format) : sink_(std::make_shared<Sink>(level, format)) {}
@@ -169,6 +183,24 @@ void Logger::Warn(std::string_view message, Fields fields) const {
 }
 void Logger::Error(std::string_view message, Fields fields) const {
   Write(LogLevel::kError, message, fields);
+}
+
+void Logger::Trouble(std::string_view trouble, std::string_view message, Fields fields) const {
+  const bool is_new = [&] {
+    const std::lock_guard lock(sink_->mutex);
+    return sink_->troubles.emplace(trouble).second;
+  }();
+  Write(is_new ? LogLevel::kWarn : LogLevel::kDebug, message, fields);
+}
+
+void Logger::TroubleOver(std::string_view trouble, std::string_view message, Fields fields) const {
+  {
+    const std::lock_guard lock(sink_->mutex);
+    const auto it = sink_->troubles.find(trouble);
+    if (it == sink_->troubles.end()) return;
+    sink_->troubles.erase(it);
+  }
+  Write(LogLevel::kInfo, message, fields);
 }
 
 }  // namespace vedette::base

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace vedette::base {
@@ -17,17 +19,26 @@ enum class LogFormat { kText, kJson };
 struct LogField {
   std::string_view key;
   std::string value;
+  bool is_bare = false;  // `value` is a number, true or false as JSON writes them
   LogField(std::string_view k, std::string v) : key(k), value(std::move(v)) {}
   LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
   LogField(std::string_view k, const char* v) : key(k), value(v) {}
   template <typename T>
   requires(std::is_arithmetic_v<T>) LogField(std::string_view k, T v)
-      : key(k), value(fmt::format("{}", v)) {}
+      : key(k), value(fmt::format("{}", v)), is_bare(IsJsonNumber(v)) {}
+
+ private:
+  // A character is written as itself, and JSON has no infinity.
+  template <typename T>
+  static bool IsJsonNumber([[maybe_unused]] T v) {
+    if constexpr (std::is_floating_point_v<T>) return std::isfinite(v);
+    return !std::is_same_v<T, char>;
+  }
 };
 
 // Writes lines to standard error, through spdlog. Handed down by reference; any thread.
 //   text:  2026-11-21T09:30:00.000Z info  scheduler: ticks cut ticks=3 chunks=7
-//   JSON:  {"time":"...","level":"info","component":"scheduler","message":"ticks cut","ticks":"3"}
+//   JSON:  {"time":"...","level":"info","component":"scheduler","message":"ticks cut","ticks":3}
 // Values are escaped in both, so that hostile text cannot forge a line.
 class Logger {
  public:
@@ -42,6 +53,13 @@ class Logger {
   void Info(std::string_view message, Fields fields = {}) const;
   void Warn(std::string_view message, Fields fields = {}) const;
   void Error(std::string_view message, Fields fields = {}) const;
+
+  // Of a trouble of the whole process that many of its parts meet, such as a database that is away:
+  // who meets it first writes the line as a warning, the others at debug; once somebody's line says
+  // that it is over (info; nothing where there was none), the next one is a warning again.
+  // `trouble` is a constant.
+  void Trouble(std::string_view trouble, std::string_view message, Fields fields = {}) const;
+  void TroubleOver(std::string_view trouble, std::string_view message, Fields fields = {}) const;
 
  private:
   struct Sink;

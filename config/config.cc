@@ -156,6 +156,10 @@ class Index {
   std::string HintInFile(const std::string& written) const {
     std::vector<std::string> known;
     for (const Key& key : table_) known.push_back(key.Written());
+    for (const std::string& section : sections_) known.push_back("[" + section + "]");
+    if (written.starts_with(fmt::format("[{}] ", kTokensSection))) {
+      return "; the name of a token has lower case letters, digits, - and _";
+    }
     return Hint(written, known, "key");
   }
 

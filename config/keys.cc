@@ -31,7 +31,7 @@ ValueReader<ChargeRule> Charge() {
 void AddDatabase(std::vector<Key>* table) {
   using C = DatabaseConfig;
   Section<C>(table, "database", [](Config& c) -> C& { return c.database; })
-      .Add("url", &C::url, Secret(Text()))
+      .Add("url", &C::url, Secret(DatabaseUrl()))
       .Time("connect_timeout_ms", &C::connect_timeout_ms)
       .Time("statement_timeout_ms", &C::statement_timeout_ms)
       .Time("lock_timeout_ms", &C::lock_timeout_ms)

@@ -277,6 +277,14 @@ ValueReader<std::string> OptionalListenAddress() {
                   [](const std::string& text) { return text.empty() || IsHostPort(text, 0); });
 }
 
+ValueReader<std::string> DatabaseUrl() {
+  return TextThat(
+      "a URL of PostgreSQL, such as postgresql://user@host/vedette", [](const std::string& text) {
+        return text.find("://") == std::string::npos || text.starts_with("postgresql://") ||
+               text.starts_with("postgres://") || text.find('=') < text.find("://");
+      });
+}
+
 ValueReader<std::string> OptionalUrl() {
   return TextThat("an http or https URL, or empty", [](const std::string& text) {
     return text.empty() || (text.starts_with("http://") && text.size() > 7) ||

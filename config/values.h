@@ -61,6 +61,8 @@ ValueReader<std::string> NonEmptyText();
 ValueReader<std::string> Choice(std::vector<std::string> choices);
 ValueReader<std::string> ListenAddress();
 ValueReader<std::string> OptionalListenAddress();
+// Of PostgreSQL: postgresql://..., postgres://..., or words such as "host=db dbname=vedette".
+ValueReader<std::string> DatabaseUrl();
 // http or https, or empty.
 ValueReader<std::string> OptionalUrl();
 // A URL of https, or of http; without a slash at its end; or empty.

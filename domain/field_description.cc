@@ -40,8 +40,8 @@ void SplitAttribute(std::string_view text, FieldDescription* out) {
   out->selector = text;
 }
 
-constexpr std::array<std::string_view, 6> kFilters{"first", "all",    "count",
-                                                   "text",  "number", "hash"};
+constexpr std::array<std::string_view, 7> kFilters{"first", "all",    "count", "text",
+                                                   "lines", "number", "hash"};
 
 // A word of lower-case letters, perhaps with a language in parentheses: "number(de-CH)".
 bool IsFilterWord(std::string_view word) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "metrics/process_series.h"
 #include "metrics/series.h"
 
 namespace vedette::metrics {
@@ -566,7 +567,9 @@ void Metrics::AddPaymentRequired(domain::JobKind kind, std::string_view reason) 
 
 std::string Metrics::Expose() const {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, impl_->registry.Collect());
+  auto families = impl_->registry.Collect();
+  for (auto& family : ProcessSeries()) families.push_back(std::move(family));
+  prometheus::TextSerializer().Serialize(out, families);
   return out.str();
 }
 

@@ -164,7 +164,7 @@ class Metrics {
   // vedette_payment_required_total{kind,reason}: starts of jobs that were refused with a 402
   void AddPaymentRequired(domain::JobKind kind, std::string_view reason);
 
-  // The text exposition format.
+  // The text exposition format, with what process_series.h says of the process.
   std::string Expose() const;
 
   // What the console draws, counted since the start, as JSON: {"checks": {outcome: n},

@@ -72,7 +72,8 @@ constexpr const char* kBlocks =
     "self::h3 or self::h4]";
 
 void AddBlocks(const HtmlDocument& page, ExtractionStop& stop, AddressesOnPage* out) {
-  const HtmlMatches matches = page.Every({kBlocks}, false, "", stop, true, kTextsBytesMax);
+  const HtmlMatches matches =
+      page.Every({kBlocks}, false, "", stop, TextView::kVisible, kTextsBytesMax);
   for (const std::string& text : matches.texts) {
     if (text.size() > kBlockCharactersMax * 4) continue;
     if (base::CountCharacters(text) > kBlockCharactersMax) continue;
@@ -109,8 +110,8 @@ std::string ExposeAddresses(std::string_view html) {
 std::vector<PageLink> LinksOnPage(const HtmlDocument& page, ExtractionStop& stop) {
   std::vector<PageLink> links;
   const char* kLinks = "//a[@href]";
-  HtmlMatches urls = page.Every({kLinks}, false, "href", stop, false, kTextsBytesMax);
-  HtmlMatches texts = page.Every({kLinks}, false, "", stop, false, kTextsBytesMax);
+  HtmlMatches urls = page.Every({kLinks}, false, "href", stop, TextView::kWhole, kTextsBytesMax);
+  HtmlMatches texts = page.Every({kLinks}, false, "", stop, TextView::kWhole, kTextsBytesMax);
   // Where a link has no text the lists do not stand side by side, and addresses alone count.
   const bool is_paired = urls.texts.size() == texts.texts.size();
   const std::size_t count = std::min(urls.texts.size(), kPageLinksMax);

@@ -112,7 +112,8 @@ std::vector<PageCard> CardsOnPage(std::string_view html, ExtractionStop& stop) {
   const auto* page = std::get_if<HtmlDocument>(&parsed);
   if (page == nullptr) return {};
   std::vector<std::pair<std::size_t, PageCard>> found;
-  const HtmlMatches matches = page->Every({kCards}, false, "", stop, true, kTextsBytesMax);
+  const HtmlMatches matches =
+      page->Every({kCards}, false, "", stop, TextView::kVisible, kTextsBytesMax);
   for (const std::string& marked : matches.texts) {
     if (found.size() == kPageCardsMax || stop.stopped()) break;
     const std::string text = WithoutBoundaries(marked);

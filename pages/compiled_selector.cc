@@ -38,10 +38,11 @@ std::string ReadFilters(const domain::FieldDescription& description, Filters* fi
   for (std::string word : description.filters) {
     if (std::string fault = ReadLanguage(&word, filters); !fault.empty()) return fault;
     const bool picks = word == "first" || word == "all" || word == "count";
-    const bool forms = word == "text" || word == "number" || word == "hash";
+    const bool forms = word == "text" || word == "lines" || word == "number" || word == "hash";
     if (!picks && !forms) {
       return fmt::format(
-          "the filter '{}' is not known; there are first, all, count, text, number and hash", word);
+          "the filter '{}' is not known; there are first, all, count, text, lines, number and hash",
+          word);
     }
     if (picks ? picked : filters->form != Form::kWhole) {
       return fmt::format("the filter '{}' contradicts one before it", word);
@@ -50,18 +51,21 @@ std::string ReadFilters(const domain::FieldDescription& description, Filters* fi
     if (word == "all") filters->pick = Pick::kAll;
     if (word == "count") filters->pick = Pick::kCount;
     if (word == "text") filters->form = Form::kVisible;
+    if (word == "lines") filters->form = Form::kLines;
     if (word == "number") filters->form = Form::kNumber;
     if (word == "hash") filters->form = Form::kHash;
   }
   const bool more = filters->form != Form::kWhole || !description.attribute.empty();
   if (filters->pick == Pick::kCount && more)
     return "count goes with no attribute and no other filter";
-  if (filters->form == Form::kVisible && !description.attribute.empty()) {
-    return "text goes with no attribute";
-  }
+  const bool shown = filters->form == Form::kVisible || filters->form == Form::kLines;
+  if (shown && !description.attribute.empty()) return "text and lines go with no attribute";
   const bool elements = description.kind == Kind::kCss || description.kind == Kind::kXPath;
   if (!elements && (filters->pick != Pick::kFirst || filters->form == Form::kVisible)) {
     return "all, count and text go with css: and xpath: alone";
+  }
+  if (!elements && description.kind != Kind::kText && filters->form == Form::kLines) {
+    return "lines goes with css:, xpath: and text alone";
   }
   return {};
 }

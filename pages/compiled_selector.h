@@ -18,7 +18,7 @@ namespace vedette::pages {
 
 // What filters make of the matches.
 enum class Pick { kFirst, kAll, kCount };
-enum class Form { kWhole, kVisible, kNumber, kHash };
+enum class Form { kWhole, kVisible, kLines, kNumber, kHash };
 
 struct Filters {
   Pick pick = Pick::kFirst;

@@ -127,11 +127,12 @@ HtmlFinding Found(base::Json value, std::string evidence) {
   return out;
 }
 
-HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute, bool visible) {
-  auto value = NodeText(node, attribute, visible);
+HtmlFinding NodeFinding(const xmlNode* node, const std::string& attribute, TextView view) {
+  auto value = NodeText(node, attribute, view);
   if (!value) return NotFound(HtmlFinding::Kind::kAbsent);
   const bool inside = attribute.empty();
-  std::string evidence = inside ? TextAround(node, *value) : Surroundings(*value, 0, value->size());
+  std::string evidence =
+      inside ? TextAround(node, base::FoldSpace(*value)) : Surroundings(*value, 0, value->size());
   return Found(std::move(*value), std::move(evidence));
 }
 
@@ -265,7 +266,7 @@ bool HtmlDocument::is_xml() const {
 
 HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, bool css,
                                 const std::string& attribute, ExtractionStop& stop,
-                                bool visible) const {
+                                TextView view) const {
   QuietenLibxml();
   if (tree_->markup->root == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
   Evaluation evaluation(*tree_, css, stop);
@@ -280,11 +281,11 @@ HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, boo
     if (first == nullptr || xmlXPathCmpNodes(first, node) == -1) first = node;
   }
   if (first == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
-  return NodeFinding(first, attribute, visible);
+  return NodeFinding(first, attribute, view);
 }
 
 HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, bool css,
-                                const std::string& attribute, ExtractionStop& stop, bool visible,
+                                const std::string& attribute, ExtractionStop& stop, TextView view,
                                 std::size_t text_bytes_max) const {
   QuietenLibxml();
   HtmlMatches out;
@@ -305,7 +306,7 @@ HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, boo
   for (const xmlNodePtr node : nodes) {
     if (bytes >= text_bytes_max) break;
     if (stop.stopped()) return {NotFound(HtmlFinding::Kind::kGaveUp), 0, {}};
-    auto text = NodeText(node, attribute, visible);
+    auto text = NodeText(node, attribute, view);
     if (!text) continue;
     bytes += text->size() + 1;
     out.texts.push_back(std::move(*text));
@@ -313,8 +314,19 @@ HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, boo
   return out;
 }
 
-std::string HtmlDocument::VisibleText() const {
-  return tree_->markup->root == nullptr ? std::string() : VisibleTextOf(tree_->markup->root);
+std::string HtmlDocument::VisibleText(TextView view) const {
+  return tree_->markup->root == nullptr ? std::string() : VisibleTextOf(tree_->markup->root, view);
+}
+
+std::string FoldLines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = base::FoldSpace(text.substr(0, end));
+    if (!line.empty()) out.append(out.empty() ? "" : "\n").append(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 std::optional<XPathError> CheckXPath(std::string_view expression) {

@@ -78,6 +78,10 @@ struct HtmlMatches {
 
 enum class Markup { kHtml, kXml };
 
+// Which text of an element: all inside it, as XPath has it; what a reader sees of it, folded; or
+// the same with each block on a line of its own, and the cells of a table's row on one.
+enum class TextView { kWhole, kVisible, kLines };
+
 // An HTML or XML page parsed by libxml2: no network, no DTD, no entities but HTML's own. Names in
 // HTML are lower case, in XML as they are written; elements of a default namespace count as in
 // none, and expressions may use the prefixes that the first element declares. One thread at a time.
@@ -96,19 +100,19 @@ class HtmlDocument {
   // expression that is no node-set. With `attribute`, that element's attribute. A number that is
   // NaN or infinite counts as absent. The context node is the root element where `css` (expressions
   // are CssToXPath's), else the document.
-  // `visible`: of an element the text that a reader sees.
   HtmlFinding First(const std::vector<std::string>& expressions, bool css,
-                    const std::string& attribute, ExtractionStop& stop, bool visible = false) const;
+                    const std::string& attribute, ExtractionStop& stop,
+                    TextView view = TextView::kWhole) const;
 
   // All that `expressions` (of node-sets) select, in document order, each once. Texts as First has
   // them, without those that lack `attribute`; no more of them than make `text_bytes_max` bytes.
   HtmlMatches Every(const std::vector<std::string>& expressions, bool css,
-                    const std::string& attribute, ExtractionStop& stop, bool visible,
+                    const std::string& attribute, ExtractionStop& stop, TextView view,
                     std::size_t text_bytes_max) const;
 
   // What a reader sees: without head, script, style, noscript, template and comments; blocks are
-  // apart. Folded.
-  std::string VisibleText() const;
+  // apart. Folded, or line by line. `view` is not kWhole.
+  std::string VisibleText(TextView view = TextView::kVisible) const;
 
  private:
   struct Tree;
@@ -116,6 +120,9 @@ class HtmlDocument {
   explicit HtmlDocument(std::unique_ptr<Tree> tree);
   std::unique_ptr<Tree> tree_;
 };
+
+// Each line folded, and none of them blank.
+std::string FoldLines(std::string_view text);
 
 // What is wrong with an XPath expression, as far as it can be known without a document.
 struct XPathError {

@@ -61,7 +61,7 @@ LinkedData ReadLinkedData(PageForms& page, ExtractionStop& stop) {
   const HtmlDocument* document = page.Html();
   if (document == nullptr) return out;
   const HtmlMatches scripts =
-      document->Every({kBlocks}, false, "", stop, false, kLinkedDataBytesMax);
+      document->Every({kBlocks}, false, "", stop, TextView::kWhole, kLinkedDataBytesMax);
   std::size_t values_left = kLinkedDataValuesMax;
   for (const std::string& text : scripts.texts) {
     base::Json block;

@@ -44,6 +44,22 @@ bool IsText(const xmlNode* node) {
   return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
+// Adds a text of which only a preformatted element shows the lines.
+void AppendOneLine(const xmlNode* node, std::string* out) {
+  constexpr int kAncestorsLookedAt = 3;  // as in <pre><code><span>
+  const xmlNode* around = node->parent;
+  for (int i = 0; i < kAncestorsLookedAt && around != nullptr; ++i, around = around->parent) {
+    if (around->type != XML_ELEMENT_NODE) break;
+    if (IsOneOf(around, {"pre", "textarea"})) {
+      *out += reinterpret_cast<const char*>(node->content);
+      return;
+    }
+  }
+  for (const auto* c = reinterpret_cast<const char*>(node->content); *c != '\0'; ++c) {
+    *out += *c == '\n' || *c == '\r' ? ' ' : *c;
+  }
+}
+
 // The visible text of an element, not folded, cut in three where one node inside it stands.
 struct Pieces {
   std::string before;
@@ -51,21 +67,29 @@ struct Pieces {
   std::string after;
 };
 
-// Without `mark` everything stands in `before`.
-Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark) {
+// Without `mark` everything stands in `before`. With kLines each block stands on a line.
+Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view) {
   Pieces out;
   std::string* text = &out.before;
+  const bool lines = view == TextView::kLines;
+  const auto apart = [lines](const xmlNode* node) {
+    return lines && !IsOneOf(node, {"td", "th"}) ? '\n' : ' ';
+  };
   const auto leave = [&](const xmlNode* node) {
-    if (node->type == XML_ELEMENT_NODE && !IsInline(node)) *text += ' ';
+    if (node->type == XML_ELEMENT_NODE && !IsInline(node)) *text += apart(node);
     if (node == mark) text = &out.after;
   };
   const xmlNode* node = top;
   while (node != nullptr) {
     const bool element = node->type == XML_ELEMENT_NODE;
-    if (element && !IsInline(node)) *text += ' ';
+    if (element && !IsInline(node)) *text += apart(node);
     if (node == mark) text = &out.inside;
     if (IsText(node) && node->content != nullptr) {
-      *text += reinterpret_cast<const char*>(node->content);
+      if (lines) {
+        AppendOneLine(node, text);
+      } else {
+        *text += reinterpret_cast<const char*>(node->content);
+      }
     }
     if (element && !IsHidden(node) && node->children != nullptr) {
       node = node->children;
@@ -88,14 +112,18 @@ std::string Folded(const std::string& text) {
 
 }  // namespace
 
-std::string VisibleTextOf(const xmlNode* top) {
-  return Folded(VisiblePieces(top, nullptr).before);
+std::string VisibleTextOf(const xmlNode* top, TextView view) {
+  const std::string text = VisiblePieces(top, nullptr, view).before;
+  return view == TextView::kLines ? FoldLines(base::RepairUtf8(text)) : Folded(text);
 }
 
 std::optional<std::string> NodeText(const xmlNode* node, const std::string& attribute,
-                                    bool visible) {
+                                    TextView view) {
   const bool element = node->type == XML_ELEMENT_NODE;
-  if (attribute.empty()) return visible && element ? VisibleTextOf(node) : FoldedText(node);
+  if (attribute.empty()) {
+    const bool whole = view == TextView::kWhole || !element;
+    return whole ? FoldedText(node) : VisibleTextOf(node, view);
+  }
   const auto* name = reinterpret_cast<const xmlChar*>(attribute.c_str());
   xmlChar* text = element ? xmlGetProp(node, name) : nullptr;
   if (text == nullptr) return std::nullopt;
@@ -108,7 +136,7 @@ std::string TextAround(const xmlNode* node, std::string_view value) {
   if (around == nullptr || around->type != XML_ELEMENT_NODE) {
     return Surroundings(value, 0, value.size());
   }
-  const Pieces pieces = VisiblePieces(around, node);
+  const Pieces pieces = VisiblePieces(around, node, TextView::kVisible);
   const auto space = [](const std::string& text, std::size_t at) {
     return !text.empty() && base::IsSpace(text[at]);
   };

@@ -85,11 +85,13 @@ const base::Json* PageForms::Json() {
   return json_ ? &*json_ : nullptr;
 }
 
-std::optional<std::string> PageForms::VisibleText() {
-  if (IsJson() || type_.type == "text/plain") return base::FoldSpace(text_);
+std::optional<std::string> PageForms::VisibleText(TextView view) {
+  if (IsJson() || type_.type == "text/plain") {
+    return view == TextView::kLines ? FoldLines(text_) : base::FoldSpace(text_);
+  }
   const HtmlDocument* document = Html();
   if (document == nullptr) return std::nullopt;
-  return document->VisibleText();
+  return document->VisibleText(view);
 }
 
 }  // namespace vedette::pages

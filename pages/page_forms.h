@@ -44,8 +44,9 @@ class PageForms {
   const std::string& json_error() const { return json_error_; }
 
   // The text that a reader sees, folded: of HTML without what is hidden, of JSON and plain text all
-  // of it. Empty where the page cannot be parsed as HTML, see html_error().
-  std::optional<std::string> VisibleText();
+  // of it. With kLines each block, or line of plain text, is on a line of its own. Empty where the
+  // page cannot be parsed as HTML, see html_error().
+  std::optional<std::string> VisibleText(TextView view = TextView::kVisible);
 
  private:
   MediaType type_;

@@ -11,6 +11,7 @@
 #include "domain/field_description.h"
 #include "pages/compiled_selector.h"
 #include "pages/linked_data.h"
+#include "pages/scripted_page.h"
 #include "pages/url_reference.h"
 
 namespace vedette::pages {
@@ -84,6 +85,16 @@ FieldObservation Observed(base::Json value, std::string evidence) {
   return out;
 }
 
+// Whether a selector of what a page shows has found nothing there.
+bool FoundNothing(const Selector& selector, const base::Json& value) {
+  if (const auto* html = std::get_if<HtmlSelector>(&selector)) {
+    return value.is_null() || (html->filters.pick == Pick::kCount && value == 0) ||
+           (html->attribute.empty() && value == "");
+  }
+  if (!std::holds_alternative<TextSelector>(selector)) return false;
+  return value.is_null() || value == "" || value == HashOf("");
+}
+
 // Extracts one field after the other from one page.
 class Extraction {
  public:
@@ -121,11 +132,14 @@ class Extraction {
     return Text(std::get<TextSelector>(selector).filters);
   }
 
+  bool IsMadeByScripts() { return pages::IsMadeByScripts(&forms_, stop_); }
+
   FieldResult Text(const Filters& filters) {
-    std::optional<std::string> visible = forms_.VisibleText();
+    std::optional<std::string> visible =
+        forms_.VisibleText(filters.form == Form::kLines ? TextView::kLines : TextView::kVisible);
     if (!visible) return UnreadableHtml();
     std::string text = std::move(*visible);
-    std::string evidence = base::CutCharacters(text, kEvidenceCharactersMax);
+    std::string evidence = base::FoldSpace(base::CutCharacters(text, kEvidenceCharactersMax));
     return Formed(filters, std::move(text), std::move(evidence));
   }
 
@@ -175,10 +189,10 @@ class Extraction {
     }
     const HtmlDocument* document = forms_.Html();
     if (document == nullptr) return UnreadableHtml();
-    const bool visible = selector.filters.form == Form::kVisible;
-    if (selector.filters.pick != Pick::kFirst) return HtmlMany(field, selector, *document, visible);
+    const TextView view = ViewOf(selector.filters.form);
+    if (selector.filters.pick != Pick::kFirst) return HtmlMany(field, selector, *document, view);
     HtmlFinding found = document->First(Expressions(selector, *document), selector.css,
-                                        Attribute(selector, *document), stop_, visible);
+                                        Attribute(selector, *document), stop_, view);
     if (found.kind != HtmlFinding::Kind::kFound) return Unfound(field, found);
     base::Json value = InForm(selector.filters, std::move(found.value));
     if (selector.is_reference && value.is_string()) {
@@ -186,6 +200,11 @@ class Extraction {
     }
     if (value.is_null()) return FieldObservation{};
     return Observed(std::move(value), std::move(found.evidence));
+  }
+
+  static TextView ViewOf(Form form) {
+    if (form == Form::kLines) return TextView::kLines;
+    return form == Form::kVisible ? TextView::kVisible : TextView::kWhole;
   }
 
   // XML keeps the case of its names, HTML's are lower case.
@@ -198,11 +217,11 @@ class Extraction {
   }
 
   FieldResult HtmlMany(const std::string& field, const HtmlSelector& selector,
-                       const HtmlDocument& document, bool visible) {
+                       const HtmlDocument& document, TextView view) {
     const bool counted = selector.filters.pick == Pick::kCount;
     const HtmlMatches found =
         document.Every(Expressions(selector, document), selector.css, Attribute(selector, document),
-                       stop_, visible, counted ? 0 : domain::kValueBytesMax + 1);
+                       stop_, view, counted ? 0 : domain::kValueBytesMax + 1);
     if (found.failure.kind != HtmlFinding::Kind::kAbsent) return Unfound(field, found.failure);
     if (counted) return Observed(found.count, std::to_string(found.count));
     base::Json values = base::Json::array();
@@ -357,6 +376,22 @@ domain::ObservationResult FieldSet::Extract(const FetchedPage& page, ExtractionS
   return Read(page, stop, 0).result;
 }
 
+// Of a page that its scripts make, what was not found is unread, and not absent.
+template <typename From>
+void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const {
+  std::optional<bool> made_by_scripts;  // once it was asked
+  for (const Field& field : fields_) {
+    const auto* selector = std::get_if<Selector>(&field.selector);
+    const auto seen = observation->fields.find(field.name);
+    if (selector == nullptr || seen == observation->fields.end()) continue;
+    if (!FoundNothing(*selector, seen->second.value)) continue;
+    if (!made_by_scripts) made_by_scripts = extraction->IsMadeByScripts();
+    if (!*made_by_scripts) return;
+    observation->unread.insert_or_assign(field.name, MadeByScripts(field.name));
+    observation->fields.erase(seen);
+  }
+}
+
 PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
                            std::size_t text_bytes_max) const {
   Extraction extraction(page, stop);
@@ -373,6 +408,7 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
       extraction.Add(field.name, std::get<Selector>(field.selector), &observation);
     }
   }
+  LeaveToScripts(&extraction, &observation);
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};
   }

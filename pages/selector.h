@@ -52,7 +52,8 @@ class FieldSet {
   std::size_t bytes_max() const;
 
   // Every field observed, or unread: bad_selector where only the evaluation shows it; bad_content
-  // for a page that cannot be read so, a value too long, an extraction too expensive or stopped.
+  // for a page that cannot be read so, a value too long, an extraction too expensive or stopped;
+  // made_by_scripts for what was not found in a page that is empty until its scripts have run.
   // Where all of them are unread, the failure of the first. The page is decoded and parsed once,
   // whatever the number of fields.
   domain::ObservationResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
@@ -63,6 +64,8 @@ class FieldSet {
  private:
   struct Field;
   explicit FieldSet(std::vector<Field> fields);
+  template <typename From>
+  void LeaveToScripts(From* extraction, domain::Observation* observation) const;
   std::vector<Field> fields_;
 };
 

@@ -97,8 +97,8 @@ void AddPersons(const base::Json& node, int depth, std::vector<PagePerson>* out)
 }
 
 std::vector<base::Json> JsonLdOf(const HtmlDocument& page, ExtractionStop& stop) {
-  const HtmlMatches scripts =
-      page.Every({"//script[@type='application/ld+json']"}, false, "", stop, false, kTextsBytesMax);
+  const HtmlMatches scripts = page.Every({"//script[@type='application/ld+json']"}, false, "", stop,
+                                         TextView::kWhole, kTextsBytesMax);
   std::vector<base::Json> values;
   for (const std::string& script : scripts.texts) {
     base::Json value;
@@ -172,7 +172,7 @@ class MarkedPerson {
       std::string value = Of(page_.First({expression}, false, attribute, stop_));
       if (!value.empty()) return value;
     }
-    return Of(page_.First({expression}, false, "", stop_, true));
+    return Of(page_.First({expression}, false, "", stop_, TextView::kVisible));
   }
 
  private:
@@ -190,7 +190,7 @@ class MarkedPerson {
 void AddMarked(const HtmlDocument& page, const Marking& marking, ExtractionStop& stop,
                std::vector<PagePerson>* out) {
   const std::size_t count =
-      page.Every({marking.person}, false, "", stop, false, kTextBytesMax).count;
+      page.Every({marking.person}, false, "", stop, TextView::kWhole, kTextBytesMax).count;
   for (std::size_t i = 1; i <= std::min(count, kMarkedPersonsMax); ++i) {
     if (stop.stopped() || out->size() >= kPagePersonsMax) return;
     const MarkedPerson marked(page, marking, i, stop);
@@ -232,7 +232,7 @@ std::vector<PagePerson> PersonsOnPage(const HtmlDocument& page, ExtractionStop& 
 std::string PublishedOn(const HtmlDocument& page, ExtractionStop& stop) {
   const HtmlMatches stated =
       page.Every({"//meta[@property='article:published_time' or @itemprop='datePublished']"}, false,
-                 "content", stop, false, kTextBytesMax);
+                 "content", stop, TextView::kWhole, kTextBytesMax);
   if (!stated.texts.empty()) return stated.texts.front();
   for (const base::Json& value : JsonLdOf(page, stop)) {
     std::string date = FindPublished(value, 0);

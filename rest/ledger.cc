@@ -144,6 +144,7 @@ Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope&
   read.format =
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
   read.limit = input.Integer("limit", kLedgerLinesDefault, 1, kLedgerLinesMax);
+  input.Finish({"since", "until", "cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   read.range.until = store::LedgerSettled(session, times.until);
   if (read.by == By::kDay &&

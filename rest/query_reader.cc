@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -24,6 +25,7 @@ std::optional<std::string> QueryReader::Text(std::string_view name) const {
 }
 
 std::vector<std::string> QueryReader::All(std::string_view name) const {
+  asked_.emplace(name);
   std::vector<std::string> values;
   for (const auto& [key, value] : pairs_) {
     if (key == name) values.push_back(value);
@@ -73,6 +75,16 @@ std::optional<base::Uuid> QueryReader::Id(std::string_view name) {
   const auto id = base::Uuid::Parse(*text);
   if (!id) Refuse(name, "uuid_parsing", "Input should be a UUID");
   return id;
+}
+
+void QueryReader::Finish(std::initializer_list<std::string_view> further) {
+  for (const auto& [name, value] : pairs_) {
+    if (asked_.contains(name) || std::find(further.begin(), further.end(), name) != further.end()) {
+      continue;
+    }
+    problems_->Add(base::Json::array({"query", Shortened(name)}), "extra_forbidden",
+                   "There is no such parameter");
+  }
 }
 
 void QueryReader::Refuse(std::string_view name, std::string_view type, std::string_view msg) {

@@ -40,13 +40,16 @@ std::optional<std::vector<std::string>> MatchPattern(std::string_view pattern,
   return params;
 }
 
-Reply NoSuchPath(std::string_view path) {
-  return ErrorReply(404, "not_found", "there is nothing at " + Quoted(path));
+Reply NoSuchPath(std::string_view path, std::string_view hint) {
+  return ErrorReply(
+      404, "not_found",
+      fmt::format("there is nothing at {}{}{}", Quoted(path), hint.empty() ? "" : "; ", hint));
 }
 
 Reply WrongMethod(std::string_view method, std::string_view allowed) {
-  Reply reply = ErrorReply(405, "method_not_allowed",
-                           fmt::format("{} is not one of {}", Quoted(method), allowed));
+  Reply reply =
+      ErrorReply(405, "method_not_allowed",
+                 fmt::format("this path does not take {}, but {}", Quoted(method), allowed));
   reply.headers.emplace_back("Allow", allowed);
   return reply;
 }

@@ -47,7 +47,8 @@ struct Match {
 std::optional<std::vector<std::string>> MatchPattern(std::string_view pattern,
                                                      std::string_view path);
 
-Reply NoSuchPath(std::string_view path);  // 404
+// 404; `hint`: where to look instead, for the end of the sentence.
+Reply NoSuchPath(std::string_view path, std::string_view hint = {});
 // 405; `allowed` becomes the Allow header.
 Reply WrongMethod(std::string_view method, std::string_view allowed);
 
@@ -80,10 +81,10 @@ class Router {
     return methods;
   }
 
-  // The answer to a request that has no route.
-  Reply Refusal(std::string_view method, std::string_view path) const {
+  // The answer to a request that has no route; `hint` as NoSuchPath has it.
+  Reply Refusal(std::string_view method, std::string_view path, std::string_view hint = {}) const {
     const std::string allowed = AllowedMethods(path);
-    return allowed.empty() ? NoSuchPath(path) : WrongMethod(method, allowed);
+    return allowed.empty() ? NoSuchPath(path, hint) : WrongMethod(method, allowed);
   }
 
   // For HttpService::BodyBytesMax.

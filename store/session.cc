@@ -26,6 +26,9 @@ constexpr const char* kKeyedPlans =
     "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;"
     "set enable_mergejoin = off";
 
+// Every pool of the process meets it.
+constexpr std::string_view kDatabaseTrouble = "database";
+
 std::string FirstLine(std::string text) {
   const auto end = text.find('\n');
   if (end != std::string::npos) text.resize(end);
@@ -74,6 +77,13 @@ bool IsConnectionLoss(const std::exception& e) {
          state.starts_with("08");
 }
 
+std::string LossText(const std::exception& e) {
+  const std::string_view text = e.what();
+  // What libpqxx 6 says where it finds the connection gone while it prepares an error's text.
+  if (text.find("client encoding") == std::string_view::npos) return std::string(text);
+  return "the connection was closed";
+}
+
 pqxx::connection& Session::Impl::Connect() {
   if (connection) return *connection;
   if (clock.SinceBoot() < retry_at) throw Unavailable(last_error);
@@ -81,14 +91,17 @@ pqxx::connection& Session::Impl::Connect() {
     connection = OpenConnection(config, options);
     failures = 0;
     retry_at = {};
+    log.TroubleOver(kDatabaseTrouble, "the database can be reached again",
+                    {{"pool", options.name}});
     return *connection;
   } catch (const std::exception& e) {
     const auto wait =
         base::Backoff{config.reconnect_first_ms, config.reconnect_max_ms}.Wait(++failures);
     retry_at = clock.SinceBoot() + wait;
-    last_error = "cannot connect to the database: " + FirstLine(e.what());
-    log.Warn("cannot connect to the database",
-             {{"pool", options.name}, {"error", FirstLine(e.what())}, {"retry_ms", wait.count()}});
+    const std::string why = FirstLine(LossText(e));
+    last_error = "cannot connect to the database: " + why;
+    log.Trouble(kDatabaseTrouble, "cannot connect to the database",
+                {{"pool", options.name}, {"error", why}, {"retry_ms", wait.count()}});
     throw Unavailable(last_error);
   }
 }

@@ -19,6 +19,9 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
 // Whether the exception, in flight or from commit, means that the connection is of no more use.
 bool IsConnectionLoss(const std::exception& e);
 
+// What such an exception says, in words that name the cause.
+std::string LossText(const std::exception& e);
+
 struct Session::Impl {
   const config::DatabaseConfig& config;
   SessionOptions options;

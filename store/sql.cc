@@ -247,14 +247,14 @@ void RunInTransaction(Session& session, Durability durability,
     } catch (const std::exception& e) {
       if (IsConnectionLoss(e)) {
         impl.Drop();
-        if (committing) throw CommitUnknown(e.what());
+        if (committing) throw CommitUnknown(LossText(e));
         // The connection had died while nobody used it, as all do when the database restarts, and
         // nothing has happened: the caller need not know.
         if (kept && !impl.answered && !std::exchange(renewed, true)) {
           --attempt;
           continue;
         }
-        throw Unavailable(std::string("the connection to the database broke: ") + e.what());
+        throw Unavailable("the connection to the database broke: " + LossText(e));
       }
       const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
       if (sql != nullptr && IsShortage(*sql)) {

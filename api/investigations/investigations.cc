@@ -180,6 +180,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
   if (cursor && cursor->size() > kCursorCharsMax) {
     query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
   }
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const rest::CursorOf list{'f', job.id};
   std::int64_t after = 0;

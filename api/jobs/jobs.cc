@@ -46,6 +46,7 @@ rest::Handled ShowJobStatus(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const std::chrono::seconds wait_s(query.Integer("wait_s", 0, 0, kStatusWaitSecondsMax));
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const Parts& parts = call.parts;
   const auto& view = std::get<store::LookupView>(found);

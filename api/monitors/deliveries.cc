@@ -53,6 +53,7 @@ rest::Handled ListDeliveries(Call& call) {
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   const auto state = ReadState(&query);
+  query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   std::optional<base::Uuid> before;
   if (const auto cursor = query.Text("cursor")) {

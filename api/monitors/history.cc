@@ -26,6 +26,7 @@ rest::Handled ListEvents(Call& call) {
   filter.limit = query.Integer("limit", domain::kEventsDefault, 1, domain::kEventsMax);
   filter.include_completions = query.Boolean("include_completions", false);
   filter.event_group_id = query.Id("event_group_id");
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   rest::ListParts<domain::Event> list;
   list.head = "[";
@@ -52,6 +53,7 @@ rest::Handled ListTicks(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
+  query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const rest::CursorOf list = TicksOf(monitor.id);
   std::optional<std::int64_t> before;
@@ -98,6 +100,7 @@ rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::
   rest::ListParts<domain::Event> list;
   list.limit = query.Integer("limit", domain::kEventsDefault, 1, domain::kEventsMax);
   filter.types = ReadTypes(&query);
+  query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (const auto cursor = query.Text("cursor")) {
     const auto place = rest::DecodeTimedCursor(EventsOf(bound_to), *cursor);

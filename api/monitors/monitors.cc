@@ -17,9 +17,11 @@
 #include "domain/change_rules.h"
 #include "domain/csv.h"
 #include "domain/limits.h"
+#include "domain/money.h"
 #include "domain/monitor_json.h"
 #include "domain/request_headers.h"
 #include "rest/query_reader.h"
+#include "store/accounts/accounts.h"
 #include "store/monitors/uploads.h"
 #include "store/sealed.h"
 
@@ -28,12 +30,24 @@ namespace {
 
 using domain::MonitorStatus;
 
+constexpr std::size_t kColumnsShownMax = 20;  // of a file, in a refusal
 constexpr const char* kCancelledReason = "cancelled through the API";
 constexpr const char* kArchivedReason = "archived through the API";
 
 rest::Reply UploadNotFound() {
   return rest::ErrorReply(400, "invalid_resource_handle",
                           "resource_handle_id is not a live upload of your organisation");
+}
+
+// The first of them, for a sentence.
+std::string ShownColumns(const std::vector<std::string>& columns) {
+  std::string shown;
+  const std::size_t count = std::min(columns.size(), kColumnsShownMax);
+  for (std::size_t i = 0; i < count; ++i) {
+    shown += (i == 0 ? "" : ", ") + rest::Quoted(columns[i]);
+  }
+  return columns.size() > count ? shown + fmt::format(" and {} more", columns.size() - count)
+                                : shown;
 }
 
 // The upload that the body names, or none. With an idempotency key (`may_repeat`) it may have
@@ -52,8 +66,10 @@ rest::Judged<std::optional<base::Uuid>> JudgeUpload(const Call& call, const Crea
                upload->columns.end();
       });
   if (has_key) return id;
-  return rest::ErrorReply(400, "missing_key_value",
-                          "none of the key columns is a column of the file");
+  return rest::ErrorReply(
+      400, "missing_key_value",
+      fmt::format("none of the key columns is a column of the file, which has {}",
+                  ShownColumns(upload->columns)));
 }
 
 // The key's team, the body's, or none; a 404 for another team than the key's.
@@ -76,6 +92,20 @@ std::optional<std::string> WithWarning(const std::optional<std::string>& warning
       warnings_json ? base::ParseJsonOrThrow(*warnings_json) : base::Json::array();
   warnings.push_back(*more);
   return base::DumpJson(warnings);
+}
+
+// The sentence for an organisation that cannot pay one check of the tier.
+std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier) {
+  const auto& prices = call.parts.config.prices_mc;
+  const auto price = prices.find(std::string(domain::TierName(tier)));
+  if (price == prices.end() || price->second == 0) return std::nullopt;
+  const std::int64_t balance_mc = store::ReadBalance(call.session, call.caller.org_id);
+  if (balance_mc >= price->second) return std::nullopt;
+  return fmt::format(
+      "Your organisation has {} credits and a check costs {}: until it has more, checks are "
+      "skipped "
+      "(skipped_balance), and nothing is looked at.",
+      domain::FormatCredits(balance_mc), domain::FormatCredits(price->second));
 }
 
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,
@@ -111,6 +141,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
                                       call.parts.selector_fault, call.parts.clock),
                   AddressWarning(monitor.rows, judged.tier, call.parts.config));
+  monitor.warnings_json = WithWarning(monitor.warnings_json, BalanceWarning(call, judged.tier));
   return monitor;
 }
 
@@ -344,6 +375,7 @@ rest::Handled ListMonitors(Call& call) {
   store::MonitorFilter filter{.scope = call.scope(), .statuses = ReadStatuses(query, &problems)};
   filter.with_archived = query.Boolean("archived", false);
   filter.only_failing = query.Boolean("failing", false);
+  query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const base::Uuid bound_to = call.caller.team_id.value_or(call.caller.org_id);
   if (const auto cursor = query.Text("cursor")) {
@@ -362,10 +394,11 @@ rest::Handled ListMonitors(Call& call) {
 
 rest::Handled ListMonitorsForRun(Call& call) {
   rest::Problems problems;
-  const rest::QueryReader query(call.request().query, &problems);
+  rest::QueryReader query(call.request().query, &problems);
   store::MonitorFilter filter{.scope = call.scope(),
                               .statuses = ReadStatuses(query, &problems),
                               .run_id = call.path_params[0]};
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (base::CountCharacters(*filter.run_id) > domain::kRunIdCharsMax) return rest::Reply{200, "[]"};
   auto list = MonitorListParts(std::move(filter), kRunMonitorsMax);

@@ -36,6 +36,7 @@ rest::Judged<PageQuery> ReadPageQuery(const Call& call, const base::Uuid& monito
     if (page.choice) query.Refuse("failing", "value_error", "give stale or failing, not both");
     page.choice = store::RowChoice::kFailing;
   }
+  query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (const auto text = query.Text("cursor")) {
     const auto after = rest::DecodeCursor(RowsOf(monitor_id), *text);

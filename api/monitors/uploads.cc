@@ -67,6 +67,12 @@ rest::Reply ProblemReply(const domain::CsvProblem& problem) {
 // What is wrong with a file's header, or nothing.
 std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns) {
   if (columns.size() > kColumnsMax) return fmt::format("more than {} columns", kColumnsMax);
+  // A file of one column may have any name but one that spreadsheets write for several.
+  if (columns.size() == 1 && columns[0].find_first_of(";\t") != std::string::npos) {
+    return fmt::format(
+        "the header is one column, {}: fields are separated by commas, not by semicolons or tabs",
+        rest::Quoted(columns[0]));
+  }
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].empty()) return fmt::format("column {} has no name", i + 1);

@@ -152,6 +152,7 @@ rest::Handled ListDownloadLinks(Call& call) {
   }
   const auto which = query.Text("blocks");
   if (which && *which != "all") query.Refuse("blocks", "literal_error", "Input should be all");
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const auto blocks = store::ReadJobBlocks(call.session, *id);
   const domain::RunGraph graph = domain::ReadRunGraph(run->params_json);

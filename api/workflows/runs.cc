@@ -56,6 +56,7 @@ rest::Handled ListRuns(Call& call) {
   ReadStatus(&query, &filter);
   filter.limit = query.Integer("limit", kRunsDefault, 1, kRunsMax);
   const auto workflow = query.Text("workflow_id");
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (workflow) {
     filter.workflow_id = base::Uuid::Parse(*workflow);

@@ -126,6 +126,7 @@ rest::Handled ListTemplates(Call& call) {
       .org_id = call.caller.org_id, .category = query.Text("category"), .tag = query.Text("tag")};
   const int limit = query.Integer("limit", kTemplatesDefault, 1, kTemplatesMax);
   const auto cursor = query.Text("cursor");
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (cursor) {
     filter.after_id = rest::DecodeIdCursor(TemplatesOf(call.caller.org_id), *cursor);

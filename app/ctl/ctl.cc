@@ -15,6 +15,7 @@
 #include "app/blocking_http.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_lines.h"
+#include "app/ctl/ctl_names.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/text.h"
@@ -62,6 +63,15 @@ std::string TextOfFile(const std::string& path) {
         fmt::format("ctl cannot read {}: it must have 1 to {} bytes", path, kSentFileBytesMax));
   }
   return text;
+}
+
+// What the admin port has at a target.
+base::Json Found(const std::string& target, JsonClient* client) {
+  JsonClient::Answer answer = client->Call("GET", target);
+  if (answer.status != 200) {
+    throw RequestFailed(answer.status, RefusalText(answer.status, answer.body));
+  }
+  return std::move(answer.body);
 }
 
 }  // namespace
@@ -135,9 +145,10 @@ CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
 }
 
 void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
+  CtlValues values = Values(command, parsed);
   CtlRequest request;
   try {
-    request = MakeCtlRequest(command, Values(command, parsed));
+    request = MakeCtlRequest(command, values);
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(fmt::format("ctl {}", error.what()));
   }
@@ -149,6 +160,10 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
   JsonClient client(http, WithoutTrailingSlash(url), {"Authorization", "Bearer " + token});
+  const CtlValues written = values;
+  ResolveNames(
+      command, [&](const std::string& target) { return Found(target, &client); }, &values);
+  if (values != written) request = MakeCtlRequest(command, values);
   const JsonClient::Answer answer = Send(command, request, &client);
   const bool refused = answer.status < 200 || answer.status > 299;
   // A process that is not ready says why in the answer itself.

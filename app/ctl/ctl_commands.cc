@@ -335,16 +335,6 @@ std::vector<CtlCommand> SearchCommands() {
   };
 }
 
-std::string UrlEncode(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
-                       std::string_view("-._~").find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return encoded;
-}
-
 Json NumberOf(const CtlOption& option, const std::string& text) {
   Json number;
   if (base::ParseJson(text, &number) || !number.is_number()) {
@@ -395,6 +385,16 @@ void ReplacePlaceholder(std::string* target, std::string_view key, std::string_v
 }
 
 }  // namespace
+
+std::string UrlEncode(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
 
 std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
@@ -456,7 +456,9 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
     }
   }
   request.target += query;
-  if (request.method == "POST" || request.method == "PATCH") request.body = std::move(body);
+  const bool may_have_none =
+      request.method == "GET" || (request.method == "DELETE" && body.empty());
+  if (!may_have_none) request.body = std::move(body);
   return request;
 }
 

@@ -60,13 +60,16 @@ std::span<const CtlCommand> CtlCommands();
 // lists joined, and the cursor is that of `next`.
 void AddAnswer(const base::Json& next, base::Json* all);
 
+// A text as it may stand in a path's segment or a query.
+std::string UrlEncode(std::string_view text);
+
 // What was given on the command line, by flag; an option that was not given is absent.
 using CtlValues = std::map<std::string_view, std::vector<std::string>>;
 
 struct CtlRequest {
   std::string method;
   std::string target;
-  std::optional<base::Json> body;  // of a POST or PATCH always
+  std::optional<base::Json> body;  // of a POST or PATCH always, of a DELETE where it has members
 };
 // Throws std::invalid_argument with a sentence for a value that is none of its type.
 CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values);

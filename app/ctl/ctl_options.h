@@ -26,8 +26,8 @@ inline constexpr CtlOption kReasonShown =
     Body("--reason", "reason", CtlOption::Type::kText, "For the audit; the owner sees it too");
 inline constexpr CtlOption kLimit = Query("--limit", "limit", "At most so many, 1 to 1000");
 inline constexpr CtlOption kCursor = Query("--cursor", "cursor", "Where the last page ended");
-inline constexpr CtlOption kMonitor = Id("id", "The monitor's id");
-inline constexpr CtlOption kOrganisation = Id("id", "The organisation's id");
+inline constexpr CtlOption kMonitor = Id("id", "The monitor's id, or its name");
+inline constexpr CtlOption kOrganisation = Id("id", "The organisation's id, or its name");
 
 // The commands about organisations and who may call for them.
 std::vector<CtlCommand> AccountCommands();

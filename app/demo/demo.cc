@@ -136,6 +136,8 @@ class Demo {
   int Tell();
   base::Json Announce() const;
   void ShowAddresses(const base::Json& announced);
+  // Those of what goes on after the story.
+  void ShowServers(const base::Json& announced);
   bool ServiceFailed();
   void Save() {
     state_.site = site_.Save();
@@ -186,8 +188,8 @@ int Demo::Run(const config::Environment& environment) {
   } catch (const config::ConfigError&) {
     throw;
   } catch (const fs::filesystem_error& error) {
-    narrator_.Failed(
-        fmt::format("cannot use {}: {}", error.path1().native(), error.code().message()));
+    narrator_.Failed(fmt::format("cannot use {}: {}; choose another directory with --dir",
+                                 error.path1().native(), error.code().message()));
   } catch (const std::exception& error) {
     narrator_.Blank();
     narrator_.Failed(error.what());
@@ -307,12 +309,7 @@ base::Json Demo::Announce() const {
 
 void Demo::ShowAddresses(const base::Json& announced) {
   narrator_.Blank();
-  narrator_.Fact("API", announced["api"].get<std::string>());
-  narrator_.Fact("try", fmt::format("curl -H 'x-api-key: {}' {}/monitors/{}/rows", state_.api_key,
-                                    announced["api"].get<std::string>(), state_.monitor_id));
-  narrator_.Fact("console", fmt::format("{}/  (token {})", announced["admin"].get<std::string>(),
-                                        state_.admin_token));
-  narrator_.Fact("site", fmt::format("http://{}/", site_server_->address()));
+  if (!options_.once) ShowServers(announced);
   narrator_.Fact("data", fmt::format("{} (remove it to start from nothing)", dir_.native()));
   if (postgres_->data_dir().parent_path() != dir_) {
     narrator_.Fact("database", postgres_->data_dir().native());
@@ -322,6 +319,15 @@ void Demo::ShowAddresses(const base::Json& announced) {
     narrator_.Blank();
     narrator_.Note("The site goes on changing; Ctrl-C stops everything, the next start continues.");
   }
+}
+
+void Demo::ShowServers(const base::Json& announced) {
+  narrator_.Fact("API", announced["api"].get<std::string>());
+  narrator_.Fact("try", fmt::format("curl -H 'x-api-key: {}' {}/monitors/{}/rows", state_.api_key,
+                                    announced["api"].get<std::string>(), state_.monitor_id));
+  narrator_.Fact("console", fmt::format("{}/  (token {})", announced["admin"].get<std::string>(),
+                                        state_.admin_token));
+  narrator_.Fact("site", fmt::format("http://{}/", site_server_->address()));
 }
 
 }  // namespace

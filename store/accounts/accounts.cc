@@ -55,7 +55,8 @@ std::vector<Organisation> ReadOrganisations(Transaction& tx, const std::vector<b
 
 ApiKey ReadApiKey(const pqxx::row& row) {
   ApiKey key;
-  Columns(row).Into(&key.id, &key.name, &key.prefix, &key.team_id, &key.created_at);
+  Columns(row).Into(&key.id, &key.name, &key.prefix, &key.team_id, &key.created_at,
+                    &key.last_used_at);
   return key;
 }
 
@@ -112,6 +113,12 @@ std::vector<Organisation> ListOrganisations(Session& session, const Organisation
   return InTransaction(session, [&](Transaction& tx) {
     return ReadOrganisations(
         tx, ReadEach<base::Uuid>(tx.Exec("orgs_page", part, id, query.before, query.limit)));
+  });
+}
+
+std::int64_t ReadBalance(Session& session, const base::Uuid& org_id) {
+  return InTransaction(session, [&](Transaction& tx) {
+    return ReadFirst<std::int64_t>(tx.Exec("account_balance", org_id)).value_or(0);
   });
 }
 
@@ -175,6 +182,18 @@ std::optional<Team> ChangeTeam(Session& session, const base::Clock& clock, const
     InsertAudit(tx, clock, audit);
     base::Uuid owner;
     return ReadTeam(tx.Exec("team_read", org_id, team_id).at(0), &owner);
+  });
+}
+
+TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                        const base::Uuid& team_id, AuditEntry audit) {
+  audit.target = team_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec("team_read", org_id, team_id).empty()) return TeamDeletion::kNotFound;
+    if (tx.Exec("team_delete", org_id, team_id).empty()) return TeamDeletion::kInUse;
+    InsertAudit(tx, clock, audit);
+    return TeamDeletion::kDone;
   });
 }
 

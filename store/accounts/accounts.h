@@ -57,6 +57,9 @@ struct OrganisationQuery {
 // Newest first; at most `limit`.
 std::vector<Organisation> ListOrganisations(Session& session, const OrganisationQuery& query);
 
+// What the organisation can spend at this moment; 0 where there is none of that id.
+std::int64_t ReadBalance(Session& session, const base::Uuid& org_id);
+
 struct CreditOutcome {
   enum class Kind { kDone, kNotFound, kWouldBeNegative, kWouldBeTooLarge };
   Kind kind = Kind::kDone;
@@ -86,12 +89,18 @@ std::optional<Team> ChangeTeam(Session& session, const base::Clock& clock, const
                                const base::Uuid& team_id, const TeamChange& change,
                                AuditEntry audit);
 
+enum class TeamDeletion { kDone, kNotFound, kInUse };
+// Takes the team out of every list. kInUse: it has live keys, clients, sessions, monitors or jobs.
+TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                        const base::Uuid& team_id, AuditEntry audit);
+
 struct ApiKey {
   base::Uuid id;
   std::string name;
   std::string prefix;
   std::optional<base::Uuid> team_id;
   base::Timestamp created_at;
+  std::optional<base::Timestamp> last_used_at;  // to the hour
 };
 
 // An API key is kApiKeyPrefix and kApiKeyRandomChars base62 characters. Its first

@@ -53,7 +53,7 @@ select :team_columns
 from team t
 left join team_spend s
   on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
-where t.org_id = any ($1::uuid[])
+where t.org_id = any ($1::uuid[]) and t.deleted_at is null
 order by t.org_id, t.created_at, t.id
 
 -- name: team_read
@@ -61,7 +61,7 @@ select :team_columns
 from team t
 left join team_spend s
   on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
-where t.org_id = $1 and t.id = $2
+where t.org_id = $1 and t.id = $2 and t.deleted_at is null
 
 -- name: team_insert
 insert into team (id, org_id, name, spend_limit_mc) values ($1, $2, $3, $4)
@@ -71,8 +71,23 @@ insert into team (id, org_id, name, spend_limit_mc) values ($1, $2, $3, $4)
 update team
 set name = coalesce($3::text, name),
     spend_limit_mc = case when $4::boolean then $5::bigint else spend_limit_mc end
-where org_id = $1 and id = $2
+where org_id = $1 and id = $2 and deleted_at is null
 returning id
+
+-- name: team_delete
+-- No row where something of the team lives. What has ended goes on naming it.
+update team t
+set deleted_at = now()
+where t.org_id = $1 and t.id = $2 and t.deleted_at is null
+  and not exists (select from api_key k where k.org_id = $1 and k.team_id = $2 and k.revoked_at is null)
+  and not exists (select from oauth_client c where c.org_id = $1 and c.team_id = $2 and c.deleted_at is null)
+  and not exists (select from access_token a where a.org_id = $1 and a.team_id = $2 and a.expires_at > now())
+  and not exists (select from monitor m where m.org_id = $1 and m.team_id = $2 and m.archived_at is null)
+  and not exists (select from job j where j.org_id = $1 and j.team_id = $2 and j.finished_at is null)
+returning t.id
+
+-- name: account_balance
+select balance_mc from account where org_id = $1
 
 -- name: account_lock
 select balance_mc from account where org_id = $1 for update
@@ -89,7 +104,7 @@ values ($1, $2, $3, $4, $5, $6::bytea)
 
 -- name: api_keys_list
 -- $2 the last id of the page before; $3 limit
-select id, name, prefix, team_id, created_at
+select id, name, prefix, team_id, created_at, last_used_at
 from api_key
 where org_id = $1 and revoked_at is null and ($2::uuid is null or id < $2)
 order by id desc

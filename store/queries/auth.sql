@@ -17,13 +17,18 @@ f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.features,
        date_trunc('minute', now()) + interval '1 minute' as minute_ends_at
 
 -- name: authenticate
--- $1 the SHA-256 of the key; $2 whether to count; $3 forwarded user; $4 the key's public prefix
+-- $1 the SHA-256 of the key; $2 whether to count; $3 forwarded user; $4 the key's public prefix. The last use is kept to the hour, so
+-- that a key which is always in use writes its row once in that time.
 with found as (
   select 0 as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256, o.locked, o.features,
          null::text as user_id
   from api_key k
   join organisation o on o.id = k.org_id
   where k.prefix = $4 and k.key_sha256 = $1 and k.revoked_at is null
+), used as (
+  update api_key k set last_used_at = now()
+  from found
+  where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 hour')
 ), :requests_counted
 select :caller_columns
 from found f
@@ -51,7 +56,7 @@ with found as (
   select 3 as kind, $1::uuid as id, $4::text as label, o.id as org_id, t.id as team_id, ''::bytea as sha256, o.locked, o.features,
          null::text as user_id
   from organisation o
-  left join team t on t.org_id = o.id and t.id = $7
+  left join team t on t.org_id = o.id and t.id = $7 and t.deleted_at is null
   where (o.id = $6 or o.external_id = $5::text) and ($7::uuid is null or t.id is not null)
   order by o.id = $6 desc nulls last
   limit 1

@@ -72,7 +72,7 @@ order by id desc
 select not monitors_run from organisation where id = $1 for share
 
 -- name: team_exists
-select 1 from team where org_id = $1 and id = $2
+select 1 from team where org_id = $1 and id = $2 and deleted_at is null
 
 -- name: idempotency_lock
 select pg_try_advisory_xact_lock($1::bigint)

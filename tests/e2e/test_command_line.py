@@ -44,6 +44,19 @@ def test_a_wrong_word_is_named_with_the_closest_right_one(binary, arguments, hin
     assert hint in done.stderr.decode(), done.stderr
 
 
+@pytest.mark.parametrize("arguments, said", [
+    (["demo", "--receiver", "sleepy"], "sleepy not in {honest,refuse,wrong-key}"),
+    (["serve", "--roles", ""], "--roles: name at least one role"),
+    (["probe", "--url", "http://a.example/", "--watch", "a=css:h1", "--watch", "a=css:h2"],
+     "--watch a: the name is given twice"),
+])
+def test_a_wrong_value_is_named_with_what_is_allowed(binary, arguments, said):
+    done = run(binary, *arguments, environment={"VEDETTE_DATABASE_URL": "postgresql:///",
+                                                "VEDETTE_SECURITY_ENCRYPTION_KEY": "0" * 64})
+    assert done.returncode == 2 and not done.stdout
+    assert said in done.stderr.decode(), done.stderr
+
+
 def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
     defaults = run(binary, "config")
     assert defaults.returncode == 0 and b"[limits]" in defaults.stdout

@@ -71,6 +71,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     team = ctl.json("team-create", org, "red", "--spend-limit", "100")["id"]
     ctl.text("team-change", org, team, "--name", "blue", "--spend-limit", "none")
     assert [(t["name"], t["spend_limit"]) for t in ctl.json("org", org)["teams"]] == [("blue", None)]
+    go_by_names(ctl, org, team)
     secret = ctl.json("secret-rotate", org, "--overlap-hours", "24")["secret"]
     assert secret.startswith("sk_whsec_")
     key = ctl.json("key-create", org, "laptop")
@@ -91,6 +92,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
         wait_until("a dead delivery", lambda: ctl.json("deliveries", "--state", "dead")["items"])
         assert "pages" in tidy(ctl.text("monitors", "--query", "page", "--status", "active"))
         assert "headline" in ctl.text("monitor", monitor)
+        assert ctl.json("monitor", "pages")["id"] == monitor
         assert ctl.json("rows", monitor)["rows"][0]["id"] == row and tidy(ctl.text("rows", monitor))
         assert ctl.json("failures")["items"] == [] and tidy(ctl.text("failures", "--limit", "5"))
         assert ctl.json("rows", monitor, "--failing", "true")["rows"] == []
@@ -212,6 +214,22 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert ctl.json("drain", "--reason", "goodbye")["draining"] is True
     assert vedette.process.wait(60) == 0
     assert ctl.commands() - ctl.used == set(), "a command that nobody tried"
+
+
+def go_by_names(ctl, org, team):
+    assert ctl.json("org", "Acme")["id"] == org
+    key = ctl.json("key-create", "Acme", "of the team", "--team", "blue")["id"]
+    assert [(k["team_id"], k["last_used_at"]) for k in ctl.json("keys", "Acme")["items"]] == [(team, None)]
+    ctl.json("team-create", "Acme", "green")
+    assert "(status 409)" in ctl.refused("team-delete", "Acme", "blue")
+    ctl.text("team-delete", "Acme", "green", "--reason", "nobody is left")
+    ctl.text("key-revoke", "Acme", key, "--reason", "it was lost")
+    assert [t["name"] for t in ctl.json("org", org)["teams"]] == ["blue"]
+    assert {a["reason"] for a in ctl.json("audit", "--org", "Acme")["items"]} >= {"nobody is left", "it was lost"}
+    twins = [ctl.json("org-create", "Twin")["id"] for _ in range(2)]
+    said = ctl.refused("org", "Twin")
+    assert "several organisations" in said and all(twin in said for twin in twins), said
+    assert 'no organisation is named "win"; there are "Twin", "Twin"' in ctl.refused("org", "win")
 
 
 def see_the_account(ctl, org, secret):

@@ -44,10 +44,10 @@ def test_failures_and_recoveries_are_logged_once_and_attempts_at_debug(binary, d
         assert attempt["level"] == "debug" and attempt["class"] == "http_status" and attempt["row"] == made["rows"][0]["id"]
         assert attempt["address"] == "http://127.0.0.1"
         sent = lines(service, "an attempt at a delivery ended")
-        assert {"500", "200"} <= {line["status"] for line in sent} and sent[0]["address"] == "http://127.0.0.1"
+        assert {500, 200} <= {line["status"] for line in sent} and sent[0]["address"] == "http://127.0.0.1"
         answer = call("GET", f"{service.api}/monitors/{made['id']}", None, {"x-api-key": tenant.api_key})
         asked = [line for line in lines(service, "answered") if line["request"] == answer.headers["X-Request-Id"]]
-        assert [(line["route"], line["status"]) for line in asked] == [("/monitors/{monitor_id}", "200")]
+        assert [(line["route"], line["status"]) for line in asked] == [("/monitors/{monitor_id}", 200)]
         assert PERSON not in service.log(), "a person is in the log"
         metrics = call("GET", service.admin + "/metrics").body.decode()
         assert "vedette_monitors_failing " in metrics and "vedette_fields_never_observed_total" in metrics
@@ -70,7 +70,7 @@ def test_a_start_without_a_live_secrets_key_says_so_and_a_reseal_mends_it(binary
     service.start()
     wait_until("the log to say so", lambda: lines(service, "live signing secrets cannot be opened"))
     [said] = lines(service, "live signing secrets cannot be opened")
-    assert said["level"] == "error" and said["secrets"] == "1" and len(said["missing_keys"]) == 8
+    assert said["level"] == "error" and said["secrets"] == 1 and len(said["missing_keys"]) == 8
     assert unreadable() == ["1"]
     listed = service.as_operator("GET", f"/admin/v1/orgs/{tenant.org_id}/signing-secrets").json["items"]
     assert [secret["preview"] for secret in listed] == [None]

@@ -36,6 +36,18 @@ def dashboard_queries():
             for target in panel["targets"]]
 
 
+def test_every_query_of_the_dashboards_can_be_narrowed_to_a_job_and_a_process():
+    for path in DASHBOARDS:
+        names = [variable["name"] for variable in json.loads(path.read_text())["templating"]["list"]]
+        assert names == ["datasource", "job", "instance"], path
+    narrowed = 0
+    for name, expression in dashboard_queries():
+        for series in re.findall(r"\b(?:vedette_\w+|process_\w+|up)\b(\{[^}]*\})?", expression):
+            assert 'job=~"$job"' in series, f"{name}: {expression}"
+            narrowed += 'instance=~"$instance"' in series
+    assert narrowed > 30, "all but the figures of the fleet, which one process reads for all"
+
+
 def promtool(*arguments, **more):
     return subprocess.run(["promtool", *arguments], capture_output=True, text=True, **more)
 
@@ -159,7 +171,8 @@ def test_prometheus_scrapes_two_processes_and_every_query_returns_data(fleet, ng
             return True
 
         for name, expression in dashboard_queries():
-            expression = expression.replace("$__rate_interval", "10s")
+            for variable, value in (("$__rate_interval", "10s"), ("$job", "vedette"), ("$instance", ".*")):
+                expression = expression.replace(variable, value)
             wait_until(f"{name}: {expression}", lambda e=expression: ask_api() and prometheus.has(e), 30)
         for rule in rules():
             expression = rule["expr"]

@@ -150,7 +150,8 @@ def test_what_is_being_confirmed_is_readable_on_the_row(vedette, nginx):
         ticks = len(tenant.finished_ticks(monitor))
         tenant.post(f"/monitors/{monitor}/trigger", {})
         wait_until("the check", lambda: len(tenant.finished_ticks(monitor)) > ticks)
-        changes = {e["field"]: e["current_value"] for e in tenant.events(monitor, row, event_type="change")}
+        changes = {e["field"]: e["current_value"] for e in tenant.events(monitor, row)
+                   if e["event_type"] == "change"}
         return tenant.rows(monitor)[0]["pending_confirmations"], changes
 
     gone = "<h1>second</h1>"

@@ -2,16 +2,20 @@
 
 import base64
 import functools
+import hashlib
+import hmac
 import json
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, call, wait_until
+from conftest import ROOT, call, clean_environment, free_port, wait_until
 
 DOCUMENT = (ROOT / "docs/webhooks.md").read_text()
 
@@ -106,6 +110,60 @@ def test_the_samples_verify_a_live_delivery(vedette, database, nginx, receiver, 
     assert not verifies(rotated, header.replace(f"t={t}", f"t={t + 1}"), body)
     for broken in ("", "v1=" + header.split("v1=")[1], f"t={t}", "nonsense", f"t={t},v1=", f"t={t},v1=zz"):
         assert not verifies(rotated, broken, body), broken
+
+
+def flask_receiver(directory, port):
+    (directory / "verify.py").write_text(sample("python"))
+    (directory / "receiver.py").write_text(sample("python flask"))
+    return [sys.executable, "-m", "flask", "--app", "receiver", "run", "--port", str(port)], {}
+
+
+def express_receiver(directory, port):
+    (directory / "verify.js").write_text(sample("javascript") + "module.exports = { verify };\n")
+    (directory / "receiver.js").write_text(sample("javascript express"))
+    modules = Path(node()).parent.parent
+    return [node(), "receiver.js"], {"PORT": str(port), "NODE_PATH": str(modules)}
+
+
+@pytest.mark.parametrize("made", [flask_receiver, express_receiver])
+def test_the_whole_receivers_take_a_live_delivery_once_and_refuse_a_forged_one(vedette, nginx, tmp_path, made):
+    nginx.write("page.html", "<title>A page</title>")
+    tenant, port, directory = vedette.organisation(), free_port(), tmp_path / "receiver"
+    directory.mkdir()
+    command, environment = made(directory, port)
+    url, said = f"http://127.0.0.1:{port}/hooks/vedette", directory / "said"
+    with open(said, "w") as out, open(directory / "log", "w") as log:
+        process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=log,
+                                   env=clean_environment({"SIGNING_SECRET": tenant.signing_secret, **environment}))
+
+    def listens():
+        assert process.poll() is None, (directory / "log").read_text()
+        try:
+            return call("POST", url, {}).status == 400  # it is not signed
+        except OSError:
+            return False
+
+    def events():
+        return [line for line in said.read_text().splitlines() if line.startswith("monitor.")]
+
+    try:
+        wait_until("the receiver to listen", listens)
+        monitor = tenant.post("/monitors", {
+            "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
+            "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": url, "metadata": {"text": "\u00fc "}})
+        ids = f"{monitor['id']} {monitor['rows'][0]['id']}"
+        wait_until("the notification", lambda: events() == [f"monitor.execution.completed {ids}"])
+        body = json.dumps({"type": "monitor.execution.failed", "monitor_id": "r", "event_group_id": "g"}).encode()
+        t = int(time.time())
+        signature = hmac.new(tenant.signing_secret.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
+        headers = {"Service-Signature": f"t={t},v1={signature}", "Service-Monitor-Id": "m"}
+        assert [call("POST", url, raw=body, headers=headers).status for _ in range(2)] == [204, 204]
+        assert call("POST", url, raw=body + b" ", headers=headers).status == 400
+        wait_until("the second event", lambda: len(events()) >= 2)
+        assert events()[1:] == ["monitor.execution.failed m r"], "a repetition counts once"
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def test_the_document_names_what_is_sent(vedette, nginx, receiver):

@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "base/crypto.h"
+#include "store/accounts/auth.h"
 #include "store/accounts/signing_secrets.h"
 #include "tests/store/admin_support.h"
 
@@ -21,6 +22,7 @@ TEST_F(Accounts, AnOrganisationIsMadeWithAnEmptyAccountAndShown) {
   const Reply made = Ask("POST", "/admin/v1/orgs",
                          Object({{"name", "Acme"}, {"features", {"high_tier", "monitors"}}}));
   ASSERT_EQ(made.status, 201) << made.raw.body;
+  EXPECT_FALSE(made.body.contains("warnings"));
   const auto id = made.body["id"].get<std::string>();
   const Reply shown = Ask("GET", "/admin/v1/orgs/" + id);
   EXPECT_EQ(shown.status, 200);
@@ -34,6 +36,7 @@ TEST_F(Accounts, AnOrganisationIsMadeWithAnEmptyAccountAndShown) {
 
 TEST_F(Accounts, FeaturesDefaultToNone) {
   const Reply made = Ask("POST", "/admin/v1/orgs", Object({{"name", "Acme"}}));
+  EXPECT_EQ(made.body["warnings"].size(), 1U) << "it can make no monitor";
   const Reply shown = Ask("GET", "/admin/v1/orgs/" + made.body["id"].get<std::string>());
   EXPECT_EQ(shown.body["features"], Json::array());
 }
@@ -158,6 +161,43 @@ TEST_F(Accounts, ATeamOfAnotherOrganisationIsNotFound_G8) {
                 .status,
             404);
   EXPECT_EQ(Sql("select count(*) from api_key"), "0");
+}
+
+TEST_F(Accounts, ATeamIsDeletedOnceNothingOfItLives) {
+  const std::string org = NewOrganisation();
+  const std::string path = "/admin/v1/orgs/" + org;
+  const auto team = Ask("POST", path + "/teams", Object({{"name", "red"}})).body["id"];
+  const std::string at = path + "/teams/" + team.get<std::string>();
+  const Reply key = Ask("POST", path + "/api-keys", Object({{"name", "k"}, {"team_id", team}}));
+  const std::string other = NewOrganisation();
+  EXPECT_EQ(Ask("DELETE", "/admin/v1/orgs/" + other + "/teams/" + team.get<std::string>()).status,
+            404);
+  EXPECT_EQ(Ask("DELETE", at).status, 409) << "its key could make nothing any more";
+  EXPECT_EQ(Ask("GET", path).body["teams"].size(), 1U);
+  EXPECT_EQ(Ask("DELETE", path + "/api-keys/" + key.body["id"].get<std::string>()).status, 204);
+  EXPECT_EQ(Ask("DELETE", at).status, 204);
+  EXPECT_EQ(Ask("GET", path).body["teams"], Json::array());
+  EXPECT_EQ(Ask("DELETE", at).status, 404);
+  EXPECT_EQ(Ask("PATCH", at, Object({{"name", "x"}})).status, 404);
+  EXPECT_EQ(Ask("POST", path + "/api-keys", Object({{"name", "k"}, {"team_id", team}})).status,
+            404);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'team.delete'"), "1");
+}
+
+TEST_F(Accounts, AnApiKeyShowsWhenItWasLastUsedAndWritesThatOnceAnHour) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation() + "/api-keys";
+  const auto key = Ask("POST", path, Object({{"name", "ci"}})).body["key"].get<std::string>();
+  EXPECT_EQ(Ask("GET", path).body["items"][0]["last_used_at"], nullptr);
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  ASSERT_TRUE(store::Authenticate(session, {.credential = key, .forwarded_user = {}}));
+  EXPECT_TRUE(Ask("GET", path).body["items"][0]["last_used_at"].is_string());
+  const std::string written = Sql("select xmin from api_key");
+  ASSERT_TRUE(
+      store::Authenticate(session, {.credential = key, .forwarded_user = {}, .count = true}));
+  EXPECT_EQ(Sql("select xmin from api_key"), written);
+  Sql("update api_key set last_used_at = now() - interval '61 minutes'");
+  ASSERT_TRUE(store::Authenticate(session, {.credential = key, .forwarded_user = {}}));
+  EXPECT_EQ(Sql("select last_used_at > now() - interval '1 minute' from api_key"), "t");
 }
 
 TEST_F(Accounts, AnApiKeyIsShownOnceAndStoredAsItsHash) {

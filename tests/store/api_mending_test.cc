@@ -50,6 +50,7 @@ TEST_F(ApiMending, StructTierAndSubjectTypeAreUpdatableByTheRulesOfACreate) {
 }
 
 TEST_F(ApiMending, ARowWithoutAnAddressIsNamedAtCreation) {
+  Sql("update account set balance_mc = 1000000 returning 1");
   Json body = GoodBody();
   body["key_columns"] = {"sku"};
   body["rows"] = {{{"sku", "A"}, {"url", "https://a.example/"}}, {{"sku", "B"}}};

@@ -177,6 +177,19 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
   EXPECT_EQ(Ask("GET", "/monitors/for-run/x?status=odd").loc(), R"(["query","status"])");
 }
 
+TEST_F(ApiMonitors, AnUnknownParameterOfAListIsRefusedAsAnUnknownFieldIs) {
+  const std::string path = "/monitors/" + NewMonitor();
+  for (const std::string& list :
+       {std::string("/monitors"), std::string("/monitors/for-run/x"), path + "/rows",
+        path + "/events", path + "/ticks", path + "/deliveries", std::string("/events"),
+        std::string("/credits/ledger")}) {
+    const Reply reply = Ask("GET", list + "?page=2");
+    EXPECT_EQ(reply.status, 422) << list;
+    EXPECT_EQ(reply.loc(), R"(["query","page"])") << list;
+    EXPECT_EQ(reply.type(), "extra_forbidden") << list;
+  }
+}
+
 TEST_F(ApiMonitors, ListPagesThroughEveryMonitorOnce) {
   std::set<std::string> made;
   for (int i = 0; i < 5; ++i) made.insert(NewMonitor());
@@ -214,7 +227,17 @@ TEST_F(ApiMonitors, EndpointIsSharedByMonitorsOfAnOrganisation) {
   EXPECT_EQ(Sql("select count(*) from endpoint"), "1");
 }
 
+TEST_F(ApiMonitors, AnOrganisationThatCannotPayACheckIsToldAtCreation) {
+  const Reply poor = Ask("POST", "/monitors", GoodBody());
+  ASSERT_EQ(poor.status, 200) << "it may get credits before the first check";
+  ASSERT_EQ(poor.body["warnings"].size(), 1U) << poor.raw.body;
+  EXPECT_THAT(poor.body["warnings"][0].get<std::string>(), HasSubstr("skipped_balance"));
+  Sql("update account set balance_mc = 1000000 returning 1");
+  EXPECT_FALSE(Ask("POST", "/monitors", GoodBody()).body.contains("warnings"));
+}
+
 TEST_F(ApiMonitors, ProseIsAcceptedWithAWarning) {
+  Sql("update account set balance_mc = 1000000 returning 1");
   Json body = GoodBody();
   body["struct"]["ceo"] = "who leads the company";
   const Reply reply = Ask("POST", "/monitors", body);

@@ -163,7 +163,9 @@ TEST_F(ApiUpload, MissingExpiredForeignAndUnfinishedHandlesAre400) {
 
 TEST_F(ApiUpload, KeyColumnsMustBeInTheFile) {
   Json body = FromFile(Upload("name,price\na,1\n").body["handle_id"]);
-  EXPECT_EQ(Ask("POST", "/monitors", body).error(), "missing_key_value");
+  const Reply reply = Ask("POST", "/monitors", body);
+  EXPECT_EQ(reply.error(), "missing_key_value");
+  EXPECT_THAT(reply.message(), HasSubstr(R"(which has "name", "price")"));
 }
 
 TEST_F(ApiUpload, MalformedFilesAre400AndLeaveNothing) {
@@ -172,6 +174,8 @@ TEST_F(ApiUpload, MalformedFilesAre400AndLeaveNothing) {
                                   {"a,b\n1\n", "line 2: 1 fields where the header has 2"},
                                   {"a,a\n1,2\n", "twice"},
                                   {"a,\n1,2\n", "column 2 has no name"},
+                                  {"a;b\n1;2\n", "separated by commas"},
+                                  {"a\tb\n1\t2\n", "separated by commas"},
                                   {"a\n\"x\n", "left open"},
                                   {"a\nx\xff\n", "UTF-8"}}) {
     const Reply reply = Upload(csv);

@@ -15,6 +15,7 @@
 #include "admin/routes.h"
 #include "app/ctl/ctl.h"
 #include "app/ctl/ctl_lines.h"
+#include "app/ctl/ctl_names.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "config/config.h"
@@ -97,6 +98,98 @@ TEST(CtlRequest, PutsWhatIsGivenIntoPathQueryAndBody) {
   const CtlRequest revoke = MakeCtlRequest(Command("key-revoke"), {{"id", {"o"}}, {"key", {"k"}}});
   EXPECT_EQ(revoke.target, "/admin/v1/orgs/o/api-keys/k");
   EXPECT_FALSE(revoke.body);
+}
+
+TEST(CtlRequest, AReasonGoesWithWhatIsDeletedToo) {
+  const CtlRequest revoke = MakeCtlRequest(
+      Command("key-revoke"), {{"id", {"o"}}, {"key", {"k"}}, {"--reason", {"it leaked"}}});
+  EXPECT_EQ(revoke.method, "DELETE");
+  ASSERT_TRUE(revoke.body);
+  EXPECT_EQ(base::DumpJson(*revoke.body), R"({"reason":"it leaked"})");
+}
+
+const std::string kOrg = "018f0000-0000-7000-8000-000000000001";
+const std::string kOther = "018f0000-0000-7000-8000-000000000002";
+const std::string kTeam = "018f0000-0000-7000-8000-000000000003";
+
+Json Named(const std::string& id, const std::string& name) {
+  return Json{{"id", id}, {"name", name}};
+}
+
+// An admin port with two organisations named alike, and Acme with a team.
+class FakeAdmin {
+ public:
+  Json operator()(const std::string& target) {
+    targets.push_back(target);
+    Json answer = Json::object();
+    if (target.starts_with("/admin/v1/orgs?q=Twin&")) {
+      answer["items"] = Json::array({Named(kOrg, "Twin"), Named(kOther, "Twin")});
+    } else if (target.starts_with("/admin/v1/orgs?q=")) {
+      answer["items"] = Json::array({Named(kOrg, "Acme & Co"), Named(kOther, "Acme")});
+    } else if (target.starts_with("/admin/v1/monitors?q=many")) {
+      answer["items"] = Json::array();
+      answer["next_cursor"] = "c";
+    } else if (target.starts_with("/admin/v1/monitors?q=")) {
+      answer["items"] = Json::array({Named(kOther, "Prices")});
+    } else {
+      answer["teams"] = Json::array({Named(kTeam, "red")});
+    }
+    return answer;
+  }
+  std::vector<std::string> targets;
+};
+
+// What a command's values become, or what is said of them.
+CtlValues Resolved(std::string_view command, CtlValues values, FakeAdmin* server) {
+  ResolveNames(
+      Command(command), [server](const std::string& t) { return (*server)(t); }, &values);
+  return values;
+}
+std::string SaidOf(std::string_view command, const CtlValues& values) {
+  FakeAdmin server;
+  try {
+    Resolved(command, values, &server);
+  } catch (const RequestFailed& failure) {
+    return failure.what();
+  }
+  return "nothing";
+}
+
+TEST(CtlNames, OrganisationsMonitorsAndTeamsGoByTheirNamesToo) {
+  FakeAdmin server;
+  const CtlValues key = Resolved(
+      "key-create", {{"id", {"Acme & Co"}}, {"name", {"red"}}, {"--team", {"red"}}}, &server);
+  EXPECT_EQ(key.at("id"), std::vector{kOrg});
+  EXPECT_EQ(key.at("--team"), std::vector{kTeam});
+  EXPECT_EQ(key.at("name"), std::vector<std::string>{"red"}) << "that of the key";
+  EXPECT_EQ(server.targets[0], "/admin/v1/orgs?q=Acme%20%26%20Co&limit=1000");
+  EXPECT_EQ(server.targets[1], "/admin/v1/orgs/" + kOrg);
+  EXPECT_EQ(Resolved("pause", {{"id", {"Prices"}}, {"--reason", {"r"}}}, &server).at("id"),
+            std::vector{kOther});
+  EXPECT_EQ(Resolved("monitors", {{"--org", {"Acme"}}}, &server).at("--org"), std::vector{kOther});
+  EXPECT_EQ(Resolved("team-delete", {{"id", {kOrg}}, {"team", {"red"}}}, &server).at("team"),
+            std::vector{kTeam});
+}
+
+TEST(CtlNames, IdsAreNotAskedFor) {
+  FakeAdmin server;
+  Resolved("team-change", {{"id", {kOrg}}, {"team", {kTeam}}, {"--name", {"blue"}}}, &server);
+  Resolved("delivery", {{"id", {"no id of an organisation"}}}, &server);
+  EXPECT_EQ(server.targets, std::vector<std::string>{});
+}
+
+TEST(CtlNames, WhatIsNoNameOfOneThingIsRefusedWithWhatThereIs) {
+  EXPECT_EQ(
+      SaidOf("org-lock", {{"id", {"Twin"}}}),
+      "several organisations are named \"Twin\", give the id of one: " + kOrg + ", " + kOther);
+  EXPECT_EQ(SaidOf("org", {{"id", {"acme"}}}),
+            "no organisation is named \"acme\"; there are \"Acme & Co\", \"Acme\"");
+  EXPECT_EQ(SaidOf("monitor", {{"id", {"prices"}}}),
+            "no monitor is named \"prices\"; there is \"Prices\"");
+  EXPECT_EQ(SaidOf("monitor", {{"id", {"many"}}}),
+            "\"many\" is in the names of too many monitors, give the id");
+  EXPECT_EQ(SaidOf("key-create", {{"id", {kOrg}}, {"name", {"k"}}, {"--team", {"blue"}}}),
+            "no team is named \"blue\"; there is \"red\"");
 }
 
 TEST(CtlRequest, TellsNoneFromANumber) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,6 +62,23 @@ bool ExistsAfterAWhile(pid_t pid) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return true;
+}
+
+TEST(PrivatePostgres, AnothersDataIsRefusedByTheNameOfItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  TempDir dir;
+  const fs::path data = dir.path() / "var" / "postgres";
+  fs::create_directories(data);
+  constexpr uid_t kStranger = 54321;
+  ASSERT_EQ(chown(data.c_str(), kStranger, kStranger), 0);
+  PrivatePostgres postgres(dir.path() / "var", Quick());
+  try {
+    postgres.Start();
+    FAIL() << "started on another's data";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("belongs to user 54321"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(PrivatePostgres, ServesItsSocketAloneAndKeepsItsData) {

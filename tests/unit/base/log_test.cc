@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -85,20 +88,49 @@ TEST(JsonLog, EachLineIsOneObjectThatReadsBack) {
       "q\"b\\c\td\x01"
       "e\xC3\xA9";
   const Json line = ParseJsonOrThrow(JsonOf([&](const Logger& log) {
-    log.Warn(hostile, {{"key", hostile}, {"n", 7}});
+    log.Warn(hostile, {{"key", hostile}, {"n", 7}, {"share", 0.5}, {"done", true}});
   }));
   EXPECT_EQ(line["level"], "warn");
   EXPECT_EQ(line["component"], "test");
   EXPECT_EQ(line["message"], hostile);
   EXPECT_EQ(line["key"], hostile);
-  EXPECT_EQ(line["n"], "7");
+  EXPECT_EQ(line["n"], 7) << "a number, by which a collector can sort and sum";
+  EXPECT_EQ(line["share"], 0.5);
+  EXPECT_EQ(line["done"], true);
   EXPECT_NO_THROW(ParseTimestamp(line["time"].get<std::string>()));
+}
+
+TEST(JsonLog, WhatIsNoNumberOfJsonIsText) {
+  const Json line = ParseJsonOrThrow(JsonOf([](const Logger& log) {
+    log.Info("x", {{"ratio", std::numeric_limits<double>::infinity()}, {"mark", ','}, {"n", "7"}});
+  }));
+  EXPECT_EQ(line["ratio"], "inf");
+  EXPECT_EQ(line["mark"], ",");
+  EXPECT_EQ(line["n"], "7");
 }
 
 TEST(JsonLog, InvalidUtf8StaysValidJson) {
   const Json line =
       ParseJsonOrThrow(JsonOf([](const Logger& log) { log.Info("a\xff\xc3z\xed\xa0\x80"); }));
   EXPECT_EQ(line["message"], "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST(Log, ATroubleThatManyMeetIsToldOnceUntilItIsOver) {
+  const std::string written = Written([] {
+    const Logger log(LogLevel::kInfo, LogFormat::kText);
+    log.TroubleOver("database", "nothing was wrong");
+    log.For("api").Trouble("database", "gone", {{"pool", "api"}});
+    log.For("worker").Trouble("database", "gone", {{"pool", "worker"}});
+    log.Trouble("disk", "full");
+    log.TroubleOver("database", "back");
+    log.TroubleOver("database", "back");
+    log.Trouble("database", "gone again");
+  });
+  std::vector<std::string> lines;
+  std::istringstream in(written);
+  for (std::string line; std::getline(in, line);) lines.push_back(line.substr(25));
+  EXPECT_EQ(lines, (std::vector<std::string>{"warn  api: gone pool=api", "warn  full", "info  back",
+                                             "warn  gone again"}));
 }
 
 TEST(Log, LeavesOutWhatIsBelowTheLevel) {

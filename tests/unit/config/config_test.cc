@@ -304,7 +304,9 @@ TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   EXPECT_THAT(ErrorOf("[limit]\nname_chars_max = 5"), HasSubstr("unknown key [limit]"));
   EXPECT_THAT(ErrorOf("[probes.xhigh]\nkind = \"web\""), HasSubstr("unknown key [probes.xhigh]"));
   EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
-  EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""), HasSubstr("unknown key"));
+  EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""),
+              HasSubstr("the name of a token has lower case letters"));
+  EXPECT_THAT(ErrorOf("[databse]\nurl = \"x\""), HasSubstr("the closest known key is [database]"));
 }
 
 TEST(File, AKeyOfAnEarlierVersionSetsWhatStandsForItNow) {

@@ -54,6 +54,16 @@ TEST(Values, TypesAndRangesAreJudged) {
   EXPECT_EQ(Load("[api]\nlisten = \"[::1]:0\"").api.listen, "[::1]:0");
 }
 
+TEST(Values, ADatabaseOfAnotherKindStopsTheStart) {
+  for (const char* url : {"mysql://root@db/vedette", "http://db:5432/", "postgres+psycopg://db/"}) {
+    EXPECT_THAT(EnvironmentErrorOf("VEDETTE_DATABASE_URL", url), HasSubstr("postgresql://")) << url;
+  }
+  for (const char* url : {"postgresql://db/vedette", "postgres://db", "host=db dbname=vedette",
+                          "password=a://b host=db"}) {
+    EXPECT_EQ(FromEnvironment({{"VEDETTE_DATABASE_URL", url}}).database.url, url);
+  }
+}
+
 TEST(Values, ASecretIsNeverShown) {
   for (const std::string& error :
        {ErrorOf("[security]\nencryption_key = \"hunter2\""),

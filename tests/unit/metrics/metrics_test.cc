@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/json.h"
+#include "metrics/process_series.h"
 
 namespace vedette::metrics {
 namespace {
@@ -146,6 +148,40 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+// The value of a series without labels.
+double ValueOf(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find("\n" + series + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+}
+
+TEST(Metrics, SayOfTheProcessWhatPrometheusClientsSay) {
+  const std::string text = Metrics("x").Expose();
+  EXPECT_GT(ValueOf(text, "process_resident_memory_bytes"), 1e6);
+  EXPECT_GE(ValueOf(text, "process_virtual_memory_bytes"),
+            ValueOf(text, "process_resident_memory_bytes"));
+  EXPECT_GE(ValueOf(text, "process_cpu_seconds_total"), 0);
+  EXPECT_GE(ValueOf(text, "process_open_fds"), 3);
+  EXPECT_GE(ValueOf(text, "process_max_fds"), ValueOf(text, "process_open_fds"));
+  const auto now = static_cast<double>(std::time(nullptr));
+  EXPECT_GT(ValueOf(text, "process_start_time_seconds"), now - 86400);
+  EXPECT_LE(ValueOf(text, "process_start_time_seconds"), now + 60);
+}
+
+TEST(ProcessStat, IsReadBehindANameWithBlanksAndParentheses) {
+  ProcessStat stat;
+  ASSERT_TRUE(
+      ParseProcessStat("77 (a) b 1 (c) S 1 2 3 4 5 6 7 8 9 10 1400 15 16 17 18 19 20 21 "
+                       "2200 2300 24 25 26\n",
+                       &stat));
+  EXPECT_EQ(stat.user_ticks, 1400U);
+  EXPECT_EQ(stat.system_ticks, 15U);
+  EXPECT_EQ(stat.start_ticks, 2200U);
+  EXPECT_EQ(stat.virtual_bytes, 2300U);
+  EXPECT_EQ(stat.resident_pages, 24U);
+  EXPECT_FALSE(ParseProcessStat("", &stat));
+  EXPECT_FALSE(ParseProcessStat("77 (a) S 1 2", &stat));
 }
 
 TEST(Metrics, KnownSeriesStandAtZeroBeforeTheirFirstCount) {

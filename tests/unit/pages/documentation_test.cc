@@ -98,7 +98,8 @@ TEST(Documentation, EveryPrefixAndFilterHasAnExample) {
   }
   EXPECT_EQ(kinds, (std::set<Kind>{Kind::kCss, Kind::kXPath, Kind::kJson, Kind::kJsonLd,
                                    Kind::kRegex, Kind::kMeta, Kind::kText}));
-  EXPECT_EQ(words, (std::set<std::string>{"@", "first", "all", "count", "text", "number", "hash"}));
+  EXPECT_EQ(words, (std::set<std::string>{"@", "first", "all", "count", "text", "lines", "number",
+                                          "hash"}));
 }
 
 }  // namespace

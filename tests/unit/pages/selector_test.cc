@@ -53,6 +53,37 @@ TEST(Selector, EveryPrefixObserves) {
   EXPECT_EQ(Value("json:$.a[1].b", R"({"a": [1, {"b": 2.5}]})", "application/json"), 2.5);
 }
 
+// The shell of an application that a browser would fill.
+constexpr const char* kShell =
+    "<html><head><title>Shop</title><meta name=sku content=M-17></head><body><div id=root></div>"
+    "<noscript>You need JavaScript.</noscript><script src=/app.js></script></body></html>";
+
+TEST(Selector, WhatScriptsWouldShowIsNotAbsent) {
+  for (const char* description :
+       {"css:.price", "css:.price | count", "css:.price | all", "css:#root", "xpath://h1",
+        "meta:og:price", "text", "text | hash", "text | number"}) {
+    EXPECT_TRUE(Fails(Value(description, kShell), "made_by_scripts", "'f'")) << description;
+  }
+  EXPECT_EQ(Value("meta:title", kShell), "Shop") << "what is sent is read";
+  EXPECT_EQ(Value("meta:sku", kShell), "M-17");
+  EXPECT_EQ(Value("css:#root | count", kShell), 1);
+  EXPECT_TRUE(Value("regex:\"price\"", kShell).is_null()) << "the text as sent is all there is";
+
+  const auto result = Extract({{"title", "meta:title"}, {"price", "css:.price"}}, kShell);
+  const auto& seen = std::get<domain::Observation>(result);
+  EXPECT_EQ(seen.fields.at("title").value, "Shop");
+  EXPECT_FALSE(seen.fields.contains("price"));
+  EXPECT_EQ(seen.unread.at("price").error_class, "made_by_scripts");
+}
+
+TEST(Selector, APageThatShowsSomethingOrHasNoScriptsIsReadAsItIs) {
+  for (const char* page : {"<p>Sold out</p><script src=/app.js></script>", "<div id=root></div>",
+                           "<div id=root></div><script type='application/ld+json'>{}</script>"}) {
+    EXPECT_TRUE(Value("css:.price", page).is_null()) << page;
+    EXPECT_EQ(Value("css:.price | count", page), 0) << page;
+  }
+}
+
 TEST(Selector, FiltersPickAndFormWhatCssMatches) {
   const std::string list =
       "<ul><li>1,299.00 EUR</li><li> 12 <b>sold</b></li><li>none</li></ul><div id=d>See "
@@ -71,6 +102,20 @@ TEST(Selector, FiltersPickAndFormWhatCssMatches) {
   EXPECT_EQ(Value("css:b | hash", list), base::HexEncode(base::Sha256("sold")));
   EXPECT_TRUE(Value("css:h6 | all", list).is_null());
   EXPECT_TRUE(Value("css:b | number", list).is_null()) << "without a number it is absent";
+}
+
+TEST(Selector, LinesKeepBlocksApartAndCellsTogether) {
+  const std::string page =
+      "<h1>Open\n jobs</h1><ul><li>Baker <b>(m/w)</b></li><li>Cook<script>x()</script></li></ul>"
+      "<p>a<br>b</p><table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>"
+      "<pre>x\n  y</pre>";
+  EXPECT_EQ(Value("text | lines", page), "Open jobs\nBaker (m/w)\nCook\na\nb\n1 2\n3\nx\ny");
+  EXPECT_EQ(Value("css:ul | lines", page), "Baker (m/w)\nCook");
+  EXPECT_EQ(Value("xpath://li | all | lines", page), R"x(["Baker (m/w)","Cook"])x");
+  EXPECT_EQ(Value("css:h1|lines", page), "Open jobs");
+  EXPECT_EQ(Value("text | lines", "a\r\n\n b  c \n", "text/plain"), "a\nb c");
+  EXPECT_TRUE(Fails(Value("css:b @class | lines", page), "bad_selector", "no attribute"));
+  EXPECT_TRUE(Fails(Value("regex:(J.*) | lines", page), "bad_selector", "text alone"));
 }
 
 TEST(Selector, FiltersStandBehindEverySelector) {

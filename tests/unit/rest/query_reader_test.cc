@@ -43,6 +43,20 @@ TEST(QueryReader, TakesTrueAndFalseOnly) {
   }
 }
 
+TEST(QueryReader, WhatNobodyAskedForIsRefusedByItsNameAlone) {
+  Problems problems;
+  QueryReader query("limit=3&page=2&cursor=x&api_key=secret", &problems);
+  EXPECT_EQ(query.Integer("limit", 100, 1, 1000), 3);
+  EXPECT_FALSE(query.Text("archived"));
+  EXPECT_FALSE(problems.any());
+  query.Finish({"cursor"});
+  ASSERT_EQ(problems.items().size(), 2U);
+  EXPECT_EQ(TypeOf(problems), "extra_forbidden");
+  EXPECT_EQ(problems.items()[0].loc, base::Json::array({"query", "page"}));
+  EXPECT_EQ(problems.items()[1].loc, base::Json::array({"query", "api_key"}));
+  EXPECT_EQ(problems.items()[1].input, nullptr);
+}
+
 TEST(QueryReader, ABadEscapeIsAProblem) {
   Problems problems;
   const QueryReader query("limit=%zz", &problems);

@@ -46,6 +46,8 @@ TEST(Router, FindsNothingAtOtherPaths) {
 
 TEST(Router, RefusesAnUnknownPathAndNamesTheMethodsOfAKnownOne) {
   EXPECT_EQ(kRouter.Refusal("GET", "/nothing").status, 404);
+  EXPECT_NE(kRouter.Refusal("GET", "/nothing", "look at /docs").body.find("; look at /docs"),
+            std::string::npos);
   const Reply wrong = kRouter.Refusal("DELETE", "/things");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(std::count(wrong.headers.begin(), wrong.headers.end(), Header("Allow", "POST, GET")),
