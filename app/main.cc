@@ -26,6 +26,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "domain/email/address.h"
+#include "domain/email/disposable_domains.h"
 #include "domain/signature.h"
 
 namespace vedette::app {
@@ -38,10 +40,14 @@ constexpr std::chrono::milliseconds kFaultPoll{200};
 
 struct CommonOptions {
   std::string config_path;
+  // While the process has one thread: the lists of domains are read without a lock from then on.
   config::Config Load() const {
-    return config::LoadConfig(
+    config::Config config = config::LoadConfig(
         config_path.empty() ? std::nullopt : std::optional<std::string>(config_path),
         config::ProcessEnvironment());
+    domain::AddFreeMailboxDomains(config.mail_domains.free);
+    domain::AddDisposableDomains(config.mail_domains.disposable);
+    return config;
   }
 };
 

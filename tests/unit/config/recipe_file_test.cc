@@ -234,5 +234,36 @@ TEST_F(RecipesDir, AFolderThatIsNotThereStopsTheStart) {
   EXPECT_THROW(LoadConfig(path, {}), ConfigError);
 }
 
+TEST(DomainList, HasADomainALine) {
+  const char* path = VEDETTE_SOURCE_DIR "/tests/unit/config/domains.txt";
+  const std::vector<std::string> domains{"everybodys-mail.test", "mail.test", "xn--mll-hoa.test"};
+  EXPECT_EQ(ReadDomainList(path, "[email] free_domains_file"), domains);
+  EXPECT_TRUE(ReadDomainList("", "[email] free_domains_file").empty());
+  const Config config =
+      LoadConfig(std::nullopt, {{"VEDETTE_EMAIL_FREE_DOMAINS_FILE", path},
+                                {"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE", path}});
+  EXPECT_EQ(config.mail_domains.free, domains);
+  EXPECT_EQ(config.mail_domains.disposable, domains);
+}
+
+TEST(DomainList, WhatIsNoDomainStopsTheStart) {
+  const Folder folder;
+  const auto error = [](const std::string& path) -> std::string {
+    try {
+      ReadDomainList(path, "[email] free_domains_file");
+    } catch (const ConfigError& thrown) {
+      return thrown.what();
+    }
+    return "no error";
+  };
+  const std::string path = folder.Write("domains", "mail.test\n\nann@mail.test\n");
+  EXPECT_EQ(error(path), path + ":3: \"ann@mail.test\" is no domain");
+  for (const char* line : {"com", "10.0.0.1", "*.test", "a..test", "mail.test # ours"}) {
+    EXPECT_THAT(error(folder.Write("domains", line)), HasSubstr(":1: ")) << line;
+  }
+  EXPECT_THAT(error("/nowhere"), HasSubstr("[email] free_domains_file: /nowhere cannot be read"));
+  EXPECT_THAT(error(folder.path()), HasSubstr("cannot be read"));
+}
+
 }  // namespace
 }  // namespace vedette::config
