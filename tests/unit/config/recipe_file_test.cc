@@ -239,9 +239,8 @@ TEST(DomainList, HasADomainALine) {
   const std::vector<std::string> domains{"everybodys-mail.test", "mail.test", "xn--mll-hoa.test"};
   EXPECT_EQ(ReadDomainList(path, "[email] free_domains_file"), domains);
   EXPECT_TRUE(ReadDomainList("", "[email] free_domains_file").empty());
-  const Config config =
-      LoadConfig(std::nullopt, {{"VEDETTE_EMAIL_FREE_DOMAINS_FILE", path},
-                                {"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE", path}});
+  const Config config = LoadConfig(std::nullopt, {{"VEDETTE_EMAIL_FREE_DOMAINS_FILE", path},
+                                                  {"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE", path}});
   EXPECT_EQ(config.mail_domains.free, domains);
   EXPECT_EQ(config.mail_domains.disposable, domains);
 }
