@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/json.h"
 #include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
 #include "worker/blocks/investigate_block.h"
@@ -149,6 +150,14 @@ std::vector<worker::RowBlock*> RowBlockSet::all() const {
   blocks.reserve(blocks_.size());
   for (const auto& block : blocks_) blocks.push_back(block.get());
   return blocks;
+}
+
+std::string RowBlockSet::AilingProvidersJson() const {
+  base::Json json = base::Json::array();
+  for (const worker::AilingProvider& one : providers_.Ailing()) {
+    json.push_back({{"id", one.id}, {"failures", one.failures}, {"left_out", one.left_out}});
+  }
+  return base::DumpJson(json);
 }
 
 }  // namespace vedette::app

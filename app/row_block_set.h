@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -47,6 +48,9 @@ class RowBlockSet {
               const base::Logger& log);
 
   std::vector<worker::RowBlock*> all() const;
+
+  // The providers that fail in this process, as store::Member has it. Loop thread.
+  std::string AilingProvidersJson() const;
 
  private:
   void AddPeopleSources(base::EventLoop& loop, const base::Clock& clock, net::HttpClient& client,

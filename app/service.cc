@@ -400,6 +400,7 @@ void Service::Impl::CheckHealth() {
   if (beat) heartbeat_at = clock.SinceBoot();
   store::Member self = Self(false);
   if (mail_watch) self.mail_check = mail_watch->seen();
+  if (row_blocks) self.providers = row_blocks->AilingProvidersJson();
   store::RunAsync<store::SchemaState>(
       *fleet_pool, loop,
       [this, beat, self = std::move(self)](store::Session& session) {

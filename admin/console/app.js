@@ -4,6 +4,7 @@ import {token} from './api.js';
 import {audit} from './audit.js';
 import {deliveries, delivery} from './deliveries.js';
 import {duration, h, replace} from './dom.js';
+import {email} from './email.js';
 import {job, jobs} from './jobs.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitor, monitors} from './monitors.js';
@@ -26,6 +27,7 @@ const PAGES = [
   [`jobs/${ID}`, job],
   ['runs', runs],
   [`runs/${ID}`, run],
+  ['email', email],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],
