@@ -42,6 +42,7 @@ std::vector<std::string> KnownProviders(const config::Config& config) {
   std::vector<std::string> ids(std::begin(domain::kOwnFinders), std::end(domain::kOwnFinders));
   for (const auto& [id, provider] : config.providers.http) ids.push_back(id);
   for (const auto& [id, recipe] : config.providers.recipes) ids.push_back(id);
+  for (const auto& [id, model] : config.providers.llm) ids.push_back(id);
   return ids;
 }
 

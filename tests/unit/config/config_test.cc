@@ -401,8 +401,11 @@ TEST(Providers, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
   EXPECT_THAT(ErrorOf("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
               HasSubstr("is taken"));
   EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n[lookups]\n"
-                      "find_email = [\"scout\"]\n"),
+                      "company_domain = [\"scout\"]\n"),
               HasSubstr("there is no [providers.http.scout]"));
+  EXPECT_EQ(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n[lookups]\n"
+                    "find_email = [\"scout\"]\nfind_email_personal = [\"scout\"]\n"),
+            "no error");
 }
 
 TEST(Waits, FollowALowerLimitOfConnectionsUnlessTheyAreSet) {
