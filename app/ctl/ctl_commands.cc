@@ -110,7 +110,9 @@ std::vector<CtlCommand> JobCommands() {
        "Show a job with its blocks, its chunks and its deliveries",
        "GET",
        "/admin/v1/jobs/{id}",
-       {job},
+       {job,
+        {"--rows", "rows", Place::kQuery, Type::kSwitch, false,
+         "Show whom it is about, too, which the audit keeps"}},
        {},
        {}},
       {"job-terminate",
@@ -447,7 +449,9 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
       ReplacePlaceholder(&request.target, option.key, given ? it->second.front() : "");
     } else if (option.place == Place::kQuery && given) {
       const bool first = query.empty() && command.path.find('?') == std::string_view::npos;
-      query += fmt::format("{}{}={}", first ? "?" : "&", option.key, UrlEncode(it->second.front()));
+      const std::string value =
+          option.type == Type::kSwitch ? "true" : UrlEncode(it->second.front());
+      query += fmt::format("{}{}={}", first ? "?" : "&", option.key, value);
     } else if (option.place == Place::kBody && option.type == Type::kList) {
       body[option.key] = given ? Json(it->second) : Json::array();
     } else if (option.type == Type::kJsonFile && given) {
