@@ -89,6 +89,10 @@ def database(postgres):
     postgres.drop(name)
 
 
+# Family names of the people whom tests look up, and who are nothing else.
+LOOKED_UP = ("lovelace", "babbage", "zyxwvut", "zyaaa")
+
+
 class Vedette:
     """A `vedette serve` with all roles, on ports of its own; started, killed and started again at will."""
 
@@ -132,9 +136,12 @@ class Vedette:
             return False
 
     def stop(self):
-        """SIGTERM, and its exit status."""
+        """SIGTERM, and its exit status. Whatever the test looked up, the log names nobody."""
         self.process.terminate()
-        return self.process.wait(60)
+        status = self.process.wait(60)
+        log = self.log().lower()
+        assert not [name for name in LOOKED_UP if name in log], "the log names a person who was looked up"
+        return status
 
     def kill(self):
         self.process.kill()
