@@ -16,7 +16,7 @@ function checksOf(members) {
 
 function unblock(host, again) {
   if (!host.blocked_until) return '';
-  return h('button', {type: 'button', 'aria-label': `Ask ${host.key} again`, click: async () => {
+  return h('button', {type: 'button', 'aria-label': `Ask again: ${host.key}`, click: async () => {
     const done = await confirmChange({
       title: `Ask ${host.key} again`, button: 'Ask again', reasonRequired: true,
       what: 'The next question goes to this server at once. If it still refuses us it is left alone again.',

@@ -303,7 +303,7 @@ class Operator {
     await providers.getByText('silent', {exact: true}).waitFor();
     await providers.getByText('[providers.gravatar] url is empty').waitFor();
     await this.look('email');
-    await servers.getByRole('button', {name: 'Ask verify.example google again'}).click();
+    await servers.getByRole('button', {name: 'Ask again: verify.example google'}).click();
     const dialog = this.page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('taken off the list');
     await dialog.getByRole('button', {name: 'Ask again', exact: true}).click();

@@ -155,16 +155,16 @@ def test_lookup_knows_the_operators_lists_of_domains(binary, tmp_path):
     domains = tmp_path / "domains"
     domains.write_text("everybodys.test\n")
     lead = ["--lead", "name=Ada Lovelace", "--lead", "domain=everybodys.test"]
-    done = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": domains})
+    done = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": str(domains)})
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["email"] == [["", "NOT_FOUND", "COMPANY"]] and answer["personal_email"] == []
     assert answer["details"]["reason"] == "free_mailbox_domain" and answer["details"]["tries"] == []
     thrown_away = run(binary, "lookup", "--kind", "reverse_email", "--lead", "email=ada@x.everybodys.test",
-                      environment={"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE": domains})
+                      environment={"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE": str(domains)})
     assert json.loads(thrown_away.stdout)["details"]["reason"] == "disposable"
     domains.write_text("everybodys.test\nno domain\n")
-    wrong = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": domains})
+    wrong = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": str(domains)})
     assert wrong.returncode == 2 and f'{domains}:2: "no domain" is no domain' in wrong.stderr.decode()
 
 
