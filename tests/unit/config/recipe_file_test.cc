@@ -234,6 +234,22 @@ TEST_F(RecipesDir, AFolderThatIsNotThereStopsTheStart) {
   EXPECT_THROW(LoadConfig(path, {}), ConfigError);
 }
 
+TEST_F(RecipesDir, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
+  const std::string model = "[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n";
+  const Config config = LoadConfig(folder_.Write("models.conf", model),
+                                   {{"VEDETTE_PROVIDERS_LLM_SCOUT_TOKENS_MAX", "7"},
+                                    {"VEDETTE_LOOKUPS_VERIFY_AGE", "pages,scout"},
+                                    {"VEDETTE_LOOKUPS_FIND_EMAIL", "store,scout"},
+                                    {"VEDETTE_LOOKUPS_FIND_EMAIL_PERSONAL", "scout"}});
+  ASSERT_EQ(config.providers.llm.size(), 1U);
+  EXPECT_EQ(config.providers.llm.at("scout").tokens_max, 7);
+  EXPECT_THAT(Load("[providers.llm.scout]\nurl = \"http://a/\"\n"), HasSubstr("a model"));
+  EXPECT_THAT(Load("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
+              HasSubstr("is taken"));
+  EXPECT_THAT(Load(model + "[lookups]\ncompany_domain = [\"scout\"]\n"),
+              HasSubstr("there is no [providers.http.scout]"));
+}
+
 TEST(DomainList, HasADomainALine) {
   const char* path = VEDETTE_SOURCE_DIR "/tests/unit/config/domains.txt";
   const std::vector<std::string> domains{"everybodys-mail.test", "mail.test", "xn--mll-hoa.test"};
