@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "domain/email/suppression.h"
 #include "tests/unit/probes/model_stub.h"
 #include "tests/unit/providers/people_fixture.h"
 #include "worker/providers/llm_pointers.h"
@@ -201,6 +202,15 @@ TEST_F(LlmProviderTest, APointerInsideIsRefused) {
              {"file:///etc/passwd", "Ada Lovelace was born on 6 May 1980"},
              {"http://169.254.169.254/latest", "Ada Lovelace was born on 6 May 1980"}});
   EXPECT_EQ(Tries(Age()), Texts{"scout nothing"});
+}
+
+TEST_F(LlmProviderTest, APageAtADomainThatNobodyLooksUpIsNotRead) {
+  const base::Json subject{{"name", "Ada Lovelace"}, {"url", "https://www.list.example/ada"}};
+  known_.listed = {*domain::DomainSuppression("list.example")};
+  const base::Json cell = Ask(PeopleQuestion::kVerifyAge, subject, {"pages"});
+  EXPECT_TRUE(cell["details"]["tries"].empty());
+  EXPECT_EQ(cell["date_of_birth"]["year"], nullptr);
+  EXPECT_EQ(cell["error"], nullptr);
 }
 
 TEST_F(LlmProviderTest, AnAnswerThatIsNoneIsAFailure) {
