@@ -450,3 +450,28 @@ def test_a_mail_server_that_refuses_us_is_left_alone_until_the_operator_says_so(
                    env=environment, check=True, capture_output=True)
     answer = ask(tenant, "/find-email", {"lead": {"email": "ann.zyaaa@no1.test"}})[1]
     assert answer["email"] == [["ann.zyaaa@no1.test", "OK", "COMPANY"]]
+
+
+def test_a_greylisted_address_is_unknown_while_its_client_waits_and_ok_in_the_second_round_otherwise(make_world):
+    world = make_world(extra={"VEDETTE_TESTING_MAIL_WINDOW_MS": "1000"})
+    asked = set()
+
+    def greylist(local, domain):
+        """Each recipient is sent away once, those that should not exist too."""
+        if (local, domain) in asked:
+            return None
+        asked.add((local, domain))
+        return "451 4.7.1 come again later"
+
+    world.mail.rcpt = greylist
+    world.serve("grey.test")
+    world.start()
+    tenant = world.vedette.organisation(100)
+    status, answer = ask(tenant, "/find-email", {"lead": {"email": "ann.zyaaa@grey.test"}})
+    assert status == 200 and answer["email"] == [["ann.zyaaa@grey.test", "UNKNOWN", "COMPANY"]], answer
+    assert answer["details"]["reason"] == "greylisted" and answer["details"]["charged"] is False
+    done = ended(tenant, tenant.post("/find-email-async", {"lead": {"email": "ann.zyaab@grey.test"}})["task_id"])
+    assert done["status"] == "completed", done
+    assert done["result"]["email"] == [["ann.zyaab@grey.test", "OK", "COMPANY"]]
+    assert done["charge_amount"] == 1 and float(tenant.money()["balance"]) == 99
+    assert world.mail.recipients().count("ann.zyaab@grey.test") == 2
