@@ -124,11 +124,11 @@ TEST_F(LlmProviderTest, AnAddressIsOneThatStandsInAQuoteOfThePage) {
     request.mode = mode;
     request.person = std::make_shared<const domain::Person>(ada);
     request.timeout = std::chrono::seconds(20);
-    auto promise = std::make_shared<std::promise<Asked>>();
+    auto promise = std::make_shared<std::promise<worker::Asked>>();
     auto future = promise->get_future();
     loop_.Run([&] {
       providers_->Ask("scout", std::move(request),
-                      [promise](Asked asked) { promise->set_value(std::move(asked)); });
+                      [promise](worker::Asked asked) { promise->set_value(std::move(asked)); });
     });
     return future.get().candidates;
   };
