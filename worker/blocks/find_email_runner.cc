@@ -114,8 +114,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   question.org_id = request.org_id;
   question.keys = domain::SuppressionKeys(*person);
   const auto now = parts_.clock.SinceBoot();
-  const auto [it, is_new] =
-      rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
+  rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
   question.address = known_address;
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {

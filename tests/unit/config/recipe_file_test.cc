@@ -9,6 +9,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/domain_list_file.h"
 
 namespace vedette::config {
 namespace {
