@@ -164,7 +164,6 @@ rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
 // monitors.cc
 rest::Reply GetMonitors(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitor(const Parts&, store::Session&, const Call&);
-rest::Reply GetMonitorEvents(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitorRows(const Parts&, store::Session&, const Call&);
 rest::Reply GetMonitorRow(const Parts&, store::Session&, const Call&);
 rest::Reply GetRowEvents(const Parts&, store::Session&, const Call&);
@@ -172,6 +171,10 @@ rest::Reply PostPause(const Parts&, store::Session&, const Call&);
 rest::Reply PostResume(const Parts&, store::Session&, const Call&);
 rest::Reply PostCancel(const Parts&, store::Session&, const Call&);
 rest::Reply PostTrigger(const Parts&, store::Session&, const Call&);
+
+// event_lists.cc
+rest::Reply GetEvents(const Parts&, store::Session&, const Call&);
+rest::Reply GetMonitorEvents(const Parts&, store::Session&, const Call&);
 
 // jobs.cc
 rest::Reply GetJobs(const Parts&, store::Session&, const Call&);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -115,57 +114,6 @@ rest::Reply GetMonitor(const Parts&, store::Session& session, const Call& call) 
   std::string text = domain::MonitorDetailJson(*monitor);
   text.pop_back();
   return {200, text + fmt::format(",\"ticks\":[{}]}}", fmt::join(ticks, ","))};
-}
-
-rest::Reply GetMonitorEvents(const Parts&, store::Session& session, const Call& call) {
-  const rest::CursorOf list{'e', call.ids[0]};
-  rest::Problems problems;
-  rest::QueryReader input(call.request.query, &problems);
-  const ListQuery query = ReadListQuery(&input);
-  store::EventListFilter filter;
-  filter.monitor_id = call.ids[0];
-  const auto type = input.Text("event_type");
-  for (const auto known : {domain::EventType::kChange, domain::EventType::kError}) {
-    if (type && *type == domain::EventTypeName(known)) filter.types.push_back(known);
-  }
-  if (type && !type->empty() && filter.types.empty()) {
-    input.Refuse("event_type", "enum", "Input should be 'change' or 'error'");
-  }
-  // Of one tick alone: the list begins there, and ends where the tick does.
-  const auto tick = input.Text("tick_id");
-  std::int64_t tick_id = 0;
-  if (tick && !tick->empty()) {
-    const auto [end, error] = std::from_chars(tick->data(), tick->data() + tick->size(), tick_id);
-    if (error != std::errc() || *end != '\0' || tick_id <= 0) {
-      input.Refuse("tick_id", "int_parsing", "Input should be the number of a tick");
-    }
-    filter.after_tick_id = tick_id;
-    filter.after_id.bytes.fill(0xff);
-  }
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  if (!store::GetMonitor(session, kEveryMonitor, call.ids[0])) return NoMonitor();
-  if (query.cursor) {
-    const auto place = rest::DecodeTimedCursor(list, *query.cursor);
-    if (!place) return rest::InvalidCursor();
-    filter.after_tick_id = place->at.time_since_epoch().count();
-    filter.after_id = place->id;
-  }
-  filter.limit = query.limit + 1;
-  filter.bytes_max = kPageBytesMax;
-  auto page = store::ListEventsOfMany(session, filter);
-  const auto later = [&](const domain::Event& event) { return event.tick_id < tick_id; };
-  if (std::erase_if(page.items, later) > 0) page.more = false;
-  return {200,
-          rest::PageText(
-              "items",
-              rest::CutPage(std::move(page), query.limit,
-                            [&](const domain::Event& event) {
-                              const base::Timestamp at{std::chrono::microseconds(event.tick_id)};
-                              return rest::EncodeCursor(list, rest::TimedPlace{at, event.id});
-                            }),
-              [](const domain::Event& event, std::string* text) {
-                text->append(domain::EventJson(event));
-              })};
 }
 
 rest::Reply GetMonitorRows(const Parts&, store::Session& session, const Call& call) {

@@ -13,6 +13,13 @@ namespace {
 
 constexpr rest::CursorOf kAuditList{'a'};
 
+// A parameter that narrows a list; an empty one does not.
+std::optional<std::string> FilledText(const rest::QueryReader& input, std::string_view name) {
+  auto text = input.Text(name);
+  if (text && text->empty()) text.reset();
+  return text;
+}
+
 }  // namespace
 
 rest::Reply GetHealth(const Parts&, const Call&) {
@@ -46,7 +53,9 @@ rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
   store::AuditFilter filter;
   filter.org_id = input.Id("org_id");
   filter.principal_id = input.Id("principal_id");
-  filter.action = input.Text("action");
+  filter.action = FilledText(input, "action");
+  filter.actor = FilledText(input, "actor");
+  filter.target = FilledText(input, "target");
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (list.cursor) {
     const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);

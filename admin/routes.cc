@@ -46,6 +46,8 @@ constexpr Route kRoutes[] = {
     {{"POST", "/admin/v1/monitors/{id}/cancel", kJson}, kToken, nullptr, PostCancel},
     {{"POST", "/admin/v1/monitors/{id}/trigger", kJson}, kToken, nullptr, PostTrigger},
 
+    {{"GET", "/admin/v1/events"}, kToken, nullptr, GetEvents},
+
     {{"GET", "/admin/v1/jobs"}, kToken, nullptr, GetJobs},
     {{"GET", "/admin/v1/jobs/{id}"}, kToken, nullptr, GetJob},
     {{"POST", "/admin/v1/jobs/{id}/terminate", kJson}, kToken, nullptr, PostTerminate},

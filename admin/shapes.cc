@@ -75,6 +75,15 @@ base::Json FailingReceiverJson(const store::FailingReceiverView& receiver) {
   };
 }
 
+base::Json FailingMonitorJson(const store::FailingMonitorView& monitor) {
+  return {
+      {"id", monitor.id.ToString()},
+      {"org_id", monitor.org_id.ToString()},
+      {"name", monitor.name},
+      {"failing_since", TimeJson(monitor.failing_since)},
+  };
+}
+
 base::Json LateMonitorJson(const store::LateMonitorView& monitor) {
   return {
       {"id", monitor.id.ToString()},
@@ -199,6 +208,10 @@ base::Json OverviewJson(const store::Overview& overview, const store::JobOvervie
   for (const auto& org : overview.backlog) backlog.push_back(BacklogJson(org));
   base::Json late = base::Json::array();
   for (const auto& monitor : overview.late) late.push_back(LateMonitorJson(monitor));
+  base::Json monitors_failing = base::Json::array();
+  for (const auto& monitor : overview.monitors_failing_longest) {
+    monitors_failing.push_back(FailingMonitorJson(monitor));
+  }
   base::Json failing = base::Json::array();
   for (const auto& receiver : overview.failing) failing.push_back(FailingReceiverJson(receiver));
   return {
@@ -218,7 +231,9 @@ base::Json OverviewJson(const store::Overview& overview, const store::JobOvervie
       {"monitors",
        {{"live", overview.monitors_live},
         {"late", overview.monitors_late},
-        {"stalest", std::move(late)}}},
+        {"stalest", std::move(late)},
+        {"failing", overview.monitors_failing},
+        {"failing_longest", std::move(monitors_failing)}}},
       {"backlog", std::move(backlog)},
       {"jobs", JobsOverviewJson(jobs, overview.members)},
       {"waits", WaitsOverviewJson(jobs, overview.members)},

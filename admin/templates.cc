@@ -8,6 +8,7 @@
 
 #include "admin/handlers.h"
 #include "base/uuid.h"
+#include "config/provider_rules.h"
 #include "net/public_address.h"
 
 namespace vedette::admin {
@@ -28,7 +29,7 @@ base::Json ReadDocument(CallBody* body) {
 }
 
 // As the API judges the definitions of clients.
-domain::DefinitionRules RulesFor(const net::AddressPolicy& policy) {
+domain::DefinitionRules RulesFor(const config::Config& config, const net::AddressPolicy& policy) {
   domain::DefinitionRules rules;
   rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {
     const net::TenantUrlResult judged = net::JudgeTenantUrl(url, policy);
@@ -36,6 +37,7 @@ domain::DefinitionRules RulesFor(const net::AddressPolicy& policy) {
     return judged.error->message;
   };
   rules.new_id = [] { return base::Uuid::V4().ToString(); };
+  rules.finders = config::FindersOf(config);
   return rules;
 }
 
@@ -55,7 +57,8 @@ rest::Reply PostTemplate(const Parts& parts, store::Session& session, const Call
   const auto reason = body.Reason();
   if (auto refusal = body.Refusal()) return std::move(*refusal);
   const net::AddressPolicy policy(parts.config.net.allow);
-  const auto read = domain::ReadTemplate(document, base::Json::array({"body"}), RulesFor(policy));
+  const auto read =
+      domain::ReadTemplate(document, base::Json::array({"body"}), RulesFor(parts.config, policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) return Refused(*faults);
   using Kind = store::TemplateOutcome::Kind;
   const auto made = store::CreateTemplate(

@@ -112,7 +112,7 @@ struct Api::Impl {
     const auto credential = FindCredential(answer->request());
     if (const auto* fault = std::get_if<CredentialFault>(&credential)) {
       parts.metrics.AddAuth("none", OutcomeOf(*fault));
-      answer->Send(Refuse(*fault));
+      answer->Send(Refuse(parts, *answer, *fault));
       return;
     }
     const auto& shown = std::get<Credential>(credential);

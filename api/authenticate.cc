@@ -47,11 +47,15 @@ bool MayManage(const store::Caller& caller) {
   return !caller.team_id && (kind == Kind::kApiKey || kind == Kind::kUser);
 }
 
+rest::Reply BadKey() {
+  return Unauthorized("the API key in x-api-key is not valid");
+}
+
 // On the wire every reason is one sentence; the log has the true one under the request's id.
-Refused RefuseToken(const Parts& parts, const rest::Answer& answer, const std::string& reason) {
-  parts.log.Info("a token of the identity provider was refused",
-                 {{"request_id", answer.request_id()}, {"reason", reason}});
-  return {InvalidToken(), "invalid"};
+rest::Reply RefuseToken(const Parts& parts, const rest::Answer& answer, std::string_view reason) {
+  parts.log.Info("a bearer token was refused",
+                 {{"request_id", answer.request_id()}, {"reason", std::string(reason)}});
+  return InvalidToken();
 }
 
 // Whom a good token names, as the store is asked; empty where what it names has no form.
@@ -74,7 +78,7 @@ FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest
   const auto verdict =
       JudgeProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
   if (const auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
-    return RefuseToken(parts, answer, fault->reason);
+    return Refused{RefuseToken(parts, answer, fault->reason), "invalid"};
   }
   if (const auto* wanted = std::get_if<KeysWanted>(&verdict)) {
     if (*wanted == KeysWanted::kFetch && !keys_fetched) return KeysAreDue{};
@@ -96,31 +100,24 @@ FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest
 
 }  // namespace
 
-rest::Reply Refuse(CredentialFault fault) {
+rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault) {
   switch (fault) {
     case CredentialFault::kMissing:
       return Unauthorized(
           "a credential is missing: send your API key in x-api-key, or a token in Authorization as "
           "Bearer");
     case CredentialFault::kBadKey:
-      return RefuseUnknown(Credential::Kind::kApiKey);
+      return BadKey();
     case CredentialFault::kTokenAsKey:
       return Unauthorized("x-api-key has a token: send it in the header Authorization, as Bearer");
     case CredentialFault::kKeyAsToken:
       return Unauthorized("Authorization has an API key: send it in the header x-api-key");
     case CredentialFault::kBadToken:
-      return InvalidToken();
+      return RefuseToken(parts, answer, "it is neither a token of ours nor a JWT");
     case CredentialFault::kTwoCredentials:
       return Ambiguous("send x-api-key or Authorization, not both");
     case CredentialFault::kRepeatedHeader:
       return Ambiguous("a header with a credential was sent twice");
-  }
-  return InvalidToken();
-}
-
-rest::Reply RefuseUnknown(Credential::Kind kind) {
-  if (kind == Credential::Kind::kApiKey) {
-    return Unauthorized("the API key in x-api-key is not valid");
   }
   return InvalidToken();
 }
@@ -134,8 +131,12 @@ FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::
                                              .forwarded_user = ForwardedUser(answer.request()),
                                              .client_tokens = parts.config.oauth.enabled,
                                              .count = count});
-  if (!found) return Refused{RefuseUnknown(credential.kind), "invalid"};
-  return std::move(*found);
+  if (found) return std::move(*found);
+  if (credential.kind == Credential::Kind::kApiKey) return Refused{BadKey(), "invalid"};
+  return Refused{RefuseToken(parts, answer,
+                             "it is unknown, expired or revoked, or its client is disabled or has "
+                             "another version"),
+                 "invalid"};
 }
 
 std::optional<rest::Reply> JudgeRate(const Parts& parts, const store::RequestCount& count,

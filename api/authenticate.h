@@ -17,9 +17,8 @@
 // Pool's threads but for Refuse, which any thread may call.
 namespace vedette::api {
 
-rest::Reply Refuse(CredentialFault fault);
-// To a credential of good form that is not, or no longer, known.
-rest::Reply RefuseUnknown(Credential::Kind kind);
+// To a request without a credential of good form. The log has why a token was refused.
+rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault);
 
 // A credential that lets nobody in: the answer, and its outcome in the metrics.
 struct Refused {

@@ -9,6 +9,7 @@
 #include "worker/blocks/lookup_block.h"
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
+#include "worker/providers/company_expander.h"
 #include "worker/providers/dns_expander.h"
 #include "worker/providers/gravatar_provider.h"
 #include "worker/providers/http_provider.h"
@@ -55,6 +56,8 @@ std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(
     if (id == worker::LookupExpander::kId) {
       expanders.push_back(std::make_unique<worker::LookupExpander>(providers, memory,
                                                                    config.lookups.reverse_email));
+      expanders.push_back(
+          std::make_unique<worker::CompanyExpander>(providers, config.lookups.company_domain));
     }
     if (id == worker::RegistryExpander::kRdap) {
       expanders.push_back(std::make_unique<worker::RegistryExpander>(

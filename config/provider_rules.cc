@@ -103,6 +103,26 @@ void ValidateProviders(const Config& config) {
   check("company_domain", config.lookups.company_domain);
 }
 
+domain::KnownFinders FindersOf(const Config& config) {
+  using domain::FindMode;
+  domain::KnownFinders known;
+  const auto add = [&known](const std::string& id, bool professional, bool personal) {
+    known.all.push_back(id);
+    if (professional) known.professional.push_back(id);
+    if (personal) known.personal.push_back(id);
+  };
+  for (const std::string_view id : domain::kOwnFinders) {
+    add(std::string(id), domain::ServesMode(id, FindMode::kProfessional),
+        domain::ServesMode(id, FindMode::kPersonal));
+  }
+  for (const auto& [id, provider] : config.providers.http) add(id, true, true);
+  for (const auto& [id, recipe] : config.providers.recipes) {
+    add(id, recipe.Finds(FindMode::kProfessional), recipe.Finds(FindMode::kPersonal));
+  }
+  for (const auto& [id, model] : config.providers.llm) add(id, true, true);
+  return known;
+}
+
 bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id) {
   const auto recipe = providers.recipes.find(id);
   return providers.http.contains(id) ||

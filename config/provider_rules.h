@@ -3,9 +3,10 @@
 #include <string>
 
 #include "config/config.h"
+#include "domain/email/known_finders.h"
 
-// Which providers there are, and which of them a list of providers may name. All throw ConfigError
-// with a sentence that names the setting.
+// Which providers there are, and which of them a list of providers may name. Those that judge a
+// configuration throw ConfigError with a sentence that names the setting.
 namespace vedette::config {
 
 // Reads the folder's recipes, under ids that nobody else has.
@@ -17,5 +18,8 @@ void ValidateProviders(const Config& config);
 
 // Whether the provider is one of the operator's that verifies addresses.
 bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id);
+
+// Whom requests and workflows may name to find addresses.
+domain::KnownFinders FindersOf(const Config& config);
 
 }  // namespace vedette::config

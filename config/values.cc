@@ -26,7 +26,8 @@ constexpr auto kFaultPoints = std::to_array<std::string_view>(
      "after_job_end_commit"});
 constexpr auto kSafeties = std::to_array<std::string_view>(
     {"lease_fence", "row_fence", "reservation", "lease_renewal", "job_lease_fence",
-     "job_progress_fence", "job_reservation", "job_held", "job_end_lock", "open_later"});
+     "job_progress_fence", "job_reservation", "job_held", "job_end_lock", "open_later",
+     "assertion_once", "token_version", "key_fetch_limit"});
 
 template <std::size_t N>
 bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {

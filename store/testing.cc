@@ -27,6 +27,9 @@ constexpr Safety kSafeties[] = {
     {"job_held", "job_chunk_held", "job_chunk_held_always"},
     {"job_end_lock", "job_end_lock", "job_end_lock_not"},
     {"open_later", "parts_open", "parts_open_nothing"},
+    {"assertion_once", "assertion_take", "assertion_take_again"},
+    {"token_version", "authenticate_token", "authenticate_token_of_any_version"},
+    {"key_fetch_limit", "client_keys_fetch_begin", "client_keys_fetch_begin_always"},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, query} from './api.js';
-import {confirmChange} from './dialog.js';
-import {badge, h, number, table, when} from './dom.js';
+import {confirmChange, field, showOnce} from './dialog.js';
+import {badge, copyable, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
 const SESSIONS_SHOWN = 20;
@@ -20,9 +20,9 @@ function keysOf(client) {
 }
 
 function revokeTokens(path, client, again) {
-  return h('button', {type: 'button', click: async () => {
+  return h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
-      title: `End tokens: ${client.name}`, button: 'End tokens',
+      title: `End tokens: ${client.name}`, button: 'End tokens', danger: true,
       what: 'Every token of this client is refused from the next request on. It may get new ones with its keys.',
       act: values => ask('POST', `${path}/${client.id}/revoke-tokens`, values),
     });
@@ -33,9 +33,9 @@ function revokeTokens(path, client, again) {
 function switchClient(path, client, again) {
   const disable = client.status === 'active';
   const title = disable ? 'Disable' : 'Enable';
-  return h('button', {type: 'button', click: async () => {
+  return h('button', {type: 'button', class: disable && 'final', click: async () => {
     const done = await confirmChange({
-      title: `${title}: ${client.name}`, button: title,
+      title: `${title}: ${client.name}`, button: title, danger: disable,
       what: disable ? 'Its tokens are refused from the next request on, for ever, and it gets no others.'
         : 'It may get tokens again.',
       act: values => ask('PATCH', `${path}/${client.id}`, {status: disable ? 'disabled' : 'active', ...values}),
@@ -44,30 +44,110 @@ function switchClient(path, client, again) {
   }}, title);
 }
 
+function deleteClient(path, client, again) {
+  return h('button', {type: 'button', class: 'final', click: async () => {
+    const done = await confirmChange({
+      title: `Delete: ${client.name}`, button: 'Delete', danger: true,
+      what: 'Its tokens are refused from the next request on, and its keys and its name are gone. That cannot be undone.',
+      act: values => ask('DELETE', `${path}/${client.id}`, reasonOf(values)),
+    });
+    if (done) again();
+  }}, 'Delete');
+}
+
+// A key that is uploaded: for clients that publish none.
+function addKey(path, client, again) {
+  return client.jwks_uri === null && h('button', {type: 'button', click: async () => {
+    const pem = h('textarea', {id: 'dialog-public_key_pem', name: 'public_key_pem', rows: 6, required: true, spellcheck: 'false'});
+    const done = await confirmChange({
+      title: `Add a key: ${client.name}`, button: 'Add', what: 'A public key, with which the client signs what it asks tokens with.',
+      fields: [{id: pem.id, label: 'Public key (PEM)', input: pem}, field('kid', 'Its id (empty: its thumbprint)')],
+      act: ({kid, ...values}) => ask('POST', `${path}/${client.id}/keys`, {...values, ...kid !== '' && {kid}}),
+    });
+    if (done) again();
+  }}, 'Add key');
+}
+
+function newClient(organisation, path, again) {
+  return h('button', {type: 'button', click: async () => {
+    const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
+      organisation.teams.map(t => h('option', {value: t.id}, t.name)));
+    const done = await confirmChange({
+      title: `New OAuth client: ${organisation.name}`, button: 'Make it',
+      what: 'It gets tokens with keys that it publishes at an https address, or that are added afterwards.',
+      fields: [field('name', 'Name', {required: true, maxlength: 200}), {id: 'dialog-team', label: 'Sees the monitors of', input: team},
+               field('jwks_uri', 'Where it publishes its keys (empty: keys are added)', {inputmode: 'url'})],
+      act: ({name, team_id: teamId, jwks_uri: uri, reason}) =>
+        ask('POST', path, {name, ...teamId && {team_id: teamId}, ...uri && {jwks_uri: uri}, reason}),
+    });
+    if (done) again();
+  }}, 'New OAuth client');
+}
+
 export async function clients(organisation, again) {
   const path = `/orgs/${organisation.id}/oauth-clients`;
   const {items} = await ask('GET', path);
-  return table('OAuth clients', [
+  const list = table('OAuth clients', [
     ['Name', c => h('span', null, c.name, ' ', c.status === 'disabled' ? badge('disabled', 'bad') : '')],
-    ['Id', c => h('code', null, c.id)],
+    ['Id', c => copyable(c.id)],
     ['Team', c => organisation.teams.find(t => t.id === c.team_id)?.name ?? '–'],
     ['Keys', keysOf],
     ['Last used', c => when(c.last_used_at)],
     ['Made by', c => c.created_by.kind === 'operator' ? `operator ${c.created_by.label}` : c.created_by.label],
-    ['Change', c => h('span', {class: 'buttons'}, switchClient(path, c, again), revokeTokens(path, c, again))],
+    ['Change', c => h('span', {class: 'buttons'}, addKey(path, c, again), switchClient(path, c, again),
+      revokeTokens(path, c, again), deleteClient(path, c, again))],
   ], items, 'No OAuth client.');
+  return [list, h('p', {class: 'buttons'}, newClient(organisation, path, again))];
+}
+
+function newSession(organisation, path, again) {
+  return h('button', {type: 'button', click: async () => {
+    let made = null;
+    const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
+      organisation.teams.map(t => h('option', {value: t.id}, t.name)));
+    await confirmChange({
+      title: `New session: ${organisation.name}`, button: 'Open it', what: 'Its token is shown once.',
+      fields: [field('user_id', 'User (your id of them)', {required: true}), field('name', 'Their name'),
+               {id: 'dialog-team', label: 'Sees the monitors of', input: team},
+               field('ttl_s', 'Seconds that it lives (empty: an hour)', {type: 'number', min: 1})],
+      act: async ({user_id: user, name, team_id: teamId, ttl_s: ttl, reason}) => {
+        made = await ask('POST', path, {user_id: user, ...name && {name}, ...teamId && {team_id: teamId},
+                                        ...ttl && {ttl_s: Number(ttl)}, reason});
+      },
+    });
+    if (!made) return;
+    await showOnce({title: 'The session', what: 'Hand its token out now: it cannot be shown again.', secret: made.token});
+    again();
+  }}, 'New session');
+}
+
+// The users for whom calls may be made.
+export async function users(organisation, again) {
+  const path = `/orgs/${organisation.id}/users`;
+  const {items, next_cursor: more} = await ask('GET', path);
+  return table(more ? `Users: the first ${items.length}` : 'Users', [
+    ['User', u => u.user_id], ['Name', u => u.name ?? '–'], ['Live sessions', u => number(u.sessions), 'n'],
+    ['Change', u => h('button', {type: 'button', class: 'final', click: async () => {
+      const done = await confirmChange({
+        title: `Remove ${u.user_id}`, button: 'Remove', danger: true,
+        what: 'All sessions of this user end, and no call is made for them any more until a session is opened again.',
+        act: values => ask('DELETE', `${path}/${encodeURIComponent(u.user_id)}`, reasonOf(values)),
+      });
+      if (done) again();
+    }}, 'Remove')],
+  ], items, 'No user.');
 }
 
 // Sessions that somebody may still use, newest first.
 export async function sessions(organisation, again) {
   const path = `/orgs/${organisation.id}/sessions`;
   const {items, next_cursor: more} = await ask('GET', path + query({limit: SESSIONS_SHOWN}));
-  return table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
+  const list = table(more ? `Sessions: the newest ${SESSIONS_SHOWN}` : 'Sessions', [
     ['User', s => s.user_id],
     ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
     ['Opened', s => when(s.created_at)],
     ['Expires', s => when(s.expires_at)],
-    ['Change', s => h('button', {type: 'button', click: async () => {
+    ['Change', s => h('button', {type: 'button', class: 'final', click: async () => {
       const done = await confirmChange({
         title: `End the session of ${s.user_id}`, button: 'End', danger: true,
         what: 'Its token is refused from the next request on.',
@@ -76,6 +156,7 @@ export async function sessions(organisation, again) {
       if (done) again();
     }}, 'End')],
   ], items, 'No session.');
+  return [list, h('p', {class: 'buttons'}, newSession(organisation, path, again))];
 }
 
 // What clients a key has made: they outlast it.

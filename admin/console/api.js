@@ -1,6 +1,7 @@
-// Talking to the admin port. The token lives as long as this tab.
+// Talking to the admin port. The token lives as long as this tab, or in this browser where the operator chose that.
 
 const KEY = 'vedette-admin-token';
+const ANSWER_MS_MAX = 20000;  // of what is only read; a process that is frozen accepts and never answers
 
 export class Refused extends Error {
   // `body`: what the port answered, null where that is no JSON.
@@ -12,9 +13,18 @@ export class Refused extends Error {
 }
 
 export const token = {
-  get: () => sessionStorage.getItem(KEY),
-  set: text => sessionStorage.setItem(KEY, text),
-  forget: () => sessionStorage.removeItem(KEY),
+  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
+  // `kept`: for other tabs too, and after the browser was closed.
+  set(text, kept) {
+    token.forget();
+    (kept ? localStorage : sessionStorage).setItem(KEY, text);
+  },
+  forget() {
+    sessionStorage.removeItem(KEY);
+    localStorage.removeItem(KEY);
+  },
+  // Whether another tab has forgotten the token that this one goes by: `event` is one of `storage`.
+  goneWith: event => (event.key === KEY || event.key === null) && event.newValue === null && token.get() === null,
 };
 
 function reason(status, body) {
@@ -29,13 +39,15 @@ export async function ask(method, path, body) {
   const headers = {Authorization: `Bearer ${token.get() ?? ''}`};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   let answer;
+  let text;
   try {
-    answer = await fetch(`/admin/v1${path}`,
-      {method, headers, body: body === undefined ? undefined : JSON.stringify(body)});
-  } catch {
-    throw new Refused(0, 'the admin port cannot be reached');
+    answer = await fetch(`/admin/v1${path}`, {method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+                                              signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
+    text = await answer.text();
+  } catch (e) {
+    throw new Refused(0, e.name === 'TimeoutError' ? `the admin port has not answered for ${ANSWER_MS_MAX / 1000} s`
+      : 'the admin port cannot be reached');
   }
-  const text = await answer.text();
   let json = null;
   try {
     json = text === '' ? null : JSON.parse(text);

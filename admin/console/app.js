@@ -2,14 +2,17 @@
 
 import {token} from './api.js';
 import {audit} from './audit.js';
+import {changes} from './changes.js';
 import {deliveries, delivery} from './deliveries.js';
-import {duration, h, replace} from './dom.js';
+import {duration, exactTimes, h, renewTimes, replace} from './dom.js';
 import {email} from './email.js';
 import {job, jobs} from './jobs.js';
+import {keys} from './keys.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitor, monitors} from './monitors.js';
 import {organisation, organisations} from './organisations.js';
 import {overview} from './overview.js';
+import {privacy} from './privacy.js';
 import {rowPage} from './rows.js';
 import {run, runs} from './runs.js';
 import {tickPage} from './ticks.js';
@@ -23,6 +26,8 @@ const PAGES = [
   [`monitors/${ID}/change`, changeMonitor],
   [`monitors/${ID}/rows/${ID}`, rowPage],
   [`monitors/${ID}/ticks/${TICK}`, tickPage],
+  [`monitors/${ID}/changes`, changes],
+  ['changes', changes],
   ['jobs', jobs],
   [`jobs/${ID}`, job],
   ['runs', runs],
@@ -33,29 +38,38 @@ const PAGES = [
   ['organisations', organisations],
   [`organisations/${ID}`, organisation],
   [`organisations/${ID}/new-monitor`, newMonitor],
+  ['privacy', privacy],
+  ['keys', keys],
   ['audit', audit],
 ].map(([pattern, page]) => [new RegExp(`^${pattern}$`), page]);
 
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 const age = document.getElementById('age');
+const times = document.getElementById('times');
 const RENEW_MS = 10000;
-let leavePage = null;  // ends what the present page renews
-let shownAt = null;    // when what is shown was read; null: the page says so itself
+const OLD_MS = 3 * RENEW_MS;  // what is shown longer than this is old
+let leavePage = null;  // ends what the present page renews; such a page is not renewed from here
+let shownAt = null;    // when what is shown was read; null: the page shows nothing that gets old
 let renewing = false;
+let trouble = null;    // why the last renewal failed
 
 function login(message) {
   nav.hidden = true;
+  shownAt = null;
+  document.title = 'Log in · vedette';
   const input = h('input', {id: 'token', name: 'token', type: 'password', required: true,
                             autocomplete: 'current-password'});
+  const kept = h('input', {id: 'kept', name: 'kept', type: 'checkbox'});
   replace(main, h('form', {class: 'login', submit: async event => {
     event.preventDefault();
-    token.set(input.value.trim());
+    token.set(input.value.trim(), kept.checked);
     show();
   }},
     h('h2', null, 'Admin token'),
     message && h('p', {class: 'bad', role: 'alert'}, message),
     h('p', null, h('label', {for: 'token'}, 'One of the tokens under [admin.tokens]'), input),
+    h('p', {class: 'choice'}, kept, h('label', {for: 'kept'}, 'Keep it in this browser, for other tabs and until it is forgotten')),
     h('p', null, h('button', {type: 'submit', class: 'primary'}, 'Open'))));
   input.focus();
 }
@@ -69,32 +83,50 @@ function markNav(path) {
   }
 }
 
-// Each visit has an element of its own, so that an answer that comes late cannot overwrite the next page.
-async function show() {
+// The page that the address names: [what shows it, the ids of the address, its filter]; null where there is none.
+function pageHere() {
+  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
+  const [match, page] = PAGES.map(([pattern, p]) => [pattern.exec(path), p]).find(([m]) => m) ?? [];
+  return match ? [page, match.slice(1), Object.fromEntries(new URLSearchParams(search ?? ''))] : null;
+}
+
+function leave() {
   leavePage?.();
   leavePage = null;
   shownAt = null;
+  trouble = null;
+}
+
+// A page that renews itself says by this, with what it shows, that it has read it just now.
+function seen(view) {
+  if (!view.isConnected) return;
+  shownAt = Date.now();
+  trouble = null;
+}
+
+// Each visit has an element of its own, so that an answer that comes late cannot overwrite the next page.
+async function show() {
+  leave();
   if (!token.get()) return login();
-  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const filter = Object.fromEntries(new URLSearchParams(search ?? ''));
   const view = h('div', null, h('p', {class: 'note'}, 'Loading …'));
   replace(main, view);
   nav.hidden = false;
-  markNav(path);
-  const found = PAGES.map(([pattern, page]) => [pattern.exec(path), page]).find(([match]) => match);
-  if (!found) {
+  markNav(location.hash.replace(/^#\/?/, '').split('?')[0]);
+  const here = pageHere();
+  if (here === null) {
     document.title = 'No such page · vedette';
     return replace(view, h('h2', null, 'No such page'), h('p', null, h('a', {href: '#/'}, 'Overview')));
   }
-  const [match, page] = found;
+  const [page, ids, filter] = here;
   try {
-    const leave = await page(view, match.slice(1), filter);
-    if (!view.isConnected) return leave?.();
-    leavePage = leave ?? null;
-    shownAt = leave ? null : Date.now();
+    const end = await page(view, ids, filter, () => seen(view));
+    if (!view.isConnected) return end?.();
+    leavePage = end ?? null;
+    if (!end) seen(view);
     document.title = `${view.querySelector('h2')?.textContent ?? 'console'} · vedette`;
   } catch (e) {
-    if (e.status === 401 && view.isConnected) {
+    if (!view.isConnected) return;
+    if (e.status === 401) {
       token.forget();
       return login('That token is not one of them.');
     }
@@ -104,47 +136,94 @@ async function show() {
   }
 }
 
-// Nothing that somebody writes, has chosen or looks at further down is taken away by a renewal.
-function mayRenew() {
-  const busy = document.querySelector('dialog[open], [data-extended]') !== null
-    || main.contains(document.activeElement) && document.activeElement !== main
-    || !getSelection().isCollapsed;
-  return document.visibilityState === 'visible' && !busy && !renewing && shownAt !== null;
+// Whether a form has been filled in that was not sent yet.
+function edited() {
+  const begins = select => Math.max(0, [...select.options].findIndex(option => option.defaultSelected));
+  return [...main.querySelectorAll('form :is(input, select, textarea)')].some(
+    e => e.localName === 'select' ? e.selectedIndex !== begins(e) : e.value !== e.defaultValue);
+}
+
+// Nothing that somebody writes, has chosen or has made longer is taken away by a renewal.
+function busy() {
+  const active = document.activeElement;
+  return document.querySelector('dialog[open], [data-extended]') !== null || !getSelection().isCollapsed
+    || main.contains(active) && active.matches('input, select, textarea') || edited();
+}
+
+const mayRenew = () =>
+  document.visibilityState === 'visible' && !renewing && shownAt !== null && leavePage === null && !busy();
+
+// Finds again in another view what has the focus now, and where tables are scrolled to.
+function places(old) {
+  const active = document.activeElement;
+  const name = e => e.getAttribute('href') ?? e.getAttribute('aria-label') ?? e.textContent;
+  const alike = view => [...view.querySelectorAll(active.localName)].filter(e => name(e) === name(active));
+  const nth = old.contains(active) ? alike(old).indexOf(active) : -1;
+  const scrolled = [...old.querySelectorAll('.scroll')].map(e => [name(e), e.scrollLeft]).filter(([, left]) => left > 0);
+  return view => {
+    for (const e of view.querySelectorAll('.scroll')) e.scrollLeft = scrolled.find(([n]) => n === name(e))?.[1] ?? 0;
+    if (nth >= 0) (alike(view)[nth] ?? main).focus({preventScroll: true});
+  };
 }
 
 // Reads the present page again and puts it in the place of what is shown, where nobody has gone on meanwhile.
 async function renew() {
-  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const [match, page] = PAGES.map(([pattern, p]) => [pattern.exec(path), p]).find(([m]) => m) ?? [];
+  const here = pageHere();
   const old = main.firstElementChild;
-  if (!match || old === null) return;
+  if (here === null || old === null) return;
+  const [page, ids, filter] = here;
   renewing = true;
   try {
     const view = h('div');
-    await page(view, match.slice(1), Object.fromEntries(new URLSearchParams(search ?? '')));
-    if (old.isConnected && !document.querySelector('dialog[open]')) {
+    await page(view, ids, filter, () => {});
+    if (old.isConnected && !busy()) {
+      const restore = places(old);
       old.replaceWith(view);
-      shownAt = Date.now();
+      restore(view);
+      seen(view);
     }
-  } catch {
-    // The age of what is shown goes on growing.
+  } catch (e) {
+    if (old.isConnected) trouble = e.message;  // the age of what is shown goes on growing
   } finally {
     renewing = false;
   }
 }
 
-setInterval(() => {
+function tellAge() {
   const old = shownAt === null ? 0 : Date.now() - shownAt;
-  replace(age, shownAt !== null && `shown as it was ${duration(old)} ago`);
-  age.classList.toggle('bad', old > 6 * RENEW_MS);
+  const why = trouble ?? (busy() && old > RENEW_MS ? 'not renewed while you are at it' : null);
+  replace(age, shownAt !== null && `shown as it was ${duration(old)} ago${why === null ? '' : `: ${why}`}`);
+  // A page that renews itself does it every few seconds.
+  age.classList.toggle('bad', old > (leavePage === null ? OLD_MS : RENEW_MS) || shownAt !== null && trouble !== null);
+  return old;
+}
+
+setInterval(() => {
+  const old = tellAge();
+  if (getSelection().isCollapsed) renewTimes();
   if (old >= RENEW_MS && mayRenew()) renew();
 }, 1000);
 
+function showTimes() {
+  times.setAttribute('aria-pressed', exactTimes.get());
+  document.body.classList.toggle('exact-times', exactTimes.get());
+}
+
+times.addEventListener('click', () => {
+  exactTimes.set(!exactTimes.get());
+  showTimes();
+});
+document.getElementById('renew').addEventListener('click', show);
 document.getElementById('leave').addEventListener('click', () => {
   token.forget();
-  leavePage?.();
-  leavePage = null;
+  leave();
   login();
 });
+addEventListener('storage', event => {
+  if (!token.goneWith(event)) return;
+  leave();
+  login('The token was forgotten in another tab.');
+});
 addEventListener('hashchange', show);
+showTimes();
 show();

@@ -1,6 +1,6 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
+import {copyable, copyButton, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 import {named} from './names.js';
 
@@ -8,11 +8,11 @@ const STATES = [['', 'not delivered'], ['pending', 'pending'], ['dead', 'dead'],
 
 // What a delivery tells of: a check of a monitor's row, or the end of a job.
 function about(d) {
-  if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', h('code', null, d.event_group_id)]];
+  if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', copyable(d.event_group_id)]];
   return [
     ['Monitor', named('monitor', d.monitor_id)],
     ['Row', h('a', {href: `#/monitors/${d.monitor_id}/rows/${d.row_id}`}, d.row_id)],
-    ['Check', h('code', null, d.event_group_id)],
+    ['Check', copyable(d.event_group_id)],
   ];
 }
 
@@ -45,7 +45,9 @@ function requestOf(d) {
     : 'Its monitor has no webhook_url any more.');
   const {method, url, headers, body} = d.request;
   const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
-  return h('pre', {class: 'request', tabindex: '0', 'aria-label': 'The request'}, [`${method} ${url}`, ...lines, '', body].join('\n'));
+  return [
+    h('pre', {class: 'request', tabindex: '0', 'aria-label': 'The request'}, [`${method} ${url}`, ...lines, '', body].join('\n')),
+    h('p', {class: 'note'}, 'The address ', copyButton(url, 'Copy the address'), ' the body ', copyButton(body, 'Copy the body'))];
 }
 
 function replayMany(filter, again) {
@@ -97,7 +99,7 @@ export async function delivery(main, [id]) {
       ['Id', copyable(d.id)], ['Type', d.type], ['Made', exactly(d.created_at)],
       ['Organisation', named('organisation', d.org_id)],
       ...about(d),
-      ['Attempts', number(d.attempts)], ['Next attempt', when(d.next_attempt_at)],
+      ['Attempts', number(d.attempts)], ['Next attempt', exactly(d.next_attempt_at)],
       ['Last error', d.last_error ?? '–'],
     ]),
     h('h3', null, d.state === 'delivered' ? 'As it was sent' : 'As it is sent next'), requestOf(d),

@@ -43,14 +43,19 @@ export function table(caption, columns, items, empty = 'None.') {
         h('tr', null, columns.map(([title, cell, kind]) => h('td', {class: kind, 'data-column': title}, cell(item))))))));
 }
 
-// An id, or another text that is taken elsewhere, with a button that copies it.
-export function copyable(text) {
-  const button = h('button', {type: 'button', class: 'copy', 'aria-label': `Copy ${text}`, click: async () => {
+// A button that copies a text; `label` says which.
+export function copyButton(text, label) {
+  const button = h('button', {type: 'button', class: 'copy', 'aria-label': label, click: async () => {
     await copy(text);
     button.textContent = 'Copied';
     setTimeout(() => { button.textContent = 'Copy'; }, 2000);
   }}, 'Copy');
-  return h('span', {class: 'copyable'}, h('code', null, text), ' ', button);
+  return button;
+}
+
+// An id, or another text that is taken elsewhere, with a button that copies it.
+export function copyable(text) {
+  return h('span', {class: 'copyable'}, h('code', null, text), ' ', copyButton(text, `Copy ${text}`));
 }
 
 // The clipboard's own interface is there on loopback and over https alone, and may be refused.
@@ -84,15 +89,40 @@ export function badge(text, kind) {
   return h('span', {class: `badge ${kind}`}, text);
 }
 
-// "3 min ago", "in 2 h"; the exact time is the title.
+const TIMES = 'vedette-times';
+
+// Whether times are shown as they are instead of as how long ago: the operator's choice, which the browser keeps.
+export const exactTimes = {
+  get: () => localStorage.getItem(TIMES) === 'exact',
+  set(on) {
+    if (on) localStorage.setItem(TIMES, 'exact');
+    else localStorage.removeItem(TIMES);
+    renewTimes();
+  },
+};
+
+// "2026-11-21 09:30:00 UTC"
+const exact = text => text.replace(/^(.{10})T(.{8})(\.\d+)?Z$/, '$1 $2 UTC');
+
+const timeText = text => exactTimes.get() ? exact(text) : relative(new Date(text) - Date.now());
+
+// "3 min ago", "in 2 h", or the exact time, which is the title in any case.
 export function when(text) {
   if (!text) return '–';
-  return h('time', {datetime: text, title: text}, relative(new Date(text) - Date.now()));
+  return h('time', {datetime: text, title: text}, timeText(text));
+}
+
+// How long ago goes on while a page is looked at.
+export function renewTimes() {
+  for (const time of document.querySelectorAll('time')) {
+    const text = timeText(time.getAttribute('datetime'));
+    if (time.textContent !== text) time.textContent = text;
+  }
 }
 
 // The time itself, to the second, beside how long ago it was.
 export function exactly(text) {
-  return text ? [when(text), h('span', {class: 'note'}, ` ${text.replace(/\.\d+Z$/, 'Z')}`)] : '–';
+  return text ? [when(text), h('span', {class: 'note exactly'}, ` ${exact(text)}`)] : '–';
 }
 
 export function relative(ms) {
@@ -119,20 +149,6 @@ export function number(n) {
 export function value(v) {
   if (v === null || v === undefined) return h('span', {class: 'none'}, 'none');
   return typeof v === 'string' ? v : JSON.stringify(v);
-}
-
-// How two texts differ: [same before, what differs of one, what differs of the other, same after]. By words, so that
-// "118 employees" and "125 employees" differ in a number.
-export function difference(a, b) {
-  const words = text => text.match(/\s+|[^\s]+/g) ?? [];
-  const [from, to] = [words(a), words(b)];
-  const shorter = Math.min(from.length, to.length);
-  let before = 0;
-  while (before < shorter && from[before] === to[before]) ++before;
-  let after = 0;
-  while (after < shorter - before && from.at(-1 - after) === to.at(-1 - after)) ++after;
-  const middle = list => list.slice(before, list.length - after).join('');
-  return [from.slice(0, before).join(''), middle(from), middle(to), from.slice(from.length - after).join('')];
 }
 
 export function statusBadge(status) {

@@ -1,7 +1,8 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {badge, facts, h, number, replace, statusBadge, table, when} from './dom.js';
+import {badge, copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
+import {caller, named, partOf} from './names.js';
 
 const KINDS = ['find_email', 'find_email_bulk', 'reverse_email', 'reverse_email_bulk', 'verify_age', 'investigation',
                'workflow'];
@@ -12,8 +13,18 @@ const anyOf = names => [['', 'any'], ...names.map(name => [name, name])];
 
 // A deadline that has passed while the job is open is what an operator looks for.
 function deadline(job) {
-  const late = OPEN.includes(job.status) && new Date(job.deadline_at) < Date.now();
-  return late ? [badge('overdue', 'bad'), ' ', when(job.deadline_at)] : when(job.deadline_at);
+  return overdue(job) ? [badge('overdue', 'bad'), ' ', when(job.deadline_at)] : when(job.deadline_at);
+}
+
+const overdue = job => OPEN.includes(job.status) && new Date(job.deadline_at) < Date.now();
+
+// What ails a job: rows that could not be done, and chunks that were claimed again and again.
+function health(j) {
+  const errors = j.blocks.reduce((sum, b) => sum + b.row_errors, 0);
+  const retried = j.chunks.filter(c => c.claims > 1 || c.last_error !== null).length;
+  return [errors > 0 && badge(`rows with errors: ${number(errors)}`, 'warn'), ' ',
+    retried > 0 && badge(`chunks tried again: ${number(retried)}`, 'warn'),
+    errors + retried === 0 && 'no errors'];
 }
 
 export async function jobs(main, _, filter) {
@@ -21,7 +32,7 @@ export async function jobs(main, _, filter) {
   replace(main, h('h2', null, 'Jobs'), filterForm([
     {name: 'kind', label: 'Kind', options: anyOf(KINDS)},
     {name: 'status', label: 'Status', options: anyOf(STATUSES)},
-    {name: 'org_id', label: 'Organisation id'},
+    {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
   ], filter, f => { location.hash = `#/jobs${query(f)}`; }), list);
   await showList(list, {
     caption: 'Jobs, newest first', path: '/jobs', filter, empty: 'No job matches.',
@@ -29,8 +40,8 @@ export async function jobs(main, _, filter) {
       ['Job', j => h('a', {href: `#/jobs/${j.id}`}, when(j.created_at))],
       ['Kind', j => j.kind],
       ['Status', j => statusBadge(j.status)],
-      ['Why', j => j.status_reason ?? ''],
-      ['Organisation', j => h('a', {href: `#/organisations/${j.org_id}`}, j.org_id.slice(-12))],
+      ['Why', j => [j.status_reason ?? '', j.error && h('div', {class: 'bad'}, j.error)]],
+      ['Organisation', j => named('organisation', j.org_id)],
       ['Charged', j => number(j.charged), 'n'],
       ['Reserved', j => number(j.reserved), 'n'],
       ['Deadline', deadline],
@@ -46,9 +57,9 @@ function chunkState(chunk) {
 }
 
 function terminate(job, again) {
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
+  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
-      title: 'Terminate this job', button: 'Terminate', reasonRequired: true,
+      title: 'Terminate this job', button: 'Terminate', reasonRequired: true, danger: true,
       what: 'None of its rows starts 5 seconds after this, anywhere. Rows that are recorded stay and are paid for; the '
         + 'rest of the reservation is returned, and the callback is sent. This cannot be undone.',
       act: values => ask('POST', `/jobs/${job.id}/terminate`, values),
@@ -63,14 +74,18 @@ export async function job(main, [id]) {
     h('h2', null, `Job ${j.kind} `, statusBadge(j.status)),
     OPEN.includes(j.status) && terminate(j, () => job(main, [id])),
     facts([
-      ['Id', h('code', null, j.id)],
+      ['Id', copyable(j.id)],
+      ['Health', health(j)],
+      j.kind === 'workflow' && ['Run', h('a', {href: `#/runs/${j.id}`}, 'as the graph of its blocks')],
       ['Why', j.status_reason ?? '–'], ['Error', j.error ?? '–'],
-      ['Organisation', h('a', {href: `#/organisations/${j.org_id}`}, j.org_id)],
-      ['Team', j.team_id ?? '–'], ['Caller', `${j.caller.kind} ${j.caller.id}`],
+      ['Organisation', named('organisation', j.org_id)],
+      ['Team', partOf(j.org_id, j.team_id)], ['Caller', caller(j.caller, j.org_id)],
       ['Estimate', number(j.estimate)], ['Reserved', number(j.reserved)], ['Charged', number(j.charged)],
-      ['Made', when(j.created_at)], ['Started', when(j.started_at)], ['Deadline', deadline(j)],
-      ['Ended', when(j.finished_at)],
-    ]),
+      ['Made', exactly(j.created_at)], ['Started', exactly(j.started_at)],
+      ['Deadline', [exactly(j.deadline_at), overdue(j) && [' ', badge('overdue', 'bad')]]],
+      ['Ended', exactly(j.finished_at)],
+      ['Changes of it', h('a', {href: `#/audit?target=${j.id}`}, 'in the audit')],
+    ].filter(Boolean)),
     table('Blocks', [
       ['No.', b => number(b.block), 'n'],
       ['Type', b => b.type],

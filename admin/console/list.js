@@ -16,7 +16,10 @@ export async function showList(into, {caption, path, filter = {}, columns, empty
       into.append(h('p', null, h('button', {type: 'button', click: event => {
         event.target.disabled = true;
         into.dataset.extended = '';  // such a list is not renewed by itself
-        more(answer.next_cursor).catch(e => into.append(h('p', {class: 'bad'}, e.message)));
+        more(answer.next_cursor).catch(e => {
+          into.append(h('p', {class: 'bad', role: 'alert'}, e.message));
+          event.target.disabled = false;
+        });
       }}, 'Show more')));
     }
   };
@@ -24,7 +27,7 @@ export async function showList(into, {caption, path, filter = {}, columns, empty
 }
 
 // A form whose fields are the page's filter; `go(filter)` is called when it is sent. A field with a `kind` takes the id
-// of such a thing, or its name.
+// of such a thing, or its name; `options` are all that there is, `suggestions` some of it.
 export function filterForm(fields, filter, go) {
   const error = h('p', {class: 'bad', role: 'alert'});
   const form = h('form', {class: 'filter', role: 'search', submit: async event => {
@@ -38,13 +41,14 @@ export function filterForm(fields, filter, go) {
       replace(error, e.message);
     }
   }},
-    fields.map(({name, label, options}) => {
+    fields.map(({name, label, options, suggestions}) => {
       const id = `filter-${name}`;
       const input = options
         ? h('select', {id, name}, options.map(([value, text]) =>
             h('option', {value, selected: value === (filter[name] ?? '')}, text)))
-        : h('input', {id, name, value: filter[name] ?? '', autocomplete: 'off'});
-      return h('span', null, h('label', {for: id}, label), input);
+        : h('input', {id, name, value: filter[name] ?? '', autocomplete: 'off', list: suggestions && `${id}-known`});
+      return h('span', null, h('label', {for: id}, label), input,
+        suggestions && h('datalist', {id: `${id}-known`}, suggestions.map(text => h('option', {value: text}))));
     }),
     h('button', {type: 'submit'}, 'Show'), error);
   return form;

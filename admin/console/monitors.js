@@ -1,6 +1,6 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {badge, copyable, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
+import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 import {named} from './names.js';
 import {eventRow, present} from './rows.js';
@@ -45,7 +45,8 @@ function actions(monitor, again) {
 
 // What ails a monitor, as badges.
 function health(m) {
-  return [m.failing_since && [' ', badge('failing', 'bad')], m.webhook_failing && [' ', badge('receiver fails', 'bad')]];
+  return [m.failing_since && [' ', badge('failing', 'bad')], m.webhook_failing && [' ', badge('receiver fails', 'bad')],
+    m.archived_at && [' ', badge('archived', 'off')]];
 }
 
 export async function monitors(main, _, filter) {
@@ -55,6 +56,7 @@ export async function monitors(main, _, filter) {
     {name: 'status', label: 'Status', options: [['', 'any'], ...STATUSES.map(s => [s, s])]},
     {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
     {name: 'failing', label: 'Health', options: [['', 'any'], ['true', 'failing']]},
+    {name: 'archived', label: 'Archived', options: [['', 'without'], ['true', 'with']]},
   ], filter, f => { location.hash = `#/monitors${query(f)}`; }), list);
   await showList(list, {
     caption: 'Monitors, newest first', path: '/monitors', filter, empty: 'No monitor matches.',
@@ -136,24 +138,35 @@ function freshness(row) {
   return ratio > 2 ? [h('span', {class: 'stale'}, text), ' ', badge('stale', 'bad')] : text;
 }
 
-export async function monitor(main, [id]) {
+const ROWS = [['', 'all'], ['failing', 'those whose last check failed'], ['stale', 'those that are stale']];
+
+// A choice of which rows are listed, which the address keeps.
+function rowsChoice(id, chosen) {
+  const choice = h('select', {id: 'rows', change: () => {
+    location.hash = `#/monitors/${id}${query({rows: choice.value})}`;
+  }}, ROWS.map(([name, text]) => h('option', {value: name, selected: name === chosen}, text)));
+  return h('p', {class: 'filter'}, h('span', null, h('label', {for: 'rows'}, 'Which rows'), choice));
+}
+
+export async function monitor(main, [id], filter = {}) {
   const [m, latest] = await Promise.all([ask('GET', `/monitors/${id}`), ask('GET', `/monitors/${id}/events?event_type=change&limit=10`)]);
   const rows = h('div');
   const changes = latest.items.length === 0 ? h('p', {class: 'empty'}, 'No change yet.')
     : h('ol', {class: 'events'}, latest.items.map(event => eventRow(event, id)));
   replace(main,
     h('h2', null, m.name, ' ', statusBadge(m.status)),
-    actions(m, () => monitor(main, [id])),
+    actions(m, () => monitor(main, [id], filter)),
     facts([
       ['Id', copyable(m.id)],
       ['Organisation', named('organisation', m.org_id)],
       ['Why', m.disabled_reason ?? '–'],
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
-      ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', when(m.failing_since)] : 'checks complete'],
-      ['Last tick', when(m.last_run_at)], ['Next', when(m.next_run_times[0])],
+      ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', exactly(m.failing_since)] : 'checks complete'],
+      ['Last tick', exactly(m.last_run_at)], ['Next', exactly(m.next_run_times[0])],
       ['Webhook', m.webhook_failing ? [m.webhook_url, ' ', badge('failing for 48 h', 'bad')] : m.webhook_url ?? '–'],
       ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
+      ['Who changed it', h('a', {href: `#/audit?target=${m.id}`}, 'in the audit')],
     ]),
     h('h3', null, 'Watched fields'),
     facts(Object.entries(m.watched)),
@@ -162,9 +175,12 @@ export async function monitor(main, [id]) {
       facts(Object.entries(m.rules).map(([field, rules]) => [field, JSON.stringify(rules)]))],
     m.request_header_names.length > 0 && h('p', {class: 'note'}, `Pages are asked with: ${m.request_header_names.join(', ')}`),
     h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(id, m.ticks), ticksTable(id, m.ticks),
-    h('h3', null, 'Latest changes'), changes, h('h3', null, 'Rows'), rows);
+    h('h3', null, 'Latest changes'), changes,
+    h('p', null, h('a', {href: `#/monitors/${id}/changes`}, 'All changes and errors of this monitor')),
+    h('h3', null, 'Rows'), rowsChoice(id, filter.rows ?? ''), rows);
   await showList(rows, {
-    caption: 'Rows, in the order they were added', path: `/monitors/${id}/rows`, filter: {limit: 50},
+    caption: 'Rows, in the order they were added', path: `/monitors/${id}/rows`,
+    filter: {limit: 50, ...filter.rows && {[filter.rows]: true}}, empty: 'No row among these is one.',
     rowsOf: answer => answer.rows,
     columns: [
       ['Subject', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, Object.values(r.subject).join(' · '))],

@@ -1,4 +1,4 @@
-import {clients, ledger, madeBy, reservations, sessions} from './account.js';
+import {clients, ledger, madeBy, reservations, sessions, users} from './account.js';
 import {ask, query} from './api.js';
 import {choices, confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
@@ -53,6 +53,18 @@ function featuresButton(o, again) {
         + 'tiers high and micro and the frequency 5m.',
       fields: [choices('features', 'It has', FEATURES, o.features)],
       act: ({reason}, data) => ask('PATCH', `/orgs/${o.id}`, {features: data.getAll('features'), reason}),
+    });
+    if (done) again();
+  });
+}
+
+function externalIdButton(o, again) {
+  return button('Name at the identity provider', async () => {
+    const done = await confirmChange({
+      title: `Name at the identity provider: ${o.name}`, button: 'Set',
+      what: 'How your identity provider names this organisation. Empty: it has no name for it.',
+      fields: [field('external_id', 'Name', {maxlength: 255, value: o.external_id ?? ''})],
+      act: ({external_id: text, reason}) => ask('PATCH', `/orgs/${o.id}`, {external_id: text === '' ? null : text, reason}),
     });
     if (done) again();
   });
@@ -147,12 +159,11 @@ export async function organisation(main, [id]) {
   const [o, keys, secrets] = await Promise.all([ask('GET', `/orgs/${id}`), ask('GET', `/orgs/${id}/api-keys`),
     ask('GET', `/orgs/${id}/signing-secrets`)]);
   const again = () => organisation(main, [id]);
-  const [clientList, sessionList, reservationList, ledgerList] =
-    await Promise.all([clients(o, again), sessions(o, again), reservations(o), ledger(o)]);
+  const account = await Promise.all([clients(o, again), sessions(o, again), users(o, again), reservations(o), ledger(o)]);
   replace(main,
     h('h2', null, o.name, ' ', health(o)),
     h('p', {class: 'buttons'}, creditsButton(o, again), featuresButton(o, again), keyButton(o, again),
-      secretButton(o, again), teamButton(o, null, again), lockButton(o, again)),
+      secretButton(o, again), teamButton(o, null, again), externalIdButton(o, again), lockButton(o, again)),
     facts([
       ['Id', copyable(o.id)], ['Name at the identity provider', o.external_id ?? '–'],
       ['Features', o.features.join(', ') || '–'],
@@ -161,7 +172,11 @@ export async function organisation(main, [id]) {
       ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
         h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'), ', ',
         h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]],
-      ['Dead deliveries', h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'of this organisation')],
+      ['Changes that monitors saw', h('a', {href: `#/changes?org_id=${o.id}`}, 'of this organisation')],
+      ['Jobs', [h('a', {href: `#/jobs?org_id=${o.id}`}, 'jobs'), ', ', h('a', {href: `#/runs?org_id=${o.id}`}, 'runs')]],
+      ['Deliveries', [h('a', {href: `#/deliveries?org_id=${o.id}`}, 'not delivered'), ', ',
+        h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'dead')]],
+      ['Who changed what', h('a', {href: `#/audit?org_id=${o.id}`}, 'in the audit')],
     ]),
     table('Teams', [
       ['Name', t => t.name], ['Id', t => copyable(t.id)],
@@ -171,9 +186,10 @@ export async function organisation(main, [id]) {
     ], o.teams, 'No team.'),
     table('API keys', [
       ['Name', k => k.name], ['Begins with', k => h('code', null, k.prefix)],
+      ['History', k => h('a', {href: `#/audit?target=${k.id}`}, 'audit')],
       ['Team', k => o.teams.find(t => t.id === k.team_id)?.name ?? '–'],
       ['Made', k => when(k.created_at)],
-      ['Change', k => h('button', {type: 'button', click: async () => {
+      ['Change', k => h('button', {type: 'button', class: 'final', click: async () => {
         const done = await confirmChange({
           title: `Revoke: ${k.name}`, button: 'Revoke', danger: true,
           what: `Requests with this key are refused within 5 seconds. That cannot be undone.${await madeBy(id, k.id)}`,
@@ -187,5 +203,5 @@ export async function organisation(main, [id]) {
       ['Begins and ends with', s => h('code', null, s.preview ?? '–')], ['State', secretState],
       ['Sealed with', s => h('code', null, s.encryption_key_id)], ['Made', s => when(s.created_at)],
     ], secrets.items, 'No signing secret: notifications are not signed.'),
-    clientList, sessionList, reservationList, ledgerList);
+    account);
 }

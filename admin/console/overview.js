@@ -1,5 +1,6 @@
 import {ask} from './api.js';
 import {Chart, haveCharts} from './charts.js';
+import {confirmChange} from './dialog.js';
 import {badge, duration, h, number, replace, table, when} from './dom.js';
 import {named} from './names.js';
 import {Rates} from './rates.js';
@@ -24,6 +25,8 @@ function tiles(o) {
       o.jobs.overdue_ms > 30000 ? 'bad' : ''),
     tile('Requests waiting', number(o.waits.used), `of ${number(o.waits.max)} places`,
       o.waits.used > 0.8 * o.waits.max ? 'bad' : ''),
+    tile('Monitors failing', number(o.monitors.failing), 'every check of the last tick failed',
+      o.monitors.failing > 0 ? 'bad' : ''),
     tile('Monitors late', number(o.monitors.late), `of ${number(o.monitors.live)} live`,
       o.monitors.late > 0 ? 'bad' : ''),
     tile('Deliveries pending', number(o.deliveries.pending), `oldest ${duration(waiting)}`,
@@ -74,19 +77,38 @@ function makeCharts() {
   ];
 }
 
-// The rates at this overview, with what waits; null until members were heard of twice.
-function pointOf(rates, o) {
+// What was seen since the console was opened, which stays while other pages are looked at.
+const rates = new Rates();
+const points = [];
+const POINTS_MAX = 1200;  // an hour
+const NO_RATES = {checks: {}, deliveries: {}, lag: {}};
+
+// The rates at this overview, where members were heard of twice, with what waits.
+function pointOf(o) {
   const now = rates.add(o);
-  return now && {...now, oldestDue: (o.chunks.oldest_due_age_ms ?? 0) / 1000,
-                 oldestPending: (o.deliveries.oldest_pending_age_ms ?? 0) / 1000};
+  return {at: Date.parse(o.at), ...now ?? NO_RATES, rated: now !== null,
+          oldestDue: (o.chunks.oldest_due_age_ms ?? 0) / 1000,
+          oldestPending: (o.deliveries.oldest_pending_age_ms ?? 0) / 1000};
 }
 
-const noWorker = o => !o.members.some(m => m.roles.includes('worker'));
+const FRESH_MS = 15000;  // a process not heard of for this long does nothing
+const WITHOUT = {worker: 'nothing is checked', scheduler: 'no tick begins', delivery: 'no notification is sent'};
+
+const lacks = (o, role) => !o.members.some(m => m.heartbeat_age_ms <= FRESH_MS && m.roles.includes(role));
+const noWorker = o => lacks(o, 'worker');
 
 function show(o) {
   return [
-    noWorker(o) && h('p', {class: 'bad', role: 'alert'}, 'No process has the role worker: nothing is checked.'),
+    Object.entries(WITHOUT).map(([role, so]) => lacks(o, role)
+      && h('p', {class: 'bad', role: 'alert'}, `No process that answers has the role ${role}: ${so}.`)),
     fleet(o),
+    o.monitors.failing_longest.length > 0 && table('Monitors that fail, the longest first', [
+      ['Monitor', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
+      ['Organisation', m => named('organisation', m.org_id)],
+      ['Failing since', m => when(m.failing_since)],
+    ], o.monitors.failing_longest),
+    o.monitors.failing > o.monitors.failing_longest.length
+      && h('p', null, h('a', {href: '#/monitors?failing=true'}, `All ${number(o.monitors.failing)} monitors that fail`)),
     table('Largest backlog', [
       ['Organisation', b => h('a', {href: `#/organisations/${b.org_id}`}, b.name)],
       ['Checks due', b => number(b.checks), 'n'],
@@ -121,34 +143,48 @@ function show(o) {
   ];
 }
 
-// Renewed every few seconds while the page is looked at; returns what ends that.
-export async function overview(main) {
+// Ends the process that serves this console.
+function drainButton() {
+  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: () => confirmChange({
+    title: 'Drain this process', button: 'Drain', danger: true,
+    what: 'The process that answers here takes no new work, gives back what it has not begun, and ends. Others go on with it; this '
+      + 'console is gone until a process serves it again.',
+    act: values => ask('POST', '/drain', values),
+  })}, 'Drain this process'));
+}
+
+// Renewed every few seconds while the page is looked at; returns what ends that. `seen` is told of every renewal.
+export async function overview(main, _, __, seen) {
   const problem = h('p', {class: 'bad', role: 'alert'});
   const figures = h('div');
   const note = h('p', {class: 'note'}, 'The first rates come with the next heartbeats, within 10 seconds.');
   const body = h('div');
   const charts = makeCharts();
-  const rates = new Rates();
   replace(main, h('h2', null, 'Overview'), problem, figures,
     h('div', {class: 'charts'}, charts.map(chart => chart.element)), note,
     !haveCharts && h('p', {class: 'note'}, 'This build has no charts: the charting library could not be fetched.'),
-    body);
+    body, drainButton());
+  for (const chart of charts) for (const point of points) chart.take(point);
   let ended = false;
+  let asking = false;
   const renew = async () => {
-    const o = await ask('GET', '/overview');
+    asking = true;
+    const o = await ask('GET', '/overview').finally(() => { asking = false; });
     if (ended) return;
     replace(problem);
     replace(figures, tiles(o));
     replace(body, ...show(o));
-    const point = pointOf(rates, o);
-    if (point === null) return;
-    note.hidden = true;
+    const point = pointOf(o);
+    points.push(point);
+    if (points.length > POINTS_MAX) points.shift();
+    note.hidden = point.rated;
     for (const chart of charts) chart.add(point);
+    seen();
   };
   await renew();
   const timer = setInterval(() => {
-    if (document.visibilityState !== 'visible') return;
-    renew().catch(e => replace(problem, e.message));
+    if (document.visibilityState !== 'visible' || asking) return;
+    renew().catch(e => { if (!ended) replace(problem, e.message); });
   }, RENEW_MS);
   const fit = () => charts.forEach(chart => chart.show());
   addEventListener('resize', fit);

@@ -32,28 +32,37 @@ export function quantile(p, bounds, counts) {
   return bounds.at(-1);
 }
 
+// What a member had counted at the heartbeat before its last, which its counters tell of: with it the first look gives
+// rates. A member of a version before tells nothing.
+function heartbeatBefore(member) {
+  const {before, before_at: at} = member.counters;
+  return before?.checks && at ? {at: Date.parse(at), counters: before, rate: null} : undefined;
+}
+
 export class Rates {
   #members = new Map();  // id -> the last heartbeat and what it added
 
-  // Takes an overview; returns {at, checks: {outcome: a second}, deliveries, lag: {p50, p99}}, null while there is
-  // no earlier heartbeat to compare with.
+  // Takes an overview; returns {since, at, checks: {outcome: a second}, deliveries, lag: {p50, p99}}, where `since` is
+  // that of the heartbeats that were compared with; null while there is no earlier heartbeat to compare with.
   add(overview) {
     const seen = new Map();
     for (const member of overview.members) {
       const at = Date.parse(member.heartbeat_at);
-      const last = this.#members.get(member.id);
+      const last = this.#members.get(member.id) ?? heartbeatBefore(member);
       if (last && at <= last.at) {
         seen.set(member.id, member.heartbeat_age_ms > STALE_MS ? {...last, rate: null} : last);
         continue;
       }
       const {checks, deliveries, lag} = member.counters;
       const seconds = last ? (at - last.at) / 1000 : 0;
-      seen.set(member.id, {at, counters: member.counters, rate: last && checks ? {
+      const stale = member.heartbeat_age_ms > STALE_MS;
+      seen.set(member.id, {at, counters: member.counters, rate: last && checks && !stale ? {
+        since: last.at,
         checks: scaled(added(checks, last.counters.checks), seconds),
         deliveries: scaled(added(deliveries, last.counters.deliveries), seconds),
         bounds: lag.le_s,
         lag: Object.values(added(lag.counts, last.counters.lag?.counts)),
-      } : last ? last.rate : null});
+      } : last && !stale ? last.rate : null});
     }
     this.#members = seen;
     const rates = [...seen.values()].map(m => m.rate).filter(rate => rate !== null);
@@ -63,6 +72,7 @@ export class Rates {
     const counts = bounds.concat(Infinity).map(bound => rates.reduce(
       (sum, rate) => sum + (rate.lag[bound === Infinity ? rate.bounds.length : rate.bounds.indexOf(bound)] ?? 0), 0));
     return {
+      since: Math.min(...rates.map(rate => rate.since)),
       at: Date.parse(overview.at),
       checks: addUp(rates.map(rate => rate.checks)),
       deliveries: addUp(rates.map(rate => rate.deliveries)),

@@ -1,52 +1,15 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
-import {ask} from './api.js';
-import {badge, copyable, difference, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {ask, query} from './api.js';
+import {diff} from './diff.js';
+import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {showList} from './list.js';
 import {named} from './names.js';
 
 const EVENTS_SHOWN = 500;
-const KINDS = [['', 'changes and errors'], ['change', 'changes'], ['error', 'errors'], ['all', 'completions too']];
-
-// A list that a page gave, as its elements; nothing for another text.
-function elements(text) {
-  if (!text.startsWith('[')) return null;
-  try {
-    const list = JSON.parse(text);
-    return Array.isArray(list) ? list.map(String) : null;
-  } catch {
-    return null;
-  }
-}
-
-// What one list has more than the other, each element as often as it is more.
-function more(list, than) {
-  const left = [...than];
-  return list.filter(one => {
-    const at = left.indexOf(one);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-}
-
-function listDiff(from, to) {
-  const [gone, come] = [more(from, to), more(to, from)];
-  return h('div', {class: 'diff'},
-    h('del', null, gone.length === 0 ? 'none removed' : ['removed: ', gone.join(', ')]),
-    h('ins', null, come.length === 0 ? 'none added' : ['added: ', come.join(', ')]));
-}
-
-// What was beside what is; of lists what came and went, of texts what differs is marked.
-function diff(event) {
-  const {previous_value: from, current_value: to} = event;
-  if (typeof from !== 'string' || typeof to !== 'string') {
-    return h('div', {class: 'diff'}, h('del', null, value(from)), h('ins', null, value(to)));
-  }
-  const lists = [elements(from), elements(to)];
-  if (lists[0] && lists[1]) return listDiff(...lists);
-  const [before, was, is, after] = difference(from, to);
-  return h('div', {class: 'diff'},
-    h('del', null, before, was && h('mark', null, was), after), h('ins', null, before, is && h('mark', null, is), after));
-}
+const EVENTS_A_PAGE = 50;
+const KINDS = [['', 'the newest changes and errors'], ['change', 'all changes'], ['error', 'all errors of checks that were made'],
+               ['all', 'the newest with completions']];
 
 // An event as an item of a list; of many rows' with a link to its row.
 export function eventRow(event, monitorId) {
@@ -89,18 +52,31 @@ function stepChart(field, events) {
       when(new Date(first).toISOString())));
 }
 
-function eventsOf(events, kind) {
-  const shown = events.filter(e => kind === 'all' || (kind === '' ? e.event_type !== 'completion' : e.event_type === kind));
-  return shown.length === 0 ? h('p', {class: 'empty'}, 'No such event.') : h('ol', {class: 'events'}, shown.map(e => eventRow(e)));
+function eventsOf(events) {
+  return events.length === 0 ? h('p', {class: 'empty'}, 'No such event.') : h('ol', {class: 'events'}, events.map(e => eventRow(e)));
+}
+
+// All events of one type, by pages; else the newest of all checks, those that were skipped among them.
+async function showEvents(into, path, ofRow, kind) {
+  if (kind === 'change' || kind === 'error') {
+    return showList(into, {
+      caption: 'Events, newest first', path: ofRow.path, filter: {...ofRow.filter, event_type: kind, limit: EVENTS_A_PAGE},
+      empty: 'No such event.', columns: [['What', e => h('ol', {class: 'events'}, eventRow(e))]],
+    });
+  }
+  const events = await ask('GET', `${path}/events${query({limit: EVENTS_SHOWN, include_completions: kind === 'all' || undefined})}`);
+  replace(into, eventsOf(events),
+    events.length === EVENTS_SHOWN && h('p', {class: 'note'}, `The newest ${EVENTS_SHOWN}. All changes, and all errors, can be chosen above.`));
 }
 
 export async function rowPage(main, [monitorId, rowId], filter) {
   const path = `/monitors/${monitorId}/rows/${rowId}`;
   const kind = filter.events ?? '';
-  const completions = kind === 'all' ? '&include_completions=true' : '';
-  const [row, events] = await Promise.all([
-    ask('GET', path), ask('GET', `${path}/events?limit=${EVENTS_SHOWN}${completions}`)]);
-  const charts = Object.keys(row.current).map(field => stepChart(field, events)).filter(Boolean);
+  const ofRow = {path: `/monitors/${monitorId}/events`, filter: {row_id: rowId}};
+  const [row, latest] = await Promise.all([
+    ask('GET', path), ask('GET', ofRow.path + query({...ofRow.filter, event_type: 'change', limit: EVENTS_SHOWN}))]);
+  const charts = Object.keys(row.current).map(field => stepChart(field, latest.items)).filter(Boolean);
+  const events = h('div');
   const choice = h('select', {id: 'events', change: () => { location.hash = `#${path}?events=${choice.value}`; }},
     KINDS.map(([name, text]) => h('option', {value: name, selected: name === kind}, text)));
   replace(main,
@@ -114,10 +90,11 @@ export async function rowPage(main, [monitorId, rowId], filter) {
       ['Present values', present(row)],
       ['Last completed check', exactly(row.last_run_at)],
       ['Failing', row.failure ? ['since ', exactly(row.failure.since), `: ${row.failure.message}`] : 'no'],
+      ['Who changed it', h('a', {href: `#/audit?target=${rowId}`}, 'in the audit')],
     ]),
     charts.length > 0 && h('div', {class: 'charts'}, charts),
     h('h3', null, 'Events'),
     h('p', {class: 'filter'}, h('span', null, h('label', {for: 'events'}, 'Show'), choice)),
-    eventsOf(events, kind),
-    events.length === EVENTS_SHOWN && h('p', {class: 'note'}, `Only the newest ${EVENTS_SHOWN} are shown.`));
+    events);
+  await showEvents(events, path, ofRow, kind);
 }

@@ -2,9 +2,9 @@
 
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
-import {badge, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
+import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
-import {named} from './names.js';
+import {caller, named} from './names.js';
 
 const STATUSES = ['active', 'queued', 'running', 'completed', 'failed', 'cancelled', 'terminated', 'timed_out'];
 const OPEN = ['queued', 'running'];
@@ -26,7 +26,7 @@ export async function runs(main, _, filter) {
       ['Blocks', r => number(r.blocks), 'n'],
       ['Rows in', r => number(r.rows_in), 'n'],
       ['Rows out', r => number(r.rows_out), 'n'],
-      ['Errors', r => number(r.row_errors), 'n'],
+      ['Errors', r => r.row_errors > 0 ? badge(number(r.row_errors), 'warn') : number(r.row_errors), 'n'],
       ['Charged', r => number(r.charged), 'n'],
       ['Ended', r => when(r.finished_at)],
     ],
@@ -85,9 +85,9 @@ function graph(run) {
 }
 
 function cancel(r, again) {
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
+  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
-      title: 'Cancel this run', button: 'Cancel the run', reasonRequired: true,
+      title: 'Cancel this run', button: 'Cancel the run', reasonRequired: true, danger: true,
       what: 'None of its rows starts 5 seconds after this, anywhere. What is recorded stays, is paid for and can be '
         + 'downloaded; the rest of the reservation is returned. This cannot be undone.',
       act: values => ask('POST', `/runs/${r.id}/cancel`, values),
@@ -110,14 +110,15 @@ export async function run(main, [id]) {
     OPEN.includes(r.status) && cancel(r, () => run(main, [id])),
     failed.map(b => h('p', {class: 'bad'}, `Block ${b.sequence_number} (${b.type}) failed: ${b.error}`)),
     facts([
-      ['Id', h('code', null, r.id)], ['Workflow', h('code', null, r.workflow_id)],
+      ['Id', copyable(r.id)], ['Workflow', copyable(r.workflow_id)],
       ['Progress', `${r.progress_percentage} %`],
       ['Why', r.status_reason ?? '–'], ['Error', r.error ?? '–'],
       ['Organisation', named('organisation', r.org_id)],
-      ['Caller', `${r.caller.kind} ${r.caller.id}`],
+      ['Caller', caller(r.caller, r.org_id)],
       ['Estimate', number(r.estimate)], ['Reserved', number(r.reserved)], ['Charged', number(r.charged)],
-      ['Made', exactly(r.created_at)], ['Started', when(r.started_at)], ['Deadline', when(r.deadline_at)],
-      ['Ended', when(r.finished_at)],
+      ['Made', exactly(r.created_at)], ['Started', exactly(r.started_at)], ['Deadline', exactly(r.deadline_at)],
+      ['Ended', exactly(r.finished_at)],
+      ['Changes of it', h('a', {href: `#/audit?target=${r.id}`}, 'in the audit')],
     ]),
     graph(r),
     table('Blocks', [

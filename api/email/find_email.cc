@@ -9,10 +9,10 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
+#include "config/provider_rules.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
-#include "domain/email/provider_ids.h"
 #include "domain/email/suppression.h"
 #include "store/email/email_memory.h"
 #include "store/jobs/read.h"
@@ -38,21 +38,6 @@ struct Ask {
   std::optional<store::Idempotency> idempotency;
 };
 
-std::vector<std::string> KnownProviders(const config::Config& config) {
-  std::vector<std::string> ids(std::begin(domain::kOwnFinders), std::end(domain::kOwnFinders));
-  for (const auto& [id, provider] : config.providers.http) ids.push_back(id);
-  for (const auto& [id, recipe] : config.providers.recipes) ids.push_back(id);
-  for (const auto& [id, model] : config.providers.llm) ids.push_back(id);
-  return ids;
-}
-
-// Whether a known provider finds addresses in this mode.
-bool Finds(const config::Config& config, const std::string& id, domain::FindMode mode) {
-  const auto recipe = config.providers.recipes.find(id);
-  return recipe == config.providers.recipes.end() ? domain::ServesMode(id, mode)
-                                                  : recipe->second.Finds(mode);
-}
-
 rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
   const config::Config& config = call.parts.config;
   rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
@@ -64,8 +49,9 @@ rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
   auto idempotency = ReadIdempotency(call, route.pattern);
   if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
   call.answer->DropBody();
-  const auto finds = [&](const std::string& id) { return Finds(config, id, body.mode); };
-  if (auto reply = JudgeFindBody(body, KnownProviders(config), finds)) return std::move(*reply);
+  const domain::KnownFinders known = config::FindersOf(config);
+  const auto finds = [&](const std::string& id) { return known.Finds(id, body.mode); };
+  if (auto reply = JudgeFindBody(body, known.all, finds)) return std::move(*reply);
   Ask ask;
   if (body.webhook_url) {
     auto url = JudgeJobWebhook(*body.webhook_url, call.parts.policy);

@@ -1,6 +1,7 @@
 #include "api/workflows/definition_rules.h"
 
 #include "base/uuid.h"
+#include "config/provider_rules.h"
 #include "net/public_address.h"
 
 namespace vedette::api {
@@ -13,6 +14,7 @@ domain::DefinitionRules DefinitionRulesOf(const Parts& parts) {
     return judged.error->message;
   };
   rules.new_id = [] { return base::Uuid::V4().ToString(); };
+  rules.finders = config::FindersOf(parts.config);
   return rules;
 }
 

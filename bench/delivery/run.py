@@ -21,6 +21,7 @@ import uuid
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+import needs  # noqa: E402
 from machine import ROOT, Postgres, environment, free_port, migrate, tree_cpu_s, wait_until  # noqa: E402
 
 IN_FLIGHT = 512  # of the bare sender: as [delivery] in_flight_max
@@ -62,7 +63,7 @@ class Nginx:
               server {{ listen {self.http} backlog=4096; listen {self.tls} ssl backlog=4096;
                         location / {{ return 200 "ok"; }} location /fail {{ return 500 "no"; }} }}
             }}""")
-        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+        nginx = needs.program("nginx", "nginx-light")
         self.process = subprocess.Popen([nginx, "-p", self.dir, "-c", self.dir / "nginx.conf"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until("nginx", self._answers, 30)
@@ -95,7 +96,8 @@ class Bench:
     def program(self, name, *arguments):
         program = self.build / "bench" / "delivery" / name
         if not program.exists():
-            sys.exit(f"bench: {program} is not built: configure with -DVEDETTE_BENCH=ON and build {name}")
+            sys.exit(f"bench: {program} is not built. Run: cmake --preset release -DVEDETTE_BENCH=ON && "
+                     f"ninja -C build/release {name}")
         done = subprocess.run([program, *map(str, arguments)], env=self.environment, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"bench: {name} {arguments}: {done.stdout}{done.stderr}")

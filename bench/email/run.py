@@ -23,7 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/lib"))
 sys.path.insert(0, str(ROOT / "tests/e2e"))
+import needs  # noqa: E402
+
+needs.modules("python3-dnspython", "dns")
 HOST = "127.0.0.1"
 
 

@@ -5,6 +5,9 @@ import json
 import queue
 import threading
 import time
+import urllib.request
+
+from machine import ADMIN_TOKEN
 
 
 class Connection:
@@ -16,6 +19,23 @@ class Connection:
         answer = self.http.getresponse()
         text = answer.read()
         assert answer.status == 200, f"{path}: {answer.status} {text[:300]!r}"
+        return text
+
+
+def operate(service, path, body):
+    """Asks the operator's port of a process."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{service.admin_port}{path}", data=json.dumps(body).encode(), method="POST",
+        headers={"Authorization": f"Bearer {ADMIN_TOKEN}", "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read())
+
+
+def organisation(service, name, credits=1_000_000_000):
+    """A new organisation with as many credits; a key of it."""
+    org = operate(service, "/admin/v1/orgs", {"name": name, "features": ["monitors"]})["id"]
+    operate(service, f"/admin/v1/orgs/{org}/credits", {"amount": credits, "reason": "bench"})
+    return operate(service, f"/admin/v1/orgs/{org}/api-keys", {"name": "bench"})["key"]
 
 
 def run_all(threads):
@@ -47,8 +67,9 @@ def as_fast_as_answered(port, connections, requests):
         raise faults[0]
 
 
-def at_a_rate(port, connections, requests, per_s):
-    """Posts each at its time, and returns how many ms each took from that time on: a late start counts."""
+def at_a_rate(port, connections, requests, per_s, answered=None):
+    """Posts each at its time, and returns how many ms each took from that time on: a late start counts. `answered` is told
+    of each when it was due, by the wall clock, and what the answer was."""
     due, took, faults = queue.Queue(), [], []
     begin = time.monotonic() + 0.2
     for n, request in enumerate(requests):
@@ -60,8 +81,10 @@ def at_a_rate(port, connections, requests, per_s):
             while True:
                 at, request = due.get_nowait()
                 time.sleep(max(0.0, at - time.monotonic()))
-                connection.post(*request)
+                text = connection.post(*request)
                 took.append((time.monotonic() - at) * 1000)
+                if answered:
+                    answered(time.time() - (time.monotonic() - at), text)
         except queue.Empty:
             return
         except Exception as fault:  # noqa: BLE001: told by the caller's thread

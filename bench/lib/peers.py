@@ -1,4 +1,4 @@
-"""The peers' side of bench/checks: a Node.js process each, told what to do line by line."""
+"""The peers: a Node.js process each, told what to do line by line."""
 
 import json
 import os
@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 from machine import ROOT, Meter
+
+# The package that a peer's script stands for, whose version is told beside its figures.
+PACKAGES = {"graphile": "graphile-worker", "pgboss": "pg-boss", "dbos": "@dbos-inc/dbos-sdk", "streams": "csv-parse"}
 
 
 class Peer:
@@ -18,7 +21,7 @@ class Peer:
         script = f"{tools}/{name}.mjs"
         with open(ROOT / "bench" / "peers" / f"{name}.mjs") as source, open(script, "w") as copy:
             copy.write(source.read())
-        with open(f"{tools}/node_modules/{'graphile-worker' if name == 'graphile' else 'pg-boss'}/package.json") as f:
+        with open(f"{tools}/node_modules/{PACKAGES[name]}/package.json") as f:
             self.version = json.load(f)["version"]
         postgres.drop(self.database)
         postgres.create(self.database)

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import needs
 from machine import free_port, wait_until
 
 ANSWER = b'{"values": {"employees": {"value": "118"}}}'
@@ -96,7 +97,7 @@ http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {self.
   server {{ listen 127.0.0.1:{port} backlog=4096; default_type application/json;
     location / {{ return 200 '{ANSWER.decode()}'; }} }} }}
 """)
-        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+        nginx = needs.program("nginx", "nginx-light")
         self.process = subprocess.Popen([nginx, "-c", self.dir / "nginx.conf", "-p", self.dir],
                                         stderr=subprocess.DEVNULL)
         wait_until("nginx", lambda: accepts(port), 30)

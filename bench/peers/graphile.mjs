@@ -4,6 +4,7 @@
 //   latency N    adds one job at a time to an idle worker, N times: milliseconds from add to start
 //   lookups N    adds N jobs one at a time, by 16 connections, to a worker that runs; each writes its result as a row
 //   rows N K     adds N / K jobs in batches and runs a worker until all are done; each writes K rows as its result
+//   flow N K     the same with jobs that carry K rows of 200 bytes: each keeps nine tenths, adds columns, writes them
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { makeWorkerUtils, run, Logger } from "graphile-worker";
@@ -33,8 +34,20 @@ const taskList = {
     );
     if (--left === 0) allDone();
   },
+  carried: async ({ rows }, helpers) => {
+    const kept = rows.filter((row) => row.last !== "7");
+    const found = kept.map((row) => ({ ...row, size: "nothing", enrich_sources: [], enrich_error: null }));
+    await helpers.query(
+      `insert into bench_result (job_id, row, result)
+       select $1, n, value from json_array_elements($2::json) with ordinality as carried (value, n)`,
+      [helpers.job.id, JSON.stringify(found)],
+    );
+    if (--left === 0) allDone();
+  },
 };
 const ADDERS = 16;
+// Of a batch of jobs that carry rows: a statement takes as many at a time.
+const ROWS_OF_BATCH = 100_000;
 await pool.query("create table if not exists bench_result (job_id bigint, row int, result json, primary key (job_id, row))");
 
 async function working(jobs, add) {
@@ -73,6 +86,16 @@ const commands = {
     const batch = Array.from({ length: BATCH }, () => ({ identifier: "result", payload: { rows: each } }));
     return working(jobs, async () => {
       for (let at = 0; at < jobs; at += BATCH) await utils.addJobs(batch.slice(0, Math.min(BATCH, jobs - at)));
+    });
+  },
+  async flow(n, each) {
+    const jobs = Math.floor(n / each);
+    const row = (at) => ({ n: `${at}`, last: `${at % 10}`, name: `Company ${at} Limited`, note: "x".repeat(150) });
+    const job = (at) => ({ identifier: "carried", payload: { rows: Array.from({ length: each }, (_, i) => row(at * each + i)) } });
+    const batch = Math.max(1, Math.min(BATCH, Math.floor(ROWS_OF_BATCH / each)));
+    return working(jobs, async () => {
+      for (let at = 0; at < jobs; at += batch)
+        await utils.addJobs(Array.from({ length: Math.min(batch, jobs - at) }, (_, i) => job(at + i)));
     });
   },
   async latency(n) {

@@ -12,15 +12,23 @@ import json
 import resource
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-import lxml.html
-from lxml.cssselect import CSSSelector
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+import needs  # noqa: E402
+
+MANUAL = Path("/usr/share/doc/postgresql-doc-15/html")
+needs.modules("python3-lxml", "lxml")
+needs.modules("python3-cssselect", "cssselect")
+needs.program("nginx", "nginx-light")
+needs.file(MANUAL, "postgresql-doc-15")
+import lxml.html  # noqa: E402
+from lxml.cssselect import CSSSelector  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-MANUAL = Path("/usr/share/doc/postgresql-doc-15/html")
 FIELDS = ["css:title", "css:h2.title, span.refentrytitle", "xpath://a[@accesskey='h']/@title",
           "css:link[rel=next] @href", "css:div.navheader th", "xpath:count(//a)"]
 

@@ -30,6 +30,7 @@ Json FindingJson(const Finding& finding) {
   Json derived = Json::array();
   for (const base::Uuid& id : finding.derived_from) derived.push_back(id.ToString());
   json["derived_from"] = std::move(derived);
+  if (finding.is_expandable) json["expandable"] = *finding.is_expandable;
   return json;
 }
 
@@ -53,6 +54,7 @@ Finding FindingOf(const Json& json) {
     if (!read) throw std::invalid_argument("a finding is derived from no id");
     finding.derived_from.push_back(*read);
   }
+  if (json.contains("expandable")) finding.is_expandable = json["expandable"].get<bool>();
   return finding;
 }
 

@@ -35,6 +35,9 @@ struct Finding {
   std::vector<std::string> sources;
   std::string provider;
   std::vector<base::Uuid> derived_from;
+  // Of an entity: whether the process that found it has somebody who looks at such things. Empty
+  // where it does not say: then IsExpandable does.
+  std::optional<bool> is_expandable{};
 };
 
 inline constexpr std::size_t kFindingsOfSubjectMax = 200;

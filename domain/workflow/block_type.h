@@ -56,13 +56,16 @@ class RowFunction {
   virtual std::optional<Cells> Apply(Cells row) const = 0;
 };
 
-class LookupRows;  // lookup_rows.h
+class LookupRows;     // lookup_rows.h
+struct KnownFinders;  // domain/email/known_finders.h
 
 // What is wrong with specs that fit their schema.
 struct SpecFault {
   base::Json at;  // array: the way from the specs on
   std::string type;
   std::string msg;
+  base::Json input = nullptr;
+  base::Json ctx = nullptr;  // as ValidationFault's
 };
 
 struct BlockType {
@@ -89,6 +92,9 @@ struct BlockType {
                                                    const Columns& input) = nullptr;
   // Null: the schema says everything.
   std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
+  // Null: the specs name no providers. Else all that is wrong with those that they name.
+  std::vector<SpecFault> (*judge_finders)(const base::Json& specs,
+                                          const KnownFinders& known) = nullptr;
   // The member of the specs that is a URL of the client's to send to, or null; empty: there is
   // none.
   std::string_view url_member{};

@@ -203,6 +203,14 @@ std::size_t BytesOf(Json definition) {
   return base::DumpJson(definition).size();
 }
 
+// The fault of specs that stand at `loc`.
+ValidationFault FaultAt(const Json& loc, SpecFault fault) {
+  Json at = loc;
+  for (const Json& step : fault.at) at.push_back(step);
+  return {std::move(at), std::move(fault.type), std::move(fault.msg), std::move(fault.input),
+          std::move(fault.ctx)};
+}
+
 }  // namespace
 
 ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* specs,
@@ -211,10 +219,11 @@ ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* s
   ApplySchema(base::ParseJsonOrThrow(type.specs_schema), loc, specs, &faults);
   if (!faults.empty()) return faults;
   if (type.judge != nullptr) {
-    if (auto fault = type.judge(*specs)) {
-      Json at = loc;
-      for (const Json& step : fault->at) at.push_back(step);
-      faults.push_back({std::move(at), fault->type, fault->msg});
+    if (auto fault = type.judge(*specs)) faults.push_back(FaultAt(loc, std::move(*fault)));
+  }
+  if (type.judge_finders != nullptr && rules.finders) {
+    for (SpecFault& fault : type.judge_finders(*specs, *rules.finders)) {
+      faults.push_back(FaultAt(loc, std::move(fault)));
     }
   }
   if (type.url_member.empty()) return faults;

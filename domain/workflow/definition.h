@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "domain/email/known_finders.h"
 #include "domain/json_schema.h"
 #include "domain/workflow/block_type.h"
 
@@ -44,6 +45,9 @@ struct DefinitionRules {
   std::function<std::optional<std::string>(const std::string& url)> url_fault;
   // Makes the id of a block that has none.
   std::function<std::string()> new_id;
+  // The providers that blocks may name to find addresses. Without them they are not judged: a
+  // stored definition may name one that is configured no more, which the run passes over.
+  std::optional<KnownFinders> finders{};
 };
 
 // Judges a definition that stands at `loc`, which is gone over:

@@ -189,14 +189,19 @@ void SmtpConnection::Impl::OnWaitOver() {
 }
 
 void SmtpConnection::Impl::Put(std::string bytes) {
+  auto* const stream = reinterpret_cast<uv_stream_t*>(tcp);
+  // A line fits into the socket's buffer: it is nearly always written at once.
+  const uv_buf_t all = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
+  const int written = uv_try_write(stream, &all, 1);
+  if (written > 0) bytes.erase(0, static_cast<std::size_t>(written));
+  if (bytes.empty()) return;
   auto* write = new Write{{}, std::move(bytes)};
   write->request.data = write;
   const uv_buf_t out = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
-  const int status = uv_write(&write->request, reinterpret_cast<uv_stream_t*>(tcp), &out, 1,
-                              [](uv_write_t* request, int) {
-                                // What cannot be written shows when nothing comes back.
-                                delete static_cast<Write*>(request->data);
-                              });
+  const int status = uv_write(&write->request, stream, &out, 1, [](uv_write_t* request, int) {
+    // What cannot be written shows when nothing comes back.
+    delete static_cast<Write*>(request->data);
+  });
   if (status != 0) {
     delete write;
     Fail(SmtpFault::kClosed);

@@ -221,7 +221,12 @@ bool RevokeApiKey(Session& session, const base::Clock& clock, const base::Uuid& 
   audit.target = key_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("api_key_revoke", org_id, key_id).empty()) return false;
+    const auto revoked = tx.Exec("api_key_revoke", org_id, key_id);
+    if (revoked.empty()) return false;
+    std::string name;
+    std::string prefix;
+    Columns(revoked.at(0)).Into(&name, &prefix);
+    audit.detail = base::Json{{"name", name}, {"prefix", prefix}};
     InsertAudit(tx, clock, audit);
     return true;
   });

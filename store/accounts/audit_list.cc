@@ -16,8 +16,9 @@ std::vector<AuditRecord> ListAudit(Session& session, const AuditFilter& filter) 
   }
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<AuditRecord> records;
-    for (const auto& row : tx.Exec("audit_list", at, id, filter.limit, filter.org_id,
-                                   filter.principal_id, filter.action)) {
+    for (const auto& row :
+         tx.Exec("audit_list", at, id, filter.limit, filter.org_id, filter.principal_id,
+                 filter.action, filter.actor, filter.target)) {
       AuditRecord& record = records.emplace_back();
       std::optional<std::string> detail;
       Columns(row).Into(&record.id, &record.at, &record.actor, &record.action, &record.target,

@@ -39,6 +39,8 @@ struct AuditFilter {
   std::optional<base::Uuid> org_id;
   std::optional<base::Uuid> principal_id;
   std::optional<std::string> action;
+  std::optional<std::string> actor;
+  std::optional<std::string> target;
   std::optional<AuditPlace> before;
   int limit = 0;
 };

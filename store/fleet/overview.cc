@@ -47,6 +47,11 @@ void ReadMonitors(Transaction& tx, Overview* overview) {
     Columns(row).Into(&view.id, &view.org_id, &view.name, &view.frequency, &view.last_run_at,
                       &view.next_run_at, &view.late);
   }
+  for (const auto& row : tx.Exec("overview_monitors_failing", Overview::kTop)) {
+    FailingMonitorView& view = overview->monitors_failing_longest.emplace_back();
+    Columns(row).Into(&view.id, &view.org_id, &view.name, &view.failing_since,
+                      &overview->monitors_failing);
+  }
 }
 
 }  // namespace

@@ -45,6 +45,14 @@ struct FailingReceiverView {
   std::int64_t failures = 0;  // in a row
 };
 
+// An active monitor in whose last tick every check failed.
+struct FailingMonitorView {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::string name;
+  base::Timestamp failing_since;
+};
+
 struct LateMonitorView {
   base::Uuid id;
   base::Uuid org_id;
@@ -74,6 +82,8 @@ struct Overview {
   std::int64_t monitors_late = 0;            // of these, due for over kLate and not cut; likewise
   std::vector<BacklogView> backlog;          // most checks first, kTop
   std::vector<LateMonitorView> late;         // latest first, kTop
+  std::int64_t monitors_failing = 0;
+  std::vector<FailingMonitorView> monitors_failing_longest;  // longest first, kTop
 
   static constexpr std::chrono::minutes kMemberShown{15};
   static constexpr std::chrono::seconds kLate{10};

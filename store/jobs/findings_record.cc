@@ -127,9 +127,10 @@ std::vector<Subject> Keep(Transaction& tx, const base::Uuid& id, const JobChunkR
     if (!is_known) fresh.push_back(one);
     const Finding& finding = *one.finding;
     const bool is_first = !is_known || own.contains(one.id);
-    const bool is_next = is_first && finding.kind == FindingKind::kEntity &&
-                         domain::IsExpandable(finding.subject.type) &&
-                         !investigation->seeds.contains(finding.subject);
+    const bool is_next =
+        is_first && finding.kind == FindingKind::kEntity &&
+        finding.is_expandable.value_or(domain::IsExpandable(finding.subject.type)) &&
+        !investigation->seeds.contains(finding.subject);
     if (is_next) entities.push_back(finding.subject);
   }
   InsertFindings(tx, id, record, fresh, investigation);

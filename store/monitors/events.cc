@@ -145,6 +145,23 @@ std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_
   return std::nullopt;
 }
 
+// One after the other, until a page is full: a busy fleet fills it from the shortest.
+constexpr std::chrono::microseconds kLatestWindows[] = {
+    std::chrono::seconds(10), std::chrono::minutes(10), std::chrono::days(1), kLatestEventsWindow};
+
+std::optional<std::vector<int>> TypeNumbers(const EventListFilter& filter) {
+  if (filter.types.empty()) return std::nullopt;
+  std::vector<int> types;
+  for (const EventType type : filter.types) types.push_back(static_cast<int>(type));
+  return types;
+}
+
+Event ReadOneOfMany(Columns& in) {
+  Event event = ReadEvent(in);
+  in.Into(&event.monitor_id, &event.row_id);
+  return event;
+}
+
 }  // namespace
 
 Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const domain::Row& row,
@@ -183,24 +200,36 @@ Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const dom
 }
 
 Page<Event> ListEventsOfMany(Session& session, const EventListFilter& filter) {
-  std::optional<std::vector<int>> types;
-  if (!filter.types.empty()) {
-    types.emplace();
-    for (const EventType type : filter.types) types->push_back(static_cast<int>(type));
-  }
+  const auto types = TypeNumbers(filter);
   return Read(session, [&](Transaction& tx) {
+    const auto of = [&](const char* statement, const base::Uuid& id) {
+      return tx.Exec(statement, id, filter.after_tick_id, filter.after_id, types, filter.limit,
+                     filter.bytes_max);
+    };
     const auto result =
-        filter.monitor_id
-            ? tx.Exec("event_list_monitor", *filter.monitor_id, filter.after_tick_id,
-                      filter.after_id, types, filter.limit, filter.bytes_max)
+        filter.row_id ? of("event_list_row", *filter.row_id)
+        : filter.monitor_id
+            ? of("event_list_monitor", *filter.monitor_id)
             : tx.Exec("event_list_org", filter.scope.org_id.value(), filter.after_tick_id,
                       filter.after_id, types, filter.limit, filter.bytes_max, filter.scope.team_id);
-    return ReadPage<Event>(result, filter.limit, filter.bytes_max, [](Columns& in) {
-      Event event = ReadEvent(in);
-      in.Into(&event.monitor_id, &event.row_id);
-      return event;
-    });
+    return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadOneOfMany);
   });
+}
+
+Page<Event> ListLatestEvents(Session& session, const EventListFilter& filter, base::Timestamp now) {
+  const auto types = TypeNumbers(filter);
+  // Ticks are numbered by the microsecond in which they began.
+  const std::int64_t end = std::min(filter.after_tick_id, now.time_since_epoch().count());
+  Page<Event> page;
+  for (const std::chrono::microseconds window : kLatestWindows) {
+    page = Read(session, [&](Transaction& tx) {
+      const auto result = tx.Exec("event_list_every", end - window.count(), filter.after_tick_id,
+                                  filter.after_id, types, filter.limit, filter.bytes_max);
+      return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadOneOfMany);
+    });
+    if (page.more || page.items.size() >= static_cast<std::size_t>(filter.limit)) break;
+  }
+  return page;
 }
 
 }  // namespace vedette::store

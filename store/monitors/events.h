@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/monitor.h"
 #include "store/page.h"
@@ -35,6 +37,7 @@ Page<domain::Event> ListEvents(Session& session, const base::Uuid& monitor_id,
 struct EventListFilter {
   Scope scope;  // with an organisation
   std::optional<base::Uuid> monitor_id;
+  std::optional<base::Uuid> row_id{};    // of that monitor alone
   std::vector<domain::EventType> types;  // change, error; empty = both
   // Only those behind this place in the list: a tick and an event's id.
   std::int64_t after_tick_id = std::numeric_limits<std::int64_t>::max();
@@ -46,5 +49,13 @@ struct EventListFilter {
 // The stored events, those of the newest ticks first, with the monitor and the row of each. What is
 // only derived (completions, and checks skipped for insufficient balance) is not among them.
 Page<domain::Event> ListEventsOfMany(Session& session, const EventListFilter& filter);
+
+// How far back the list of all organisations looks at most, from now or from its last place.
+inline constexpr std::chrono::days kLatestEventsWindow{7};
+
+// The same of every organisation, which is for operators: `filter` names neither an organisation
+// nor a monitor. Looks at a short time first, and at longer ones as long as the page is not full.
+Page<domain::Event> ListLatestEvents(Session& session, const EventListFilter& filter,
+                                     base::Timestamp now);
 
 }  // namespace vedette::store

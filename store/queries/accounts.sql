@@ -98,4 +98,4 @@ limit $3
 -- name: api_key_revoke
 update api_key set revoked_at = now()
 where org_id = $1 and id = $2 and revoked_at is null
-returning id
+returning name, prefix

@@ -45,6 +45,23 @@ select :event_columns, monitor_id, row_id, bytes_until from (
 where bytes_until - bytes < $6
 order by tick_id desc, id desc
 
+-- name: event_list_row
+-- As event_list_monitor, of row $1.
+select :event_columns, monitor_id, row_id, bytes_until from (
+  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
+  from (
+    select :event_columns, monitor_id, row_id
+    from event
+    where row_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
+      and ($4::int[] is null or event_type = any ($4))
+    order by tick_id desc, id desc
+    limit $5
+  ) e
+  cross join lateral (select :event_bytes as bytes) b
+) page
+where bytes_until - bytes < $6
+order by tick_id desc, id desc
+
 -- name: event_list_org
 -- As event_list_monitor, of all monitors of organisation $1 or, if given, of its team $7.
 select :event_columns, monitor_id, row_id, bytes_until from (
@@ -56,6 +73,29 @@ select :event_columns, monitor_id, row_id, bytes_until from (
       and ($4::int[] is null or event_type = any ($4))
       and ($7::uuid is null or exists (select from monitor m where m.id = event.monitor_id and m.team_id = $7))
     order by tick_id desc, id desc
+    limit $5
+  ) e
+  cross join lateral (select :event_bytes as bytes) b
+) page
+where bytes_until - bytes < $6
+order by tick_id desc, id desc
+
+-- name: event_list_every
+-- As event_list_monitor, of every organisation, in ticks after $1: each one's newest by its index, and of these the newest.
+select :event_columns, monitor_id, row_id, bytes_until from (
+  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
+  from (
+    select newest.*
+    from organisation o
+    cross join lateral (
+      select :event_columns, monitor_id, row_id
+      from event
+      where org_id = o.id and tick_id > $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
+        and ($4::int[] is null or event_type = any ($4))
+      order by tick_id desc, id desc
+      limit $5
+    ) newest
+    order by newest.tick_id desc, newest.id desc
     limit $5
   ) e
   cross join lateral (select :event_bytes as bytes) b

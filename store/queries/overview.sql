@@ -68,3 +68,12 @@ join monitor m on m.id = s.monitor_id
 where s.live and s.next_run_at < now() - $1::bigint * interval '1 second'
 order by s.next_run_at
 limit $2
+
+-- name: overview_monitors_failing
+-- $1 limit
+select m.id, m.org_id, m.name, s.failing_since, count(*) over () as total
+from monitor_sched s
+join monitor m on m.id = s.monitor_id
+where s.failing_since is not null and m.status = :status_active and m.archived_at is null
+order by s.failing_since
+limit $1

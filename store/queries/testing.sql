@@ -1,4 +1,5 @@
--- Statements without a safety, for [testing] disable alone: the tests of the fleet must notice each.
+-- Statements without a safety, for [testing] disable alone: the tests of the fleet must notice each, those of credentials
+-- the tests of the store.
 
 -- name: record_lock_chunks_unfenced
 -- Any token will do.
@@ -65,3 +66,29 @@ where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or
 
 -- name: parts_open_nothing
 select $1::uuid, $2::smallint[] where false
+
+-- name: assertion_take_again
+-- An assertion that was taken before is taken once more.
+insert into assertion_jti (client_id, jti_sha256, expires_at) values ($1, $2::bytea, $3)
+on conflict (client_id, jti_sha256) do update set expires_at = excluded.expires_at
+returning client_id
+
+-- name: authenticate_token_of_any_version
+-- A client's token lives to its end, whatever became of the client and of its keys.
+with found as (
+  select t.kind, t.principal_id as id,
+         case when t.kind = 2 then 'user ' || t.user_id else 'client ' || c.name end as label,
+         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id
+  from access_token t
+  join organisation o on o.id = t.org_id
+  left join oauth_client c on t.kind = 1 and c.id = t.principal_id
+  where t.token_sha256 = $1 and t.expires_at > now() and (t.kind = 2 or $4::boolean)
+), :requests_counted
+select :caller_columns
+from found f
+
+-- name: client_keys_fetch_begin_always
+-- Who asks fetches, however many do.
+update oauth_client set jwks_tried_at = clock_timestamp()
+where id = $1 and jwks_uri is not null and deleted_at is null and $2::bigint is not null
+returning jwks_tried_at

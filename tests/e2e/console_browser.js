@@ -17,8 +17,8 @@ class Operator {
     this.problems = [];
     this.axe = fs.readFileSync(path.join(given.modules, 'axe-core', 'axe.min.js'), 'utf8');
     page.on('console', message => {
-      // What the browser says itself of the login with a wrong token, and of a form that is refused.
-      if (message.type() === 'error' && !/status of (400|401|422)/.test(message.text())) this.problems.push(message.text());
+      // What the browser says itself of the login with a wrong token, of a form that is refused, and of what is not there.
+      if (message.type() === 'error' && !/status of (400|401|404|422)/.test(message.text())) this.problems.push(message.text());
     });
     page.on('pageerror', error => this.problems.push(`exception: ${error.message}`));
     page.on('request', request => {
@@ -56,6 +56,10 @@ class Operator {
     await this.page.getByLabel('One of the tokens').fill('not a token');
     await this.button('Open').click();
     await this.page.getByRole('alert').getByText('That token is not one of them').waitFor();
+    assert.match(await this.page.title(), /^Log in/);
+    const ring = await this.page.getByLabel('One of the tokens').evaluate(input =>
+      input.getBoundingClientRect().top - document.querySelector('label[for=token]').getBoundingClientRect().bottom);
+    assert(ring > 4, 'the focus ring of a field leaves its label alone');
     await this.look('login');
     await this.page.getByLabel('One of the tokens').fill(this.given.token);
     await this.page.keyboard.press('Enter');
@@ -69,13 +73,49 @@ class Operator {
     // The job of this test holds a chunk, and a process serves its lane.
     const lane = this.page.getByRole('region', {name: 'Job chunks by lane'}).getByRole('row', {name: /^lookup/});
     assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
+    await this.page.getByRole('region', {name: 'Monitors that fail'}).getByRole('link', {name: 'cannot work'}).waitFor();
+    await this.age(/^shown as it was \d/);
+    await this.button('Drain this process').click();
+    await this.page.getByRole('dialog').getByText('gives back what it has not begun').waitFor();
+    await this.page.keyboard.press('Escape');
     // A second point, so that there is a line.
     await this.page.waitForResponse(answer => answer.url().endsWith('/admin/v1/overview'));
     await this.look('overview');
   }
 
+  async age(text) { await this.page.locator('#age', {hasText: text}).waitFor(); }
+
+  // While nothing answers, what is shown says how old it is; times can be shown as they are.
+  async seeHowOldItIs() {
+    const context = this.page.context();
+    await context.setOffline(true);
+    const problem = this.page.getByRole('alert').getByText('cannot be reached');
+    await problem.waitFor();
+    await this.age(/^shown as it was ([3-9]|\d\d+) s ago/);
+    await context.setOffline(false);
+    await problem.waitFor({state: 'hidden'});
+    await this.age(/^shown as it was (\d+ ms|[0-3] s) ago/);
+    this.problems = this.problems.filter(said => !/ERR_INTERNET_DISCONNECTED/.test(said));
+    await this.go('#/monitors');
+    const time = this.page.locator('main time').first();
+    await time.waitFor();
+    await this.button('Exact times').click();
+    assert.match(await time.innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    assert.equal(await this.button('Exact times').getAttribute('aria-pressed'), 'true');
+    await this.look('exact-times');
+    await this.button('Exact times').click();
+    assert.match(await time.innerText(), /ago$|^in /);
+    await this.button('Refresh').click();
+    await this.page.getByText('Loading …').waitFor({state: 'hidden'});
+    await this.age(/^shown as it was/);
+    await this.go('#/monitors/00000000-0000-7000-8000-000000000000');
+    await this.page.getByRole('heading', {name: 'That did not work'}).waitFor();
+    assert.match(await this.page.title(), /^That did not work/);
+    await this.look('not-there');
+  }
+
   async findMonitor() {
-    await this.page.getByRole('link', {name: 'Monitors'}).click();
+    await this.page.getByRole('link', {name: 'Monitors', exact: true}).click();
     await this.page.getByLabel('Name or id', {exact: true}).fill(this.given.monitor.name);
     await this.button('Show').click();
     await this.page.waitForURL(/q=/);
@@ -143,6 +183,44 @@ class Operator {
     assert.equal(await this.page.locator('.diff ins mark').first().innerText(), this.given.difference);
     assert.equal(await this.page.evaluate(() => window.hacked), undefined);
     await this.look('events');
+    await this.page.getByLabel('Show', {exact: true}).selectOption('change');
+    await this.page.waitForURL(/events=change/);
+    await this.page.getByRole('region', {name: 'Events, newest first'}).locator('.diff ins').first().waitFor();
+    await this.look('changes-of-a-row');
+  }
+
+  // What every monitor saw, of one organisation, and of one monitor.
+  async seeChanges() {
+    const {monitor} = this.given;
+    await this.page.getByRole('link', {name: 'Changes', exact: true}).click();
+    await this.main('Of the last 7 days');
+    const events = this.page.getByRole('region', {name: 'Events, newest first'});
+    // A monitor that fails every second has the newest events.
+    await events.getByRole('link', {name: 'cannot work'}).first().waitFor();
+    await this.page.getByLabel('Show', {exact: true}).selectOption('change');
+    await this.page.getByLabel('Organisation (name or id)').fill(this.given.organisation);
+    await this.button('Show').click();
+    await this.page.waitForURL(/event_type=change&org_id=[0-9a-f-]{36}/);
+    await events.locator('.diff ins mark').first().waitFor();
+    await events.getByRole('link', {name: monitor.name}).first().waitFor();
+    await this.look('changes');
+    await this.go(`#/monitors/${monitor.id}`);
+    await this.page.getByRole('link', {name: 'All changes and errors of this monitor'}).click();
+    await this.page.getByRole('heading', {name: `Changes of ${monitor.name}`}).waitFor();
+    await events.locator('.diff ins').first().waitFor();
+    await this.look('changes-of-a-monitor');
+    // A long text is shown by its lines.
+    await this.page.evaluate(async () => {
+      const {diff} = await import('/console/diff.js');
+      const text = n => Array.from({length: 12}, (_, i) => `Sentence ${i === 6 ? n : i} of a long page.`).join(' ');
+      document.querySelector('main').append(diff({previous_value: text('six'), current_value: text('seven')}));
+    });
+    const lines = this.page.locator('.diff.lines');
+    assert.deepEqual(await lines.locator('> *').allInnerTexts(), [
+      '… 5 lines the same', 'Sentence 5 of a long page.', 'Sentence six of a long page.', 'Sentence seven of a long page.',
+      'Sentence 7 of a long page.', '… 4 lines the same']);
+    assert.deepEqual(await lines.locator('mark').allInnerTexts(), ['six', 'seven']);
+    await this.look('lines');
   }
 
   // One tick, found from its monitor: what failed in it, and why.
@@ -157,6 +235,9 @@ class Operator {
     await rows.getByText('failing').first().waitFor();
     assert.equal(await rows.count(), 1, 'one monitor fails');
     await this.go(`#/monitors/${failing.id}`);
+    await this.page.getByLabel('Which rows').selectOption('failing');
+    await this.page.waitForURL(/rows=failing/);
+    await this.page.getByRole('region', {name: 'Rows, in the order'}).getByText('failing').first().waitFor();
     await this.page.getByRole('region', {name: 'Ticks, newest first'}).getByRole('link').nth(2).click();
     await this.page.getByRole('heading', {name: 'Rows that failed'}).waitFor();
     await this.main('no_address');
@@ -212,6 +293,17 @@ class Operator {
     const secret = await this.takeSecret('The signing secret');
     await this.page.getByRole('region', {name: 'Signing secrets'}).getByText('current').waitFor();
     assert(!(await this.page.locator('main').innerText()).includes(secret), 'a secret is shown once');
+    await this.button('New OAuth client').click();
+    await dialog.getByLabel('Name').fill('warehouse');
+    await confirm('Make it');
+    await this.page.getByRole('region', {name: 'OAuth clients'}).getByText('warehouse').waitFor();
+    await this.button('New session').click();
+    await dialog.getByLabel('User (your id of them)').fill('ada');
+    await confirm('Open it');
+    const session = await this.takeSecret('The session');
+    await this.page.getByRole('region', {name: 'Users'}).getByText('ada').first().waitFor();
+    await this.page.getByRole('region', {name: 'Sessions'}).getByText('ada').first().waitFor();
+    assert(!(await this.page.locator('main').innerText()).includes(session), 'a token is shown once');
     await this.button('Features').click();
     await dialog.getByLabel('high_tier').uncheck();
     await confirm('Set');
@@ -266,7 +358,7 @@ class Operator {
   }
 
   async terminate() {
-    await this.page.getByRole('link', {name: 'Jobs'}).click();
+    await this.page.getByRole('link', {name: 'Jobs', exact: true}).click();
     await this.page.getByLabel('Kind').selectOption('find_email');
     await this.page.getByLabel('Status').selectOption('running');
     await this.button('Show').click();
@@ -279,9 +371,12 @@ class Operator {
     await this.badge('running');
     await this.main(this.given.job);
     await this.page.getByRole('region', {name: 'Chunks that are not done'}).getByText('leased').waitFor();
+    await this.page.locator('dd').getByRole('link', {name: this.given.organisation, exact: true}).first().waitFor();
     await this.look('job');
+    assert.equal(await this.button('Terminate').getAttribute('class'), 'final', 'what cannot be undone is red');
     await this.button('Terminate').click();
     const dialog = this.page.getByRole('dialog');
+    assert.equal(await dialog.getByRole('button', {name: 'Terminate', exact: true}).getAttribute('class'), 'danger');
     await dialog.getByRole('button', {name: 'Terminate', exact: true}).click();
     assert(await dialog.isVisible(), 'no termination without a reason');
     await dialog.getByLabel('Reason').fill('it hangs');
@@ -347,7 +442,7 @@ class Operator {
   }
 
   async replay() {
-    await this.page.getByRole('link', {name: 'Deliveries'}).click();
+    await this.page.getByRole('link', {name: 'Deliveries', exact: true}).click();
     await this.page.getByLabel('State').selectOption('dead');
     await this.button('Show').click();
     await this.page.waitForURL(/state=dead/);
@@ -376,25 +471,68 @@ class Operator {
   }
 
   async seeTheRest() {
-    await this.page.getByRole('link', {name: 'Organisations'}).click();
+    await this.page.getByRole('link', {name: 'Organisations', exact: true}).click();
     await this.page.getByRole('link', {name: this.given.organisation, exact: true}).waitFor();
     await this.look('organisations');
     await this.page.getByRole('link', {name: this.given.organisation, exact: true}).click();
     await this.main('Spent this month');
     await this.look('organisation');
-    await this.page.getByRole('link', {name: 'Audit'}).click();
+    await this.page.getByRole('link', {name: 'Audit', exact: true}).click();
     await this.main('the receiver is mended');
     await this.main('monitor.pause');
     await this.main('job.terminate');
     await this.main('run.cancel');
     await this.look('audit');
+    // Of one kind: with whose it was, and a link to what it was done to.
+    await this.page.getByLabel('What', {exact: true}).fill('monitor.pause');
+    await this.page.getByLabel('Who (name of a token)').fill('default');
+    await this.button('Show').click();
+    await this.page.waitForURL(/action=monitor\.pause&actor=default/);
+    const rows = this.page.locator('main tbody tr');
+    await rows.nth(1).waitFor({state: 'detached'});
+    await rows.getByRole('link', {name: this.given.organisation, exact: true}).first().waitFor();
+    assert.equal(await rows.count(), 1, 'it was paused once');
+    await rows.getByRole('link', {name: this.given.monitor.name}).click();
+    await this.badge('active');
+  }
+
+  // What is not on the page of one organisation: whom nobody looks up, and the keys that seal secrets.
+  async keepPrivate() {
+    const dialog = this.page.getByRole('dialog');
+    const confirm = name => dialog.getByRole('button', {name, exact: true}).click();
+    await this.page.getByRole('link', {name: 'Privacy', exact: true}).click();
+    await this.main('Everybody may be looked up.');
+    await this.button('Let nobody look up').click();
+    await dialog.getByLabel('An address').fill('ada@private.example');
+    await this.look('suppress');
+    await confirm('Let nobody look up');
+    assert(await dialog.isVisible(), 'nobody is listed without a reason');
+    await dialog.getByLabel('Reason').fill('asked us to');
+    await confirm('Let nobody look up');
+    await this.main('The address is on the list.');
+    const listed = this.page.getByRole('region', {name: 'Whom nobody looks up'});
+    await listed.getByText('asked us to').waitFor();
+    assert(!(await this.page.locator('main').innerText()).includes('ada@'), 'the list names nobody');
+    assert.equal(await this.button('Erase a person').getAttribute('class'), 'final');
+    await this.button('Count what an erasure reaches').click();
+    await dialog.getByLabel('The person\'s address').fill('nobody@private.example');
+    await confirm('Count');
+    await this.main(/^An erasure would take out: 0 facts, 0 rows of 0 jobs, 0 findings/);
+    await this.look('privacy');
+    await this.page.getByRole('link', {name: 'Keys', exact: true}).click();
+    await this.main('present');
+    await this.button('Seal again with the present key').click();
+    await confirm('Seal again');
+    await this.main(/^0 sealed again/);
+    await this.look('keys');
   }
 
   async onAPhone() {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
     const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, change: `monitors/${monitor.id}/change`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
-                   jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, email: 'email', deliveries: 'deliveries?state=delivered', organisations: 'organisations', audit: 'audit'};
+                   jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, email: 'email', deliveries: 'deliveries?state=delivered', organisations: 'organisations',
+                   changes: 'changes', privacy: 'privacy', keys: 'keys', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
       await this.page.locator('main h2').first().waitFor();
@@ -419,9 +557,28 @@ class Operator {
   }
 
   async leave() {
-    await this.button('Forget token').click();
-    await this.page.getByLabel('One of the tokens').waitFor();
-    assert.equal(await this.page.evaluate(() => sessionStorage.length + localStorage.length), 0);
+    const forget = async () => {
+      await this.button('Forget token').click();
+      await this.page.getByLabel('One of the tokens').waitFor();
+      assert.equal(await this.page.evaluate(() => sessionStorage.length + localStorage.length), 0);
+    };
+    const inAnotherTab = async seen => {
+      const tab = await this.page.context().newPage();
+      await tab.goto(this.given.url);
+      await seen(tab).waitFor();
+      return tab;
+    };
+    await (await inAnotherTab(tab => tab.getByLabel('One of the tokens'))).close();
+    await forget();
+    // By choice the token is there in other tabs, and forgotten in all of them at once.
+    await this.page.getByLabel('One of the tokens').fill(this.given.token);
+    await this.page.getByLabel('Keep it in this browser').check();
+    await this.button('Open').click();
+    await this.page.getByRole('heading', {name: 'Monitors'}).waitFor();
+    const tab = await inAnotherTab(page => page.getByRole('heading', {name: 'Overview'}));
+    await forget();
+    await tab.getByText('forgotten in another tab').waitFor();
+    await tab.close();
   }
 }
 
@@ -435,8 +592,9 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
-                  'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
+    for (step of ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
+                  'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
+                  'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);
     }

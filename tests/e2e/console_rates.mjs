@@ -38,5 +38,15 @@ now = mixed.add(overview(55000, member('m', 55000, 0, [0, 4, 0]), finer(55000, [
 assert.equal(now.lag.p50, 0.1);
 assert.equal(now.lag.p99, quantile(0.99, [0.1, 1, 10], [4, 0, 4, 0]));
 
+// A member whose counters tell of the heartbeat before gives rates at the first look, unless it is not heard of.
+const telling = (at, age) => {
+  const now = member('t', at, 50, [5, 0, 0], age);
+  const {counters: before} = member('t', at - 5000, 40, [1, 0, 0]);
+  return {...now, counters: {...now.counters, before, before_at: new Date(at - 5000).toISOString()}};
+};
+now = new Rates().add(overview(61000, telling(60000, 0)));
+assert.deepEqual([now.checks, now.since, now.lag.p50], [{changed: 2, failed: 0}, 55000, 0.5]);
+assert.equal(new Rates().add(overview(90000, telling(60000, 30000))), null);
+
 assert.equal(quantile(0.5, [1, 2, 4], [0, 4, 0, 0]), 1.5);
 assert.equal(quantile(0.5, [1], [0, 0]), null);

@@ -32,7 +32,7 @@ class SmtpServer:
                 writer.write(self._reply(text).encode() + b"\r\n")
                 if text.upper() == "QUIT":
                     break
-        except ConnectionError:
+        except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
@@ -59,6 +59,16 @@ class SmtpServer:
         return [line for line in list(self.lines) if not OURS.fullmatch(line)]
 
     def close(self):
+        """Ends what is open. A loop that is left open closes itself at Python's exit, when its sockets are gone."""
+        asyncio.run_coroutine_threadsafe(self._end(), self.loop).result(10)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(10)
+        self.loop.close()
+
+    async def _end(self):
         self.server.close()
+        talks = asyncio.all_tasks() - {asyncio.current_task()}
+        for talk in talks:
+            talk.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)
+        await asyncio.sleep(0)  # for what the connections leave to the loop when they are closed

@@ -1,9 +1,37 @@
-"""What a benchmark says to whoever has run ./quickstart alone."""
+"""Benchmarks without running them: what they say to people who have run ./quickstart alone, what they hold a figure
+against, and that what they measure is really there."""
 
+import http.server
+import json
+import re
 import subprocess
 import sys
+import threading
+import types
+from importlib.machinery import SourceFileLoader
 
+import pytest
 from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "bench" / "lib"))
+import figures  # noqa: E402
+import findings  # noqa: E402
+
+BENCHMARKS = sorted([p for p in (ROOT / "bench").iterdir() if p.is_file() and p.suffix == ""]
+                    + list((ROOT / "bench").glob("*/run.py")))
+WITH_PARTS = ["checks", "jobs", "search", "workflows"]
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def load(benchmark):
+    loader = SourceFileLoader(f"bench_{benchmark}", str(ROOT / "bench" / benchmark))
+    module = types.ModuleType(loader.name)
+    module.__file__ = loader.path
+    loader.exec_module(module)
+    return module
 
 
 def test_a_benchmark_names_the_package_that_it_needs():
@@ -12,3 +40,153 @@ def test_a_benchmark_names_the_package_that_it_needs():
     assert done.returncode == 1
     assert "apt-get install python3-psycopg2" in done.stderr
     assert "Traceback" not in done.stderr
+    script = "import sys; sys.path.insert(0, 'bench/lib'); import needs; needs.program('no-such-program', 'wrk')"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "apt-get install wrk" in done.stderr
+
+
+def test_what_a_benchmark_names_is_installed_by_bench_tools():
+    listed = (ROOT / "scripts" / "packages").read_text().split("[bench]")[1].split()
+    text = "".join(path.read_text() for path in [*BENCHMARKS, *(ROOT / "bench" / "lib").glob("*.py")])
+    named = set(re.findall(r'needs\.(?:program|file)\([^,\n]+, "([^"]+)"\)|needs\.modules\("([^"]+)"', text))
+    named = {package for pair in named for package in pair if package}
+    assert {"nginx-light", "python3-dnspython"} <= named
+    assert named <= set(listed), f"not under [bench]: {named - set(listed)}"
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=name)
+def test_a_benchmark_says_how_it_is_run(benchmark):
+    done = subprocess.run([sys.executable, benchmark, "--help"], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 0 or "apt-get install" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=name)
+def test_a_benchmark_is_described(benchmark):
+    heading = "bench/" + (benchmark.name if benchmark.suffix == "" else benchmark.parent.name)
+    assert f"\n## {heading}\n" in (ROOT / "bench" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("benchmark", WITH_PARTS)
+def test_a_part_that_there_is_not_is_refused_and_those_that_there_are_are_described(benchmark):
+    done = subprocess.run([sys.executable, ROOT / "bench" / benchmark, "--only", "nonsense"], capture_output=True, text=True)
+    assert done.returncode == 2
+    said = done.stderr.split("there is ")[1].strip().split(", ")
+    section = (ROOT / "bench" / "README.md").read_text().split(f"\n## bench/{benchmark}\n")[1].split("\n## ")[0]
+    assert len(said) > 1
+    assert [part for part in said if f"`{part}`" not in section] == []
+
+
+def test_packages_of_peers_are_pinned_by_version_and_by_hash():
+    pinned = json.loads((ROOT / "bench" / "peers" / "package.json").read_text())["dependencies"]
+    locked = json.loads((ROOT / "bench" / "peers" / "package-lock.json").read_text())["packages"]
+    assert locked[""]["dependencies"] == pinned
+    for script in (ROOT / "bench" / "peers").glob("*.mjs"):
+        for package in re.findall(r'^import .* from "(?!node:)([^"]+)"', script.read_text(), re.MULTILINE):
+            assert package in pinned or package == "pg", f"{script.name} imports {package}"  # pg comes with the queues
+            assert "integrity" in locked[f"node_modules/{package}"]
+    assert all(re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version) for version in pinned.values()), pinned
+
+
+def costs(per_s, postgres_us, process_us):
+    one = {"per_s": per_s, "postgres_us": postgres_us, "process_us": process_us, "wal_bytes": 100.0, "transactions": 0.1}
+    return figures.summaries([one, one | {"per_s": per_s * 2}, one])
+
+
+def test_a_target_is_met_or_not_by_rate_and_by_cpu():
+    targets = figures.Targets()
+    ours, theirs = costs(1000, 10, 10), costs(100, 50, 50)
+    targets.against("a", ours, "b", theirs, (">=", 10))
+    targets.against("a", ours, "b", theirs, (">=", 10.5), (">=", 5))
+    targets.postgres_cpu("b", theirs, "a", ours, ("<=", 4))
+    targets.figure("p99", 3.0, ("<=", 3), "ms")
+    targets.figure("told", 3.0, None, "ms")
+    assert [line["met"] for line in targets.lines] == ["yes", "NO, yes", "NO", "yes", ""]
+    assert targets.lines[0]["by_rate"] == pytest.approx(10)
+    assert targets.lines[0]["by_cpu"] == pytest.approx(5)
+    assert targets.lines[2]["measured"] == pytest.approx(5)
+
+
+def test_workflows_are_held_against_every_line_that_was_promised():
+    workflows = load("workflows")
+    options = types.SimpleNamespace(quick=False)
+    beside = ["graphile, a job a row", "graphile, a job for 256 rows", "Node's streams", "bare SQL",
+              "DBOS, workflows of 2 steps", "GET /monitors/{id}, 10 rows"]
+    spread = {"p99": {"median": 2.0}}
+    result = {each: costs(100, 10, 10) for each in [*beside, "vedette, 1,000,000 rows", "vedette, runs of one row"]}
+    result |= {"live": {10: costs(100, 10, 10), 5_000_000: costs(70, 10, 10)},
+               "rss_mib": {10_000: {"api": 80, "worker": 290}, 1_000_000: {"api": 90, "worker": 310}},
+               "paced_ms": {"vedette": spread, "DBOS": spread}, "lag_ms": {"alone": spread, "beside": spread}}
+    judged = [(line["beside"] or line["name"].split(":")[0], line["target"], line["met"])
+              for line in workflows.targets_of(result, options).lines]
+    assert judged == [
+        ("graphile, a job a row", ">= 10 x", "NO"),
+        ("graphile, a job for 256 rows", ">= 1 x", "yes"),
+        ("Node's streams", ">= 0.2 x", "yes"),
+        ("bare SQL", "<= 3 x PostgreSQL's CPU", "yes"),
+        ("DBOS, workflows of 2 steps", ">= 3 x", "NO"),
+        ("runs of one row, p99 over DBOS's", "<= 1 x", "yes"),
+        ("GET /monitors/{id}, 10 rows", ">= 0.8 x", "yes"),
+        ("GET /monitors/{id}, 10 rows", ">= 0.8 x", "NO"),
+        ("live status of the longest run over the shortest", ">= 0.9 x", "NO"),
+        ("memory after 10,000 rows", "<= 300 MiB", "yes"),
+        ("memory after 1,000,000 rows", "<= 300 MiB", "NO"),
+        ("memory after the longest run over the shortest", "", ""),
+        ("checks' lag p99 beside a big run over alone", "<= 2 x", "yes"),
+    ]
+    assert workflows.targets_of({}, options).lines == [], "a part alone has no table of targets"
+
+
+def test_findings_are_written_by_the_statements_of_records():
+    known = findings.statements()
+    columns = known["investigation_lock"].split("select ")[1].split("\nfrom")[0].replace("\n", " ").split(", ")
+    assert columns[4:6] == ["subjects", "next_seq"]
+    assert re.search(r"subjects = %\(p2\)s, next_seq = %\(p3\)s, budget_reached = %\(p4\)s where id = %\(p1\)s",
+                     known["investigation_save"])
+
+
+class Pages:
+    """Serves pages of findings with these numbers, one a request."""
+
+    def __init__(self, *pages):
+        left = list(pages)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                page = left.pop(0)
+                body = json.dumps({"items": [{"object": {"type": "text", "value": str(n)}} for n in page],
+                                   "next_cursor": "c" if left else None, "resume_cursor": "c"}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.api_port = self.server.server_port
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.mark.parametrize("pages", [[[1, 2], [4]], [[1, 2], [2, 3]], [[2, 1]]], ids=["skipped", "repeated", "out of order"])
+def test_the_reader_of_findings_notices_what_is_wrong(pages):
+    with Pages(*pages) as service, pytest.raises(AssertionError, match="stands where"):
+        findings.Reader(service, "key", "id", 4).read()
+
+
+def test_the_reader_of_findings_reads_on_from_the_present_end():
+    with Pages([1, 2], [], [3]) as service:
+        seen = findings.Reader(service, "key", "id", 3).read()
+    assert seen["pages"] == 2

@@ -253,6 +253,21 @@ def test_the_admin_port_is_closed_to_the_world(objects):
             assert backend["name"].endswith("-api")
 
 
+def test_the_admin_port_asks_an_api_of_its_own_that_nobody_else_reaches(objects):
+    """The form of a monitor in the console is judged by the API of the same process."""
+    for name, deployment in (("secrets", "v-vedette-admin"), ("everything", "watch-admin")):
+        admin = of_kind(objects[name], "Deployment")[deployment]
+        [container] = pod_of(admin)["containers"]
+        assert "--roles=admin,api" in container["args"]
+        assert environment_of(admin)["VEDETTE_API_LISTEN"] == "127.0.0.1:8080", "of the pod alone"
+        assert "vedette.role/api" not in labels_of(admin), "no service and no policy of the API is its own"
+        assert "api" not in {port["name"] for port in container["ports"]}
+        assert environment_of(admin).keys().isdisjoint({"VEDETTE_API_PUBLIC_URL", "VEDETTE_OIDC_ISSUER"})
+    [together] = of_kind(objects["one-deployment"], "Deployment").values()
+    assert environment_of(together)["VEDETTE_API_LISTEN"] == "0.0.0.0:8080"
+    assert labels_of(together)["vedette.role/api"] == "true"
+
+
 def test_workers_reach_the_internet_and_nothing_inside(objects):
     policies = of_kind(objects["secrets"], "NetworkPolicy")
     worker = labels_of(of_kind(objects["secrets"], "Deployment")["v-vedette-worker"])

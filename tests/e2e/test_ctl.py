@@ -101,6 +101,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
         [event] = [e for e in ctl.json("events", monitor, row) if e["event_type"] == "change"]
         assert (event["previous_value"], event["current_value"]) == ("1", "another")
         assert "another" in tidy(ctl.text("monitor-events", monitor, "--type", "change"))
+        assert "another" in tidy(ctl.text("changes", "--type", "change"))
+        assert {e["monitor_id"] for e in ctl.json("changes", "--org", org)["items"]} == {monitor}
         shown = ctl.json("row", monitor, row)
         assert shown["id"] == row and "headline" in ctl.text("row", monitor, row)
         assert shown["current"]["headline"]["value"] == "another" and shown["current"]["headline"]["since"]
@@ -183,6 +185,9 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert tenant.call("GET", "/monitors").status == 403
     ctl.text("org-unlock", org, "--reason", "paid")
     ctl.text("key-revoke", org, key["id"])
+    of_key = ctl.json("audit", "--actor", "default", "--target", key["id"])["items"]
+    assert [(a["action"], a["detail"]["name"]) for a in of_key] == [
+        ("api_key.revoke", "laptop"), ("api_key.create", "laptop")], of_key
 
     overview = tidy(ctl.text("overview"))
     assert "{" not in overview, "a machine's form"

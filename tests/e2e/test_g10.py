@@ -50,6 +50,7 @@ class Drips:
         for task in asyncio.all_tasks(self.loop):
             task.cancel()
         self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.close()
         for s in self.sockets:
             s.close()
 

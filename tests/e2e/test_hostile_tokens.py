@@ -1,18 +1,20 @@
 """The table of hostile assertions, which the unit tests judge in memory, at two real servers: ours, whose log has the
 true reason of each, and the token endpoint of the npm library oidc-provider, which is asked the same."""
 
+import http.server
 import json
 import re
 import subprocess
+import threading
 import urllib.parse
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from conftest import Vedette, call
+from conftest import Vedette, call, wait_until
 from test_authentication import ASSERTION_TYPE
-from test_identity_provider import Provider, new_key
+from test_identity_provider import AUDIENCE, Provider, new_key
 
 # What oidc-provider lets in and we refuse, and why. It may refuse these, too; it must refuse every other.
 WHERE_THEY_DIFFER = {
@@ -113,3 +115,60 @@ def test_where_another_server_takes_what_we_refuse_the_list_says_why(binary, tmp
         assert set(WHERE_THEY_DIFFER) <= {one["name"] for one in table["hostile"]}
     finally:
         provider.stop()
+
+
+@pytest.fixture
+def published():
+    """An identity provider that does nothing but publish its keys."""
+    class Pages(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            documents = {"/.well-known/openid-configuration": {"issuer": server.issuer, "jwks_uri": server.issuer + "/keys"},
+                         "/keys": {"keys": server.keys}}
+            body = json.dumps(documents[self.path]).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    server.issuer, server.keys = f"http://127.0.0.1:{server.server_port}", []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_every_hostile_bearer_token_is_refused_with_its_reason_in_the_log(binary, database, tmp_path, published):
+    """The same table, sent as tokens of the identity provider: what it calls a client is the issuer here, and its issuer the
+    audience. They name no organisation, which is what a good one is told."""
+    table = hostile_tokens(binary, published.issuer, "https://other.example", AUDIENCE, AUDIENCE)
+    published.keys = [public_jwk(table["pem"], "k1"), public_jwk(table["other_pem"], "other-k1")]
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_OIDC_ISSUER": published.issuer, "VEDETTE_OIDC_AUDIENCE": AUDIENCE,
+        "VEDETTE_OIDC_ORG_CLAIM": "/tenant/id", "VEDETTE_OIDC_LIFETIME_MAX_S": "3600"})
+    service.migrate().start()
+
+    def ask(token, request_id):
+        return call("GET", service.api + "/credits",
+                    headers={"Authorization": f"Bearer {token}", "X-Request-Id": request_id})
+
+    wait_until("the keys to be there", lambda: ask(table["good"], "good").status == 403)
+    good_here = {"typ at+jwt", "sub of another", "two audiences", "no jti"}
+    # A header takes no NUL, and less than 9 KiB.
+    names = [one for one in table["hostile"] if one["name"] not in good_here | {"a NUL", "9 KiB"}]
+    tokens = {f"bearer-{n}.": one for n, one in enumerate([*names, {"name": "of ours", "token": "vd_at_" + "a" * 43}])}
+    answers = {request_id: ask(one["token"], request_id) for request_id, one in tokens.items()}
+    assert service.stop() == 0, service.log()
+    log = service.log()
+    for request_id, answer in answers.items():
+        name = tokens[request_id]["name"]
+        assert (answer.status, answer.json["error"]) == (401, "invalid_token"), (name, answer)
+        [line] = [line for line in log.splitlines() if request_id in line and "token was refused" in line]
+        reason = re.search(r"reason\W+(.+)", line)
+        assert reason and len(reason.group(1)) > 5, (name, line)
+    assert len({answer.body for answer in answers.values()}) == 1, "one sentence for all of them"
+    assert len(answers) >= 40
+    assert not any(one["token"] in log for one in tokens.values() if len(one["token"]) > 40)

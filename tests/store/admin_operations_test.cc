@@ -3,6 +3,7 @@
 
 #include "domain/names.h"
 #include "domain/row_values.h"
+#include "store/fleet/fleet.h"
 #include "store/monitors/monitors.h"
 #include "tests/store/admin_support.h"
 
@@ -70,6 +71,24 @@ class Operations : public AdminTest {
     return id;
   }
 
+  void NewChange(const std::string& org, const std::string& monitor, const std::string& field,
+                 const std::string& age, const std::string& row = base::Uuid::V4().ToString()) {
+    Sql("insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, "
+        "field, previous_value, current_value) values (gen_random_uuid(), '" +
+        org + "', '" + monitor + "', '" + row + "', (extract(epoch from now() - interval '" + age +
+        "') * 1000000)::bigint, gen_random_uuid(), 0, '" + field + "', '1', '2')");
+  }
+
+  // "b a"
+  static std::string FieldsOf(const Reply& page) {
+    std::string fields;
+    for (const Json& event : page.body["items"]) {
+      if (!fields.empty()) fields += ' ';
+      fields += event["field"].get<std::string>();
+    }
+    return fields;
+  }
+
   void NewAttempt(const std::string& delivery, const std::string& org, int attempt,
                   const std::string& rest) {
     Sql("insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, "
@@ -81,6 +100,94 @@ class Operations : public AdminTest {
         ")");
   }
 };
+
+TEST_F(Operations, EventsOfEveryOrganisationComeNewestFirstByPages) {
+  const std::string org = NewOrganisation("Acme");
+  const std::string other = NewOrganisation("Bolt");
+  const std::string monitor = NewMonitor(org);
+  NewChange(org, monitor, "a", "3 hours");
+  NewChange(other, NewMonitor(other), "b", "2 hours");
+  NewChange(org, monitor, "c", "5 seconds");
+  NewChange(org, monitor, "old", "20 days");
+  const std::string path = "/admin/v1/events";
+  EXPECT_EQ(FieldsOf(Ask("GET", path)), "c b a");
+  const Reply first = Ask("GET", path + "?limit=2");
+  EXPECT_EQ(FieldsOf(first), "c b");
+  EXPECT_EQ(first.body["items"][0]["monitor_id"], monitor);
+  const std::string cursor = first.body["next_cursor"].get<std::string>();
+  const Reply second = Ask("GET", path + "?limit=2&cursor=" + cursor);
+  EXPECT_EQ(FieldsOf(second), "a");
+  EXPECT_FALSE(second.body.contains("next_cursor"));
+  // Of one organisation alone, whatever its age; a cursor is one list's.
+  EXPECT_EQ(FieldsOf(Ask("GET", path + "?org_id=" + org)), "c a old");
+  EXPECT_EQ(Ask("GET", path + "?org_id=" + org + "&cursor=" + cursor).status, 400);
+  EXPECT_EQ(FieldsOf(Ask("GET", path + "?event_type=error")), "");
+  EXPECT_EQ(Ask("GET", path + "?event_type=completion").status, 422);
+}
+
+TEST_F(Operations, EventsOfARowAreFoundAmongThoseOfItsMonitorByPages) {
+  const std::string org = NewOrganisation();
+  const std::string monitor = NewMonitor(org);
+  const std::string row =
+      Sql("select id from monitor_row where monitor_id = '" + monitor + "' and position = 0");
+  NewChange(org, monitor, "a", "3 hours", row);
+  NewChange(org, monitor, "neighbour", "2 hours");
+  NewChange(org, monitor, "b", "1 hour", row);
+  const std::string path = "/admin/v1/monitors/" + monitor + "/events";
+  EXPECT_EQ(FieldsOf(Ask("GET", path)), "b neighbour a");
+  const std::string of_row = path + "?event_type=change&limit=1&row_id=" + row;
+  const Reply first = Ask("GET", of_row);
+  EXPECT_EQ(FieldsOf(first), "b");
+  const std::string cursor = first.body["next_cursor"].get<std::string>();
+  EXPECT_EQ(FieldsOf(Ask("GET", of_row + "&cursor=" + cursor)), "a");
+  EXPECT_EQ(Ask("GET", path + "?cursor=" + cursor).status, 400) << "it is of the row's list";
+  EXPECT_EQ(Ask("GET", path + "?row_id=" + base::Uuid::V4().ToString()).status, 404);
+}
+
+TEST_F(Operations, TheOverviewNamesTheMonitorsThatFailLongestFirst) {
+  const std::string org = NewOrganisation();
+  const std::string later = NewMonitor(org, "later");
+  const std::string first = NewMonitor(org, "first");
+  NewMonitor(org, "works");
+  Sql("update monitor_sched set failing_since = now() - interval '1 hour' where monitor_id = '" +
+      later + "'");
+  Sql("update monitor_sched set failing_since = now() - interval '2 hours' where monitor_id = '" +
+      first + "'");
+  Json monitors = Ask("GET", "/admin/v1/overview").body["monitors"];
+  EXPECT_EQ(monitors["failing"], 2);
+  ASSERT_EQ(monitors["failing_longest"].size(), 2U);
+  EXPECT_EQ(monitors["failing_longest"][0]["id"], first);
+  EXPECT_EQ(monitors["failing_longest"][0]["org_id"], org);
+  EXPECT_EQ(monitors["failing_longest"][1]["name"], "later");
+}
+
+TEST_F(Operations, AHeartbeatKeepsTheCountersOfTheOneBefore) {
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  store::Member member;
+  member.id = state.id;
+  for (const char* counters : {R"({"n":[1,2]})", R"({"n":[3,4]})", R"({"n":[5,6]})"}) {
+    member.counters = counters;
+    store::Heartbeat(session, member);
+  }
+  Json counters = Ask("GET", "/admin/v1/overview").body["members"][0]["counters"];
+  EXPECT_EQ(counters["n"], Json::array({5, 6}));
+  EXPECT_EQ(base::DumpJson(counters["before"]), R"({"n":[3,4]})") << "and none before that";
+  EXPECT_TRUE(counters["before_at"].is_string());
+}
+
+TEST_F(Operations, TheAuditIsFilteredByActorAndTargetAndNamesAKeyThatIsRevoked) {
+  const std::string org = NewOrganisation();
+  const Reply key = Ask("POST", "/admin/v1/orgs/" + org + "/api-keys", Object({{"name", "shop"}}));
+  const std::string id = key.body["id"].get<std::string>();
+  EXPECT_EQ(Ask("DELETE", "/admin/v1/orgs/" + org + "/api-keys/" + id).status, 204);
+  const Json of_key = Ask("GET", "/admin/v1/audit?target=" + id).body["items"];
+  ASSERT_EQ(of_key.size(), 2U);
+  EXPECT_EQ(of_key[0]["action"], "api_key.revoke");
+  EXPECT_EQ(of_key[0]["detail"]["name"], "shop");
+  EXPECT_EQ(of_key[0]["org_id"], org);
+  EXPECT_EQ(Ask("GET", "/admin/v1/audit?actor=default&action=").body["items"].size(), 3U);
+  EXPECT_EQ(Ask("GET", "/admin/v1/audit?actor=alice").body["items"].size(), 0U);
+}
 
 TEST_F(Operations, HealthReadinessMetricsAndTheConsoleNeedNoToken) {
   EXPECT_EQ(AskWith("GET", "/healthz", {}).status, 200);

@@ -59,6 +59,11 @@ TEST_F(AdminTemplates, WhatIsWrongIsNamed) {
   Json blocks = Document()["blocks"];
   blocks[1]["specs"]["url"] = "http://127.0.0.1/";
   EXPECT_EQ(type({{"blocks", blocks}}), "invalid_url");
+  blocks[1] = {{"sequence_number", 2},
+               {"block_name", "find_email"},
+               {"block_id", "out"},
+               {"specs", {{"providers", Json::array({"nobody"})}}}};
+  EXPECT_EQ(type({{"blocks", blocks}}), "unknown_provider");
   const std::string none = "/admin/v1/orgs/" + base::Uuid::V4().ToString() + "/templates";
   EXPECT_EQ(Ask("POST", none, Document()).status, 404);
   EXPECT_EQ(Sql("select count(*) from workflow_template"), "0");

@@ -175,6 +175,14 @@ TEST_F(ApiInvestigations, WhatHasTheWrongFormIsA422) {
   EXPECT_EQ(
       refused({{"seeds", Json::array({Seed("domain", "a.example"), Seed("domain", "A.example")})}}),
       R"(["body","seeds",1] duplicate)");
+  Json coloured = Seed("domain", "a.example");
+  coloured["colour"] = "red";
+  EXPECT_EQ(refused(seeds(coloured)), R"(["body","seeds",0,"colour"] extra_forbidden)");
+  EXPECT_EQ(refused(seeds(Seed("person", std::string(501, 'x').c_str()))),
+            R"(["body","seeds",0,"value"] value_error)");
+  EXPECT_EQ(refused(seeds(Seed("person", " "))), R"(["body","seeds",0,"value"] value_error)");
+  EXPECT_EQ(refused({{"depth", 0}}), R"(["body","depth"] greater_than_equal)");
+  EXPECT_EQ(refused({{"name", std::string(201, 'x')}}), R"(["body","name"] string_too_long)");
   EXPECT_EQ(refused({{"depth", 4}}), R"(["body","depth"] less_than_equal)");
   EXPECT_EQ(refused({{"findings_max", 0}}), R"(["body","findings_max"] greater_than_equal)");
   EXPECT_EQ(refused({{"findings_max", 10001}}), R"(["body","findings_max"] less_than_equal)");
@@ -183,6 +191,26 @@ TEST_F(ApiInvestigations, WhatHasTheWrongFormIsA422) {
             R"(["body","webhook_url"] extra_forbidden)");
   EXPECT_EQ(Start({{"credits_max", 0}}).status, 422);
   EXPECT_EQ(Start({{"credits_max", 4}}).status, 422) << "less than the seed costs";
+}
+
+TEST_F(ApiInvestigations, TheLargestRequestIsTakenAndEveryTypeIsASeed) {
+  Json seeds = Json::array({Seed("email", "a@a.example"), Seed("domain", "a.example"),
+                            Seed("company", "Acme"), Seed("url", "https://a.example/"),
+                            Seed("phone", "+4930123456"), Seed("ip", "192.0.2.7")});
+  while (seeds.size() < 10) {
+    seeds.push_back(Seed("person", (std::string(499, 'x') + std::to_string(seeds.size())).c_str()));
+  }
+  const Reply started = Start({{"name", std::string(200, 'n')},
+                               {"seeds", seeds},
+                               {"depth", 3},
+                               {"findings_max", 10000},
+                               {"credits_max", 50}});
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  const Reply shown = Show(started.body["investigation_id"]);
+  EXPECT_EQ(shown.body["seeds"], seeds);
+  EXPECT_EQ(shown.body["findings_max"], 10000);
+  EXPECT_EQ(Sql("select count(*) from job_block"), "3");
+  EXPECT_EQ(Sql("select min(parts_total) from job_block"), "3") << "at most four seeds a part";
 }
 
 TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {

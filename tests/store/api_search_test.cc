@@ -2,11 +2,13 @@
 // error.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <pqxx/pqxx>
 
 #include "store/search/search_import.h"
 #include "tests/store/api_support.h"
+#include "tests/support/search_cases.h"
 
 namespace vedette::test {
 namespace {
@@ -104,6 +106,61 @@ TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
     const Reply again = Values({{"field", "industry"}, {"filters", value["filter_snippet"]}});
     EXPECT_EQ(again.body["total_scoped_documents"], value["count"]) << value;
   }
+}
+
+TEST_F(ApiSearch, TwentyFiveValuesAreListedUnlessMoreAreAskedFor) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 120; ++i) {
+    const std::string number = std::to_string(i);
+    lines.push_back(R"({"id": ")" + number + R"(", "industry": "i)" + number + R"("})");
+  }
+  std::vector<const char*> texts;
+  for (const std::string& line : lines) texts.push_back(line.c_str());
+  Import(std::nullopt, texts);
+  const Reply usual = Values({{"field", "industry"}});
+  ASSERT_EQ(usual.status, 200) << usual.raw.body;
+  EXPECT_EQ(usual.body["mode"], "company");
+  EXPECT_EQ(usual.body["values"].size(), 25U);
+  EXPECT_EQ(usual.body["other_count"], 95);
+  EXPECT_EQ(usual.body["values"][0]["percent_of_scope"], 0.008333) << "six decimals";
+  EXPECT_EQ(usual.body["values"][0]["value"], "i0");
+  EXPECT_EQ(usual.body["values"][2]["value"], "i10") << "equal counts: by the value";
+  const Reply most = Values({{"field", "industry"}, {"top_k", 100}});
+  EXPECT_EQ(most.body["values"].size(), 100U);
+  EXPECT_EQ(most.body["other_count"], 20);
+}
+
+TEST_F(ApiSearch, ACountIsFreeAndNeedsNoFeature) {
+  ImportCompanies();
+  Sql("update organisation set features = '{}'");
+  Sql("update account set balance_mc = 0");
+  const std::string entries = Sql("select count(*) from credit_entry");
+  EXPECT_EQ(Values({{"field", "industry"}}).status, 200);
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities").status, 200);
+  EXPECT_EQ(Sql("select count(*) from credit_entry"), entries);
+}
+
+// The injection corpus through the route: as a name it is none, as a value it is one.
+TEST_F(ApiSearch, ANastyTextIsNoNameNoOperatorAndAValueLikeAnyOther) {
+  ImportCompanies();
+  for (const std::string& text : NastyTexts()) {
+    if (!text.empty()) {
+      EXPECT_EQ(Error({{"field", text}}), "400 unknown_field") << text;
+    }
+    for (const Json& clause :
+         {Json{{text, Json::object()}}, Json{{"term", {{text, "a"}}}},
+          Json{{"exists", {{"field", text}}}}, Json{{"range", {{"industry", {{text, "a"}}}}}}}) {
+      EXPECT_EQ(Values({{"field", "industry"}, {"filters", clause}}).status, 400) << clause;
+    }
+    for (const Json& simple : {Json{{text, "a"}}, Json{{"industry", {{text, "a"}}}}}) {
+      EXPECT_EQ(Values({{"field", "industry"}, {"simple_filters", simple}}).status, 400) << simple;
+    }
+    const Reply value =
+        Values({{"field", "industry"}, {"filters", {{"term", {{"industry", text}}}}}});
+    EXPECT_EQ(value.status, 200) << value.raw.body;
+    EXPECT_EQ(value.body["total_scoped_documents"], 0) << text;
+  }
+  EXPECT_EQ(Values({{"field", "industry"}}).body["total_scoped_documents"], 4) << "nothing is lost";
 }
 
 TEST_F(ApiSearch, G8_DocumentsOfAnotherOrganisationAreInNoCount) {
@@ -222,6 +279,10 @@ TEST_F(ApiSearch, CapabilitiesNameFieldsLimitsAndOperators) {
   EXPECT_EQ(reply.body["cache_ttl_seconds"], 0);
   EXPECT_EQ(reply.body["mapping_hash"], fields.of(Mode::kPeople).hash());
   EXPECT_EQ(reply.body["simple_query_operators"].size(), 17U);
+  EXPECT_GT(reply.body["generated_at_epoch_ms"].get<std::int64_t>(), 0);
+  std::vector<std::string> names;
+  for (const Json& field : reply.body["fields"]) names.push_back(field["field"]);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end())) << "by name";
   std::map<std::string, Json> by_name;
   for (const Json& field : reply.body["fields"]) by_name[field["field"]] = field;
   EXPECT_EQ(by_name.at("experience.title"), base::ParseJsonOrThrow(R"({

@@ -94,7 +94,7 @@ ApiTest::ApiTest(const config::Environment& environment)
     : config(ApiConfig(database.url(), environment)),
       policy(config.net.allow),
       signals(config.database, clock, metrics, log),
-      pool(config.database, {.name = "api"}, 4, clock, metrics, log),
+      pool(config.database, {.name = "api", .testing = &config.testing}, 4, clock, metrics, log),
       waits(std::make_unique<api::Waits>(loop, pool, clock, metrics, config, log)),
       search_pool(config.database, {.name = "search"}, 2, clock, metrics, log),
       api(

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "domain/workflow/block_types.h"
 #include "domain/workflow/template.h"
 #include "store/workflows/templates.h"
 #include "tests/store/api_runs_support.h"
@@ -54,6 +55,26 @@ TEST_F(ApiTemplates, ATemplateAnswersToItsSlugAndItsId) {
   EXPECT_EQ(by_slug.body["preview_blocks"], (Json::array({"read_csv", "dedupe", "monitor"})));
   const Reply by_id = Show(by_slug.body["id"]);
   EXPECT_EQ(by_id.body, by_slug.body);
+}
+
+// The build for ThreadSanitizer is one without libphonenumber (CMakePresets.json).
+TEST_F(ApiTemplates, WithoutLibphonenumberTheBuildGoesOnAndItsBlockIsAbsent) {
+  const bool has_phones = domain::FindBlockType("verify_phone") != nullptr;
+  std::set<std::string> blocks;
+  const Reply listed = Ask("GET", "/workflows/blocks");
+  for (const Json& block : listed.body) blocks.insert(block["block_name"]);
+  EXPECT_EQ(blocks.size(), has_phones ? 14U : 13U);
+  EXPECT_EQ(blocks.contains("verify_phone"), has_phones);
+  EXPECT_EQ(Show("clean-phone-list").status, has_phones ? 200 : 404);
+  EXPECT_EQ(Show("verified-emails-from-csv").status, 200);
+  const Json body{{"workflow_name", "phones"},
+                  {"workflow_definition",
+                   Chain({WebhookSource(), Block("verify_phone", {{"phone_column", "p"}})})}};
+  const Reply made = Ask("POST", "/workflows/create_workflow", body);
+  EXPECT_EQ(made.status, has_phones ? 200 : 422) << made.raw.body;
+  if (!has_phones) {
+    EXPECT_EQ(made.type(), "unknown_block");
+  }
 }
 
 TEST_F(ApiTemplates, KeysThatStandForNothingAre404) {

@@ -76,7 +76,25 @@ TEST_F(ApiWorkflows, ADefinitionIsRefusedWithEverythingThatIsWrong) {
       {{"workflow_definition",
         Chain({WebhookSource(), Block("outgoing_webhook", {{"url", "http://127.0.0.1/"}})})}});
   EXPECT_EQ(inside.type(), "invalid_url") << "what is not public is no receiver";
+  const auto finding = [](const char* provider) {
+    return Json{
+        {"workflow_definition",
+         Chain({WebhookSource(), Block("find_email", {{"providers", Json::array({provider})}})})}};
+  };
+  const Reply unknown = Create(finding("nobody"));
+  EXPECT_EQ(unknown.status, 422);
+  EXPECT_EQ(unknown.loc(), R"(["body","workflow_definition","blocks",1,"specs","providers",0])");
+  EXPECT_EQ(unknown.type(), "unknown_provider");
+  EXPECT_EQ(unknown.body["detail"][0]["ctx"]["known"],
+            Json::array({"null", "pattern", "store", "website"}));
   EXPECT_EQ(Sql("select count(*) from workflow"), "0");
+  const Reply known = Create(finding("pattern"));
+  ASSERT_EQ(known.status, 200) << known.raw.body;
+  const Reply changed =
+      Ask("POST", "/workflows/update_workflow?workflow_id=" + known.body["id"].get<std::string>(),
+          finding("nobody"));
+  EXPECT_EQ(changed.status, 422);
+  EXPECT_EQ(changed.type(), "unknown_provider");
 }
 
 TEST_F(ApiWorkflows, TheBodyIsJudged) {

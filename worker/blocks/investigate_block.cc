@@ -141,7 +141,16 @@ class Row : public std::enable_shared_from_this<Row> {
             std::nullopt};
   }
 
-  void Finish() { End(RowDone{{domain::WriteFindings(findings_)}, price_mc_, std::nullopt}); }
+  // Says of what was found whether anybody here looks at it: what nobody looks at is not paid for.
+  void Finish() {
+    for (Finding& finding : findings_) {
+      if (finding.kind != FindingKind::kEntity) continue;
+      finding.is_expandable =
+          std::any_of(expanders_.begin(), expanders_.end(),
+                      [&](const auto& expander) { return expander->Takes(finding.subject.type); });
+    }
+    End(RowDone{{domain::WriteFindings(findings_)}, price_mc_, std::nullopt});
+  }
   void End(RowResult result) { std::exchange(done_, nullptr)(std::move(result)); }
 
   const base::Clock& clock_;

@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "domain/email/find_request.h"
+#include "domain/email/known_finders.h"
 #include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/lookup_rows.h"
 
@@ -45,6 +49,31 @@ Json OfFirst(const Json& tuples, std::size_t member) {
   if (tuples.empty()) return nullptr;
   const Json& value = tuples.at(0).at(member);
   return value == "" ? Json(nullptr) : value;
+}
+
+// A provider that nobody configured, or that finds nothing in this mode, would be passed over by
+// the run, row after row: it is refused where the workflow is saved.
+std::vector<SpecFault> JudgeFinders(const Json& specs, const KnownFinders& known) {
+  std::vector<SpecFault> faults;
+  const Json& named = specs.at("providers");
+  if (named.is_null()) return faults;
+  const FindMode mode = ParseFindMode(specs.at("mode").get<std::string>()).value();
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const auto& id = named.at(i).get_ref<const std::string&>();
+    const Json at = Json::array({"providers", i});
+    if (!known.Knows(id)) {
+      faults.push_back({at, "unknown_provider",
+                        fmt::format("\"{}\" is no provider here; the providers are: {}", id,
+                                    fmt::join(known.all, ", ")),
+                        id, Json{{"known", known.all}}});
+    } else if (!known.Finds(id, mode)) {
+      faults.push_back({at, "provider_not_for_this",
+                        fmt::format("{} does not find addresses in the mode {}; these do: {}", id,
+                                    FindModeName(mode), fmt::join(known.Serving(mode), ", ")),
+                        id, Json{{"known", known.Serving(mode)}}});
+    }
+  }
+  return faults;
 }
 
 class FindEmail final : public LookupRows {
@@ -101,6 +130,7 @@ const BlockType kFindEmailBlock{
     .bind = BindLookup<FindEmail>,
     .lookup = "find_email",
     .make_lookup = MakeLookup<FindEmail>,
+    .judge_finders = JudgeFinders,
 };
 
 }  // namespace vedette::domain

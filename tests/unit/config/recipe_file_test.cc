@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "config/domain_list_file.h"
+#include "config/provider_rules.h"
 
 namespace vedette::config {
 namespace {
@@ -216,6 +217,18 @@ TEST_F(RecipesDir, ARecipeIsAProviderOfWhatItServes) {
   EXPECT_THAT(Load("[lookups]\nverifier = \"mine\"\n"), HasSubstr("verifies addresses"));
 }
 
+TEST_F(RecipesDir, FindersAreOursTheOperatorsServicesAndRecipesEachInItsModes) {
+  folder_.Write("a.toml", std::string(kTop) + kRequest + kAnswer);
+  const std::string path =
+      folder_.Write("vedette.conf", "[providers]\nrecipes_dir = \"" + folder_.path() +
+                                        "\"\n[providers.http.own]\nurl = \"http://a.example/\"\n");
+  const domain::KnownFinders known = FindersOf(LoadConfig(path, {}));
+  EXPECT_THAT(known.all,
+              testing::ElementsAre("null", "pattern", "store", "website", "own", "mine"));
+  EXPECT_THAT(known.personal, testing::ElementsAre("null", "store", "website", "own"));
+  EXPECT_EQ(known.professional, known.all);
+}
+
 TEST_F(RecipesDir, AnIdIsUsedOnce) {
   folder_.Write("a.toml", std::string(kTop) + kRequest + kAnswer);
   EXPECT_THAT(Load("[providers.http.mine]\nurl = \"http://a.example/\"\n"),
@@ -243,6 +256,7 @@ TEST_F(RecipesDir, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
                                     {"VEDETTE_LOOKUPS_FIND_EMAIL", "store,scout"},
                                     {"VEDETTE_LOOKUPS_FIND_EMAIL_PERSONAL", "scout"}});
   ASSERT_EQ(config.providers.llm.size(), 1U);
+  EXPECT_TRUE(FindersOf(config).Finds("scout", domain::FindMode::kPersonal));
   EXPECT_EQ(config.providers.llm.at("scout").tokens_max, 7);
   EXPECT_THAT(Load("[providers.llm.scout]\nurl = \"http://a/\"\n"), HasSubstr("a model"));
   EXPECT_THAT(Load("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),

@@ -85,7 +85,9 @@ TEST(Finding, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read[0].confidence, 7.5);
   EXPECT_EQ(read[0].evidence.size(), kEvidenceCharsMax);
   EXPECT_EQ(read[0].derived_from, finding.derived_from);
-  EXPECT_FALSE(read[1].object || read[1].confidence);
+  EXPECT_FALSE(read[1].object || read[1].confidence || read[1].is_expandable);
+  finding.is_expandable = false;
+  EXPECT_EQ(ReadFindings(WriteFindings({finding}))[0].is_expandable, false);
   EXPECT_THROW(ReadFindings("{}"), std::invalid_argument);
   EXPECT_THROW(ReadFindings(R"({"findings": [{"kind": "x"}]})"), std::invalid_argument);
 }

@@ -1,4 +1,5 @@
-// Who is behind an address of an investigation, as lookups say, and whom nobody looks up.
+// Who is behind an address of an investigation, and which domain a company has, as lookups say; and
+// whom nobody looks up.
 #include "worker/providers/lookup_expander.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 
 #include "domain/email/suppression.h"
 #include "tests/unit/providers/people_fixture.h"
+#include "worker/providers/company_expander.h"
 
 namespace vedette::worker::test {
 namespace {
@@ -20,6 +22,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 const Subject kAda{SubjectKind::kEmail, "ada@engines.example"};
+const Subject kEngines{SubjectKind::kCompany, "Analytical Engines"};
 
 // Answers every lookup with the same, and keeps what it was asked.
 class ScriptedProvider final : public Provider {
@@ -71,13 +74,22 @@ class LookupExpanderTest : public PeopleFixture {
     order_.push_back(id);
   }
   ExpandAnswer Expand(std::function<bool()> may_call = {}) {
+    return ExpandBy(kAda, std::make_unique<LookupExpander>(*providers_, known_, order_),
+                    std::move(may_call));
+  }
+  ExpandAnswer ExpandCompany(std::function<bool()> may_call = {}) {
+    return ExpandBy(kEngines, std::make_unique<CompanyExpander>(*providers_, order_),
+                    std::move(may_call));
+  }
+  ExpandAnswer ExpandBy(const Subject& subject, std::unique_ptr<Expander> expander,
+                        std::function<bool()> may_call) {
     auto promise = std::make_shared<std::promise<ExpandAnswer>>();
     auto future = promise->get_future();
     loop_.Run([&] {
-      expander_ = std::make_unique<LookupExpander>(*providers_, known_, order_);
+      expander_ = std::move(expander);
       ExpandRequest request;
       request.investigation_id = id_;
-      request.subject = kAda;
+      request.subject = subject;
       request.timeout = std::chrono::seconds(20);
       request.may_call = std::move(may_call);
       expander_->Start(std::move(request),
@@ -90,7 +102,7 @@ class LookupExpanderTest : public PeopleFixture {
   const base::Uuid id_ = base::Uuid::V4();
   std::vector<LookupRequest> asked_;
   std::vector<std::string> order_;
-  std::unique_ptr<LookupExpander> expander_;
+  std::unique_ptr<Expander> expander_;
 };
 
 TEST_F(LookupExpanderTest, TheFirstSourceThatKnowsThePersonIsTheLastOneAsked) {
@@ -141,6 +153,40 @@ TEST_F(LookupExpanderTest, WhereNobodyKnowsNothingIsFound) {
 TEST_F(LookupExpanderTest, NobodyIsAskedOnceTheRowIsNotHeld) {
   Provide("knows", Ada());
   const ExpandAnswer answer = Expand([] { return false; });
+  EXPECT_EQ(std::get<domain::Failure>(answer).error_class, kLookupUnheld);
+  EXPECT_THAT(asked_, IsEmpty());
+}
+
+TEST_F(LookupExpanderTest, ACompanyLeadsToTheDomainThatTheFirstSourceKnows) {
+  Provide("empty", Nothing{});
+  Provide("broken", domain::Failure{"timeout", "It did not answer.", true, {}});
+  Provide("strange", CompanyDomainFound{"no domain"});
+  Provide("knows", CompanyDomainFound{"engines.example"});
+  Provide("unasked", CompanyDomainFound{"other.example"});
+  const auto findings = std::get<std::vector<Finding>>(ExpandCompany());
+  EXPECT_THAT(Said(findings), ElementsAre("company_domain engines.example"));
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].provider, "knows");
+  EXPECT_EQ(findings[0].subject, kEngines);
+  EXPECT_EQ(findings[1].kind, domain::FindingKind::kEntity);
+  EXPECT_EQ(findings[1].subject, (Subject{SubjectKind::kDomain, "engines.example"}));
+  ASSERT_EQ(asked_.size(), 4U);
+  for (const LookupRequest& request : asked_) {
+    EXPECT_EQ(request.lookup, Lookup::kCompanyDomain);
+    EXPECT_EQ(request.person->company, kEngines.value);
+    EXPECT_EQ(request.row_id, asked_.front().row_id) << "one key for the whole question";
+  }
+  EXPECT_TRUE(expander_->Takes(SubjectKind::kCompany));
+  EXPECT_FALSE(expander_->Takes(SubjectKind::kPerson))
+      << "a name alone says of nobody who is meant";
+  EXPECT_EQ(expander_->id(), LookupExpander::kId);
+}
+
+TEST_F(LookupExpanderTest, OfACompanyNobodyIsAskedWithoutSourcesOrOnceTheRowIsNotHeld) {
+  EXPECT_THAT(std::get<std::vector<Finding>>(ExpandCompany()), IsEmpty());
+  EXPECT_FALSE(expander_->Takes(SubjectKind::kCompany));
+  Provide("knows", CompanyDomainFound{"engines.example"});
+  const ExpandAnswer answer = ExpandCompany([] { return false; });
   EXPECT_EQ(std::get<domain::Failure>(answer).error_class, kLookupUnheld);
   EXPECT_THAT(asked_, IsEmpty());
 }

@@ -215,6 +215,22 @@ TEST(WorkflowDefinition, AddressesAndSamplesAreJudgedLast) {
                           R"(invalid_url ["d","blocks",1,"specs","url"])"));
 }
 
+TEST(WorkflowDefinition, AProviderIsJudgedWhereItIsSavedAndNotWhereItIsReadAgain) {
+  const Json graph = Graph(
+      Json::array({Source(), Block(2, "find_email", "f", {{"providers", Json::array({"gone"})}})}),
+      Json::array({Edge("in", "f")}));
+  EXPECT_THAT(FaultsOf(graph), testing::IsEmpty()) << "without rules about them";
+  DefinitionRules rules = Rules();
+  rules.finders.emplace();
+  const auto refused = ReadDefinition(graph, Json::array({"d"}), rules);
+  const auto& faults = std::get<ValidationFaults>(refused);
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].type, "unknown_provider");
+  EXPECT_EQ(faults[0].loc, Json::array({"d", "blocks", 1, "specs", "providers", 0}));
+  const std::string stored = base::DumpJson(DefinitionJson(Read(graph)));
+  EXPECT_EQ(ReadStoredDefinition(stored).blocks.size(), 2U);
+}
+
 // Whatever the graph: it is refused, or every block stands behind its input.
 TEST(WorkflowDefinition, AnyGraphIsRefusedOrOrdered) {
   std::mt19937 random(7);

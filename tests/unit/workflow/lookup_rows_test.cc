@@ -78,6 +78,38 @@ TEST(LookupRows, SpecsAreWhatTheSchemaSays) {
                                                        {"columns", Json::object()}}));
 }
 
+// What is wrong with the providers that a find_email names, where these are known.
+std::vector<std::string> ProviderFaults(const Json& specs) {
+  DefinitionRules rules{[](const std::string&) { return std::nullopt; }, nullptr};
+  rules.finders = KnownFinders{{"mine", "pattern", "verifier"}, {"mine", "pattern"}, {"mine"}};
+  Json whole = specs;
+  const Json at = Json::array({"specs"});
+  std::vector<std::string> said;
+  for (const auto& fault : JudgeBlockSpecs(*FindBlockType("find_email"), at, &whole, rules)) {
+    said.push_back(fault.type + " " + base::DumpJson(fault.loc) + " " + base::DumpJson(fault.ctx));
+    EXPECT_EQ(fault.input, specs.at("providers").at(fault.loc.at(2).get<std::size_t>()));
+    for (const Json& id : fault.ctx.at("known")) {
+      EXPECT_THAT(fault.msg, HasSubstr(id.get<std::string>()));
+    }
+  }
+  return said;
+}
+
+TEST(LookupRows, AProviderThatWouldBePassedOverIsRefusedWithThoseThereAre) {
+  const auto named = [](const std::vector<std::string>& ids) { return Json{{"providers", ids}}; };
+  EXPECT_THAT(ProviderFaults(named({"pattern", "mine"})), testing::IsEmpty());
+  EXPECT_THAT(ProviderFaults({{"providers", nullptr}}), testing::IsEmpty());
+  EXPECT_THAT(
+      ProviderFaults(named({"mine", "mien", "verifier", "Pattern"})),
+      testing::ElementsAre(
+          R"(unknown_provider ["specs","providers",1] {"known":["mine","pattern","verifier"]})",
+          R"(provider_not_for_this ["specs","providers",2] {"known":["mine","pattern"]})",
+          R"(unknown_provider ["specs","providers",3] {"known":["mine","pattern","verifier"]})"));
+  EXPECT_THAT(
+      ProviderFaults({{"mode", "PERSONAL"}, {"providers", Json::array({"pattern"})}}),
+      testing::ElementsAre(R"(provider_not_for_this ["specs","providers",0] {"known":["mine"]})"));
+}
+
 TEST(LookupRows, ALeadIsMadeOfTheColumnsOfItsNamesOrOfThoseThatTheSpecsName) {
   const Columns input{"name", "firm", "domain", "n"};
   const auto rows = Make("find_email", input, {{"columns", {{"company", "firm"}}}});

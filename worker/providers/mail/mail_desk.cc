@@ -206,10 +206,11 @@ std::vector<store::MailPermit> MailDesk::Permits() const {
           {"hello " + config.hello_name, config.per_day, Window(std::chrono::hours(24))}};
 }
 
-// The asks of the queue that nobody has answered meanwhile.
-int MailDesk::QueuedAsks() {
-  std::erase_if(queue_, [this](AskId id) { return !asks_.contains(id); });
-  return static_cast<int>(queue_.size());
+// How many asks are queued; the first one is there to be asked. Some behind it may have been
+// answered meanwhile and are still counted: whole queues are not walked at every step.
+std::size_t MailDesk::QueuedAsks() {
+  while (!queue_.empty() && !asks_.contains(queue_.front())) queue_.pop_front();
+  return queue_.size();
 }
 
 void MailDesk::TakeRoom() {
@@ -219,23 +220,42 @@ void MailDesk::TakeRoom() {
   int& open = office_.connections[key];
   if (open >= office_.exchange.config.connections_per_class) {
     state_ = State::kRoom;
-    office_.waiting.emplace_back(IfAlive([this] { TakeRoom(); }));
+    office_.waiting[key].emplace_back(IfAlive([this] { TakeRoom(); }));
     return;
   }
   ++open;
   room_key_ = key;
   const int reserved = std::min(2, RecipientsMax() - 1);
-  AskAdmission(std::min(QueuedAsks(), RecipientsMax() - reserved));
+  AskAdmission(static_cast<int>(
+      std::min(QueuedAsks(), static_cast<std::size_t>(RecipientsMax() - reserved))));
 }
 
 void MailDesk::ReleaseRoom() {
-  const auto open = office_.connections.find(std::exchange(room_key_, ""));
+  const std::string key = std::exchange(room_key_, "");
+  const auto open = office_.connections.find(key);
   base::Assert(open != office_.connections.end() && open->second > 0, "a connection is counted");
   if (--open->second == 0) office_.connections.erase(open);
-  // All of them look again: they may wait for connections of different hosts.
-  for (auto& waiting : std::exchange(office_.waiting, {})) {
-    office_.exchange.loop.Post(std::move(waiting));
+  if (!office_.waiting.contains(key)) return;
+  // Later: the desk that let go may want the connection again, behind those that wait.
+  office_.exchange.loop.Post([&office = office_, key, alive = std::weak_ptr<bool>(office_.alive)] {
+    if (!alive.expired()) WakeWaiting(office, key);
+  });
+}
+
+// As many as there is room for. One that is gone, or whose asks were answered meanwhile, takes
+// none.
+void MailDesk::WakeWaiting(MailOffice& office, const std::string& key) {
+  const auto at = office.waiting.find(key);
+  if (at == office.waiting.end()) return;
+  std::deque<std::function<void()>>& waiting = at->second;
+  while (!waiting.empty() &&
+         office.connections[key] < office.exchange.config.connections_per_class) {
+    const auto first = std::move(waiting.front());
+    waiting.pop_front();
+    first();
   }
+  if (waiting.empty()) office.waiting.erase(at);
+  if (office.connections[key] == 0) office.connections.erase(key);
 }
 
 // Permits for some addresses, the control and postmaster. Those that the last connection did not

@@ -39,9 +39,12 @@ struct MailOffice {
   std::optional<net::SmtpPeer> proxy{};
   std::chrono::milliseconds window{};  // of every budget, block and greylist; 0: as they are
   HostBreaker breaker{};
-  std::map<std::string, int> connections{};     // by host key
-  std::deque<std::function<void()>> waiting{};  // desks that wait for a connection to end
+  std::map<std::string, int> connections{};  // by host key
+  // Desks that wait for a connection to end, by host key, first come first served. Each call either
+  // takes a connection or needs none any more.
+  std::map<std::string, std::deque<std::function<void()>>> waiting{};
   std::mt19937 random{std::random_device{}()};
+  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
 // All that this process asks the mail servers of one domain, for all rows and organisations: facts
@@ -102,13 +105,14 @@ class MailDesk {
   void OnAddresses(const std::string& name, const net::ResolveResult& result);
   void TakeRoom();
   void ReleaseRoom();
+  static void WakeWaiting(MailOffice& office, const std::string& key);
   void AskAdmission(int addresses);
   void OnAdmission(int addresses, const store::MailAdmission& admission);
   void Answer(AskId id, const domain::AddressFacts& facts, domain::MailEvidence evidence);
   void AnswerAll(const domain::AddressFacts& facts, const domain::ReplyCodes& codes = {});
   void AnswerCarried();
   void Rest();
-  int QueuedAsks();
+  std::size_t QueuedAsks();
   int RecipientsMax() const;
   std::string HostKey() const;
   std::vector<store::MailPermit> Permits() const;

@@ -74,10 +74,11 @@ void MailDesk::StartExchange(int addresses) {
 
 // Asks that came while a connection is open join it, as far as permits are there.
 void MailDesk::TopUp() {
-  const int queued = QueuedAsks();
+  const std::size_t queued = QueuedAsks();
   if (queued == 0 || top_up_ != TopUpState::kNone || !exchange_ || !exchange_->HasRoom()) return;
   top_up_ = TopUpState::kAsked;
-  const int addresses = std::min(queued, RecipientsMax());
+  const int addresses =
+      static_cast<int>(std::min(queued, static_cast<std::size_t>(RecipientsMax())));
   office_.book.Admit(HostKey(), Permits(), addresses,
                      IfAlive([this, addresses](const store::MailAdmission& admission) {
                        OnTopUp(addresses, admission);

@@ -1,0 +1,102 @@
+// Whom nobody looks up, and taking a person out of what lookups have stored. The list says nobody's name.
+
+import {ask, query} from './api.js';
+import {confirmChange, field} from './dialog.js';
+import {h, number, replace, table, when} from './dom.js';
+import {filterForm, showList} from './list.js';
+import {idOf, named} from './names.js';
+
+const KINDS = ['address', 'domain', 'profile', 'person'];
+const MONITOR_ROWS_SHOWN = 100;
+
+const organisationField = () => field('org_id', 'Of one organisation alone (name or id; empty: of all)');
+const whom = () => [field('email', 'An address'), field('profile', 'The URL of a profile'),
+                    field('domain', 'A domain: everybody there, or one person with a name'),
+                    field('name', 'The name of a person of that domain'), organisationField()];
+
+// What was filled in, with the organisation by its id.
+async function filled(values) {
+  const given = Object.fromEntries(Object.entries(values).filter(([, text]) => text.trim() !== ''));
+  return given.org_id ? {...given, org_id: await idOf('organisation', given.org_id.trim())} : given;
+}
+
+function suppressButton(title, path, what, reasonRequired, again) {
+  return h('button', {type: 'button', click: async () => {
+    const done = await confirmChange({
+      title, button: title, what, reasonRequired, fields: whom(),
+      act: async values => ask('POST', path, await filled(values)),
+    });
+    if (done) again(done);
+  }}, title);
+}
+
+// Goes on with the cursor until the end, and adds up.
+async function eraseAll(body) {
+  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, monitor_rows: []};
+  for (let cursor;;) {
+    const step = await ask('POST', '/erase', cursor ? {...body, cursor} : body);
+    for (const name of ['facts', 'jobs', 'rows', 'findings']) sum[name] += step[name];
+    sum.monitor_rows.push(...step.monitor_rows);
+    cursor = step.next_cursor;
+    if (!cursor) return sum;
+  }
+}
+
+function eraseButton(isDry, again) {
+  const title = isDry ? 'Count what an erasure reaches' : 'Erase a person';
+  return h('button', {type: 'button', class: !isDry && 'final', click: async () => {
+    const done = await confirmChange({
+      title, button: isDry ? 'Count' : 'Erase', danger: !isDry, reasonRequired: !isDry,
+      what: isDry ? 'Nothing is changed.'
+        : 'Nobody looks the person up from now on, and what lookups have stored of them is taken out of all results. '
+          + 'This cannot be undone. Rows of monitors that name the person are listed and left: they are their owner\'s.',
+      fields: [field('email', 'The person\'s address', {required: true}), field('profile', 'The URL of the person\'s profile'),
+               organisationField()],
+      act: async values => eraseAll({...await filled(values), ...isDry && {dry_run: true}}),
+    });
+    if (done) again(done, isDry);
+  }}, title);
+}
+
+function erased(sum, isDry) {
+  const left = sum.monitor_rows;
+  return [
+    h('p', {role: 'status'}, `${isDry ? 'An erasure would take out' : 'Taken out'}: ${number(sum.facts)} facts, `
+      + `${number(sum.rows)} rows of ${number(sum.jobs)} jobs, ${number(sum.findings)} findings.`),
+    left.length > 0 && table(`Rows of monitors that name the person: ${number(left.length)}`, [
+      ['Monitor', r => named('monitor', r.monitor_id)],
+      ['Row', r => h('a', {href: `#/monitors/${r.monitor_id}/rows/${r.row_id}`}, r.row_id)],
+    ], left.slice(0, MONITOR_ROWS_SHOWN))];
+}
+
+export async function privacy(main, _, filter) {
+  const [result, list] = [h('div'), h('div')];
+  const show = () => showList(list, {
+    caption: 'Whom nobody looks up, newest first', path: '/suppressions', filter, empty: 'Everybody may be looked up.',
+    columns: [
+      ['Since', s => when(s.created_at)], ['Kind', s => s.kind],
+      ['Organisation', s => s.org_id ? named('organisation', s.org_id) : 'all'], ['Why', s => s.reason],
+    ],
+  });
+  // What was done stays until the page is left.
+  const tell = (...said) => {
+    result.dataset.extended = '';
+    replace(result, ...said);
+    show().catch(e => result.append(h('p', {class: 'bad', role: 'alert'}, e.message)));
+  };
+  const say = sentence => tell(h('p', {role: 'status'}, sentence));
+  replace(main, h('h2', null, 'Privacy'),
+    h('p', {class: 'buttons'},
+      suppressButton('Let nobody look up', '/suppressions', 'Nobody looks it up from now on.', true,
+        done => say(done.added ? `The ${done.kind} is on the list.` : `The ${done.kind} was on the list already.`)),
+      suppressButton('Take off the list', '/suppressions/remove', 'It may be looked up again.', false,
+        done => say(done.removed ? `The ${done.kind} is off the list.` : `No such ${done.kind} was on the list.`)),
+      eraseButton(true, (sum, isDry) => tell(...erased(sum, isDry))),
+      eraseButton(false, (sum, isDry) => tell(...erased(sum, isDry)))),
+    result,
+    filterForm([
+      {name: 'kind', label: 'Kind', options: [['', 'any'], ...KINDS.map(kind => [kind, kind])]},
+      {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
+    ], filter, f => { location.hash = `#/privacy${query(f)}`; }), list);
+  await show();
+}
