@@ -109,7 +109,11 @@ rest::Reply PostErase(const Parts&, store::Session&, const Call&);
 
 // mail_hosts.cc
 rest::Reply GetMailHosts(const Parts&, store::Session&, const Call&);
+rest::Reply GetMailBudgets(const Parts&, store::Session&, const Call&);
 rest::Reply PostMailUnblock(const Parts&, store::Session&, const Call&);
+
+// providers.cc
+rest::Reply GetProviders(const Parts&, store::Session&, const Call&);
 
 // console.cc
 rest::Reply GetConsole(const Parts&, const Call&);

@@ -4,11 +4,15 @@
 #include <chrono>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "admin/shapes.h"
+#include "domain/email/find_request.h"
+#include "domain/email/found.h"
 #include "domain/job.h"
 #include "domain/money.h"
 #include "domain/names.h"
+#include "domain/people/people_request.h"
 #include "domain/principal.h"
 
 namespace vedette::admin {
@@ -111,6 +115,30 @@ base::Json JobJson(const store::JobView& job) {
       {"deadline_at", TimeJson(job.deadline_at)},
       {"finished_at", TimeJson(job.finished_at)},
   };
+}
+
+base::Json LookupRowsJson(const store::LookupView& lookup) {
+  std::vector<domain::FindRow> rows;
+  switch (lookup.job.kind) {
+    case domain::JobKind::kFindEmail:
+    case domain::JobKind::kFindEmailBulk:
+      rows = domain::ReadFindRequest(lookup.params_json).rows;
+      break;
+    case domain::JobKind::kReverseEmail:
+    case domain::JobKind::kReverseEmailBulk:
+    case domain::JobKind::kVerifyAge:
+      rows = domain::ReadPeopleRequest(lookup.params_json).rows;
+      break;
+    case domain::JobKind::kInvestigation:
+    case domain::JobKind::kWorkflow:
+      return nullptr;
+  }
+  const base::Json cells = domain::RecordedCells(lookup.rows_json, rows.size());
+  base::Json json = base::Json::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    json.push_back({{"lead", rows[i].lead}, {"result", cells[i]}});
+  }
+  return json;
 }
 
 base::Json JobDetailJson(const JobDetail& detail) {

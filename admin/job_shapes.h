@@ -21,6 +21,9 @@ struct JobDetail {
   std::vector<store::JobChunkView> chunks;
   std::vector<store::DeliveryView> deliveries;
 };
+// [{"lead", "result"}]: what the client sent and what was recorded, null where nothing was. Null of
+// a job that is no lookup.
+base::Json LookupRowsJson(const store::LookupView& lookup);
 base::Json JobDetailJson(const JobDetail& detail);
 
 // The overview's "jobs": what is open, and for each lane its chunks and how many live members serve

@@ -51,10 +51,21 @@ rest::Reply GetJobs(const Parts&, store::Session& session, const Call& call) {
   return ListReply(page, JobJson);
 }
 
-rest::Reply GetJob(const Parts&, store::Session& session, const Call& call) {
+// With rows=true also whom it is about, which the audit keeps.
+rest::Reply GetJob(const Parts& parts, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  const bool with_rows = input.Boolean("rows", false);
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const auto detail = ReadJobDetail(session, call.ids[0]);
   if (!detail) return rest::NotFound("job");
-  return rest::JsonReply(200, JobDetailJson(*detail));
+  base::Json json = JobDetailJson(*detail);
+  if (!with_rows) return rest::JsonReply(200, json);
+  const auto lookup =
+      store::GetLookup(session, parts.clock, call.ids[0], AuditOf(call, "job.rows", std::nullopt));
+  if (!lookup) return rest::NotFound("job");
+  json["rows"] = LookupRowsJson(*lookup);
+  return rest::JsonReply(200, json);
 }
 
 // The reason is the audit's.

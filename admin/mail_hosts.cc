@@ -6,7 +6,8 @@
 #include "store/audit.h"
 #include "store/email/mail_facts.h"
 
-// Mail servers that the fleet leaves alone, because they refuse it or do not answer.
+// Mail servers that the fleet leaves alone, because they refuse it or do not answer, and how many
+// questions it may ask the others.
 namespace vedette::admin {
 namespace {
 
@@ -24,6 +25,11 @@ base::Json HostJson(const store::MailHost& host) {
           {"updated_at", base::FormatTimestamp(host.updated_at)}};
 }
 
+int BudgetMax(const config::SmtpConfig& smtp, const std::string& kind) {
+  if (kind == "domain") return smtp.per_domain_hour;
+  return kind == "class" ? smtp.per_class_minute : smtp.per_day;
+}
+
 }  // namespace
 
 // Those that are blocked, or were of late; the last one first.
@@ -35,6 +41,25 @@ rest::Reply GetMailHosts(const Parts&, store::Session& session, const Call& call
   base::Json items = base::Json::array();
   for (const store::MailHost& host : store::ReadMailHosts(session, limit)) {
     items.push_back(HostJson(host));
+  }
+  return rest::JsonReply(200, {{"items", std::move(items)}});
+}
+
+// What the fleet has asked mail servers in the windows that are open, the most used budget first.
+// The limits are those of the process that answers.
+rest::Reply GetMailBudgets(const Parts& parts, store::Session& session, const Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request.query, &problems);
+  const int limit = ReadListQuery(&input).limit;
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  base::Json items = base::Json::array();
+  for (const store::MailBudget& budget : store::ReadMailBudgets(session, limit)) {
+    const std::string kind = budget.key.substr(0, budget.key.find(' '));
+    items.push_back({{"key", budget.key},
+                     {"used", budget.used},
+                     {"max", BudgetMax(parts.config.smtp, kind)},
+                     {"window_at", TimeJson(budget.window_at)},
+                     {"ends_at", TimeJson(budget.ends_at)}});
   }
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }

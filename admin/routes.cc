@@ -27,6 +27,8 @@ constexpr Route kRoutes[] = {
     {{"POST", "/admin/v1/erase", kJson}, kToken, nullptr, PostErase},
     {{"GET", "/admin/v1/email/hosts"}, kToken, nullptr, GetMailHosts},
     {{"POST", "/admin/v1/email/hosts/unblock", kJson}, kToken, nullptr, PostMailUnblock},
+    {{"GET", "/admin/v1/email/budgets"}, kToken, nullptr, GetMailBudgets},
+    {{"GET", "/admin/v1/providers"}, kToken, nullptr, GetProviders},
 
     {{"POST", "/admin/v1/search/import", kJson, kImportBodyBytesMax},
      kToken,

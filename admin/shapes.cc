@@ -49,6 +49,8 @@ base::Json MemberJson(const store::MemberView& member, const base::Uuid& this_me
       {"jobs", MemberJobsJson(member)},
       {"mail_check",
        member.mail_check ? base::ParseJsonOrThrow(*member.mail_check) : base::Json(nullptr)},
+      {"providers",
+       member.providers ? base::ParseJsonOrThrow(*member.providers) : base::Json(nullptr)},
       {"answering", member.id == this_member},
   };
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/mail_check.h"
+#include "app/open_mail_book.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/json.h"
@@ -24,29 +25,6 @@ using worker::LookupAnswer;
 constexpr std::chrono::seconds kNamesTimeout{15};
 constexpr std::chrono::minutes kVerifyTimeout{5};
 
-// Every permit is there, and nothing is remembered: the doctor works without a database.
-class OpenBook final : public worker::MailBook {
- public:
-  explicit OpenBook(base::EventLoop& loop) : loop_(loop) {}
-  void ReadDomain(const std::string&,
-                  std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
-    loop_.Post([done = std::move(done)] { done(std::nullopt); });
-  }
-  void SaveDomain(const domain::MailDomainFacts&) override {}
-  void Admit(const std::string&, const std::vector<store::MailPermit>&, int,
-             std::function<void(store::MailAdmission)> done) override {
-    store::MailAdmission admission;
-    admission.granted = true;
-    loop_.Post([done = std::move(done), admission] { done(admission); });
-  }
-  void Block(const std::string&, std::chrono::milliseconds, domain::VerdictReason,
-             const std::string&) override {}
-  void Unblock(const std::string&) override {}
-
- private:
-  base::EventLoop& loop_;
-};
-
 std::vector<LookupAnswer> Verify(const config::Config& config,
                                  const std::vector<std::string>& addresses) {
   const base::SystemClock clock;
@@ -54,7 +32,7 @@ std::vector<LookupAnswer> Verify(const config::Config& config,
   const net::AddressPolicy policy(config.net.allow);
   net::Resolver names(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly);
   metrics::Metrics metrics(VEDETTE_VERSION);
-  OpenBook book(loop);
+  OpenMailBook book(loop);
   worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, book, worker::NamesOf(names));
   std::vector<LookupAnswer> answers(addresses.size());
   std::size_t left = addresses.size();

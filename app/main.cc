@@ -22,12 +22,15 @@
 #include "app/demo/demo.h"
 #include "app/descriptors.h"
 #include "app/email_doctor.h"
+#include "app/lookup_once.h"
 #include "app/probe_once.h"
 #include "app/service.h"
 #include "app/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "domain/email/address.h"
+#include "domain/email/disposable_domains.h"
 #include "domain/signature.h"
 
 namespace vedette::app {
@@ -40,10 +43,14 @@ constexpr std::chrono::milliseconds kFaultPoll{200};
 
 struct CommonOptions {
   std::string config_path;
+  // While the process has one thread: the lists of domains are read without a lock from then on.
   config::Config Load() const {
-    return config::LoadConfig(
+    config::Config config = config::LoadConfig(
         config_path.empty() ? std::nullopt : std::optional<std::string>(config_path),
         config::ProcessEnvironment());
+    domain::AddFreeMailboxDomains(config.mail_domains.free);
+    domain::AddDisposableDomains(config.mail_domains.disposable);
+    return config;
   }
 };
 
@@ -149,6 +156,22 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
   return ProbeOnce(common.Load(), std::move(options));
 }
 
+// As the command line has it.
+struct LookupOptions {
+  LookupOnceOptions once;  // without the lead
+  std::vector<std::string> lead;
+};
+
+int Lookup(const CommonOptions& common, const LookupOptions& given) {
+  LookupOnceOptions options = given.once;
+  try {
+    for (const std::string& text : given.lead) options.lead.push_back(ParsePair("--lead", text));
+  } catch (const std::invalid_argument& error) {
+    throw config::ConfigError(error.what());
+  }
+  return LookupOnce(common.Load(), options);
+}
+
 // What `vedette config` is given.
 struct ConfigOptions {
   bool check = false;
@@ -177,6 +200,7 @@ struct CommandLine {
   std::string roles;
   DemoOptions demo;
   ProbeOptions probe;
+  LookupOptions lookup;
   VerifyOptions verify;
   EmailDoctorOptions doctor;
   AssertionOptions assertion;
@@ -258,6 +282,30 @@ void AddProbe(CLI::App& app, CommandLine* line) {
   probe->callback([line] { line->status = Probe(line->common, line->probe); });
 }
 
+void AddLookup(CLI::App& app, CommandLine* line) {
+  CLI::App* lookup = app.add_subcommand(
+      "lookup", "Try a lookup of one person, without a database, and print answer and tries");
+  AddConfig(lookup, &line->common);
+  LookupOptions& options = line->lookup;
+  lookup->add_option("--kind", options.once.kind, "find_email, reverse_email or verify_age")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"find_email", "reverse_email", "verify_age"}));
+  lookup
+      ->add_option("--lead", options.lead,
+                   "key=value of the lead, for example 'name=Ada Lovelace'; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->required();
+  lookup
+      ->add_option("--providers", options.once.providers,
+                   "Who is asked, in this order: a,b; default: as configured")
+      ->delimiter(',');
+  lookup->add_option("--mode", options.once.mode, "Of find_email: PROFESSIONAL or PERSONAL")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"PROFESSIONAL", "PERSONAL"}));
+  lookup->callback([line] { line->status = Lookup(line->common, line->lookup); });
+}
+
 void AddVerify(CLI::App& app, CommandLine* line) {
   CLI::App* verify =
       app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");
@@ -321,6 +369,7 @@ int Main(int argc, char** argv) {
   ctl.AddTo(app, &line.status);
   AddEmailDoctor(app, &line);
   AddProbe(app, &line);
+  AddLookup(app, &line);
   AddVerify(app, &line);
   AddAssertion(app, &line);
   AddConfigCommand(app, &line);

@@ -1,5 +1,8 @@
 #include "app/row_block_set.h"
 
+#include <utility>
+
+#include "base/json.h"
 #include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
 #include "worker/blocks/investigate_block.h"
@@ -75,13 +78,25 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                          pages::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
                          const config::Config& config, const worker::TierProbes& probes,
                          const base::Logger& log)
-    : memory_(pool, loop),
+    : RowBlockSet(loop, clock, metrics, client, budgets, sites,
+                  {std::make_unique<worker::StoredEmailMemory>(pool, loop),
+                   std::make_unique<worker::StoredMailBook>(loop, pool)},
+                  policy, config, probes, log) {}
+
+RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
+                         net::HttpClient& client, const worker::ServiceBudgets& budgets,
+                         pages::Fetcher& sites, LookupKnowledge knowledge,
+                         const net::AddressPolicy& policy, const config::Config& config,
+                         const worker::TierProbes& probes, const base::Logger& log)
+    : knowledge_(std::move(knowledge)),
       names_(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly),
       providers_(clock, metrics, log, config.providers) {
-  providers_.Add(std::make_unique<worker::StoreProvider>(memory_));
+  worker::EmailMemory& memory = *knowledge_.memory;
+  worker::MailBook& mail_book = *knowledge_.mail_book;
+  providers_.Add(std::make_unique<worker::StoreProvider>(memory));
   providers_.Add(std::make_unique<worker::WebsiteProvider>(clock, sites, config.email));
   providers_.Add(std::make_unique<worker::PatternProvider>(
-      memory_, static_cast<std::size_t>(config.lookups.guesses_max)));
+      memory, static_cast<std::size_t>(config.lookups.guesses_max)));
   providers_.Add(std::make_unique<worker::NullProvider>(loop));
   AddPeopleSources(loop, clock, client, budgets, sites, config);
   for (const auto& [id, provider] : config.providers.http) {
@@ -91,22 +106,21 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   for (const auto& [id, recipe] : config.providers.recipes) {
     providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, recipe));
   }
-  mail_book_ = std::make_unique<worker::StoredMailBook>(loop, pool);
   providers_.Add(
-      std::make_unique<worker::DnsVerifier>(loop, clock, *mail_book_, worker::NamesOf(names_)));
+      std::make_unique<worker::DnsVerifier>(loop, clock, mail_book, worker::NamesOf(names_)));
   if (!config.smtp.hello_name.empty()) {
     providers_.Add(std::make_unique<worker::SmtpVerifier>(loop, clock, metrics, policy, config,
-                                                          *mail_book_, worker::NamesOf(names_)));
+                                                          mail_book, worker::NamesOf(names_)));
   }
   blocks_.push_back(std::make_unique<worker::FindEmailBlock>(
-      loop, clock, metrics, providers_, memory_, config.lookups, VerifiersOf(config)));
+      loop, clock, metrics, providers_, memory, config.lookups, VerifiersOf(config)));
   for (const auto question :
        {domain::PeopleQuestion::kReverseEmail, domain::PeopleQuestion::kVerifyAge}) {
     blocks_.push_back(std::make_unique<worker::PeopleBlock>(question, loop, clock, metrics,
-                                                            providers_, memory_, config.lookups));
+                                                            providers_, memory, config.lookups));
   }
   blocks_.push_back(std::make_unique<worker::InvestigateBlock>(
-      clock, metrics, memory_, ExpandersOf(config, clock, &names_, sites, providers_, memory_)));
+      clock, metrics, memory, ExpandersOf(config, clock, &names_, sites, providers_, memory)));
   for (const auto type : {domain::SubjectType::kLead, domain::SubjectType::kCompany}) {
     blocks_.push_back(std::make_unique<worker::EnrichBlock>(type, clock, probes));
   }
@@ -139,6 +153,14 @@ std::vector<worker::RowBlock*> RowBlockSet::all() const {
   blocks.reserve(blocks_.size());
   for (const auto& block : blocks_) blocks.push_back(block.get());
   return blocks;
+}
+
+std::string RowBlockSet::AilingProvidersJson() const {
+  base::Json json = base::Json::array();
+  for (const worker::AilingProvider& one : providers_.Ailing()) {
+    json.push_back({{"id", one.id}, {"failures", one.failures}, {"left_out", one.left_out}});
+  }
+  return base::DumpJson(json);
 }
 
 }  // namespace vedette::app

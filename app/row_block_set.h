@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -22,6 +23,12 @@
 
 namespace vedette::app {
 
+// What the blocks remember beyond a row.
+struct LookupKnowledge {
+  std::unique_ptr<worker::EmailMemory> memory;
+  std::unique_ptr<worker::MailBook> mail_book;
+};
+
 // The blocks of jobs that this binary has, with the providers that they ask. Lives on `loop`; built
 // and destroyed while it does not run, or on it. Everything handed in must outlive this object.
 class RowBlockSet {
@@ -33,17 +40,25 @@ class RowBlockSet {
               net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
               store::Pool& pool, const net::AddressPolicy& policy, const config::Config& config,
               const worker::TierProbes& probes, const base::Logger& log);
+  // The same with other knowledge than a database's.
+  RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
+              net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+              LookupKnowledge knowledge, const net::AddressPolicy& policy,
+              const config::Config& config, const worker::TierProbes& probes,
+              const base::Logger& log);
 
   std::vector<worker::RowBlock*> all() const;
+
+  // The providers that fail in this process, as store::Member has it. Loop thread.
+  std::string AilingProvidersJson() const;
 
  private:
   void AddPeopleSources(base::EventLoop& loop, const base::Clock& clock, net::HttpClient& client,
                         const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
                         const config::Config& config);
 
-  worker::StoredEmailMemory memory_;
+  const LookupKnowledge knowledge_;
   net::Resolver names_;  // the DNS alone
-  std::unique_ptr<worker::MailBook> mail_book_;
   worker::ProviderSet providers_;
   std::vector<std::unique_ptr<worker::RowBlock>> blocks_;
 };

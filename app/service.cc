@@ -229,7 +229,10 @@ void Service::Impl::CheckHealth() {
   const bool beat = parts_started && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
   if (beat) heartbeat_at = clock.SinceBoot();
   store::Member self = Self(false);
-  if (worker_role) self.mail_check = worker_role->mail_seen();
+  if (worker_role) {
+    self.mail_check = worker_role->mail_seen();
+    self.providers = worker_role->AilingProviders();
+  }
   store::RunAsync<store::SchemaState>(
       *pools->fleet, loop,
       [this, beat, self = std::move(self)](store::Session& session) {

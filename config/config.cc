@@ -17,6 +17,7 @@
 #include "base/closest_word.h"
 #include "base/text.h"
 #include "base/uuid.h"
+#include "config/domain_list_file.h"
 #include "config/keys.h"
 #include "config/provider_rules.h"
 #include "config/values.h"
@@ -550,6 +551,10 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   for (const std::string_view tier : kTiers) config.probes.emplace(tier, probe);
   for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, &config, &set);
   AddRecipes(&config);
+  MailDomainsConfig& domains = config.mail_domains;
+  domains.free = ReadDomainList(domains.free_domains_file, "[email] free_domains_file");
+  domains.disposable =
+      ReadDomainList(domains.disposable_domains_file, "[email] disposable_domains_file");
   Validate(config);
   return config;
 }

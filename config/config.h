@@ -368,6 +368,17 @@ struct EmailConfig {
   bool operator==(const EmailConfig&) const = default;
 };
 
+// Domains that the operator adds to the lists of those that are no company's; keys of [email].
+struct MailDomainsConfig {
+  std::string free_domains_file;  // empty: none
+  std::string disposable_domains_file;
+  // What stands in them: in lower case and A-labels, sorted, each once.
+  std::vector<std::string> free;
+  std::vector<std::string> disposable;
+
+  bool operator==(const MailDomainsConfig&) const = default;
+};
+
 // How this process asks mail servers about addresses (docs/email.md).
 struct SmtpConfig {
   std::string hello_name;  // of EHLO; empty: this process verifies nothing
@@ -489,6 +500,7 @@ struct Config {
   std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high: always all four
   std::map<std::string, std::int64_t> prices_mc;  // the same names; millicredits per check
   EmailConfig email;
+  MailDomainsConfig mail_domains;
   FindEmailPrices find_email_prices;
   PeoplePrice reverse_email_price;
   PeoplePrice age_price;

@@ -355,6 +355,10 @@ void AddLookups(std::vector<Key>* table) {
       .Add("pages_max", &E::pages_max, Int(1, 32))
       .Time("site_timeout_ms", &E::site_timeout_ms, milliseconds(100), minutes(5))
       .Add("page_bytes_max", &E::page_bytes_max, Int64(1024, 64 << 20));
+  using M = MailDomainsConfig;
+  Section<M>(table, "email", [](Config& c) -> M& { return c.mail_domains; })
+      .Add("free_domains_file", &M::free_domains_file, Text())
+      .Add("disposable_domains_file", &M::disposable_domains_file, Text());
 
   using F = FindEmailPrices;
   Section<F>(table, "prices.find_email", [](Config& c) -> F& { return c.find_email_prices; })

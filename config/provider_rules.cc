@@ -49,7 +49,7 @@ bool AnswersPeople(const Config& config, std::string_view key, const std::string
 bool MayName(const Config& config, std::string_view key, const std::string& id) {
   if (id == "null" || config.providers.http.contains(id)) return true;
   const bool finds = key == "find_email" || key == "find_email_personal";
-  if (finds && domain::IsOwnFinder(id)) return true;
+  if (finds && (domain::IsOwnFinder(id) || config.providers.llm.contains(id))) return true;
   if (key == "company_domain" && domain::IsOwnCompanySource(id)) return true;
   const bool is_of_people = key == "reverse_email" || key == "verify_age";
   if (is_of_people) return AnswersPeople(config, key, id);
@@ -119,6 +119,7 @@ domain::KnownFinders FindersOf(const Config& config) {
   for (const auto& [id, recipe] : config.providers.recipes) {
     add(id, recipe.Finds(FindMode::kProfessional), recipe.Finds(FindMode::kPersonal));
   }
+  for (const auto& [id, model] : config.providers.llm) add(id, true, true);
   return known;
 }
 

@@ -5,6 +5,7 @@ import {audit} from './audit.js';
 import {changes} from './changes.js';
 import {deliveries, delivery} from './deliveries.js';
 import {duration, exactTimes, h, renewTimes, replace} from './dom.js';
+import {email} from './email.js';
 import {job, jobs} from './jobs.js';
 import {keys} from './keys.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
@@ -31,6 +32,7 @@ const PAGES = [
   [`jobs/${ID}`, job],
   ['runs', runs],
   [`runs/${ID}`, run],
+  ['email', email],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],

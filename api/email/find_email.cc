@@ -10,8 +10,11 @@
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
 #include "config/provider_rules.h"
+#include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
+#include "domain/email/suppression.h"
+#include "store/email/email_memory.h"
 #include "store/jobs/read.h"
 #include "store/jobs/start.h"
 
@@ -66,17 +69,34 @@ rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
   return ask;
 }
 
+// Gives the lead's own address the status that the organisation knows, unless nobody looks it up.
+void ApplyKnown(const Call& call, const domain::Person& person, domain::Found* found) {
+  domain::EmailQuestion question;
+  question.org_id = call.caller.org_id;
+  question.keys = domain::SuppressionKeys(person);
+  question.address = domain::KnownAddress(domain::FindMode::kPersonal, person);
+  if (question.address.empty()) return;
+  const domain::EmailKnowledge known = store::AskEmailMemory(call.session, {question}).front();
+  if (!known.suppressed.empty()) {
+    const auto kind = known.suppressed.front().kind;
+    return call.parts.metrics.AddSuppressed(domain::SuppressionKindName(kind));
+  }
+  if (!known.facts.empty()) domain::ApplyFact(known.facts.front(), found);
+}
+
 // The answer to a single personal lead that came with its address: no job is made, and nothing is
 // charged. One with a webhook_url has a job, as its receiver is told of an end.
-std::optional<rest::Reply> AnswerWithoutJob(const FindRoute& route, const Ask& ask) {
+std::optional<rest::Reply> AnswerWithoutJob(const Call& call, const FindRoute& route,
+                                            const Ask& ask) {
   const bool may = route.waited() && route.shape == LeadShape::kSingle && !ask.webhook &&
                    ask.request.mode == domain::FindMode::kPersonal;
   if (!may) return std::nullopt;
   const base::Json& lead = ask.request.rows[0].lead;
   const auto person = domain::ReadLead(lead);
   const auto& read = std::get<domain::Person>(person);
-  const auto found = domain::AnswerAtOnce(ask.request.mode, read, ask.request.verify_emails);
+  auto found = domain::AnswerAtOnce(ask.request.mode, read, ask.request.verify_emails);
   if (!found) return std::nullopt;
+  ApplyKnown(call, read, &*found);
   base::Json answer =
       domain::MergeFound(lead, domain::FoundCell(ask.request.mode, read, *found, false));
   answer["details"]["task_id"] = nullptr;
@@ -128,7 +148,7 @@ rest::Handled Find(Call& call, const FindRoute& route) {
   if (auto repeated = RepeatLookup(call, route.answering, ask.idempotency)) {
     return std::move(*repeated);
   }
-  if (auto reply = AnswerWithoutJob(route, ask)) return std::move(*reply);
+  if (auto reply = AnswerWithoutJob(call, route, ask)) return std::move(*reply);
   const domain::Lane lane = LaneOf(call, ask, store::ReadServedLanes(call.session));
   return StartLookup(call, route.answering, TimeOf(call, route), Compose(call, route, ask, lane));
 }

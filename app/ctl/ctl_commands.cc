@@ -112,7 +112,9 @@ std::vector<CtlCommand> JobCommands() {
        "Show a job with its blocks, its chunks and its deliveries",
        "GET",
        "/admin/v1/jobs/{id}",
-       {job},
+       {job,
+        {"--rows", "rows", Place::kQuery, Type::kSwitch, false,
+         "Show whom it is about, too, which the audit keeps"}},
        {},
        {}},
       {"job-terminate",
@@ -310,6 +312,20 @@ std::vector<CtlCommand> MailCommands() {
        {kLimit},
        {},
        {"key", "blocked_until", "failures", "reason", "last_reply"}},
+      {"email budgets",
+       "List what the fleet has asked mail servers of late, and how much it may",
+       "GET",
+       "/admin/v1/email/budgets",
+       {kLimit},
+       {},
+       {"key", "used", "max", "ends_at"}},
+      {"providers",
+       "List who answers lookups, who is not configured and why, and who fails",
+       "GET",
+       "/admin/v1/providers",
+       {},
+       {},
+       {"id", "kind", "state", "why", "orders", "failing"}},
       {"email unblock",
        "Ask a mail server again that is left alone",
        "POST",
@@ -446,7 +462,9 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
       ReplacePlaceholder(&request.target, option.key, given ? it->second.front() : "");
     } else if (option.place == Place::kQuery && given) {
       const bool first = query.empty() && command.path.find('?') == std::string_view::npos;
-      query += fmt::format("{}{}={}", first ? "?" : "&", option.key, UrlEncode(it->second.front()));
+      const std::string value =
+          option.type == Type::kSwitch ? "true" : UrlEncode(it->second.front());
+      query += fmt::format("{}{}={}", first ? "?" : "&", option.key, value);
     } else if (option.place == Place::kBody && option.type == Type::kList) {
       body[option.key] = given ? Json(it->second) : Json::array();
     } else if (option.type == Type::kJsonFile && given) {

@@ -57,4 +57,8 @@ std::optional<std::string> WorkerRole::mail_seen() const {
   return mail_watch_ ? mail_watch_->seen() : std::nullopt;
 }
 
+std::optional<std::string> WorkerRole::AilingProviders() const {
+  return row_blocks_ ? std::optional(row_blocks_->AilingProvidersJson()) : std::nullopt;
+}
+
 }  // namespace vedette::app

@@ -33,6 +33,8 @@ class WorkerRole {
   void Describe(store::Member* member) const;
   // What its doctor of mail found last; empty where there is none. Loop thread.
   std::optional<std::string> mail_seen() const;
+  // The providers of lookups that fail here, as store::Member has them. Loop thread.
+  std::optional<std::string> AilingProviders() const;
 
  private:
   void BuildChecks(const Core& core, store::Pool& pool, ProbeSet& probes,

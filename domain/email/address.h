@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The syntax of addresses (RFC 5321, RFC 6531) and of the domains behind them. Pure. All text is
 // valid UTF-8. Names outside ASCII are taken as they are written: nothing is converted to A-labels.
@@ -42,5 +43,10 @@ std::optional<std::string> FindDomain(std::string_view text);
 // Whether the domain is that of a provider of free mailboxes (gmail.com), whose addresses are
 // people's own. `domain` is in lower case.
 bool IsFreeMailboxDomain(std::string_view domain);
+
+// Adds domains of the operator's to that list, for the life of the process. Called while the
+// process has one thread, before anything is asked: afterwards the list is read without a lock. The
+// domains are in lower case and in A-labels.
+void AddFreeMailboxDomains(const std::vector<std::string>& domains);
 
 }  // namespace vedette::domain

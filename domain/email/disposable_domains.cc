@@ -1,7 +1,9 @@
 #include "domain/email/disposable_domains.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <set>
 
 namespace vedette::domain {
 namespace {
@@ -75,16 +77,30 @@ constexpr std::string_view kDisposableDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kDisposableDomains), std::end(kDisposableDomains)));
 
+// What the operator's file adds. It is as constant as the list above from the first question on.
+std::set<std::string, std::less<>>& Added() {
+  static std::set<std::string, std::less<>> added;
+  return added;
+}
+
+bool IsListed(std::string_view domain) {
+  return std::binary_search(std::begin(kDisposableDomains), std::end(kDisposableDomains), domain) ||
+         Added().contains(domain);
+}
+
 }  // namespace
 
 bool IsDisposableDomain(std::string_view domain) {
-  while (
-      !std::binary_search(std::begin(kDisposableDomains), std::end(kDisposableDomains), domain)) {
+  while (!IsListed(domain)) {
     const auto dot = domain.find('.');
     if (dot == std::string_view::npos) return false;
     domain.remove_prefix(dot + 1);
   }
   return true;
+}
+
+void AddDisposableDomains(const std::vector<std::string>& domains) {
+  Added().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain

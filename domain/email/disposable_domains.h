@@ -1,11 +1,17 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace vedette::domain {
 
 // Whether the domain, or one that it is a part of, belongs to a service of throw-away addresses.
-// `domain` is in lower case. Pure. The list is a short one of the best known services.
+// `domain` is in lower case. The list is a short one of the best known services, and what the
+// operator's file adds.
 bool IsDisposableDomain(std::string_view domain);
+
+// As AddFreeMailboxDomains (domain/email/address.h).
+void AddDisposableDomains(const std::vector<std::string>& domains);
 
 }  // namespace vedette::domain

@@ -101,6 +101,22 @@ std::string AgreedDomain(const std::vector<CompanyDomainCount>& counts) {
   return most->hits >= kTimesOthers * others ? most->domain : std::string();
 }
 
+std::string KnownAddress(FindMode mode, const Person& person) {
+  const std::string* text = &person.email;
+  if (mode == FindMode::kPersonal && !person.personal_email.empty()) text = &person.personal_email;
+  const auto address = ParseAddress(*text);
+  if (!address) return "";
+  const bool is_asked_for = mode == FindMode::kProfessional || text != &person.email ||
+                            IsFreeMailboxDomain(address->domain);
+  return is_asked_for ? address->Key() : std::string();
+}
+
+void ApplyFact(const EmailFact& fact, Found* found) {
+  FoundAddress& own = found->addresses.front();
+  ApplyVerdict(VerdictOf(fact), &own);
+  found->reason = own.reason;
+}
+
 AddressVerdict VerdictOf(const EmailFact& fact) {
   AddressVerdict verdict;
   verdict.verdict = fact.verdict;

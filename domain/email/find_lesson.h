@@ -18,6 +18,13 @@ inline constexpr std::string_view kStoreProvider = "store";
 EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
                      const std::vector<FoundAddress>& seen, base::Timestamp now);
 
+// The address whose status an organisation's own fact gives, as its facts have it: the one that the
+// lead came with. Empty where it came with none, or with none that is one.
+std::string KnownAddress(FindMode mode, const Person& person);
+// Gives the address that the lead came with the status of the fact. `found`: of AnswerAtOnce, with
+// that address.
+void ApplyFact(const EmailFact& fact, Found* found);
+
 // A fact as an answer: OK, UNKNOWN or NOT_FOUND with its reason, as it was checked then.
 AddressVerdict VerdictOf(const EmailFact& fact);
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "domain/email/address.h"
@@ -32,10 +35,22 @@ constexpr std::string_view kFreeMailboxDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains)));
 
+// What the operator's file adds. It is as constant as the list above from the first question on.
+std::set<std::string, std::less<>>& Added() {
+  static std::set<std::string, std::less<>> added;
+  return added;
+}
+
 }  // namespace
 
 bool IsFreeMailboxDomain(std::string_view domain) {
-  return std::binary_search(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains), domain);
+  return std::binary_search(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains),
+                            domain) ||
+         Added().contains(domain);
+}
+
+void AddFreeMailboxDomains(const std::vector<std::string>& domains) {
+  Added().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain

@@ -8,6 +8,7 @@
 #include "domain/email/address.h"
 #include "domain/email/idn.h"
 #include "domain/email/name_words.h"
+#include "domain/people/mailbox.h"
 
 namespace vedette::domain {
 namespace {
@@ -53,11 +54,8 @@ std::optional<SuppressionKind> ParseSuppressionKind(std::string_view name) {
 std::optional<SuppressionKey> AddressSuppression(std::string_view text) {
   auto address = ParseAddress(base::Trim(text));
   if (!address) return std::nullopt;
-  if (const auto plus = address->local.find('+'); plus != std::string::npos && plus > 0) {
-    address->local.resize(plus);
-  }
   if (auto ascii = AsciiDomain(address->domain)) address->domain = std::move(*ascii);
-  return Key(SuppressionKind::kAddress, address->Key());
+  return Key(SuppressionKind::kAddress, MailboxKey(*address));
 }
 
 std::optional<SuppressionKey> DomainSuppression(std::string_view text) {
@@ -93,6 +91,13 @@ std::vector<SuppressionKey> SuppressionKeys(const Person& person) {
   const std::string domain = CompanyDomain(person);
   AddIf(DomainSuppression(domain), &keys);
   AddIf(PersonSuppression(WholeName(person), domain), &keys);
+  // An address may be elsewhere than the company that the lead names, and its servers are asked.
+  for (const std::string* text : {&person.email, &person.personal_email}) {
+    const auto address = ParseAddress(*text);
+    if (!address || AsciiDomain(address->domain) == domain) continue;
+    AddIf(DomainSuppression(address->domain), &keys);
+    AddIf(PersonSuppression(WholeName(person), address->domain), &keys);
+  }
   return keys;
 }
 

@@ -29,8 +29,8 @@ struct SuppressionKey {
   bool operator==(const SuppressionKey&) const = default;
 };
 
-// Empty for a text that is none of its kind. An address is compared without case and without a plus
-// tag, a profile without scheme, "www.", query and final slash, a name by its letters.
+// Empty for a text that is none of its kind. Spellings of one mailbox (MailboxKey) are one address;
+// a profile is compared without scheme, "www.", query and final slash, a name by its letters.
 std::optional<SuppressionKey> AddressSuppression(std::string_view address);
 std::optional<SuppressionKey> DomainSuppression(std::string_view domain);
 std::optional<SuppressionKey> ProfileSuppression(std::string_view url);

@@ -119,4 +119,18 @@ std::vector<MailHost> ReadMailHosts(Session& session, int limit) {
       Durability::kOneStatement);
 }
 
+std::vector<MailBudget> ReadMailBudgets(Session& session, int limit) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) {
+        std::vector<MailBudget> budgets;
+        for (const auto& row : tx.Exec("mail_budgets", limit)) {
+          MailBudget& budget = budgets.emplace_back();
+          Columns(row).Into(&budget.key, &budget.used, &budget.window_at, &budget.ends_at);
+        }
+        return budgets;
+      },
+      Durability::kOneStatement);
+}
+
 }  // namespace vedette::store

@@ -38,6 +38,16 @@ struct MailAdmission {
 MailAdmission AdmitRecipients(Session& session, const std::string& host_key,
                               const std::vector<MailPermit>& permits, int recipients);
 
+// What was used of a budget in the window that is open, for the operator.
+struct MailBudget {
+  std::string key;  // as of a permit
+  int used = 0;
+  base::Timestamp window_at{};  // its first use
+  base::Timestamp ends_at{};    // by the length that such a window has
+};
+// The most used ones first, at most `limit`.
+std::vector<MailBudget> ReadMailBudgets(Session& session, int limit);
+
 // A host that is left out, for the operator.
 struct MailHost {
   std::string key;

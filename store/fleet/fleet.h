@@ -26,6 +26,8 @@ struct Member {
   std::vector<std::string> lanes;  // domain::LaneName of what it serves; empty of no worker
   // What its doctor of mail found last, JSON: [{"check", "status", "message"}].
   std::optional<std::string> mail_check{};
+  // The providers of lookups that fail, JSON: [{"id", "failures", "left_out"}].
+  std::optional<std::string> providers{};
 };
 
 // Inserts or renews the member's heartbeat; forgets members not heard of for a day.

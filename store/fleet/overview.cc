@@ -7,14 +7,16 @@
 namespace vedette::store {
 namespace {
 
-void ReadMembers(Transaction& tx, Overview* overview) {
+std::vector<MemberView> MembersOf(Transaction& tx) {
+  std::vector<MemberView> members;
   const std::int64_t shown_s = std::chrono::seconds(Overview::kMemberShown).count();
   for (const auto& row : tx.Exec("overview_members", shown_s, Overview::kMembersMax)) {
-    MemberView& member = overview->members.emplace_back();
+    MemberView& member = members.emplace_back();
     Columns(row).Into(&member.id, &member.roles, &member.version, &member.host, &member.pid,
                       &member.started_at, &member.heartbeat_at, &member.draining, &member.counters,
-                      &member.lanes, &member.heartbeat_age, &member.mail_check);
+                      &member.lanes, &member.heartbeat_age, &member.mail_check, &member.providers);
   }
+  return members;
 }
 
 void ReadQueues(Transaction& tx, Overview* overview) {
@@ -57,11 +59,15 @@ void ReadMonitors(Transaction& tx, Overview* overview) {
 Overview ReadOverview(Session& session) {
   return InTransaction(session, [](Transaction& tx) {
     Overview overview;
-    ReadMembers(tx, &overview);
+    overview.members = MembersOf(tx);
     ReadQueues(tx, &overview);
     ReadMonitors(tx, &overview);
     return overview;
   });
+}
+
+std::vector<MemberView> ReadMembers(Session& session) {
+  return InTransaction(session, [](Transaction& tx) { return MembersOf(tx); });
 }
 
 }  // namespace vedette::store

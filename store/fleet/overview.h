@@ -25,6 +25,7 @@ struct MemberView {
   std::string counters;                     // JSON: metrics::Metrics::Summary at the heartbeat
   std::vector<std::string> lanes;           // of jobs that it serves: domain::LaneName
   std::optional<std::string> mail_check{};  // JSON, as store::Member has it
+  std::optional<std::string> providers{};   // likewise
 };
 
 struct BacklogView {
@@ -91,7 +92,9 @@ struct Overview {
   static constexpr int kTop = 10;
 };
 
-// Throws as InTransaction does (store/session.h).
+// Throw as InTransaction does (store/session.h).
 Overview ReadOverview(Session& session);
+// Its members alone.
+std::vector<MemberView> ReadMembers(Session& session);
 
 }  // namespace vedette::store

@@ -1,5 +1,6 @@
 #include "store/jobs/read.h"
 
+#include "store/audit_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -27,6 +28,18 @@ std::optional<JobView> FindJob(Transaction& tx, const Scope& scope, const base::
   return ReadView(found[0]);
 }
 
+std::optional<LookupView> FindLookup(Transaction& tx, const Scope& scope,
+                                     const base::Uuid& job_id) {
+  auto job = FindJob(tx, scope, job_id);
+  if (!job) return std::nullopt;
+  LookupView lookup{std::move(*job), {}, {}};
+  const auto found = tx.Exec("job_get_lookup", job_id);
+  Columns(found.at(0)).Into(&lookup.params_json, &lookup.rows_json);
+  // It ended between the two statements: the caller is told that it is still open.
+  if (!lookup.job.finished_at) lookup.rows_json.reset();
+  return lookup;
+}
+
 }  // namespace
 
 std::optional<JobView> GetJob(Session& session, const Scope& scope, const base::Uuid& job_id) {
@@ -35,14 +48,17 @@ std::optional<JobView> GetJob(Session& session, const Scope& scope, const base::
 
 std::optional<LookupView> GetLookup(Session& session, const Scope& scope,
                                     const base::Uuid& job_id) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<LookupView> {
-    auto job = FindJob(tx, scope, job_id);
-    if (!job) return std::nullopt;
-    LookupView lookup{std::move(*job), {}, {}};
-    const auto found = tx.Exec("job_get_lookup", job_id);
-    Columns(found.at(0)).Into(&lookup.params_json, &lookup.rows_json);
-    // It ended between the two statements: the caller is told that it is still open.
-    if (!lookup.job.finished_at) lookup.rows_json.reset();
+  return InTransaction(session, [&](Transaction& tx) { return FindLookup(tx, scope, job_id); });
+}
+
+std::optional<LookupView> GetLookup(Session& session, const base::Clock& clock,
+                                    const base::Uuid& job_id, const AuditEntry& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    auto lookup = FindLookup(tx, {}, job_id);
+    if (!lookup) return lookup;
+    AuditEntry entry = audit;
+    entry.org_id = lookup->job.org_id;
+    InsertAudit(tx, clock, entry);
     return lookup;
   });
 }

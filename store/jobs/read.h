@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job.h"
 #include "domain/job_result.h"
+#include "store/audit.h"
 #include "store/jobs/job_view.h"
 #include "store/page.h"
 #include "store/scope.h"
@@ -31,6 +33,9 @@ struct LookupView {
   std::optional<std::string> rows_json;
 };
 std::optional<LookupView> GetLookup(Session& session, const Scope& scope, const base::Uuid& job_id);
+// The same of any organisation's job, for the operator, with the audit that says who has read it.
+std::optional<LookupView> GetLookup(Session& session, const base::Clock& clock,
+                                    const base::Uuid& job_id, const AuditEntry& audit);
 
 // What the callbacks of these jobs are made of; a job that is open, or gone, has no entry.
 std::map<base::Uuid, domain::EndedLookup> ReadEndedLookups(Session& session,

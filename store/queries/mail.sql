@@ -42,6 +42,15 @@ select coalesce(max(greatest(0, extract(epoch from b.window_at + w.window_ms * i
 from unnest($1::text[], $2::int[], $3::bigint[]) as w(key, cap, window_ms) join mail_budget b using (key)
 where b.used + $4::int > w.cap
 
+-- name: mail_budgets
+-- Those whose window is open, the most used first; $1 limit.
+select key, used, window_at, window_at + b.long
+from mail_budget cross join lateral (
+  select case split_part(key, ' ', 1) when 'domain' then interval '1 hour' when 'class' then interval '1 minute'
+         else interval '1 day' end as long) b
+where window_at + b.long > now()
+order by used desc, key limit $1
+
 -- name: mail_host_block
 insert into mail_host (key, failures, blocked_until, reason, last_reply, updated_at)
 values ($1, 1, now() + $2::bigint * interval '1 millisecond', $3::smallint, $4, now())

@@ -2,7 +2,7 @@
 -- $1 seconds since the last heartbeat; $2 limit
 select id, roles, version, host, pid, started_at, heartbeat_at, draining, counters::text as counters, lanes,
   (extract(epoch from now() - heartbeat_at) * 1000)::bigint as heartbeat_age_ms,
-  mail_check
+  mail_check, providers
 from member
 where heartbeat_at > now() - $1::bigint * interval '1 second'
 order by heartbeat_at desc, id

@@ -104,6 +104,10 @@ def database(request, postgres):
     postgres.drop(name)
 
 
+# Family names of the people whom tests look up, and who are nothing else.
+LOOKED_UP = ("lovelace", "babbage", "zyxwvut", "zyaaa")
+
+
 class Vedette:
     """A `vedette serve` with all roles, on ports of its own; started, killed and started again at will."""
 
@@ -147,9 +151,12 @@ class Vedette:
             return False
 
     def stop(self):
-        """SIGTERM, and its exit status."""
+        """SIGTERM, and its exit status. Whatever the test looked up, the log names nobody."""
         self.process.terminate()
-        return self.process.wait(60)
+        status = self.process.wait(60)
+        log = self.log().lower()
+        assert not [name for name in LOOKED_UP if name in log], "the log names a person who was looked up"
+        return status
 
     def kill(self):
         self.process.kill()

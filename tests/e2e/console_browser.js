@@ -388,6 +388,24 @@ class Operator {
     await this.look('job-ended');
   }
 
+  async seeWhatMailServersSay() {
+    await this.page.getByRole('link', {name: 'Email', exact: true}).click();
+    await this.main('No process asks mail servers');
+    const servers = this.page.getByRole('region', {name: 'Mail servers that are left alone'});
+    await servers.getByText(`550 5.7.1 ${this.given.hostile}`).waitFor();
+    await this.page.getByRole('region', {name: 'Questions to mail servers'}).getByText('used up').waitFor();
+    const providers = this.page.getByRole('region', {name: 'Providers of lookups'});
+    await providers.getByText('silent', {exact: true}).waitFor();
+    await providers.getByText('[providers.gravatar] url is empty').waitFor();
+    await this.look('email');
+    await servers.getByRole('button', {name: 'Ask again: verify.example google'}).click();
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('taken off the list');
+    await dialog.getByRole('button', {name: 'Ask again', exact: true}).click();
+    await servers.getByText('left alone', {exact: true}).waitFor({state: 'hidden'});
+    await this.look('email-asked-again');
+  }
+
   async seeARun() {
     await this.page.getByRole('link', {name: 'Runs', exact: true}).click();
     await this.page.getByLabel('Status').selectOption('active');
@@ -513,7 +531,7 @@ class Operator {
     const {monitor} = this.given;
     await this.page.setViewportSize(PHONE);
     const pages = {overview: '', monitors: 'monitors', monitor: `monitors/${monitor.id}`, change: `monitors/${monitor.id}/change`, events: `monitors/${monitor.id}/rows/${this.given.row}`,
-                   jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, deliveries: 'deliveries?state=delivered', organisations: 'organisations',
+                   jobs: 'jobs', job: `jobs/${this.given.job}`, runs: 'runs', run: `runs/${this.given.run}`, email: 'email', deliveries: 'deliveries?state=delivered', organisations: 'organisations',
                    changes: 'changes', privacy: 'privacy', keys: 'keys', audit: 'audit'};
     for (const [name, hash] of Object.entries(pages)) {
       await this.go(`#/${hash}`);
@@ -574,7 +592,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
+    for (step of ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
                   'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
                   'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();

@@ -1,11 +1,11 @@
-"""A DNS server (UDP; A, AAAA and MX) whose every answer has a time to live of 0."""
+"""A DNS server (UDP; A, AAAA, MX, PTR and TXT) whose every answer has a time to live of 0."""
 
 import ipaddress
 import socket
 import struct
 import threading
 
-A, MX, AAAA = 1, 15, 28
+A, PTR, MX, TXT, AAAA = 1, 12, 15, 16, 28
 
 
 class DnsServer:
@@ -15,6 +15,7 @@ class DnsServer:
     def __init__(self):
         self.names, self.turns, self.queries = {}, {}, 0
         self.mx = {}  # of a domain: [(preference, host)]
+        self.ptr, self.txt = {}, {}  # of a name: the one name, the one text
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
@@ -38,6 +39,11 @@ class DnsServer:
         name = ".".join(labels)
         if kind == MX and name in self.mx:
             return self._mail_hosts(query, question, self.mx[name])
+        if kind == PTR and name in self.ptr:
+            return self._one(query, question, kind, self._name(self.ptr[name]))
+        if kind == TXT and name in self.txt:
+            text = self.txt[name].encode()
+            return self._one(query, question, kind, bytes([len(text)]) + text)
         answers = self.names.get(name)
         if answers is None:
             return query[:2] + b"\x81\x83" + struct.pack(">HHHH", 1, 0, 0, 0) + question
@@ -56,10 +62,19 @@ class DnsServer:
     def _mail_hosts(query, question, hosts):
         records = b""
         for preference, host in hosts:
-            labels = [label.encode() for label in host.split(".") if label]
-            data = struct.pack(">H", preference) + b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
+            data = struct.pack(">H", preference) + DnsServer._name(host)
             records += b"\xc0\x0c" + struct.pack(">HHIH", MX, 1, 0, len(data)) + data
         return query[:2] + b"\x81\x80" + struct.pack(">HHHH", 1, len(hosts), 0, 0) + question + records
+
+    @staticmethod
+    def _name(name):
+        labels = [label.encode() for label in name.split(".") if label]
+        return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
+
+    @staticmethod
+    def _one(query, question, kind, data):
+        record = b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(data)) + data
+        return query[:2] + b"\x81\x80" + struct.pack(">HHHH", 1, 1, 0, 0) + question + record
 
     def close(self):
         self.socket.close()

@@ -1,4 +1,4 @@
-"""The command line: help, version, exit statuses, `vedette verify` and `vedette probe`."""
+"""The command line: help, version, exit statuses, `vedette verify`, `vedette probe` and `vedette lookup`."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ def test_version_and_help(binary):
     assert run(binary, "--version").stdout.startswith(b"vedette 0.")
     help_text = run(binary, "--help")
     assert help_text.returncode == 0
-    for command in (b"serve", b"migrate", b"demo", b"ctl", b"probe", b"verify"):
+    for command in (b"serve", b"migrate", b"demo", b"ctl", b"probe", b"lookup", b"verify"):
         assert command in help_text.stdout
 
 
@@ -142,3 +142,53 @@ def test_probe_reaches_no_private_address_unless_allowed(binary, nginx):
 def test_probe_asks_for_name_and_description(binary):
     done = run(binary, "probe", "--url", "http://example.com/", "--watch", "title")
     assert done.returncode == 2 and b"name=description" in done.stderr
+
+
+# ---- lookup, which needs no database; these ask nobody
+
+
+def test_lookup_prints_the_answer_of_one_row_and_whom_it_asked(binary):
+    done = run(binary, "lookup", "--kind", "reverse_email", "--lead", "email=ada.lovelace+x@engines.example",
+               "--providers", "local_part,nobody")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["email"] == "ada.lovelace+x@engines.example" and answer["name"] is None
+    assert [(c["name"], c["confidence"]) for c in answer["candidates"]] == [("Ada Lovelace", 2)]
+    assert [(t["provider"], t["outcome"]) for t in answer["details"]["tries"]] == [
+        ("local_part", "found"), ("nobody", "skipped")]
+    assert answer["details"]["charged"] is False
+
+
+def test_lookup_fails_where_the_row_does(binary):
+    done = run(binary, "lookup", "--kind", "verify_age", "--lead", "name=Ada Lovelace", "--providers", "nobody")
+    assert done.returncode == 1 and json.loads(done.stdout)["error"] == "sources_failed"
+
+
+def test_lookup_knows_the_operators_lists_of_domains(binary, tmp_path):
+    domains = tmp_path / "domains"
+    domains.write_text("everybodys.test\n")
+    lead = ["--lead", "name=Ada Lovelace", "--lead", "domain=everybodys.test"]
+    done = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": str(domains)})
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["email"] == [["", "NOT_FOUND", "COMPANY"]] and answer["personal_email"] == []
+    assert answer["details"]["reason"] == "free_mailbox_domain" and answer["details"]["tries"] == []
+    thrown_away = run(binary, "lookup", "--kind", "reverse_email", "--lead", "email=ada@x.everybodys.test",
+                      environment={"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE": str(domains)})
+    assert json.loads(thrown_away.stdout)["details"]["reason"] == "disposable"
+    domains.write_text("everybodys.test\nno domain\n")
+    wrong = run(binary, "lookup", *lead, environment={"VEDETTE_EMAIL_FREE_DOMAINS_FILE": str(domains)})
+    assert wrong.returncode == 2 and f'{domains}:2: "no domain" is no domain' in wrong.stderr.decode()
+
+
+@pytest.mark.parametrize("arguments, why", [
+    ([], "--lead"),
+    (["--lead", "Ada"], "write name=value"),
+    (["--lead", "colour=green"], "vedette: lookup: --lead "),
+    (["--kind", "fly", "--lead", "name=Ada"], "--kind"),
+    (["--mode", "professional", "--lead", "name=Ada"], "--mode"),
+])
+def test_lookup_says_what_is_wrong_with_a_lead(binary, arguments, why):
+    done = run(binary, "lookup", *arguments)
+    assert done.returncode == 2 and not done.stdout
+    assert why in done.stderr.decode(), done.stderr

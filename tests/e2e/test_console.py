@@ -92,13 +92,16 @@ def vedette(binary, database, tmp_path, silent_provider):
     assert service.stop() == 0, service.log()
 
 
-def test_the_console_in_a_browser(vedette, nginx, modules, tmp_path):
+def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
     screenshots = ROOT / "build" / "screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
 
     tenant = vedette.organisation()
     assert vedette.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams",
                                {"name": f"Team {HOSTILE}", "spend_limit": 50}).status == 201
+    database.rows("insert into mail_host values ('verify.example google', 2, now() + interval '1 hour', 16, %s, now())",
+                  [f"550 5.7.1 {HOSTILE}"])
+    database.rows("insert into mail_budget values ('hello verify.example', now(), 10000)")
     answers = iter([410])
     receiver = Receiver(lambda request: next(answers, 200))
     try:

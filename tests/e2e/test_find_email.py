@@ -17,7 +17,7 @@ from certificates import Authority
 from dns_server import DnsServer
 from smtp_server import SmtpServer
 
-from conftest import ADMIN_TOKEN, Vedette, call, wait_until
+from conftest import ADMIN_TOKEN, Vedette, call, clean_environment, wait_until
 from test_lookups import ended, money_adds_up
 
 LETTERS = string.ascii_lowercase
@@ -450,3 +450,86 @@ def test_a_mail_server_that_refuses_us_is_left_alone_until_the_operator_says_so(
                    env=environment, check=True, capture_output=True)
     answer = ask(tenant, "/find-email", {"lead": {"email": "ann.zyaaa@no1.test"}})[1]
     assert answer["email"] == [["ann.zyaaa@no1.test", "OK", "COMPANY"]]
+
+
+def test_a_greylisted_address_is_unknown_while_its_client_waits_and_ok_in_the_second_round_otherwise(make_world):
+    world = make_world(extra={"VEDETTE_TESTING_MAIL_WINDOW_MS": "1000"})
+    asked = set()
+
+    def greylist(local, domain):
+        """Each recipient is sent away once, those that should not exist too."""
+        if (local, domain) in asked:
+            return None
+        asked.add((local, domain))
+        return "451 4.7.1 come again later"
+
+    world.mail.rcpt = greylist
+    world.serve("grey.test")
+    world.start()
+    tenant = world.vedette.organisation(100)
+    status, answer = ask(tenant, "/find-email", {"lead": {"email": "ann.zyaaa@grey.test"}})
+    assert status == 200 and answer["email"] == [["ann.zyaaa@grey.test", "UNKNOWN", "COMPANY"]], answer
+    assert answer["details"]["reason"] == "greylisted" and answer["details"]["charged"] is False
+    done = ended(tenant, tenant.post("/find-email-async", {"lead": {"email": "ann.zyaab@grey.test"}})["task_id"])
+    assert done["status"] == "completed", done
+    assert done["result"]["email"] == [["ann.zyaab@grey.test", "OK", "COMPANY"]]
+    assert done["charge_amount"] == 1 and float(tenant.money()["balance"]) == 99
+    assert world.mail.recipients().count("ann.zyaab@grey.test") == 2
+
+
+OUR_ADDRESS, BACKWARDS = "93.184.216.34", "34.216.184.93"  # nothing is sent there: a DNS of the test speaks of it
+
+
+@pytest.fixture
+def clinic(binary):
+    """A machine of which the DNS of the test says what it should, and the doctor who examines it."""
+    mail, dns = SmtpServer(lambda local, domain: local == "ann"), DnsServer()
+    dns.names.update({"verify.example.org": [[OUR_ADDRESS]], "mx.test": [["127.0.0.1"]]})
+    dns.mx.update({"verify.example.org": [(10, "mx.test")], "acme.test": [(10, "mx.test")]})
+    dns.ptr[BACKWARDS + ".in-addr.arpa"] = "verify.example.org"
+    dns.txt["verify.example.org"] = "v=spf1 a -all"
+    environment = clean_environment({
+        "VEDETTE_NET_DNS_SERVERS": dns.address, "VEDETTE_NET_ALLOW": "127.0.0.0/8",
+        "VEDETTE_EMAIL_SMTP_HELLO_NAME": "verify.example.org", "VEDETTE_EMAIL_SMTP_PORT": str(mail.port),
+        "VEDETTE_EMAIL_SMTP_PUBLIC_ADDRESS": OUR_ADDRESS, "VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS": "acme.test",
+        "VEDETTE_EMAIL_SMTP_DOCTOR_LISTS": "list.test"})
+
+    def examine(*arguments):
+        done = subprocess.run([binary, "ctl", "email", "doctor", "--json", *arguments], env=environment,
+                              capture_output=True, text=True, timeout=120)
+        assert done.stdout, done.stderr
+        said = json.loads(done.stdout)
+        return done.returncode, {c["check"].split(" ")[0]: (c["status"], c["message"]) for c in said["checks"]}, said
+
+    yield dns, examine
+    mail.close()
+    dns.close()
+
+
+def test_the_doctor_says_of_each_check_what_is_wrong_and_what_to_do(clinic):
+    dns, examine = clinic
+    status, checks, said = examine("--to", "ann@acme.test", "--to", "bob@acme.test")
+    assert status == 0 and {state for state, _ in checks.values()} == {"ok"}, checks
+    assert len(checks) == 6, checks
+    ann, bob = said["verified"]
+    assert (ann["status"], ann["reply"]["code"], ann["control"]["code"], ann["mx"]) == ("OK", 250, 550, "mx.test")
+    assert (bob["status"], bob["reason"], bob["reply"]["enhanced"]) == ("NOT_FOUND", "refused", "5.1.1")
+
+    listed = BACKWARDS + ".list.test"
+    dns.names[listed] = [["127.255.255.254"]]
+    del dns.txt["verify.example.org"]
+    dns.ptr[BACKWARDS + ".in-addr.arpa"] = "mail.example.org"
+    dns.names["mail.example.org"] = [[OUR_ADDRESS]]
+    status, checks, _ = examine()
+    assert status == 0, "warnings are no failure"
+    for check, hint in {"list": "refuses this resolver", "mail_from": "SPF", "reverse_name": "hello_name"}.items():
+        assert checks[check][0] == "warn" and hint in checks[check][1], checks
+
+    dns.names[listed] = [["127.0.0.2"]]
+    dns.ptr.clear()
+    del dns.names["verify.example.org"], dns.mx["verify.example.org"]
+    status, checks, _ = examine()
+    assert status == 1
+    for check, hint in {"list": "is listed", "mail_from": "no MX record", "reverse_name": "no reverse name",
+                        "hello_name": "does not resolve"}.items():
+        assert checks[check][0] == "fail" and hint in checks[check][1], checks

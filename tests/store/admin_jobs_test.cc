@@ -137,6 +137,32 @@ TEST_F(AdminJobs, AJobIsShownWithItsBlocksItsChunksAndTheirLastError) {
   EXPECT_EQ(Ask("GET", "/admin/v1/jobs/" + base::Uuid::V4().ToString()).status, 404);
 }
 
+TEST_F(AdminJobs, RowsAreShownOnDemandAloneAndWhoReadThemIsAudited) {
+  const std::string job = NewJob(2);
+  EXPECT_FALSE(Ask("GET", "/admin/v1/jobs/" + job).body.contains("rows"));
+  EXPECT_EQ(Ask("GET", "/admin/v1/jobs/" + job + "?rows=maybe").status, 422);
+  EXPECT_EQ(Ask("GET", "/admin/v1/jobs/" + base::Uuid::V4().ToString() + "?rows=true").status, 404);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'job.rows'"), "0");
+  const Json open = Ask("GET", "/admin/v1/jobs/" + job + "?rows=true").body["rows"];
+  ASSERT_EQ(open.size(), 2U);
+  EXPECT_EQ(open[1]["lead"]["name"], "Ada Lovelace");
+  EXPECT_EQ(open[1]["lead"]["company"], 1);
+  EXPECT_TRUE(open[1]["result"].is_null());
+  store::RecordJobChunks(
+      session, clock, *base::Uuid::Parse(job),
+      {JobsTest::Progress(Claim(), R"({"rows": [[{"email": "a@x.example"}], null]})")});
+  Terminate(job);
+  const Json ended = Ask("GET", "/admin/v1/jobs/" + job + "?rows=true").body["rows"];
+  EXPECT_EQ(ended[0]["result"]["email"], "a@x.example");
+  EXPECT_TRUE(ended[1]["result"].is_null());
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'job.rows'"), "2");
+  const Json entry = Ask("GET", "/admin/v1/audit?limit=1").body["items"][0];
+  EXPECT_EQ(entry["action"], "job.rows");
+  EXPECT_EQ(entry["target"], job);
+  EXPECT_EQ(entry["org_id"], org);
+  EXPECT_EQ(base::DumpJson(entry).find("Lovelace"), std::string::npos);
+}
+
 TEST_F(AdminJobs, TerminationEndsAJobOnceReturnsItsMoneyAndIsAudited) {
   const std::string job = NewJob(3);
   ExpectTheMoneyShownAddsUp();

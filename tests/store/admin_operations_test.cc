@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include "domain/names.h"
 #include "domain/row_values.h"
 #include "store/fleet/fleet.h"
@@ -459,6 +462,38 @@ TEST_F(Operations, DeadDeliveriesAreReplayedByFilterAndTheDeliverersWoken) {
   EXPECT_EQ(Ask("POST", "/admin/v1/deliveries/replay", Object({{"since", "yesterday"}})).status,
             422);
   EXPECT_EQ(Ask("POST", "/admin/v1/deliveries/replay", Object({{"state", "dead"}})).status, 422);
+}
+
+TEST_F(Operations, ProvidersAreShownWithWhyTheyAreOffAndWhereTheyFail) {
+  config.providers.http["mine"].url = "http://127.0.0.1:1/";
+  config.lookups.find_email = {"store", "mine"};
+  config.smtp.hello_name.clear();
+  Sql("insert into member (id, roles, version, host, pid, providers) values (gen_random_uuid(), "
+      "'{worker}', '1', 'there', 7, '[{\"id\":\"mine\",\"failures\":5,\"left_out\":true}]'), "
+      "(gen_random_uuid(), '{worker}', '1', 'here', 8, '[]')");
+  std::map<std::string, Json> of;
+  const Json items = Ask("GET", "/admin/v1/providers").body["items"];
+  for (const Json& item : items) {
+    EXPECT_TRUE(of.emplace(item["id"].get<std::string>(), item).second) << item;
+  }
+  for (const char* id : {"store", "website", "pattern", "smtp", "dns", "wkd", "gravatar",
+                         "local_part", "pages", "wikidata", "mine"}) {
+    EXPECT_TRUE(of.contains(id)) << id;
+  }
+  EXPECT_FALSE(of.contains("null"));
+  EXPECT_EQ(of["store"]["state"], "on");
+  EXPECT_EQ(of["store"]["kind"], "own");
+  EXPECT_TRUE(of["store"]["why"].is_null());
+  EXPECT_EQ(of["gravatar"]["state"], "off");
+  EXPECT_EQ(of["gravatar"]["why"], "[providers.gravatar] url is empty");
+  EXPECT_EQ(of["smtp"]["why"], "[email.smtp] hello_name is empty");
+  EXPECT_EQ(of["mine"]["kind"], "service");
+  EXPECT_EQ(of["mine"]["orders"], Json::array({"find_email"}));
+  ASSERT_EQ(of["mine"]["failing"].size(), 1U);
+  EXPECT_EQ(of["mine"]["failing"][0]["host"], "there");
+  EXPECT_EQ(of["mine"]["failing"][0]["failures"], 5);
+  EXPECT_EQ(of["mine"]["failing"][0]["left_out"], true);
+  EXPECT_TRUE(of["store"]["failing"].empty());
 }
 
 TEST_F(Operations, TheOverviewShowsTheFleetAndItsQueues) {

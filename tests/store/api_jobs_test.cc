@@ -3,6 +3,8 @@
 
 #include <pqxx/pqxx>
 
+#include "domain/email/email_fact.h"
+#include "store/email/email_memory.h"
 #include "tests/store/api_jobs_support.h"
 
 namespace vedette::test {
@@ -241,6 +243,15 @@ TEST_F(ApiJobs, APersonalLeadWithItsAddressNeedsNoJob) {
   EXPECT_TRUE(reply.body["details"]["task_id"].is_null());
   EXPECT_EQ(reply.body["details"]["charge_amount"], 0);
   EXPECT_EQ(reply.body["crm"], 42);
+  EXPECT_EQ(reply.body["personal_email"][0][1], "UNKNOWN");
+  domain::EmailFact known;
+  known.address = "ada@home.example";
+  known.verdict = domain::Verdict::kOk;
+  known.provider = "smtp";
+  known.checked_at = clock.Now();
+  known.until = clock.Now() + std::chrono::hours(24);
+  store::LearnEmail(session, {*base::Uuid::Parse(acme.org_id), {known}, "", {}});
+  EXPECT_EQ(Ask("POST", "/find-email", body).body["personal_email"][0][1], "OK");
   EXPECT_EQ(Sql("select count(*) from job"), "0");
   EXPECT_EQ(Ask("POST", "/find-email-async", body).body["estimated_cost_cents"], 0);
 }

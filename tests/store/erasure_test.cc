@@ -372,5 +372,21 @@ TEST_F(Erasure, MailServersThatAreLeftAloneAreListedAndReleasedWithAnAudit) {
   EXPECT_TRUE(Ask("GET", "/admin/v1/email/hosts").body["items"][0]["blocked_until"].is_null());
 }
 
+TEST_F(Erasure, BudgetsOfMailServersAreListedWhileTheirWindowIsOpen) {
+  Sql("insert into mail_budget values ('domain acme.com', now() - interval '59 minutes', 7), "
+      "('domain old.com', now() - interval '61 minutes', 60), ('class verify.example google', "
+      "now() - interval '2 minutes', 3), ('hello verify.example', now() - interval '2 hours', 9)");
+  const Json items = Ask("GET", "/admin/v1/email/budgets").body["items"];
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0]["key"], "hello verify.example");
+  EXPECT_EQ(items[0]["used"], 9);
+  EXPECT_EQ(items[0]["max"], config.smtp.per_day);
+  EXPECT_EQ(items[1]["key"], "domain acme.com");
+  EXPECT_EQ(items[1]["max"], config.smtp.per_domain_hour);
+  EXPECT_GT(items[1]["ends_at"], items[1]["window_at"]);
+  EXPECT_EQ(Ask("GET", "/admin/v1/email/budgets?limit=1").body["items"].size(), 1U);
+  EXPECT_EQ(Ask("GET", "/admin/v1/email/budgets?limit=0").status, 422);
+}
+
 }  // namespace
 }  // namespace vedette::test

@@ -149,6 +149,40 @@ TEST_F(MaintenanceTest, ExpiredTokensSessionsAndAssertionsAreForgottenAndNoOther
   EXPECT_EQ(Sql("select bool_and(expires_at > now()) from access_token"), "t");
 }
 
+// The times that docs/privacy.md and docs/email.md promise.
+TEST_F(MaintenanceTest, WhatLookupsHaveLearntGoesWhenItsTimeIsOver) {
+  const auto ago = [](const char* age) { return "now() - interval '" + std::string(age) + "'"; };
+  const std::string of = "'" + org.ToString() + "'";
+  for (const char* until : {"1 second", "-1 hour"}) {
+    Sql("insert into email_fact (org_id, address, verdict, stated, provider, checked_at, until) "
+        "values (" +
+        of + ", gen_random_uuid()::text, 0, true, 'smtp', now(), " + ago(until) + ")");
+  }
+  for (const char* last : {"366 days", "364 days"}) {
+    Sql("insert into domain_pattern values (" + of + ", gen_random_uuid()::text, 0, 1, 0, " +
+        ago(last) + ")");
+    Sql("insert into company_domain values (" + of +
+        ", substr(sha256(gen_random_uuid()::text::bytea), 1, 16), 'acme.com', 1, " + ago(last) +
+        ")");
+  }
+  for (const char* last : {"31 days", "29 days"}) {
+    Sql("insert into mail_domain (domain, mx_kind, hosts, class, mx_at, control, control_at) "
+        "values (gen_random_uuid()::text, 0, '{}', 0, " +
+        ago(last) + ", 'c', now())");
+    Sql("insert into mail_host values (gen_random_uuid()::text, 1, null, 1, '', " + ago(last) +
+        ")");
+  }
+  for (const char* began : {"3 days", "1 day"}) {
+    Sql("insert into mail_budget values (gen_random_uuid()::text, " + ago(began) + ", 1)");
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  for (const char* table : {"email_fact", "domain_pattern", "company_domain", "mail_domain",
+                            "mail_host", "mail_budget"}) {
+    EXPECT_EQ(Sql(std::string("select count(*) from ") + table), "1") << table;
+  }
+  EXPECT_EQ(Sql("select bool_and(until > now()) from email_fact"), "t");
+}
+
 TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
   const auto insert = [this](int kind, int n, const std::string& expires_in) {
     Sql("insert into access_token (token_sha256, id, kind, org_id, principal_id, user_id, "

@@ -45,11 +45,6 @@ domain::FindRow RowOf(const Cells& cells) {
   return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
 }
 
-std::string KeyOfAddress(const std::string& text) {
-  const auto address = domain::ParseAddress(text);
-  return address ? address->Key() : std::string();
-}
-
 // What an address is as where its verifier gave no verdict.
 domain::AddressVerdict NoVerdict(const Asked& asked) {
   using domain::VerdictReason;
@@ -108,7 +103,9 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
                         {std::string(kErrorInvalidLead), "The stored lead cannot be read."}));
   }
   // A lead's own address may be known already, whether or not it is to be verified.
-  if (const auto found = domain::AnswerAtOnce(request_.mode, *person, true)) {
+  const std::string known_address = domain::KnownAddress(request_.mode, *person);
+  const auto found = domain::AnswerAtOnce(request_.mode, *person, true);
+  if (found && known_address.empty()) {
     parts_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
     return done(Done(*person, *found));
   }
@@ -117,9 +114,8 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   question.org_id = request.org_id;
   question.keys = domain::SuppressionKeys(*person);
   const auto now = parts_.clock.SinceBoot();
-  const auto [it, is_new] =
-      rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
-  if (IsOwn(it->second)) question.address = KeyOfAddress(it->second.person->email);
+  rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
+  question.address = known_address;
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
       return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
@@ -133,8 +129,8 @@ bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& kn
   const Row& row = rows_.at(id);
   parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
   // It looks like a lead about whom nothing was found.
-  if (IsOwn(row)) {
-    End(id, *domain::AnswerAtOnce(request_.mode, *row.person, false), {});
+  if (const auto own = domain::AnswerAtOnce(request_.mode, *row.person, false)) {
+    End(id, *own, {});
   } else {
     Finish(id, domain::FindEnd::kWorked);
   }
@@ -144,6 +140,10 @@ bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& kn
 void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
   if (EndIfSuppressed(id, known)) return;
   Row& row = rows_.at(id);
+  if (auto at_once = domain::AnswerAtOnce(request_.mode, *row.person, true)) {
+    if (!known.facts.empty()) domain::ApplyFact(known.facts.front(), &*at_once);
+    return End(id, *at_once, {});
+  }
   if (auto own = domain::OwnAddressToVerify(request_.mode, *row.person)) {
     if (!known.facts.empty()) {
       domain::ApplyVerdict(domain::VerdictOf(known.facts.front()), &*own);

@@ -150,6 +150,7 @@ void PeopleRunner::AskTheList(RowId id) {
   question.keys = domain::SuppressionKeys(*row.person);
   for (const std::string& url : row.subject.urls) {
     if (auto key = domain::ProfileSuppression(url)) question.keys.push_back(std::move(*key));
+    if (auto key = domain::DomainSuppression(url)) question.keys.push_back(std::move(*key));
   }
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) return BreakOff(id, ListUnread());

@@ -26,6 +26,8 @@ class Breaker {
     return failures_ >= failures_max_ && now < opened_at_ + open_for_;
   }
 
+  int failures() const { return failures_; }
+
   void Answered() { failures_ = 0; }
   void Failed(std::chrono::nanoseconds now) {
     // Failures of what was under way when it opened do not prolong it.

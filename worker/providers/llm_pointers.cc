@@ -23,6 +23,14 @@ constexpr std::string_view kInstructions =
 constexpr std::string_view kPersonInstructions =
     "You point to pages that name who is behind one address of email. You are given the address "
     "and pages. Answer with one JSON object and nothing else. It has to fit this JSON Schema:\n";
+constexpr std::string_view kAddressInstructions =
+    "You point to pages that state an address of email of one person. You are given what is known "
+    "of the person, and pages. Answer with one JSON object and nothing else. It has to fit this "
+    "JSON Schema:\n";
+constexpr std::string_view kAddressRules =
+    "\nEach item has the URL of a page and a quote of at most 300 characters that stands on it "
+    "word for word, with the address in it. Point only to addresses of this very person, and to "
+    "nothing that you only remember. No such page: items is empty.\n";
 constexpr std::string_view kAgeRules =
     "\nEach item has the URL of a page and a quote of at most 300 characters that stands on it "
     "word "
@@ -53,6 +61,23 @@ Json Schema() {
   return Object(std::move(properties));
 }
 
+// What the model is told before and after the schema.
+struct Words {
+  std::string_view instructions;
+  std::string_view rules;
+};
+Words WordsOf(PointTo what) {
+  switch (what) {
+    case PointTo::kAddress:
+      return {kAddressInstructions, kAddressRules};
+    case PointTo::kPerson:
+      return {kPersonInstructions, kPersonRules};
+    case PointTo::kAge:
+      break;
+  }
+  return {kInstructions, kAgeRules};
+}
+
 domain::Failure Invalid(std::string_view what) {
   return {"invalid_answer",
           "The model's answer does not fit the schema: " + std::string(what) + ".",
@@ -72,10 +97,10 @@ std::string PointersRequestBody(const config::LlmProviderConfig& config, PointTo
                                 const std::vector<pages::PageText>& pages) {
   const Json schema = Schema();
   Json messages = Json::array();
-  const bool is_age = what == PointTo::kAge;
-  std::string instructions(is_age ? kInstructions : kPersonInstructions);
+  const Words words = WordsOf(what);
+  std::string instructions(words.instructions);
   instructions += base::DumpJson(schema);
-  instructions += is_age ? kAgeRules : kPersonRules;
+  instructions += words.rules;
   instructions += kAllIsData;
   messages.push_back(ChatMessage("system", instructions));
   for (const pages::PageText& page : pages) {

@@ -26,8 +26,9 @@ struct Pointer {
 
 // To what it is to point.
 enum class PointTo : std::uint8_t {
-  kAge,     // statements about the subject's birth, age or death
-  kPerson,  // the name of who is behind the subject's address
+  kAddress,  // an address of the person's
+  kAge,      // statements about the subject's birth, age or death
+  kPerson,   // the name of who is behind the subject's address
 };
 
 // The body of POST /chat/completions. The pages and the person stand in it as JSON strings, which

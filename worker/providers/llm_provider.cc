@@ -16,6 +16,7 @@
 #include "pages/page_forms.h"
 #include "worker/providers/llm_pointers.h"
 #include "worker/providers/reverse_reading.h"
+#include "worker/providers/site_reading.h"
 #include "worker/providers/subject_pages.h"
 #include "worker/services/chat_completion.h"
 #include "worker/services/service_call.h"
@@ -36,6 +37,32 @@ struct ClaimsPage final : SitePage {
 struct PersonPage final : SitePage {
   domain::PersonFound person;
 };
+
+struct CandidatesPage final : SitePage {
+  domain::Candidates candidates;
+};
+
+// The person's addresses on the page, as far as they stand in a quote that stands on the page.
+domain::Candidates CandidatesInQuotes(const LookupRequest& request,
+                                      const pages::FetchedPage& fetched,
+                                      const std::vector<std::string>& quotes,
+                                      pages::ReadingTime& time) {
+  const auto seen = ReadSubjectPage(fetched, time);
+  const pages::PageForms forms(fetched);
+  if (!seen || forms.IsBinary()) return {};
+  const auto found = pages::FindAddressesOnPage(forms.text(), time.stop());
+  domain::Candidates quoted;
+  for (auto& candidate : CandidatesOnPage(*request.person, request.mode, fetched.url, found)) {
+    const auto quote = std::find_if(quotes.begin(), quotes.end(), [&](const std::string& one) {
+      return one.find(candidate.address) != std::string::npos &&
+             seen->text.find(one) != std::string::npos;
+    });
+    if (quote == quotes.end()) continue;
+    candidate.quote = *quote;
+    quoted.push_back(std::move(candidate));
+  }
+  return quoted;
+}
 
 // What the page says of who is behind the address, as far as the names stand in a quote that stands
 // on the page.
@@ -59,6 +86,11 @@ domain::PersonFound PersonInQuotes(const domain::Address& address,
   std::erase_if(person.candidates,
                 [&](const domain::NameCandidate& one) { return !is_quoted(one.name); });
   return person;
+}
+
+PointTo WhatToPointTo(Lookup lookup) {
+  if (lookup == Lookup::kFindEmail) return PointTo::kAddress;
+  return lookup == Lookup::kReverseEmail ? PointTo::kPerson : PointTo::kAge;
 }
 
 // The quotes of each page that the model points to.
@@ -86,6 +118,7 @@ struct LlmProvider::Impl {
     std::vector<pages::PageText> pages{};
     domain::AgeClaims claims{};
     domain::PersonFound person{};
+    domain::Candidates candidates{};
   };
   using SearchPtr = std::shared_ptr<Search>;
 
@@ -111,6 +144,8 @@ struct LlmProvider::Impl {
                   std::vector<std::string> quotes);
   void ReadPersons(const SearchPtr& search, std::vector<SiteVisit> visits,
                    std::vector<std::string> quotes);
+  void ReadCandidates(const SearchPtr& search, std::vector<SiteVisit> visits,
+                      std::vector<std::string> quotes);
   WalkRequest WalkOf(const Search& search, std::vector<SiteVisit> visits) const;
 
   const base::Clock& clock;
@@ -167,8 +202,8 @@ void LlmProvider::Impl::AskModel(const SearchPtr& search) {
     question.on_turn = [may_call = search->request.may_call](milliseconds) { return may_call(); };
   }
   question.body = [search, asked = model] {
-    const PointTo what = search->address ? PointTo::kPerson : PointTo::kAge;
-    return PointersRequestBody(asked, what, search->subject, search->pages);
+    return PointersRequestBody(asked, WhatToPointTo(search->request.lookup), search->subject,
+                               search->pages);
   };
   caller.Ask(std::move(question), [this, search](ServiceAnswer answer) {
     if (auto* failure = std::get_if<domain::Failure>(&answer)) {
@@ -190,6 +225,9 @@ void LlmProvider::Impl::ReadPointed(const SearchPtr& search, const Quotes& quote
   // A page may have come by a redirect: every quote is looked for on every page.
   std::vector<std::string> all;
   for (const auto& [url, quoted] : quotes) all.insert(all.end(), quoted.begin(), quoted.end());
+  if (search->request.lookup == Lookup::kFindEmail) {
+    return ReadCandidates(search, std::move(visits), std::move(all));
+  }
   if (search->address) return ReadPersons(search, std::move(visits), std::move(all));
   ReadClaims(search, std::move(visits), std::move(all));
 }
@@ -215,6 +253,30 @@ void LlmProvider::Impl::ReadPersons(const SearchPtr& search, std::vector<SiteVis
       [search](std::optional<domain::Failure> failure) {
         const bool is_found = !search->person.name.empty() || !search->person.candidates.empty();
         if (is_found) return search->done(std::move(search->person));
+        if (failure) return search->done(std::move(*failure));
+        search->done(Nothing{});
+      });
+}
+
+void LlmProvider::Impl::ReadCandidates(const SearchPtr& search, std::vector<SiteVisit> visits,
+                                       std::vector<std::string> quotes) {
+  auto read = [request = search->request, quotes = std::move(quotes)](
+                  const pages::FetchedPage& fetched,
+                  pages::ReadingTime& time) -> std::shared_ptr<const SitePage> {
+    auto page = std::make_shared<CandidatesPage>();
+    page->url = fetched.url;
+    page->candidates = CandidatesInQuotes(request, fetched, quotes, time);
+    return page;
+  };
+  walker.Start(
+      WalkOf(*search, std::move(visits)), std::move(read),
+      [search](const SitePage& page) {
+        const auto* found = dynamic_cast<const CandidatesPage*>(&page);
+        if (found != nullptr) search->candidates = found->candidates;
+        return search->candidates.empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+      },
+      [search](std::optional<domain::Failure> failure) {
+        if (!search->candidates.empty()) return search->done(std::move(search->candidates));
         if (failure) return search->done(std::move(*failure));
         search->done(Nothing{});
       });
@@ -264,7 +326,8 @@ std::string_view LlmProvider::id() const {
 
 void LlmProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
   const bool is_reverse = request.lookup == Lookup::kReverseEmail;
-  const bool serves = is_reverse || request.lookup == Lookup::kVerifyAge;
+  const bool serves =
+      is_reverse || request.lookup == Lookup::kVerifyAge || request.lookup == Lookup::kFindEmail;
   auto address = is_reverse ? domain::ParseAddress(request.address) : std::nullopt;
   if (!serves || request.person == nullptr || is_reverse != address.has_value()) {
     return done(Nothing{});

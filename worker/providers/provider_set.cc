@@ -60,6 +60,16 @@ void ProviderSet::Ask(const std::string& id, LookupRequest request,
   });
 }
 
+std::vector<AilingProvider> ProviderSet::Ailing() const {
+  const auto now = clock_.SinceBoot();
+  std::vector<AilingProvider> ailing;
+  for (const auto& [id, member] : members_) {
+    if (member.breaker.failures() == 0) continue;
+    ailing.push_back({id, member.breaker.failures(), member.breaker.IsOpen(now)});
+  }
+  return ailing;
+}
+
 void ProviderSet::Judge(Member& member, const Failure& failure) {
   const auto now = clock_.SinceBoot();
   if (IsOurs(failure)) return;

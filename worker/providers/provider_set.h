@@ -32,6 +32,13 @@ struct Asked {
   std::chrono::milliseconds retry_after{};        // what the provider asks for
 };
 
+// A provider that has failed since it last answered.
+struct AilingProvider {
+  std::string id;
+  int failures = 0;       // in a row, counted up to breaker_failures
+  bool left_out = false;  // its breaker is open
+};
+
 // Error classes of TryOutcome::kSkipped.
 inline constexpr std::string_view kSkippedBreakerOpen = "breaker_open";
 inline constexpr std::string_view kSkippedNotConfigured = "not_configured";
@@ -50,6 +57,9 @@ class ProviderSet {
   // `done` is called exactly once, possibly before Ask returns. A provider whose breaker is open,
   // or that this process does not know, is not asked.
   void Ask(const std::string& id, LookupRequest request, std::function<void(Asked)> done);
+
+  // By id.
+  std::vector<AilingProvider> Ailing() const;
 
  private:
   struct Member {

@@ -36,20 +36,6 @@ TEST(Providers, OneThatIsAskedIsKnownAndHasAUrl) {
   EXPECT_THAT(ErrorOf("[providers.http.mine]\nurll = \"http://a/\"\n"), HasSubstr("unknown key"));
 }
 
-TEST(Providers, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
-  const Config config = Load("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n",
-                             {{"VEDETTE_PROVIDERS_LLM_SCOUT_TOKENS_MAX", "7"},
-                              {"VEDETTE_LOOKUPS_VERIFY_AGE", "pages,scout"}});
-  ASSERT_EQ(config.providers.llm.size(), 1U);
-  EXPECT_EQ(config.providers.llm.at("scout").tokens_max, 7);
-  EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\n"), HasSubstr("a model"));
-  EXPECT_THAT(ErrorOf("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
-              HasSubstr("is taken"));
-  EXPECT_THAT(ErrorOf("[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n[lookups]\n"
-                      "find_email = [\"scout\"]\n"),
-              HasSubstr("there is no [providers.http.scout]"));
-}
-
 TEST(Waits, FollowALowerLimitOfConnectionsUnlessTheyAreSet) {
   EXPECT_EQ(Load("[api]\nconnections_max = 100\n").waits.waits_max, 50);
   EXPECT_THAT(ErrorOf("[api]\nconnections_max = 100\nwaits_max = 51\n"),

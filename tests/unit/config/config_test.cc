@@ -108,7 +108,8 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
   EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
   EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>() + MembersOf<AgeConfig>());
-  EXPECT_EQ(keys["email"], MembersOf<EmailConfig>());
+  EXPECT_EQ(keys["email"] + 2,  // the domains of its two files
+            MembersOf<EmailConfig>() + MembersOf<MailDomainsConfig>());
   EXPECT_EQ(keys["providers"] + 3,
             MembersOf<ProvidersConfig>());  // ids of services, models, recipes
   EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
@@ -117,10 +118,10 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["investigations"] + 1, MembersOf<InvestigationsConfig>());  // its price
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
   // The memory of the API, its waits, its previews and its URL are in its section, the fetches of
-  // keys in that of OAuth, cents_per_credit is in that of the prices; each tier's probe and their
-  // defaults have a section, and so have what is particular to ages and the prices of workflows;
-  // the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 7 + 6);
+  // keys in that of OAuth, cents_per_credit is in that of the prices, files of domains in that of
+  // email; each tier's probe and their defaults have a section, and so have what is particular to
+  // ages and the prices of workflows; the tokens' names are free.
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 8 + 6);
 }
 
 // Values one of which every key takes and none of which is a default.
@@ -156,6 +157,7 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "true",
                                            "dns",
                                            VEDETTE_SOURCE_DIR "/tests/unit/config",
+                                           VEDETTE_SOURCE_DIR "/tests/unit/config/domains.txt",
                                            ""};
 
 // How a value may stand in TOML.

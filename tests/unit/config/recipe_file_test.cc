@@ -9,6 +9,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/domain_list_file.h"
 #include "config/provider_rules.h"
 
 namespace vedette::config {
@@ -245,6 +246,53 @@ TEST_F(RecipesDir, AnIdOfOursIsTaken) {
 TEST_F(RecipesDir, AFolderThatIsNotThereStopsTheStart) {
   const std::string path = folder_.Write("x.conf", "[providers]\nrecipes_dir = \"/nowhere\"\n");
   EXPECT_THROW(LoadConfig(path, {}), ConfigError);
+}
+
+TEST_F(RecipesDir, ModelsAreNamedLikewiseAndNeedAUrlAndAModel) {
+  const std::string model = "[providers.llm.scout]\nurl = \"http://a/\"\nmodel = \"m\"\n";
+  const Config config = LoadConfig(folder_.Write("models.conf", model),
+                                   {{"VEDETTE_PROVIDERS_LLM_SCOUT_TOKENS_MAX", "7"},
+                                    {"VEDETTE_LOOKUPS_VERIFY_AGE", "pages,scout"},
+                                    {"VEDETTE_LOOKUPS_FIND_EMAIL", "store,scout"},
+                                    {"VEDETTE_LOOKUPS_FIND_EMAIL_PERSONAL", "scout"}});
+  ASSERT_EQ(config.providers.llm.size(), 1U);
+  EXPECT_TRUE(FindersOf(config).Finds("scout", domain::FindMode::kPersonal));
+  EXPECT_EQ(config.providers.llm.at("scout").tokens_max, 7);
+  EXPECT_THAT(Load("[providers.llm.scout]\nurl = \"http://a/\"\n"), HasSubstr("a model"));
+  EXPECT_THAT(Load("[providers.llm.pages]\nurl = \"http://a/\"\nmodel = \"m\"\n"),
+              HasSubstr("is taken"));
+  EXPECT_THAT(Load(model + "[lookups]\ncompany_domain = [\"scout\"]\n"),
+              HasSubstr("there is no [providers.http.scout]"));
+}
+
+TEST(DomainList, HasADomainALine) {
+  const char* path = VEDETTE_SOURCE_DIR "/tests/unit/config/domains.txt";
+  const std::vector<std::string> domains{"everybodys-mail.test", "mail.test", "xn--mll-hoa.test"};
+  EXPECT_EQ(ReadDomainList(path, "[email] free_domains_file"), domains);
+  EXPECT_TRUE(ReadDomainList("", "[email] free_domains_file").empty());
+  const Config config = LoadConfig(std::nullopt, {{"VEDETTE_EMAIL_FREE_DOMAINS_FILE", path},
+                                                  {"VEDETTE_EMAIL_DISPOSABLE_DOMAINS_FILE", path}});
+  EXPECT_EQ(config.mail_domains.free, domains);
+  EXPECT_EQ(config.mail_domains.disposable, domains);
+}
+
+TEST(DomainList, WhatIsNoDomainStopsTheStart) {
+  const Folder folder;
+  const auto error = [](const std::string& path) -> std::string {
+    try {
+      ReadDomainList(path, "[email] free_domains_file");
+    } catch (const ConfigError& thrown) {
+      return thrown.what();
+    }
+    return "no error";
+  };
+  const std::string path = folder.Write("domains", "mail.test\n\nann@mail.test\n");
+  EXPECT_EQ(error(path), path + ":3: \"ann@mail.test\" is no domain");
+  for (const char* line : {"com", "10.0.0.1", "*.test", "a..test", "mail.test # ours"}) {
+    EXPECT_THAT(error(folder.Write("domains", line)), HasSubstr(":1: ")) << line;
+  }
+  EXPECT_THAT(error("/nowhere"), HasSubstr("[email] free_domains_file: /nowhere cannot be read"));
+  EXPECT_THAT(error(folder.path()), HasSubstr("cannot be read"));
 }
 
 }  // namespace

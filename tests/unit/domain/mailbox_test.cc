@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "domain/email/disposable_domains.h"
+
 namespace vedette::domain {
 namespace {
 
@@ -23,6 +25,22 @@ TEST(MailboxTest, ARoleIsNobodysAtEveryDomain) {
   EXPECT_EQ(ClassOf(*ParseAddress("ada@mailinator.com")), MailboxClass::kDisposable);
   EXPECT_EQ(ClassOf(*ParseAddress("ada@gmail.com")), MailboxClass::kFree);
   EXPECT_EQ(ClassOf(*ParseAddress("infante@engines.example")), MailboxClass::kCompany);
+}
+
+TEST(MailboxTest, TheOperatorsDomainsAreAddedToOurs) {
+  const Address free = *ParseAddress("ada@everybodys.test");
+  const Address thrown_away = *ParseAddress("ada@a.gone-tomorrow.test");
+  EXPECT_EQ(ClassOf(free), MailboxClass::kCompany);
+  EXPECT_EQ(ClassOf(thrown_away), MailboxClass::kCompany);
+  AddFreeMailboxDomains({"everybodys.test"});
+  AddDisposableDomains({"gone-tomorrow.test"});
+  EXPECT_EQ(ClassOf(free), MailboxClass::kFree);
+  EXPECT_EQ(ClassOf(thrown_away), MailboxClass::kDisposable);
+  EXPECT_EQ(CompanyDomainOf(free), "");
+  EXPECT_EQ(CompanyDomainOf(thrown_away), "");
+  EXPECT_EQ(ClassOf(*ParseAddress("ada@gmail.com")), MailboxClass::kFree);
+  EXPECT_EQ(ClassOf(*ParseAddress("ada@yopmail.com")), MailboxClass::kDisposable);
+  EXPECT_EQ(ClassOf(*ParseAddress("ada@engines.example")), MailboxClass::kCompany);
 }
 
 }  // namespace

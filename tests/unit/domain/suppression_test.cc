@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "domain/email/find_lesson.h"
 
 namespace vedette::domain {
@@ -9,6 +12,8 @@ namespace {
 
 TEST(Suppression, ValuesAreNormalisedBeforeTheyAreHashed) {
   EXPECT_EQ(AddressSuppression(" Ann+News@ACME.com "), AddressSuppression("ann@acme.com"));
+  EXPECT_EQ(AddressSuppression("A.nn+x@googlemail.com"), AddressSuppression("ann@gmail.com"));
+  EXPECT_NE(AddressSuppression("a.nn@acme.com"), AddressSuppression("ann@acme.com"));
   EXPECT_EQ(AddressSuppression("ann@müller.example"),
             AddressSuppression("ann@xn--mller-kva.example"));
   EXPECT_EQ(DomainSuppression("https://www.Acme.com/about"), DomainSuppression("acme.com"));
@@ -47,6 +52,24 @@ TEST(Suppression, ALeadIsAskedByEverythingThatItNames) {
   EXPECT_EQ(keys[1], ProfileSuppression("linkedin.com/in/ann"));
   EXPECT_EQ(keys[2], DomainSuppression("acme.com"));
   EXPECT_EQ(keys[3], PersonSuppression("Ann Example", "acme.com"));
+}
+
+// An address at one domain is no way around the list by naming a company at another.
+TEST(Suppression, ALeadIsAskedByTheDomainsOfItsAddressesToo) {
+  Person person;
+  person.name = "Ann Example";
+  person.domain = "acme.com";
+  person.email = "ann@other.com";
+  person.personal_email = "ann@home.example";
+  const auto keys = SuppressionKeys(person);
+  const auto has = [&](const std::optional<SuppressionKey>& key) {
+    return key && std::find(keys.begin(), keys.end(), *key) != keys.end();
+  };
+  for (const char* domain : {"acme.com", "other.com", "home.example"}) {
+    EXPECT_TRUE(has(DomainSuppression(domain))) << domain;
+    EXPECT_TRUE(has(PersonSuppression("Ann Example", domain))) << domain;
+  }
+  EXPECT_EQ(keys.size(), 8U);
 }
 
 Person Ann() {

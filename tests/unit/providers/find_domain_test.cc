@@ -123,5 +123,34 @@ TEST_F(FindEmail, ALeadsOwnAddressHasTheStatusThatTheOrganisationKnowsAlsoUnveri
   EXPECT_FALSE(known.charge_mc);
 }
 
+// PERSONAL: an address that the lead came with is answered at once, with what is known of it.
+TEST_F(FindEmail, APersonalAddressHasTheStatusThatTheOrganisationKnowsAndAsksNobody) {
+  Add("b", {});
+  const auto fact = [](const char* address, domain::Verdict verdict) {
+    domain::EmailFact known;
+    known.address = address;
+    known.verdict = verdict;
+    return known;
+  };
+  memory_.facts = {fact("ann@home.example", domain::Verdict::kOk),
+                   fact("ann@gmail.com", domain::Verdict::kRefused)};
+  const domain::FindRequest request = Request(FindMode::kPersonal);
+  const RowDone own = Work(request, R"({"personal_email": "Ann@home.example"})");
+  EXPECT_EQ(base::DumpJson(CellOf(own).at("personal_email")),
+            R"([["Ann@home.example","OK","PERSONAL"]])");
+  EXPECT_TRUE(CellOf(own).at("details").at("reason").is_null());
+  EXPECT_FALSE(own.charge_mc);
+  const base::Json free = CellOf(Work(request, R"({"email": "ann@gmail.com"})"));
+  EXPECT_EQ(base::DumpJson(free.at("email")), R"([["ann@gmail.com","NOT_FOUND","PERSONAL"]])");
+  EXPECT_EQ(free.at("personal_email"), free.at("email"));
+  const base::Json unknown = CellOf(Work(request, R"({"personal_email": "bob@home.example"})"));
+  EXPECT_EQ(unknown.at("personal_email").at(0).at(1), "UNKNOWN");
+  EXPECT_EQ(unknown.at("details").at("reason"), "not_verified");
+  memory_.listed = {*domain::AddressSuppression("ann@home.example")};
+  const base::Json listed = CellOf(Work(request, R"({"personal_email": "Ann@home.example"})"));
+  EXPECT_EQ(listed.at("personal_email").at(0).at(1), "UNKNOWN") << "as if nothing was known";
+  EXPECT_TRUE(asked_["b"].empty());
+}
+
 }  // namespace
 }  // namespace vedette::worker

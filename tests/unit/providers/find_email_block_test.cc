@@ -83,6 +83,11 @@ TEST_F(FindEmail, AProviderThatFailsFiveTimesInARowIsLeftOut) {
     EXPECT_EQ(tries.at(1).at("outcome"), "nothing") << "the others are asked";
   }
   EXPECT_EQ(asked_["a"].size(), 5U);
+  const std::vector<AilingProvider> ailing = providers_->Ailing();
+  ASSERT_EQ(ailing.size(), 1U) << "the operator is told of it";
+  EXPECT_EQ(ailing[0].id, "a");
+  EXPECT_EQ(ailing[0].failures, 5);
+  EXPECT_TRUE(ailing[0].left_out);
 }
 
 TEST_F(FindEmail, WhatThisProcessLacksIsNoFaultOfTheProvider) {
