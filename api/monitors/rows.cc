@@ -24,9 +24,22 @@ struct PageQuery {
   int limit = 0;
   int after_position = -1;
   std::optional<store::RowChoice> choice;
+  std::optional<std::string> key_hash;  // of the one row that is asked for
 };
 
-rest::Judged<PageQuery> ReadPageQuery(const Call& call, const base::Uuid& monitor_id) {
+// The key that the query names by `key[column]=value`, one for each key column that has a value;
+// nothing where it names none.
+std::optional<std::string> ReadKey(const rest::QueryReader& query,
+                                   const std::vector<std::string>& key_columns) {
+  base::Json columns = base::Json::object();
+  for (const std::string& column : key_columns) {
+    if (auto value = query.Text("key[" + column + "]")) columns[column] = std::move(*value);
+  }
+  if (columns.empty()) return std::nullopt;
+  return domain::SplitRow(columns, {.key_columns = key_columns}).key_hash;
+}
+
+rest::Judged<PageQuery> ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   PageQuery page;
@@ -36,10 +49,11 @@ rest::Judged<PageQuery> ReadPageQuery(const Call& call, const base::Uuid& monito
     if (page.choice) query.Refuse("failing", "value_error", "give stale or failing, not both");
     page.choice = store::RowChoice::kFailing;
   }
+  page.key_hash = ReadKey(query, monitor.key_columns);
   query.Finish({"cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (const auto text = query.Text("cursor")) {
-    const auto after = rest::DecodeCursor(RowsOf(monitor_id), *text);
+    const auto after = rest::DecodeCursor(RowsOf(monitor.id), *text);
     if (!after || *after > std::numeric_limits<int>::max()) {
       return rest::InvalidCursor();
     }
@@ -116,19 +130,6 @@ rest::Reply RowReply(const domain::Monitor& monitor, const domain::Row& row) {
   return {200, std::move(body)};
 }
 
-// The key that the query names by `key[column]=value`, one for each key column that has a value;
-// nothing where it names none.
-std::optional<std::string> KeyOf(const Call& call, const domain::Monitor& monitor) {
-  rest::Problems ignored;
-  const rest::QueryReader query(call.request().query, &ignored);
-  base::Json columns = base::Json::object();
-  for (const std::string& column : monitor.key_columns) {
-    if (auto value = query.Text("key[" + column + "]")) columns[column] = std::move(*value);
-  }
-  if (columns.empty()) return std::nullopt;
-  return domain::SplitRow(columns, {.key_columns = monitor.key_columns}).key_hash;
-}
-
 // The one row with this key, as a page.
 rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor,
                      const std::string& key_hash) {
@@ -161,10 +162,10 @@ rest::Handled ListRows(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
   const auto monitor =
       std::make_shared<const domain::Monitor>(std::move(std::get<domain::Monitor>(found)));
-  rest::Judged<PageQuery> query = ReadPageQuery(call, monitor->id);
+  rest::Judged<PageQuery> query = ReadPageQuery(call, *monitor);
   if (auto* reply = std::get_if<rest::Reply>(&query)) return std::move(*reply);
   const auto& page = std::get<PageQuery>(query);
-  if (const auto key_hash = KeyOf(call, *monitor)) return RowOfKey(call, *monitor, *key_hash);
+  if (page.key_hash) return RowOfKey(call, *monitor, *page.key_hash);
   auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
   list.head = "{\"rows\":[";
   list.limit = page.limit;
