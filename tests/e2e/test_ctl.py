@@ -165,6 +165,10 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     erased = ctl.json("erase", "--email", "ada@engines.example", "--reason", "asked")
     assert erased["jobs"] == 0, "no job had the address"  # test_find_email.py has one that had
     assert ctl.json("email", "hosts")["items"] == []
+    providers = {one["id"]: one for one in ctl.json("providers")["items"]}
+    assert (providers["dns"]["state"], providers["dns"]["why"], providers["dns"]["failing"]) == ("on", None, [])
+    assert (providers["smtp"]["state"], providers["smtp"]["why"]) == ("off", "[email.smtp] hello_name is empty")
+    assert all(one in tidy(ctl.text("providers")) for one in (*providers, "hello_name is empty"))
     assert "ngines.example" not in ctl.text("audit", "--limit", "100")
 
     database.rows("UPDATE credit_entry SET created_at = created_at - interval '1 hour' RETURNING 1")  # the last minutes are not shown
