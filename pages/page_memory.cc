@@ -1,5 +1,7 @@
 #include "pages/page_memory.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string_view>
 
@@ -19,6 +21,15 @@ constexpr std::size_t kItemOverheadBytes = 512;
 std::string HeaderOrEmpty(const net::HttpResponse& response, std::string_view name) {
   const auto value = response.Header(name);
   return value && value->size() <= kValidatorBytesMax ? std::string(*value) : std::string();
+}
+
+// nginx makes ETags of the second of the last change and the length, as hexadecimal numbers: two
+// pages of the same length that are written within one second share theirs.
+bool MadeOfSeconds(std::string_view etag, const std::string& last_modified) {
+  const auto modified = net::ParseHttpDate(last_modified);
+  if (!modified) return false;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(modified->time_since_epoch());
+  return etag.find(fmt::format("\"{:x}-", seconds.count())) != std::string_view::npos;
 }
 
 bool ModifiedLongAgo(const std::string& last_modified, const std::string& date) {
@@ -46,6 +57,7 @@ std::optional<PageVersion> VersionOf(const net::HttpResponse& response) {
   if (control.find("no-store") != std::string::npos) return std::nullopt;
   PageVersion version{HeaderOrEmpty(response, "etag"), HeaderOrEmpty(response, "last-modified")};
   if (!ModifiedLongAgo(version.last_modified, HeaderOrEmpty(response, "date"))) {
+    if (MadeOfSeconds(version.etag, version.last_modified)) version.etag.clear();
     version.last_modified.clear();
   }
   if (version.etag.empty() && version.last_modified.empty()) return std::nullopt;

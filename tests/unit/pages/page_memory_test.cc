@@ -47,6 +47,23 @@ TEST(PageVersion, APageModifiedInTheSecondItWasSentMayChangeAgainUnseen) {
   EXPECT_TRUE(Version({{"last-modified", "Sun, 06 Nov 1994 08:49:36 GMT"}, same[1]}));
 }
 
+TEST(PageVersion, AnEtagMadeOfSecondsIsNoBetterThanThem) {
+  const std::pair<std::string, std::string> modified{"last-modified",
+                                                     "Sun, 06 Nov 1994 08:49:37 GMT"};
+  for (const char* etag : {"\"2ebc98a1-b\"", "W/\"2ebc98a1-b\""}) {  // as nginx makes it
+    EXPECT_FALSE(Version({{"etag", etag}, modified, {"date", modified.second}})) << etag;
+    EXPECT_FALSE(Version({{"etag", etag}, modified})) << etag << " without a Date";
+    const auto later =
+        Version({{"etag", etag}, modified, {"date", "Sun, 06 Nov 1994 08:49:38 GMT"}});
+    ASSERT_TRUE(later) << etag;
+    EXPECT_EQ(later->etag, etag);
+  }
+  const auto of_content = Version({{"etag", "\"a\""}, modified, {"date", modified.second}});
+  ASSERT_TRUE(of_content);
+  EXPECT_EQ(of_content->etag, "\"a\"");
+  EXPECT_TRUE(of_content->last_modified.empty());
+}
+
 TEST(PageMemory, G11ForgetsTheLeastRecentlyUsedAtItsLimit) {
   PageMemory one(1 << 20);
   one.Keep("a", Seen("x"));
