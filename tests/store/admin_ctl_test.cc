@@ -134,12 +134,15 @@ TEST_F(CtlTest, TellsRefusalsWithTheirReason) {
         {"delivery", nobody},
         {"replay", nobody},
         {"org", nobody},
-        {"org", "../../healthz"},
         {"key-revoke", nobody, nobody}}) {
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.status, Ctl::kRefused) << arguments[0];
     EXPECT_NE(outcome.err.find("(status 404)"), std::string::npos) << outcome.err;
   }
+  // What is no id is a name, and never a part of a path.
+  const Outcome path = Run({"org", "../../healthz"});
+  EXPECT_EQ(path.status, Ctl::kRefused);
+  EXPECT_NE(path.err.find("no organisation is named"), std::string::npos) << path.err;
   const Outcome field = Run({"org-create", "x", "--feature", "root"});
   EXPECT_EQ(field.status, Ctl::kRefused);
   EXPECT_NE(field.err.find("features: "), std::string::npos) << field.err;

@@ -1,8 +1,8 @@
 // What a check costs, as counts that no noise changes: WAL, transactions and rows written in the
 // database, pages looked at, allocations in the process. The bounds are the measured figures and a
-// tenth; only the few transactions of big ticks, whose claims follow the pace of the machine, may be
-// twice as many, and pages, to which the catalogues add, half as many again: a statement that reads
-// for each of its monitors what it reads for all of them looks at ten times as many.
+// tenth; only the few transactions of big ticks, whose claims follow the pace of the machine, may
+// be twice as many, and pages, to which the catalogues add, half as many again: a statement that
+// reads for each of its monitors what it reads for all of them looks at ten times as many.
 // bench/checks measures times.
 
 #include <fmt/format.h>

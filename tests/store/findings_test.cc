@@ -262,8 +262,8 @@ TEST_F(FindingsTest, FindingsGoWithTheirJob) {
   Start(job);
   RecordJob(job.id, {Ended(Claim().chunks.at(0), {{Attribute(Domain("a.example"), "x")}})});
   EXPECT_EQ(Job(job.id, "status"), "2");
-  Sql("update job set created_at = now() - interval '3 days', finished_at = now() - interval '25 "
-      "hours'");
+  Sql("update job set created_at = now() - interval '3 days', started_at = now() - interval '3 "
+      "days', finished_at = now() - interval '25 hours'");
   const store::JobRetention longer{std::chrono::hours(26), std::chrono::hours(48),
                                    std::chrono::hours(12)};
   EXPECT_EQ(store::RetireJobs(session, longer), 0);

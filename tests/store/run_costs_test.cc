@@ -30,11 +30,12 @@ struct Costs {
 };
 
 // At most so much for each part, and allocations for each row of a block. Of the run of one row:
-// for the run as a whole. How often a worker claims and records depends on how the parts of several
-// blocks meet, so that there is more slack than with checks.
-constexpr Costs kOfComputed{1.5, 24'000, 12, 60};
-constexpr Costs kOfPriced{2.5, 32'000, 16, 120};
-constexpr Costs kOfOneRow{9, 16'000, 40, 30'000};
+// for the run as a whole. The bounds are the measured figures and a quarter; transactions may be
+// twice as many, since how often a worker claims and records depends on how the parts of several
+// blocks meet.
+constexpr Costs kOfComputed{1.1, 1'640, 4.9, 26.2};
+constexpr Costs kOfPriced{0.91, 2'060, 5.3, 46.2};
+constexpr Costs kOfOneRow{10, 13'400, 25, 5'030};
 
 std::string Described(const Costs& c) {
   return fmt::format(
