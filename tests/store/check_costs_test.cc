@@ -111,6 +111,7 @@ TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
   EXPECT_LT(costs.wal_bytes, 128) << Described(costs);
   EXPECT_LT(costs.transactions, 0.006) << Described(costs);
   EXPECT_LT(costs.rows_written, 1.17) << Described(costs);
+  EXPECT_LT(costs.pages, 6.3) << Described(costs);
   EXPECT_LT(costs.allocations, 50.3) << Described(costs);
 }
 
@@ -120,6 +121,7 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   EXPECT_LT(costs.wal_bytes, 1800) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
+  EXPECT_LT(costs.pages, 55) << Described(costs);
   EXPECT_LT(costs.allocations, 125) << Described(costs);
 }
 
@@ -129,6 +131,7 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   EXPECT_LT(costs.wal_bytes, 1000) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
   EXPECT_LT(costs.rows_written, 3.32) << Described(costs);
+  EXPECT_LT(costs.pages, 57) << Described(costs);
   EXPECT_LT(costs.allocations, 105) << Described(costs);
 }
 
