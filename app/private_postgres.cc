@@ -151,6 +151,8 @@ void PrivatePostgres::Start() {
       // Commits still reach the operating system, so that a crash of the server alone loses none.
       set("fsync", "off");
       set("full_page_writes", "off");
+      // It lives for minutes, and what it writes is counted by tests.
+      set("autovacuum", "off");
     }
     // Not through pg_ctl: its server is nobody's child, and only a child is stopped by the kernel
     // when we die, and waited for by its process id, which then cannot be a stranger's.

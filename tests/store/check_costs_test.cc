@@ -63,6 +63,7 @@ class CheckCosts : public WorkerTest {
                            "where relname = 'monitor_row'",
                            shape.checks()),
                "t");
+    Sql("analyze");  // plans as they are where autovacuum has been
     Sql("select pg_stat_reset()");
     const double wal = Lsn();
     const std::int64_t before = AllocationsSoFar();
