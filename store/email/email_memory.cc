@@ -1,7 +1,9 @@
 #include "store/email/email_memory.h"
 
-#include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/json.h"
 #include "store/audit_sql.h"
@@ -95,33 +97,61 @@ void ReadCompanyDomains(Transaction& tx, const std::vector<EmailQuestion>& quest
   }
 }
 
-using FactRows = Rows<std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
-                      std::string, std::string, base::Timestamp, base::Timestamp>;
+// What lessons come to, in the order of the keys, so that no two transactions wait for each other.
+using FactsByAddress = std::map<std::pair<base::Uuid, std::string>, EmailFact>;
+using PatternKey = std::tuple<base::Uuid, std::string, domain::AddressPattern>;
+using CompanyKey = std::tuple<base::Uuid, std::string, std::string>;  // with the domain
+struct Learnt {
+  FactsByAddress facts;
+  std::map<PatternKey, domain::PatternCount> patterns;
+  std::map<CompanyKey, int> companies;
+};
 
-// Those facts whose address somebody may look up.
-FactRows AllowedFacts(Transaction& tx, const base::Uuid& org_id,
-                      const std::vector<EmailFact>& facts) {
-  FactRows rows;
-  Rows<int, base::Uuid, domain::SuppressionKind, std::string> asked;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    const auto key = domain::AddressSuppression(facts[i].address);
-    if (key) asked.Add(static_cast<int>(i), org_id, key->kind, Bytea(key->hash));
-  }
-  std::set<std::size_t> suppressed;
-  if (!asked.empty()) {
-    for (const auto& row : tx.Exec("email_suppressed", asked)) {
-      std::size_t fact = 0;
-      Columns(row).Into(&fact);
-      suppressed.insert(fact);
+// Of two facts about one address the newer one counts, as in email_fact_upsert.
+void AddFact(const base::Uuid& org_id, const EmailFact& fact, FactsByAddress* facts) {
+  const auto [at, is_new] = facts->try_emplace({org_id, fact.address}, fact);
+  if (is_new) return;
+  EmailFact older = fact;
+  if (older.checked_at > at->second.checked_at) std::swap(older, at->second);
+  EmailFact& kept = at->second;
+  kept.stated = kept.stated || older.stated;
+  if (kept.person_key.empty()) kept.person_key = older.person_key;
+}
+
+Learnt SumOf(const std::vector<domain::EmailLesson>& lessons) {
+  Learnt sum;
+  for (const domain::EmailLesson& lesson : lessons) {
+    for (const EmailFact& fact : lesson.facts) AddFact(lesson.org_id, fact, &sum.facts);
+    for (const domain::PatternCount& count : lesson.patterns) {
+      auto& total = sum.patterns[{lesson.org_id, lesson.domain, count.pattern}];
+      total.hits += count.hits;
+      total.misses += count.misses;
+    }
+    if (!lesson.company_key.empty()) {
+      ++sum.companies[{lesson.org_id, lesson.company_key, lesson.domain}];
     }
   }
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    const EmailFact& fact = facts[i];
-    if (suppressed.contains(i)) continue;
-    rows.Add(fact.address, Bytea(fact.person_key), fact.verdict, fact.reason, fact.stated,
-             fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at, fact.until);
+  return sum;
+}
+
+// Those whose address somebody may look up.
+void DropSuppressed(Transaction& tx, FactsByAddress* facts) {
+  Rows<int, base::Uuid, domain::SuppressionKind, std::string> asked;
+  std::vector<FactsByAddress::iterator> by_question;
+  for (auto at = facts->begin(); at != facts->end(); ++at) {
+    const auto key = domain::AddressSuppression(at->second.address);
+    if (!key) continue;
+    asked.Add(static_cast<int>(by_question.size()), at->first.first, key->kind, Bytea(key->hash));
+    by_question.push_back(at);
   }
-  return rows;
+  if (asked.empty()) return;
+  std::set<std::size_t> suppressed;
+  for (const auto& row : tx.Exec("email_suppressed", asked)) {
+    std::size_t question = 0;
+    Columns(row).Into(&question);
+    suppressed.insert(question);
+  }
+  for (const std::size_t question : suppressed) facts->erase(by_question.at(question));
 }
 
 }  // namespace
@@ -138,29 +168,30 @@ std::vector<EmailKnowledge> AskEmailMemory(Session& session,
   });
 }
 
-void LearnEmail(Session& session, const domain::EmailLesson& lesson) {
-  // In the order of their keys, so that no two rows wait for each other.
-  auto facts = lesson.facts;
-  std::sort(facts.begin(), facts.end(),
-            [](const auto& a, const auto& b) { return a.address < b.address; });
-  facts.erase(std::unique(facts.begin(), facts.end(),
-                          [](const auto& a, const auto& b) { return a.address == b.address; }),
-              facts.end());
-  auto patterns = lesson.patterns;
-  std::sort(patterns.begin(), patterns.end(),
-            [](const auto& a, const auto& b) { return a.pattern < b.pattern; });
-  Rows<domain::AddressPattern, int, int> pattern_rows;
-  for (const auto& count : patterns) pattern_rows.Add(count.pattern, count.hits, count.misses);
-  if (lesson.empty()) return;
+void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons) {
+  Learnt learnt = SumOf(lessons);
+  Rows<base::Uuid, std::string, domain::AddressPattern, int, int> patterns;
+  for (const auto& [key, count] : learnt.patterns) {
+    patterns.Add(std::get<0>(key), std::get<1>(key), std::get<2>(key), count.hits, count.misses);
+  }
+  Rows<base::Uuid, std::string, std::string, int> companies;
+  for (const auto& [key, hits] : learnt.companies) {
+    companies.Add(std::get<0>(key), Bytea(std::get<1>(key)), std::get<2>(key), hits);
+  }
+  if (learnt.facts.empty() && patterns.empty() && companies.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
-    const FactRows fact_rows = AllowedFacts(tx, lesson.org_id, facts);
-    if (!fact_rows.empty()) tx.Exec("email_fact_upsert", lesson.org_id, fact_rows);
-    if (!pattern_rows.empty()) {
-      tx.Exec("email_pattern_add", lesson.org_id, lesson.domain, pattern_rows);
+    DropSuppressed(tx, &learnt.facts);
+    Rows<base::Uuid, std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
+         std::string, std::string, base::Timestamp, base::Timestamp>
+        facts;
+    for (const auto& [key, fact] : learnt.facts) {
+      facts.Add(key.first, fact.address, Bytea(fact.person_key), fact.verdict, fact.reason,
+                fact.stated, fact.provider, base::DumpJson(base::Json(fact.sources)),
+                fact.checked_at, fact.until);
     }
-    if (!lesson.company_key.empty()) {
-      tx.Exec("company_domain_add", lesson.org_id, Bytea(lesson.company_key), lesson.domain);
-    }
+    if (!facts.empty()) tx.Exec("email_fact_upsert", facts);
+    if (!patterns.empty()) tx.Exec("email_pattern_add", patterns);
+    if (!companies.empty()) tx.Exec("company_domain_add", companies);
   });
 }
 

@@ -19,9 +19,10 @@ namespace vedette::store {
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 
-// Writes what a row has learnt, but for addresses that nobody looks up: an erasure may have come
-// between. It commits asynchronously: what a crash of the database loses is asked again.
-void LearnEmail(Session& session, const domain::EmailLesson& lesson);
+// Writes what rows have learnt, in one transaction, but for addresses that nobody looks up: an
+// erasure may have come between. It commits asynchronously: what a crash of the database loses is
+// asked again.
+void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons);
 
 enum class SuppressOutcome : std::uint8_t { kDone, kThereAlready, kNoOrganisation };
 

@@ -35,20 +35,21 @@ cross join lateral (
 order by q.question, d.hits desc, d.domain
 
 -- name: company_domain_add
--- $1 organisation, $2 key of the company, $3 domain. The count ends at 10,000.
+-- A row a company and domain, sorted: $1 organisations, $2 keys of companies, $3 domains, $4 hits. Counts end at 10,000.
 insert into company_domain (org_id, company_key, domain, hits, last_at)
-values ($1, $2::bytea, $3, 1, now())
+select c.org_id, c.company_key, c.domain, c.hits, now()
+from unnest($1::uuid[], $2::bytea[], $3::text[], $4::int[]) c (org_id, company_key, domain, hits)
 on conflict (org_id, company_key, domain) do update
-set hits = least(company_domain.hits + 1, 10000), last_at = now()
+set hits = least(company_domain.hits + excluded.hits, 10000), last_at = now()
 
 -- name: email_fact_upsert
--- $1 organisation; then a row a fact, sorted by address. A newer check wins.
+-- A row a fact, sorted by organisation and address. A newer check wins.
 insert into email_fact (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
-select $1, f.address, nullif(f.person_key, ''::bytea), f.verdict, nullif(f.reason, 0), f.stated, f.provider,
+select f.org_id, f.address, nullif(f.person_key, ''::bytea), f.verdict, nullif(f.reason, 0), f.stated, f.provider,
   f.sources::json, f.checked_at, f.until
-from unnest($2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::boolean[], $7::text[], $8::text[],
+from unnest($1::uuid[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::boolean[], $7::text[], $8::text[],
   $9::timestamptz[], $10::timestamptz[])
-  f (address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
+  f (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
 on conflict (org_id, address) do update
 set person_key = coalesce(excluded.person_key, email_fact.person_key), verdict = excluded.verdict, reason = excluded.reason,
     stated = excluded.stated or email_fact.stated, provider = excluded.provider, sources = excluded.sources,
@@ -56,10 +57,10 @@ set person_key = coalesce(excluded.person_key, email_fact.person_key), verdict =
 where email_fact.checked_at <= excluded.checked_at
 
 -- name: email_pattern_add
--- $1 organisation, $2 domain; then a row a pattern, sorted: its number, hits, misses. Counts end at 10,000.
+-- A row a pattern, sorted: $1 organisations, $2 domains, $3 numbers, $4 hits, $5 misses. Counts end at 10,000.
 insert into domain_pattern (org_id, domain, pattern, hits, misses, last_at)
-select $1, $2, p.pattern, p.hits, p.misses, now()
-from unnest($3::smallint[], $4::int[], $5::int[]) p (pattern, hits, misses)
+select p.org_id, p.domain, p.pattern, p.hits, p.misses, now()
+from unnest($1::uuid[], $2::text[], $3::smallint[], $4::int[], $5::int[]) p (org_id, domain, pattern, hits, misses)
 on conflict (org_id, domain, pattern) do update
 set hits = least(domain_pattern.hits + excluded.hits, 10000),
     misses = least(domain_pattern.misses + excluded.misses, 10000), last_at = now()

@@ -250,7 +250,8 @@ TEST_F(ApiJobs, APersonalLeadWithItsAddressNeedsNoJob) {
   known.provider = "smtp";
   known.checked_at = clock.Now();
   known.until = clock.Now() + std::chrono::hours(24);
-  store::LearnEmail(session, {*base::Uuid::Parse(acme.org_id), {known}, "", {}});
+  store::LearnEmail(session,
+                    {domain::EmailLesson{*base::Uuid::Parse(acme.org_id), {known}, "", {}}});
   EXPECT_EQ(Ask("POST", "/find-email", body).body["personal_email"][0][1], "OK");
   EXPECT_EQ(Sql("select count(*) from job"), "0");
   EXPECT_EQ(Ask("POST", "/find-email-async", body).body["estimated_cost_cents"], 0);

@@ -29,7 +29,8 @@ class EmailMemoryTest : public PipelineTest {
   }
   void Learn(const base::Uuid& of, std::vector<EmailFact> facts,
              std::vector<domain::PatternCount> patterns = {}) {
-    store::LearnEmail(session, {of, std::move(facts), "acme.com", std::move(patterns)});
+    store::LearnEmail(session,
+                      {domain::EmailLesson{of, std::move(facts), "acme.com", std::move(patterns)}});
   }
   domain::EmailKnowledge Ask(EmailQuestion question) {
     return store::AskEmailMemory(session, {std::move(question)}).at(0);
@@ -125,6 +126,45 @@ TEST_F(EmailMemoryTest, TheListIsEverybodysOrAnOrganisationsOwnAndHoldsDigestsAl
   EXPECT_TRUE(Ask(question).suppressed.empty());
 }
 
+// A batch of leads is learnt from in one transaction; it must come to what one after another does.
+TEST_F(EmailMemoryTest, LessonsTogetherComeToWhatTheyComeToOneAfterAnother) {
+  const base::Uuid other = NewOrganisation(0);
+  EmailFact stated = Fact("ann@acme.com", std::chrono::hours(2));
+  stated.stated = true;
+  stated.verdict = Verdict::kUnknown;
+  EmailFact nobody_asks = Fact("bob@acme.com");
+  ASSERT_EQ(store::Suppress(session, clock, *domain::AddressSuppression("bob@acme.com"), org,
+                            "asked us", Audit("add")),
+            store::SuppressOutcome::kDone);
+  const domain::PatternCount hit{domain::AddressPattern::kFLast, 1, 0};
+  const domain::PatternCount miss{domain::AddressPattern::kFLast, 0, 1};
+  const std::string company = domain::CompanyKey("Acme");
+  const std::vector<domain::EmailLesson> lessons{
+      {org, {Fact("ann@acme.com"), nobody_asks}, "acme.com", {hit}, company},
+      {other, {Fact("bob@acme.com")}, "acme.com", {hit}, company},
+      {org, {stated}, "acme.com", {hit, miss}, company}};
+  const auto told = [&] {
+    return Sql(
+        "select (select json_agg(f order by f.org_id, f.address) from email_fact f)::text || "
+        "(select json_agg((p.org_id, p.pattern, p.hits, p.misses) order by p.org_id, p.pattern) "
+        "from domain_pattern p)::text || (select json_agg((c.org_id, c.domain, c.hits) "
+        "order by c.org_id) from company_domain c)::text");
+  };
+  for (const domain::EmailLesson& lesson : lessons) store::LearnEmail(session, {lesson});
+  const std::string one_by_one = told();
+  Sql("delete from email_fact");
+  Sql("delete from domain_pattern");
+  Sql("delete from company_domain");
+  store::LearnEmail(session, lessons);
+  EXPECT_EQ(told(), one_by_one);
+  EXPECT_EQ(Sql("select string_agg(address || verdict || stated, ' ' order by address) "
+                "from email_fact where org_id = '" +
+                org.ToString() + "'"),
+            "ann@acme.com0true");
+  EXPECT_EQ(Sql("select sum(hits) from domain_pattern"), "3");
+  EXPECT_EQ(Sql("select max(hits) from company_domain"), "2");
+}
+
 TEST_F(EmailMemoryTest, G8_TheDomainsThatLeadsNamedForACompanyAreAnOrganisationsOwn) {
   const std::string key = domain::CompanyKey("Acme Widgets");
   const auto name = [&](const char* domain) {
@@ -132,7 +172,7 @@ TEST_F(EmailMemoryTest, G8_TheDomainsThatLeadsNamedForACompanyAreAnOrganisations
     lesson.org_id = org;
     lesson.domain = domain;
     lesson.company_key = key;
-    store::LearnEmail(session, lesson);
+    store::LearnEmail(session, {lesson});
   };
   name("acme.com");
   name("acme.com");

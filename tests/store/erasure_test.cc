@@ -117,7 +117,7 @@ class Erasure : public AdminTest {
     fact.provider = "pattern";
     fact.checked_at = clock.Now();
     fact.until = clock.Now() + std::chrono::hours(1);
-    store::LearnEmail(session, {of, {fact}, "acme.com", {}});
+    store::LearnEmail(session, {domain::EmailLesson{of, {fact}, "acme.com", {}}});
   }
   Json Erase(Json more = Json::object()) {
     Json body{{"email", "Ann.Zyxwvut@ACME.com"}, {"reason", "asked"}};

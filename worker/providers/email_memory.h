@@ -34,12 +34,14 @@ class NoEmailMemory final : public EmailMemory {
   void Learn(domain::EmailLesson, std::function<void()> done) override { done(); }
 };
 
-// In the database. One read is under way at a time; questions that come meanwhile go together into
-// the next one, at most kQuestionsMax of them. Everything handed in must outlive this object, but
-// answers that come after its end are dropped.
+// In the database. One read and one write are under way at a time; questions and lessons that come
+// meanwhile go together into the next one, at most kQuestionsMax and kLessonsMax of them: a
+// transaction for each row of a batch would cost more than the rest of its work. Everything handed
+// in must outlive this object, but answers that come after its end are dropped.
 class StoredEmailMemory final : public EmailMemory {
  public:
   static constexpr std::size_t kQuestionsMax = 256;
+  static constexpr std::size_t kLessonsMax = 64;  // lost together where a write fails
 
   StoredEmailMemory(store::Pool& pool, base::EventLoop& loop);
   ~StoredEmailMemory() override;
