@@ -28,80 +28,70 @@ order by tick_id desc, event_type desc, field collate "C"
 coalesce(octet_length(previous_value::text), 0) + coalesce(octet_length(current_value::text), 0)
   + coalesce(octet_length(message), 0) + coalesce(octet_length(evidence), 0) + coalesce(octet_length(sources::text), 0)
 
--- name: event_list_monitor
--- $2, $3 the last event of the page before; $4 types, or null; $5 limit; $6 bytes
+-- fragment: event_page_begins
+-- What stands between this and event_page_ends gives events, newest first, at most $5.
 select :event_columns, monitor_id, row_id, bytes_until from (
   select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
   from (
-    select :event_columns, monitor_id, row_id
-    from event
-    where monitor_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
-      and ($4::int[] is null or event_type = any ($4))
-    order by tick_id desc, id desc
-    limit $5
+
+-- fragment: event_page_ends
+-- $6 bytes
   ) e
   cross join lateral (select :event_bytes as bytes) b
 ) page
 where bytes_until - bytes < $6
 order by tick_id desc, id desc
+
+-- fragment: event_is_behind
+-- $2, $3 the last event of the page before; $4 types, or null
+tick_id <= $2 and (tick_id, id) < ($2, $3::uuid) and ($4::int[] is null or event_type = any ($4))
+
+-- name: event_list_monitor
+-- Of monitor $1.
+:event_page_begins
+    select :event_columns, monitor_id, row_id
+    from event
+    where monitor_id = $1 and :event_is_behind
+    order by tick_id desc, id desc
+    limit $5
+:event_page_ends
 
 -- name: event_list_row
 -- As event_list_monitor, of row $1.
-select :event_columns, monitor_id, row_id, bytes_until from (
-  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
-  from (
+:event_page_begins
     select :event_columns, monitor_id, row_id
     from event
-    where row_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
-      and ($4::int[] is null or event_type = any ($4))
+    where row_id = $1 and :event_is_behind
     order by tick_id desc, id desc
     limit $5
-  ) e
-  cross join lateral (select :event_bytes as bytes) b
-) page
-where bytes_until - bytes < $6
-order by tick_id desc, id desc
+:event_page_ends
 
 -- name: event_list_org
 -- As event_list_monitor, of all monitors of organisation $1 or, if given, of its team $7.
-select :event_columns, monitor_id, row_id, bytes_until from (
-  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
-  from (
+:event_page_begins
     select :event_columns, monitor_id, row_id
     from event
-    where org_id = $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
-      and ($4::int[] is null or event_type = any ($4))
+    where org_id = $1 and :event_is_behind
       and ($7::uuid is null or exists (select from monitor m where m.id = event.monitor_id and m.team_id = $7))
     order by tick_id desc, id desc
     limit $5
-  ) e
-  cross join lateral (select :event_bytes as bytes) b
-) page
-where bytes_until - bytes < $6
-order by tick_id desc, id desc
+:event_page_ends
 
 -- name: event_list_every
 -- As event_list_monitor, of every organisation, in ticks after $1: each one's newest by its index, and of these the newest.
-select :event_columns, monitor_id, row_id, bytes_until from (
-  select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
-  from (
+:event_page_begins
     select newest.*
     from organisation o
     cross join lateral (
       select :event_columns, monitor_id, row_id
       from event
-      where org_id = o.id and tick_id > $1 and tick_id <= $2 and (tick_id, id) < ($2, $3::uuid)
-        and ($4::int[] is null or event_type = any ($4))
+      where org_id = o.id and tick_id > $1 and :event_is_behind
       order by tick_id desc, id desc
       limit $5
     ) newest
     order by newest.tick_id desc, newest.id desc
     limit $5
-  ) e
-  cross join lateral (select :event_bytes as bytes) b
-) page
-where bytes_until - bytes < $6
-order by tick_id desc, id desc
+:event_page_ends
 
 -- name: event_tick
 select tick_id from event where row_id = $1 and event_group_id = $2 limit 1

@@ -73,22 +73,27 @@ from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestampt
             $7::int[], $8::bytea[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, outcomes)
 
+-- fragment: sched_closed
+-- Of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed) ends. Whether the monitor began to fail,
+-- or works again: what an UPDATE returns is the new row alone, so the row says itself at which tick it turned. To read the
+-- old rows beside would cost a fifth of record_close_ticks more.
+open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
+  open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end,
+  failing_since = case when u.completed then null when u.failed then coalesce(s.failing_since, s.open_started_at)
+                       else s.failing_since end,
+  turned_tick_id = case when s.failing_since is not null and u.completed
+                          or s.failing_since is null and u.failed and not u.completed
+                        then u.tick_id else s.turned_tick_id end
+
 -- name: record_close_ticks
--- Tells which monitors began to fail, or work again: what an UPDATE returns is the new row alone, so the row says itself
--- at which tick it turned. To read the old rows beside would cost a fifth of this statement more.
+-- Tells which monitors began to fail, or work again.
 with closed as (
-update monitor_sched s
-set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
-    open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end,
-    failing_since = case when u.completed then null when u.failed then coalesce(s.failing_since, s.open_started_at)
-                         else s.failing_since end,
-    turned_tick_id = case when s.failing_since is not null and u.completed
-                            or s.failing_since is null and u.failed and not u.completed
-                          then u.tick_id else s.turned_tick_id end
-from unnest($1::uuid[], $2::bigint[], $3::int[], $4::boolean[], $5::boolean[])
-  as u(monitor_id, tick_id, check_ms, completed, failed)
-where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
-returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
+  update monitor_sched s
+  set :sched_closed
+  from unnest($1::uuid[], $2::bigint[], $3::int[], $4::boolean[], $5::boolean[])
+    as u(monitor_id, tick_id, check_ms, completed, failed)
+  where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
+  returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
 )
 select monitor_id, org_id, fails from closed where turned
 

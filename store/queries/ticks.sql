@@ -106,16 +106,11 @@ where monitor_id = $1 and tick_id = $2 and finished_at is null
 
 -- name: sched_close_large
 -- Tells whether the monitor began to fail, or works again.
-with failing as (
-  select from monitor_sched where monitor_id = $1 and failing_since is not null
-), closed as (
-update monitor_sched
-set open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
-    open_trigger = null, open_large = false,
-    check_ms = case when $3::int > 0 then $3::int else check_ms end,
-    failing_since = case when $4::boolean then null when $5::boolean then coalesce(failing_since, open_started_at)
-                         else failing_since end
-where monitor_id = $1 and open_tick_id = $2
-returning monitor_id, org_id, failing_since is not null as fails
+with closed as (
+  update monitor_sched s
+  set :sched_closed, open_large = false
+  from (select $2::bigint, $3::int, $4::boolean, $5::boolean) as u(tick_id, check_ms, completed, failed)
+  where s.monitor_id = $1 and s.open_tick_id = u.tick_id
+  returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
 )
-select monitor_id, org_id, fails from closed where fails <> exists (select from failing)
+select monitor_id, org_id, fails from closed where turned
