@@ -12,7 +12,7 @@
 namespace vedette::app {
 
 // Every permit is there, and nothing is remembered: for commands that work without a database.
-class OpenMailBook final : public worker::MailBook {
+class OpenMailBook : public worker::MailBook {
  public:
   explicit OpenMailBook(base::EventLoop& loop) : loop_(loop) {}
   void ReadDomain(const std::string&,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "app/open_mail_book.h"
 #include "worker/providers/mail/smtp_verifier.h"
 
 namespace vedette {
@@ -20,9 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class FreeBook final : public worker::MailBook {
+// Of the addresses of one run; it remembers what it learnt of their domains.
+class RunBook final : public app::OpenMailBook {
  public:
-  explicit FreeBook(base::EventLoop& loop) : loop_(loop) {}
+  explicit RunBook(base::EventLoop& loop) : OpenMailBook(loop), loop_(loop) {}
   void ReadDomain(const std::string& domain,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
     const auto found = domains_.find(domain);
@@ -30,15 +32,6 @@ class FreeBook final : public worker::MailBook {
     loop_.Post([done = std::move(done), facts = std::move(facts)] { done(facts); });
   }
   void SaveDomain(const domain::MailDomainFacts& facts) override { domains_[facts.domain] = facts; }
-  void Admit(const std::string&, const std::vector<store::MailPermit>&, int,
-             std::function<void(store::MailAdmission)> done) override {
-    store::MailAdmission admission;
-    admission.granted = true;
-    loop_.Post([done = std::move(done), admission] { done(admission); });
-  }
-  void Block(const std::string&, std::chrono::milliseconds, domain::VerdictReason,
-             const std::string&) override {}
-  void Unblock(const std::string&) override {}
 
  private:
   base::EventLoop& loop_;
@@ -83,7 +76,7 @@ int Main(std::map<std::string, std::string> options) {
   metrics::Metrics metrics("tool");
   const net::AddressPolicy policy({"127.0.0.0/8"});
   net::Resolver names(loop, {options["--dns"]}, 5s, net::NameSources::kDnsOnly);
-  FreeBook book(loop);
+  RunBook book(loop);
   worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, book, worker::NamesOf(names));
   std::vector<std::string> said(addresses.size());
   std::size_t left = addresses.size();
