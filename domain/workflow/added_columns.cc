@@ -30,7 +30,7 @@ TextCells Widened(const TextCells& row, std::size_t width) {
 }
 
 bool HasValue(const std::string& cell) {
-  return CellValue(base::ParseJsonOrThrow(cell)).has_value();
+  return CellValue(base::ReadJsonCell(cell)).has_value();
 }
 
 base::Json Storable(const base::Json& value) {

@@ -83,7 +83,9 @@ EnrichPlan PlanEnrich(const Json& specs, const Columns& input) {
 Json SubjectOf(const EnrichPlan& plan, const TextCells& row) {
   Json subject = Json::object();
   for (std::size_t i = 0; i < plan.input.size() && i < row.size(); ++i) {
-    Json value = base::ParseJsonOrThrow(row[i]);
+    if (row[i] == kNullCell) continue;
+    Json value =
+        row[i].starts_with('"') ? base::ReadJsonCell(row[i]) : base::ParseJsonOrThrow(row[i]);
     if (CellValue(value)) subject[plan.input[i]] = std::move(value);
   }
   return subject;
