@@ -164,7 +164,10 @@ TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {
             (TextCells{"\"Ada\"", "36", "null", "\"poet\"",
                        R"(["https://a.example","https://b.example"])", "5.0", "null"}));
   EXPECT_EQ(EnrichedRow(plan, {"\"Ada\""}, observed)[1], "37") << "a short row is filled up";
-  EXPECT_EQ(SubjectOf(plan, row), (Json{{"name", "Ada"}, {"age", 36}}));
+  EXPECT_EQ(SubjectText(plan, row), R"({"name":"Ada","age":36})");
+  EXPECT_EQ(SubjectText(plan, {R"("a\"b")", "1.50", R"({"x": [2]})"}),
+            R"({"name":"a\"b","age":1.50,"tags":{"x": [2]}})");
+  EXPECT_EQ(SubjectText(plan, {R"(" ")", R"("\t")", "null"}), "{}") << "what is blank is no value";
   const TextCells failed = FailedRow(plan, row, "timeout: too slow");
   EXPECT_EQ(failed.back(), "\"timeout: too slow\"");
   EXPECT_EQ(failed[1], "36");
