@@ -297,10 +297,11 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
         if (!known) {
           return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
         }
+        const auto& listed = known->suppressed;
         std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+          if (listed.empty()) return false;
           const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
           return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-            const auto& listed = known->suppressed;
             if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
             parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
             return true;
