@@ -29,7 +29,8 @@ struct CsvRecord {
 // Reads text in pieces, cut anywhere, holding one record at a time.
 class CsvReader {
  public:
-  // `first_line`: the number of the text's first line. `record_bytes_max`: a longer record is a
+  // `first_line`: the number of the text's first line; a byte order mark is one in line 1 alone.
+  // `record_bytes_max`: a longer record is a
   // problem.
   CsvReader(std::int64_t first_line, std::size_t record_bytes_max);
 
@@ -45,6 +46,7 @@ class CsvReader {
  private:
   enum class State { kFieldStart, kPlain, kQuoted, kQuoteInQuoted, kCarriageReturn };
 
+  std::size_t PlainRun(std::string_view piece) const;
   std::optional<CsvProblem> Step(char c, const Take& take);
   std::optional<CsvProblem> EndRecord(const Take& take);
   void EndField();
