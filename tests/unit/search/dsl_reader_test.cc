@@ -48,6 +48,11 @@ TEST_F(DslFilter, OneShouldHasToHoldUnlessSomethingElseMust) {
               StartsWith("invalid_filter: filters.bool: minimum_should_match"));
   EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": \"50%\", " + two + "}}"),
               StartsWith("invalid_filter: "));
+  for (const char* number : {"-1", "0.5", "\"x\"", "null", "2", "[]"}) {  // of no clause at all
+    EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": " + std::string(number) + "}}"),
+                StartsWith("invalid_filter: "))
+        << number;
+  }
 }
 
 TEST_F(DslFilter, OneValueLiesWithinBothBounds) {
