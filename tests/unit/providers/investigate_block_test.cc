@@ -162,6 +162,16 @@ TEST_F(InvestigateBlockTest, WithoutThatListOrWithoutHoldingTheRowNothingIsAsked
   EXPECT_THAT(asked_, IsEmpty());
 }
 
+TEST_F(InvestigateBlockTest, G5_OnceNobodyWaitsForTheSubjectNobodyFurtherIsAsked) {
+  Expand("first", {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "b.example"));
+  Expand("last", {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "c.example"));
+  int questions = 0;
+  const RowResult result =
+      Look(domain::SubjectJson(kSite), [&questions] { return questions++ == 0; });
+  EXPECT_EQ(std::get<RowFailure>(result).error_class, kRowUnheld);
+  EXPECT_THAT(asked_, ElementsAre("first a.example"));
+}
+
 TEST_F(InvestigateBlockTest, AFailureOfThisProcessIsTriedAgain) {
   Expand("first", {SubjectKind::kDomain}, domain::Failure{"overloaded", "No room.", true, {}});
   const RowResult result = Look();
