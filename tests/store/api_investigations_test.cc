@@ -406,6 +406,9 @@ TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   EXPECT_EQ(sixth.status, 429);
   EXPECT_EQ(sixth.error(), "too_many_deep_searches");
   EXPECT_EQ(sixth.Header("Retry-After"), "5");
+  Sql("update account set balance_mc = 0");
+  EXPECT_EQ(Start().status, 402) << "money is judged first";
+  Sql("update account set balance_mc = 1000000");
   const Reply cancelled = Ask("POST", "/job-status/" + first + "/cancel", Json::object());
   EXPECT_EQ(cancelled.body["status"], "cancelled");
   EXPECT_EQ(Show(first).body["status_reason"], "cancelled_by_client");
