@@ -65,7 +65,7 @@ class ApiInvestigations : public ApiJobs {
       cells.push_back(
           Json::array({base::ParseJsonOrThrow(domain::WriteFindings(row.value_or(Findings())))}));
     }
-    record.charge_mc = 5000 * record.rows_charged;
+    record.charge_mc = std::int64_t{5000} * record.rows_charged;
     if (record.row_errors > 0) record.last_error = "overloaded: No room.";
     record.what = store::JobPartEnd{base::DumpJson(cells), static_cast<int>(rows.size()), {}, {}};
     const auto recorded = store::RecordJobChunks(session, clock, chunk.job_id, {record});
