@@ -136,6 +136,22 @@ TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
   }
 }
 
+// Of a million documents nothing else would be in time.
+TEST_F(ApiSearch, WithoutAConditionTheAnswerIsWhatTheImportHasCounted) {
+  ImportCompanies();
+  Sql("delete from search_entity");
+  for (const char* filters :
+       {"{}", R"({"filters": null, "simple_filters": null})", R"({"filters": {}})",
+        R"({"simple_filters": {}})", R"({"filters": {}, "simple_filters": {}})",
+        R"({"filters": {"query": {"match_all": {}}}})", R"({"filters": {"bool": {}}})"}) {
+    Json body = base::ParseJsonOrThrow(filters);
+    body["field"] = "industry";
+    const Reply reply = Values(body);
+    EXPECT_EQ(reply.body["total_scoped_documents"], 4) << filters << reply.raw.body;
+    EXPECT_EQ(reply.body["values"].size(), 2U) << filters;
+  }
+}
+
 TEST_F(ApiSearch, TwentyFiveValuesAreListedUnlessMoreAreAskedFor) {
   std::vector<std::string> lines;
   for (int i = 0; i < 120; ++i) {
