@@ -409,6 +409,9 @@ TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   Sql("update account set balance_mc = 0");
   EXPECT_EQ(Start().status, 402) << "money is judged first";
   Sql("update account set balance_mc = 1000000");
+  const Tenant other = NewTenant("other");
+  GiveCredits(other.org_id, 5000);
+  EXPECT_EQ(Start({}, {{"x-api-key", other.key}}).status, 200) << "five of each organisation";
   const Reply cancelled = Ask("POST", "/job-status/" + first + "/cancel", Json::object());
   EXPECT_EQ(cancelled.body["status"], "cancelled");
   EXPECT_EQ(Show(first).body["status_reason"], "cancelled_by_client");
