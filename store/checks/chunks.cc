@@ -216,7 +216,7 @@ ChunkRow ReadChunk(Columns& in) {
 }
 
 OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
     const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
     base::Uuid last;

@@ -332,7 +332,7 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
 }
 
 CutResult NextCut(Session& session) {
-  return InTransaction(session, [](Transaction& tx) {
+  return Read(session, [](Transaction& tx) {
     CutResult result;
     Columns(tx.Exec("sched_next_due").at(0)).Into(&result.now, &result.next_due);
     return result;
