@@ -71,6 +71,22 @@ from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::
             $8::text[], $9::text[], $10::text[], $11::int[], $12::timestamptz[])
   as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
 
+-- name: tick_open_small
+-- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip: $1 monitor, $2 tick,
+-- $3 trigger, $4 the chunk's id, $5 its turn. The schedule is as it was, so that no index of it is written.
+with opened as (
+  update monitor_sched s
+  set last_tick_id = $2, last_run_at = now(), open_tick_id = $2, open_due_at = now(), open_started_at = now(),
+      open_slots = 0, open_rows = s.row_count, open_trigger = $3::smallint, open_large = false, portion_at = null,
+      portion_position = null, portion_turn = null
+  where s.monitor_id = $1
+  returning s.monitor_id, s.org_id, s.team_id, s.tier, s.row_count
+)
+insert into chunk (id, org_id, team_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, due_at, row_count)
+select $4::uuid, o.org_id, o.team_id, o.tier, $5::timestamptz, array[o.monitor_id], array[$2::bigint], array[0], array[o.row_count],
+       now(), o.row_count
+from opened o
+
 -- name: sched_due_portions
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
        open_started_at, open_rows, open_trigger, portion_position, portion_turn, check_ms

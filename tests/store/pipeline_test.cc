@@ -224,6 +224,52 @@ TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
   EXPECT_EQ(Sql("select trigger || ' ' || slots from tick"), "1 0");
 }
 
+// What stands between a trigger and its check counts in round trips.
+TEST_F(PipelineTest, ATriggerThatOneChunkHoldsIsTwoStatementsAndNeedsNoScheduler) {
+  const auto monitor = NewMonitor({.rows = 256, .due = "now() + interval '1 hour'"});
+  const auto statements = [this] {
+    double count = 0;
+    for (const char* query : {"trigger_lock", "tick_open_small", "monitor_lock", "sched_lock",
+                              "sched_open_ticks", "chunk_turns", "chunk_insert"}) {
+      count += Series(fmt::format("vedette_db_query_seconds_count{{query=\"{}\"}}", query));
+    }
+    return count;
+  };
+  const double before = statements();
+  const auto outcome = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  EXPECT_EQ(statements() - before, 2);
+  EXPECT_EQ(outcome.raise, store::Signal::kChunk);
+  EXPECT_EQ(Sql("select (open_tick_id = last_tick_id and open_due_at = last_run_at and "
+                "open_started_at = last_run_at) || ' ' || open_slots || ' ' || open_rows || ' ' || "
+                "open_trigger || ' ' || open_large || ' ' || (portion_at is null) from "
+                "monitor_sched"),
+            "true 0 256 1 false true");
+  EXPECT_EQ(Sql("select (c.tick_ids[1] = s.open_tick_id and c.due_at = s.open_due_at and "
+                "c.monitor_ids[1] = s.monitor_id and c.org_id = s.org_id and c.tier = s.tier) || "
+                "' ' || c.firsts[1] || ' ' || c.ends[1] || ' ' || c.row_count || ' ' || "
+                "(c.monitor_id is null) || ' ' || (c.available_at < now() - interval '1 day') "
+                "from chunk c, monitor_sched s"),
+            "true 0 256 256 true true");
+  const auto joined = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  EXPECT_TRUE(joined.joined);
+  EXPECT_FALSE(joined.raise.has_value()) << "its chunk has been announced";
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select row_count || ' ' || trigger || ' ' || length(outcomes) from tick"),
+            "256 1 256");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, ATriggerOfMoreRowsThanOneChunkHoldsIsCutAsTheScheduleIs) {
+  const auto large = NewMonitor({.rows = 600, .due = "now() + interval '1 hour'"});
+  auto outcome = store::TriggerMonitor(session, clock, {}, large, limits, std::nullopt);
+  EXPECT_EQ(outcome.raise, store::Signal::kChunk);
+  EXPECT_EQ(Sql("select count(*) || ' ' || sum(row_count) from chunk"), "3 600");
+  const auto huge = NewMonitor({.rows = 5000, .due = "now() + interval '1 hour'"});
+  outcome = store::TriggerMonitor(session, clock, {}, huge, limits, std::nullopt);
+  EXPECT_EQ(outcome.raise, store::Signal::kDue) << "the scheduler cuts it portion by portion";
+  EXPECT_EQ(Sql("select count(*) from chunk"), "3");
+}
+
 TEST_F(PipelineTest, G5_RowsOfAPausedMonitorComeBackAsSkippedAndNothingIsReserved) {
   const auto monitor = NewMonitor({.rows = 2});
   Cut();
