@@ -75,15 +75,44 @@ bool Claimer::HasRoom() const {
 Claimer::Run::Job Claimer::Begin() {
   run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.rows_held() > 0;
-  return
-      [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](store::Session& session) -> Found {
-        return store::WalkDueOrganisations(session, cursor, n);
-      };
+  const auto walk = [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](auto& session) {
+    return store::WalkDueOrganisations(session, cursor, n);
+  };
+  if (!holdings_.empty() || holdings_.in_flight() > 0) {
+    return [walk](store::Session& session) -> Found { return walk(session); };
+  }
+  // Only a claim changes what a process holds that holds nothing: what there is room for now, there
+  // will be room for behind the walk.
+  return [walk, room = RoomOf(limits_, holdings_, ahead_.rows()),
+          claim = MakeClaim()](store::Session& session) -> Found {
+    Taken taken;
+    taken.walk = walk(session);
+    taken.shares = work::ShareOut(AskingOf(taken.walk.due, Holdings()), room);
+    if (taken.shares.empty()) return std::move(taken.walk);
+    taken.loaded = claim(session, taken.shares);
+    return taken;
+  };
+}
+
+Claimer::ClaimOf Claimer::MakeClaim() const {
+  return [token = base::Uuid::V4(), lease = config_.lease_ms, prices = prices_mc_,
+          careful_from = CarefulFrom(config_.claims_max), &security = security_](
+             store::Session& session, const std::vector<store::ClaimShare>& shares) {
+    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
+                     security);
+  };
 }
 
 Claimer::Run::Then Claimer::OnFound(Found found) {
   if (const auto* walk = std::get_if<store::OrgWalk>(&found)) return OnWalked(*walk);
+  if (auto* taken = std::get_if<Taken>(&found)) return OnTaken(std::move(*taken));
   return OnClaimed(std::move(std::get<Loaded>(found)));
+}
+
+Claimer::Run::Then Claimer::OnTaken(Taken taken) {
+  rounds_.Walked(NextCursor(taken.walk, taken.shares));
+  work_left_ = !taken.walk.due.empty() || rounds_.some_unseen();
+  return OnClaimed(std::move(taken.loaded));
 }
 
 Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
@@ -94,12 +123,8 @@ Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
   rounds_.Walked(NextCursor(walk, shares));
   work_left_ = !walk.due.empty() || rounds_.some_unseen();
   if (shares.empty()) return rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
-  return Run::Job([shares = std::move(shares), token = base::Uuid::V4(), lease = config_.lease_ms,
-                   prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max),
-                   &security = security_](store::Session& session) -> Found {
-    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
-                     security);
-  });
+  return Run::Job([shares = std::move(shares), claim = MakeClaim()](
+                      store::Session& session) -> Found { return claim(session, shares); });
 }
 
 Claimer::Loaded Claimer::ReadSpecs(store::Claim claim, const config::SecurityConfig& security) {
