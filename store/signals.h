@@ -31,8 +31,8 @@ class Signals {
   ~Signals();
 
   // Before Start. `handler` runs on the signals' thread or on that of a Raise, one at a time: hand
-  // over to a loop at once, and raise nothing. It also runs after every reconnection, when something
-  // may have been missed; never before Start, nor after Stop.
+  // over to a loop at once, and raise nothing. It also runs after every reconnection, when
+  // something may have been missed; never before Start, nor after Stop.
   void Listen(Signal signal, std::function<void()> handler);
   void Start();
   void Stop();

@@ -211,8 +211,7 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
 std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
                             std::optional<base::Timestamp> first_turn, const CutLimits& limits) {
   const int rows = tick.sched.row_count;
-  const int rows_max =
-      std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
+  const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
   if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
   tx.Exec("tick_open_small", tick.sched.monitor_id, tick.tick_id, tick.trigger,
           base::Uuid::V7(clock), domain::FirstTurn(first_turn, tick.due_at));
