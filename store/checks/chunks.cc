@@ -17,6 +17,9 @@ namespace {
 // What the rows of chunks hold, by chunk: their reservations are read with them.
 using ChunkRows = std::map<base::Uuid, ChunkRow>;
 
+// Whether the organisations of a claim let their monitors run.
+using OrgRuns = std::map<base::Uuid, bool>;
+
 ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   ClaimedChunk chunk;
   chunk.id = row.id;
@@ -47,8 +50,8 @@ MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
   std::optional<std::string> headers;
   std::optional<std::string> headers_key_id;
   in.Into(&spec.monitor_id, &spec.org_id, &spec.tier, &spec.subject_type, &spec.monitor_active,
-          &spec.org_runs, watched, &spec.struct_version, &field_versions, &spec.research_plan,
-          &spec.confirm_after, &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
+          watched, &spec.struct_version, &field_versions, &spec.research_plan, &spec.confirm_after,
+          &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
           &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata, &rules,
           OptionalBytesInto{&headers}, &headers_key_id, &spec.open_tick_id);
   spec.rules = domain::ParseChangeRules(rules);
@@ -63,7 +66,7 @@ MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
   return spec;
 }
 
-void LoadSpecs(Transaction& tx, Claim* claim) {
+void LoadSpecs(Transaction& tx, const OrgRuns& org_runs, Claim* claim) {
   std::set<base::Uuid> ids;
   for (const auto& chunk : claim->chunks) {
     for (const auto& part : chunk.parts) ids.insert(part.part.monitor_id);
@@ -71,7 +74,8 @@ void LoadSpecs(Transaction& tx, Claim* claim) {
   for (const auto& row :
        tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
     std::string watched;
-    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row, &watched));
+    auto spec = std::make_shared<MonitorSpec>(ReadSpec(row, &watched));
+    spec->org_runs = org_runs.at(spec->org_id);
     claim->watched.emplace(spec->monitor_id, std::move(watched));
     claim->specs.emplace(spec->monitor_id, std::move(spec));
   }
@@ -246,16 +250,19 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
         }
         Claim claim;
         ChunkRows rows;
+        OrgRuns org_runs;
         for (const auto& row : tx.Exec("chunk_claim", asked, token, lease.count(), careful_from)) {
           Columns in(row);
           ChunkRow chunk = ReadChunk(in);
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
-          in.Into(&claim.now, &claimed.counted);
+          bool runs = false;
+          in.Into(&claim.now, &claimed.counted, &runs);
           if (!claimed.counted) ++claimed.claims;
+          org_runs.emplace(chunk.org_id, runs);
           rows.emplace(chunk.id, std::move(chunk));
         }
         if (claim.chunks.empty()) return claim;
-        LoadSpecs(tx, &claim);
+        LoadSpecs(tx, org_runs, &claim);
         LoadRows(tx, &claim);
         AdmitChunks(tx, &claim, rows, prices_mc);
         return claim;

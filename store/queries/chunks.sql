@@ -45,12 +45,14 @@ set available_at = now() + $5 * interval '1 millisecond', lease_token = $4,
     claims = c.claims + case when p.counted then 1 else 0 end
 from picked p
 where c.id = p.id
-returning :chunk_columns, now(), p.counted
+returning :chunk_columns, now(), p.counted,
+  -- Asked once a chunk, not once for each of its monitors.
+  (select o.monitors_run from organisation o where o.id = c.org_id)
 
 -- name: monitor_specs
 select m.id, m.org_id, m.tier,
        case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
-       m.status = :status_active, o.monitors_run,
+       m.status = :status_active,
        -- A tick goes by what its monitor said when it began.
        case when former.counts then (m.former ->> 'struct')::json else m.struct end,
        case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
@@ -59,7 +61,6 @@ select m.id, m.org_id, m.tier,
        case when m.webhook_url is not null then m.metadata end, m.rules, m.request_headers, m.request_headers_key_id,
        s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
 from monitor m
-join organisation o on o.id = m.org_id
 join monitor_sched s on s.monitor_id = m.id
 left join endpoint e on e.id = m.endpoint_id
 cross join lateral (select coalesce(s.open_tick_id <= m.former_tick_id, false) as counts) former
