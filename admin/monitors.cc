@@ -91,6 +91,7 @@ rest::Reply PostTrigger(const Parts& parts, store::Session& session, const Call&
                             fmt::format("the monitor is {}: it cannot be triggered", status));
   }
   if (outcome.raise) parts.signals.Raise(*outcome.raise);
+  store::ConfirmTrigger(session);
   return rest::JsonReply(202, {{"monitor_id", call.ids[0].ToString()},
                                {"tick_id", outcome.tick_id},
                                {"rows", outcome.rows},

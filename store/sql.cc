@@ -252,6 +252,20 @@ void Transaction::Commit() {
   if (session_.testing) session_.testing->AfterCommit();
 }
 
+void WaitForCommits(Session& session) {
+  Session::Impl& impl = session.impl();
+  if (!impl.connection) throw CommitUnknown("the connection to the database broke");
+  // Never on a fresh connection, as RunInTransaction would.
+  try {
+    Transaction tx(session, Durability::kOneStatement);
+    tx.Exec("commits_on_disk");
+    tx.Commit();
+  } catch (const std::exception& e) {
+    if (IsConnectionLoss(e)) impl.Drop();
+    throw CommitUnknown(LossText(e));
+  }
+}
+
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body) {
   Session::Impl& impl = session.impl();

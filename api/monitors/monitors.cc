@@ -479,6 +479,7 @@ rest::Handled TriggerMonitor(Call& call) {
     return rest::Conflict(StatusMessage(status, "triggered"));
   }
   if (outcome.raise) call.parts.signals.Raise(*outcome.raise);
+  store::ConfirmTrigger(call.session);
   return rest::Reply{202, base::DumpJson({{"monitor_id", id.ToString()},
                                           {"tick_id", outcome.tick_id},
                                           {"rows", outcome.rows},

@@ -170,7 +170,7 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                               const base::Uuid& monitor_id, const CutLimits& limits,
                               const std::optional<AuditEntry>& audit) {
-  return InTransaction(session, [&](Transaction& tx) {
+  const auto body = [&](Transaction& tx) {
     TriggerOutcome outcome;
     const auto rows = tx.Exec("trigger_lock", monitor_id, scope.org_id, scope.team_id);
     if (rows.empty()) {
@@ -206,7 +206,12 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
     outcome.rows = tick.sched.row_count;
     outcome.raise = chunks > 0 ? Signal::kChunk : Signal::kDue;
     return outcome;
-  });
+  };
+  return InTransaction(session, body, Durability::kAsync);
+}
+
+void ConfirmTrigger(Session& session) {
+  WaitForCommits(session);
 }
 
 bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,

@@ -65,9 +65,16 @@ struct TriggerOutcome {
 
 // Opens a tick outside the schedule, or joins the open one. A tick that one chunk holds is written
 // whole: no scheduler has a part in it.
+//
+// Its commit does not wait for the disk: the caller raises `raise`, so that workers begin, and then
+// waits with ConfirmTrigger before it answers (docs/decisions/0046).
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                               const base::Uuid& monitor_id, const CutLimits& limits,
                               const std::optional<AuditEntry>& audit);
+
+// After a TriggerMonitor in the same session: what it did will survive a crash. Throws
+// CommitUnknown where that cannot be known any more.
+void ConfirmTrigger(Session& session);
 
 struct OrganisationChange {
   std::optional<bool> locked;

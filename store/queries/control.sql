@@ -23,6 +23,11 @@ from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or m.team_id = $3)
 for no key update of m for update of s
 
+-- name: commits_on_disk
+-- A commit that waits for the disk, and with it for all WAL before it. A transaction that writes nothing would wait for
+-- nothing: this one writes a message that nobody reads.
+select pg_logical_emit_message(true, 'vedette', '')
+
 -- name: monitor_set_status
 update monitor
 set status = $2::smallint, disabled_reason = $3, control_changed_at = now(), updated_at = now(),

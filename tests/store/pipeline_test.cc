@@ -259,6 +259,32 @@ TEST_F(PipelineTest, ATriggerThatOneChunkHoldsIsTwoStatementsAndNeedsNoScheduler
   ExpectMoneyAddsUp();
 }
 
+TEST_F(PipelineTest, G12_ATriggerIsConfirmedOnceItIsOnDiskAndNeverByAConnectionMadeLater) {
+  const auto monitor = NewMonitor({.rows = 1, .due = "now() + interval '1 hour'"});
+  const auto trigger = [&] {
+    return store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  };
+  const auto first = trigger();
+  const auto written = Sql("select pg_current_wal_insert_lsn()");
+  store::ConfirmTrigger(session);
+  EXPECT_EQ(Sql("select pg_current_wal_flush_lsn() >= '" + written + "'"), "t");
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  trigger();
+  TestDatabase::CrashServer();
+  TestDatabase::StartServer();
+  EXPECT_THROW(store::ConfirmTrigger(session), store::CommitUnknown)
+      << "the database may have forgotten the trigger";
+  EXPECT_THROW(store::ConfirmTrigger(session), store::CommitUnknown);
+  EXPECT_EQ(Sql("select count(*) from tick where tick_id = " + std::to_string(first.tick_id)), "1")
+      << "what was confirmed is there";
+  const auto again = trigger();  // joins the one before where that survived
+  store::ConfirmTrigger(session);
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from tick where finished_at is not null"), "2");
+  EXPECT_EQ(Sql("select max(tick_id) from tick"), std::to_string(again.tick_id));
+  ExpectMoneyAddsUp();
+}
+
 TEST_F(PipelineTest, ATriggerOfMoreRowsThanOneChunkHoldsIsCutAsTheScheduleIs) {
   const auto large = NewMonitor({.rows = 600, .due = "now() + interval '1 hour'"});
   auto outcome = store::TriggerMonitor(session, clock, {}, large, limits, std::nullopt);
