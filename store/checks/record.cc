@@ -62,7 +62,7 @@ void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   }
   if (expected == 0) return;
   // The row fence: everything below stands for exactly these rows.
-  if (ReadOne<std::int64_t>(tx.Exec("record_row_states", ranges)) != expected) {
+  if (static_cast<std::int64_t>(tx.Exec("record_row_states", ranges).affected_rows()) != expected) {
     throw std::logic_error("some rows of a leased chunk are recorded already");
   }
 }
