@@ -17,16 +17,18 @@ select now(),
              (select min(portion_at) from monitor_sched where portion_at is not null))
 
 -- name: sched_open_ticks
--- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null
+-- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null; taken apart as in
+-- record.sql
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
-from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::smallint[],
-            $7::boolean[], $8::int[])
-  as u(monitor_id, tick_id, next_run_at, due_at, slots, trigger, large, portion_position)
+from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id,
+             unnest($3::timestamptz[]) as next_run_at, unnest($4::timestamptz[]) as due_at,
+             unnest($5::int[]) as slots, unnest($6::smallint[]) as trigger, unnest($7::boolean[]) as large,
+             unnest($8::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
 
 -- name: sched_pass_ticks
