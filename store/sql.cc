@@ -172,9 +172,9 @@ class AsyncWork final : public pqxx::dbtransaction {
   ~AsyncWork() override { End(); }
 
  private:
-  void do_begin() override { direct_exec("begin; set local synchronous_commit = off"); }
+  void do_begin() override { direct_exec("BEGIN; SET LOCAL synchronous_commit = off"); }
   // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
-  void do_commit() override { direct_exec("commit"); }
+  void do_commit() override { direct_exec("COMMIT"); }
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ where s.monitor_id = $1
 for update
 
 -- name: trigger_lock
--- What monitor_lock and sched_lock do for a trigger, in one round trip and in their order (the clauses' order is that of the
--- locks); and the first turn among the due chunks of its organisation.
+-- What monitor_lock and sched_lock do for a trigger, in one round trip and in their order (that of the clauses), and the
+-- first turn among the due chunks of its organisation.
 select m.status, s.live, s.open_rows,
        (select c.available_at from chunk c
         where c.org_id = m.org_id and c.available_at <= now() order by c.available_at limit 1),

@@ -1,5 +1,5 @@
--- Statements that run for every check take their arrays apart in a select list, one row at a time. unnest of several arrays
--- in a FROM clause first writes each array into a table of its own, and reads those beside each other.
+-- Statements that run for every check take their arrays apart in a select list, one row at a time. unnest of several
+-- arrays in a FROM clause first writes each array into a table of its own, and reads those beside each other.
 
 -- name: record_lock_chunks
 select c.id, c.reserved_mc, c.month, now()
@@ -21,8 +21,8 @@ where s.monitor_id = r.monitor_id
   and get_byte(r.outcomes, s.position - r.first) <> :outcome_none
 
 -- name: record_row_states
--- $4 outcomes, one byte a position, 0 = none; $5 what the completed checks looked at ended then. How many rows it wrote says
--- the answer's tag: to return and count them would cost every check a row of its own.
+-- $4 outcomes, one byte a position, 0 = none; $5 what the completed checks looked at ended then. The answer's tag says how
+-- many rows it wrote: to return and count them would cost every check a row of its own.
 :row_states_update
   and s.last_tick_id < r.tick_id
 

@@ -17,8 +17,8 @@ select now(),
              (select min(portion_at) from monitor_sched where portion_at is not null))
 
 -- name: sched_open_ticks
--- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null; taken apart as in
--- record.sql
+-- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null; taken apart as
+-- in record.sql.
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
@@ -74,8 +74,8 @@ from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::
   as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
 
 -- name: tick_open_small
--- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip: $1 monitor, $2 tick,
--- $3 trigger, $4 the chunk's id, $5 its turn. The schedule is as it was, so that no index of it is written.
+-- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip: $1 monitor,
+-- $2 tick, $3 trigger, $4 the chunk's id, $5 its turn. The schedule is as it was: no index of it is written.
 with opened as (
   update monitor_sched s
   set last_tick_id = $2, last_run_at = now(), open_tick_id = $2, open_due_at = now(), open_started_at = now(),
@@ -85,8 +85,8 @@ with opened as (
   returning s.monitor_id, s.org_id, s.team_id, s.tier, s.row_count
 )
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, due_at, row_count)
-select $4::uuid, o.org_id, o.team_id, o.tier, $5::timestamptz, array[o.monitor_id], array[$2::bigint], array[0], array[o.row_count],
-       now(), o.row_count
+select $4::uuid, o.org_id, o.team_id, o.tier, $5::timestamptz, array[o.monitor_id], array[$2::bigint], array[0],
+       array[o.row_count], now(), o.row_count
 from opened o
 
 -- name: sched_due_portions
