@@ -142,6 +142,60 @@ TEST_F(PipelineTest, SmallMonitorsThatComeDueTogetherShareAChunk) {
   EXPECT_EQ(Sql("select count(*) from tick where outcomes = '\\x02'"), "5");
 }
 
+// A part of one row may also be the end of a large tick.
+TEST_F(PipelineTest, AClaimReadsPartsOfOneRowInOneStatementAndWiderOnesBesideThem) {
+  const auto statements = [this](const char* query) {
+    return Series(fmt::format("vedette_db_query_seconds_count{{query=\"{}\"}}", query));
+  };
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 1});
+  Cut();
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(statements("one_row_parts"), 1);
+  EXPECT_EQ(statements("monitor_specs") + statements("rows_of_parts"), 0);
+
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 3});
+  NewMonitor({.rows = 257});
+  Cut();
+  const auto claim = ClaimAll();
+  EXPECT_EQ(statements("one_row_parts"), 2);
+  EXPECT_EQ(statements("rows_of_parts"), 1);
+  std::size_t rows = 0;
+  for (const auto& chunk : claim.chunks) {
+    for (const auto& part : chunk.parts) {
+      EXPECT_TRUE(claim.specs.contains(part.part.monitor_id));
+      EXPECT_TRUE(claim.watched.contains(part.part.monitor_id));
+      for (std::size_t i = 0; i < part.rows.size(); ++i, ++rows) {
+        if (part.rows.size() > 3 && i > 0) continue;
+        EXPECT_EQ(part.rows[i].row_id.ToString(),
+                  Sql(fmt::format("select id from monitor_row where monitor_id = '{}' and "
+                                  "position = {}",
+                                  part.part.monitor_id.ToString(),
+                                  part.part.first + static_cast<int>(i))));
+        EXPECT_FALSE(part.rows[i].subject.empty());
+      }
+    }
+  }
+  EXPECT_EQ(rows, 261U);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from row_state where outcome = 2 and last_run_at is not null"),
+            "263");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G5_AClaimGoesByWhetherItsOrganisationLetsMonitorsRun) {
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 2});
+  Cut();
+  Sql("update organisation set features = '{}'");
+  const auto claim = ClaimAll();
+  for (const auto& chunk : claim.chunks) {
+    for (const auto& part : chunk.parts) EXPECT_EQ(part.decided[0], Outcome::kSkippedPaused);
+  }
+  EXPECT_EQ(Sql("select sum(reserved_mc) from chunk"), "0");
+}
+
 TEST_F(PipelineTest, G7_ALargeTickIsLoggedByBlockAndClosedWhenItsLastChunkIsRecorded) {
   NewMonitor({.rows = 600});
   EXPECT_EQ(Cut().chunks, 3);
