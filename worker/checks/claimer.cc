@@ -20,18 +20,35 @@ void OpenHeaders(const store::MonitorSpec& spec, const config::SecurityConfig& s
   probe_spec->request_headers = std::make_shared<const domain::RequestHeaders>(std::move(*headers));
 }
 
+// The fields of one monitor after the other. Monitors of one client are often made by one program
+// and watch the same: a text that is the one before it, letter by letter, is not parsed again.
+class WatchedReader {
+ public:
+  const std::vector<WatchedField>& Read(std::string text) {
+    if (text == text_) return fields_;
+    text_ = std::move(text);
+    fields_.clear();
+    const base::Json watched = base::ParseJsonOrThrow(text_);
+    for (const auto& [name, description] : watched.items()) {
+      fields_.push_back({name, description.get<std::string>()});
+    }
+    return fields_;
+  }
+
+ private:
+  std::string text_;  // empty: none yet
+  std::vector<WatchedField> fields_;
+};
+
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
-                                               const std::string& watched_text,
+                                               const std::vector<WatchedField>& watched,
                                                const config::SecurityConfig& security) {
   auto probe_spec = std::make_shared<ProbeSpec>();
   probe_spec->monitor_id = spec.monitor_id;
   probe_spec->subject_type = spec.subject_type;
   probe_spec->tier = spec.tier;
   probe_spec->research_plan = spec.research_plan;
-  const base::Json watched = base::ParseJsonOrThrow(watched_text);
-  for (const auto& [name, description] : watched.items()) {
-    probe_spec->watched.push_back({name, description.get<std::string>()});
-  }
+  probe_spec->watched = watched;
   OpenHeaders(spec, security, probe_spec.get());
   return probe_spec;
 }
@@ -129,9 +146,16 @@ Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
 
 Claimer::Loaded Claimer::ReadSpecs(store::Claim claim, const config::SecurityConfig& security) {
   Loaded out;
-  for (const auto& [id, spec] : claim.specs) {
-    const std::string watched = std::move(claim.watched.at(id));  // freed as soon as it is read
-    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched, security));
+  WatchedReader watched;
+  // Chunk by chunk, so that neighbours are of one organisation.
+  for (const store::ClaimedChunk& chunk : claim.chunks) {
+    for (const store::LoadedPart& part : chunk.parts) {
+      const base::Uuid& id = part.part.monitor_id;
+      if (out.probe_specs.contains(id)) continue;
+      std::string text = std::move(claim.watched.at(id));  // freed as soon as the next one is read
+      out.probe_specs.emplace(
+          id, MakeProbeSpec(*claim.specs.at(id), watched.Read(std::move(text)), security));
+    }
   }
   out.claim = std::move(claim);
   return out;
