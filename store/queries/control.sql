@@ -26,7 +26,7 @@ for no key update of m for update of s
 -- name: commits_on_disk
 -- A commit that waits for the disk, and with it for all WAL before it. A transaction that writes nothing would wait for
 -- nothing: this one writes a message that nobody reads.
-select pg_logical_emit_message(true, 'vedette', '')
+select pg_logical_emit_message(true, 'vedette', ''::text)
 
 -- name: monitor_set_status
 update monitor
