@@ -173,8 +173,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   // Monitor, tick, next run, due, slots, trigger, large, next position.
-  Rows<base::Uuid, std::int64_t, base::Timestamp, base::Timestamp, std::int64_t,
-       domain::TickTrigger, bool, std::optional<int>>
+  Rows<base::Uuid, std::int64_t, std::int64_t, std::int64_t, std::int64_t, domain::TickTrigger,
+       bool, std::optional<int>>
       opened;
   // Monitor, tick, organisation, trigger, due, slots, rows.
   Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
@@ -190,8 +190,9 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
     // one that fits into a single portion need not wait for that.
     const bool at_once = !tick.spread && sched.row_count <= limits.rows_per_cut_max;
-    opened.Add(sched.monitor_id, tick.tick_id, tick.next_run_at, tick.due_at, tick.slots,
-               tick.trigger, whole.large, at_once ? std::nullopt : std::optional<int>(0));
+    opened.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
+               tick.slots, tick.trigger, whole.large,
+               at_once ? std::nullopt : std::optional<int>(0));
     if (whole.large) {
       large.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
                 sched.row_count);

@@ -1,5 +1,6 @@
 -- Statements that run for every check take their arrays apart in a select list, one row at a time. unnest of several
--- arrays in a FROM clause first writes each array into a table of its own, and reads those beside each other.
+-- arrays in a FROM clause first writes each array into a table of its own, and reads those beside each other. Times come
+-- as microseconds since the epoch (store/param.h).
 
 -- name: record_lock_chunks
 select c.id, c.reserved_mc, c.month, now()
@@ -15,7 +16,8 @@ set last_tick_id = r.tick_id,
     last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (:outcome_changed, :outcome_unchanged)
                        then r.looked_until else s.last_run_at end
 from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id, unnest($3::int[]) as first,
-             unnest($4::bytea[]) as outcomes, unnest($5::timestamptz[]) as looked_until) as r
+             unnest($4::bytea[]) as outcomes,
+             timestamptz 'epoch' + unnest($5::bigint[]) * interval '1 microsecond' as looked_until) as r
 where s.monitor_id = r.monitor_id
   and s.position >= r.first and s.position < r.first + length(r.outcomes)
   and get_byte(r.outcomes, s.position - r.first) <> :outcome_none
@@ -72,8 +74,10 @@ insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, fini
 select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, u.started_at, now(), u.slots,
        length(u.outcomes), u.outcomes
 from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id, unnest($3::uuid[]) as org_id,
-             unnest($4::smallint[]) as trigger, unnest($5::timestamptz[]) as due_at,
-             unnest($6::timestamptz[]) as started_at, unnest($7::int[]) as slots, unnest($8::bytea[]) as outcomes) as u
+             unnest($4::smallint[]) as trigger,
+             timestamptz 'epoch' + unnest($5::bigint[]) * interval '1 microsecond' as due_at,
+             timestamptz 'epoch' + unnest($6::bigint[]) * interval '1 microsecond' as started_at,
+             unnest($7::int[]) as slots, unnest($8::bytea[]) as outcomes) as u
 
 -- fragment: sched_closed
 -- Of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed) ends. Whether the monitor began to fail,

@@ -26,7 +26,8 @@ set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
 from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id,
-             unnest($3::timestamptz[]) as next_run_at, unnest($4::timestamptz[]) as due_at,
+             timestamptz 'epoch' + unnest($3::bigint[]) * interval '1 microsecond' as next_run_at,
+             timestamptz 'epoch' + unnest($4::bigint[]) * interval '1 microsecond' as due_at,
              unnest($5::int[]) as slots, unnest($6::smallint[]) as trigger, unnest($7::boolean[]) as large,
              unnest($8::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
