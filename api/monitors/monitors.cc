@@ -478,8 +478,8 @@ rest::Handled TriggerMonitor(Call& call) {
     const auto status = outcome.organisation_stopped ? MonitorStatus::kPaused : outcome.status;
     return rest::Conflict(StatusMessage(status, "triggered"));
   }
-  call.parts.signals.Raise(store::Signal::kChunk);
-  call.parts.signals.Raise(store::Signal::kDue);
+  if (outcome.raise) call.parts.signals.Raise(*outcome.raise);
+  store::ConfirmTrigger(call.session);
   return rest::Reply{202, base::DumpJson({{"monitor_id", id.ToString()},
                                           {"tick_id", outcome.tick_id},
                                           {"rows", outcome.rows},
