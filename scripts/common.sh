@@ -166,6 +166,17 @@ show_progress() {
     { print; fflush() }'
 }
 
+# configure PRESET LOG CMAKE-OPTIONS...: lets CMake make the preset's build directory; what it said is in LOG.
+configure() {
+  local preset=$1 log=$2
+  shift 2
+  mkdir -p "$ROOT/build"
+  if ! (cd "$ROOT" && cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "$@") >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+
 # build PRESET LOG CMAKE-OPTIONS... -- TARGETS...: configures and builds; returns the build's status.
 # What the tools said is in LOG too.
 build() {
@@ -178,11 +189,7 @@ build() {
   done
   [ $# -gt 0 ] && shift
   targets=("$@")
-  mkdir -p "$ROOT/build"
-  if ! (cd "$ROOT" && cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "${options[@]}") >"$log" 2>&1; then
-    cat "$log" >&2
-    return 1
-  fi
+  configure "$preset" "$log" "${options[@]}" || return 1
   set +e
   if [ -t 1 ]; then
     ninja -C "$ROOT/build/$preset" -j "$(build_jobs)" "${targets[@]}"

@@ -282,7 +282,8 @@ def test_queries_are_named():
 
 
 def test_shell_scripts_parse():
-    for script in ["quickstart", "test", ".ci/run", "scripts/common.sh", "scripts/format", "scripts/phonenumbers"]:
+    for script in ["quickstart", "test", ".ci/run", "scripts/build_beside", "scripts/common.sh", "scripts/format",
+                   "scripts/phonenumbers"]:
         done = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
