@@ -10,6 +10,9 @@ fi
 
 # Objects are shared between checkouts in different folders.
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+# Headers are known from what the compiler writes down; otherwise each source that is not in the cache is preprocessed once
+# more, only to look for it.
+export CCACHE_DEPEND=1
 
 say() { printf '%s==>%s %s\n' "$BOLD" "$PLAIN" "$*"; }
 note() { printf '    %s%s%s\n' "$DIM" "$*" "$PLAIN"; }
