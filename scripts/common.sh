@@ -156,9 +156,14 @@ build_jobs() {
 }
 
 # Ninja's output where there is no terminal: a line a minute, and whatever is not progress (warnings,
-# errors). srand() returns the time of the call before, which every awk can tell.
+# errors). srand() returns the time of the call before, which every awk can tell. mawk, which is awk on Debian, would otherwise
+# read a pipe by blocks of 4 KiB, and the lines would come when those are full.
 show_progress() {
-  awk '
+  local awk=(awk)
+  case "$(readlink -f "$(command -v awk)")" in
+    */mawk) awk=(mawk -W interactive) ;;
+  esac
+  "${awk[@]}" '
     BEGIN { srand(); srand(); said = srand() }
     /^\[[0-9]+\/[0-9]+\]/ {
       split(substr($1, 2), n, /[\/\]]/); now = srand(); now = srand()
