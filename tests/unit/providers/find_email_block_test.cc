@@ -312,11 +312,27 @@ TEST_F(FindEmail, WhomNobodyLooksUpCausesNoQuestionAndLooksLikeNothingFound) {
   memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
   const RowDone done = Work(Request(), kAnn);
   EXPECT_EQ(base::DumpJson(CellOf(done).at("email")), R"([["","NOT_FOUND","COMPANY"]])");
-  EXPECT_EQ(CellOf(done).at("details").at("reason"), "nothing_found");
+  const base::Json details = CellOf(done).at("details");
+  EXPECT_EQ(details.at("reason"), "nothing_found");
+  // A client that reads who was asked does not learn it either.
+  EXPECT_EQ(base::DumpJson(details.at("tries")),
+            R"([{"provider":"store","outcome":"nothing","error_class":null,"elapsed_ms":0},)"
+            R"({"provider":"pattern","outcome":"nothing","error_class":null,"elapsed_ms":0}])");
   EXPECT_FALSE(done.charge_mc);
   EXPECT_TRUE(asked_["smtp"].empty());
+  EXPECT_TRUE(memory_.companies.empty() && memory_.facts.empty());
   EXPECT_NE(metrics_.Expose().find(R"(vedette_suppressed_total{kind="person"} 1)"),
             std::string::npos);
+}
+
+TEST_F(FindEmail, WhomNobodyLooksUpCostsWhatNothingFoundCosts) {
+  AddOwn(OnlyKnows(""));
+  domain::FindRequest request = Request();
+  request.charge = domain::ChargeRule::kAlways;
+  const auto nothing = Work(request, R"({"name": "Bob Other", "domain": "acme.com"})").charge_mc;
+  memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
+  EXPECT_EQ(Work(request, kAnn).charge_mc, nothing);
+  EXPECT_TRUE(nothing);
 }
 
 TEST_F(FindEmail, AnAddressOfTheListIsNeitherVerifiedNorReturned) {
