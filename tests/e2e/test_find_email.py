@@ -110,6 +110,8 @@ def test_a_lead_is_found_and_verified_while_its_client_waits(world):
     assert answer["details"]["pattern"] == "first.last" and answer["details"]["charged"] is True
     assert float(tenant.money()["balance"]) == 95
     # The organisation knows it now: nobody is asked, and nothing is charged.
+    wait_until("what was learned", lambda: world.database.value(
+        "select count(*) from email_fact where address = 'ann.zyaaa@acme.test'") == 1)
     before = len(world.mail.recipients())
     status, again = ask(tenant, "/find-email", {"lead": leads(1, "acme.test")[0]})
     assert again["email"] == answer["email"] and again["details"]["charged"] is False
@@ -382,9 +384,10 @@ def test_who_is_erased_is_in_no_table_and_is_not_looked_up_again(world):
     body = {"leads": [{"email": "ann.zyaaa@acme.test"}, *leads(2, "acme.test")]}
     done = ended(tenant, tenant.post("/find-email-bulk-async", body)["task_id"])
     assert [row["email"][0][1] for row in done["result"]["results"]] == ["OK"] * 3
-    # Both leads with a name have taught what they know, in one transaction each.
+    # Both leads with a name have taught their pattern, and once they were recorded what is known of them.
     wait_until("what was learned", lambda: world.database.value(
-        "select max(hits) from domain_pattern where domain = 'acme.test'") == 2)
+        "select max(hits) from domain_pattern where domain = 'acme.test'") == 2 and world.database.value(
+        "select count(distinct person_key) from email_fact where length(person_key) > 0") == 2)
     environment = {**world.vedette.environment, "VEDETTE_ADMIN_URL": world.vedette.admin,
                    "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN}
 

@@ -438,7 +438,15 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
   if (!is_named) lesson.company_key.clear();
   // Who hears of the last row may let go of this runner.
   EmailMemory& memory = parts_.memory;
-  row.done(Done(*row.person, found));
+  RowDone done = Done(*row.person, found);
+  if (!lesson.facts.empty()) {
+    // What the organisation knows is free for it, so it is known once it has been charged.
+    domain::EmailLesson facts;
+    facts.org_id = lesson.org_id;
+    facts.facts = std::exchange(lesson.facts, {});
+    done.recorded = [&memory, facts = std::move(facts)] { memory.Learn(facts, [] {}); };
+  }
+  row.done(std::move(done));
   if (lesson.empty()) return;
   // The next lead of the domain guesses when it can read what this one has learnt.
   memory.Learn(std::move(lesson), [turn = std::move(row.turn)] {});

@@ -307,6 +307,17 @@ TEST_F(FindEmail, ALeadsOwnAddressIsVerifiedForItsOwnPriceAndNothingIsSearched) 
             "not_verified");
 }
 
+TEST_F(FindEmail, WhatIsFoundIsKnownOnceItsRowIsRecordedAndNotBefore) {
+  AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
+  const auto runner = Bind(Request());
+  const auto done = std::get<RowDone>(RunUnrecorded(*runner, Row(kAnn)));
+  EXPECT_TRUE(memory_.facts.empty()) << "nothing is free that was not charged";
+  EXPECT_FALSE(memory_.patterns.empty()) << "a pattern makes nothing free";
+  ASSERT_TRUE(done.recorded);
+  loop_.Run([&done] { done.recorded(); });
+  EXPECT_FALSE(memory_.facts.empty());
+}
+
 TEST_F(FindEmail, WhomNobodyLooksUpCausesNoQuestionAndLooksLikeNothingFound) {
   AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
   memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
