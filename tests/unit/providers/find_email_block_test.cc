@@ -250,6 +250,16 @@ TEST_F(FindEmail, WithoutAVerifierTheFirstGuessIsReturned) {
   EXPECT_TRUE(asked_["smtp"].empty());
 }
 
+TEST_F(FindEmail, WhereNoMemberAsksMailServersAddressesAreUnknownAndSayWhy) {
+  loop_.Run([&] { MakeBlock("smtp"); });  // which this process does not have
+  Add("a", {Address("ann@acme.com", AddressStatus::kUnknown)});
+  Add("b", {});
+  const RowDone done = Work(Request(), kAnn);
+  EXPECT_EQ(base::DumpJson(CellOf(done).at("email")), R"([["ann@acme.com","UNKNOWN","COMPANY"]])");
+  EXPECT_EQ(CellOf(done).at("details").at("reason"), "no_smtp_worker");
+  EXPECT_EQ(asked_["b"].size(), 1U) << "another one may know what is OK";
+}
+
 TEST_F(FindEmail, WhereEveryGuessIsRefusedNothingIsFound) {
   AddOwn(OnlyKnows(""));
   const RowDone done = Work(Request(), kAnn);
