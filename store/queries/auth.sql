@@ -33,16 +33,20 @@ with found as (
 select :caller_columns
 from found f
 
--- name: authenticate_token
--- $1 the SHA-256 of the token; $2 whether to count; $3 forwarded user; $4 whether tokens of clients are taken
-with found as (
-  select t.kind, t.principal_id as id,
+-- fragment: live_token
+-- Whose token has the SHA-256 $1, as long as it lives; what else has to hold is the statement's.
+select t.kind, t.principal_id as id,
          case when t.kind = 2 then 'user ' || t.user_id else 'client ' || c.name end as label,
          t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id
   from access_token t
   join organisation o on o.id = t.org_id
   left join oauth_client c on t.kind = 1 and c.id = t.principal_id
   where t.token_sha256 = $1 and t.expires_at > now()
+
+-- name: authenticate_token
+-- $1 the SHA-256 of the token; $2 whether to count; $3 forwarded user; $4 whether tokens of clients are taken
+with found as (
+  :live_token
     and (t.kind = 2
          or ($4::boolean and not c.disabled and c.deleted_at is null and c.token_version = t.principal_version))
 ), :requests_counted
