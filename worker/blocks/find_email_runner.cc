@@ -245,13 +245,11 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
   if (order_[provider] != PatternProvider::kId || !VerifiesMailboxes() || domain.empty()) {
     return Ask(id, provider);
   }
-  parts_.turns.Take(
-      row.request.org_id, domain, Left(row) / kTurnWaitPart,
-      [this, id, provider, alive = std::weak_ptr(alive_)](std::shared_ptr<DomainTurns::Turn> turn) {
-        if (alive.expired()) return;
-        rows_.at(id).turn = std::move(turn);
-        Ask(id, provider);
-      });
+  parts_.turns.Take(row.request.org_id, domain, Left(row) / kTurnWaitPart,
+                    live_.Guard([this, id, provider](std::shared_ptr<DomainTurns::Turn> turn) {
+                      rows_.at(id).turn = std::move(turn);
+                      Ask(id, provider);
+                    }));
 }
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {

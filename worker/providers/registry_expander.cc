@@ -1,6 +1,7 @@
 #include "worker/providers/registry_expander.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -78,16 +79,14 @@ void RegistryExpander::Start(ExpandRequest request, std::function<void(ExpandAns
     reading->findings = read(id, subject, url, page.body);
     return pages::Fetched(std::shared_ptr<const pages::Reading>(std::move(reading)));
   };
-  fetcher_.Fetch(
-      std::move(fetch), std::move(read),
-      [alive = std::weak_ptr(alive_), done = std::move(done)](const pages::Fetched& fetched) {
-        if (alive.expired()) return;
-        if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-          return done(IsOurs(*failure) ? ExpandAnswer(*failure) : NothingFound());
-        }
-        const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-        done(static_cast<const FindingsReading&>(reading).findings);
-      });
+  fetcher_.Fetch(std::move(fetch), std::move(read),
+                 live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
+                   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+                     return done(IsOurs(*failure) ? ExpandAnswer(*failure) : NothingFound());
+                   }
+                   const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
+                   done(static_cast<const FindingsReading&>(reading).findings);
+                 }));
 }
 
 }  // namespace vedette::worker
