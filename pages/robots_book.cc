@@ -8,15 +8,10 @@
 #include <variant>
 
 #include "base/text.h"
-#include "pages/robots.h"
+#include "pages/robots_reading.h"
 
 namespace vedette::pages {
 namespace {
-
-struct RobotsReading final : Reading {
-  Robots robots;
-  std::size_t bytes() const override { return sizeof *this; }
-};
 
 // "https://a.example:8443" of an address, and its path with the query.
 std::pair<std::string, std::string> SiteAndPath(std::string_view url) {
@@ -86,14 +81,10 @@ void RobotsBook::Impl::Read(const std::string& site) {
   file.turn_wait_max = page.turn_wait_max;
   file.thread_wait_max = page.thread_wait_max;
   file.on_turn = page.on_turn;
-  auto read = [rules_for = product](const FetchedPage& text, ReadingTime&) -> Fetched {
-    auto reading = std::make_shared<RobotsReading>();
-    reading->robots = Robots::Parse(text.body, rules_for);
-    return std::shared_ptr<const Reading>(std::move(reading));
-  };
-  fetcher.Fetch(std::move(file), std::move(read), [weak = weak_from_this(), site](Fetched fetched) {
-    if (const auto self = weak.lock()) self->OnRead(site, std::move(fetched));
-  });
+  fetcher.Fetch(std::move(file), ReadRobotsFor(product),
+                [weak = weak_from_this(), site](Fetched fetched) {
+                  if (const auto self = weak.lock()) self->OnRead(site, std::move(fetched));
+                });
 }
 
 void RobotsBook::Impl::OnRead(const std::string& site, Fetched fetched) {
@@ -116,10 +107,7 @@ void RobotsBook::Impl::OnRead(const std::string& site, Fetched fetched) {
   }
   // A file that is longer than anybody has to read says nothing that counts.
   Robots robots;
-  if (failure == nullptr) {
-    robots = static_cast<const RobotsReading&>(*std::get<std::shared_ptr<const Reading>>(fetched))
-                 .robots;
-  }
+  if (failure == nullptr) robots = RobotsOf(fetched);
   Keep(site, robots);
   for (const Waiting& waited : std::exchange(waiting[site], {})) {
     waited.done(Judge(robots, waited.page.url));

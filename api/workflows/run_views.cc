@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workflows/workflow_json.h"
 #include "base/json_or_null.h"
 #include "domain/block_progress.h"
 #include "domain/job_result.h"
@@ -18,12 +19,6 @@ using domain::BlockStatus;
 using store::JobBlockView;
 
 constexpr double kPerMilleInPercent = 10;
-
-Json UserOf(const domain::Principal& caller) {
-  if (caller.on_behalf_of) return *caller.on_behalf_of;
-  if (caller.kind == domain::PrincipalKind::kUser) return caller.id.ToString();
-  return nullptr;
-}
 
 // A block of a run with what its rows are.
 class LiveBlock {

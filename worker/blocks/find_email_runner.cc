@@ -13,6 +13,7 @@
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 #include "worker/blocks/find_memo.h"
+#include "worker/blocks/lookup_row.h"
 #include "worker/providers/pattern_provider.h"
 
 namespace vedette::worker {
@@ -38,11 +39,6 @@ Person PersonOf(const domain::FindRow& row) {
     throw std::invalid_argument("a stored lookup has a lead that cannot be read");
   }
   return std::get<Person>(std::move(read));
-}
-
-domain::FindRow RowOf(const Cells& cells) {
-  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
-  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
 }
 
 // What an address is as where its verifier gave no verdict.
@@ -93,7 +89,7 @@ bool FindEmailRunner::IsOwn(const Row& row) const {
 void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
   std::shared_ptr<const Person> person;
   try {
-    const domain::FindRow row = RowOf(request.cells);
+    const domain::FindRow row = LookupRowOf(request.cells);
     if (row.copy_of) {
       return done(RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}});
     }
@@ -445,7 +441,7 @@ RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
 RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
   Person person;
   try {
-    person = PersonOf(RowOf(cells));
+    person = PersonOf(LookupRowOf(cells));
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "pages/http_failure.h"
 #include "worker/providers/registry_findings.h"
 
 namespace vedette::worker {
@@ -22,10 +23,6 @@ struct FindingsReading final : pages::Reading {
 std::string WithSlash(std::string url) {
   if (!url.ends_with('/')) url += '/';
   return url;
-}
-
-bool IsOurs(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
 }
 
 ExpandAnswer NothingFound() {
@@ -79,14 +76,15 @@ void RegistryExpander::Start(ExpandRequest request, std::function<void(ExpandAns
     reading->findings = read(id, subject, url, page.body);
     return pages::Fetched(std::shared_ptr<const pages::Reading>(std::move(reading)));
   };
-  fetcher_.Fetch(std::move(fetch), std::move(read),
-                 live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
-                   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-                     return done(IsOurs(*failure) ? ExpandAnswer(*failure) : NothingFound());
-                   }
-                   const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-                   done(static_cast<const FindingsReading&>(reading).findings);
-                 }));
+  fetcher_.Fetch(
+      std::move(fetch), std::move(read),
+      live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
+        if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+          return done(pages::IsOfProcess(*failure) ? ExpandAnswer(*failure) : NothingFound());
+        }
+        const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
+        done(static_cast<const FindingsReading&>(reading).findings);
+      }));
 }
 
 }  // namespace vedette::worker
