@@ -6,8 +6,11 @@
 #include "domain/money.h"
 
 namespace vedette::api {
+namespace {
 
 using base::Json;
+
+}  // namespace
 
 Json UserOf(const domain::Principal& caller) {
   if (caller.on_behalf_of) return *caller.on_behalf_of;

@@ -1,9 +1,9 @@
 #include "domain/email/disposable_domains.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <set>
+
+#include "domain/email/domain_list.h"
 
 namespace vedette::domain {
 namespace {
@@ -77,15 +77,13 @@ constexpr std::string_view kDisposableDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kDisposableDomains), std::end(kDisposableDomains)));
 
-// What the operator's file adds. It is as constant as the list above from the first question on.
-std::set<std::string, std::less<>>& Added() {
-  static std::set<std::string, std::less<>> added;
-  return added;
+DomainList& Disposable() {
+  static DomainList list(kDisposableDomains);
+  return list;
 }
 
 bool IsListed(std::string_view domain) {
-  return std::binary_search(std::begin(kDisposableDomains), std::end(kDisposableDomains), domain) ||
-         Added().contains(domain);
+  return Disposable().Contains(domain);
 }
 
 }  // namespace
@@ -100,7 +98,7 @@ bool IsDisposableDomain(std::string_view domain) {
 }
 
 void AddDisposableDomains(const std::vector<std::string>& domains) {
-  Added().insert(domains.begin(), domains.end());
+  Disposable().Add(domains);
 }
 
 }  // namespace vedette::domain

@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "domain/email/address.h"
+#include "domain/email/domain_list.h"
 
 namespace vedette::domain {
 namespace {
@@ -35,22 +34,19 @@ constexpr std::string_view kFreeMailboxDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains)));
 
-// What the operator's file adds. It is as constant as the list above from the first question on.
-std::set<std::string, std::less<>>& Added() {
-  static std::set<std::string, std::less<>> added;
-  return added;
+DomainList& FreeMailboxes() {
+  static DomainList list(kFreeMailboxDomains);
+  return list;
 }
 
 }  // namespace
 
 bool IsFreeMailboxDomain(std::string_view domain) {
-  return std::binary_search(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains),
-                            domain) ||
-         Added().contains(domain);
+  return FreeMailboxes().Contains(domain);
 }
 
 void AddFreeMailboxDomains(const std::vector<std::string>& domains) {
-  Added().insert(domains.begin(), domains.end());
+  FreeMailboxes().Add(domains);
 }
 
 }  // namespace vedette::domain
