@@ -77,7 +77,7 @@ returning client_id
 -- A client's token lives to its end, whatever became of the client and of its keys.
 with found as (
   :live_token
-    and (t.kind = 2 or $4::boolean)
+    and (t.kind = :principal_user or $4::boolean)
 ), :requests_counted
 select :caller_columns
 from found f

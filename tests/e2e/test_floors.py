@@ -300,7 +300,8 @@ def test_rows_are_read_by_their_reader():
 
 
 # A number of an enum that a statement compares or sets: the loader of statements has a word for it.
-ENUM_NUMBER = re.compile(r"\b(?:state|status|event_type|trigger|outcome)\s*(?:=|<>|in)\s*\(?\d")
+ENUMS = "state|status|event_type|trigger|outcome|kind|lane|subject_type|tier"
+ENUM_NUMBER = re.compile(rf"\b(?:\w+_)?(?:{ENUMS})\s*(?:=|<>|<|>|in)\s*\(?\d|\b\d+ as (?:{ENUMS})\b")
 
 
 def test_a_number_of_an_enum_stands_in_the_domain():
