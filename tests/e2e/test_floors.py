@@ -227,6 +227,24 @@ def test_states_are_not_written_in_booleans():
     assert listed <= set(many), f"mended, take them off the list: {listed - set(many)}"
 
 
+STATES = re.compile(r"^[ \t]+enum class \w*(?:State|Phase|Stage)\b", re.MULTILINE)
+ARROW = re.compile(r"--+>|->|──")
+
+
+def test_state_machines_are_drawn():
+    """In the header that owns them: in a comment, with arrows."""
+    undrawn = []
+    for path in SOURCES:
+        if not STATES.search(path.read_text()):
+            continue
+        header = path.with_suffix(".h")
+        texts = [one.read_text() for one in {path, header} if one.exists()]
+        if not any(ARROW.search(line.strip()) for text in texts for line in text.splitlines()
+                   if line.strip().startswith("//")):
+            undrawn.append(name(path))
+    assert not undrawn, undrawn
+
+
 def test_what_work_knows_stands_nowhere_else():
     """Whether an object still lives when a callback comes, and how a part drains: work::Live, work::Step, work::Drain."""
     wrong = [
