@@ -1,9 +1,9 @@
 #include "domain/email/disposable_domains.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
-
-#include "domain/email/domain_list.h"
+#include <set>
 
 namespace vedette::domain {
 namespace {
@@ -77,13 +77,15 @@ constexpr std::string_view kDisposableDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kDisposableDomains), std::end(kDisposableDomains)));
 
-DomainList& Disposable() {
-  static DomainList list(kDisposableDomains);
-  return list;
+// What the operator's file adds. It is as constant as the list above from the first question on.
+std::set<std::string, std::less<>>& Added() {
+  static std::set<std::string, std::less<>> added;
+  return added;
 }
 
 bool IsListed(std::string_view domain) {
-  return Disposable().Contains(domain);
+  return std::binary_search(std::begin(kDisposableDomains), std::end(kDisposableDomains), domain) ||
+         Added().contains(domain);
 }
 
 }  // namespace
@@ -98,7 +100,7 @@ bool IsDisposableDomain(std::string_view domain) {
 }
 
 void AddDisposableDomains(const std::vector<std::string>& domains) {
-  Disposable().Add(domains);
+  Added().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain

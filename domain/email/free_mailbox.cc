@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "domain/email/address.h"
-#include "domain/email/domain_list.h"
 
 namespace vedette::domain {
 namespace {
@@ -34,19 +35,22 @@ constexpr std::string_view kFreeMailboxDomains[] = {
 };
 static_assert(std::is_sorted(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains)));
 
-DomainList& FreeMailboxes() {
-  static DomainList list(kFreeMailboxDomains);
-  return list;
+// What the operator's file adds. It is as constant as the list above from the first question on.
+std::set<std::string, std::less<>>& Added() {
+  static std::set<std::string, std::less<>> added;
+  return added;
 }
 
 }  // namespace
 
 bool IsFreeMailboxDomain(std::string_view domain) {
-  return FreeMailboxes().Contains(domain);
+  return std::binary_search(std::begin(kFreeMailboxDomains), std::end(kFreeMailboxDomains),
+                            domain) ||
+         Added().contains(domain);
 }
 
 void AddFreeMailboxDomains(const std::vector<std::string>& domains) {
-  FreeMailboxes().Add(domains);
+  Added().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain
