@@ -13,6 +13,7 @@
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 #include "worker/blocks/find_memo.h"
+#include "worker/blocks/lookup_row.h"
 #include "worker/providers/pattern_provider.h"
 
 namespace vedette::worker {
@@ -38,11 +39,6 @@ Person PersonOf(const domain::FindRow& row) {
     throw std::invalid_argument("a stored lookup has a lead that cannot be read");
   }
   return std::get<Person>(std::move(read));
-}
-
-domain::FindRow RowOf(const Cells& cells) {
-  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
-  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
 }
 
 // What an address is as where its verifier gave no verdict.
@@ -98,7 +94,7 @@ bool FindEmailRunner::WantsDomain(const Row& row) const {
 void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
   std::shared_ptr<const Person> person;
   try {
-    const domain::FindRow row = RowOf(request.cells);
+    const domain::FindRow row = LookupRowOf(request.cells);
     if (row.copy_of) {
       return done(RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}});
     }
@@ -259,13 +255,11 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
   if (order_[provider] != PatternProvider::kId || !VerifiesMailboxes() || domain.empty()) {
     return Ask(id, provider);
   }
-  parts_.turns.Take(
-      row.request.org_id, domain, Left(row) / kTurnWaitPart,
-      [this, id, provider, alive = std::weak_ptr(alive_)](std::shared_ptr<DomainTurns::Turn> turn) {
-        if (alive.expired()) return;
-        rows_.at(id).turn = std::move(turn);
-        Ask(id, provider);
-      });
+  parts_.turns.Take(row.request.org_id, domain, Left(row) / kTurnWaitPart,
+                    live_.Guard([this, id, provider](std::shared_ptr<DomainTurns::Turn> turn) {
+                      rows_.at(id).turn = std::move(turn);
+                      Ask(id, provider);
+                    }));
 }
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
@@ -477,7 +471,7 @@ std::string FindEmailRunner::CellOf(const Person& person, const Found& found, bo
 RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
   Person person;
   try {
-    person = PersonOf(RowOf(cells));
+    person = PersonOf(LookupRowOf(cells));
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

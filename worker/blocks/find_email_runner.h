@@ -12,6 +12,7 @@
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
 #include "metrics/metrics.h"
+#include "work/live.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/domain_turns.h"
 #include "worker/providers/email_memory.h"
@@ -125,7 +126,7 @@ class FindEmailRunner final : public RowRunner {
   std::unordered_map<RowId, Row> rows_;
   RowId last_id_ = 0;
   // The last member, so that a turn that ends with the rows finds no runner.
-  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+  work::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "domain/email/suppression.h"
 #include "domain/investigation/finding.h"
+#include "worker/blocks/lookup_row.h"
 
 namespace vedette::worker {
 namespace {
@@ -22,10 +23,6 @@ using std::chrono::milliseconds;
 
 // How the series of providers name what an expander is asked.
 constexpr std::string_view kMetricsLookup = "investigation";
-
-RowFailure NoList() {
-  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
-}
 
 std::vector<SuppressionKey> KeysOf(const Subject& subject) {
   std::vector<SuppressionKey> keys;
@@ -76,7 +73,7 @@ class Row : public std::enable_shared_from_this<Row> {
     question.keys = std::move(keys);
     memory_.Ask(std::move(question),
                 [self = shared_from_this(), then](std::optional<domain::EmailKnowledge> known) {
-                  if (!known) return self->End(NoList());
+                  if (!known) return self->End(ListUnread());
                   then(known->suppressed);
                 });
   }
@@ -139,11 +136,6 @@ class Row : public std::enable_shared_from_this<Row> {
       std::erase_if(findings_, [&](const Finding& f) { return Contains(listed, KeysOf(f)); });
       Finish();
     });
-  }
-
-  static RowFailure Unheld() {
-    return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
-            std::nullopt};
   }
 
   // Says of what was found whether anybody here looks at it: what nobody looks at is not paid for.

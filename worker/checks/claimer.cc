@@ -133,8 +133,10 @@ Claimer::Run::Then Claimer::OnTaken(Taken taken) {
 }
 
 Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
-  work_left_ = !walk.due.empty() || !walk.next_cursor.is_nil() || rounds_.some_unseen();
-  if (step_.draining() || !HasRoom()) return work::kAtPoll;  // OnRoom goes on
+  if (step_.draining() || !HasRoom()) {  // OnRoom walks the same way again
+    work_left_ = !walk.due.empty() || !walk.next_cursor.is_nil() || rounds_.some_unseen();
+    return work::kAtPoll;
+  }
   auto shares =
       work::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
   rounds_.Walked(NextCursor(walk, shares));

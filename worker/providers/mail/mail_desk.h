@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "net/mx.h"
 #include "net/resolver.h"
+#include "work/live.h"
 #include "worker/providers/mail/host_breaker.h"
 #include "worker/providers/mail/mail_book.h"
 #include "worker/providers/mail/mail_exchange.h"
@@ -121,9 +122,7 @@ class MailDesk {
   // What is asked elsewhere may be answered when the desk is gone: it is dropped then.
   template <typename F>
   auto IfAlive(F f) {
-    return [f = std::move(f), alive = std::weak_ptr<bool>(alive_)](auto&&... args) {
-      if (!alive.expired()) f(std::forward<decltype(args)>(args)...);
-    };
+    return live_.Guard(std::move(f));
   }
 
   // mail_desk_exchange.cc: the connections.
@@ -165,7 +164,7 @@ class MailDesk {
   std::string room_key_;                   // whose connection this desk counts against
   std::unique_ptr<MailExchange> exchange_;
   std::unique_ptr<base::Timer> rest_timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  work::Live live_;
 };
 
 }  // namespace vedette::worker
