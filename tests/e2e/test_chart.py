@@ -172,9 +172,24 @@ def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
                        "v-vedette-admin": {"vedette-key", "vedette-admin"},
                        "v-vedette-scheduler": set(), "v-vedette-worker": {"vedette-key"}}
     everything = of_kind(objects["everything"], "Deployment")
-    assert mounted(everything["watch-worker"]) == {"vedette-key", "vedette-research"}, "also delivers"
+    assert {name: mounted(d) for name, d in everything.items()} == {
+        name: {"vedette-research"} | more for name, more in {
+            "watch-api": {"vedette-key"}, "watch-admin": {"vedette-key", "vedette-admin"}, "watch-scheduler": set(),
+            "watch-worker": {"vedette-key"}, "watch-worker-research": {"vedette-key"},
+            "watch-delivery": {"vedette-key"}}.items()}, "what the configuration names is there for everybody who reads it"
     for rendered_objects in objects.values():
         assert not of_kind(rendered_objects, "Secret"), "secrets are by reference"
+
+
+def test_every_file_that_the_configuration_names_is_mounted_where_it_is_read(objects):
+    """A process reads all of its configuration at its start, and ends where a file of it is missing."""
+    [settings] = [o["data"]["vedette.toml"] for o in objects["everything"] if o["metadata"]["name"] == "watch-config"]
+    files = re.findall(r'_file = "([^"]+)"', settings)
+    assert files
+    for name, deployment in of_kind(objects["everything"], "Deployment").items():
+        [container] = pod_of(deployment)["containers"]
+        folders = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert {str(Path(file).parent) for file in files} <= folders, name
 
 
 def environment_of(deployment):
@@ -340,11 +355,13 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
         (tmp_path / "admin-tokens" / name).write_text(f"the token of {name}")
     (tmp_path / "config").mkdir()
     maps = of_kind(objects["everything"], "ConfigMap")
-    (tmp_path / "config" / "vedette.toml").write_text(maps["watch-config"]["data"]["vedette.toml"])
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "research-key").write_text("the key of the research service")
 
     def here(text):
         return text.replace("/etc/vedette", str(tmp_path))
 
+    (tmp_path / "config" / "vedette.toml").write_text(here(maps["watch-config"]["data"]["vedette.toml"]))
     for name, deployment in of_kind(objects["everything"], "Deployment").items():
         container = pod_of(deployment)["containers"][0]
         env = {e["name"]: here(e["value"]) for e in container["env"]}
