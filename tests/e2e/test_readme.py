@@ -110,6 +110,9 @@ def test_what_it_says_of_the_tree_is_so():
 
 
 def test_what_it_counts_and_lists_is_so():
+    story = (ROOT / "app/demo/demo_story.cc").read_text()
+    chapters = ["monitor", *re.findall(r'\{"(\w+)", "\w*", &DemoStory::', story)]
+    assert re.findall(r"`(\w+)`", TEXT[TEXT.index("`vedette demo --only"):TEXT.index("## What it does")]) == chapters
     guarantees = {int(n) for n in re.findall(r"\bG(\d+)\b", (ROOT / "docs/guarantees.md").read_text())}
     assert f"(G1 to G{max(guarantees)})" in TEXT
     described = TEXT[TEXT.index("A field is described by"):TEXT.index("Your own research service")]
