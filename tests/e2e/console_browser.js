@@ -423,6 +423,16 @@ class Operator {
     const file = await fetch(await files.last().getAttribute('href'));
     assert.equal(await file.text(), 'n\r\n2\r\n3\r\n', 'what the filter kept, without a credential');
     await this.look('run');
+    // From a run to what it made and told, and back.
+    await this.page.getByRole('link', {name: 'made by this run'}).click();
+    await this.page.waitForURL(/run_id=/);
+    await this.main('No monitor matches.');
+    await this.page.goBack();
+    await this.page.getByRole('link', {name: 'with its chunks and its deliveries'}).click();
+    await this.page.getByRole('link', {name: 'not delivered'}).click();
+    await this.page.waitForURL(/job_id=/);
+    await this.main('No delivery matches.');
+    await this.go(`#/runs/${this.given.run}`);
     await this.button('Cancel the run').click();
     const dialog = this.page.getByRole('dialog');
     const confirm = dialog.getByRole('button', {name: 'Cancel the run', exact: true});
