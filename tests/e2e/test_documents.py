@@ -11,7 +11,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"),
+                    *(ROOT / "examples").glob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
 
@@ -209,6 +210,12 @@ def test_what_documents_count_and_list_is_so():
     blocks = re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", before, re.MULTILINE)))
     served = re.findall(r"^## `?([a-z_]+)`?$", (ROOT / "docs/blocks.md").read_text(), re.MULTILINE)
     assert sorted(blocks) == sorted(served)
+
+
+def test_every_example_is_explained():
+    text = (ROOT / "examples/README.md").read_text()
+    files = {path.name for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
+    assert files and {file for file in files if f"`{file}`" not in text} == set()
 
 
 def test_what_documents_say_of_the_chart_is_a_value_of_it():

@@ -106,7 +106,7 @@ def test_what_it_says_of_the_tree_is_so():
     named = {path.split("/")[0] for path in re.findall(r"`([\w.-]+(?:/[\w.-]*)*)`", listed)}
     folders = {entry.name for entry in os.scandir(ROOT)
                if entry.is_dir() and not entry.name.startswith((".", "__")) and entry.name not in {"build", "var"}}
-    assert set(FLOOR_OF) <= named and folders - named <= {"cmake", "examples"}, folders - named
+    assert set(FLOOR_OF) <= named and folders - named <= {"cmake"}, folders - named
 
 
 def test_what_it_counts_and_lists_is_so():
