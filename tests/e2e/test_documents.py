@@ -197,6 +197,29 @@ def test_what_privacy_says_of_tables_is_so():
         assert table in tables and re.search(rf"\b{column}\b", tables[table]), (table, column)
 
 
+def test_what_is_said_of_connections_adds_up():
+    text = (ROOT / "config/config.default.toml").read_text()
+    pools = sum(value for key, value in tomllib.loads(text)["database"].items() if key.endswith("_connections"))
+    assert f"takes {pools + 1}, and one more to listen" in text, "one is the process's own"
+    assert f"All roles: {pools + 2}." in (ROOT / "docs/operations.md").read_text()
+
+
+def test_a_default_that_stands_behind_its_setting_is_that():
+    defaults = tomllib.loads((ROOT / "config/config.default.toml").read_text())
+    units = {"minutes": "m", "hours": "h", "days": "d"}
+    wrong, looked = [], 0
+    for path in NAMING:
+        for section, key, said in re.findall(r"`\[([a-z_.]+)\]\s+([a-z_]+)` \((\d+(?: (?:s|minutes|hours|days))?)\)", path.read_text()):
+            value = defaults
+            for word in (*section.split("."), key):
+                value = value[word]
+            number, _, unit = said.partition(" ")
+            meant = {"": number, "s": str(int(number) * 1000)}.get(unit, number + units.get(unit, ""))
+            looked += 1
+            wrong += [f"{name(path)}: [{section}] {key} ({said}), but {value}"] if str(value) != meant else []
+    assert wrong == [] and looked > 8
+
+
 def test_what_documents_count_and_list_is_so():
     fields = json.loads((ROOT / "domain/search/fields.json").read_text())
     counted = f"{len(fields['company'])} of companies and {len(fields['people'])} of people"
