@@ -235,6 +235,18 @@ def test_what_documents_count_and_list_is_so():
     assert sorted(blocks) == sorted(served)
 
 
+def test_the_body_of_a_callback_is_as_it_is_shown():
+    text = (ROOT / "docs/webhooks.md").read_text()
+    section = text[text.index("### Callbacks of jobs"):text.index("## What to answer")]
+    shown = re.findall(r'"(\w+)":', section[section.index("```"):])
+    made = (ROOT / "domain/job_result.cc").read_text()
+    made = made[made.index("Json CallbackJson("):]
+    assert shown == re.findall(r'\{"(\w+)", ', made[:made.index("\n}\n")])
+    kinds = set(names_of("domain/job.cc", "kKinds")) - {"workflow", "investigation"}
+    told = re.findall(r"`(\w+)`", section[section.index("`task_type` (") + len("`task_type` ("):section.index("), `Service-Event-Id`")])
+    assert set(told) == kinds
+
+
 def test_every_example_is_explained():
     text = (ROOT / "examples/README.md").read_text()
     files = {path.name for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
