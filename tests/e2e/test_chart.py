@@ -213,6 +213,13 @@ def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say
     assert others and not any("VEDETTE_WORKER_LANES" in environment_of(d) for d in others)
 
 
+def test_links_to_files_begin_with_the_public_url_wherever_they_are_made(objects):
+    """The API gives them to clients, deliveries put them into callbacks, the console shows them."""
+    told = {name for name, d in of_kind(objects["everything"], "Deployment").items()
+            if environment_of(d).get("VEDETTE_API_PUBLIC_URL") == "https://api.example.com"}
+    assert told == {"watch-api", "watch-admin", "watch-delivery", "watch-worker"}, "this worker also delivers"
+
+
 def config_defaults():
     return tomllib.loads((ROOT / "config" / "config.default.toml").read_text())
 
@@ -277,7 +284,7 @@ def test_the_admin_port_asks_an_api_of_its_own_that_nobody_else_reaches(objects)
         assert environment_of(admin)["VEDETTE_API_LISTEN"] == "127.0.0.1:8080", "of the pod alone"
         assert "vedette.role/api" not in labels_of(admin), "no service and no policy of the API is its own"
         assert "api" not in {port["name"] for port in container["ports"]}
-        assert environment_of(admin).keys().isdisjoint({"VEDETTE_API_PUBLIC_URL", "VEDETTE_OIDC_ISSUER"})
+        assert "VEDETTE_OIDC_ISSUER" not in environment_of(admin)
     [together] = of_kind(objects["one-deployment"], "Deployment").values()
     assert environment_of(together)["VEDETTE_API_LISTEN"] == "0.0.0.0:8080"
     assert labels_of(together)["vedette.role/api"] == "true"
