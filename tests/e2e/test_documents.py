@@ -247,6 +247,15 @@ def test_the_body_of_a_callback_is_as_it_is_shown():
     assert set(told) == kinds
 
 
+def test_there_is_one_version():
+    version = re.search(r"project\(vedette VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    chart = yaml.safe_load((ROOT / "helm/vedette/Chart.yaml").read_text())
+    assert chart["version"] == str(chart["appVersion"]) == version
+    named = {(name(path), tag) for path in [*NAMING, ROOT / "deploy/compose.yaml"]
+             for tag in re.findall(r"\bvedette[:/](\d+\.\d+\.\d+)", path.read_text())}
+    assert named and {tag for _, tag in named} == {version}, named
+
+
 def test_every_example_is_explained():
     text = (ROOT / "examples/README.md").read_text()
     files = {path.name for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
