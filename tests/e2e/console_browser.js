@@ -75,6 +75,9 @@ class Operator {
     assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
     await this.page.getByRole('region', {name: 'Monitors that fail'}).getByRole('link', {name: 'cannot work'}).waitFor();
     await this.age(/^shown as it was \d/);
+    // From a figure to what it counts.
+    assert.equal(await this.page.getByRole('link', {name: 'Deliveries dead'}).getAttribute('href'), '#/deliveries?state=dead');
+    assert.equal(await this.page.getByRole('link', {name: 'Monitors failing'}).getAttribute('href'), '#/monitors?failing=true');
     await this.button('Drain this process').click();
     await this.page.getByRole('dialog').getByText('gives back what it has not begun').waitFor();
     await this.page.keyboard.press('Escape');
