@@ -149,5 +149,5 @@ export async function run(main, [id]) {
       ['State', c => (c.leased ? badge('leased', 'good') : badge('waits', 'warn'))],
       ['Claims', c => number(c.claims), 'n'],
       ['Last error', c => c.last_error ?? ''],
-    ], chunks, 'None was.'));
+    ], chunks, 'No chunk was tried again or failed.'));
 }
