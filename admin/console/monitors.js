@@ -135,7 +135,7 @@ function freshness(row) {
   const [, n, unit] = /^(\d+)([smhdw])$/.exec(row.frequency) ?? [];
   if (!unit) return when(row.last_run_at);
   const ratio = (Date.now() - Date.parse(row.last_run_at)) / 1000 / (Number(n) * UNIT_S[unit]);
-  const text = `${number(Number(ratio.toFixed(1)))} × the frequency ago`;
+  const text = ratio < 0.05 ? 'fresh' : `${number(Number(ratio.toFixed(1)))} × the frequency ago`;
   return ratio > 2 ? [h('span', {class: 'stale'}, text), ' ', badge('stale', 'bad')] : text;
 }
 
