@@ -1,19 +1,18 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "app/outside_calls.h"
 #include "base/event_loop.h"
-#include "base/fair_share.h"
 #include "config/config.h"
 #include "metrics/metrics.h"
-#include "net/http_client.h"
 #include "rest/key_fetcher.h"
 
 namespace vedette::app {
 
-// The way to the keys that OAuth clients publish, on connections of its own. [oauth]
-// jwks_fetches_max are under way at once; organisations share them (base/fair_share.h), and what is
-// over a share is refused. Built while the loop does not run; Fetch on any thread.
+// The way to the keys that OAuth clients publish: [oauth] jwks_fetches_max calls at once
+// (outside_calls.h). Built while the loop does not run; Fetch on any thread.
 class KeyFetch final : public rest::KeyFetcher {
  public:
   KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config);
@@ -22,13 +21,11 @@ class KeyFetch final : public rest::KeyFetcher {
 
  private:
   using Done = std::function<void(Outcome)>;
-  void Start(const base::Uuid& org_id, std::string url, const Done& done);
+  void Start(const base::Uuid& org_id, const std::string& url, const Done& done);
 
-  base::EventLoop& loop_;
   metrics::Metrics& metrics_;
   const config::JwksConfig& config_;
-  net::HttpClient client_;
-  base::FairShares<base::Uuid> under_way_;  // by organisation; loop thread
+  OutsideCalls calls_;
 };
 
 }  // namespace vedette::app

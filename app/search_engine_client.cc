@@ -23,12 +23,10 @@ constexpr std::size_t kBodyBytesMax = 8 * 1024 * 1024;
 // How the series of providers name it, so that their alert is about it, too.
 constexpr std::string_view kMetricsProvider = "search_engine";
 constexpr std::string_view kMetricsLookup = "field_values";
-// What an organisation that is alone leaves free for others.
-constexpr double kReserve = 0.1;
 
-config::NetConfig OwnConnections(const config::Config& config) {
+// All of them may go to the one host.
+config::NetConfig ToOneHost(const config::Config& config) {
   config::NetConfig net = config.net;
-  net.connections_max = config.search.in_flight_max;
   net.connections_per_host_max = config.search.in_flight_max;
   return net;
 }
@@ -71,16 +69,14 @@ std::vector<std::pair<std::string, std::string>> Headers(const config::SearchCon
 SearchEngineClient::SearchEngineClient(base::EventLoop& loop, base::ByteBudget& answers,
                                        metrics::Metrics& metrics, const config::Config& config,
                                        base::Logger log)
-    : loop_(loop),
-      answers_(answers),
+    : answers_(answers),
       metrics_(metrics),
       config_(config.search),
       log_(log),
       urls_{SearchUrl(config.search, config.search.index_people),
             SearchUrl(config.search, config.search.index_company)},
       headers_(Headers(config.search)),
-      client_(loop, OwnConnections(config)),
-      under_way_(static_cast<std::size_t>(config.search.in_flight_max), kReserve) {}
+      calls_(loop, ToOneHost(config), config.search.in_flight_max) {}
 
 void SearchEngineClient::Count(const store::ValuesQuestion& question, Done done) {
   const Asked asked{question.org_id, question.mode, question.field, question.values_max};
@@ -88,17 +84,15 @@ void SearchEngineClient::Count(const store::ValuesQuestion& question, Done done)
   std::string body = base::DumpJson(
       search::TopValuesBody(*question.field, question.filter, tenant, question.values_max));
   if (body.size() > kBodyBytesMax) return done({Outcome::Kind::kTooLarge});
-  loop_.Post([this, asked, body = std::move(body), done = std::move(done)]() mutable {
-    Start(asked, std::move(body), std::move(done));
+  calls_.Begin(asked.org_id, [this, asked, body = std::move(body),
+                              done = std::move(done)](OutsideCalls::Place place) mutable {
+    if (place == OutsideCalls::Place::kTaken) return Start(asked, std::move(body), std::move(done));
+    metrics_.AddProviderCall(kMetricsProvider, kMetricsLookup, "skipped");
+    done({Outcome::Kind::kBusy});
   });
 }
 
 void SearchEngineClient::Start(const Asked& asked, std::string body, Done done) {
-  if (!under_way_.MayTake(asked.org_id)) {
-    metrics_.AddProviderCall(kMetricsProvider, kMetricsLookup, "skipped");
-    return done({Outcome::Kind::kBusy});
-  }
-  under_way_.Take(asked.org_id);
   net::HttpRequest request;
   request.method = "POST";
   request.url = urls_[static_cast<std::size_t>(asked.mode)];
@@ -109,9 +103,9 @@ void SearchEngineClient::Start(const Asked& asked, std::string body, Done done) 
   request.timeout = config_.timeout_ms;
   request.body_bytes_max = kAnswerBytesMax;
   request.budget = &answers_;
-  client_.Send(
+  calls_.client().Send(
       std::move(request), [this, asked, done = std::move(done)](const net::HttpResponse& response) {
-        under_way_.GiveBack(asked.org_id);
+        calls_.End(asked.org_id);
         Outcome outcome = OutcomeOf(asked, response);
         const bool counted = outcome.kind == Outcome::Kind::kCounted;
         metrics_.AddProviderCall(kMetricsProvider, kMetricsLookup, counted ? "found" : "failed");

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "api/search/search_engine.h"
+#include "app/outside_calls.h"
 #include "base/byte_budget.h"
 #include "base/event_loop.h"
-#include "base/fair_share.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config.h"
@@ -24,8 +24,8 @@ namespace vedette::app {
 //                                                      |      +----> timed_out, or unusable
 //                                                      +--> another status, or no answer: failed
 //
-// [search] in_flight_max are under way at once; organisations share them (base/fair_share.h), and
-// what is over a share is refused. Built while the loop does not run; Count on any thread.
+// [search] in_flight_max are under way at once (outside_calls.h). Built while the loop does not
+// run; Count on any thread.
 class SearchEngineClient final : public api::SearchEngine {
  public:
   // `answers`: where what the engine answers is counted while it is read. What is handed in must
@@ -47,15 +47,13 @@ class SearchEngineClient final : public api::SearchEngine {
   void Start(const Asked& asked, std::string body, Done done);
   Outcome OutcomeOf(const Asked& asked, const net::HttpResponse& response) const;
 
-  base::EventLoop& loop_;
   base::ByteBudget& answers_;
   metrics::Metrics& metrics_;
   const config::SearchConfig& config_;
   const base::Logger log_;
   const std::string urls_[domain::search::kModeCount];  // by mode
   const std::vector<std::pair<std::string, std::string>> headers_;
-  net::HttpClient client_;
-  base::FairShares<base::Uuid> under_way_;  // loop thread
+  OutsideCalls calls_;
 };
 
 }  // namespace vedette::app

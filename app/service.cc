@@ -64,18 +64,27 @@ struct Service::Impl final : public admin::ServiceState {
   // admin::ServiceState
   bool Ready(std::vector<std::string>* reasons) const override {
     std::lock_guard lock(mutex);
-    if (draining) reasons->push_back("the process is draining");
+    if (stage == Stage::kDraining || stage == Stage::kLeaving) {
+      reasons->push_back("the process is draining");
+    }
     if (!not_ready.empty()) reasons->push_back(not_ready);
     return reasons->empty();
   }
   void Drain() override { kill(getpid(), SIGTERM); }
   base::Uuid member_id() const override { return id; }
 
+  enum class Stage { kWaiting, kServing, kDraining, kLeaving };  // service.h
+  static bool HasStarted(Stage at) { return at == Stage::kServing || at == Stage::kDraining; }
+  bool HasStarted() const {
+    std::lock_guard lock(mutex);
+    return HasStarted(stage);
+  }
+
   void CheckConfig() const;
   void BuildRoles();
   void BuildPorts(const Core& core);
   void CheckHealth();
-  void StartRoles();
+  bool StartRoles();
   void DrainRoles();
   void SetNotReady(std::string reason);
   bool MayAnswer(std::vector<std::string>* reasons) const;
@@ -93,7 +102,7 @@ struct Service::Impl final : public admin::ServiceState {
 
   mutable std::mutex mutex;
   std::string not_ready = "starting";  // guarded by mutex; empty = ready
-  bool draining = false;               // guarded by mutex
+  Stage stage = Stage::kWaiting;       // guarded by mutex
   std::string failure;                 // guarded by mutex; not empty: going on is pointless
 
   base::EventLoop loop;
@@ -110,7 +119,6 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<SecretsWatch> secrets_watch;
   std::unique_ptr<base::Timer> health_timer;
   bool checking_health = false;
-  bool parts_started = false;  // written under the mutex, on the loop
   std::chrono::nanoseconds heartbeat_at{0};
 
   std::unique_ptr<ApiRole> api_role;
@@ -118,7 +126,6 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<KeyFetch> key_fetch;
   std::unique_ptr<AdminRole> admin_role;
   std::unique_ptr<HealthListener> health_listener;
-  bool stopped = false;
 };
 
 void Service::Impl::CheckConfig() const {
@@ -190,7 +197,7 @@ void Service::Impl::BuildPorts(const Core& core) {
 // request by request.
 bool Service::Impl::MayAnswer(std::vector<std::string>* reasons) const {
   std::lock_guard lock(mutex);
-  if (!parts_started && !not_ready.empty()) reasons->push_back(not_ready);
+  if (!HasStarted(stage) && !not_ready.empty()) reasons->push_back(not_ready);
   return reasons->empty();
 }
 
@@ -226,7 +233,7 @@ store::Member Service::Impl::Self(bool leaving) const {
 void Service::Impl::CheckHealth() {
   if (checking_health) return;
   checking_health = true;
-  const bool beat = parts_started && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
+  const bool beat = HasStarted() && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
   if (beat) heartbeat_at = clock.SinceBoot();
   store::Member self = Self(false);
   if (worker_role) {
@@ -249,9 +256,9 @@ void Service::Impl::CheckHealth() {
         }
         switch (std::get<store::SchemaState>(result)) {
           case store::SchemaState::kCurrent:
-            if (!parts_started) {
-              StartRoles();
-              CheckHealth();  // its first heartbeat tells the fleet which lanes it serves
+            if (!HasStarted()) {
+              // Its first heartbeat tells the fleet which lanes it serves.
+              if (StartRoles()) CheckHealth();
               return;
             }
             SetNotReady("");
@@ -260,7 +267,7 @@ void Service::Impl::CheckHealth() {
             SetNotReady("the database's schema is missing or older: run `vedette migrate`");
             return;
           case store::SchemaState::kNewer:
-            if (parts_started) return;  // an upgrade is under way; what runs goes on
+            if (HasStarted()) return;  // an upgrade is under way; what runs goes on
             SetNotReady("the database's schema is newer than this binary: run a newer vedette");
             std::lock_guard lock(mutex);
             failure = not_ready;
@@ -269,10 +276,12 @@ void Service::Impl::CheckHealth() {
       });
 }
 
-void Service::Impl::StartRoles() {
+// Not where the process was told to stop meanwhile.
+bool Service::Impl::StartRoles() {
   {
     std::lock_guard lock(mutex);
-    parts_started = true;
+    if (stage != Stage::kWaiting) return false;
+    stage = Stage::kServing;
   }
   signals->Start();
   if (api_role) api_role->Start();
@@ -280,6 +289,7 @@ void Service::Impl::StartRoles() {
   if (worker_role) worker_role->Start();
   if (scheduler_role) scheduler_role->Start();
   if (secrets_watch) secrets_watch->Start();
+  return true;
 }
 
 // What makes work stops before what does it; and deliveries stop after the checks, whose last
@@ -320,20 +330,16 @@ void Service::Start() {
 
 void Service::Stop() {
   Impl& s = *impl_;
-  if (s.stopped || !s.loop_thread.joinable()) return;
-  s.stopped = true;
+  if (!s.loop_thread.joinable()) return;
+  bool started = false;
   {
     std::lock_guard lock(s.mutex);
-    s.draining = true;
+    started = Impl::HasStarted(s.stage);
+    s.stage = started ? Impl::Stage::kDraining : Impl::Stage::kLeaving;
   }
   s.log.Info("draining", {});
   std::this_thread::sleep_for(s.config.health.drain_delay_ms);
   if (s.api_role) s.api_role->Stop();
-  bool started = false;
-  {
-    std::lock_guard lock(s.mutex);
-    started = s.parts_started;
-  }
   if (started) {
     s.DrainRoles();
     (void)s.pools->fleet->Post([&s](store::Session& session) { store::Leave(session, s.id); });

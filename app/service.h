@@ -13,6 +13,10 @@ namespace vedette::app {
 
 // One process of the fleet: builds every part in order, stops them in reverse. Start and Stop are
 // called from one thread that is not the loop's; both block.
+//
+//   waiting for the schema --it is there--> serving --Stop--> draining
+//      |
+//      +--Stop--> leaving: its roles never start
 class Service {
  public:
   Service(config::Config config, std::set<Role> roles, const base::Clock& clock, base::Logger log);

@@ -3,24 +3,12 @@
 #include <utility>
 
 namespace vedette::app {
-namespace {
-
-config::NetConfig OwnConnections(const config::Config& config) {
-  config::NetConfig net = config.net;
-  net.connections_max = config.delivery.tests_in_flight_max;
-  return net;
-}
-
-}  // namespace
 
 WebhookTest::WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                          const config::Config& config, base::Logger log)
-    : loop_(loop),
-      clock_(clock),
-      client_(loop, OwnConnections(config)),
-      sender_(loop, pool, client_, clock, config, log),
-      under_way_(static_cast<std::size_t>(config.delivery.tests_in_flight_max),
-                 base::kUsualReserve) {}
+    : clock_(clock),
+      calls_(loop, config.net, config.delivery.tests_in_flight_max),
+      sender_(loop, pool, calls_.client(), clock, config, log) {}
 
 void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
   domain::Notification n;
@@ -33,20 +21,20 @@ void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
   // The test notification is about the monitor itself.
   n.about =
       domain::CheckNotice{target.monitor_id, target.monitor_id, std::move(target.metadata_json)};
-  loop_.Post([this, n = std::move(n), done = std::move(done)] { Start(n, done); });
+  const base::Uuid org_id = n.org_id;
+  calls_.Begin(org_id, [this, n = std::move(n), done = std::move(done)](OutsideCalls::Place place) {
+    if (place == OutsideCalls::Place::kTaken) return Start(n, done);
+    using Refusal = api::WebhookTestOutcome::Refusal;
+    api::WebhookTestOutcome refused;
+    refused.refusal =
+        place == OutsideCalls::Place::kAllTaken ? Refusal::kAll : Refusal::kOrganisation;
+    done(std::move(refused));
+  });
 }
 
 void WebhookTest::Start(const domain::Notification& n, const Done& done) {
-  if (!under_way_.MayTake(n.org_id)) {
-    using Refusal = api::WebhookTestOutcome::Refusal;
-    api::WebhookTestOutcome refused;
-    refused.refusal = under_way_.held_by(n.org_id) == 0 ? Refusal::kAll : Refusal::kOrganisation;
-    done(std::move(refused));
-    return;
-  }
-  under_way_.Take(n.org_id);
   sender_.Send(n, 1, [this, done, org_id = n.org_id](delivery::SendResult result) {
-    under_way_.GiveBack(org_id);
+    calls_.End(org_id);
     api::WebhookTestOutcome outcome;
     outcome.delivered = !result.error;
     outcome.status_code = result.status_code;

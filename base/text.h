@@ -75,4 +75,9 @@ std::string CutCharacters(std::string_view text, std::size_t characters_max);
 // At most `bytes_max` bytes: the first ones, up to the end of a character.
 std::string_view CutBytes(std::string_view text, std::size_t bytes_max);
 
+// Whether it begins as an address of the web does: "https://" or "http://".
+inline bool HasWebScheme(std::string_view url) {
+  return url.starts_with("https://") || url.starts_with("http://");
+}
+
 }  // namespace vedette::base

@@ -30,6 +30,13 @@ struct Uuid {
   // that a list in the order of ids is in the order in which its things were made. Any thread.
   static Uuid V7(const Clock& clock);
 
+  // The last one in the order of ids: every id that is made comes before it.
+  static Uuid Last() {
+    Uuid id;
+    id.bytes.fill(0xFF);
+    return id;
+  }
+
   // Version 4: random. Any thread.
   static Uuid V4();
 

@@ -26,7 +26,15 @@ struct CsvRecord {
   std::uint64_t end = 0;  // bytes from the start of the text to behind it, its line end included
 };
 
-// Reads text in pieces, cut anywhere, holding one record at a time.
+// Reads text in pieces, cut anywhere, holding one record at a time. A field's way:
+//
+//   field start --"--> quoted --"--> quote in quoted --"--> quoted
+//      |                                  |
+//      |                                  +--CR--> carriage return
+//      +--another character--> plain
+//
+// In plain, and after the closing quote, a comma leads to the start of the next field, and a line
+// end to that of the next record.
 class CsvReader {
  public:
   // `first_line`: the number of the text's first line; a byte order mark is one in line 1 alone.

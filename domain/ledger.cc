@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "domain/money.h"
 
 namespace vedette::domain {
@@ -10,14 +11,6 @@ namespace {
 std::string_view ItemOf(const LedgerLine& line) {
   if (line.tier) return TierName(*line.tier);
   return line.job ? JobKindName(*line.job) : std::string_view();
-}
-
-template <typename T>
-base::Json OrNull(const std::optional<T>& value) {
-  return value ? base::Json(*value) : base::Json(nullptr);
-}
-base::Json OrNull(const std::optional<base::Uuid>& id) {
-  return id ? base::Json(id->ToString()) : base::Json(nullptr);
 }
 
 // A cell that somebody wrote.
@@ -56,16 +49,16 @@ std::string_view LedgerKindName(LedgerKind kind) {
 
 base::Json LedgerLineJson(const LedgerLine& line) {
   const std::string_view item = ItemOf(line);
-  return {{"entry", OrNull(line.entry)},
+  return {{"entry", base::OrNull(line.entry)},
           {"at", base::FormatTimestamp(line.at)},
           {"kind", LedgerKindName(line.kind)},
           {"amount", CreditsToJson(line.amount_mc)},
           {"total", CreditsToJson(line.total_mc)},
           {"units", line.units},
           {"item", item.empty() ? base::Json(nullptr) : base::Json(item)},
-          {"team_id", OrNull(line.team_id)},
-          {"job_id", OrNull(line.job_id)},
-          {"reason", OrNull(line.reason)}};
+          {"team_id", base::OrNull(line.team_id)},
+          {"job_id", base::OrNull(line.job_id)},
+          {"reason", base::OrNull(line.reason)}};
 }
 
 std::string StatementHead() {

@@ -16,14 +16,6 @@ constexpr std::size_t kKeyHashBytes = 16;
 // Beyond it a double no longer holds every integer.
 constexpr double kExactIntegerMax = 9007199254740992.0;
 
-// Presence and length go before the bytes, so that no two different keys have the same text.
-void AppendKeyPart(const std::optional<std::string>& value, std::string* text) {
-  text->push_back(value ? '\1' : '\0');
-  std::uint64_t length = value ? value->size() : 0;
-  for (int i = 0; i < 8; ++i, length >>= 8) text->push_back(static_cast<char>(length & 0xFF));
-  if (value) text->append(*value);
-}
-
 // As NormaliseValue has the number where a double holds it exactly, so that it does not matter how
 // it was written; its own digits otherwise.
 std::string NormaliseNumberText(std::string_view number) {
@@ -34,6 +26,13 @@ std::string NormaliseNumberText(std::string_view number) {
 }
 
 }  // namespace
+
+void AppendKeyPart(const std::optional<std::string>& value, std::string* text) {
+  text->push_back(value ? '\1' : '\0');
+  std::uint64_t length = value ? value->size() : 0;
+  for (int i = 0; i < 8; ++i, length >>= 8) text->push_back(static_cast<char>(length & 0xFF));
+  if (value) text->append(*value);
+}
 
 std::size_t ColumnBytes(std::string_view name, std::size_t value_bytes) {
   constexpr std::size_t kQuotesColonAndComma = 6;

@@ -27,6 +27,10 @@ std::optional<std::string> NormaliseValue(const base::Json& scalar);
 // Nothing but white space: no value.
 bool IsBlank(std::string_view text);
 
+// Adds a value of a key to the key's text. Presence and length go before the bytes, so that no two
+// different keys have the same text.
+void AppendKeyPart(const std::optional<std::string>& value, std::string* text);
+
 // What a column adds to the size of its row as JSON, on which [limits] row_bytes_max stands; the
 // row itself begins with kRowBytes.
 inline constexpr std::size_t kRowBytes = 2;

@@ -68,6 +68,8 @@ class HttpExchange final : public Exchange {
   void End() override;
 
  private:
+  //   open --Send--> answered
+  //     +--Begin--> streaming --End--> answered
   enum class State { kOpen, kStreaming, kAnswered };
   bool Move(State from, State to);
 

@@ -21,6 +21,10 @@ domain::Failure OverloadedFailure() {
       "overloaded", "Too many checks wait for the same as this one; it is tried again.", true, {}};
 }
 
+bool IsOfProcess(const domain::Failure& failure) {
+  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
+}
+
 domain::Failure TransportFailure(const net::HttpResponse& response, std::string_view whom) {
   using Class = net::HttpErrorClass;
   const Class error = response.error_class;

@@ -1,20 +1,17 @@
 #include "pages/robots_book.h"
 
 #include <algorithm>
-#include <memory>
-#include <string_view>
+#include <deque>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "base/text.h"
+#include "pages/robots_reading.h"
 
 namespace vedette::pages {
 namespace {
-
-struct RobotsReading final : Reading {
-  Robots robots;
-  std::size_t bytes() const override { return sizeof *this; }
-};
 
 // "https://a.example:8443" of an address, and its path with the query.
 std::pair<std::string, std::string> SiteAndPath(std::string_view url) {
@@ -34,28 +31,48 @@ std::optional<domain::Failure> Judge(const Robots& robots, std::string_view url)
 
 }  // namespace
 
-RobotsBook::RobotsBook(Fetcher& fetcher, const base::Clock& clock, std::string_view user_agent)
-    : fetcher_(fetcher),
-      clock_(clock),
-      product_(user_agent.substr(0, std::min(user_agent.find_first_of("/ "), user_agent.size()))) {}
+// Files that are on their way when the book ends find nobody.
+struct RobotsBook::Impl : std::enable_shared_from_this<RobotsBook::Impl> {
+  struct Waiting {
+    FetchRequest page;
+    Done done;
+  };
+  struct Known {
+    Robots robots;
+    std::chrono::nanoseconds read_at{};  // since boot
+  };
 
-RobotsBook::~RobotsBook() {
-  *alive_ = false;
-}
+  Impl(Fetcher& f, const base::Clock& c, std::string_view user_agent)
+      : fetcher(f),
+        clock(c),
+        product(user_agent.substr(0, std::min(user_agent.find_first_of("/ "), user_agent.size()))) {
+  }
 
-void RobotsBook::Ask(const FetchRequest& page, Done done) {
+  void Ask(const FetchRequest& page, Done done);
+  void Read(const std::string& site);
+  void OnRead(const std::string& site, Fetched fetched);
+  void Keep(const std::string& site, Robots robots);
+
+  Fetcher& fetcher;
+  const base::Clock& clock;
+  const std::string product;
+  std::unordered_map<std::string, Known> known;
+  std::unordered_map<std::string, std::deque<Waiting>> waiting;  // the first one's request is made
+};
+
+void RobotsBook::Impl::Ask(const FetchRequest& page, Done done) {
   const std::string site = SiteAndPath(page.url).first;
-  const auto it = known_.find(site);
-  if (it != known_.end() && clock_.SinceBoot() - it->second.read_at < kRobotsKnownMax) {
+  const auto it = known.find(site);
+  if (it != known.end() && clock.SinceBoot() - it->second.read_at < kRobotsKnownMax) {
     return done(Judge(it->second.robots, page.url));
   }
-  auto& waiting = waiting_[site];
-  waiting.push_back({page, std::move(done)});
-  if (waiting.size() == 1) Read(site);
+  auto& waits = waiting[site];
+  waits.push_back({page, std::move(done)});
+  if (waits.size() == 1) Read(site);
 }
 
-void RobotsBook::Read(const std::string& site) {
-  const FetchRequest& page = waiting_.at(site).front().page;
+void RobotsBook::Impl::Read(const std::string& site) {
+  const FetchRequest& page = waiting.at(site).front().page;
   FetchRequest file;
   file.org_id = page.org_id;
   file.url = site + "/robots.txt";
@@ -64,27 +81,23 @@ void RobotsBook::Read(const std::string& site) {
   file.turn_wait_max = page.turn_wait_max;
   file.thread_wait_max = page.thread_wait_max;
   file.on_turn = page.on_turn;
-  auto read = [product = product_](const FetchedPage& text, ReadingTime&) -> Fetched {
-    auto reading = std::make_shared<RobotsReading>();
-    reading->robots = Robots::Parse(text.body, product);
-    return std::shared_ptr<const Reading>(std::move(reading));
-  };
-  fetcher_.Fetch(std::move(file), std::move(read), [this, alive = alive_, site](Fetched fetched) {
-    if (*alive) OnRead(site, std::move(fetched));
-  });
+  fetcher.Fetch(std::move(file), ReadRobotsFor(product),
+                [weak = weak_from_this(), site](Fetched fetched) {
+                  if (const auto self = weak.lock()) self->OnRead(site, std::move(fetched));
+                });
 }
 
-void RobotsBook::OnRead(const std::string& site, Fetched fetched) {
+void RobotsBook::Impl::OnRead(const std::string& site, Fetched fetched) {
   const auto* failure = std::get_if<domain::Failure>(&fetched);
   const bool absent =
       failure != nullptr && failure->error_class == "http_status" && !failure->retryable;
   const bool too_long = failure != nullptr && failure->error_class == "body_too_large";
   if (failure != nullptr && !absent && !too_long) {
-    auto& waiting = waiting_.at(site);
-    const Done done = std::move(waiting.front().done);
-    waiting.pop_front();
-    if (waiting.empty()) {
-      waiting_.erase(site);
+    auto& waits = waiting.at(site);
+    const Done done = std::move(waits.front().done);
+    waits.pop_front();
+    if (waits.empty()) {
+      waiting.erase(site);
     } else {
       Read(site);
     }
@@ -94,27 +107,33 @@ void RobotsBook::OnRead(const std::string& site, Fetched fetched) {
   }
   // A file that is longer than anybody has to read says nothing that counts.
   Robots robots;
-  if (failure == nullptr) {
-    robots = static_cast<const RobotsReading&>(*std::get<std::shared_ptr<const Reading>>(fetched))
-                 .robots;
-  }
+  if (failure == nullptr) robots = RobotsOf(fetched);
   Keep(site, robots);
-  for (const Waiting& waited : std::exchange(waiting_[site], {})) {
+  for (const Waiting& waited : std::exchange(waiting[site], {})) {
     waited.done(Judge(robots, waited.page.url));
   }
-  if (const auto it = waiting_.find(site); it != waiting_.end() && it->second.empty()) {
-    waiting_.erase(it);
+  if (const auto it = waiting.find(site); it != waiting.end() && it->second.empty()) {
+    waiting.erase(it);
   }
 }
 
-void RobotsBook::Keep(const std::string& site, Robots robots) {
-  const auto now = clock_.SinceBoot();
-  if (known_.size() >= kRobotsSitesMax) {
-    std::erase_if(known_,
+void RobotsBook::Impl::Keep(const std::string& site, Robots robots) {
+  const auto now = clock.SinceBoot();
+  if (known.size() >= kRobotsSitesMax) {
+    std::erase_if(known,
                   [&](const auto& one) { return now - one.second.read_at >= kRobotsKnownMax; });
-    if (known_.size() >= kRobotsSitesMax) known_.clear();
+    if (known.size() >= kRobotsSitesMax) known.clear();
   }
-  known_.insert_or_assign(site, Known{std::move(robots), now});
+  known.insert_or_assign(site, Known{std::move(robots), now});
+}
+
+RobotsBook::RobotsBook(Fetcher& fetcher, const base::Clock& clock, std::string_view user_agent)
+    : impl_(std::make_shared<Impl>(fetcher, clock, user_agent)) {}
+
+RobotsBook::~RobotsBook() = default;
+
+void RobotsBook::Ask(const FetchRequest& page, Done done) {
+  impl_->Ask(page, std::move(done));
 }
 
 }  // namespace vedette::pages

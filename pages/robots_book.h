@@ -2,18 +2,14 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/clock.h"
 #include "domain/observation.h"
 #include "pages/fetch.h"
-#include "pages/robots.h"
 
 namespace vedette::pages {
 
@@ -43,25 +39,8 @@ class RobotsBook {
   void Ask(const FetchRequest& page, Done done);
 
  private:
-  struct Waiting {
-    FetchRequest page;
-    Done done;
-  };
-  struct Known {
-    Robots robots;
-    std::chrono::nanoseconds read_at{};  // since boot
-  };
-
-  void Read(const std::string& site);
-  void OnRead(const std::string& site, Fetched fetched);
-  void Keep(const std::string& site, Robots robots);
-
-  Fetcher& fetcher_;
-  const base::Clock& clock_;
-  const std::string product_;
-  std::unordered_map<std::string, Known> known_;
-  std::unordered_map<std::string, std::deque<Waiting>> waiting_;  // the first one's request is made
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace vedette::pages

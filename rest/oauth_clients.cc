@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/json_or_null.h"
+
 namespace vedette::rest {
 namespace {
 
@@ -15,20 +17,10 @@ constexpr std::size_t kUrlCharsMax = 2083;
 constexpr int kTokenTtlMin = 60;
 constexpr int kTokenTtlMax = 86'400;
 
-Json TimeOrNull(const std::optional<base::Timestamp>& t) {
-  return t ? Json(base::FormatTimestamp(*t)) : Json(nullptr);
-}
-Json IdOrNull(const std::optional<base::Uuid>& id) {
-  return id ? Json(id->ToString()) : Json(nullptr);
-}
-Json TextOrNull(const std::optional<std::string>& text) {
-  return text ? Json(*text) : Json(nullptr);
-}
-
 Json CreatedByJson(const store::OauthClient& client) {
   const auto kind = client.created_by_kind;
   return {{"kind", kind ? domain::PrincipalKindName(*kind) : "operator"},
-          {"id", IdOrNull(client.created_by_id)},
+          {"id", base::OrNull(client.created_by_id)},
           {"label", client.created_by_label}};
 }
 
@@ -54,7 +46,7 @@ Json OauthClientKeyJson(const store::ClientKey& key) {
   return {{"kid", key.kid},
           {"algorithm", base::SignatureAlgorithmName(key.algorithm)},
           {"created_at", base::FormatTimestamp(key.created_at)},
-          {"revoked_at", TimeOrNull(key.revoked_at)}};
+          {"revoked_at", base::OrNull(key.revoked_at)}};
 }
 
 Json OauthClientJson(const store::OauthClient& client) {
@@ -64,15 +56,15 @@ Json OauthClientJson(const store::OauthClient& client) {
       {"id", client.id.ToString()},
       {"client_id", client.id.ToString()},
       {"org_id", client.org_id.ToString()},
-      {"team_id", IdOrNull(client.team_id)},
+      {"team_id", base::OrNull(client.team_id)},
       {"name", client.name},
-      {"jwks_uri", TextOrNull(client.jwks_uri)},
-      {"jwks_last_validated_at", TimeOrNull(client.jwks_validated_at)},
-      {"jwks_last_error", TextOrNull(client.jwks_error)},
+      {"jwks_uri", base::OrNull(client.jwks_uri)},
+      {"jwks_last_validated_at", base::OrNull(client.jwks_validated_at)},
+      {"jwks_last_error", base::OrNull(client.jwks_error)},
       {"status", client.disabled ? "disabled" : "active"},
       {"token_version", client.token_version},
       {"access_token_ttl_seconds", client.token_ttl_s ? Json(*client.token_ttl_s) : Json(nullptr)},
-      {"last_used_at", TimeOrNull(client.last_used_at)},
+      {"last_used_at", base::OrNull(client.last_used_at)},
       {"created_at", base::FormatTimestamp(client.created_at)},
       {"updated_at", base::FormatTimestamp(client.updated_at)},
       {"created_by", CreatedByJson(client)},
@@ -102,8 +94,9 @@ Judged<store::NewClient> JudgeNewClient(NewClientBody body, const net::AddressPo
 Reply ClientRefusal(store::ClientOutcome::Kind kind, int clients_max) {
   if (kind == store::ClientOutcome::Kind::kNoOrganisation) return NotFound("organisation");
   if (kind == store::ClientOutcome::Kind::kNoTeam) return NotFound("team");
-  return ErrorReply(409, "too_many_clients",
-                    fmt::format("the organisation has {} clients already", clients_max));
+  return ErrorReply(
+      409, "too_many_clients",
+      fmt::format("the organisation has {} clients already: delete one first", clients_max));
 }
 
 store::ClientChange ReadClientChange(BodyReader* body) {
@@ -143,12 +136,15 @@ Reply KeyRefusal(store::KeyOutcome outcome, int keys_max) {
   switch (outcome) {
     case store::KeyOutcome::kPublishes:
       return ErrorReply(409, "client_uses_jwks_uri",
-                        "the client publishes its keys under its jwks_uri");
+                        "the client publishes its keys under its jwks_uri: add the key there, or "
+                        "make another client");
     case store::KeyOutcome::kTaken:
-      return ErrorReply(409, "kid_taken", "the client has, or had, a key of this kid");
+      return ErrorReply(409, "kid_taken",
+                        "the client has, or had, a key of this kid: give the new one another");
     case store::KeyOutcome::kTooMany:
-      return ErrorReply(409, "too_many_keys",
-                        fmt::format("the client has {} live keys already", keys_max));
+      return ErrorReply(
+          409, "too_many_keys",
+          fmt::format("the client has {} live keys already: revoke one first", keys_max));
     case store::KeyOutcome::kNoClient:
     case store::KeyOutcome::kDone:
       break;

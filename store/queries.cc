@@ -8,6 +8,7 @@
 #include "domain/job.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
+#include "domain/principal.h"
 #include "domain/search/document.h"
 
 namespace vedette::store {
@@ -47,6 +48,10 @@ constexpr Number kNumbers[] = {
     {"block_running", domain::BlockStatus::kRunning},
     {"block_completed", domain::BlockStatus::kCompleted},
     {"block_failed", domain::BlockStatus::kFailed},
+    {"principal_api_key", domain::PrincipalKind::kApiKey},
+    {"principal_oauth_client", domain::PrincipalKind::kOauthClient},
+    {"principal_user", domain::PrincipalKind::kUser},
+    {"principal_external", domain::PrincipalKind::kExternal},
     {"import_receiving", domain::search::ImportState::kReceiving},
     {"import_counting", domain::search::ImportState::kCounting},
     {"import_current", domain::search::ImportState::kCurrent},

@@ -9,6 +9,8 @@
 #include "api/idempotency.h"
 #include "api/investigations/investigation_body.h"
 #include "api/jobs/lookup_start.h"
+#include "base/json_or_null.h"
+#include "base/text.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "rest/cursor.h"
@@ -93,16 +95,6 @@ rest::Judged<Found> FindInvestigation(Call& call) {
   return Found{std::move(*job), std::move(*investigation)};
 }
 
-base::Json TimeOrNull(const std::optional<base::Timestamp>& time) {
-  if (!time) return nullptr;
-  return base::FormatTimestamp(*time);
-}
-
-template <typename T>
-base::Json OrNull(const std::optional<T>& value) {
-  return value ? base::Json(*value) : base::Json(nullptr);
-}
-
 base::Json FindingJson(const store::FindingView& finding) {
   base::Json derived = base::Json::array();
   for (const base::Uuid& id : finding.derived_from) derived.push_back(id.ToString());
@@ -111,7 +103,7 @@ base::Json FindingJson(const store::FindingView& finding) {
           {"subject", base::ParseJsonOrThrow(finding.subject_json)},
           {"predicate", finding.predicate},
           {"object", finding.object_json ? base::ParseJsonOrThrow(*finding.object_json) : nullptr},
-          {"confidence", OrNull(finding.confidence)},
+          {"confidence", base::OrNull(finding.confidence)},
           {"evidence", finding.evidence.empty() ? base::Json() : base::Json(finding.evidence)},
           {"sources", base::ParseJsonOrThrow(finding.sources_json)},
           {"provider", finding.provider},
@@ -150,23 +142,24 @@ rest::Handled ShowInvestigation(Call& call) {
   return rest::JsonReply(
       200, {{"investigation_id", job.id.ToString()},
             {"task_id", job.id.ToString()},
-            {"name", OrNull(about.name)},
+            {"name", base::OrNull(about.name)},
             {"seeds", base::ParseJsonOrThrow(about.seeds_json)},
             {"depth", about.depth},
             {"findings_max", about.findings_max},
             {"credits_max", about.credits_mc_max ? domain::CreditsToJson(*about.credits_mc_max)
                                                  : base::Json(nullptr)},
             {"status", domain::ShownJobStatus(job.status)},
-            {"status_reason", OrNull(job.status_reason)},
+            {"status_reason", base::OrNull(job.status_reason)},
             {"error", domain::JobErrorOf(job.status, job.status_reason, job.error)},
             {"findings_count", about.findings},
             {"subjects_examined", about.subjects_examined},
+            {"subjects_failed", about.subjects_failed},
             {"budget_reached", about.budget_reached},
             {"charge_amount",
              job.finished_at ? domain::CentsOf(job.charged_mc, cents) : base::Json(nullptr)},
             {"created_at", base::FormatTimestamp(job.created_at)},
-            {"started_at", TimeOrNull(job.started_at)},
-            {"completed_at", TimeOrNull(job.finished_at)}});
+            {"started_at", base::OrNull(job.started_at)},
+            {"completed_at", base::OrNull(job.finished_at)}});
 }
 
 rest::Handled ListInvestigationFindings(Call& call) {
@@ -177,7 +170,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", kFindingsPageMax, 1, kFindingsPageMax);
   const auto cursor = query.Text("cursor");
-  if (cursor && cursor->size() > kCursorCharsMax) {
+  if (cursor && base::CountCharacters(*cursor) > kCursorCharsMax) {
     query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
   }
   query.Finish();

@@ -1,16 +1,9 @@
 #include "api/jobs/status_view.h"
 
 #include "base/assert.h"
+#include "base/json_or_null.h"
 
 namespace vedette::api {
-namespace {
-
-base::Json TimeOrNull(const std::optional<base::Timestamp>& time) {
-  if (!time) return nullptr;
-  return base::FormatTimestamp(*time);
-}
-
-}  // namespace
 
 domain::EndedLookup EndedLookupOf(const store::LookupView& view) {
   const store::JobView& job = view.job;
@@ -39,8 +32,8 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
                   {"charge_amount", nullptr},
                   {"progress", {{"done", job.rows_done}, {"total", job.rows_total}}},
                   {"created_at", base::FormatTimestamp(job.created_at)},
-                  {"started_at", TimeOrNull(job.started_at)},
-                  {"finished_at", TimeOrNull(job.finished_at)},
+                  {"started_at", base::OrNull(job.started_at)},
+                  {"finished_at", base::OrNull(job.finished_at)},
                   {"deadline_at", base::FormatTimestamp(job.deadline_at)}};
   if (!job.finished_at) return json;
   json["result"] = domain::LookupResult(EndedLookupOf(view), cents_per_credit);

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/monitors/lists.h"
 #include "base/json.h"
+#include "base/json_or_null.h"
 #include "domain/limits.h"
 #include "domain/names.h"
 #include "rest/page.h"
@@ -24,10 +25,6 @@ std::optional<domain::DeliveryState> ReadState(rest::QueryReader* query) {
   return std::nullopt;
 }
 
-base::Json TimeOrNull(const std::optional<base::Timestamp>& at) {
-  return at ? base::Json(base::FormatTimestamp(*at)) : base::Json(nullptr);
-}
-
 // What a receiver answered is the operator's to read.
 std::string DeliveryText(const store::MonitorDelivery& delivery) {
   base::Json json{{"id", delivery.id.ToString()},
@@ -36,7 +33,7 @@ std::string DeliveryText(const store::MonitorDelivery& delivery) {
                   {"row_id", delivery.row_id.ToString()},
                   {"event_group_id", delivery.event_group_id.ToString()},
                   {"attempts", delivery.attempts},
-                  {"next_attempt_at", TimeOrNull(delivery.next_attempt_at)},
+                  {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
                   {"last_error", nullptr},
                   {"created_at", base::FormatTimestamp(delivery.created_at)}};
   if (delivery.last_error) json["last_error"] = *delivery.last_error;

@@ -27,6 +27,10 @@ class MultipartReader {
   const std::optional<std::string>& filename() const { return filename_; }
 
  private:
+  //   preamble --delimiter--> after delimiter --line end--> header --empty line--> content
+  //                                 |  ^                                             |
+  //                                 |  +---------------- delimiter ------------------+
+  //                                 +--"--"--> epilogue
   enum class State { kPreamble, kAfterDelimiter, kHeader, kContent, kEpilogue };
 
   bool Step(const Sink& sink);

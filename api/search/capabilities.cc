@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "api/handlers.h"
+#include "base/json_or_null.h"
 #include "domain/search/filter_reader.h"
 #include "rest/query_reader.h"
 
@@ -14,20 +15,16 @@ constexpr const char* kSimpleOperators[] = {
     "$eq",    "$ne",     "$gt",  "$gte", "$lt",  "$lte", "$in",        "$nin",   "$exists",
     "$match", "$phrase", "$and", "$or",  "$not", "$nor", "$elemMatch", "$search"};
 
-base::Json TextOrNull(const std::string& text) {
-  return text.empty() ? base::Json(nullptr) : base::Json(text);
-}
-
 base::Json FieldJson(const search::Field& field) {
   const bool has_order = field.has_values() && field.type != search::FieldType::kBoolean;
   return {{"field", field.name},
           {"field_type", search::FieldTypeName(field.type)},
-          {"nested_path", TextOrNull(field.nested_path)},
+          {"nested_path", base::OrNull(field.nested_path)},
           {"queryable", true},
           {"sortable", false},
           {"rangeable", has_order},
           {"sort_field", nullptr},
-          {"aggregation_field", TextOrNull(field.aggregation_field)},
+          {"aggregation_field", base::OrNull(field.aggregation_field)},
           {"value_type", search::FieldTypeName(field.value_type())},
           {"supports_top_values", field.has_values()},
           {"supports_exact_filter_snippet", field.has_values()},
@@ -45,6 +42,7 @@ rest::Handled ShowFilterCapabilities(Call& call) {
   const auto mode = search::ParseMode(given);
   if (!mode) query.Refuse("mode", "enum", "Input should be 'people' or 'company'");
   query.Boolean("refresh", false);  // nothing is kept that could be read again
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const search::Fields& fields = call.parts.search.fields.of(*mode);
   base::Json listed = base::Json::array();

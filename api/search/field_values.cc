@@ -6,6 +6,7 @@
 
 #include "api/handlers.h"
 #include "api/search/values_body.h"
+#include "base/json_or_null.h"
 #include "domain/search/values.h"
 #include "rest/failure_reply.h"
 #include "rest/serve.h"
@@ -16,10 +17,6 @@ namespace {
 namespace search = domain::search;
 
 constexpr double kShareUnit = 1e6;  // six decimals
-
-base::Json TextOrNull(const std::string& text) {
-  return text.empty() ? base::Json(nullptr) : base::Json(text);
-}
 
 base::Json ValuesJson(const search::Field& field, const search::TopValues& top) {
   base::Json values = base::Json::array();
@@ -47,8 +44,8 @@ base::Json AnswerJson(const std::string& asked, const store::ValuesQuestion& que
           {"other_count", top.other},
           {"approximate", count.approximate},
           {"mode", search::ModeName(question.mode)},
-          {"aggregation_field", TextOrNull(field.aggregation_field)},
-          {"nested_path", TextOrNull(field.nested_path)},
+          {"aggregation_field", base::OrNull(field.aggregation_field)},
+          {"nested_path", base::OrNull(field.nested_path)},
           {"related_fields", field.related},
           {"preferred_for_exact_match", field.preferred},
           {"request_duration_ms", duration.count()},

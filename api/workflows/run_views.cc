@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workflows/workflow_json.h"
+#include "base/json_or_null.h"
 #include "domain/block_progress.h"
 #include "domain/job_result.h"
 #include "domain/workflow/block_types.h"
@@ -17,20 +19,6 @@ using domain::BlockStatus;
 using store::JobBlockView;
 
 constexpr double kPerMilleInPercent = 10;
-
-Json TimeOrNull(const std::optional<base::Timestamp>& time) {
-  return time ? Json(base::FormatTimestamp(*time)) : Json(nullptr);
-}
-
-Json TextOrNull(const std::optional<std::string>& text) {
-  return text ? Json(*text) : Json(nullptr);
-}
-
-Json UserOf(const domain::Principal& caller) {
-  if (caller.on_behalf_of) return *caller.on_behalf_of;
-  if (caller.kind == domain::PrincipalKind::kUser) return caller.id.ToString();
-  return nullptr;
-}
 
 // A block of a run with what its rows are.
 class LiveBlock {
@@ -62,15 +50,15 @@ class LiveBlock {
             {"sequence_number", shown_.sequence_number},
             {"previous_block_ids", std::move(previous)},
             {"status", StatusName()},
-            {"started_at", TimeOrNull(own_.started_at)},
-            {"completed_at", TimeOrNull(own_.finished_at)},
+            {"started_at", base::OrNull(own_.started_at)},
+            {"completed_at", base::OrNull(own_.finished_at)},
             {"progress_percentage", PerMille() / kPerMilleInPercent},
             {"current_step", std::move(step)},
             {"processed_count", rows_.rows_done},
             {"total_count", TotalCount()},
             {"estimated_total_count", EstimatedTotal()},
             {"last_updated", base::FormatTimestamp(own_.updated_at)},
-            {"error_message", TextOrNull(own_.error)},
+            {"error_message", base::OrNull(own_.error)},
             {"metrics",
              {{"row_count", rows_.rows_out},
               {"dataframe_type", graph.frame},
@@ -135,11 +123,11 @@ Json RunItemJson(const store::RunItem& item, double cents_per_credit, base::Time
           {"created_at", base::FormatTimestamp(run.created_at)},
           {"updated_at", base::FormatTimestamp(changed)},
           {"queued_at", base::FormatTimestamp(run.created_at)},
-          {"started_at", TimeOrNull(run.started_at)},
-          {"completed_at", TimeOrNull(run.finished_at)},
+          {"started_at", base::OrNull(run.started_at)},
+          {"completed_at", base::OrNull(run.finished_at)},
           {"duration_ms", std::move(duration)},
-          {"status_reason", TextOrNull(run.status_reason)},
-          {"error_message", TextOrNull(run.error)},
+          {"status_reason", base::OrNull(run.status_reason)},
+          {"error_message", base::OrNull(run.error)},
           {"metrics", std::move(metrics)},
           {"blocks", nullptr},
           {"blocks_count", item.blocks}};
@@ -171,14 +159,14 @@ Json LiveStatusJson(const store::RunView& run, const domain::RunGraph& graph,
   return {{"run_id", run.id.ToString()},
           {"workflow_id", run.workflow_id.ToString()},
           {"overall_status", domain::JobStatusName(domain::RunStatus(run.status))},
-          {"status_reason", TextOrNull(run.status_reason)},
-          {"error_message", TextOrNull(run.error)},
+          {"status_reason", base::OrNull(run.status_reason)},
+          {"error_message", base::OrNull(run.error)},
           {"current_block", std::move(current)},
           {"current_block_sequence", std::move(current_sequence)},
           {"total_blocks", graph.blocks.size()},
           {"completed_blocks", completed},
-          {"started_at", TimeOrNull(run.started_at)},
-          {"completed_at", TimeOrNull(run.finished_at)},
+          {"started_at", base::OrNull(run.started_at)},
+          {"completed_at", base::OrNull(run.finished_at)},
           {"last_updated", base::FormatTimestamp(updated)},
           {"overall_progress_percentage", domain::MeanPerMille(per_mille) / kPerMilleInPercent},
           {"estimation_blocked_by", std::move(blocked_by)},

@@ -2,6 +2,7 @@
 
 #include "api/workflows/block_terms.h"
 #include "base/clock.h"
+#include "base/json_or_null.h"
 #include "domain/money.h"
 
 namespace vedette::api {
@@ -9,28 +10,25 @@ namespace {
 
 using base::Json;
 
-// The user who made it, where a user did.
+}  // namespace
+
 Json UserOf(const domain::Principal& caller) {
   if (caller.on_behalf_of) return *caller.on_behalf_of;
   if (caller.kind == domain::PrincipalKind::kUser) return caller.id.ToString();
   return nullptr;
 }
 
-}  // namespace
-
 Json WorkflowItem(const store::Workflow& workflow) {
-  return {
-      {"id", workflow.id.ToString()},
-      {"user_uuid", UserOf(workflow.caller)},
-      {"org_id", workflow.org_id.ToString()},
-      {"name", workflow.name},
-      {"description", workflow.description},
-      {"status", "active"},
-      {"step", "completed"},
-      {"created_at", base::FormatTimestamp(workflow.created_at)},
-      {"updated_at", base::FormatTimestamp(workflow.updated_at)},
-      {"last_run_date",
-       workflow.last_run_at ? Json(base::FormatTimestamp(*workflow.last_run_at)) : Json(nullptr)}};
+  return {{"id", workflow.id.ToString()},
+          {"user_uuid", UserOf(workflow.caller)},
+          {"org_id", workflow.org_id.ToString()},
+          {"name", workflow.name},
+          {"description", workflow.description},
+          {"status", "active"},
+          {"step", "completed"},
+          {"created_at", base::FormatTimestamp(workflow.created_at)},
+          {"updated_at", base::FormatTimestamp(workflow.updated_at)},
+          {"last_run_date", base::OrNull(workflow.last_run_at)}};
 }
 
 Json WorkflowJson(const store::Workflow& workflow) {

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/text.h"
 
 // What somebody states about the birth, the age or the death of a person, and how sure we may be
 // that it is the person who was asked about.
@@ -16,6 +19,11 @@ inline constexpr std::size_t kClaimQuoteCharactersMax = 300;
 inline constexpr std::size_t kClaimUrlBytesMax = 1024;
 // Claims of one lookup; further ones are not looked at.
 inline constexpr std::size_t kAgeClaimsMax = 256;
+
+// An address of the web that is short enough to be kept as the page of a claim.
+inline bool IsClaimUrl(std::string_view url) {
+  return url.size() <= kClaimUrlBytesMax && base::HasWebScheme(url);
+}
 
 // Whether a claim speaks of the person who was asked about.
 enum class Identity : std::uint8_t {

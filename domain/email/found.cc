@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/json_or_null.h"
 #include "domain/email/address.h"
 #include "domain/email/erasure.h"
 #include "domain/email/find_lesson.h"
@@ -29,10 +30,6 @@ constexpr std::string_view kPersonal = "PERSONAL";
 std::string_view StatusName(AddressStatus status) {
   constexpr std::string_view kNames[] = {"OK", "UNKNOWN", "NOT_FOUND"};
   return kNames[static_cast<std::size_t>(status)];
-}
-
-base::Json OrNull(std::string_view text) {
-  return text.empty() ? base::Json(nullptr) : base::Json(text);
 }
 
 std::string_view TypeOf(const std::string& text, FindMode mode, const std::string& company_domain) {
@@ -94,12 +91,12 @@ base::Json AddressesJson(FindMode mode, const Found& found, const std::string& c
     json["address"] = candidate.address;
     json["status"] = StatusName(candidate.status);
     json["type"] = TypeOf(candidate.address, mode, company_domain);
-    json["reason"] = OrNull(address.reason);
+    json["reason"] = base::OrNull(address.reason);
     json["stated"] = candidate.stated;
-    json["provider"] = OrNull(address.provider);
+    json["provider"] = base::OrNull(address.provider);
     json["confidence"] = candidate.confidence;
     json["sources"] = candidate.sources;
-    json["quote"] = OrNull(candidate.quote);
+    json["quote"] = base::OrNull(candidate.quote);
     json["checked_at"] =
         address.checked_at ? base::Json(base::FormatTimestamp(*address.checked_at)) : nullptr;
     list.push_back(std::move(json));
@@ -122,7 +119,7 @@ base::Json TriesJson(const std::vector<ProviderTry>& tries) {
     base::Json json = base::Json::object();
     json["provider"] = one.provider;
     json["outcome"] = TryOutcomeName(one.outcome);
-    json["error_class"] = OrNull(one.error_class);
+    json["error_class"] = base::OrNull(one.error_class);
     json["elapsed_ms"] = one.elapsed.count();
     list.push_back(std::move(json));
   }
@@ -281,7 +278,7 @@ std::string_view FoundOutcome(const Found& found) {
   return kNames[static_cast<std::size_t>(found.addresses.front().candidate.status)];
 }
 
-base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bool charged) {
+base::Json ShortFoundCell(FindMode mode, const Person& person, const Found& found) {
   const std::string company_domain = CompanyDomain(person);
   base::Json asked = AskedList(mode, found, company_domain);
   base::Json existing = base::Json::array();
@@ -300,12 +297,18 @@ base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bo
     cell["email"] = std::move(existing);
     cell["personal_email"] = std::move(asked);
   }
-  cell["error"] = OrNull(found.error);
-  base::Json& details = cell["details"] = base::Json::object();
-  details["reason"] = OrNull(found.reason);
+  cell["error"] = base::OrNull(found.error);
+  cell["details"] = {{"reason", base::OrNull(found.reason)}};
+  return cell;
+}
+
+base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bool charged) {
+  const std::string company_domain = CompanyDomain(person);
+  base::Json cell = ShortFoundCell(mode, person, found);
+  base::Json& details = cell["details"];
   details["addresses"] = AddressesJson(mode, found, company_domain);
   details["tries"] = TriesJson(found.tries);
-  details["domain"] = OrNull(company_domain);
+  details["domain"] = base::OrNull(company_domain);
   details["pattern"] = PatternJson(found);
   details["charged"] = charged;
   details["duplicate_of"] = nullptr;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "base/json_or_null.h"
 #include "base/text.h"
 #include "domain/age/words.h"
 #include "domain/email/erasure.h"
@@ -19,14 +20,6 @@ namespace {
 
 constexpr int kConfidenceCeiling = 10;
 
-base::Json OrNull(const std::string& text) {
-  return text.empty() ? base::Json(nullptr) : base::Json(text);
-}
-
-base::Json OrNull(const std::optional<int>& number) {
-  return number ? base::Json(*number) : base::Json(nullptr);
-}
-
 std::string DateText(std::chrono::year_month_day date) {
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
@@ -34,7 +27,7 @@ std::string DateText(std::chrono::year_month_day date) {
 
 base::Json DetailsJson(const PeopleEnd& end, const std::string& reason, bool charged) {
   base::Json details = base::Json::object();
-  details["reason"] = OrNull(reason);
+  details["reason"] = base::OrNull(reason);
   details["tries"] = TriesJson(end.tries);
   details["charged"] = charged;
   details["duplicate_of"] = nullptr;
@@ -184,28 +177,28 @@ base::Json ReverseCell(const std::string& address, const ReverseAnswer& answer, 
   const PersonFound& person = has_result ? answer.person : PersonFound();
   base::Json cell = base::Json::object();
   cell["email"] = address;
-  cell["name"] = OrNull(person.name);
-  cell["first_name"] = OrNull(person.first_name);
-  cell["last_name"] = OrNull(person.last_name);
-  cell["title"] = OrNull(person.title);
-  cell["company"] = OrNull(person.company);
-  cell["domain"] = OrNull(person.domain);
-  cell["location"] = OrNull(person.location);
-  cell["linkedin"] = OrNull(person.linkedin);
+  cell["name"] = base::OrNull(person.name);
+  cell["first_name"] = base::OrNull(person.first_name);
+  cell["last_name"] = base::OrNull(person.last_name);
+  cell["title"] = base::OrNull(person.title);
+  cell["company"] = base::OrNull(person.company);
+  cell["domain"] = base::OrNull(person.domain);
+  cell["location"] = base::OrNull(person.location);
+  cell["linkedin"] = base::OrNull(person.linkedin);
   cell["profiles"] = person.profiles;
   cell["confidence"] = person.name.empty() ? 0 : person.confidence;
-  cell["evidence"] = OrNull(person.evidence);
+  cell["evidence"] = base::OrNull(person.evidence);
   cell["sources"] = person.sources;
   base::Json& candidates = cell["candidates"] = base::Json::array();
   for (const NameCandidate& candidate : person.candidates) {
     base::Json one = base::Json::object();
     one["name"] = candidate.name;
     one["confidence"] = candidate.confidence;
-    one["provider"] = OrNull(candidate.provider);
-    one["evidence"] = OrNull(candidate.evidence);
+    one["provider"] = base::OrNull(candidate.provider);
+    one["evidence"] = base::OrNull(candidate.evidence);
     candidates.push_back(std::move(one));
   }
-  cell["error"] = OrNull(answer.end.error);
+  cell["error"] = base::OrNull(answer.end.error);
   cell["details"] = DetailsJson(answer.end, has_result ? answer.reason : "", charged);
   return cell;
 }
@@ -228,17 +221,17 @@ base::Json AgeCell(const AgeResult& result, const PeopleEnd& end, bool charged) 
   const PartialDate& date = result.date_of_birth;
   base::Json cell = base::Json::object();
   base::Json& birth = cell["date_of_birth"] = base::Json::object();
-  birth["day"] = OrNull(date.day);
-  birth["month"] = OrNull(date.month);
-  birth["year"] = OrNull(date.year);
+  birth["day"] = base::OrNull(date.day);
+  birth["month"] = base::OrNull(date.month);
+  birth["year"] = base::OrNull(date.year);
   birth["confidence"] = result.date_confidence;
   base::Json& age = cell["age"] = base::Json::object();
-  age["value"] = OrNull(result.age);
+  age["value"] = base::OrNull(result.age);
   age["as_of"] = DateText(result.as_of);
   age["confidence"] = result.age_confidence;
   cell["evidence"] = result.evidence;
   cell["sources"] = result.sources;
-  cell["error"] = OrNull(end.error);
+  cell["error"] = base::OrNull(end.error);
   const bool is_found = date.year || result.age;
   std::string reason;
   if (result.is_withheld) {

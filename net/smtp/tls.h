@@ -26,6 +26,9 @@ class TlsContext {
 };
 
 // One thread. `context` must outlive it.
+//
+//   handshake --its last bytes--> open
+//      +--refused, or what OpenSSL cannot read--> failed, from open too
 class TlsStream {
  public:
   enum class State : std::uint8_t { kHandshake, kOpen, kFailed };

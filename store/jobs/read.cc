@@ -6,13 +6,6 @@
 namespace vedette::store {
 namespace {
 
-// Behind every id.
-base::Uuid LastId() {
-  base::Uuid id;
-  id.bytes.fill(0xFF);
-  return id;
-}
-
 JobView ReadView(const pqxx::row& row) {
   JobView job;
   Columns(row).Into(&job.id, &job.org_id, &job.team_id, &job.kind, &job.status, &job.status_reason,
@@ -113,7 +106,7 @@ std::vector<JobView> ListJobs(Session& session, const JobFilter& filter) {
   return Read(session, [&](Transaction& tx) {
     std::vector<JobView> jobs;
     for (const auto& row :
-         tx.Exec("job_list", filter.before.value_or(LastId()), filter.scope.org_id,
+         tx.Exec("job_list", filter.before.value_or(base::Uuid::Last()), filter.scope.org_id,
                  filter.scope.team_id, filter.kind, filter.status, filter.limit)) {
       jobs.push_back(ReadView(row));
     }

@@ -34,13 +34,6 @@ domain::Monitor ReadMonitor(Columns& in) {
   return m;
 }
 
-// Behind every id.
-base::Uuid LastId() {
-  base::Uuid id;
-  id.bytes.fill(0xFF);
-  return id;
-}
-
 // What idempotency_key.answer holds.
 std::string StoredAnswer(MonitorStatus status, const std::optional<std::string>& warnings_json) {
   base::Json answer{{"status", domain::MonitorStatusName(status)}};
@@ -210,7 +203,7 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
     for (const MonitorStatus status : filter.statuses)
       statuses->push_back(static_cast<int>(status));
   }
-  const base::Uuid before = filter.before_id.value_or(LastId());
+  const base::Uuid before = filter.before_id.value_or(base::Uuid::Last());
   const std::optional<base::Uuid>& org_id = filter.scope.org_id;
   const std::optional<base::Uuid>& team_id = filter.scope.team_id;
   return Read(session, [&](Transaction& tx) {

@@ -15,7 +15,8 @@ select count(*) from access_token where principal_id = $1 and expires_at > now()
 
 -- name: access_tokens_counted
 -- Live ones by kind; $1 are looked at, so that the cost does not grow with them.
-select count(*) filter (where kind = 1) as client_tokens, count(*) filter (where kind = 2) as sessions
+select count(*) filter (where kind = :principal_oauth_client) as client_tokens,
+       count(*) filter (where kind = :principal_user) as sessions
 from (select kind from access_token where expires_at > now() limit $1) s
 
 -- name: access_token_insert
@@ -27,14 +28,14 @@ returning expires_at
 
 -- name: access_token_revoke
 -- $1 the SHA-256; $2 the client
-delete from access_token where token_sha256 = $1::bytea and kind = 1 and principal_id = $2
+delete from access_token where token_sha256 = $1::bytea and kind = :principal_oauth_client and principal_id = $2
 
 -- name: access_token_introspect
 -- $1 the SHA-256; $2 the organisation of the client that asks
 select t.principal_id, t.created_at, t.expires_at
 from access_token t
 join oauth_client c on c.id = t.principal_id
-where t.token_sha256 = $1::bytea and t.kind = 1 and t.org_id = $2 and t.expires_at > now()
+where t.token_sha256 = $1::bytea and t.kind = :principal_oauth_client and t.org_id = $2 and t.expires_at > now()
   and not c.disabled and c.deleted_at is null and c.token_version = t.principal_version
 
 -- name: org_user_insert
@@ -46,7 +47,7 @@ on conflict (org_id, user_id) do update set name = coalesce(excluded.name, org_u
 -- $2 the last user of the page before; $3 limit
 select u.user_id, u.name, u.created_at,
   (select count(*) from access_token t
-   where t.org_id = u.org_id and t.kind = 2 and t.user_id = u.user_id and t.expires_at > now()) as sessions
+   where t.org_id = u.org_id and t.kind = :principal_user and t.user_id = u.user_id and t.expires_at > now()) as sessions
 from org_user u
 where u.org_id = $1 and ($2::text is null or u.user_id > $2)
 order by u.user_id
@@ -56,19 +57,19 @@ limit $3
 delete from org_user where org_id = $1 and user_id = $2 returning user_id
 
 -- name: sessions_of_user_end
-delete from access_token where principal_id = $1 and kind = 2
+delete from access_token where principal_id = $1 and kind = :principal_user
 
 -- name: sessions_list
 -- $2 the last session of the page before; $3 limit; $4 the principal of one user, or null for all
 select id, user_id, team_id, created_at, expires_at
 from access_token
-where org_id = $1 and kind = 2 and expires_at > now()
+where org_id = $1 and kind = :principal_user and expires_at > now()
   and ($2::uuid is null or id < $2) and ($4::uuid is null or principal_id = $4)
 order by id desc
 limit $3
 
 -- name: session_end
-delete from access_token where org_id = $1 and id = $2 and kind = 2 returning id
+delete from access_token where org_id = $1 and id = $2 and kind = :principal_user returning id
 
 -- name: access_token_expire
 with gone as (

@@ -20,7 +20,7 @@ f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.features,
 -- $1 the SHA-256 of the key; $2 whether to count; $3 forwarded user; $4 the key's public prefix. The last use is kept to the hour, so
 -- that a key which is always in use writes its row once in that time.
 with found as (
-  select 0 as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256, o.locked, o.features,
+  select :principal_api_key as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256, o.locked, o.features,
          null::text as user_id
   from api_key k
   join organisation o on o.id = k.org_id
@@ -33,17 +33,21 @@ with found as (
 select :caller_columns
 from found f
 
--- name: authenticate_token
--- $1 the SHA-256 of the token; $2 whether to count; $3 forwarded user; $4 whether tokens of clients are taken
-with found as (
-  select t.kind, t.principal_id as id,
-         case when t.kind = 2 then 'user ' || t.user_id else 'client ' || c.name end as label,
+-- fragment: live_token
+-- Whose token has the SHA-256 $1, as long as it lives; what else has to hold is the statement's.
+select t.kind, t.principal_id as id,
+         case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
          t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id
   from access_token t
   join organisation o on o.id = t.org_id
-  left join oauth_client c on t.kind = 1 and c.id = t.principal_id
+  left join oauth_client c on t.kind = :principal_oauth_client and c.id = t.principal_id
   where t.token_sha256 = $1 and t.expires_at > now()
-    and (t.kind = 2
+
+-- name: authenticate_token
+-- $1 the SHA-256 of the token; $2 whether to count; $3 forwarded user; $4 whether tokens of clients are taken
+with found as (
+  :live_token
+    and (t.kind = :principal_user
          or ($4::boolean and not c.disabled and c.deleted_at is null and c.token_version = t.principal_version))
 ), :requests_counted
 select :caller_columns
@@ -53,7 +57,7 @@ from found f
 -- $1 the principal; $2 whether to count; $3 forwarded user; $4 its label; $5 what names the organisation, $6 that as an id or null;
 -- $7 the team to which the caller is limited, or null
 with found as (
-  select 3 as kind, $1::uuid as id, $4::text as label, o.id as org_id, t.id as team_id, ''::bytea as sha256, o.locked, o.features,
+  select :principal_external as kind, $1::uuid as id, $4::text as label, o.id as org_id, t.id as team_id, ''::bytea as sha256, o.locked, o.features,
          null::text as user_id
   from organisation o
   left join team t on t.org_id = o.id and t.id = $7 and t.deleted_at is null

@@ -11,11 +11,7 @@ for update of c
 
 -- name: record_row_states_unfenced
 -- Rows that are recorded already are recorded again.
-with written as (
-  :row_states_update
-  returning 1
-)
-select count(*) from written
+:row_states_update
 
 -- name: accounts_reserve_nothing
 select $1::uuid[], $2::bigint[]
@@ -76,13 +72,8 @@ returning client_id
 -- name: authenticate_token_of_any_version
 -- A client's token lives to its end, whatever became of the client and of its keys.
 with found as (
-  select t.kind, t.principal_id as id,
-         case when t.kind = 2 then 'user ' || t.user_id else 'client ' || c.name end as label,
-         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id
-  from access_token t
-  join organisation o on o.id = t.org_id
-  left join oauth_client c on t.kind = 1 and c.id = t.principal_id
-  where t.token_sha256 = $1 and t.expires_at > now() and (t.kind = 2 or $4::boolean)
+  :live_token
+    and (t.kind = :principal_user or $4::boolean)
 ), :requests_counted
 select :caller_columns
 from found f

@@ -4,33 +4,14 @@ prism stands between a client that walks every route and a live server, and refu
 import concurrent.futures
 import hashlib
 import json
-import socket
 import subprocess
-import sys
-import tempfile
 import urllib.parse
 import uuid
-from pathlib import Path
 
 import psycopg2
-import pytest
 
-from conftest import ROOT, Postgres, Vedette, call, free_port, wait_until
-
-RENDERED = tempfile.TemporaryDirectory(prefix="vedette-openapi-")
-DOCUMENT = Path(RENDERED.name) / "openapi.json"
-subprocess.run([sys.executable, ROOT / "api" / "render_openapi.py", ROOT / "api" / "openapi", DOCUMENT,
-                Path(RENDERED.name) / "docs.html"], check=True)
-BODY_BYTES_MAX = 65536
-
-
-@pytest.fixture(scope="session")
-def npm_tool():
-    """The command line of a tool of tests/npm."""
-    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    tools = f"{done.stdout.strip().splitlines()[-1]}/node_modules/.bin"
-    return lambda name, *arguments: [f"{tools}/node", f"{tools}/{name}", *map(str, arguments)]
+from conftest import ROOT, call, wait_until
+from contract import BODY_BYTES_MAX, DOCUMENT, npm_tool, operations, prism, strict
 
 
 def test_the_document_passes_redocly(npm_tool):
@@ -56,81 +37,6 @@ def test_no_body_that_a_client_sends_has_defaults():
                 yield from defaults(child, f"{path}/{i}")
 
     assert list(defaults(document["components"]["schemas"], "schemas")) == []
-
-
-class Prism:
-    """A validating proxy before the API. What breaks the document it answers itself, with a problem."""
-
-    def __init__(self, npm_tool, log, upstream, *options):
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        with open(log, "wb") as out:
-            self.process = subprocess.Popen(
-                npm_tool("prism", "proxy", DOCUMENT, upstream, "--errors", "--port", port, *options),
-                stdout=out, stderr=out, start_new_session=True)
-        try:
-            wait_until("prism", lambda: self._listens(port, log))
-        except BaseException:
-            self.close()
-            raise
-
-    def _listens(self, port, log):
-        assert self.process.poll() is None, log.read_text()
-        with socket.socket() as s:
-            return s.connect_ex(("127.0.0.1", port)) == 0
-
-    def call(self, method, path, body=None, headers=None, raw=None):
-        answer = call(method, self.url + path, body, headers, raw)
-        violations = answer.headers.get("sl-violations")
-        problem = "problem+json" in answer.headers.get("Content-Type", "")
-        assert not violations and not problem, f"{method} {path}: {violations} {answer.body.decode()}"
-        return answer
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(10)
-
-
-@pytest.fixture
-def prism(npm_tool, tmp_path):
-    started = []
-
-    def start(service, *options):
-        started.append(Prism(npm_tool, tmp_path / f"prism{len(started)}.log", service.api, *options))
-        return started[-1]
-
-    yield start
-    for proxy in started:
-        proxy.close()
-
-
-@pytest.fixture
-def strict(binary, tmp_path):
-    """A service with its defaults where they matter here, on a PostgreSQL that the test may stop."""
-    postgres = Postgres()
-    try:
-        postgres.start()
-        postgres.execute("postgres", "CREATE DATABASE contract")
-        service = Vedette(binary, postgres.url("contract"), tmp_path, {
-            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
-            "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
-            "VEDETTE_PROBES_MEDIUM_KIND": "http", "VEDETTE_PROBES_MEDIUM_URL": "http://127.0.0.1:1/",
-        }).migrate().start()
-        service.postgres = postgres
-        service.sql = lambda statement, parameters=None: postgres.execute("contract", statement, parameters)
-        yield service
-        service.process.kill()
-        service.process.wait(10)
-    finally:
-        postgres.close()
-
-
-def operations():
-    """{operationId: (METHOD, path, operation)} of those that need a key."""
-    document = json.loads(DOCUMENT.read_text())
-    return {operation["operationId"]: (method.upper(), path, operation)
-            for path, item in document["paths"].items() for method, operation in item.items()
-            if method != "parameters" and operation.get("security") != []}
 
 
 GOOD = {
@@ -183,6 +89,16 @@ def walk(proxy, service, tenant):
 
     for path in ("/openapi.json", "/docs"):
         assert call("GET", proxy.url + path).status == 200
+    yield from walk_monitors(ask, service, tenant)
+    yield from walk_lookups(ask, service)
+    yield from walk_credits(ask, service)
+    yield from walk_investigations(ask, service)
+    yield from walk_search(ask, service)
+    yield from walk_workflows(ask)
+    yield from walk_clients(ask)
+
+
+def walk_monitors(ask, service, tenant):
     seen = ask("POST", "/monitors/preview", PREVIEW)
     assert [row["error"] is None for row in seen.json["rows"]] == [False], seen  # it has no page
     yield "previewMonitor", seen
@@ -251,6 +167,9 @@ def walk(proxy, service, tenant):
                                                              "subject_type": "lead"})
     yield "archiveMonitor", ask("POST", monitor + "/archive")
     yield "listMonitors", ask("GET", "/monitors?archived=true")
+
+
+def walk_lookups(ask, service):
     yield "findEmail", ask("POST", "/find-email", ONE)
     yield "findEmailAsync", ask("POST", "/find-email-async", ONE, {"Idempotency-Key": "job"})
     started = ask("POST", "/find-email-async", ONE, {"Idempotency-Key": "job"})
@@ -269,6 +188,9 @@ def walk(proxy, service, tenant):
     yield "getJobStatus", ask("GET", f"/job-status/{started.json['task_id']}?wait_s=1")
     yield "cancelJob", ask("POST", f"/job-status/{started.json['task_id']}/cancel", {})
     yield "getJobStatus", ask("GET", f"/job-status/{started.json['task_id']}")
+
+
+def walk_credits(ask, service):
     yield "getCredits", ask("GET", "/credits")
     yield "listReservations", ask("GET", "/credits/reservations")
     service.sql("update credit_entry set created_at = created_at - interval '1 hour'")
@@ -277,6 +199,9 @@ def walk(proxy, service, tenant):
     yield "listLedger", page
     yield "listLedger", ask("GET", "/credits/ledger?month=2026-11&by=day")
     yield "listLedger", ask("GET", "/credits/ledger?format=csv")
+
+
+def walk_investigations(ask, service):
     investigation = ask("POST", "/v1/atlas/investigations", INVESTIGATION)
     yield "startInvestigation", investigation
     path = f"/v1/atlas/investigations/{investigation.json['investigation_id']}"
@@ -288,6 +213,9 @@ def walk(proxy, service, tenant):
     yield "listFindings", ask("GET", f"{path}/findings?cursor={urllib.parse.quote(findings.json['next_cursor'])}")
     yield "getJobStatus", ask("GET", f"/job-status/{investigation.json['task_id']}")
     yield "cancelJob", ask("POST", f"/job-status/{investigation.json['task_id']}/cancel", {})
+
+
+def walk_search(ask, service):
     import_companies(service)
     listed = ask("POST", "/search/filter-field-values", {"field": "locations.country"})
     assert listed.json["values"][0]["filter_snippet"]["nested"]["path"] == "locations", listed
@@ -295,8 +223,6 @@ def walk(proxy, service, tenant):
     yield "listFieldValues", ask("POST", "/search/filter-field-values", VALUES)
     yield "listFieldValues", ask("POST", "/search/filter-field-values", {"field": "name", "mode": None, "filters": None})
     yield "getFilterCapabilities", ask("GET", "/search/filter-capabilities?mode=people&refresh=true")
-    yield from walk_workflows(ask)
-    yield from walk_clients(ask)
 
 
 def walk_workflows(ask):

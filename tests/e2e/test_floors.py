@@ -64,7 +64,7 @@ LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
 BOOLEANS_MAX = 2
 # Structs that say what a row, a body or a question says, or what was seen, in which no boolean depends on another.
-VALUES = {"AddressFacts", "LookupRequest", "MonitorSpec", "UpdateBody"}
+VALUES = {"AddressFacts", "LookupRequest", "MonitorSpec"}
 # Classes whose booleans are to become states of an enum. This list only gets shorter.
 NOT_YET_STATES: set[str] = set()
 # Generated, or somebody else's.
@@ -145,7 +145,8 @@ def test_headers_are_included_once():
 
 
 def test_files_have_one_subject():
-    long = {name(p): n for p in SOURCES + TESTS if (n := len(p.read_text().splitlines())) > LINES_MAX}
+    looked_at = SOURCES + TESTS + files(".py") + files(".sql", under=ROOT / "store" / "queries")
+    long = {name(p): n for p in looked_at if (n := len(p.read_text().splitlines())) > LINES_MAX}
     assert not long, f"more than {LINES_MAX} lines: {long}"
 
 
@@ -195,7 +196,10 @@ def test_functions_fit_a_screen():
     assert not long, f"more than {FUNCTION_LINES_MAX} lines:\n" + "\n".join(long)
 
 
-BOOLEAN = re.compile(r"^\s*(?:mutable\s+)?(?:bool|std::atomic<bool>)\s+\w+\s*(?:=[^;]*)?;", re.MULTILINE)
+BOOLEAN = re.compile(
+    r"^\s*(?:mutable\s+|const\s+)*(?:bool|std::atomic<bool>|std::atomic_bool)\s+\w+\s*(?:=[^;]*|\{[^;]*\})?;",
+    re.MULTILINE,
+)
 
 
 def own(body):
@@ -213,15 +217,70 @@ def own(body):
 def test_states_are_not_written_in_booleans():
     many = {}
     for path in SOURCES:
-        if path.suffix != ".h":
-            continue
         for kind, head, body, first, _ in blocks(path.read_text()):
             if kind == "class" and len(BOOLEAN.findall(own(body))) > BOOLEANS_MAX:
                 who = re.search(r"(?:class|struct)\s+(\w+)", head).group(1)
                 many[who] = f"{name(path)}:{first}"
     new = {who: at for who, at in many.items() if who not in VALUES | NOT_YET_STATES}
     assert not new, f"more than {BOOLEANS_MAX} booleans, which make an enum of states: {new}"
-    assert NOT_YET_STATES <= set(many), f"mended, take them off the list: {NOT_YET_STATES - set(many)}"
+    listed = VALUES | NOT_YET_STATES
+    assert listed <= set(many), f"mended, take them off the list: {listed - set(many)}"
+
+
+STATES = re.compile(r"^[ \t]+enum class \w*(?:State|Phase|Stage)\b", re.MULTILINE)
+ARROW = re.compile(r"--+>|->|──")
+
+
+def test_state_machines_are_drawn():
+    """In the header that owns them: in a comment, with arrows."""
+    undrawn = []
+    for path in SOURCES:
+        if not STATES.search(path.read_text()):
+            continue
+        header = path.with_suffix(".h")
+        texts = [one.read_text() for one in {path, header} if one.exists()]
+        if not any(ARROW.search(line.strip()) for text in texts for line in text.splitlines()
+                   if line.strip().startswith("//")):
+            undrawn.append(name(path))
+    assert not undrawn, undrawn
+
+
+def test_what_work_knows_stands_nowhere_else():
+    """Whether an object still lives when a callback comes, and how a part drains: work::Live, work::Step, work::Drain."""
+    wrong = [
+        f"{name(path)}:{number}: {line.strip()}"
+        for path in SOURCES
+        if not name(path).startswith("work/")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"\b(?:alive|drained)_\b", line)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_part_of_work_is_tested_by_itself():
+    included = {target for path in files(".h", ".cc", under=ROOT / "tests" / "unit" / "work")
+                for _, target in INCLUDE.findall(path.read_text())}
+    headers = {name(path) for path in SOURCES if name(path).startswith("work/") and path.suffix == ".h"}
+    assert headers <= included, f"no test in tests/unit/work: {headers - included}"
+
+
+# A function of a source's own, outside of classes: its name and its body.
+LOCAL = re.compile(r"^[A-Za-z][^\n;=(]*?\b([A-Z]\w+)\([^;{}]*\)\s*(?:const\s*)?\{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
+# A shorter body says what it does as well as a name would.
+TWICE_CHARACTERS_MAX = 64
+
+
+def test_what_a_source_keeps_for_itself_stands_once():
+    places = {}
+    for path in SOURCES:
+        for own_part in ANONYMOUS.findall(path.read_text()):
+            for function, body in LOCAL.findall(own_part):
+                text = " ".join(body.split())
+                if len(text) > TWICE_CHARACTERS_MAX:
+                    places.setdefault(text, []).append(f"{function} in {name(path)}")
+    twice = [", ".join(where) for where in places.values() if len(where) > 1]
+    assert not twice, "the same function, which should stand once below both:\n" + "\n".join(twice)
 
 
 def test_nothing_is_left_to_be_done():
@@ -259,7 +318,8 @@ def test_rows_are_read_by_their_reader():
 
 
 # A number of an enum that a statement compares or sets: the loader of statements has a word for it.
-ENUM_NUMBER = re.compile(r"\b(?:state|status|event_type|trigger|outcome)\s*(?:=|<>|in)\s*\(?\d")
+ENUMS = "state|status|event_type|trigger|outcome|kind|lane|subject_type|tier"
+ENUM_NUMBER = re.compile(rf"\b(?:\w+_)?(?:{ENUMS})\s*(?:=|<>|<|>|in)\s*\(?\d|\b\d+ as (?:{ENUMS})\b")
 
 
 def test_a_number_of_an_enum_stands_in_the_domain():
@@ -282,9 +342,35 @@ def test_queries_are_named():
 
 
 def test_shell_scripts_parse():
-    for script in ["quickstart", "test", ".ci/run", "scripts/common.sh", "scripts/format", "scripts/phonenumbers"]:
+    for script in ["quickstart", "test", ".ci/run", "scripts/build_beside", "scripts/common.sh", "scripts/format",
+                   "scripts/phonenumbers"]:
         done = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+# Sources of which some may be compiled as one with the first (cmake/Unity.cmake).
+TOGETHER = {
+    "first": "namespace v {\nnamespace {\nint Twice(int n) { return 2 * n; }\nusing base::Json;\n}  // namespace\n}",
+    "same_name": "namespace v {\nnamespace {\nstruct Twice {\n  int n;\n};\n}  // namespace\n}",
+    "mentions": "namespace v {\nint Four() { return Twice(2); }\n}",
+    "member": "namespace v {\nint Six(const Number& n) { return n.Twice(); }  // Twice\n}",
+    "same_alias": "namespace v {\nnamespace {\nusing base::Json;\n}  // namespace\n}",
+    "other_alias": "namespace v {\nnamespace {\nusing Json = std::string;\n}  // namespace\n}",
+    "macro": "#define TWO 2\n",
+}
+
+
+def test_sources_that_are_compiled_as_one_share_no_local_name(tmp_path):
+    for source, text in TOGETHER.items():
+        (tmp_path / f"{source}.cc").write_text(text + "\n")
+
+    def together(*sources):
+        done = subprocess.run([ROOT / "scripts" / "unity_groups", "1000", *(tmp_path / f"{s}.cc" for s in sources)],
+                              capture_output=True, text=True, check=True)
+        return {Path(line.split(" ", 1)[1]).stem for line in done.stdout.splitlines()}
+
+    assert {s for s in TOGETHER if together("first", s) == {"first", s}} == {"member", "same_alias"}
+    assert together("first", "same_name", "member") == {"first", "member"}
 
 
 # Words and turns that an international reader stumbles over, and what says the same plainly.

@@ -6,6 +6,7 @@ import datetime
 import time
 import uuid
 
+from asked_rows import times_asked_again
 from load import UNANSWERED_S
 from schedule import APART, Schedule
 
@@ -232,24 +233,11 @@ class Checker:
                 asked_in_vain += 1
                 if not self.explained(first, last, {ask["member"] for ask in self.asks[check]}):
                     self.fail(f"G1 {name} was asked and is {NAMES[outcome]}, and nothing was broken")
-            twice += self.asked_again(name, check)
+            again = times_asked_again(self, name, self.asks.get(check, []), self.answers[check])
+            twice += min(again, 1)
             self.allowed(name, monitor, outcome)
         self.notes.append(f"checks asked for more than once because of a fault: {twice}; asked for and skipped: "
                           f"{asked_in_vain}; ended their process: {crashed}")
-
-    def asked_again(self, name, check):
-        """A check is asked again by the same process only after a refusal, by another only after a fault."""
-        asks = self.asks.get(check, [])
-        again = 0
-        for before, after in zip(asks, asks[1:]):
-            refused = any(a["status"] == 500 and before["t"] <= a["t"] <= after["t"] for a in self.answers[check])
-            if refused and before["member"] == after["member"]:
-                continue
-            again += 1
-            if not self.explained(before["t"], after["t"], {before["member"], after["member"]}):
-                self.fail(f"G1 {name} was asked by {before['member']} at {before['t']} and by {after['member']} at "
-                          f"{after['t']}, and nothing was broken")
-        return min(again, 1)
 
     def allowed(self, name, monitor, outcome):
         tenant = self.monitors[monitor].tenant

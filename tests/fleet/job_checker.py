@@ -6,14 +6,13 @@ import json
 import re
 import uuid
 
+from asked_rows import AskedRows
 from job_load import ENDS
 from services import event_of_job
 
 KINDS = ["find_email", "find_email_bulk"]
 STATUSES = ["queued", "running", "completed", "failed", "cancelled", "terminated", "timed_out"]
 PRICE_MC = 5000
-# How long after the answer to its job's end, or to its organisation's lock, a row may still start.
-STOP_S = 5.0
 # How long after its deadline a job may end.
 LATE_S = 10.0
 # What a callback and /job-status both say of a job that has ended.
@@ -47,12 +46,7 @@ class JobChecker:
         self.cancels = ledger.of("cancel")
         self.seen = ledger.of("view")
         self.callbacks = ledger.of("callback")
-        self.asks = collections.defaultdict(list)  # row -> entries
-        self.answers = collections.defaultdict(list)
-        for entry in ledger.of("lookup"):
-            self.asks[entry["row"]].append(entry)
-        for entry in ledger.of("looked_up"):
-            self.answers[entry["row"]].append(entry)
+        self.asked = AskedRows(checker, ledger, "lookup", "looked_up")
 
     def run(self):
         self.read()
@@ -62,7 +56,7 @@ class JobChecker:
         self.ends_are_final()
         self.rows_are_what_was_answered()
         self.calls_carry_the_key_of_their_row()
-        self.ends_and_locks_hold()
+        self.asked.ends_and_locks_hold(self.owner_of)
         self.charges_are_charged_rows()
         self.callbacks_arrive()
         self.note()
@@ -187,19 +181,19 @@ class JobChecker:
     # G1
 
     def rows_are_what_was_answered(self):
-        self.crashed = self.twice = 0
+        self.crashed = 0
         for row, (job, index) in self.rows.items():
-            cell, asks = job.cells[index], self.asks.get(row, [])
+            cell, asks = job.cells[index], self.asked.asks.get(row, [])
             where = f"row {index} of {job}"
             if index in job.copies:
                 if asks or (cell and cell != {"duplicate_of": job.copies[index]}):
                     self.fail(f"G1 {where} is a copy, and is {cell}, asked about {len(asks)} times")
                 continue
             if cell:
-                self.recorded(where, job, cell, job.leads[index]["name"], self.answers.get(row, []))
-            self.asked_again(where, asks, self.answers.get(row, []))
-        for row in self.asks.keys() - self.rows.keys():
-            self.fail(f"G1 the service was asked about the row {row}, which no job has: {self.asks[row][0]}")
+                self.recorded(where, job, cell, job.leads[index]["name"], self.asked.answers.get(row, []))
+            self.asked.asked_again(where, row)
+        for row in self.asked.asks.keys() - self.rows.keys():
+            self.fail(f"G1 the service was asked about the row {row}, which no job has: {self.asked.asks[row][0]}")
 
     def recorded(self, where, job, cell, name, answers):
         statuses = {a["status"] for a in answers}
@@ -222,48 +216,16 @@ class JobChecker:
             self.fail(f"G1 {where} is recorded {cell['email']}, charged {cell['details']['charged']}, the service "
                       f"answered {expected}")
 
-    def asked_again(self, where, asks, answers):
-        """A row is asked about again by the same process only after a refusal, by another only after a fault."""
-        for before, after in zip(asks, asks[1:]):
-            refused = any(a["status"] == 500 and before["t"] <= a["t"] <= after["t"] for a in answers)
-            if refused and before["member"] == after["member"]:
-                continue
-            self.twice += 1
-            if not self.checker.explained(before["t"], after["t"], {before["member"], after["member"]}):
-                self.fail(f"G1 {where} was asked about by {before['member']} at {before['t']} and by "
-                          f"{after['member']} at {after['t']}, and nothing was broken")
-
     def calls_carry_the_key_of_their_row(self):
-        for row, asks in self.asks.items():
+        for row, asks in self.asked.asks.items():
             for ask in asks:
                 job, index = self.rows.get(row, (None, None))
                 if ask["key"] != row or (job and (ask["job"] != job.id or ask["name"] != job.leads[index]["name"])):
                     self.fail(f"G1 a call does not carry the key and the lead of its row: {ask}")
 
-    # G5
-
-    def ends_and_locks_hold(self):
-        self.held = self.thawed = 0
-        for row, asks in self.asks.items():
-            job, _ = self.rows.get(row, (None, None))
-            if job and job.finished:
-                self.none_after(job, self.checker.ours(job.finished), float("inf"), asks, "its end")
-        for tenant in self.checker.load.tenants:
-            for since, until in self.checker.strict_locks(tenant):
-                self.held += 1
-                for row, asks in self.asks.items():
-                    job, _ = self.rows.get(row, (None, None))
-                    if job and job.org == tenant.id:
-                        self.none_after(job, since, until, asks[:1], "the lock of its organisation")
-
-    def none_after(self, job, since, until, asks, what):
-        for ask in asks:
-            if not since + STOP_S < ask["t"] < until:
-                continue
-            if self.checker.just_thawed(ask["member"], since, ask["t"]):
-                self.thawed += 1
-            else:
-                self.fail(f"G5 {ask['member']} asked about a row of {job} {ask['t'] - since:.2f} s after {what}")
+    def owner_of(self, row):
+        job, _ = self.rows.get(row, (None, None))
+        return job and (str(job), job.org, job.finished)
 
     # G4
 
@@ -327,6 +289,6 @@ class JobChecker:
         ends = ", ".join(f"{end} {n}" for end, n in sorted(self.ends.items()))
         self.checker.notes.append(
             f"{len(self.jobs)} jobs of {len({e['call'] for e in self.starts})} requests: {ends}; {rows} rows recorded, "
-            f"{self.twice} asked about once more because of a fault, {self.crashed} ended their process; {self.held} "
-            f"locks held, calls on their way in a frozen process: {self.thawed}; {self.arrived} callbacks, "
+            f"{self.asked.twice} asked about once more because of a fault, {self.crashed} ended their process; "
+            f"{self.asked.held} locks held, calls on their way in a frozen process: {self.asked.thawed}; {self.arrived} callbacks, "
             f"{self.doubles} arrived more than once")

@@ -5,7 +5,7 @@ names its guarantee."""
 import collections
 import uuid
 
-from job_checker import STOP_S
+from asked_rows import AskedRows
 from run_load import ENRICHES, expected_parts
 
 PART_ROWS_MAX = 256
@@ -21,14 +21,9 @@ class RunChecker:
         for entry in ledger.of("run_start"):
             self.starts.setdefault(entry["call"], []).append(entry)
         self.cancels = ledger.of("run_cancel")
-        self.asks = collections.defaultdict(list)  # row -> entries
-        self.answers = collections.defaultdict(list)
-        for entry in ledger.of("enrich"):
-            self.asks[entry["row"]].append(entry)
-        for entry in ledger.of("enriched"):
-            self.answers[entry["row"]].append(entry)
+        self.asked = AskedRows(checker, ledger, "enrich", "enriched")
         self.rows = {}  # row -> (run, what it is about)
-        self.twice = self.thawed = self.paid = 0
+        self.paid = 0
 
     def run(self):
         self.read()
@@ -38,13 +33,13 @@ class RunChecker:
             self.parts_are_what_their_inputs_make(run)
             self.enriched_rows_are_what_was_answered(run)
         self.calls_carry_the_key_of_their_row()
-        self.ends_and_locks_hold()
+        self.asked.ends_and_locks_hold(self.owner_of)
         self.checker.notes.append(
             f"{len(self.runs)} runs of {len(self.starts)} calls: "
             + ", ".join(f"{status} {n}" for status, n in sorted(collections.Counter(
                 str(run["status"]) for run in self.runs).items())) + f" (2 completed, 3 failed, 4 cancelled); {self.paid} rows "
-            f"enriched and paid, {self.twice} asked about once more because of a fault, calls on their way in a frozen "
-            f"process: {self.thawed}")
+            f"enriched and paid, {self.asked.twice} asked about once more because of a fault, calls on their way in a frozen "
+            f"process: {self.asked.thawed}")
 
     def read(self):
         query = self.cluster.execute
@@ -151,7 +146,7 @@ class RunChecker:
             for index, row in enumerate(given):
                 row_id = str(uuid.uuid5(uuid.UUID(run["id"]), f"{ENRICHES}/{part * PART_ROWS_MAX + index}"))
                 self.rows[row_id] = (run, row)
-                self.asked_again(where, row_id)
+                self.asked.asked_again(f"{where}: the row {row_id}", row_id)
                 cells = made[index] if made and index < len(made) else None
                 if cells is not None:
                     recorded += 1
@@ -166,7 +161,7 @@ class RunChecker:
     def has_error(self, where, run, row_id, given, cells):
         """Whether the row failed; it has what was answered, else a reason."""
         price, state, sources, confidence, error = cells[len(given):]
-        statuses = {a["status"] for a in self.answers[row_id]}
+        statuses = {a["status"] for a in self.asked.answers[row_id]}
         _, values = self.checker.load.research_checks.get(row_id, (None, {}))
         if error is None:
             if cells[:len(given)] != given or 200 not in statuses or {"price": price, "state": state} != values:
@@ -190,46 +185,14 @@ class RunChecker:
         if run["status"] == COMPLETED and parts_done != parts_total:
             self.fail(f"G7 {where} has completed, {parts_done} parts of {parts_total} of block {ENRICHES} are done")
 
-    def asked_again(self, where, row):
-        """A row is asked about again by the same process only after a refusal, by another only after a fault."""
-        asks = self.asks.get(row, [])
-        for before, after in zip(asks, asks[1:]):
-            refused = any(a["status"] == 500 and before["t"] <= a["t"] <= after["t"] for a in self.answers[row])
-            if refused and before["member"] == after["member"]:
-                continue
-            self.twice += 1
-            if not self.checker.explained(before["t"], after["t"], {before["member"], after["member"]}):
-                self.fail(f"G1 {where}: the row {row} was asked about by {before['member']} at {before['t']} and by "
-                          f"{after['member']} at {after['t']}, and nothing was broken")
-
     def calls_carry_the_key_of_their_row(self):
-        for row, asks in self.asks.items():
+        for row, asks in self.asked.asks.items():
             run, given = self.rows.get(row, ({"id": None}, None))
             subject = given and dict(zip(["n", "key", "call"], given))
             for ask in asks:
                 if ask["key"] != row or ask["run"] != run["id"] or ask["subject"] != subject:
                     self.fail(f"G1 a call does not carry the key and the values of its row {given}: {ask}")
 
-    # G5
-
-    def ends_and_locks_hold(self):
-        for row, asks in self.asks.items():
-            run, _ = self.rows.get(row, (None, None))
-            if run and run["finished"]:
-                self.none_after(run, self.checker.ours(run["finished"]), float("inf"), asks, "its end")
-        for tenant in self.checker.load.tenants:
-            for since, until in self.checker.strict_locks(tenant):
-                for row, asks in self.asks.items():
-                    run, _ = self.rows.get(row, (None, None))
-                    if run and run["org"] == tenant.id:
-                        self.none_after(run, since, until, asks[:1], "the lock of its organisation")
-
-    def none_after(self, run, since, until, asks, what):
-        for ask in asks:
-            if not since + STOP_S < ask["t"] < until:
-                continue
-            if self.checker.just_thawed(ask["member"], since, ask["t"]):
-                self.thawed += 1
-            else:
-                self.fail(f"G5 {ask['member']} asked about a row of the run {run['id']} {ask['t'] - since:.2f} s after "
-                          f"{what}")
+    def owner_of(self, row):
+        run, _ = self.rows.get(row, (None, None))
+        return run and (f"the run {run['id']}", run["org"], run["finished"])

@@ -6,21 +6,9 @@
 #include <vector>
 
 #include "worker/blocks/find_email_runner.h"
+#include "worker/blocks/lookup_row.h"
 
 namespace vedette::worker {
-namespace {
-
-// The ids in their order, each once.
-std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
-  std::vector<std::string> order;
-  for (const std::string& id : ids) {
-    if (std::find(order.begin(), order.end(), id) == order.end()) order.push_back(id);
-  }
-  return order;
-}
-
-}  // namespace
-
 FindEmailBlock::FindEmailBlock(base::EventLoop& loop, const base::Clock& clock,
                                metrics::Metrics& metrics, ProviderSet& providers,
                                EmailMemory& memory, const config::LookupsConfig& config,

@@ -13,6 +13,7 @@
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 #include "worker/blocks/find_memo.h"
+#include "worker/blocks/lookup_row.h"
 #include "worker/providers/pattern_provider.h"
 
 namespace vedette::worker {
@@ -38,11 +39,6 @@ Person PersonOf(const domain::FindRow& row) {
     throw std::invalid_argument("a stored lookup has a lead that cannot be read");
   }
   return std::get<Person>(std::move(read));
-}
-
-domain::FindRow RowOf(const Cells& cells) {
-  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
-  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
 }
 
 // What an address is as where its verifier gave no verdict.
@@ -90,10 +86,15 @@ bool FindEmailRunner::IsOwn(const Row& row) const {
   return domain::OwnAddressToVerify(request_.mode, *row.person).has_value();
 }
 
+// Whether the company of the row is known by its name alone.
+bool FindEmailRunner::WantsDomain(const Row& row) const {
+  return !IsOwn(row) && !row.person->company.empty() && domain::CompanyDomain(*row.person).empty();
+}
+
 void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
   std::shared_ptr<const Person> person;
   try {
-    const domain::FindRow row = RowOf(request.cells);
+    const domain::FindRow row = LookupRowOf(request.cells);
     if (row.copy_of) {
       return done(RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}});
     }
@@ -126,12 +127,23 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
 
 bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& known) {
   if (known.suppressed.empty()) return false;
-  const Row& row = rows_.at(id);
+  Row& row = rows_.at(id);
+  row.is_suppressed = true;
   parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
-  // It looks like a lead about whom nothing was found.
+  // It looks like a lead about whom nothing was found: by those whom it would have been asked of.
+  const auto unasked = [this](const std::vector<std::string>& order) {
+    std::vector<Try> tries;
+    for (auto& shown : parts_.providers.Unasked(order)) {
+      tries.push_back({tries.size(), std::move(shown)});
+    }
+    return tries;
+  };
   if (const auto own = domain::AnswerAtOnce(request_.mode, *row.person, false)) {
     End(id, *own, {});
   } else {
+    if (row.domain_tries.empty() && WantsDomain(row))
+      row.domain_tries = unasked(parts_.domain_order);
+    row.tries = unasked(order_);
     Finish(id, domain::FindEnd::kWorked);
   }
   return true;
@@ -168,9 +180,7 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
 // asked, as for an address.
 void FindEmailRunner::FindDomain(RowId id) {
   Row& row = rows_.at(id);
-  const bool is_wanted =
-      !IsOwn(row) && !row.person->company.empty() && domain::CompanyDomain(*row.person).empty();
-  if (!is_wanted) return Advance(id);
+  if (!WantsDomain(row)) return Advance(id);
   const Step step = NextStep(parts_.domain_order.size(), row.domain_tries, {}, Left(row));
   const auto* ask = std::get_if<AskProvider>(&step);
   if (ask == nullptr) return Advance(id);
@@ -245,13 +255,11 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
   if (order_[provider] != PatternProvider::kId || !VerifiesMailboxes() || domain.empty()) {
     return Ask(id, provider);
   }
-  parts_.turns.Take(
-      row.request.org_id, domain, Left(row) / kTurnWaitPart,
-      [this, id, provider, alive = std::weak_ptr(alive_)](std::shared_ptr<DomainTurns::Turn> turn) {
-        if (alive.expired()) return;
-        rows_.at(id).turn = std::move(turn);
-        Ask(id, provider);
-      });
+  parts_.turns.Take(row.request.org_id, domain, Left(row) / kTurnWaitPart,
+                    live_.Guard([this, id, provider](std::shared_ptr<DomainTurns::Turn> turn) {
+                      rows_.at(id).turn = std::move(turn);
+                      Ask(id, provider);
+                    }));
 }
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
@@ -297,10 +305,11 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
         if (!known) {
           return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
         }
+        const auto& listed = known->suppressed;
         std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+          if (listed.empty()) return false;
           const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
           return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-            const auto& listed = known->suppressed;
             if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
             parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
             return true;
@@ -420,10 +429,19 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
   auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, parts_.clock.Now());
   // What a provider said of a company is not what a lead named; and of a lead that nobody looked up
   // nothing is kept.
-  if (!row.domain_tries.empty() || found.tries.empty()) lesson.company_key.clear();
+  const bool is_named = row.domain_tries.empty() && !found.tries.empty() && !row.is_suppressed;
+  if (!is_named) lesson.company_key.clear();
   // Who hears of the last row may let go of this runner.
   EmailMemory& memory = parts_.memory;
-  row.done(Done(*row.person, found));
+  RowDone done = Done(*row.person, found);
+  if (!lesson.facts.empty()) {
+    // What the organisation knows is free for it, so it is known once it has been charged.
+    domain::EmailLesson facts;
+    facts.org_id = lesson.org_id;
+    facts.facts = std::exchange(lesson.facts, {});
+    done.recorded = [&memory, facts = std::move(facts)] { memory.Learn(facts, [] {}); };
+  }
+  row.done(std::move(done));
   if (lesson.empty()) return;
   // The next lead of the domain guesses when it can read what this one has learnt.
   memory.Learn(std::move(lesson), [turn = std::move(row.turn)] {});
@@ -434,7 +452,7 @@ RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
   const std::int64_t price_mc = is_own ? std::min(request_.verify_mc, price_mc_) : price_mc_;
   const bool charged = price_mc > 0 && domain::IsCharged(found, request_.charge);
   RowDone done;
-  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, charged))};
+  done.cells = {CellOf(person, found, charged)};
   if (charged) done.charge_mc = price_mc;
   if (found.error == domain::kErrorTimedOut) {
     done.error = RowError{found.error, "The time of the lead was over before a provider had it."};
@@ -444,16 +462,22 @@ RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
   return done;
 }
 
+std::string FindEmailRunner::CellOf(const Person& person, const Found& found, bool charged) const {
+  return base::DumpJson(request_.short_cells
+                            ? domain::ShortFoundCell(request_.mode, person, found)
+                            : domain::FoundCell(request_.mode, person, found, charged));
+}
+
 RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
   Person person;
   try {
-    person = PersonOf(RowOf(cells));
+    person = PersonOf(LookupRowOf(cells));
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }
   const Found found = domain::FailedFound(error.code);
   RowDone done;
-  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, false))};
+  done.cells = {CellOf(person, found, false)};
   done.error = std::move(error);
   return done;
 }

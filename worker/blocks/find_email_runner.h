@@ -12,6 +12,7 @@
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
 #include "metrics/metrics.h"
+#include "work/live.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/domain_turns.h"
 #include "worker/providers/email_memory.h"
@@ -82,6 +83,7 @@ class FindEmailRunner final : public RowRunner {
     std::shared_ptr<DomainTurns::Turn> turn{};  // while it guesses
     std::size_t verifying = 0;                  // addresses that the verifier is asked about
     std::chrono::milliseconds later{};          // the shortest wait that the verifier has named
+    bool is_suppressed = false;                 // nothing of it is kept
   };
 
   Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
@@ -113,7 +115,9 @@ class FindEmailRunner final : public RowRunner {
   // Ends the row, and keeps what it has learnt.
   void End(RowId id, const domain::Found& found, std::vector<domain::FoundAddress> learnt);
   RowDone Done(const domain::Person& person, const domain::Found& found) const;
+  std::string CellOf(const domain::Person& person, const domain::Found& found, bool charged) const;
   bool IsOwn(const Row& row) const;
+  bool WantsDomain(const Row& row) const;
 
   const Parts parts_;
   const domain::FindRequest request_;
@@ -122,7 +126,7 @@ class FindEmailRunner final : public RowRunner {
   std::unordered_map<RowId, Row> rows_;
   RowId last_id_ = 0;
   // The last member, so that a turn that ends with the rows finds no runner.
-  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+  work::Live live_;
 };
 
 }  // namespace vedette::worker

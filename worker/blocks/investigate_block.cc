@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "domain/email/suppression.h"
 #include "domain/investigation/finding.h"
+#include "worker/blocks/lookup_row.h"
 
 namespace vedette::worker {
 namespace {
@@ -22,10 +23,6 @@ using std::chrono::milliseconds;
 
 // How the series of providers name what an expander is asked.
 constexpr std::string_view kMetricsLookup = "investigation";
-
-RowFailure NoList() {
-  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
-}
 
 std::vector<SuppressionKey> KeysOf(const Subject& subject) {
   std::vector<SuppressionKey> keys;
@@ -66,12 +63,7 @@ class Row : public std::enable_shared_from_this<Row> {
         done_(std::move(done)),
         until_(clock.SinceBoot() + request_.timeout) {}
 
-  void Begin() {
-    AskList(KeysOf(subject_), [this](const std::vector<SuppressionKey>& listed) {
-      if (listed.empty()) return Next(0);
-      Finish();
-    });
-  }
+  void Begin() { Next(0); }
 
  private:
   template <typename Then>
@@ -81,15 +73,25 @@ class Row : public std::enable_shared_from_this<Row> {
     question.keys = std::move(keys);
     memory_.Ask(std::move(question),
                 [self = shared_from_this(), then](std::optional<domain::EmailKnowledge> known) {
-                  if (!known) return self->End(NoList());
+                  if (!known) return self->End(ListUnread());
                   then(known->suppressed);
                 });
   }
 
   void Next(std::size_t expander) {
     while (expander < expanders_.size() && !expanders_[expander]->Takes(subject_.type)) ++expander;
+    if (expander == expanders_.size()) return DropListed();
+    // Before each of them: the list may have grown since the one before was asked.
+    AskList(KeysOf(subject_), [this, expander](const std::vector<SuppressionKey>& listed) {
+      if (listed.empty()) return Ask(expander);
+      findings_.clear();
+      Finish();
+    });
+  }
+
+  void Ask(std::size_t expander) {
     const auto left = std::chrono::floor<milliseconds>(until_ - clock_.SinceBoot());
-    if (expander == expanders_.size() || left <= milliseconds(0)) return DropListed();
+    if (left <= milliseconds(0)) return DropListed();
     if (request_.may_call && !request_.may_call()) return End(Unheld());
     ExpandRequest asked;
     asked.investigation_id = request_.job_id;
@@ -134,11 +136,6 @@ class Row : public std::enable_shared_from_this<Row> {
       std::erase_if(findings_, [&](const Finding& f) { return Contains(listed, KeysOf(f)); });
       Finish();
     });
-  }
-
-  static RowFailure Unheld() {
-    return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
-            std::nullopt};
   }
 
   // Says of what was found whether anybody here looks at it: what nobody looks at is not paid for.

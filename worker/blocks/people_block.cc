@@ -12,6 +12,7 @@
 #include "domain/people/found_suppression.h"
 #include "domain/people/mailbox.h"
 #include "domain/people/people_request.h"
+#include "worker/blocks/lookup_row.h"
 #include "worker/providers/waterfall.h"
 
 namespace vedette::worker {
@@ -20,33 +21,10 @@ namespace {
 using domain::PeopleQuestion;
 using std::chrono::milliseconds;
 
-// The ids in their order, each once.
-std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
-  std::vector<std::string> order;
-  for (const std::string& id : ids) {
-    if (std::find(order.begin(), order.end(), id) == order.end()) order.push_back(id);
-  }
-  return order;
-}
-
-domain::FindRow RowOf(const Cells& cells) {
-  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
-  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
-}
-
 std::string SentenceOf(const std::string& error) {
   if (error == domain::kErrorTimedOut) return "The time of the row was over before an answer.";
   if (error == domain::kErrorInvalidEmail) return "The lead has no address of email.";
   return "No source could be asked.";
-}
-
-RowFailure Unheld() {
-  return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
-          std::nullopt};
-}
-
-RowFailure ListUnread() {
-  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
 }
 
 class PeopleRunner final : public RowRunner {
@@ -115,7 +93,7 @@ class PeopleRunner final : public RowRunner {
 void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
   Row row;
   try {
-    const domain::FindRow stored = RowOf(request.cells);
+    const domain::FindRow stored = LookupRowOf(request.cells);
     if (stored.copy_of) {
       return done(RowDone{{base::DumpJson(domain::CopyCell(*stored.copy_of))}, {}, {}});
     }
@@ -156,6 +134,10 @@ void PeopleRunner::AskTheList(RowId id) {
     if (!known) return BreakOff(id, ListUnread());
     if (known->suppressed.empty()) return Advance(id);
     parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
+    Row& suppressed = rows_.at(id);
+    for (auto& shown : parts_.providers.Unasked(order_)) {
+      suppressed.tries.push_back({suppressed.tries.size(), std::move(shown)});
+    }
     Finish(id, domain::FindEnd::kWorked);
   });
 }
@@ -297,7 +279,7 @@ RowDone PeopleRunner::Done(base::Json cell, const std::string& error, bool charg
 RowDone PeopleRunner::EndWith(const Cells& cells, RowError error) const {
   base::Json lead;
   try {
-    lead = RowOf(cells).lead;
+    lead = LookupRowOf(cells).lead;
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "work/counts.h"
+
 namespace vedette::worker {
 namespace {
 
@@ -14,10 +16,6 @@ constexpr std::size_t kRowsAheadShrink = 8;
 // Rows of held chunks for one that is without an outcome: chunks whose last checks take long do not
 // keep a worker from claiming more, up to this.
 constexpr std::size_t kHeldPerOpen = 4;
-
-std::size_t Left(std::size_t total, std::size_t used) {
-  return total - std::min(total, used);
-}
 
 }  // namespace
 
@@ -43,7 +41,7 @@ RoomLimits RoomLimitsOf(const config::Config& config) {
 }
 
 std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings) {
-  return Left(limits.slots_max, holdings.in_flight());
+  return work::LeftOf(limits.slots_max, holdings.in_flight());
 }
 
 work::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead) {
@@ -58,11 +56,12 @@ work::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_
   const std::size_t bytes_over_max =
       limits.bytes_max + limits.chunk_rows_max * limits.row_bytes_max;
   const auto rows_in = [&](std::size_t bytes_max) {
-    return Left(bytes_max, holdings.bytes_held()) / limits.row_bytes_max;
+    return work::LeftOf(bytes_max, holdings.bytes_held()) / limits.row_bytes_max;
   };
-  room.rows_left = std::min(Left(held_max, holdings.rows_held()), rows_in(limits.bytes_max));
+  room.rows_left =
+      std::min(work::LeftOf(held_max, holdings.rows_held()), rows_in(limits.bytes_max));
   room.rows_left_for_slots =
-      std::min(Left(over_max, holdings.rows_held()), rows_in(bytes_over_max));
+      std::min(work::LeftOf(over_max, holdings.rows_held()), rows_in(bytes_over_max));
   return room;
 }
 

@@ -3,17 +3,9 @@
 #include <string_view>
 
 #include "base/assert.h"
+#include "work/counts.h"
 
 namespace vedette::worker {
-namespace {
-
-void Take(std::size_t* count, std::size_t n, std::string_view sentence) {
-  base::Assert(*count >= n, sentence);
-  *count -= n;
-}
-
-}  // namespace
-
 void Holdings::Add(const ChunkPtr& chunk) {
   base::Assert(chunk->Working() && chunk->in_flight == 0,
                "A chunk is held before it is worked on.");
@@ -35,11 +27,12 @@ bool Holdings::Remove(const ChunkPtr& chunk) {
   chunks_.erase(held);
   chunk->Enter(HeldChunk::Phase::kLost);
   OrgLoad& org = *chunk->org;
-  Take(&rows_held_, chunk->rows, "No more rows leave than are held.");
-  Take(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
-  Take(&rows_open_, chunk->rows_open, "No more open rows leave than are held.");
-  Take(&org.rows_open, chunk->rows_open, "No more open rows leave than the organisation has.");
-  Take(&org.chunks, 1, "No more chunks leave than the organisation has.");
+  work::TakeFrom(&rows_held_, chunk->rows, "No more rows leave than are held.");
+  work::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
+  work::TakeFrom(&rows_open_, chunk->rows_open, "No more open rows leave than are held.");
+  work::TakeFrom(&org.rows_open, chunk->rows_open,
+                 "No more open rows leave than the organisation has.");
+  work::TakeFrom(&org.chunks, 1, "No more chunks leave than the organisation has.");
   if (chunk->claimed.large) {
     const auto large = org.large_chunks.find(chunk->flow());
     base::Assert(large != org.large_chunks.end(), "A held chunk of a large tick is counted.");
@@ -51,9 +44,10 @@ bool Holdings::Remove(const ChunkPtr& chunk) {
 
 void Holdings::CloseRow(HeldChunk& chunk) {
   base::Assert(!chunk.Lost(), "Only a row of a held chunk has its outcome counted.");
-  Take(&chunk.rows_open, 1, "No more rows of a chunk end than it has.");
-  Take(&chunk.org->rows_open, 1, "No more rows of an organisation end than are held of it.");
-  Take(&rows_open_, 1, "No more rows end than are held.");
+  work::TakeFrom(&chunk.rows_open, 1, "No more rows of a chunk end than it has.");
+  work::TakeFrom(&chunk.org->rows_open, 1,
+                 "No more rows of an organisation end than are held of it.");
+  work::TakeFrom(&rows_open_, 1, "No more rows end than are held.");
 }
 
 void Holdings::EnterFlight(HeldChunk& chunk) {
@@ -65,9 +59,10 @@ void Holdings::EnterFlight(HeldChunk& chunk) {
 }
 
 void Holdings::LeaveFlight(HeldChunk& chunk) {
-  Take(&in_flight_, 1, "No more checks end than are in flight.");
-  Take(&chunk.in_flight, 1, "No more checks of a chunk end than are in flight.");
-  Take(&chunk.org->in_flight, 1, "No more checks of an organisation end than are in flight.");
+  work::TakeFrom(&in_flight_, 1, "No more checks end than are in flight.");
+  work::TakeFrom(&chunk.in_flight, 1, "No more checks of a chunk end than are in flight.");
+  work::TakeFrom(&chunk.org->in_flight, 1,
+                 "No more checks of an organisation end than are in flight.");
   ForgetOrgIfIdle(chunk);
 }
 

@@ -3,17 +3,9 @@
 #include <string_view>
 
 #include "base/assert.h"
+#include "work/counts.h"
 
 namespace vedette::worker {
-namespace {
-
-void Take(std::size_t* count, std::size_t n, std::string_view sentence) {
-  base::Assert(*count >= n, sentence);
-  *count -= n;
-}
-
-}  // namespace
-
 void JobHoldings::Add(const JobChunkPtr& chunk) {
   base::Assert(chunk->Working() && chunk->in_flight == 0,
                "A job chunk is held before it is worked on.");
@@ -35,22 +27,24 @@ bool JobHoldings::Remove(const JobChunkPtr& chunk) {
   chunks_.erase(held);
   chunk->Enter(HeldJobChunk::Phase::kLost);
   LaneLoad& lane = LaneOf(*chunk);
-  Take(&lane.chunks, 1, "No more job chunks leave than a lane has.");
-  Take(&lane.rows_open, chunk->rows_open, "No more open rows leave than a lane has.");
+  work::TakeFrom(&lane.chunks, 1, "No more job chunks leave than a lane has.");
+  work::TakeFrom(&lane.rows_open, chunk->rows_open, "No more open rows leave than a lane has.");
   JobOrgLoad& org = *chunk->org;
-  Take(&org.chunks, 1, "No more job chunks leave than the organisation has.");
-  Take(&org.rows_open, chunk->rows_open, "No more open rows leave than the organisation has.");
-  Take(&org.bytes, chunk->bytes, "No more bytes leave than the organisation has.");
-  Take(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
+  work::TakeFrom(&org.chunks, 1, "No more job chunks leave than the organisation has.");
+  work::TakeFrom(&org.rows_open, chunk->rows_open,
+                 "No more open rows leave than the organisation has.");
+  work::TakeFrom(&org.bytes, chunk->bytes, "No more bytes leave than the organisation has.");
+  work::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
   ForgetOrgIfIdle(*chunk);
   return true;
 }
 
 void JobHoldings::CloseRow(HeldJobChunk& chunk) {
   base::Assert(!chunk.Lost(), "Only a row of a held job chunk has its end counted.");
-  Take(&chunk.rows_open, 1, "No more rows of a job chunk end than it has.");
-  Take(&chunk.org->rows_open, 1, "No more rows of an organisation end than are held of it.");
-  Take(&LaneOf(chunk).rows_open, 1, "No more rows end than a lane has.");
+  work::TakeFrom(&chunk.rows_open, 1, "No more rows of a job chunk end than it has.");
+  work::TakeFrom(&chunk.org->rows_open, 1,
+                 "No more rows of an organisation end than are held of it.");
+  work::TakeFrom(&LaneOf(chunk).rows_open, 1, "No more rows end than a lane has.");
 }
 
 void JobHoldings::EnterFlight(HeldJobChunk& chunk) {
@@ -62,9 +56,10 @@ void JobHoldings::EnterFlight(HeldJobChunk& chunk) {
 }
 
 void JobHoldings::LeaveFlight(HeldJobChunk& chunk) {
-  Take(&chunk.in_flight, 1, "No more rows of a job chunk leave than are in flight.");
-  Take(&chunk.org->in_flight, 1, "No more rows of an organisation leave than are in flight.");
-  Take(&LaneOf(chunk).in_flight, 1, "No more rows leave than are in flight in a lane.");
+  work::TakeFrom(&chunk.in_flight, 1, "No more rows of a job chunk leave than are in flight.");
+  work::TakeFrom(&chunk.org->in_flight, 1,
+                 "No more rows of an organisation leave than are in flight.");
+  work::TakeFrom(&LaneOf(chunk).in_flight, 1, "No more rows leave than are in flight in a lane.");
   ForgetOrgIfIdle(chunk);
 }
 

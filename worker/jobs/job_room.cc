@@ -4,16 +4,14 @@
 #include <cmath>
 #include <map>
 
+#include "work/counts.h"
+
 namespace vedette::worker {
 namespace {
 
 // Rows that are held for one slot: chunks come whole, and one that goes into a free slot may bring
 // more rows than there are slots.
 constexpr std::size_t kHeldPerSlot = 2;
-
-std::size_t Left(std::size_t total, std::size_t used) {
-  return total - std::min(total, used);
-}
 
 std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
                                    const JobHoldings& holdings, domain::Lane lane, int rank) {
@@ -62,11 +60,11 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
     // A part is one piece of work, which is held until it is recorded.
     room.rows_max = static_cast<std::size_t>(config.parts_held_max);
     room.rows_open = load.chunks;
-    room.rows_left = Left(room.rows_max, load.chunks);
+    room.rows_left = work::LeftOf(room.rows_max, load.chunks);
   } else {
     room.rows_max = room.slots_max;
     room.rows_open = load.rows_open;
-    room.rows_left = Left(kHeldPerSlot * room.slots_max, load.rows_open);
+    room.rows_left = work::LeftOf(kHeldPerSlot * room.slots_max, load.rows_open);
   }
   room.rows_left_for_slots = room.rows_left;
   return room;

@@ -9,13 +9,6 @@
 
 namespace vedette::worker {
 
-// Counts a turn of `request` in `time`, and asks the request whether it may go.
-inline bool TakeTurn(const ProbeRequest& request, std::chrono::milliseconds waited,
-                     AttemptTime* time) {
-  const auto all = time->WaitedForTurn(waited);
-  return !request.on_turn || request.on_turn(all);
-}
-
 // The time of an attempt of `timeout` that begins with `request`, another probe's: the turns of
 // that request count in it, and `on_turn` is told and asked as before.
 inline std::shared_ptr<const AttemptTime> MeasureTurns(ProbeRequest* request,

@@ -9,6 +9,7 @@
 #include "pages/http_failure.h"
 #include "worker/probes/attempt_time.h"
 #include "worker/probes/chat.h"
+#include "worker/services/service_attempt.h"
 
 namespace vedette::worker {
 namespace {
@@ -28,38 +29,26 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
     ProbeRequest request;
     std::function<void(ProbeResult)> done;
     std::optional<pages::PageText> page;
-    AttemptTime time;
-    std::unique_ptr<RequestRoom> room;  // of what is asked
-    std::string fault;                  // of the answer before
+    std::unique_ptr<ServiceAttempt> attempt{};
+    std::string fault{};  // of the answer before
     int asks = 0;
 
     const pages::PageText* PageOrNull() const { return page ? &*page : nullptr; }
   };
 
-  Impl(base::EventLoop& l, net::HttpClient& c, const ServiceBudgets& b, const base::Clock& k,
-       metrics::Metrics& m, const config::ProbeConfig& p, WebProbe* w)
-      : loop(l),
-        client(c),
-        budgets(b),
-        clock(k),
-        metrics(m),
-        config(p),
-        url(CompletionsUrl(p.url)),
-        web(w) {}
+  Impl(const ServiceMeans& m, metrics::Metrics& counted, const config::ProbeConfig& p, WebProbe* w)
+      : means(m), metrics(counted), config(p), url(CompletionsUrl(p.url)), web(w) {}
 
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
   void Ask(ProbeRequest request, std::optional<pages::PageText> page,
            std::function<void(ProbeResult)> done);
   void Send(CheckId id);
-  void OnRoom(CheckId id, std::optional<milliseconds> waited);
-  bool OnTurn(CheckId id, milliseconds waited);
+  net::HttpRequest MakePost(CheckId id);
+  void OnAnswer(CheckId id, ServiceAttempt::Answer answer);
   void OnResponse(CheckId id, const net::HttpResponse& response);
   void Finish(CheckId id, ProbeResult result);
 
-  base::EventLoop& loop;
-  net::HttpClient& client;
-  const ServiceBudgets budgets;
-  const base::Clock& clock;
+  const ServiceMeans means;
   metrics::Metrics& metrics;
   const config::ProbeConfig config;
   const std::string url;
@@ -78,13 +67,13 @@ void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)
   ProbeRequest reading = request;
   reading.spec = text_only;
   reading.timeout = std::max(request.timeout / 2, milliseconds(1));
-  auto time = MeasureTurns(&reading, request.timeout, clock.SinceBoot());
+  auto time = MeasureTurns(&reading, request.timeout, means.clock.SinceBoot());
   web->Read(std::move(reading), config.page_text_bytes_max,
             [weak = weak_from_this(), time = std::move(time), asked = std::move(request),
              done = std::move(done)](pages::PageReading page) mutable {
               const auto self = weak.lock();
               if (self == nullptr) return;
-              asked.timeout = time->Timeout(self->clock.SinceBoot());
+              asked.timeout = time->Timeout(self->means.clock.SinceBoot());
               self->Ask(std::move(asked), std::move(page.text), std::move(done));
             });
 }
@@ -92,65 +81,51 @@ void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)
 void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<pages::PageText> page,
                          std::function<void(ProbeResult)> done) {
   const CheckId id = ++last_id;
-  const AttemptTime time(clock.SinceBoot(), request.timeout);
-  auto room = std::make_unique<RequestRoom>(loop, budgets.questions, request.org_id);
-  checks.emplace(
-      id, Check{std::move(request), std::move(done), std::move(page), time, std::move(room)});
+  AttemptTerms terms;
+  terms.org_id = request.org_id;
+  terms.api_key = config.api_key;
+  terms.body_bytes_max = config.body_bytes_max;
+  terms.timeout = request.timeout;
+  terms.room_wait_max = request.deadline_left;
+  terms.turn_wait_max = kTurnWaitMax;
+  terms.on_turn = std::move(request.on_turn);
+  Check check{std::move(request), std::move(done), std::move(page)};
+  check.attempt = std::make_unique<ServiceAttempt>(means, std::move(terms));
+  checks.emplace(id, std::move(check));
   Send(id);
 }
 
-void LlmProbe::Impl::OnRoom(CheckId id, std::optional<milliseconds> waited) {
-  if (!waited) return Finish(id, pages::OverloadedFailure());
-  checks.at(id).time.WaitedForRoom(*waited);
-  Send(id);
-}
-
-bool LlmProbe::Impl::OnTurn(CheckId id, milliseconds waited) {
-  const auto it = checks.find(id);
-  if (it == checks.end()) return false;
-  return TakeTurn(it->second.request, waited, &it->second.time);
-}
-
+// The attempt is the check's, and the check is this object's: what is sent ends with either.
 void LlmProbe::Impl::Send(CheckId id) {
-  Check& check = checks.at(id);
+  checks.at(id).attempt->Send(
+      [this, id] { return MakePost(id); },
+      [this, id](ServiceAttempt::Answer answer) { OnAnswer(id, std::move(answer)); });
+}
+
+net::HttpRequest LlmProbe::Impl::MakePost(CheckId id) {
+  const Check& check = checks.at(id);
   net::HttpRequest post;
   post.body = ChatRequestBody(config, check.request, check.PageOrNull(), check.fault);
-  if (!check.room->Take(post.body.size(), check.request.deadline_left,
-                        [this, id](std::optional<milliseconds> waited) { OnRoom(id, waited); })) {
-    return;
-  }
-  ++check.asks;
   post.method = "POST";
   post.url = url;
   post.headers = {{"Content-Type", "application/json"},
                   {"Accept", "application/json, text/event-stream;q=0.5"}};
-  if (!config.api_key.empty()) {
-    post.headers.emplace_back("Authorization", "Bearer " + config.api_key);
-  }
-  post.trust = net::Trust::kOperator;
-  post.org = check.request.org_id;
-  post.wait_max = kTurnWaitMax;
-  post.on_turn = [id, weak = weak_from_this()](milliseconds waited) {
-    const auto self = weak.lock();
-    return self != nullptr && self->OnTurn(id, waited);
-  };
-  post.budget = &budgets.answers;
-  post.timeout = check.time.Timeout(clock.SinceBoot());
-  post.body_bytes_max = config.body_bytes_max;
-  client.Send(std::move(post), [id, weak = weak_from_this()](net::HttpResponse response) {
-    if (const auto self = weak.lock()) self->OnResponse(id, response);
-  });
+  return post;
+}
+
+void LlmProbe::Impl::OnAnswer(CheckId id, ServiceAttempt::Answer answer) {
+  if (auto* failure = std::get_if<ProbeFailure>(&answer)) return Finish(id, std::move(*failure));
+  OnResponse(id, std::get<net::HttpResponse>(answer));
 }
 
 void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
-  const auto it = checks.find(id);
-  if (it == checks.end()) return;
-  Check& check = it->second;
+  Check& check = checks.at(id);
+  ++check.asks;
   if (response.error_class != net::HttpErrorClass::kNone) {
     return Finish(id, pages::TransportFailure(response, kWhom));
   }
   if (response.status != 200) {
-    return Finish(id, pages::StatusFailure(response, kWhom, clock.Now()));
+    return Finish(id, pages::StatusFailure(response, kWhom, means.clock.Now()));
   }
   ChatReading reading = ReadChatAnswer(response.body, check.request, check.PageOrNull());
   metrics.AddLlmTokens(check.request.spec->tier, reading.tokens.prompt, reading.tokens.completion);
@@ -182,7 +157,8 @@ void LlmProbe::Impl::Finish(CheckId id, ProbeResult result) {
 LlmProbe::LlmProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
                    const base::Clock& clock, metrics::Metrics& metrics,
                    const config::ProbeConfig& config, WebProbe* pages)
-    : impl_(std::make_shared<Impl>(loop, client, budgets, clock, metrics, config, pages)) {}
+    : impl_(std::make_shared<Impl>(ServiceMeans{loop, client, budgets, clock}, metrics, config,
+                                   pages)) {}
 
 LlmProbe::~LlmProbe() = default;
 

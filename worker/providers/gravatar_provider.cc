@@ -20,17 +20,13 @@ std::string TextOf(const base::Json& object, const char* name) {
                              domain::kPersonFieldCharactersMax);
 }
 
-bool IsWebAddress(const std::string& url) {
-  return url.starts_with("https://") || url.starts_with("http://");
-}
-
 void AddProfiles(const base::Json& profile, domain::PersonFound* person) {
   const auto accounts = profile.find("verified_accounts");
   if (accounts == profile.end() || !accounts->is_array()) return;
   for (const base::Json& account : *accounts) {
     if (!account.is_object() || person->profiles.size() == domain::kPersonUrlsMax) continue;
     std::string url = TextOf(account, "url");
-    if (!IsWebAddress(url)) continue;
+    if (!base::HasWebScheme(url)) continue;
     if (person->linkedin.empty() && url.find("linkedin.com/in/") != std::string::npos) {
       person->linkedin = url;
     }
@@ -67,7 +63,7 @@ LookupAnswer ReadGravatarProfile(std::string_view body) {
   person.company = TextOf(profile, "company");
   person.location = TextOf(profile, "location");
   std::string url = TextOf(profile, "profile_url");
-  if (IsWebAddress(url)) person.sources = {std::move(url)};
+  if (base::HasWebScheme(url)) person.sources = {std::move(url)};
   AddProfiles(profile, &person);
   person.evidence = base::CutCharacters("The profile at Gravatar: " + person.name,
                                         domain::kPersonEvidenceCharactersMax);

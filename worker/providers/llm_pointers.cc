@@ -85,11 +85,6 @@ domain::Failure Invalid(std::string_view what) {
           {}};
 }
 
-bool IsWebAddress(std::string_view url) {
-  return url.size() <= domain::kClaimUrlBytesMax &&
-         (url.starts_with("https://") || url.starts_with("http://"));
-}
-
 }  // namespace
 
 std::string PointersRequestBody(const config::LlmProviderConfig& config, PointTo what,
@@ -131,7 +126,7 @@ std::variant<std::vector<Pointer>, domain::Failure> ReadPointers(std::string_vie
     Pointer pointer{base::TextMember(item, "url"),
                     base::FoldSpace(base::TextMember(item, "quote"))};
     const bool is_short = base::CountCharacters(pointer.quote) <= domain::kClaimQuoteCharactersMax;
-    if (IsWebAddress(pointer.url) && !pointer.quote.empty() && is_short) {
+    if (domain::IsClaimUrl(pointer.url) && !pointer.quote.empty() && is_short) {
       pointers.push_back(std::move(pointer));
     }
   }

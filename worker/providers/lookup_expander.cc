@@ -15,15 +15,43 @@ using domain::Finding;
 using domain::Subject;
 using domain::SubjectKind;
 
-// The same question has the same key, however often it is asked in one investigation.
-base::Uuid KeyOf(const ExpandRequest& request) {
-  return base::Uuid::V5(request.investigation_id, "lookup|" + request.subject.value);
-}
-
 // The company's domain that a person is listed under, where the address is no free mailbox.
 std::string DomainOf(const Subject& subject) {
   const auto address = domain::ParseAddress(subject.value);
   return address ? domain::CompanyDomainOf(*address) : std::string();
+}
+
+// What a provider said of who is behind an address, while it is asked who of them nobody looks up.
+struct Answered {
+  base::Uuid investigation_id;
+  Subject subject;
+  std::vector<domain::PersonAnswer> persons;
+  std::vector<domain::ProviderTry> tries;
+};
+
+std::vector<Finding> FindingsOf(const Answered& answered) {
+  std::vector<Finding> findings;
+  for (const domain::PersonAnswer& answer : answered.persons) {
+    auto found = PersonFindings(answered.investigation_id, answered.subject, answer);
+    std::move(found.begin(), found.end(), std::back_inserter(findings));
+  }
+  return findings;
+}
+
+// Takes those out whom nobody looks up, and ends the walk with the others.
+void WeighPerson(EmailMemory& memory, const base::Uuid& org_id, Answered answered,
+                 const Weighed& weighed) {
+  const std::string domain = DomainOf(answered.subject);
+  domain::EmailQuestion question;
+  question.org_id = org_id;
+  question.keys = domain::KeysOfFound(answered.persons, domain);
+  if (question.keys.empty()) return weighed(FindingsOf(answered));
+  memory.Ask(std::move(question), [answered = std::move(answered), domain, weighed](
+                                      const std::optional<domain::EmailKnowledge>& known) mutable {
+    if (!known) return weighed(BrokenOff("database"));
+    domain::DropSuppressed(known->suppressed, domain, &answered.persons, &answered.tries);
+    weighed(FindingsOf(answered));
+  });
 }
 
 }  // namespace
@@ -65,98 +93,33 @@ std::vector<Finding> PersonFindings(const base::Uuid& investigation_id, const Su
   return findings;
 }
 
-struct LookupExpander::Parts {
-  ProviderSet& providers;
-  EmailMemory& memory;
-  const std::vector<std::string> order;
-};
-
-// One address on its way. It lives as long as a question about it is under way.
-class LookupExpander::Walk : public std::enable_shared_from_this<Walk> {
- public:
-  Walk(std::weak_ptr<const Parts> parts, ExpandRequest request,
-       std::function<void(ExpandAnswer)> done)
-      : parts_(std::move(parts)), request_(std::move(request)), done_(std::move(done)) {}
-
-  void Next(std::size_t provider) {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;
-    if (provider == parts->order.size()) return End(std::vector<Finding>());
-    if (request_.may_call && !request_.may_call()) return End(Failed(kLookupUnheld));
-    LookupRequest asked;
-    asked.row_id = KeyOf(request_);
-    asked.org_id = request_.org_id;
-    asked.job_id = request_.investigation_id;
-    asked.lookup = Lookup::kReverseEmail;
-    domain::Person person;
-    person.email = request_.subject.value;
-    asked.person = std::make_shared<const domain::Person>(std::move(person));
-    asked.address = request_.subject.value;
-    asked.timeout = request_.timeout;
-    asked.may_call = request_.may_call;
-    parts->providers.Ask(parts->order[provider], std::move(asked),
-                         [self = shared_from_this(), provider](Asked answer) {
-                           self->OnAsked(provider, std::move(answer));
-                         });
-  }
-
- private:
-  static domain::Failure Failed(std::string_view error_class) {
-    return {std::string(error_class), "The lookup was broken off.", true, {}};
-  }
-
-  void OnAsked(std::size_t provider, Asked asked) {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;  // the provider has ended
-    const std::string& error_class = asked.shown.error_class;
-    if (error_class == "shutdown" || error_class == kLookupUnheld) return End(Failed(error_class));
-    if (!asked.person) return Next(provider + 1);
-    tries_.push_back(asked.shown);
-    persons_.emplace_back(asked.shown.provider, std::move(*asked.person));
-    const std::string domain = DomainOf(request_.subject);
-    domain::EmailQuestion question;
-    question.org_id = request_.org_id;
-    question.keys = domain::KeysOfFound(persons_, domain);
-    if (question.keys.empty()) return Finish();
-    parts->memory.Ask(std::move(question), [self = shared_from_this(),
-                                            domain](std::optional<domain::EmailKnowledge> known) {
-      if (self->parts_.expired()) return;
-      if (!known) return self->End(Failed("database"));
-      domain::DropSuppressed(known->suppressed, domain, &self->persons_, &self->tries_);
-      self->Finish();
-    });
-  }
-
-  void Finish() {
-    std::vector<Finding> findings;
-    for (const domain::PersonAnswer& answer : persons_) {
-      auto found = PersonFindings(request_.investigation_id, request_.subject, answer);
-      std::move(found.begin(), found.end(), std::back_inserter(findings));
-    }
-    End(std::move(findings));
-  }
-
-  void End(ExpandAnswer answer) { std::exchange(done_, nullptr)(std::move(answer)); }
-
-  const std::weak_ptr<const Parts> parts_;
-  const ExpandRequest request_;
-  std::function<void(ExpandAnswer)> done_;
-  std::vector<domain::PersonAnswer> persons_;
-  std::vector<domain::ProviderTry> tries_;
-};
-
 LookupExpander::LookupExpander(ProviderSet& providers, EmailMemory& memory,
                                std::vector<std::string> order)
-    : parts_(std::make_shared<const Parts>(Parts{providers, memory, std::move(order)})) {}
-
-LookupExpander::~LookupExpander() = default;
+    : memory_(memory),
+      order_(std::make_shared<const ProviderOrder>(ProviderOrder{providers, std::move(order)})) {}
 
 bool LookupExpander::Takes(SubjectKind type) const {
   return type == SubjectKind::kEmail;
 }
 
 void LookupExpander::Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) {
-  std::make_shared<Walk>(parts_, std::move(request), std::move(done))->Next(0);
+  ProviderWalk walk;
+  // The same question has the same key, however often it is asked in one investigation.
+  walk.question.row_id =
+      base::Uuid::V5(request.investigation_id, "lookup|" + request.subject.value);
+  walk.question.lookup = Lookup::kReverseEmail;
+  domain::Person person;
+  person.email = request.subject.value;
+  walk.question.person = std::make_shared<const domain::Person>(std::move(person));
+  walk.question.address = request.subject.value;
+  walk.weigh = [&memory = memory_, org_id = request.org_id, id = request.investigation_id,
+                subject = request.subject](Asked asked, const Weighed& weighed) {
+    if (!asked.person) return weighed(std::nullopt);
+    Answered answered{id, subject, {}, {asked.shown}};
+    answered.persons.emplace_back(asked.shown.provider, std::move(*asked.person));
+    WeighPerson(memory, org_id, std::move(answered), weighed);
+  };
+  WalkProviders(order_, request, std::move(walk), std::move(done));
 }
 
 }  // namespace vedette::worker

@@ -9,7 +9,7 @@
 #include "domain/people/people_answer.h"
 #include "worker/providers/email_memory.h"
 #include "worker/providers/expander.h"
-#include "worker/providers/provider_set.h"
+#include "worker/providers/provider_walk.h"
 
 namespace vedette::worker {
 
@@ -19,11 +19,8 @@ std::vector<domain::Finding> PersonFindings(const base::Uuid& investigation_id,
                                             const domain::Subject& subject,
                                             const domain::PersonAnswer& answer);
 
-// Of an email, what the lookups of [lookups] reverse_email say of who is behind it:
-//
-//   provider --found--> without those whom nobody looks up --> findings
-//      |
-//      +--nothing, failed or skipped--> the next provider --> ... --> nothing found
+// Of an email, what the first provider of [lookups] reverse_email that knows somebody says of who
+// is behind it (provider_walk.h), without those whom nobody looks up.
 //
 // A finding's provider is the one that said so. Failures: shutdown, unheld, and database where that
 // list cannot be read.
@@ -33,16 +30,14 @@ class LookupExpander final : public Expander {
 
   // `order`: the providers' ids. Everything handed in must outlive this object.
   LookupExpander(ProviderSet& providers, EmailMemory& memory, std::vector<std::string> order);
-  ~LookupExpander() override;
 
   std::string_view id() const override { return kId; }
   bool Takes(domain::SubjectKind type) const override;
   void Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) override;
 
  private:
-  class Walk;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  EmailMemory& memory_;
+  const std::shared_ptr<const ProviderOrder> order_;
 };
 
 }  // namespace vedette::worker

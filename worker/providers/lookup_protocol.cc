@@ -21,13 +21,6 @@ using domain::Candidate;
 // Values in all: about 20 MB of memory.
 constexpr base::JsonLimits kAnswerLimits{.values_max = 200'000};
 
-domain::Failure Invalid(std::string_view what) {
-  return {"invalid_answer",
-          fmt::format("The lookup service's answer is not valid: {}.", what),
-          false,
-          {}};
-}
-
 // Absent and null mean the same.
 std::optional<AddressStatus> ParseStatus(const std::string& name) {
   if (name == "OK") return AddressStatus::kOk;
@@ -71,6 +64,13 @@ std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust,
 
 }  // namespace
 
+domain::Failure InvalidLookupAnswer(std::string_view what) {
+  return {"invalid_answer",
+          fmt::format("The lookup service's answer is not valid: {}.", what),
+          false,
+          {}};
+}
+
 std::string_view LookupName(Lookup lookup) {
   constexpr std::string_view kNames[] = {"find_email", "verify_email", "reverse_email",
                                          "verify_age", "company_domain"};
@@ -83,8 +83,7 @@ int DefaultConfidence(AddressStatus status) {
 }
 
 bool IsSource(std::string_view url) {
-  return url.size() <= domain::kCandidateSourceBytesMax &&
-         (url.starts_with("https://") || url.starts_with("http://"));
+  return url.size() <= domain::kCandidateSourceBytesMax && base::HasWebScheme(url);
 }
 
 std::string LookupBody(const LookupRequest& request) {
@@ -108,21 +107,25 @@ std::string LookupBody(const LookupRequest& request) {
 LookupAnswer ParseLookupAnswer(std::string_view body, bool trust) {
   base::Json answer;
   if (const auto error = base::ParseJson(body, &answer, kAnswerLimits)) {
-    return Invalid("it is not JSON");
+    return InvalidLookupAnswer("it is not JSON");
   }
-  if (!answer.is_object()) return Invalid("it is not an object");
+  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
   const base::Json* list = base::PresentMember(answer, "candidates");
   if (list == nullptr) return Nothing{};
-  if (!list->is_array()) return Invalid("candidates is not an array");
+  if (!list->is_array()) return InvalidLookupAnswer("candidates is not an array");
   domain::Candidates candidates;
   for (const base::Json& entry : *list) {
     if (candidates.size() == kAnswerCandidatesMax) break;
-    if (!entry.is_object()) return Invalid("a candidate is not an object");
+    if (!entry.is_object()) return InvalidLookupAnswer("a candidate is not an object");
     const base::Json* email = base::PresentMember(entry, "email");
-    if (email == nullptr || !email->is_string()) return Invalid("a candidate has no email");
+    if (email == nullptr || !email->is_string()) {
+      return InvalidLookupAnswer("a candidate has no email");
+    }
     Candidate candidate;
     candidate.address = base::Trim(email->get_ref<const std::string&>());
-    if (const auto fault = ReadMembers(entry, trust, &candidate)) return Invalid(*fault);
+    if (const auto fault = ReadMembers(entry, trust, &candidate)) {
+      return InvalidLookupAnswer(*fault);
+    }
     if (domain::ParseAddress(candidate.address)) candidates.push_back(std::move(candidate));
   }
   if (candidates.empty()) return Nothing{};
@@ -131,14 +134,14 @@ LookupAnswer ParseLookupAnswer(std::string_view body, bool trust) {
 
 LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now) {
   base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
-  if (!answer.is_object()) return Invalid("it is not an object");
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
+  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
   domain::AddressVerdict verdict;
   const base::Json* status = base::PresentMember(answer, "status");
   if (status == nullptr) return verdict;
   const auto parsed = status->is_string() ? ParseStatus(status->get_ref<const std::string&>())
                                           : std::optional<AddressStatus>();
-  if (!parsed) return Invalid("status is none of OK, UNKNOWN and NOT_FOUND");
+  if (!parsed) return InvalidLookupAnswer("status is none of OK, UNKNOWN and NOT_FOUND");
   // A reason that we do not know says no more than the status.
   const base::Json* given = base::PresentMember(answer, "reason");
   const auto reason = given != nullptr && given->is_string()
@@ -169,11 +172,11 @@ LookupAnswer DomainAnswer(std::string_view text) {
 
 LookupAnswer ParseDomainAnswer(std::string_view body) {
   base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
-  if (!answer.is_object()) return Invalid("it is not an object");
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
+  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
   const base::Json* domain = base::PresentMember(answer, "domain");
   if (domain == nullptr) return Nothing{};
-  if (!domain->is_string()) return Invalid("domain is not a string");
+  if (!domain->is_string()) return InvalidLookupAnswer("domain is not a string");
   return DomainAnswer(domain->get_ref<const std::string&>());
 }
 

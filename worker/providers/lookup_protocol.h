@@ -18,6 +18,10 @@ int DefaultConfidence(domain::AddressStatus status);
 // Clients may show a source as a link: nothing but a web address of a sane length is one.
 bool IsSource(std::string_view url);
 
+// The failure of an answer that is not what was agreed: invalid_answer. `what`: a part of a
+// sentence.
+domain::Failure InvalidLookupAnswer(std::string_view what);
+
 std::string LookupBody(const LookupRequest& request);
 
 // The body of a 200. Candidates that are no addresses are left out; where none is left, the answer

@@ -11,6 +11,7 @@
 #include "base/json_members.h"
 #include "base/text.h"
 #include "domain/age/date_mention.h"
+#include "worker/providers/lookup_protocol.h"
 
 namespace vedette::worker {
 namespace {
@@ -24,25 +25,13 @@ constexpr int kDefaultConfidence = 6;
 // What an untrusted service's name is worth: too little to be an answer.
 constexpr int kUntrustedConfidence = 2;
 
-domain::Failure Invalid(std::string_view what) {
-  return {"invalid_answer",
-          fmt::format("The lookup service's answer is not valid: {}.", what),
-          false,
-          {}};
-}
-
 // Absent and null mean the same.
 // The object of a body, or a failure.
 std::variant<base::Json, domain::Failure> ReadBody(std::string_view body) {
   base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return Invalid("it is not JSON");
-  if (!answer.is_object()) return Invalid("it is not an object");
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
+  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
   return answer;
-}
-
-bool IsWebAddress(std::string_view url) {
-  return url.size() <= domain::kClaimUrlBytesMax &&
-         (url.starts_with("https://") || url.starts_with("http://"));
 }
 
 // Empty where the member is no text.
@@ -57,7 +46,7 @@ std::vector<std::string> UrlsOf(const base::Json& object, const char* name) {
   if (list == nullptr || !list->is_array()) return urls;
   for (const base::Json& url : *list) {
     if (urls.size() == domain::kPersonUrlsMax) break;
-    if (url.is_string() && IsWebAddress(url.get_ref<const std::string&>())) {
+    if (url.is_string() && domain::IsClaimUrl(url.get_ref<const std::string&>())) {
       urls.push_back(url.get<std::string>());
     }
   }
@@ -91,7 +80,7 @@ std::optional<AgeClaim> ReadClaim(const base::Json& entry) {
   claim.standing = AgeClaim::Standing::kService;
   claim.url = TextOf(entry, "url");
   claim.quote = base::CutCharacters(TextOf(entry, "quote"), domain::kClaimQuoteCharactersMax);
-  if (!IsWebAddress(claim.url) || claim.quote.empty()) return std::nullopt;
+  if (!domain::IsClaimUrl(claim.url) || claim.quote.empty()) return std::nullopt;
   claim.confidence = ConfidenceOf(entry);
   claim.date = {NumberOf(entry, "year"), NumberOf(entry, "month"), NumberOf(entry, "day")};
   if (claim.date.year) return claim;
@@ -111,7 +100,7 @@ LookupAnswer ParsePersonAnswer(std::string_view body, bool trust) {
   const auto& answer = std::get<base::Json>(read);
   const base::Json* given = base::PresentMember(answer, "person");
   if (given == nullptr) return Nothing{};
-  if (!given->is_object()) return Invalid("person is not an object");
+  if (!given->is_object()) return InvalidLookupAnswer("person is not an object");
   PersonFound person;
   person.first_name = domain::CleanName(TextOf(*given, "first_name"));
   person.last_name = domain::CleanName(TextOf(*given, "last_name"));
@@ -124,7 +113,7 @@ LookupAnswer ParsePersonAnswer(std::string_view body, bool trust) {
   person.company = domain::CleanName(TextOf(*given, "company"));
   person.location = domain::CleanName(TextOf(*given, "location"));
   person.linkedin = TextOf(*given, "linkedin");
-  if (!IsWebAddress(person.linkedin)) person.linkedin.clear();
+  if (!domain::IsClaimUrl(person.linkedin)) person.linkedin.clear();
   person.profiles = UrlsOf(*given, "profiles");
   person.sources = UrlsOf(*given, "sources");
   person.evidence =
@@ -140,11 +129,11 @@ LookupAnswer ParseClaimsAnswer(std::string_view body, const std::string& provide
   const auto& answer = std::get<base::Json>(read);
   const base::Json* list = base::PresentMember(answer, "claims");
   if (list == nullptr) return Nothing{};
-  if (!list->is_array()) return Invalid("claims is not an array");
+  if (!list->is_array()) return InvalidLookupAnswer("claims is not an array");
   domain::AgeClaims claims;
   for (const base::Json& entry : *list) {
     if (claims.size() == kAnswerClaimsMax) break;
-    if (!entry.is_object()) return Invalid("a claim is not an object");
+    if (!entry.is_object()) return InvalidLookupAnswer("a claim is not an object");
     auto claim = ReadClaim(entry);
     if (!claim) continue;
     claim->identity = trust ? domain::Identity::kSame : domain::Identity::kUnproven;

@@ -1,9 +1,11 @@
 #include "worker/providers/registry_expander.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <variant>
 
+#include "pages/http_failure.h"
 #include "worker/providers/registry_findings.h"
 
 namespace vedette::worker {
@@ -21,10 +23,6 @@ struct FindingsReading final : pages::Reading {
 std::string WithSlash(std::string url) {
   if (!url.ends_with('/')) url += '/';
   return url;
-}
-
-bool IsOurs(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
 }
 
 ExpandAnswer NothingFound() {
@@ -80,14 +78,13 @@ void RegistryExpander::Start(ExpandRequest request, std::function<void(ExpandAns
   };
   fetcher_.Fetch(
       std::move(fetch), std::move(read),
-      [alive = std::weak_ptr(alive_), done = std::move(done)](const pages::Fetched& fetched) {
-        if (alive.expired()) return;
+      live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
         if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-          return done(IsOurs(*failure) ? ExpandAnswer(*failure) : NothingFound());
+          return done(pages::IsOfProcess(*failure) ? ExpandAnswer(*failure) : NothingFound());
         }
         const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
         done(static_cast<const FindingsReading&>(reading).findings);
-      });
+      }));
 }
 
 }  // namespace vedette::worker

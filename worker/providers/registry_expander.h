@@ -3,13 +3,13 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "pages/fetch.h"
+#include "work/live.h"
 #include "worker/providers/expander.h"
 
 namespace vedette::worker {
@@ -52,8 +52,7 @@ class RegistryExpander final : public Expander {
  private:
   pages::Fetcher& fetcher_;
   const Registry registry_;
-  // What answers look at to see whether this object is still there.
-  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+  work::Live live_;
 };
 
 }  // namespace vedette::worker

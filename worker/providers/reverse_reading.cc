@@ -28,10 +28,6 @@ bool IsLinkedIn(std::string_view url) {
   return url.find("linkedin.com/in/") != std::string_view::npos;
 }
 
-bool IsWebAddress(const std::string& url) {
-  return url.starts_with("https://") || url.starts_with("http://");
-}
-
 std::string Field(const std::string& text) {
   return base::CutCharacters(domain::CleanName(text), domain::kPersonFieldCharactersMax);
 }
@@ -45,7 +41,7 @@ PersonFound PersonOfNode(const pages::PagePerson& node, const std::string& name,
   person.title = Field(node.title);
   person.company = Field(node.company);
   for (const std::string& link : node.links) {
-    if (!IsWebAddress(link) || person.profiles.size() == domain::kPersonUrlsMax) continue;
+    if (!base::HasWebScheme(link) || person.profiles.size() == domain::kPersonUrlsMax) continue;
     if (person.linkedin.empty() && IsLinkedIn(link)) person.linkedin = link;
     person.profiles.push_back(link);
   }

@@ -5,8 +5,9 @@
 #include <variant>
 
 #include "net/url.h"
+#include "pages/http_failure.h"
 #include "pages/page_forms.h"
-#include "pages/robots.h"
+#include "pages/robots_reading.h"
 #include "worker/providers/page_findings.h"
 #include "worker/providers/site_walk.h"
 
@@ -19,21 +20,12 @@ using std::chrono::milliseconds;
 // How long one page may wait for its turn and for a thread, within the time of the subject.
 constexpr milliseconds kTurnWaitMax{10'000};
 
-struct RobotsReading final : pages::Reading {
-  pages::Robots robots;
-  std::size_t bytes() const override { return sizeof *this; }
-};
 struct FindingsReading final : pages::Reading {
   std::vector<domain::Finding> findings;
   std::size_t bytes() const override { return sizeof *this; }
 };
 
-// These run on a thread of the pool, and read nothing but their arguments.
-pages::Fetched ReadRobots(const pages::FetchedPage& page, pages::ReadingTime&) {
-  auto reading = std::make_shared<RobotsReading>();
-  reading->robots = pages::Robots::Parse(page.body, kRobotsProduct);
-  return std::shared_ptr<const pages::Reading>(std::move(reading));
-}
+// This runs on a thread of the pool, and reads nothing but its arguments.
 pages::Fetched ReadPageOf(const ExpandRequest& request, const pages::FetchedPage& page,
                           pages::ReadingTime& time) {
   auto reading = std::make_shared<FindingsReading>();
@@ -43,10 +35,6 @@ pages::Fetched ReadPageOf(const ExpandRequest& request, const pages::FetchedPage
                                      pages::FindAddressesOnPage(forms.text(), time.stop()));
   }
   return std::shared_ptr<const pages::Reading>(std::move(reading));
-}
-
-bool IsOurs(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
 }
 
 ExpandAnswer NothingFound() {
@@ -79,20 +67,19 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
         parts->clock.SinceBoot() + std::min(parts->config.site_timeout_ms, request_->timeout);
     const std::size_t path = url_.find('/', url_.find("://") + 3);
     path_ = path == std::string::npos ? "/" : url_.substr(path);
-    Fetch(url_.substr(0, path) + "/robots.txt", ReadRobots, &Visit::OnRobots);
+    Fetch(url_.substr(0, path) + "/robots.txt", pages::ReadRobotsFor(std::string(kRobotsProduct)),
+          &Visit::OnRobots);
   }
 
  private:
   void OnRobots(pages::Fetched fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      if (IsOurs(*failure)) return End(*failure);
+      if (pages::IsOfProcess(*failure)) return End(*failure);
       // A status says that the host is there, and without the file everything is allowed; a server
       // that cannot give it now allows nothing.
       if (failure->error_class != "http_status" || failure->retryable) return End(NothingFound());
     } else {
-      const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-      if (!static_cast<const RobotsReading&>(reading).robots.Allows(path_))
-        return End(NothingFound());
+      if (!pages::RobotsOf(fetched).Allows(path_)) return End(NothingFound());
     }
     auto read = [request = request_](const pages::FetchedPage& page, pages::ReadingTime& time) {
       return ReadPageOf(*request, page, time);
@@ -102,7 +89,7 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
 
   void OnPage(pages::Fetched fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      return End(IsOurs(*failure) ? ExpandAnswer(*failure) : NothingFound());
+      return End(pages::IsOfProcess(*failure) ? ExpandAnswer(*failure) : NothingFound());
     }
     const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
     End(static_cast<const FindingsReading&>(reading).findings);

@@ -6,7 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "pages/robots.h"
+#include "pages/http_failure.h"
+#include "pages/robots_reading.h"
 #include "pages/url_reference.h"
 #include "worker/providers/provider.h"
 
@@ -17,22 +18,6 @@ using std::chrono::milliseconds;
 
 // How long one page may wait for its turn and for a thread, within the time of the walk.
 constexpr milliseconds kTurnWaitMax{10'000};
-
-struct RobotsReading final : pages::Reading {
-  pages::Robots robots;
-  std::size_t bytes() const override { return sizeof *this; }
-};
-
-pages::Fetched ReadRobots(const pages::FetchedPage& page, pages::ReadingTime&) {
-  auto reading = std::make_shared<RobotsReading>();
-  reading->robots = pages::Robots::Parse(page.body, kRobotsProduct);
-  return std::shared_ptr<const pages::Reading>(std::move(reading));
-}
-
-// What this process lacks, so that another provider, or a later try, has to do.
-bool IsOurs(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
-}
 
 std::string_view PathOf(std::string_view url) {
   const auto path = url.find('/', url.find("://") + 3);
@@ -107,14 +92,14 @@ void SiteWalker::Walk::AskRobots() {
         std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
   }
   robots_ = pages::Robots();
-  const bool is_asked =
-      Fetch(visit().origins[origin_] + "/robots.txt", ReadRobots, &Walk::OnRobots);
+  const bool is_asked = Fetch(visit().origins[origin_] + "/robots.txt",
+                              pages::ReadRobotsFor(std::string(kRobotsProduct)), &Walk::OnRobots);
   if (!is_asked) End(std::nullopt);
 }
 
 void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-    if (IsOurs(*failure)) return End(*failure);
+    if (pages::IsOfProcess(*failure)) return End(*failure);
     // A status says that the host is there. Without the file everything is allowed; a server that
     // cannot give it now allows nothing.
     const bool is_there = failure->error_class == "http_status";
@@ -125,9 +110,7 @@ void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
     }
     if (!is_there) return NextVisit();
   } else {
-    robots_ =
-        static_cast<const RobotsReading&>(*std::get<std::shared_ptr<const pages::Reading>>(fetched))
-            .robots;
+    robots_ = pages::RobotsOf(fetched);
   }
   next_.push_back(visit().origins[origin_] + visit().path);
   NextPage();
@@ -159,7 +142,7 @@ void SiteWalker::Walk::NextPage() {
 
 void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-    if (IsOurs(*failure)) return End(*failure);
+    if (pages::IsOfProcess(*failure)) return End(*failure);
     return NextPage();
   }
   const auto& page =

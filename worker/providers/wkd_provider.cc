@@ -12,6 +12,7 @@
 #include "domain/people/openpgp.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/stated_name.h"
+#include "pages/http_failure.h"
 #include "pages/url_reference.h"
 #include "worker/providers/reverse_reading.h"
 
@@ -24,10 +25,6 @@ struct KeyReading final : pages::Reading {
   domain::PersonFound person;
   std::size_t bytes() const override { return sizeof *this; }
 };
-
-bool IsOurs(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
-}
 
 }  // namespace
 
@@ -81,7 +78,7 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
  private:
   void OnKey(const pages::Fetched& fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      if (IsOurs(*failure)) return done_(*failure);
+      if (pages::IsOfProcess(*failure)) return done_(*failure);
       return AskNext();
     }
     const auto& person =

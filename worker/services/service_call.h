@@ -65,7 +65,7 @@ class ServiceCaller {
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace vedette::worker

@@ -27,15 +27,18 @@ void ServiceGetter::Get(GetQuestion question, std::function<void(GetAnswer)> don
   }
   get.budget = &answers_;
   get.body_bytes_max = service_.body_bytes_max;
-  client_.Send(std::move(get), [this, alive = std::weak_ptr(alive_),
-                                done = std::move(done)](net::HttpResponse response) {
-    if (alive.expired()) return;
-    if (response.error_class != net::HttpErrorClass::kNone) {
-      return done(pages::TransportFailure(response, service_.name));
-    }
-    if (response.status == 200 || response.status == 404) return done(std::move(response));
-    done(pages::StatusFailure(response, service_.name, clock_.Now()));
-  });
+  client_.Send(std::move(get),
+               live_.Guard([this, done = std::move(done)](net::HttpResponse response) {
+                 done(Judge(std::move(response)));
+               }));
+}
+
+GetAnswer ServiceGetter::Judge(net::HttpResponse response) const {
+  if (response.error_class != net::HttpErrorClass::kNone) {
+    return pages::TransportFailure(response, service_.name);
+  }
+  if (response.status == 200 || response.status == 404) return response;
+  return pages::StatusFailure(response, service_.name, clock_.Now());
 }
 
 }  // namespace vedette::worker

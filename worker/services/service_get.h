@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 #include <variant>
 
@@ -11,6 +10,7 @@
 #include "base/uuid.h"
 #include "domain/observation.h"
 #include "net/http_client.h"
+#include "work/live.h"
 
 // Reading of a service over HTTP: one GET, one answer.
 namespace vedette::worker {
@@ -44,12 +44,13 @@ class ServiceGetter {
   void Get(GetQuestion question, std::function<void(GetAnswer)> done);
 
  private:
+  GetAnswer Judge(net::HttpResponse response) const;
+
   net::HttpClient& client_;
   base::ByteBudget& answers_;
   const base::Clock& clock_;
   const GetService service_;
-  // What answers look at to see whether this object is still there.
-  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+  work::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/crypto.h"
+#include "domain/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/cell_value.h"
 
@@ -22,14 +23,6 @@ constexpr std::string_view kSchema = R"({
       "description": "The columns that make two rows the same; none: all of them."}
   }
 })";
-
-// Presence and length go before the bytes, so that no two different keys have the same text.
-void AppendKeyPart(const std::optional<std::string>& value, std::string* text) {
-  text->push_back(value ? '\1' : '\0');
-  std::uint64_t length = value ? value->size() : 0;
-  for (int i = 0; i < 8; ++i, length >>= 8) text->push_back(static_cast<char>(length & 0xFF));
-  if (value) text->append(*value);
-}
 
 Columns Bind(const Json& specs, const Columns& input) {
   const DedupeKeys keys(specs, input);

@@ -25,18 +25,21 @@ TEST(AttemptTime, ATimeoutIsAtLeastAMillisecond) {
 }
 
 TEST(AttemptTime, ATurnIsTheRequestsToRefuse) {
-  AttemptTime time(100s, 1000ms);
-  ProbeRequest request;
-  EXPECT_TRUE(TakeTurn(request, 10ms, &time));
+  ProbeRequest willing;
+  const auto all = MeasureTurns(&willing, 1000ms, 100s);
+  EXPECT_TRUE(willing.on_turn(10ms)) << "nobody is asked";
+  EXPECT_EQ(all->Left(100s), 1010ms);
+
   std::chrono::milliseconds told{};
+  ProbeRequest request;
   request.on_turn = [&](std::chrono::milliseconds waited) {
     told = waited;
     return false;
   };
-  time.WaitedForRoom(5ms);
-  EXPECT_FALSE(TakeTurn(request, 10ms, &time));
-  EXPECT_EQ(told, 15ms);
-  EXPECT_EQ(time.Left(100s), 1025ms);
+  const auto time = MeasureTurns(&request, 1000ms, 100s);
+  EXPECT_FALSE(request.on_turn(10ms));
+  EXPECT_EQ(told, 10ms);
+  EXPECT_EQ(time->Left(100s), 1010ms);
 }
 
 TEST(AttemptTime, TurnsOfAnotherProbesRequestCountToo) {

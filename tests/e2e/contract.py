@@ -1,0 +1,102 @@
+"""What the tests of the contract stand on: the document as the server renders it, prism before a live server, and that server."""
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Postgres, Vedette, call, free_port, wait_until
+
+RENDERED = tempfile.TemporaryDirectory(prefix="vedette-openapi-")
+DOCUMENT = Path(RENDERED.name) / "openapi.json"
+subprocess.run([sys.executable, ROOT / "api" / "render_openapi.py", ROOT / "api" / "openapi", DOCUMENT,
+                Path(RENDERED.name) / "docs.html"], check=True)
+BODY_BYTES_MAX = 65536
+
+
+@pytest.fixture(scope="session")
+def npm_tool():
+    """The command line of a tool of tests/npm."""
+    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tools = f"{done.stdout.strip().splitlines()[-1]}/node_modules/.bin"
+    return lambda name, *arguments: [f"{tools}/node", f"{tools}/{name}", *map(str, arguments)]
+
+
+class Prism:
+    """A validating proxy before the API. What breaks the document it answers itself, with a problem."""
+
+    def __init__(self, npm_tool, log, upstream, *options):
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        with open(log, "wb") as out:
+            self.process = subprocess.Popen(
+                npm_tool("prism", "proxy", DOCUMENT, upstream, "--errors", "--port", port, *options),
+                stdout=out, stderr=out, start_new_session=True)
+        try:
+            wait_until("prism", lambda: self._listens(port, log))
+        except BaseException:
+            self.close()
+            raise
+
+    def _listens(self, port, log):
+        assert self.process.poll() is None, log.read_text()
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", port)) == 0
+
+    def call(self, method, path, body=None, headers=None, raw=None):
+        answer = call(method, self.url + path, body, headers, raw)
+        violations = answer.headers.get("sl-violations")
+        problem = "problem+json" in answer.headers.get("Content-Type", "")
+        assert not violations and not problem, f"{method} {path}: {violations} {answer.body.decode()}"
+        return answer
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+@pytest.fixture
+def prism(npm_tool, tmp_path):
+    started = []
+
+    def start(service, *options):
+        started.append(Prism(npm_tool, tmp_path / f"prism{len(started)}.log", service.api, *options))
+        return started[-1]
+
+    yield start
+    for proxy in started:
+        proxy.close()
+
+
+@pytest.fixture
+def strict(binary, tmp_path):
+    """A service with its defaults where they matter here, on a PostgreSQL that the test may stop."""
+    postgres = Postgres()
+    try:
+        postgres.start()
+        postgres.execute("postgres", "CREATE DATABASE contract")
+        service = Vedette(binary, postgres.url("contract"), tmp_path, {
+            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
+            "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
+            "VEDETTE_PROBES_MEDIUM_KIND": "http", "VEDETTE_PROBES_MEDIUM_URL": "http://127.0.0.1:1/",
+        }).migrate().start()
+        service.postgres = postgres
+        service.sql = lambda statement, parameters=None: postgres.execute("contract", statement, parameters)
+        yield service
+        service.process.kill()
+        service.process.wait(10)
+    finally:
+        postgres.close()
+
+
+def operations():
+    """{operationId: (METHOD, path, operation)} of those that need a key."""
+    document = json.loads(DOCUMENT.read_text())
+    return {operation["operationId"]: (method.upper(), path, operation)
+            for path, item in document["paths"].items() for method, operation in item.items()
+            if method != "parameters" and operation.get("security") != []}

@@ -1,0 +1,28 @@
+#include "work/health_log.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace vedette::work {
+namespace {
+
+TEST(HealthLog, EachMonitorThatTurnsHasALine) {
+  const base::Uuid failing = base::Uuid::V4();
+  const base::Uuid working = base::Uuid::V4();
+  testing::internal::CaptureStderr();
+  LogTurns(base::Logger(base::LogLevel::kInfo, base::LogFormat::kText),
+           {{failing, base::Uuid::V4(), true}, {working, base::Uuid::V4(), false}});
+  const std::string lines = testing::internal::GetCapturedStderr();
+  const std::size_t fails = lines.find("a monitor fails");
+  const std::size_t works = lines.find("a monitor works again");
+  ASSERT_NE(fails, std::string::npos) << lines;
+  ASSERT_NE(works, std::string::npos) << lines;
+  EXPECT_LT(fails, lines.find(failing.ToString()));
+  EXPECT_LT(lines.find(failing.ToString()), works);
+  EXPECT_LT(works, lines.find(working.ToString()));
+  EXPECT_NE(lines.find(working.ToString()), std::string::npos) << lines;
+}
+
+}  // namespace
+}  // namespace vedette::work

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "domain/email/find_request.h"
+#include "worker/blocks/row_runner.h"
+
+// What the blocks that look somebody up have in common.
+namespace vedette::worker {
+
+// The row of a lookup, which has one cell. Throws std::invalid_argument.
+inline domain::FindRow LookupRowOf(const Cells& cells) {
+  if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
+  return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
+}
+
+// The ids in their order, each once.
+inline std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
+  std::vector<std::string> order;
+  for (const std::string& id : ids) {
+    if (std::find(order.begin(), order.end(), id) == order.end()) order.push_back(id);
+  }
+  return order;
+}
+
+inline RowFailure ListUnread() {
+  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
+}
+
+inline RowFailure Unheld() {
+  return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
+          std::nullopt};
+}
+
+}  // namespace vedette::worker
