@@ -104,8 +104,8 @@ struct JobClaim {
 
 // In one transaction, committed without waiting for the disk: leases due chunks, makes their jobs
 // and blocks running, loads specs and rows. It waits for no other transaction: a job that is locked
-// is made running by its next claim or record. `known`, where it is given, says of a job whether its
-// specs need not be loaded; it is called on this thread.
+// is made running by its next claim or record. `known`, where it is given, says of a job whether
+// its specs need not be loaded; it is called on this thread.
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
                         const std::function<bool(const base::Uuid&)>& known);

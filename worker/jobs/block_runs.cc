@@ -39,8 +39,7 @@ void KnownJobs::Remove(const base::Uuid& id) {
   jobs_.erase(id);
 }
 
-BlockRuns::BlockRuns(const std::vector<RowBlock*>& blocks)
-    : known_(std::make_shared<KnownJobs>()) {
+BlockRuns::BlockRuns(const std::vector<RowBlock*>& blocks) : known_(std::make_shared<KnownJobs>()) {
   for (RowBlock* block : blocks) {
     const bool is_new = blocks_.emplace(block->type(), block).second;
     base::Assert(is_new, "A type of block is registered once.");

@@ -78,8 +78,8 @@ class BlockRuns {
   std::map<std::string, RowBlock*, std::less<>> blocks_;  // by type
   std::map<base::Uuid, Job> jobs_;
   const std::shared_ptr<KnownJobs> known_;  // those of jobs_
-  std::list<base::Uuid> used_;  // of jobs_, the latest first
-  std::size_t bytes_ = 0;       // of the params of jobs_
+  std::list<base::Uuid> used_;              // of jobs_, the latest first
+  std::size_t bytes_ = 0;                   // of the params of jobs_
 };
 
 }  // namespace vedette::worker

@@ -112,8 +112,7 @@ JobClaimer::Run::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
   return [shares = std::move(shares), token = base::Uuid::V4(), lease = config_.worker.lease_ms,
           known = hooks_.known, began = run_began_](store::Session& session) -> Found {
     const auto is_known = [&known](const base::Uuid& id) { return known->Find(id) != nullptr; };
-    Claimed claimed =
-        Load(store::ClaimJobChunks(session, shares, token, lease, is_known), *known);
+    Claimed claimed = Load(store::ClaimJobChunks(session, shares, token, lease, is_known), *known);
     claimed.began = began;
     return claimed;
   };
