@@ -10,40 +10,42 @@ select set_config('statement_timeout', $1, true), set_config('transaction_read_o
   set_config('plan_cache_mode', 'force_custom_plan', true)
 
 -- fragment: search_counted
--- After "scoped", which has the values (an array) of every document that is counted, by its number. $1 values at most.
-held as (
-  select distinct s.number, v.value
-  from scoped s cross join lateral jsonb_array_elements(s.found) v (value)),
+-- After "scoped", which has the values (an array) of every document that is counted. $1 values at most; $2: they are
+-- numbers. A document counts once for each of its values: they are few, and what is told apart among them alone costs half
+-- of telling them apart among the values of all documents.
 counted as (
-  select case jsonb_typeof(value) when 'number' then trim_scale((value #>> '{}')::numeric)::text
-         else value #>> '{}' end as value, count(*) as documents
-  from held group by held.value),
+  select v.value, count(*) as documents
+  from scoped s cross join lateral (
+    select distinct (case when $2::boolean then trim_scale(e.value::numeric)::text else e.value end) collate "C" as value
+    from jsonb_array_elements_text(s.found) e (value)) v
+  group by v.value),
 top as (
   select value, documents from counted order by documents desc, value collate "C" limit $1),
 totals as (
-  select (select count(*) from scoped) as total, (select count(distinct number) from held) as present,
-    (select coalesce(sum(documents), 0) from counted) as counted)
+  select count(*) as total, count(*) filter (where found <> '[]') as present,
+    (select coalesce(sum(documents), 0) from counted) as counted
+  from scoped)
 select t.total, t.total - t.present, t.counted, top.value, top.documents
 from totals t left join top on true
 order by top.documents desc, top.value collate "C"
 
 -- name: search_top_values
--- $2 mode, $3 the caller's organisation: of the shared documents and its own, those that $4 (jsonpath) selects; $5
+-- $3 mode, $4 the caller's organisation: of the shared documents and its own, those that $5 (jsonpath) selects; $6
 -- (jsonpath) gives a document's values.
 with scoped as materialized (
-  select row_number() over () as number, jsonb_path_query_array(e.doc, $5::jsonpath) as found
+  select jsonb_path_query_array(e.doc, $6::jsonpath) as found
   from search_entity e
   where e.import_id = any (array(
       select i.id from search_import i
-      where i.mode = $2 and i.state = :import_current and (i.org_id is null or i.org_id = $3)))
-    and e.doc @? $4::jsonpath),
+      where i.mode = $3 and i.state = :import_current and (i.org_id is null or i.org_id = $4)))
+    and e.doc @? $5::jsonpath),
 :search_counted
 
 -- name: search_import_values
--- Of the import $2; $3 (jsonpath) gives a document's values.
+-- Of the import $3; $4 (jsonpath) gives a document's values.
 with scoped as materialized (
-  select row_number() over () as number, jsonb_path_query_array(e.doc, $3::jsonpath) as found
-  from search_entity e where e.import_id = $2),
+  select jsonb_path_query_array(e.doc, $4::jsonpath) as found
+  from search_entity e where e.import_id = $3),
 :search_counted
 
 -- name: search_top_read

@@ -56,7 +56,8 @@ TopValues ReadFieldValues(Session& session, const domain::search::Fields& fields
       if (auto top = ReadStoredTop(tx, fields, question)) return std::move(*top);
     }
     try {
-      return ReadCounted(tx.Exec("search_top_values", question.values_max, question.mode,
+      return ReadCounted(tx.Exec("search_top_values", question.values_max,
+                                 domain::search::IsNumber(question.field->type), question.mode,
                                  question.org_id, domain::search::FilterJsonPath(question.filter),
                                  domain::search::ValuesJsonPath(*question.field)))
           .top;

@@ -63,8 +63,9 @@ void CountField(Session& session, const base::Uuid& import_id, const Fields& fie
                 const Field& field) {
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
     tx.Exec("search_settings", std::to_string(kCountTimeout.count()), kWrites);
-    const CountedValues counted = ReadCounted(tx.Exec(
-        "search_import_values", kTopValuesMax, import_id, domain::search::ValuesJsonPath(field)));
+    const CountedValues counted = ReadCounted(
+        tx.Exec("search_import_values", kTopValuesMax, domain::search::IsNumber(field.type),
+                import_id, domain::search::ValuesJsonPath(field)));
     base::Json top = base::Json::array();
     for (const auto& value : counted.top.values) {
       top.push_back(base::Json::array({value.value, value.count}));
