@@ -1,10 +1,13 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "base/text.h"
 
 template class nlohmann::basic_json<nlohmann::ordered_map>;
 
@@ -288,32 +291,60 @@ class Walker {
   std::size_t at_ = 0;
 };
 
-bool HasKeptNumber(const Json& value) {
-  if (!value.is_structured()) return value.is_binary();
-  return std::any_of(value.begin(), value.end(), HasKeptNumber);
+// As nlohmann writes it.
+std::string Dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void AppendJson(const Json& value, std::string* out) {
-  if (const auto number = NumberText(value)) {
-    out->append(*number);
-  } else if (value.is_object()) {
-    out->push_back('{');
-    for (const auto& [key, member] : value.items()) {
-      if (out->back() != '{') out->push_back(',');
-      out->append(DumpJson(key)).push_back(':');
-      AppendJson(member, out);
-    }
-    out->push_back('}');
-  } else if (value.is_array()) {
-    out->push_back('[');
-    for (const Json& element : value) {
-      if (out->back() != '[') out->push_back(',');
-      AppendJson(element, out);
-    }
-    out->push_back(']');
-  } else {
-    out->append(DumpJson(value));
+// Whether the text stands in a JSON string as it is: printable ASCII, without quotes and
+// backslashes. Looks at every character, so that the compiler makes it look at many at a time.
+bool IsPlain(std::string_view text) {
+  unsigned special = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    special |= static_cast<unsigned>(byte < 0x20) | static_cast<unsigned>(byte >= 0x80) |
+               static_cast<unsigned>(byte == '"') | static_cast<unsigned>(byte == '\\');
   }
+  return special == 0;
+}
+
+// The character of valid UTF-8, of which these bytes alone are written as escapes.
+void AppendEscaped(char c, std::string* out) {
+  constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kLetters = "\"\\bfnrt";
+  if (const auto at = kSpecial.find(c); at != std::string_view::npos) {
+    out->push_back('\\');
+    out->push_back(kLetters[at]);
+  } else if (static_cast<unsigned char>(c) < 0x20) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out->append("\\u00");
+    out->push_back(kDigits[static_cast<unsigned char>(c) >> 4U]);
+    out->push_back(kDigits[static_cast<unsigned char>(c) & 0xfU]);
+  } else {
+    out->push_back(c);
+  }
+}
+
+void AppendArray(const Json& array, std::string* out) {
+  out->push_back('[');
+  bool first = true;
+  for (const Json& element : array) {
+    if (!std::exchange(first, false)) out->push_back(',');
+    AppendJson(element, out);
+  }
+  out->push_back(']');
+}
+
+void AppendObject(const Json& object, std::string* out) {
+  out->push_back('{');
+  bool first = true;
+  for (const auto& [key, member] : object.items()) {
+    if (!std::exchange(first, false)) out->push_back(',');
+    AppendJsonString(key, out);
+    out->push_back(':');
+    AppendJson(member, out);
+  }
+  out->push_back('}');
 }
 
 std::optional<JsonError> Parse(std::string_view text, const std::string_view* apart, Json* out,
@@ -364,13 +395,71 @@ Json ParseJsonOrThrow(std::string_view text) {
   return value;
 }
 
-std::string DumpJson(const Json& value) {
-  if (HasKeptNumber(value)) {
-    std::string text;
-    AppendJson(value, &text);
-    return text;
+Json ReadJsonCell(std::string_view text) {
+  if (text == "null") return nullptr;
+  // A string without escapes, which most cells are.
+  if (text.size() >= 2 && text.front() == '"' && text.find('"', 1) == text.size() - 1 &&
+      text.find('\\') == std::string_view::npos) {
+    return Json(std::string(text.substr(1, text.size() - 2)));
   }
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  JsonLimits limits;
+  limits.keep_numbers = true;
+  Json value;
+  if (const auto error = ParseJson(text, &value, limits)) {
+    throw std::invalid_argument("malformed JSON: " + error->message);
+  }
+  return value;
+}
+
+std::string DumpJson(const Json& value) {
+  std::string text;
+  AppendJson(value, &text);
+  return text;
+}
+
+void AppendJson(const Json& value, std::string* out) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      out->append("null");
+      return;
+    case Json::value_t::boolean:
+      out->append(value.get<bool>() ? "true" : "false");
+      return;
+    case Json::value_t::string:
+      AppendJsonString(value.get_ref<const std::string&>(), out);
+      return;
+    case Json::value_t::number_integer:
+      out->append(std::to_string(value.get<std::int64_t>()));
+      return;
+    case Json::value_t::number_unsigned:
+      out->append(std::to_string(value.get<std::uint64_t>()));
+      return;
+    case Json::value_t::array:
+      return AppendArray(value, out);
+    case Json::value_t::object:
+      return AppendObject(value, out);
+    case Json::value_t::binary:
+      out->append(NumberText(value).value_or("null"));
+      return;
+    case Json::value_t::number_float:
+    case Json::value_t::discarded:
+      out->append(Dump(value));
+      return;
+  }
+}
+
+void AppendJsonString(std::string_view text, std::string* out) {
+  if (IsPlain(text)) {
+    out->push_back('"');
+    out->append(text);
+    out->push_back('"');
+  } else if (IsValidUtf8(text)) {
+    out->push_back('"');
+    for (const char c : text) AppendEscaped(c, out);
+    out->push_back('"');
+  } else {
+    out->append(Dump(Json(std::string(text))));
+  }
 }
 
 JsonText::JsonText(std::string text) : forms_(std::make_shared<Forms>()) {

@@ -66,8 +66,16 @@ std::optional<std::string_view> NumberText(const Json& value);
 // As ParseJson; throws std::invalid_argument with the message. For text that we wrote ourselves.
 Json ParseJsonOrThrow(std::string_view text);
 
+// The value of a cell, which is text that we wrote ourselves, with its numbers as keep_numbers has
+// them. Throws std::invalid_argument as ParseJsonOrThrow.
+Json ReadJsonCell(std::string_view text);
+
 // Compact text. Invalid UTF-8 is replaced, so that it never throws.
 std::string DumpJson(const Json& value);
+// Appends the same.
+void AppendJson(const Json& value, std::string* out);
+// Appends what AppendJson writes of such a string.
+void AppendJsonString(std::string_view text, std::string* out);
 
 // A document as text, as a value, or both: made from one, it becomes the other at the first look.
 // Most of what a row holds is passed through without being read. Copies share what they found: one

@@ -31,11 +31,12 @@ std::optional<std::string> InlineRows(store::Session& session, const base::Uuid&
         store::ReadRunParts(session, run_id, block, from, kReadBytesMax, kReadPartsMax);
     if (parts.empty()) return text + "]";
     for (const store::RunPart& part : parts) {
-      for (const domain::Cells& row : domain::ReadRows(part.rows_json, columns.size())) {
+      domain::ForEachRow(part.rows_json, columns.size(), [&](const base::CellTexts& row) {
+        if (text.size() >= bytes_max) return;
         if (text.size() > 1) text.push_back(',');
         domain::AppendRowObject(columns, row, &text);
-        if (text.size() >= bytes_max) return std::nullopt;
-      }
+      });
+      if (text.size() >= bytes_max) return std::nullopt;
     }
     from = parts.back().part + 1;
   }

@@ -1,5 +1,6 @@
 #include "domain/csv.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -20,14 +21,37 @@ CsvProblem CsvReader::Problem(std::string message) const {
   return {record_.line, std::move(message)};
 }
 
+// How many characters at the start of the piece go into the field as they are. None while a byte
+// order mark may be coming, and none beyond what a record may have.
+std::size_t CsvReader::PlainRun(std::string_view piece) const {
+  if (state_ != State::kPlain && state_ != State::kQuoted) return 0;
+  if (offset_ < kByteOrderMark.size()) return 0;
+  const std::size_t most = std::min(piece.size(), record_bytes_max_ - record_bytes_);
+  std::size_t run = 0;
+  while (run < most && piece[run] != ',' && piece[run] != '"' && piece[run] != '\n' &&
+         piece[run] != '\0') {
+    ++run;
+  }
+  return run;
+}
+
 std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& take) {
-  for (const char c : piece) {
+  while (!piece.empty()) {
+    if (const std::size_t run = PlainRun(piece); run > 0) {
+      field_.append(piece.substr(0, run));
+      offset_ += run;
+      record_bytes_ += run;
+      piece.remove_prefix(run);
+      continue;
+    }
+    const char c = piece.front();
+    piece.remove_prefix(1);
     ++offset_;
     ++record_bytes_;
     if (c == '\n') ++line_;
     if (auto problem = Step(c, take)) return problem;
-    // The mark is not part of the first field.
-    if (offset_ == kByteOrderMark.size() && field_ == kByteOrderMark) {
+    // The mark is not part of a file's first field.
+    if (offset_ == kByteOrderMark.size() && line_ == 1 && field_ == kByteOrderMark) {
       field_.clear();
       state_ = State::kFieldStart;
     }

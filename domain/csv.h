@@ -37,7 +37,8 @@ struct CsvRecord {
 // end to that of the next record.
 class CsvReader {
  public:
-  // `first_line`: the number of the text's first line. `record_bytes_max`: a longer record is a
+  // `first_line`: the number of the text's first line; a byte order mark is one in line 1 alone.
+  // `record_bytes_max`: a longer record is a
   // problem.
   CsvReader(std::int64_t first_line, std::size_t record_bytes_max);
 
@@ -53,6 +54,7 @@ class CsvReader {
  private:
   enum class State { kFieldStart, kPlain, kQuoted, kQuoteInQuoted, kCarriageReturn };
 
+  std::size_t PlainRun(std::string_view piece) const;
   std::optional<CsvProblem> Step(char c, const Take& take);
   std::optional<CsvProblem> EndRecord(const Take& take);
   void EndField();

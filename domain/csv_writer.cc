@@ -13,8 +13,18 @@ bool IsFormula(std::string_view text) {
          !IsDecimalNumber(text);
 }
 
+// Looks at every character, so that the compiler makes it look at many at a time.
+bool NeedsQuotes(std::string_view text) {
+  unsigned special = 0;
+  for (const char c : text) {
+    special |= static_cast<unsigned>(c == ',') | static_cast<unsigned>(c == '"') |
+               static_cast<unsigned>(c == '\r') | static_cast<unsigned>(c == '\n');
+  }
+  return special != 0;
+}
+
 void AppendField(std::string_view text, std::string* out) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  if (!NeedsQuotes(text)) {
     out->append(text);
     return;
   }
@@ -43,22 +53,43 @@ void AppendCell(const base::Json& cell, Formulas formulas, std::string* out) {
   }
 }
 
+// A string without escapes, which most cells are, is not read.
+void AppendCell(std::string_view cell, Formulas formulas, std::string* out) {
+  const bool plain = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"' &&
+                     cell.find('\\') == std::string_view::npos;
+  if (plain) {
+    AppendText(cell.substr(1, cell.size() - 2), formulas, out);
+  } else {
+    AppendCell(base::ReadJsonCell(cell), formulas, out);
+  }
+}
+
 // A record of one empty field would be an empty line, which readers pass over.
 void EndRecord(std::size_t began, std::string* out) {
   if (out->size() == began) out->append("\"\"");
   out->append("\r\n");
 }
 
-}  // namespace
-
-void AppendCsvRecord(const std::vector<base::Json>& cells, std::size_t width, Formulas formulas,
-                     std::string* out) {
+template <typename Row>
+void AppendRecord(const Row& cells, std::size_t width, Formulas formulas, std::string* out) {
   const std::size_t began = out->size();
   for (std::size_t i = 0; i < width; ++i) {
     if (i > 0) out->push_back(',');
     if (i < cells.size()) AppendCell(cells[i], formulas, out);
   }
   EndRecord(began, out);
+}
+
+}  // namespace
+
+void AppendCsvRecord(const std::vector<base::Json>& cells, std::size_t width, Formulas formulas,
+                     std::string* out) {
+  AppendRecord(cells, width, formulas, out);
+}
+
+void AppendCsvTexts(const base::CellTexts& cells, std::size_t width, Formulas formulas,
+                    std::string* out) {
+  AppendRecord(cells, width, formulas, out);
 }
 
 void AppendCsvHeader(const std::vector<std::string>& columns, Formulas formulas, std::string* out) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_rows.h"
 
 // CSV as RFC 4180 has it, for programs and for spreadsheets: UTF-8 without a byte order mark,
 // records ended by CRLF, quotes where they are needed. What is written is read back cell for cell
@@ -19,6 +20,10 @@ enum class Formulas { kAsTheyAre, kDefused };
 // or an array is its JSON text.
 void AppendCsvRecord(const std::vector<base::Json>& cells, std::size_t width, Formulas formulas,
                      std::string* out);
+
+// The same of cells that are JSON texts. Throws std::invalid_argument for one that cannot be read.
+void AppendCsvTexts(const base::CellTexts& cells, std::size_t width, Formulas formulas,
+                    std::string* out);
 
 // The record with the columns' names.
 void AppendCsvHeader(const std::vector<std::string>& columns, Formulas formulas, std::string* out);

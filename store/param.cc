@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "base/crypto.h"
 
@@ -25,21 +26,25 @@ Param::Param(std::string_view text) : text_(text) {
   RefuseNul(text);
 }
 
+Param::Param(std::string&& text) : text_(std::move(text)) {
+  RefuseNul(*text_);
+}
+
 Param::Param(double v) : text_(fmt::format("{}", v)) {}
 
 void ArrayText::Add(std::string_view element) {
   RefuseNul(element);
   Separate();
   text_ += '"';
+  // find_first_of would make a call for each character, and parts of jobs are long.
   std::size_t from = 0;
-  for (;;) {
-    const std::size_t special = element.find_first_of("\"\\", from);
-    text_ += element.substr(from, special - from);
-    if (special == std::string_view::npos) break;
+  for (std::size_t i = 0; i < element.size(); ++i) {
+    if (element[i] != '"' && element[i] != '\\') continue;
+    text_ += element.substr(from, i - from);
     text_ += '\\';
-    text_ += element[special];
-    from = special + 1;
+    from = i;
   }
+  text_ += element.substr(from);
   text_ += '"';
 }
 

@@ -27,6 +27,7 @@ class Param {
   Param(std::nullopt_t) {}
   Param(std::string_view text);
   Param(const std::string& text) : Param(std::string_view(text)) {}
+  Param(std::string&& text);
   Param(const char* text) : Param(std::string_view(text)) {}
   Param(bool v) : text_(v ? "t" : "f") {}
   template <std::integral T>

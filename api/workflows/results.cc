@@ -105,14 +105,14 @@ class FileSource {
   };
 
   static void Append(const State& s, const store::RunPart& part, std::string* text) {
-    for (const domain::Cells& row : domain::ReadRows(part.rows_json, s.columns.size())) {
+    domain::ForEachRow(part.rows_json, s.columns.size(), [&](const base::CellTexts& row) {
       if (s.file.format == ResultFormat::kCsv) {
-        domain::AppendCsvRecord(row, s.columns.size(), s.formulas, text);
+        domain::AppendCsvTexts(row, s.columns.size(), s.formulas, text);
       } else {
         domain::AppendRowObject(s.columns, row, text);
         text->push_back('\n');
       }
-    }
+    });
   }
 
   std::shared_ptr<State> state_;

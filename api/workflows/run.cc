@@ -69,7 +69,7 @@ int PartRowsNow(const Call& call, const Definition& definition) {
     const auto guess = GuessedPace(config, block);
     if (guess == kNoPace) return guess;
     const auto measured =
-        paces.find({std::string(block.type->name), block.specs.value("tier", std::string())});
+        paces.find({domain::JobTypeOf(*block.type), block.specs.value("tier", std::string())});
     return measured == paces.end() ? guess : domain::PaceOf(measured->second, guess);
   };
   return domain::PartRowsOf(definition, rules);

@@ -42,6 +42,7 @@ base::Json SpecsJson(const FindRequest& request) {
   json["providers"] = request.providers;
   json["charge"] = ChargeRuleName(request.charge);
   json["verify_mc"] = request.verify_mc;
+  if (request.short_cells) json["short_cells"] = true;
   return json;
 }
 
@@ -108,6 +109,7 @@ FindRequest ReadFindRequest(std::string_view json) {
     request.charge = ParseChargeRule(stored.at("charge").get_ref<const std::string&>());
     // Requests of the version before have no such price: nothing was verified then.
     request.verify_mc = stored.value("verify_mc", std::int64_t{0});
+    request.short_cells = stored.value("short_cells", false);
     if (const auto rows = stored.find("rows"); rows != stored.end()) {
       for (base::Json& cell : *rows) request.rows.push_back(ReadFindRow(std::move(cell)));
     }

@@ -16,6 +16,9 @@
 //                           "providers": ["a", ..], "charge": "found", "verify_mc": 1000}
 //   job_block.specs_json:  the same without rows
 //
+// Where "short_cells" is true, which only the blocks of runs ask for, the answer has no details but
+// the reason (FoundCell in found.h).
+//
 // A row, which is also the one cell that a runner is given, is a lead (an object), or, where it
 // asks for the same person as an earlier row of the request, [index of that row, lead]. Such a copy
 // is not worked on: its runner answers at once and for nothing, and what reads the job gives it
@@ -45,6 +48,7 @@ struct FindRequest {
   std::vector<std::string> providers;  // ids, in the order to be asked; empty: the configured order
   ChargeRule charge = ChargeRule::kFound;  // as it was configured at the start
   std::int64_t verify_mc = 0;  // the price of a row that verifies the lead's own address
+  bool short_cells = false;    // the caller reads no more of the details than the reason
   std::vector<FindRow> rows;
 };
 

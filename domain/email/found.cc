@@ -278,7 +278,7 @@ std::string_view FoundOutcome(const Found& found) {
   return kNames[static_cast<std::size_t>(found.addresses.front().candidate.status)];
 }
 
-base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bool charged) {
+base::Json ShortFoundCell(FindMode mode, const Person& person, const Found& found) {
   const std::string company_domain = CompanyDomain(person);
   base::Json asked = AskedList(mode, found, company_domain);
   base::Json existing = base::Json::array();
@@ -298,8 +298,14 @@ base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bo
     cell["personal_email"] = std::move(asked);
   }
   cell["error"] = base::OrNull(found.error);
-  base::Json& details = cell["details"] = base::Json::object();
-  details["reason"] = base::OrNull(found.reason);
+  cell["details"] = {{"reason", base::OrNull(found.reason)}};
+  return cell;
+}
+
+base::Json FoundCell(FindMode mode, const Person& person, const Found& found, bool charged) {
+  const std::string company_domain = CompanyDomain(person);
+  base::Json cell = ShortFoundCell(mode, person, found);
+  base::Json& details = cell["details"];
   details["addresses"] = AddressesJson(mode, found, company_domain);
   details["tries"] = TriesJson(found.tries);
   details["domain"] = base::OrNull(company_domain);

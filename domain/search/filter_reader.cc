@@ -87,6 +87,7 @@ FilterError UnknownField(std::string_view name, const Fields& fields) {
 }
 
 Filter AllOf(std::vector<Filter> parts) {
+  if (parts.empty()) return {};
   if (parts.size() == 1) return std::move(parts[0]);
   return {And{std::move(parts)}};
 }

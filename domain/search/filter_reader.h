@@ -118,7 +118,7 @@ inline Filter NotAny(Filter filter) {
   return {std::move(none)};
 }
 
-// `parts` as one filter: itself where there is one.
+// `parts` as one filter: itself where there is one, Everything where there is none.
 Filter AllOf(std::vector<Filter> parts);
 
 }  // namespace vedette::domain::search

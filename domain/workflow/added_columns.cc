@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "domain/row_values.h"
 #include "domain/workflow/cell_value.h"
 
 namespace vedette::domain {
@@ -30,7 +31,12 @@ TextCells Widened(const TextCells& row, std::size_t width) {
 }
 
 bool HasValue(const std::string& cell) {
-  return CellValue(base::ParseJsonOrThrow(cell)).has_value();
+  if (cell == kNullCell) return false;
+  // A string without escapes, which most cells are.
+  const bool plain = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"' &&
+                     cell.find('\\') == std::string::npos;
+  if (plain) return !IsBlank(std::string_view(cell).substr(1, cell.size() - 2));
+  return CellValue(base::ReadJsonCell(cell)).has_value();
 }
 
 base::Json Storable(const base::Json& value) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "domain/name_table.h"
@@ -20,6 +21,19 @@ constexpr std::array kCategories{"source"sv, "transform"sv, "enrich"sv, "output"
 constexpr std::size_t kColumnsNamedMax = 20;
 
 }  // namespace
+
+bool RowFunction::ApplyTexts(const base::CellTexts& row, base::CellTexts* out,
+                             std::vector<std::string>* made) const {
+  Cells cells;
+  cells.reserve(row.size());
+  for (const std::string_view cell : row) cells.push_back(base::ReadJsonCell(cell));
+  const auto applied = Apply(std::move(cells));
+  if (!applied) return false;
+  made->clear();
+  for (const base::Json& cell : *applied) made->push_back(base::DumpJson(cell));
+  out->assign(made->begin(), made->end());
+  return true;
+}
 
 std::string_view FrameName(Frame frame) {
   return NameIn(kFrames, frame);

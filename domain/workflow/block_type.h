@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_rows.h"
 #include "domain/job.h"
 
 // What a block of a workflow is: its words, what it is configured with, which columns it gives, and
@@ -54,6 +55,12 @@ class RowFunction {
   virtual ~RowFunction() = default;
   // The row that comes out, in the order of the output's columns, or nothing: it is dropped.
   virtual std::optional<Cells> Apply(Cells row) const = 0;
+  // The same of a row whose cells are still texts: the row that comes out is in `out`, or false is
+  // returned. A function that passes most cells on reads the others alone; the texts that it writes
+  // itself are in `made`, and `out` points into them. Throws std::invalid_argument for a cell that
+  // cannot be read.
+  virtual bool ApplyTexts(const base::CellTexts& row, base::CellTexts* out,
+                          std::vector<std::string>* made) const;
 };
 
 class LookupRows;     // lookup_rows.h

@@ -16,7 +16,7 @@ class DedupeKeys {
 
   // 16 bytes, equal for rows whose key cells are; nothing where all of them are blank: such a row
   // is kept.
-  std::optional<std::string> KeyOf(const Cells& row) const;
+  std::optional<std::string> KeyOf(const base::CellTexts& row) const;
 
  private:
   std::vector<std::size_t> columns_;

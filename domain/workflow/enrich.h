@@ -13,6 +13,7 @@ namespace vedette::domain {
 
 struct EnrichPlan {
   Columns input;
+  std::vector<std::string> keys;  // of `input`, each as a member of an object begins: "name":
   Columns output;
   Tier tier = Tier::kLow;
   std::vector<WatchedField> fields;
@@ -27,8 +28,9 @@ struct EnrichPlan {
 // `specs` are whole.
 EnrichPlan PlanEnrich(const base::Json& specs, const Columns& input);
 
-// The row's values by column, as the probe is told them: an object.
-base::Json SubjectOf(const EnrichPlan& plan, const TextCells& row);
+// The row's values by column, as the probe is told them: the text of an object, in which each value
+// is as the row has it. Throws std::invalid_argument for a cell that cannot be read.
+std::string SubjectText(const EnrichPlan& plan, const TextCells& row);
 // The row with what was observed; its error is null.
 TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observation& observed);
 // The row as it was, with its error.

@@ -82,7 +82,7 @@ RowLead LeadColumns::LeadOf(const TextCells& row) const {
 
 std::string TextAt(const TextCells& row, std::size_t place) {
   if (place >= row.size()) return "";
-  return CellValue(base::ParseJsonOrThrow(row[place])).value_or(std::string());
+  return CellValue(base::ReadJsonCell(row[place])).value_or(std::string());
 }
 
 std::size_t PlaceOfAddress(const Json& specs, const Columns& input) {

@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "domain/row_values.h"
+#include "domain/workflow/added_columns.h"
+
 namespace vedette::domain {
 namespace {
 
@@ -30,23 +33,32 @@ std::vector<Cells> ReadRows(std::string_view rows_json, std::size_t width) {
   return rows;
 }
 
-void AppendRowObject(const Columns& columns, const Cells& row, std::string* out) {
+void AppendRowObject(const Columns& columns, const base::CellTexts& row, std::string* out) {
   out->push_back('{');
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out->push_back(',');
-    *out += base::DumpJson(columns[i]);
+    base::AppendJsonString(columns[i], out);
     out->push_back(':');
-    *out += i < row.size() ? base::DumpJson(row[i]) : "null";
+    out->append(i < row.size() ? row[i] : kNullCell);
   }
   out->push_back('}');
 }
 
-void RowsWriter::Add(const Cells& row) {
-  part_.rows_json += part_.row_count == 0 ? '[' : ',';
-  part_.rows_json += '[';
-  for (std::size_t i = 0; i < row.size(); ++i) {
+void ForEachRow(std::string_view rows_json, std::size_t width,
+                const std::function<void(const base::CellTexts& row)>& row) {
+  base::ForEachRow(rows_json, [&](base::CellTexts& cells) {
+    cells.resize(width, kNullCell);
+    row(cells);
+  });
+}
+
+// `append` appends the cell of a place.
+template <typename F>
+void RowsWriter::AddRow(std::size_t width, F&& append) {
+  part_.rows_json += part_.row_count == 0 ? "[[" : ",[";
+  for (std::size_t i = 0; i < width; ++i) {
     if (i > 0) part_.rows_json += ',';
-    part_.rows_json += base::DumpJson(row[i]);
+    append(i);
     if (part_.rows_json.size() <= bytes_max_) continue;
     throw PartTooLarge(fmt::format("the rows of a part would take more than {} bytes", bytes_max_));
   }
@@ -54,18 +66,28 @@ void RowsWriter::Add(const Cells& row) {
   ++part_.row_count;
 }
 
+void RowsWriter::Add(const Cells& row) {
+  AddRow(row.size(), [&](std::size_t i) { base::AppendJson(row[i], &part_.rows_json); });
+}
+
+void RowsWriter::Add(const base::CellTexts& row) {
+  AddRow(row.size(), [&](std::size_t i) { part_.rows_json += row[i]; });
+}
+
+void RowsWriter::AddFields(const std::vector<std::string>& fields) {
+  AddRow(fields.size(), [&](std::size_t i) {
+    if (IsBlank(fields[i])) {
+      part_.rows_json += kNullCell;
+    } else {
+      base::AppendJsonString(fields[i], &part_.rows_json);
+    }
+  });
+}
+
 RowsPart RowsWriter::Take() {
   if (part_.row_count == 0) part_.rows_json = "[";
   part_.rows_json += ']';
   return std::exchange(part_, {});
-}
-
-RowsPart ApplyToRows(const RowFunction& function, std::vector<Cells> rows, std::size_t bytes_max) {
-  RowsWriter out(bytes_max);
-  for (Cells& row : rows) {
-    if (const auto made = function.Apply(std::move(row))) out.Add(*made);
-  }
-  return out.Take();
 }
 
 }  // namespace vedette::domain

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_rows.h"
 #include "domain/workflow/block_type.h"
 #include "domain/workflow/payload.h"
 
@@ -23,7 +25,7 @@ class PartTooLarge : public std::runtime_error {
 };
 
 // Appends a row as an object, with every column: {"<column>": cell, ..}.
-void AppendRowObject(const Columns& columns, const Cells& row, std::string* out);
+void AppendRowObject(const Columns& columns, const base::CellTexts& row, std::string* out);
 
 // Gathers the rows of one part.
 class RowsWriter {
@@ -31,18 +33,25 @@ class RowsWriter {
   // `bytes_max`: of the part.
   explicit RowsWriter(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Throws PartTooLarge.
+  // Throw PartTooLarge.
   void Add(const Cells& row);
+  void Add(const base::CellTexts& row);
+  // The fields of a record of a file; a blank one is null.
+  void AddFields(const std::vector<std::string>& fields);
   int row_count() const { return part_.row_count; }
   // The part; the next one begins.
   RowsPart Take();
 
  private:
+  template <typename F>
+  void AddRow(std::size_t width, F&& append);
+
   const std::size_t bytes_max_;
   RowsPart part_;
 };
 
-// The part that the function makes of these rows. Throws PartTooLarge.
-RowsPart ApplyToRows(const RowFunction& function, std::vector<Cells> rows, std::size_t bytes_max);
+// Every row as ReadRows has it, its cells still texts. Throws std::invalid_argument likewise.
+void ForEachRow(std::string_view rows_json, std::size_t width,
+                const std::function<void(const base::CellTexts& row)>& row);
 
 }  // namespace vedette::domain

@@ -1,5 +1,6 @@
 #include "store/jobs/claim.h"
 
+#include <set>
 #include <utility>
 
 #include "store/sql.h"
@@ -16,10 +17,11 @@ ClaimedJobChunk ReadChunk(const pqxx::row& row, const base::Uuid& token, base::T
   return chunk;
 }
 
-void LoadSpecs(Transaction& tx, const std::set<base::Uuid>& known, JobClaim* claim) {
+void LoadSpecs(Transaction& tx, const std::function<bool(const base::Uuid&)>& known,
+               JobClaim* claim) {
   std::set<base::Uuid> wanted;
   for (const ClaimedJobChunk& chunk : claim->chunks) {
-    if (!known.contains(chunk.job_id)) wanted.insert(chunk.job_id);
+    if (!known || !known(chunk.job_id)) wanted.insert(chunk.job_id);
   }
   if (wanted.empty()) return;
   const std::vector<base::Uuid> ids(wanted.begin(), wanted.end());
@@ -90,7 +92,7 @@ JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max) 
 
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
-                        const std::set<base::Uuid>& known) {
+                        const std::function<bool(const base::Uuid&)>& known) {
   Rows<domain::Lane, base::Uuid, int, int> asked;
   for (const JobShare& share : shares) {
     asked.Add(share.lane, share.org_id, share.rank_max, share.chunks_max);

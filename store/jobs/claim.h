@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -98,15 +98,16 @@ inline constexpr int kSuspectPart = -1;
 struct JobClaim {
   base::Timestamp now{};  // by the database's clock
   std::vector<ClaimedJobChunk> chunks;
-  // Of the jobs of these chunks that were not `known`.
+  // Of the jobs of these chunks, but for those that are known.
   std::map<base::Uuid, std::shared_ptr<const JobSpec>> specs;
 };
 
 // In one transaction, committed without waiting for the disk: leases due chunks, makes their jobs
 // and blocks running, loads specs and rows. It waits for no other transaction: a job that is locked
-// is made running by its next claim or record.
+// is made running by its next claim or record. `known`, where it is given, says of a job whether its
+// specs need not be loaded; it is called on this thread.
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
-                        const std::set<base::Uuid>& known);
+                        const std::function<bool(const base::Uuid&)>& known);
 
 }  // namespace vedette::store

@@ -147,12 +147,7 @@ bool OpenParts(Transaction& tx, const base::Uuid& job_id, const Records& records
   for (const JobChunkRecord* record : records) {
     if (IsPartEnd(*record)) blocks.push_back(record->block);
   }
-  if (blocks.empty()) return false;
-  const auto consumers = ReadEach<int>(tx.Exec("job_block_consumers", job_id, blocks));
-  blocks.insert(blocks.end(), consumers.begin(), consumers.end());
-  std::sort(blocks.begin(), blocks.end());
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  return !tx.Exec("parts_open", job_id, blocks).empty();
+  return !blocks.empty() && !tx.Exec("parts_open", job_id, blocks).empty();
 }
 
 // Chunks whose part ended go; the others count one record more.
@@ -291,7 +286,6 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
   AddMonitorRows(tx, clock, job, records);
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
   if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
-  if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
   WriteChunks(tx, records);
   Charge(tx, records, &job);
   JobPurse purse(tx, job.payer);
@@ -303,6 +297,8 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
     const auto raise = EndLockedJob(tx, clock, *ending, &job, &purse);
     result->raise.insert(result->raise.end(), raise.begin(), raise.end());
     result->ended = job.status;
+  } else if (OpenParts(tx, job.id, records)) {
+    result->raise.push_back(Signal::kJobChunk);
   }
   purse.Write();
   // A record that charges nothing began without waiting, and turns out to end or to reserve.

@@ -50,13 +50,13 @@ from unnest($4::smallint[], $5::smallint[], $6::int[]) as u(block, lane, opened)
 cross join lateral generate_series(0, u.opened - 1) as g(part)
 
 -- name: parts_open
--- Opens the next parts of the blocks $2 of the job $1, in order: as many as their windows leave room for and as their
--- inputs have made (domain/block_progress.h says the same). Runs under the job's lock, so that it sees what earlier
+-- Opens the next parts of the blocks $2 of the job $1 and of those that consume them, in order: as many as their windows
+-- leave room for and as their inputs have made (domain/block_progress.h says the same). Runs under the job's lock, so that it sees what earlier
 -- holders of that lock committed.
 with room as (
   select b.job_id, b.block, b.input, b.lane, b.opened, j.org_id, j.waited,
          least(b.part_window - (b.opened - b.parts_done), b.parts_total - b.opened) as n
-  from job j join job_block b on b.job_id = j.id and b.block = any($2::smallint[])
+  from job j join job_block b on b.job_id = j.id and (b.block = any($2::smallint[]) or b.input = any($2::smallint[]))
   where j.id = $1 and j.finished_at is null
 ), ready as (
   select room.*, x.part from room cross join lateral (
@@ -240,9 +240,6 @@ from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int
   as u(block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us)
 where b.job_id = $1 and b.block = u.block
 returning b.block, b.status = :block_completed
-
--- name: job_block_consumers
-select block from job_block where job_id = $1 and input = any($2::smallint[])
 
 -- name: job_chunk_delete
 delete from job_chunk where id = any($1::uuid[])

@@ -5,6 +5,8 @@ import hashlib
 import hmac
 import io
 import json
+import random
+import re
 import urllib.request
 
 import pytest
@@ -76,6 +78,33 @@ def test_every_number_and_phone_comes_back(flows):
     assert [row[1] for row in rows[1:]] == cells + ["'" + cell for cell in harmed]
     lines = download(tenant, done, "?format=ndjson").splitlines()
     assert [json.loads(line)["cell"] for line in lines] == cells + harmed
+
+
+def as_written(cell):
+    """What a file of results has of a cell of a file: a blank one is no value, and no cell begins a formula."""
+    if not cell.strip(" \t\n\r\f\v"):
+        return ""
+    number = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", cell)
+    return "'" + cell if cell[0] in "=+-@\t\r" and not number else cell
+
+
+def test_pythons_reader_reads_back_whatever_was_in_the_file(flows):
+    tenant = flows.organisation()
+    chance = random.Random(20)
+    alphabet = "ab,\"\r\n=+-@\t' 1.e0;\\{[nullü\U0001d11e"
+    cells = [["".join(chance.choices(alphabet, k=chance.randrange(9))) for _ in range(3)] for _ in range(3_000)]
+    cells += [["=" * 60_000, "", ""], ["", '"' * 20_000, "\r\n" * 5_000]]
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([["n", "__proto__", "a,b", "=x"]] + [[str(n), *row] for n, row in enumerate(cells)])
+    workflow = create(tenant, ("read_csv", {}), ("filter", {"conditions": [{"column": "n", "op": "is_not_empty"}]}))
+    handle = upload(tenant, "\ufeff" + out.getvalue())
+    done = run(tenant, workflow, {"specs_override": {"resource_handle_id": handle}})
+    assert ended(tenant, done)["overall_status"] == "completed"
+    rows = read(download(tenant, done))
+    assert rows[0] == ["n", "__proto__", "a,b", "'=x"]
+    assert rows[1:] == [[str(n), *map(as_written, row)] for n, row in enumerate(cells)]
+    objects = [json.loads(line) for line in download(tenant, done, "?format=ndjson").splitlines()]
+    assert [list(it.values())[1:] for it in objects] == [[cell if as_written(cell) else None for cell in row] for row in cells]
 
 
 def test_a_file_goes_through_a_graph_in_order_and_its_receiver_is_told_once(flows, receiver):

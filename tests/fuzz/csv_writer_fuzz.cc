@@ -33,8 +33,17 @@ std::vector<std::string> WrittenAndRead(const std::vector<std::string>& cells,
                                         domain::Formulas formulas) {
   std::string csv;
   domain::AppendCsvHeader({"a"}, formulas, &csv);
+  std::string record;
   domain::AppendCsvRecord(std::vector<base::Json>(cells.begin(), cells.end()), cells.size(),
-                          formulas, &csv);
+                          formulas, &record);
+  // The same of cells that are JSON texts, as the rows of a run are.
+  std::vector<std::string> texts;
+  for (const std::string& cell : cells) texts.push_back(base::DumpJson(base::Json(cell)));
+  std::string of_texts;
+  domain::AppendCsvTexts(base::CellTexts(texts.begin(), texts.end()), cells.size(), formulas,
+                         &of_texts);
+  if (of_texts != record) std::abort();
+  csv += record;
   std::vector<std::vector<std::string>> read;
   const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
     read.push_back(record.fields);

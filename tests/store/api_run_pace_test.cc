@@ -48,6 +48,22 @@ TEST_F(ApiRunPace, PartsGrowWhereRowsWereQuickAndAreSmallAgainWhereTheyWereSlow)
       testing::HasSubstr("vedette_run_rows_total{block=\"enrich_lead\",outcome=\"done\"} 66"));
 }
 
+TEST_F(ApiRunPace, PartsOfALookupFollowItsOwnRowsToo) {
+  ServeLanes("{lookup}");
+  const std::string lookups =
+      NewWorkflow(Chain({WebhookSource(), Block("find_email", {{"verify_emails", false}})}));
+  const auto started = [&] {
+    const std::string run = RunRows(lookups, Json::array({{{"name", "Ada"}}}));
+    return std::stoi(Sql("select part_rows from job where id = '" + run + "'"));
+  };
+  EXPECT_EQ(started(), 3) << "nothing was measured";
+  // What a record of a part writes, of rows that took a millisecond each.
+  EXPECT_EQ(Sql("with u as (update job_block set rows_timed = 3000, rows_took_us = 3000000 "
+                "where block = 1 returning 1) select count(*) from u"),
+            "1");
+  EXPECT_EQ(started(), 256);
+}
+
 TEST_F(ApiRunPace, RowsWithAnErrorAndRowsOfOthersMeasureNothing) {
   probe.SetScript([](const worker::ProbeRequest&) -> worker::ProbeResult {
     return worker::ProbeFailure{"no_page", "there is no page", false, std::nullopt};

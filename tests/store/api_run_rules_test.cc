@@ -221,6 +221,32 @@ TEST_F(ApiRunRules, WhatIsToldFirst) {
   EXPECT_EQ(Ask("POST", "/workflows/run", payload).status, 403) << "and before the query";
 }
 
+TEST_F(ApiRunRules, TheWorkflowIsToldBeforeTheBodyAndOfThatItsSizeItsTypeAndItsForm) {
+  const std::string run = "/workflows/run?workflow_id=";
+  const std::string workflow = run + Free();
+  const auto send = [this](const std::string& target, const std::string& body,
+                           const std::string& type = "application/json") {
+    net::ServerRequest request = Request("POST", target, {{"content-type", type}});
+    request.body = body;
+    request.body_too_large = body == "large";
+    return AskRaw(std::move(request));
+  };
+  EXPECT_EQ(send("/workflows/run", "large").loc(), R"(["query","workflow_id"])");
+  EXPECT_EQ(send(run + base::Uuid::V4().ToString(), "large").status, 404);
+  EXPECT_EQ(send(workflow, "large", "text/plain").status, 413);
+  EXPECT_EQ(send(workflow, "{", "text/plain").status, 415);
+  for (const char* malformed : {"{", "[]", "nothing", R"({"webhook_payload": [}]})"}) {
+    EXPECT_EQ(send(workflow, malformed).status, 400) << malformed;
+  }
+  EXPECT_EQ(send(workflow, R"({"webhook_payload": 1})").type(), "list_type");
+  EXPECT_EQ(send(workflow, R"({"specs_override": 1})").type(), "dict_type");
+  EXPECT_EQ(send(workflow + "&save_json=perhaps", "{}").status, 422);
+  for (const char* nothing : {"", "{}", R"({"specs_override": null, "webhook_payload": null})"}) {
+    EXPECT_EQ(send(workflow, nothing).error(), "missing_payload") << nothing;
+  }
+  EXPECT_EQ(Sql("select count(*) from job"), "0");
+}
+
 TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
   const std::string run = UnderWay();
   const Json live = Live(run);

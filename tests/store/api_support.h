@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -127,6 +129,23 @@ class FakePreviewer final : public api::Previewer {
   api::PreviewOutcome outcome;
 };
 
+// The operating system's clock, until a test holds it at a time. What is measured since boot goes
+// on.
+class TestClock final : public base::Clock {
+ public:
+  base::Timestamp Now() const override {
+    const std::int64_t held = held_us_;
+    return held == kGoes ? own_.Now() : base::Timestamp(std::chrono::microseconds(held));
+  }
+  std::chrono::nanoseconds SinceBoot() const override { return own_.SinceBoot(); }
+  void HoldAt(base::Timestamp time) { held_us_ = time.time_since_epoch().count(); }
+
+ private:
+  static constexpr std::int64_t kGoes = -1;
+  base::SystemClock own_;
+  std::atomic<std::int64_t> held_us_{kGoes};
+};
+
 // The public API over a database of the test's own, without the sockets. The organisation "acme"
 // has every feature unless a test takes it away.
 class ApiTest : public testing::Test {
@@ -175,7 +194,7 @@ class ApiTest : public testing::Test {
   std::string NewMonitor(const base::Json& changes = base::Json::object());
 
   TestDatabase database;
-  base::SystemClock clock;
+  TestClock clock;
   base::Logger log{base::LogLevel::kOff, base::LogFormat::kText};
   metrics::Metrics metrics{"test"};
   config::Config config;

@@ -11,6 +11,7 @@ namespace vedette::worker {
 namespace {
 
 constexpr std::string_view kEmptyRow = "empty_row";
+constexpr std::string_view kNothing = "{}";
 
 class Runner final : public RowRunner {
  public:
@@ -29,12 +30,13 @@ class Runner final : public RowRunner {
   void Start(RowRequest request, std::function<void(RowResult)> done) override {
     ProbeRequest asked;
     try {
-      base::Json subject = domain::SubjectOf(plan_, request.cells);
-      if (subject.empty()) {
+      std::string subject = domain::SubjectText(plan_, request.cells);
+      if (subject == kNothing) {
         done(EndWith(request.cells, {std::string(kEmptyRow), "the row has no value"}));
         return;
       }
       asked.subject = base::JsonText(std::move(subject));
+      if (probe_.probe->ReadsSubject()) asked.subject.Value();  // here, where a fault is the row's
     } catch (const std::exception&) {
       done(RowFailure{"row_unreadable", "the row could not be read", false, std::nullopt});
       return;

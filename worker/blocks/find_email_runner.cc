@@ -291,10 +291,11 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
         if (!known) {
           return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
         }
+        const auto& listed = known->suppressed;
         std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+          if (listed.empty()) return false;
           const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
           return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-            const auto& listed = known->suppressed;
             if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
             parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
             return true;
@@ -428,7 +429,7 @@ RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
   const std::int64_t price_mc = is_own ? std::min(request_.verify_mc, price_mc_) : price_mc_;
   const bool charged = price_mc > 0 && domain::IsCharged(found, request_.charge);
   RowDone done;
-  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, charged))};
+  done.cells = {CellOf(person, found, charged)};
   if (charged) done.charge_mc = price_mc;
   if (found.error == domain::kErrorTimedOut) {
     done.error = RowError{found.error, "The time of the lead was over before a provider had it."};
@@ -436,6 +437,12 @@ RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
     done.error = RowError{found.error, "No provider could be asked."};
   }
   return done;
+}
+
+std::string FindEmailRunner::CellOf(const Person& person, const Found& found, bool charged) const {
+  return base::DumpJson(request_.short_cells
+                            ? domain::ShortFoundCell(request_.mode, person, found)
+                            : domain::FoundCell(request_.mode, person, found, charged));
 }
 
 RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
@@ -447,7 +454,7 @@ RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
   }
   const Found found = domain::FailedFound(error.code);
   RowDone done;
-  done.cells = {base::DumpJson(domain::FoundCell(request_.mode, person, found, false))};
+  done.cells = {CellOf(person, found, false)};
   done.error = std::move(error);
   return done;
 }

@@ -114,6 +114,7 @@ class FindEmailRunner final : public RowRunner {
   // Ends the row, and keeps what it has learnt.
   void End(RowId id, const domain::Found& found, std::vector<domain::FoundAddress> learnt);
   RowDone Done(const domain::Person& person, const domain::Found& found) const;
+  std::string CellOf(const domain::Person& person, const domain::Found& found, bool charged) const;
   bool IsOwn(const Row& row) const;
 
   const Parts parts_;

@@ -33,11 +33,15 @@ class FunctionWork final : public PartWork {
       : function_(std::move(function)), width_(width) {}
 
   PartResult Make(store::Session& /*session*/, const PartRequest& request) const override {
-    auto rows = domain::ReadRows(request.rows_json, width_);
     PartOutput output;
-    output.rows_done = static_cast<int>(rows.size());
-    output.parts.push_back(
-        Made(request.part, domain::ApplyToRows(*function_, std::move(rows), request.bytes_max)));
+    domain::RowsWriter made(request.bytes_max);
+    base::CellTexts applied;
+    std::vector<std::string> texts;
+    domain::ForEachRow(request.rows_json, width_, [&](const base::CellTexts& row) {
+      ++output.rows_done;
+      if (function_->ApplyTexts(row, &applied, &texts)) made.Add(applied);
+    });
+    output.parts.push_back(Made(request.part, made.Take()));
     return output;
   }
 
@@ -52,13 +56,14 @@ class DedupeWork final : public PartWork {
   DedupeWork(domain::DedupeKeys keys, std::size_t width) : keys_(std::move(keys)), width_(width) {}
 
   PartResult Make(store::Session& session, const PartRequest& request) const override {
-    const auto rows = domain::ReadRows(request.rows_json, width_);
+    std::vector<base::CellTexts> rows;
     std::vector<std::optional<std::string>> keys;
     std::vector<std::string> asked;
-    for (const domain::Cells& row : rows) {
+    domain::ForEachRow(request.rows_json, width_, [&](const base::CellTexts& row) {
+      rows.push_back(row);
       keys.push_back(keys_.KeyOf(row));
       if (keys.back()) asked.push_back(*keys.back());
-    }
+    });
     std::set<std::string> seen;
     if (!asked.empty()) {
       seen = store::ReadSeenKeys(session, request.job_id, request.block, asked);
@@ -156,11 +161,7 @@ class ReadCsvWork final : public PartWork {
     };
     domain::CsvReader reader(unit->first_line, request.row_bytes_max);
     const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
-      domain::Cells cells;
-      for (std::string& field : record.fields) {
-        cells.push_back(domain::IsBlank(field) ? base::Json() : base::Json(std::move(field)));
-      }
-      rows.Add(cells);
+      rows.AddFields(record.fields);
       ++output.rows_done;
       if (rows.row_count() == request.part_rows) end_part();
       return std::nullopt;

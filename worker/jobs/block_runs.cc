@@ -17,17 +17,34 @@ bool HasFurtherParts(const store::JobSpec& job) {
 
 }  // namespace
 
-BlockRuns::BlockRuns(const std::vector<RowBlock*>& blocks) {
+std::shared_ptr<const store::JobSpec> KnownJobs::Find(const base::Uuid& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto job = jobs_.find(id);
+  return job == jobs_.end() ? nullptr : job->second;
+}
+
+std::size_t KnownJobs::size() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
+void KnownJobs::Add(std::shared_ptr<const store::JobSpec> job) {
+  const base::Uuid id = job->job_id;
+  const std::lock_guard lock(mutex_);
+  jobs_.emplace(id, std::move(job));
+}
+
+void KnownJobs::Remove(const base::Uuid& id) {
+  const std::lock_guard lock(mutex_);
+  jobs_.erase(id);
+}
+
+BlockRuns::BlockRuns(const std::vector<RowBlock*>& blocks)
+    : known_(std::make_shared<KnownJobs>()) {
   for (RowBlock* block : blocks) {
     const bool is_new = blocks_.emplace(block->type(), block).second;
     base::Assert(is_new, "A type of block is registered once.");
   }
-}
-
-JobSpecs BlockRuns::Jobs() const {
-  JobSpecs specs;
-  for (const auto& [id, job] : jobs_) specs.emplace_hint(specs.end(), id, job.spec);
-  return specs;
 }
 
 BlockRunPtr BlockRuns::Bind(const store::ClaimedJobChunk& chunk, const JobSpecs& loaded) {
@@ -39,6 +56,7 @@ BlockRunPtr BlockRuns::Bind(const store::ClaimedJobChunk& chunk, const JobSpecs&
     used_.push_front(chunk.job_id);
     bytes_ += spec->second->params_json.size();
     job = jobs_.emplace(chunk.job_id, Job{spec->second, {}, used_.begin()}).first;
+    known_->Add(spec->second);
   }
   used_.splice(used_.begin(), used_, job->second.used);
   auto& runs = job->second.runs;
@@ -79,6 +97,7 @@ void BlockRuns::Trim() {
   while (jobs_.size() > kJobsRememberedMax || bytes_ > kJobsRememberedBytesMax) {
     const auto last = jobs_.find(used_.back());
     bytes_ -= last->second.spec->params_json.size();
+    known_->Remove(last->first);
     jobs_.erase(last);
     used_.pop_back();
   }

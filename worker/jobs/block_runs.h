@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,21 @@ using JobSpecs = std::map<base::Uuid, std::shared_ptr<const store::JobSpec>>;
 inline constexpr std::size_t kJobsRememberedMax = 1024;
 inline constexpr std::size_t kJobsRememberedBytesMax = 64 * 1024 * 1024;
 
+// The jobs that BlockRuns remembers, for a claim on a thread of the pool, which looks for the few
+// that it meets: there can be a thousand. Any thread.
+class KnownJobs {
+ public:
+  // Null where the job is not remembered.
+  std::shared_ptr<const store::JobSpec> Find(const base::Uuid& id) const;
+  std::size_t size() const;
+  void Add(std::shared_ptr<const store::JobSpec> job);
+  void Remove(const base::Uuid& id);
+
+ private:
+  mutable std::mutex mutex_;
+  JobSpecs jobs_;
+};
+
 // Binds the blocks of jobs, and remembers the jobs of which further parts may come, so that a claim
 // loads each of them once: those of more than one part, the latest within both limits. Loop thread
 // only. The blocks that are handed in must outlive this object and what it has bound.
@@ -39,8 +55,8 @@ class BlockRuns {
  public:
   explicit BlockRuns(const std::vector<RowBlock*>& blocks);
 
-  // The jobs that are remembered.
-  JobSpecs Jobs() const;
+  // The jobs that are remembered, now and later.
+  std::shared_ptr<const KnownJobs> Known() const { return known_; }
 
   // The block of the claimed chunk; null where this process has no block of its type, although
   // another binary may have one. `loaded` has the jobs that the claim brought.
@@ -61,6 +77,7 @@ class BlockRuns {
 
   std::map<std::string, RowBlock*, std::less<>> blocks_;  // by type
   std::map<base::Uuid, Job> jobs_;
+  const std::shared_ptr<KnownJobs> known_;  // those of jobs_
   std::list<base::Uuid> used_;  // of jobs_, the latest first
   std::size_t bytes_ = 0;       // of the params of jobs_
 };

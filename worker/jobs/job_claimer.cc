@@ -110,17 +110,17 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
 
 JobClaimer::Run::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
   return [shares = std::move(shares), token = base::Uuid::V4(), lease = config_.worker.lease_ms,
-          known = hooks_.known(), began = run_began_](store::Session& session) -> Found {
-    std::set<base::Uuid> ids;
-    for (const auto& [id, spec] : known) ids.insert(ids.end(), id);
-    Claimed claimed = Load(store::ClaimJobChunks(session, shares, token, lease, ids), known);
+          known = hooks_.known, began = run_began_](store::Session& session) -> Found {
+    const auto is_known = [&known](const base::Uuid& id) { return known->Find(id) != nullptr; };
+    Claimed claimed =
+        Load(store::ClaimJobChunks(session, shares, token, lease, is_known), *known);
     claimed.began = began;
     return claimed;
   };
 }
 
 // On the pool's thread: parts can be large.
-JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const JobSpecs& known) {
+JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const KnownJobs& known) {
   Claimed out;
   out.now = claim.now;
   out.specs = std::move(claim.specs);
@@ -131,11 +131,10 @@ JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const JobSpecs& know
       continue;
     }
     const auto spec = out.specs.find(chunk.job_id);
-    const auto of_known = known.find(chunk.job_id);
     if (spec != out.specs.end()) {
       loaded.rows = ReadPart(chunk, *spec->second, claim.now);
-    } else if (of_known != known.end()) {
-      loaded.rows = ReadPart(chunk, *of_known->second, claim.now);
+    } else if (const auto of_known = known.Find(chunk.job_id)) {
+      loaded.rows = ReadPart(chunk, *of_known, claim.now);
     } else {
       loaded.rows = UnreadablePart{"the specs of a job could not be read"};
     }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <variant>
 #include <vector>
@@ -40,8 +41,8 @@ class JobClaimer {
     JobSpecs specs;                    // of their jobs, but for those that were remembered
   };
   struct Hooks {
-    // The jobs whose specs need not be loaded.
-    std::function<JobSpecs()> known;
+    // The jobs whose specs need not be loaded. None is forgotten while a claim is under way.
+    std::shared_ptr<const KnownJobs> known;
     // Chunks were claimed, perhaps none. Called also during a drain, with those of the claim that
     // was under way when it began.
     std::function<void(Claimed)> claimed;
@@ -67,7 +68,7 @@ class JobClaimer {
   using Found = std::variant<store::JobWalk, Claimed>;
   using Run = work::Step<Found>;
 
-  static Claimed Load(store::JobClaim claim, const JobSpecs& known);
+  static Claimed Load(store::JobClaim claim, const KnownJobs& known);
   bool HasRoom(domain::Lane lane) const;
   bool MoreOrganisations() const;
   Run::Job Begin();

@@ -36,7 +36,7 @@ JobPipeline::JobPipeline(base::EventLoop& loop, store::Pool& pool, store::Signal
       serial_(loop, pool, log, config.worker.claims_max, slot, SerialHooks()),
       claimer_(loop, pool, clock, log, config, ServedLanes(config), holdings_,
                std::uniform_real_distribution<double>()(random_),
-               {.known = [this] { return runs_.Jobs(); },
+               {.known = runs_.Known(),
                 .claimed = [this](JobClaimer::Claimed claimed) { OnClaimed(std::move(claimed)); }}),
       put_back_(loop, pool, log, {.failed = "putting job chunks back failed"},
                 PutBackHooks(signals)),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_rows.h"
 
 namespace vedette::worker {
 namespace {
@@ -35,9 +36,9 @@ Cells ToCells(const base::Json& row) {
 // The rows of an input part. A row that its job's end left without an output is null.
 std::vector<JobRow> FromInput(const std::string& rows_json) {
   std::vector<JobRow> rows;
-  for (const base::Json& row : Parse(rows_json)) {
-    if (row.is_array()) rows.emplace_back().cells = ToCells(row);
-  }
+  base::ForEachRow(rows_json, [&rows](const base::CellTexts& cells) {
+    rows.emplace_back().cells.assign(cells.begin(), cells.end());
+  });
   return rows;
 }
 

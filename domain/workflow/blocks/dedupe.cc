@@ -40,11 +40,11 @@ DedupeKeys::DedupeKeys(const Json& specs, const Columns& input) {
   std::iota(columns_.begin(), columns_.end(), std::size_t{0});
 }
 
-std::optional<std::string> DedupeKeys::KeyOf(const Cells& row) const {
+std::optional<std::string> DedupeKeys::KeyOf(const base::CellTexts& row) const {
   std::string key;
   bool any = false;
   for (const std::size_t column : columns_) {
-    const auto value = CellValue(row.at(column));
+    const auto value = CellValue(base::ReadJsonCell(row.at(column)));
     any = any || value.has_value();
     AppendKeyPart(value, &key);
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "domain/workflow/blocks/blocks.h"
-#include "domain/workflow/cell_value.h"
 
 namespace vedette::domain {
 namespace {
@@ -64,6 +63,7 @@ EnrichPlan PlanEnrich(const Json& specs, const Columns& input) {
   EnrichPlan plan;
   plan.input = input;
   plan.output = input;
+  for (const std::string& name : input) plan.keys.push_back(base::DumpJson(name) + ':');
   plan.tier = ParseTier(specs.at("tier").get_ref<const std::string&>()).value_or(Tier::kLow);
   if (specs.at("research_plan").is_string()) {
     plan.research_plan = specs.at("research_plan").get<std::string>();
@@ -80,13 +80,14 @@ EnrichPlan PlanEnrich(const Json& specs, const Columns& input) {
   return plan;
 }
 
-Json SubjectOf(const EnrichPlan& plan, const TextCells& row) {
-  Json subject = Json::object();
-  for (std::size_t i = 0; i < plan.input.size() && i < row.size(); ++i) {
-    Json value = base::ParseJsonOrThrow(row[i]);
-    if (CellValue(value)) subject[plan.input[i]] = std::move(value);
+std::string SubjectText(const EnrichPlan& plan, const TextCells& row) {
+  std::string subject = "{";
+  for (std::size_t i = 0; i < plan.keys.size() && i < row.size(); ++i) {
+    if (!HasValue(row[i])) continue;
+    if (subject.size() > 1) subject.push_back(',');
+    subject.append(plan.keys[i]).append(row[i]);
   }
-  return subject;
+  return subject + '}';
 }
 
 TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observation& observed) {

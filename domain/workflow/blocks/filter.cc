@@ -148,18 +148,33 @@ class Filter final : public RowFunction {
   }
 
   std::optional<Cells> Apply(Cells row) const override {
-    const auto holds = [&](const Condition& condition) {
-      return Holds(condition, ValueOf(row.at(condition.column), case_));
-    };
-    const bool keep = match_ == Match::kAny
-                          ? std::any_of(conditions_.begin(), conditions_.end(), holds)
-                          : std::all_of(conditions_.begin(), conditions_.end(), holds);
-    if (!keep) return std::nullopt;
+    if (!Keeps([&row](std::size_t column) -> const Json& { return row.at(column); })) {
+      return std::nullopt;
+    }
     return row;
+  }
+
+  bool ApplyTexts(const base::CellTexts& row, base::CellTexts* out,
+                  std::vector<std::string>* /*made*/) const override {
+    if (!Keeps([&row](std::size_t column) { return base::ReadJsonCell(row.at(column)); })) {
+      return false;
+    }
+    *out = row;
+    return true;
   }
 
  private:
   enum class Match { kAll, kAny };
+
+  // `cell_at` gives the cell of a column.
+  template <typename F>
+  bool Keeps(F&& cell_at) const {
+    const auto holds = [&](const Condition& condition) {
+      return Holds(condition, ValueOf(cell_at(condition.column), case_));
+    };
+    return match_ == Match::kAny ? std::any_of(conditions_.begin(), conditions_.end(), holds)
+                                 : std::all_of(conditions_.begin(), conditions_.end(), holds);
+  }
 
   const Match match_;
   const Case case_;

@@ -89,6 +89,7 @@ class FindEmail final : public LookupRows {
 
   std::string RequestJson(const LookupTerms& terms) const override {
     FindRequest request = request_;
+    request.short_cells = true;
     request.charge = terms.charge;
     request.verify_mc = terms.verify_mc;
     return FindSpecsJson(request);

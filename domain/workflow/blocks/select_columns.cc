@@ -54,6 +54,13 @@ class SelectColumns final : public RowFunction {
     return output;
   }
 
+  bool ApplyTexts(const base::CellTexts& row, base::CellTexts* out,
+                  std::vector<std::string>* /*made*/) const override {
+    out->clear();
+    for (const std::size_t column : from_) out->push_back(row.at(column));
+    return true;
+  }
+
  private:
   std::vector<std::size_t> from_;  // a column may be there twice, under two names
 };

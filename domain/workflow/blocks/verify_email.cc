@@ -34,6 +34,7 @@ class VerifyEmail final : public LookupRows {
 
   std::string RequestJson(const LookupTerms& terms) const override {
     FindRequest request;
+    request.short_cells = true;
     request.charge = terms.charge;
     request.verify_mc = terms.verify_mc;
     return FindSpecsJson(request);

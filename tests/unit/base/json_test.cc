@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -204,6 +206,56 @@ TEST(ParseJsonOrThrow, ThrowsWithTheReason) {
 
 TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
   EXPECT_EQ(DumpJson(Json("a\xff")), "\"a\xEF\xBF\xBD\"");
+}
+
+// The library's own writer says what is right.
+TEST(DumpJson, WritesAsTheLibraryDoes) {
+  const auto by_library = [](const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string every;
+  for (int c = 0; c < 0x80; ++c) every.push_back(static_cast<char>(c));
+  for (const std::string& text :
+       {std::string(), std::string("plain"), every,
+        std::string("\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80"), std::string("\xed\xa0\x80"),
+        std::string("cut \xe2\x82"), std::string("\xc3\xb6\n\"\\"), std::string("\xff\n")}) {
+    EXPECT_EQ(DumpJson(Json(text)), by_library(Json(text)));
+    const Json object{{text, Json::array({text, nullptr, true, false})}};
+    EXPECT_EQ(DumpJson(object), by_library(object));
+  }
+  for (const char c : every) {
+    const Json one(std::string(1, c));
+    EXPECT_EQ(DumpJson(one), by_library(one));
+  }
+  for (const Json& value :
+       {Json(nullptr), Json(true), Json(0), Json(-1),
+        Json(std::numeric_limits<std::int64_t>::min()),
+        Json(std::numeric_limits<std::uint64_t>::max()), Json(1.5), Json(1.0), Json(-0.0),
+        Json(1e300), Json::array(), Json::object(),
+        Json::array({1, Json::array({Json::object(), "x"})}), Json{{"a", {{"b", {1, 2}}}}}}) {
+    EXPECT_EQ(DumpJson(value), by_library(value));
+  }
+}
+
+TEST(AppendJson, AddsToWhatIsThere) {
+  std::string text = "[";
+  AppendJson(Json{{"a", 1}}, &text);
+  text += ',';
+  AppendJsonString("say \"hi\"", &text);
+  EXPECT_EQ(text, R"([{"a":1},"say \"hi\"")");
+}
+
+TEST(ReadJsonCell, IsWhatTheParserReadsWithItsNumbersKept) {
+  for (const std::string text :
+       {"null", "\"\"", "\"a b\"", R"("a\"b")", R"("\\")", R"("\u00f6")", "true", "-7", "1.50",
+        "12345678901234567890123", R"({"a":[1,"]"]})", "[]"}) {
+    Json parsed;
+    ASSERT_FALSE(ParseJson(text, &parsed, {.keep_numbers = true})) << text;
+    EXPECT_EQ(ReadJsonCell(text), parsed) << text;
+  }
+  for (const char* text : {"", "\"", "nul", "[1", R"("a" "b")", R"("\u0000")"}) {
+    EXPECT_THROW(ReadJsonCell(text), std::invalid_argument) << text;
+  }
 }
 
 TEST(JsonText, BecomesTheOtherFormAtTheFirstLook) {

@@ -105,6 +105,33 @@ TEST(Csv, ARecordIsBounded) {
   EXPECT_EQ(read.problem->line, 2);
 }
 
+TEST(Csv, TheBoundOfARecordIsOneByteWhateverThePieces) {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1} << 20}) {
+    for (const char* quote : {"", "\""}) {
+      const auto record = [quote](std::size_t bytes) {
+        return std::string("a\n") + quote +
+               std::string(bytes - 2 * std::string(quote).size(), 'x') + quote;
+      };
+      EXPECT_FALSE(ReadCsv(record(1000), piece).problem) << piece;
+      const Read over = ReadCsv(record(1001), piece);
+      ASSERT_TRUE(over.problem) << piece;
+      EXPECT_TRUE(over.problem->too_long);
+    }
+  }
+}
+
+// A part of a file begins with a record of its own, which may have any characters.
+TEST(Csv, AByteOrderMarkIsOneInTheFirstLineAlone) {
+  std::vector<Fields> records;
+  const auto take = [&records](CsvRecord& record) -> std::optional<CsvProblem> {
+    records.push_back(record.fields);
+    return std::nullopt;
+  };
+  CsvReader reader(2, 1000);
+  EXPECT_FALSE(reader.Feed("\xef\xbb\xbf,1\n", take));
+  EXPECT_EQ(records, std::vector<Fields>{(Fields{"\xef\xbb\xbf", "1"})});
+}
+
 TEST(Csv, KnowsLinesAndEndsOfRecords) {
   const Read read = ReadCsv("h\n\"a\nb\"\n\nc\n");
   EXPECT_EQ(read.lines, (std::vector<std::int64_t>{1, 2, 5}));

@@ -52,6 +52,15 @@ TEST(Found, TheBestAddressComesFirst) {
   EXPECT_EQ(FoundOutcome(found), "ok");
 }
 
+TEST(Found, AShortCellHasOfTheDetailsTheReasonAlone) {
+  for (const FindMode mode : {kProfessional, FindMode::kPersonal}) {
+    const Found found = Worked({Seen("b@acme.com", AddressStatus::kUnknown, 7)});
+    base::Json whole = Cell(mode, Ann(), found);
+    whole["details"] = {{"reason", whole.at("details").at("reason")}};
+    EXPECT_EQ(base::DumpJson(ShortFoundCell(mode, Ann(), found)), base::DumpJson(whole));
+  }
+}
+
 TEST(Found, EveryMemberOfTheDetailsIsThere) {
   const Found found = Worked({Seen("b@acme.com", AddressStatus::kUnknown, 7)});
   EXPECT_EQ(base::DumpJson(Cell(kProfessional, Ann(), found).at("details")),

@@ -44,7 +44,8 @@ TEST(ReadPart, TakesTheRowsOfTheInputPartAndSkipsThoseThatWereNotRecorded) {
   chunk.rows_json = R"([["a", {"b": 12345678901234567890123}], null, ["c", null]])";
   const auto rows = Read(chunk);
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].cells, (Cells{R"("a")", R"({"b":12345678901234567890123})"}));
+  EXPECT_EQ(rows[0].cells, (Cells{R"("a")", R"({"b": 12345678901234567890123})"}))
+      << "a cell stays the text that it was";
   EXPECT_EQ(rows[1].cells, (Cells{R"("c")", "null"}));
 }
 

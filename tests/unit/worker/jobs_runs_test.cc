@@ -47,14 +47,14 @@ class BlockRunsTest : public testing::Test {
 TEST_F(BlockRunsTest, ABlockOfManyPartsIsBoundOnceAndItsJobRemembered) {
   const BlockRunPtr first = runs.Bind(Chunk(1), Job(1, 2));
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(runs.Jobs().size(), 1U);
+  EXPECT_EQ(runs.Known()->size(), 1U);
   EXPECT_EQ(runs.Bind(Chunk(1), {}), first);
   EXPECT_EQ(block.bound, 1);
 }
 
 TEST_F(BlockRunsTest, AJobOfOnePartIsNotRemembered) {
   EXPECT_NE(runs.Bind(Chunk(1), Job(1, 1)), nullptr);
-  EXPECT_TRUE(runs.Jobs().empty());
+  EXPECT_EQ(runs.Known()->size(), 0U);
 }
 
 TEST_F(BlockRunsTest, AnUnknownTypeHasNoRunAndBadSpecsHaveTheSentence) {
@@ -73,9 +73,9 @@ TEST_F(BlockRunsTest, G11_TheLeastRecentlyUsedJobsAreForgotten) {
     runs.Bind(Chunk(1), {});
   }
   runs.Trim();
-  EXPECT_EQ(runs.Jobs().size(), kJobsRememberedMax);
-  EXPECT_TRUE(runs.Jobs().contains(Id(1)));
-  EXPECT_FALSE(runs.Jobs().contains(Id(2)));
+  EXPECT_EQ(runs.Known()->size(), kJobsRememberedMax);
+  EXPECT_NE(runs.Known()->Find(Id(1)), nullptr);
+  EXPECT_EQ(runs.Known()->Find(Id(2)), nullptr);
 }
 
 TEST_F(BlockRunsTest, G11_JobsWithLargeParamsAreForgottenByTheirBytes) {
@@ -87,8 +87,8 @@ TEST_F(BlockRunsTest, G11_JobsWithLargeParamsAreForgottenByTheirBytes) {
     runs.Bind(Chunk(i), {{Id(i), job}});
   }
   runs.Trim();
-  EXPECT_EQ(runs.Jobs().size(), 4U);
-  EXPECT_TRUE(runs.Jobs().contains(Id(6)));
+  EXPECT_EQ(runs.Known()->size(), 4U);
+  EXPECT_NE(runs.Known()->Find(Id(6)), nullptr);
 }
 
 }  // namespace

@@ -17,8 +17,30 @@ std::string BindErrorOf(const std::string& block, const Json& specs) {
   return domain::BindErrorOf(block, specs, kInput);
 }
 
+std::vector<std::string> TextsOf(const Cells& row) {
+  std::vector<std::string> texts;
+  for (const Json& cell : row) texts.push_back(base::DumpJson(cell));
+  return texts;
+}
+
+// What the block makes of a row, the same whether its cells are values or texts.
 std::optional<Cells> Apply(const std::string& block, const Json& specs, const Cells& row) {
-  return FindBlockType(block)->make(Whole(block, specs), kInput)->Apply(row);
+  const auto function = FindBlockType(block)->make(Whole(block, specs), kInput);
+  auto applied = function->Apply(row);
+  std::vector<std::string> made;
+  base::CellTexts out;
+  const std::vector<std::string> given = TextsOf(row);
+  const bool kept = function->ApplyTexts(base::CellTexts(given.begin(), given.end()), &out, &made);
+  EXPECT_EQ(kept, applied.has_value()) << "of values and of texts";
+  if (kept && applied) {
+    EXPECT_EQ(std::vector<std::string>(out.begin(), out.end()), TextsOf(*applied));
+  }
+  return applied;
+}
+
+std::optional<std::string> KeyOf(const DedupeKeys& keys, const Cells& row) {
+  const std::vector<std::string> given = TextsOf(row);
+  return keys.KeyOf(base::CellTexts(given.begin(), given.end()));
 }
 
 // Whether a row with this cell in "age" is kept.
@@ -116,15 +138,15 @@ TEST(SelectColumnsBlock, KeepsOrdersAndRenames) {
 
 TEST(DedupeBlock, KeysAreEqualWhereTheCellsAre) {
   const DedupeKeys keys(Whole("dedupe", {{"columns", {"name", "age"}}}), kInput);
-  const auto key = keys.KeyOf({"Ada", 1, "x"});
+  const auto key = KeyOf(keys, {"Ada", 1, "x"});
   ASSERT_TRUE(key);
   EXPECT_EQ(key->size(), 16U);
-  EXPECT_EQ(keys.KeyOf({" Ada", "1", "y"}), key);
-  EXPECT_NE(keys.KeyOf({"Ada1", nullptr, "x"}), keys.KeyOf({"Ada", 1, "x"}));
-  EXPECT_NE(keys.KeyOf({nullptr, "Ada", "x"}), keys.KeyOf({"Ada", nullptr, "x"}));
-  EXPECT_FALSE(keys.KeyOf({"", nullptr, "x"})) << "rows whose key cells are all blank are kept";
+  EXPECT_EQ(KeyOf(keys, {" Ada", "1", "y"}), key);
+  EXPECT_NE(KeyOf(keys, {"Ada1", nullptr, "x"}), KeyOf(keys, {"Ada", 1, "x"}));
+  EXPECT_NE(KeyOf(keys, {nullptr, "Ada", "x"}), KeyOf(keys, {"Ada", nullptr, "x"}));
+  EXPECT_FALSE(KeyOf(keys, {"", nullptr, "x"})) << "rows whose key cells are all blank are kept";
   const DedupeKeys all(Whole("dedupe", Json::object()), kInput);
-  EXPECT_NE(all.KeyOf({"Ada", 1, "x"}), all.KeyOf({"Ada", 1, "y"}));
+  EXPECT_NE(KeyOf(all, {"Ada", 1, "x"}), KeyOf(all, {"Ada", 1, "y"}));
   EXPECT_THAT(BindErrorOf("dedupe", {{"columns", Json::array({"nope"})}}),
               HasSubstr("column nope"));
 }
@@ -142,7 +164,10 @@ TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {
             (TextCells{"\"Ada\"", "36", "null", "\"poet\"",
                        R"(["https://a.example","https://b.example"])", "5.0", "null"}));
   EXPECT_EQ(EnrichedRow(plan, {"\"Ada\""}, observed)[1], "37") << "a short row is filled up";
-  EXPECT_EQ(SubjectOf(plan, row), (Json{{"name", "Ada"}, {"age", 36}}));
+  EXPECT_EQ(SubjectText(plan, row), R"({"name":"Ada","age":36})");
+  EXPECT_EQ(SubjectText(plan, {R"("a\"b")", "1.50", R"({"x": [2]})"}),
+            R"({"name":"a\"b","age":1.50,"tags":{"x": [2]}})");
+  EXPECT_EQ(SubjectText(plan, {R"(" ")", R"("\t")", "null"}), "{}") << "what is blank is no value";
   const TextCells failed = FailedRow(plan, row, "timeout: too slow");
   EXPECT_EQ(failed.back(), "\"timeout: too slow\"");
   EXPECT_EQ(failed[1], "36");

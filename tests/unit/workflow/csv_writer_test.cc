@@ -11,9 +11,15 @@ namespace {
 
 using base::Json;
 
+// The record, the same whether its cells are values or texts.
 std::string Written(const std::vector<Json>& cells, Formulas formulas = Formulas::kDefused) {
   std::string out;
   AppendCsvRecord(cells, cells.size(), formulas, &out);
+  std::vector<std::string> texts;
+  for (const Json& cell : cells) texts.push_back(base::DumpJson(cell));
+  std::string of_texts;
+  AppendCsvTexts(base::CellTexts(texts.begin(), texts.end()), cells.size(), formulas, &of_texts);
+  EXPECT_EQ(of_texts, out);
   return out;
 }
 

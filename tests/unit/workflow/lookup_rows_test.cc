@@ -134,8 +134,10 @@ TEST(LookupRows, WhatIsAskedIsFixedAtTheStartOfTheRun) {
   EXPECT_EQ(asked.providers, (std::vector<std::string>{"b", "a"}));
   EXPECT_EQ(asked.charge, ChargeRule::kOk);
   EXPECT_EQ(asked.verify_mc, 250);
+  EXPECT_TRUE(asked.short_cells) << "details that no column shows are not written";
   const auto verify = ReadFindRequest(Make("verify_email", {"email"})->RequestJson(terms));
   EXPECT_TRUE(verify.verify_emails);
+  EXPECT_TRUE(verify.short_cells);
   EXPECT_EQ(verify.mode, FindMode::kProfessional);
   const auto age = ReadPeopleRequest(Make("verify_age", {"name"})->RequestJson(terms));
   EXPECT_EQ(age.minimum_age, 18);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+// Rows as parts of jobs have them: a JSON array of arrays. Most cells of a row are only passed on,
+// so that each stays text until somebody looks into it (ReadJsonCell). Pure; any thread.
+namespace vedette::base {
+
+// The cells of one row, each a JSON text that points into the text of the rows.
+using CellTexts = std::vector<std::string_view>;
+
+// Calls `row` for every element that is an array; what else stands there (null: a row that was not
+// recorded) is passed over. The cells are valid during the call, their text as long as `text` is;
+// `row` may take or change the vector. Throws std::invalid_argument for what is no array of arrays;
+// what stands inside a cell is not judged, as the database has done that.
+void ForEachRow(std::string_view text, const std::function<void(CellTexts& row)>& row);
+
+}  // namespace vedette::base
