@@ -17,8 +17,8 @@ using domain::Finding;
 using domain::FindingKind;
 using domain::Subject;
 using domain::SubjectKind;
-using testing::ElementsAre;
 using test::Said;
+using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::size_t Entities(const std::vector<Finding>& findings) {
