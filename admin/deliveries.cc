@@ -61,7 +61,9 @@ rest::Reply PostReplay(const Parts& parts, store::Session& session, const Call& 
     case store::ReplayOutcome::kNotFound:
       return rest::NotFound("delivery");
     case store::ReplayOutcome::kNotDead:
-      return rest::ErrorReply(409, "not_dead", "only a dead delivery can be replayed");
+      return rest::ErrorReply(409, "not_dead",
+                              "only a dead delivery can be replayed; `send` tries a pending one "
+                              "now and sends a delivered one again");
     case store::ReplayOutcome::kDone:
       break;
   }
@@ -80,7 +82,8 @@ rest::Reply PostSendNow(const Parts& parts, store::Session& session, const Call&
     case Outcome::kNotFound:
       return rest::NotFound("delivery");
     case Outcome::kBeingSent:
-      return rest::ErrorReply(409, "being_sent", "an attempt is under way");
+      return rest::ErrorReply(409, "being_sent",
+                              "an attempt is under way: look in a few seconds what came of it");
     case Outcome::kNoReceiver:
       return rest::ErrorReply(409, "no_receiver",
                               "there is no webhook_url any more that it could go to");

@@ -78,6 +78,11 @@ rest::Reply GetMonitors(const Parts&, store::Session& session, const Call& call)
   filter.scope.org_id = input.Id("org_id");
   filter.text = input.Text("q");
   if (filter.text && filter.text->empty()) filter.text.reset();
+  filter.run_id = input.Text("run_id");
+  if (filter.run_id && filter.run_id->empty()) filter.run_id.reset();
+  if (filter.run_id && (!filter.scope.org_id || filter.text)) {
+    input.Refuse("run_id", "value_error", "Give org_id beside run_id, and no q");
+  }
   if (const auto status = input.Text("status"); status && !status->empty()) {
     if (const auto parsed = domain::ParseMonitorStatus(*status)) {
       filter.statuses.push_back(*parsed);

@@ -90,8 +90,8 @@ rest::Reply PostTrigger(const Parts& parts, store::Session& session, const Call&
     return rest::ErrorReply(409, fmt::format("monitor_{}", status),
                             fmt::format("the monitor is {}: it cannot be triggered", status));
   }
-  parts.signals.Raise(store::Signal::kChunk);
-  parts.signals.Raise(store::Signal::kDue);
+  if (outcome.raise) parts.signals.Raise(*outcome.raise);
+  store::ConfirmTrigger(session);
   return rest::JsonReply(202, {{"monitor_id", call.ids[0].ToString()},
                                {"tick_id", outcome.tick_id},
                                {"rows", outcome.rows},

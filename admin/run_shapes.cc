@@ -38,6 +38,7 @@ void AddGraph(const RunShown& shown, std::size_t block, base::Json* json) {
   }
   if (unfinished && shown.run.finished_at) (*json)["status"] = "cancelled";
   (*json)["block_id"] = in_graph.id;
+  (*json)["type"] = in_graph.name;  // a lookup's own is that of its runner, "row_find_email"
   (*json)["sequence_number"] = in_graph.sequence_number;
   (*json)["previous_block_ids"] = std::move(previous);
   (*json)["progress_percentage"] = PerMilleOf(shown, block) / kPerMilleInPercent;

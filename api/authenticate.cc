@@ -163,7 +163,8 @@ std::optional<rest::Reply> JudgeRate(const Parts& parts, const store::RequestCou
 std::optional<rest::Reply> JudgeCaller(const store::Authentication& found, const Route& route) {
   const store::Caller& caller = found.caller;
   if (caller.organisation_locked) {
-    return rest::ErrorReply(403, "organisation_locked", "your organisation is locked");
+    return rest::ErrorReply(403, "organisation_locked",
+                            "your organisation is locked: ask the operator why");
   }
   if (!found.user_known.value_or(true)) {
     return rest::ErrorReply(403, "unknown_user",
@@ -177,7 +178,8 @@ std::optional<rest::Reply> JudgeCaller(const store::Authentication& found, const
   if (!route.feature.empty() && !caller.Has(route.feature)) {
     return rest::ErrorReply(
         403, "feature_not_enabled",
-        fmt::format("the feature {} is not enabled for your organisation", route.feature));
+        fmt::format("the feature {} is not enabled for your organisation: ask the operator for it",
+                    route.feature));
   }
   return std::nullopt;
 }

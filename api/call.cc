@@ -103,9 +103,10 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::string targ
 std::optional<rest::Reply> CheckFeature(const Call& call, bool needed, std::string_view feature,
                                         std::string_view what) {
   if (!needed || call.caller.Has(feature)) return std::nullopt;
-  return rest::ErrorReply(403, "feature_not_enabled",
-                          std::string(what) + " needs the feature " + std::string(feature) +
-                              ", which is not enabled for your organisation");
+  return rest::ErrorReply(
+      403, "feature_not_enabled",
+      std::string(what) + " needs the feature " + std::string(feature) +
+          ", which is not enabled for your organisation: ask the operator for it");
 }
 
 }  // namespace vedette::api

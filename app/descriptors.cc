@@ -22,7 +22,7 @@ DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Ro
   need.rest = kRest;
   if (has(Role::kApi)) {
     need.servers += config.api.connections_max;
-    need.database += db.api_connections;
+    need.database += db.api_connections + db.search_connections;
   }
   if (has(Role::kAdmin)) {
     need.servers += config.admin.connections_max;
@@ -32,7 +32,7 @@ DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Ro
   if (has(Role::kScheduler)) need.database += db.scheduler_connections;
   if (has(Role::kWorker)) {
     need.outgoing += 2 * std::int64_t{config.net.connections_max};  // pages; services and models
-    need.database += db.worker_connections;
+    need.database += db.worker_connections + db.jobs_connections;
   }
   // The API sends the tests of webhooks through the same client.
   if (has(Role::kDelivery) || has(Role::kApi)) {

@@ -6,6 +6,9 @@ function(vedette_library name)
   target_include_directories(vedette_${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
   target_link_libraries(vedette_${name} PUBLIC ${ARG_LINKS} Threads::Threads)
   precompiled(vedette_${name})
+  if(VEDETTE_UNITY)
+    vedette_unity(vedette_${name} ${ARG_SOURCES})
+  endif()
 endfunction()
 
 # vedette_embed(NAME FILES ...): compiles files into the binary as string constants.

@@ -94,8 +94,9 @@ Judged<store::NewClient> JudgeNewClient(NewClientBody body, const net::AddressPo
 Reply ClientRefusal(store::ClientOutcome::Kind kind, int clients_max) {
   if (kind == store::ClientOutcome::Kind::kNoOrganisation) return NotFound("organisation");
   if (kind == store::ClientOutcome::Kind::kNoTeam) return NotFound("team");
-  return ErrorReply(409, "too_many_clients",
-                    fmt::format("the organisation has {} clients already", clients_max));
+  return ErrorReply(
+      409, "too_many_clients",
+      fmt::format("the organisation has {} clients already: delete one first", clients_max));
 }
 
 store::ClientChange ReadClientChange(BodyReader* body) {
@@ -135,12 +136,15 @@ Reply KeyRefusal(store::KeyOutcome outcome, int keys_max) {
   switch (outcome) {
     case store::KeyOutcome::kPublishes:
       return ErrorReply(409, "client_uses_jwks_uri",
-                        "the client publishes its keys under its jwks_uri");
+                        "the client publishes its keys under its jwks_uri: add the key there, or "
+                        "make another client");
     case store::KeyOutcome::kTaken:
-      return ErrorReply(409, "kid_taken", "the client has, or had, a key of this kid");
+      return ErrorReply(409, "kid_taken",
+                        "the client has, or had, a key of this kid: give the new one another");
     case store::KeyOutcome::kTooMany:
-      return ErrorReply(409, "too_many_keys",
-                        fmt::format("the client has {} live keys already", keys_max));
+      return ErrorReply(
+          409, "too_many_keys",
+          fmt::format("the client has {} live keys already: revoke one first", keys_max));
     case store::KeyOutcome::kNoClient:
     case store::KeyOutcome::kDone:
       break;

@@ -76,7 +76,8 @@ Reply KeyReportReply(const KeyReport& report, base::Timestamp now) {
 }
 
 Reply NoKeysUrl() {
-  return ErrorReply(409, "client_has_no_jwks_uri", "the client's keys are uploaded");
+  return ErrorReply(409, "client_has_no_jwks_uri",
+                    "the client's keys are uploaded: it has no jwks_uri that could be fetched");
 }
 
 }  // namespace vedette::rest

@@ -10,6 +10,9 @@ fi
 
 # Objects are shared between checkouts in different folders.
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+# Headers are known from what the compiler writes down; otherwise each source that is not in the cache is preprocessed once
+# more, only to look for it.
+export CCACHE_DEPEND=1
 
 say() { printf '%s==>%s %s\n' "$BOLD" "$PLAIN" "$*"; }
 note() { printf '    %s%s%s\n' "$DIM" "$*" "$PLAIN"; }
@@ -153,9 +156,14 @@ build_jobs() {
 }
 
 # Ninja's output where there is no terminal: a line a minute, and whatever is not progress (warnings,
-# errors). srand() returns the time of the call before, which every awk can tell.
+# errors). srand() returns the time of the call before, which every awk can tell. mawk, which is awk on Debian, would otherwise
+# read a pipe by blocks of 4 KiB, and the lines would come when those are full.
 show_progress() {
-  awk '
+  local awk=(awk)
+  case "$(readlink -f "$(command -v awk)")" in
+    */mawk) awk=(mawk -W interactive) ;;
+  esac
+  "${awk[@]}" '
     BEGIN { srand(); srand(); said = srand() }
     /^\[[0-9]+\/[0-9]+\]/ {
       split(substr($1, 2), n, /[\/\]]/); now = srand(); now = srand()
@@ -164,6 +172,17 @@ show_progress() {
     }
     /^ninja: (Entering|no work)/ { next }
     { print; fflush() }'
+}
+
+# configure PRESET LOG CMAKE-OPTIONS...: lets CMake make the preset's build directory; what it said is in LOG.
+configure() {
+  local preset=$1 log=$2
+  shift 2
+  mkdir -p "$ROOT/build"
+  if ! (cd "$ROOT" && cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "$@") >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
 }
 
 # build PRESET LOG CMAKE-OPTIONS... -- TARGETS...: configures and builds; returns the build's status.
@@ -178,11 +197,7 @@ build() {
   done
   [ $# -gt 0 ] && shift
   targets=("$@")
-  mkdir -p "$ROOT/build"
-  if ! (cd "$ROOT" && cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "${options[@]}") >"$log" 2>&1; then
-    cat "$log" >&2
-    return 1
-  fi
+  configure "$preset" "$log" "${options[@]}" || return 1
   set +e
   if [ -t 1 ]; then
     ninja -C "$ROOT/build/$preset" -j "$(build_jobs)" "${targets[@]}"

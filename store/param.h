@@ -3,6 +3,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +92,12 @@ Param::Param(const std::vector<T>& v) {
   ArrayText array;
   for (const auto& element : v) array.Add(element);
   text_ = array.Text();
+}
+
+// A time for a statement that takes it as microseconds since the epoch: a number is read with less
+// work than the text of a time, which counts where every check brings several.
+inline std::int64_t Micros(base::Timestamp t) {
+  return t.time_since_epoch().count();
 }
 
 // Rows that one statement takes as one array parameter a column, for its unnest($1::..., $2::...).

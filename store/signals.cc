@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <pqxx/pqxx>
 #include <stdexcept>
 #include <string>
@@ -33,7 +34,10 @@ class Receiver final : public pqxx::notification_receiver {
  public:
   Receiver(pqxx::connection_base& connection, const char* channel, std::function<void()> handler)
       : pqxx::notification_receiver(connection, channel), handler_(std::move(handler)) {}
-  void operator()(const std::string&, int) override { handler_(); }
+  // What this process sent itself its listener knows already.
+  void operator()(const std::string&, int backend) override {
+    if (backend != conn().backendpid()) handler_();
+  }
 
  private:
   std::function<void()> handler_;
@@ -48,11 +52,27 @@ struct Signals::Impl {
   base::Logger log;
 
   std::array<std::function<void()>, kSignals> handlers{};
-  std::array<std::atomic<bool>, kSignals> raised{};
+  // How often since the last notification.
+  std::array<std::atomic<int>, kSignals> raised{};
   std::array<std::chrono::nanoseconds, kSignals> sent_at{};
   std::atomic<bool> stopping{false};
   int wake_fd = -1;
   std::thread thread{};
+  // Listeners are told between Start and Stop, and never after Stop has returned.
+  enum class Telling { kNotYet, kOn, kOver };
+  std::mutex mutex{};
+  Telling telling = Telling::kNotYet;  // guarded by mutex
+
+  // Tells this process's own listener, on the caller's thread.
+  void Tell(std::size_t i) {
+    const std::lock_guard lock(mutex);
+    if (telling == Telling::kOn && handlers[i]) handlers[i]();
+  }
+
+  void Set(Telling next) {
+    const std::lock_guard lock(mutex);
+    telling = next;
+  }
 
   void Wake() const {
     const std::uint64_t one = 1;
@@ -78,12 +98,13 @@ struct Signals::Impl {
     std::vector<std::unique_ptr<Receiver>> receivers;
     for (std::size_t i = 0; i < kSignals; ++i) {
       if (!handlers[i]) continue;
-      receivers.push_back(std::make_unique<Receiver>(connection, kChannels[i], handlers[i]));
-      handlers[i]();  // something may have been missed
+      receivers.push_back(
+          std::make_unique<Receiver>(connection, kChannels[i], [this, i] { Tell(i); }));
+      Tell(i);  // something may have been missed
     }
     while (!stopping) {
       const auto wait = SendRaised(connection);
-      // Our own notification came back with the answer to it: the socket will not tell again.
+      // Another's notification may have come with an answer: the socket will not tell again.
       connection.get_notifs();
       const bool quiet = !Wait(connection.sock(), wait);
       connection.get_notifs();
@@ -95,7 +116,7 @@ struct Signals::Impl {
   std::chrono::milliseconds SendRaised(pqxx::connection& connection) {
     std::chrono::milliseconds wait = kIdleCheck;
     for (std::size_t i = 0; i < kSignals; ++i) {
-      if (!raised[i]) continue;
+      if (raised[i] == 0) continue;
       const auto now = clock.SinceBoot();
       const auto due = sent_at[i] + kCoalesce;
       if (sent_at[i].count() != 0 && now < due) {
@@ -103,14 +124,15 @@ struct Signals::Impl {
         wait = std::min(wait, left);
         continue;
       }
-      raised[i] = false;
+      const int times = raised[i].exchange(0);
       sent_at[i] = now;
       try {
         pqxx::nontransaction(connection).exec(std::string("notify ") + kChannels[i]);
       } catch (...) {
-        raised[i] = true;
+        raised[i] += times;
         throw;
       }
+      if (times > 1) Tell(i);  // the first one was told as it was raised
     }
     return wait;
   }
@@ -144,17 +166,22 @@ void Signals::Listen(Signal signal, std::function<void()> handler) {
 }
 
 void Signals::Start() {
+  impl_->Set(Impl::Telling::kOn);
   impl_->thread = std::thread([this] { impl_->Run(); });
 }
 
 void Signals::Stop() {
+  impl_->Set(Impl::Telling::kOver);
   impl_->stopping = true;
   impl_->Wake();
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
 void Signals::Raise(Signal signal) {
-  if (!impl_->raised[static_cast<std::size_t>(signal)].exchange(true)) impl_->Wake();
+  const auto i = static_cast<std::size_t>(signal);
+  if (impl_->raised[i].fetch_add(1) > 0) return;
+  impl_->Tell(i);
+  impl_->Wake();
 }
 
 }  // namespace vedette::store

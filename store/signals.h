@@ -21,15 +21,18 @@ enum class Signal {
 
 // LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener
 // polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms
-// (the first at once): inside a COMMIT they serialise all committers.
+// (the first at once): inside a COMMIT they serialise all committers. The raiser's own process does
+// not wait for the database: its listener is told by Raise itself, and once more behind the
+// notification where more was raised before that went out.
 class Signals {
  public:
   Signals(const config::DatabaseConfig& config, const base::Clock& clock, metrics::Metrics& metrics,
           base::Logger log);
   ~Signals();
 
-  // Before Start. `handler` runs on the signals' thread: hand over to a loop at once. It also runs
-  // after every reconnection, when something may have been missed.
+  // Before Start. `handler` runs on the signals' thread or on that of a Raise, one at a time: hand
+  // over to a loop at once, and raise nothing. It also runs after every reconnection, when
+  // something may have been missed; never before Start, nor after Stop.
   void Listen(Signal signal, std::function<void()> handler);
   void Start();
   void Stop();

@@ -160,6 +160,25 @@ const pqxx::field& Columns::Next() {
   return at_;
 }
 
+namespace {
+
+// A transaction whose COMMIT does not wait for the disk, begun in one round trip.
+class AsyncWork final : public pqxx::dbtransaction {
+ public:
+  explicit AsyncWork(pqxx::connection_base& connection)
+      : namedclass("transaction", "async"), dbtransaction(connection) {
+    Begin();
+  }
+  ~AsyncWork() override { End(); }
+
+ private:
+  void do_begin() override { direct_exec("BEGIN; SET LOCAL synchronous_commit = off"); }
+  // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
+  void do_commit() override { direct_exec("COMMIT"); }
+};
+
+}  // namespace
+
 struct Transaction::Impl {
   std::unique_ptr<pqxx::transaction_base> work;
   // How many statements may still run, where they are counted.
@@ -168,14 +187,19 @@ struct Transaction::Impl {
 
 Transaction::Transaction(Session& session, Durability durability)
     : session_(session.impl()), impl_(new Impl) {
-  if (durability == Durability::kOneStatement) {
-    impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
-    impl_->statements_left = 1;
-  } else {
-    impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+  switch (durability) {
+    case Durability::kOneStatement:
+      impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
+      impl_->statements_left = 1;
+      break;
+    case Durability::kAsync:
+      impl_->work = std::make_unique<AsyncWork>(session_.Connect());
+      break;
+    case Durability::kSync:
+      impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+      break;
   }
   if (session_.testing) session_.testing->Begin();
-  if (durability == Durability::kAsync) impl_->work->exec("set local synchronous_commit = off");
 }
 
 Transaction::~Transaction() = default;
@@ -226,6 +250,20 @@ void Transaction::Commit() {
   if (session_.testing) session_.testing->BeforeCommit();
   impl_->work->commit();
   if (session_.testing) session_.testing->AfterCommit();
+}
+
+void WaitForCommits(Session& session) {
+  Session::Impl& impl = session.impl();
+  if (!impl.connection) throw CommitUnknown("the connection to the database broke");
+  // Never on a fresh connection, as RunInTransaction would.
+  try {
+    Transaction tx(session, Durability::kOneStatement);
+    tx.Exec("commits_on_disk");
+    tx.Commit();
+  } catch (const std::exception& e) {
+    if (IsConnectionLoss(e)) impl.Drop();
+    throw CommitUnknown(LossText(e));
+  }
 }
 
 void RunInTransaction(Session& session, Durability durability,

@@ -199,6 +199,12 @@ auto InTransaction(Session& session, F&& body, Durability durability = Durabilit
   }
 }
 
+// Waits until what this session committed as kAsync is on disk, and with synchronous replication on
+// the standby: as if it had been committed as kSync, only later. It is this session's connection
+// that vouches for it: where that is gone, the database may have crashed and forgotten, and
+// CommitUnknown is thrown.
+void WaitForCommits(Session& session);
+
 // For a body of one statement that reads.
 template <typename F>
 auto Read(Session& session, F&& body) {

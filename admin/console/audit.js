@@ -6,12 +6,14 @@ import {filterForm, showList} from './list.js';
 import {ID, named, partOf} from './names.js';
 
 const ACTIONS = [
-  'api_key.create', 'api_key.revoke', 'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase',
-  'job.cancel', 'job.terminate', 'member.drain', 'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.pause',
-  'monitor.resume', 'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete',
-  'oauth_client.update', 'org.change', 'org.create', 'org.credits', 'org.external_id', 'row.add', 'row.remove',
-  'row.switch', 'row.update', 'run.cancel', 'session.create', 'session.end', 'signing_secret.rotate',
-  'signing_secrets.reseal', 'team.change', 'team.create', 'template.create', 'template.delete', 'upload.create',
+  'api_key.create', 'api_key.revoke', 'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock',
+  'erase', 'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'monitor.archive', 'monitor.cancel',
+  'monitor.create', 'monitor.pause', 'monitor.resume', 'monitor.trigger', 'monitor.update', 'oauth_client.create',
+  'oauth_client.delete', 'oauth_client.key.add', 'oauth_client.key.revoke', 'oauth_client.revoke_tokens',
+  'oauth_client.update', 'oauth_client.validate_keys', 'org.change', 'org.create', 'org.credits', 'org.external_id',
+  'row.add', 'row.remove', 'row.switch', 'row.update', 'run.cancel', 'search.import', 'session.create',
+  'session.end', 'signing_secret.rotate', 'signing_secrets.reseal', 'suppression.add', 'suppression.remove',
+  'team.change', 'team.create', 'team.delete', 'template.create', 'template.delete', 'upload.create', 'user.remove',
   'workflow.create', 'workflow.delete', 'workflow.update'];
 
 const PAGES = {job: '#/jobs', run: '#/runs', delivery: '#/deliveries'};

@@ -8,7 +8,10 @@ const STATES = [['', 'not delivered'], ['pending', 'pending'], ['dead', 'dead'],
 
 // What a delivery tells of: a check of a monitor's row, or the end of a job.
 function about(d) {
-  if (d.job_id) return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ['Event', copyable(d.event_group_id)]];
+  if (d.job_id) {
+    const run = d.type.startsWith('outgoing_webhook') ? [['Run', h('a', {href: `#/runs/${d.job_id}`}, 'as the graph of its blocks')]] : [];
+    return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ...run, ['Event', copyable(d.event_group_id)]];
+  }
   return [
     ['Monitor', named('monitor', d.monitor_id)],
     ['Row', h('a', {href: `#/monitors/${d.monitor_id}/rows/${d.row_id}`}, d.row_id)],

@@ -84,6 +84,7 @@ export async function job(main, [id]) {
       ['Made', exactly(j.created_at)], ['Started', exactly(j.started_at)],
       ['Deadline', [exactly(j.deadline_at), overdue(j) && [' ', badge('overdue', 'bad')]]],
       ['Ended', exactly(j.finished_at)],
+      ['Deliveries', h('a', {href: `#/deliveries?job_id=${j.id}`}, 'not delivered')],
       ['Changes of it', h('a', {href: `#/audit?target=${j.id}`}, 'in the audit')],
     ].filter(Boolean)),
     table('Blocks', [

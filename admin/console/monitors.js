@@ -2,7 +2,7 @@ import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
-import {named} from './names.js';
+import {ID, named} from './names.js';
 import {eventRow, present} from './rows.js';
 
 const STATUSES = ['active', 'paused', 'cancelled', 'starting', 'failed'];
@@ -55,6 +55,7 @@ export async function monitors(main, _, filter) {
     {name: 'q', label: 'Name or id'},
     {name: 'status', label: 'Status', options: [['', 'any'], ...STATUSES.map(s => [s, s])]},
     {name: 'org_id', label: 'Organisation (name or id)', kind: 'organisation'},
+    {name: 'run_id', label: 'Made by the run (id)'},
     {name: 'failing', label: 'Health', options: [['', 'any'], ['true', 'failing']]},
     {name: 'archived', label: 'Archived', options: [['', 'without'], ['true', 'with']]},
   ], filter, f => { location.hash = `#/monitors${query(f)}`; }), list);
@@ -134,7 +135,7 @@ function freshness(row) {
   const [, n, unit] = /^(\d+)([smhdw])$/.exec(row.frequency) ?? [];
   if (!unit) return when(row.last_run_at);
   const ratio = (Date.now() - Date.parse(row.last_run_at)) / 1000 / (Number(n) * UNIT_S[unit]);
-  const text = `${number(Number(ratio.toFixed(1)))} × the frequency ago`;
+  const text = ratio < 0.05 ? 'fresh' : `${number(Number(ratio.toFixed(1)))} × the frequency ago`;
   return ratio > 2 ? [h('span', {class: 'stale'}, text), ' ', badge('stale', 'bad')] : text;
 }
 
@@ -160,6 +161,7 @@ export async function monitor(main, [id], filter = {}) {
       ['Id', copyable(m.id)],
       ['Organisation', named('organisation', m.org_id)],
       ['Why', m.disabled_reason ?? '–'],
+      m.run_id && ['Made by', ID.test(m.run_id) ? h('a', {href: `#/runs/${m.run_id}`}, 'a run of a workflow') : `run ${m.run_id}`],
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
       ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', exactly(m.failing_since)] : 'checks complete'],
@@ -167,7 +169,7 @@ export async function monitor(main, [id], filter = {}) {
       ['Webhook', m.webhook_failing ? [m.webhook_url, ' ', badge('failing for 48 h', 'bad')] : m.webhook_url ?? '–'],
       ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
       ['Who changed it', h('a', {href: `#/audit?target=${m.id}`}, 'in the audit')],
-    ]),
+    ].filter(Boolean)),
     h('h3', null, 'Watched fields'),
     facts(Object.entries(m.watched)),
     h('p', null, h('a', {href: `#/monitors/${id}/change`}, 'Change this monitor')),

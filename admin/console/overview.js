@@ -7,9 +7,10 @@ import {Rates} from './rates.js';
 
 const RENEW_MS = 3000;
 
-function tile(title, figure, note, kind) {
+// `page`: where what is counted is listed, for those that have such a list.
+function tile(title, figure, note, kind, page) {
   return h('div', {class: `tile ${kind ?? ''}`},
-    h('h3', null, title), h('p', {class: 'figure'}, figure), h('p', {class: 'note'}, note));
+    h('h3', null, page ? h('a', {href: page}, title) : title), h('p', {class: 'figure'}, figure), h('p', {class: 'note'}, note));
 }
 
 function tiles(o) {
@@ -22,17 +23,17 @@ function tiles(o) {
       `${number(o.chunks.leased)} chunks leased, ${number(o.chunks.waiting)} waiting`),
     tile('Jobs open', number(o.jobs.open.reduce((n, some) => n + some.jobs, 0)),
       o.jobs.overdue_ms > 0 ? `a deadline passed ${duration(o.jobs.overdue_ms)} ago` : 'none past its deadline',
-      o.jobs.overdue_ms > 30000 ? 'bad' : ''),
+      o.jobs.overdue_ms > 30000 ? 'bad' : '', '#/jobs?status=running'),
     tile('Requests waiting', number(o.waits.used), `of ${number(o.waits.max)} places`,
       o.waits.used > 0.8 * o.waits.max ? 'bad' : ''),
     tile('Monitors failing', number(o.monitors.failing), 'every check of the last tick failed',
-      o.monitors.failing > 0 ? 'bad' : ''),
+      o.monitors.failing > 0 ? 'bad' : '', '#/monitors?failing=true'),
     tile('Monitors late', number(o.monitors.late), `of ${number(o.monitors.live)} live`,
       o.monitors.late > 0 ? 'bad' : ''),
     tile('Deliveries pending', number(o.deliveries.pending), `oldest ${duration(waiting)}`,
-      waiting > 3600000 ? 'bad' : ''),
+      waiting > 3600000 ? 'bad' : '', '#/deliveries?state=pending'),
     tile('Deliveries dead', number(o.deliveries.dead), 'to be looked at and replayed',
-      o.deliveries.dead > 0 ? 'bad' : ''),
+      o.deliveries.dead > 0 ? 'bad' : '', '#/deliveries?state=dead'),
     tile('Receivers failing', number(o.receivers.failing), 'for 48 hours on end',
       o.receivers.failing > 0 ? 'bad' : ''));
 }

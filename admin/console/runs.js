@@ -118,6 +118,9 @@ export async function run(main, [id]) {
       ['Estimate', number(r.estimate)], ['Reserved', number(r.reserved)], ['Charged', number(r.charged)],
       ['Made', exactly(r.created_at)], ['Started', exactly(r.started_at)], ['Deadline', exactly(r.deadline_at)],
       ['Ended', exactly(r.finished_at)],
+      ['As a job', h('a', {href: `#/jobs/${r.id}`}, 'with its chunks and its deliveries')],
+      ['Deliveries', h('a', {href: `#/deliveries?job_id=${r.id}`}, 'not delivered')],
+      ['Monitors', h('a', {href: `#/monitors${query({org_id: r.org_id, run_id: r.id})}`}, 'made by this run')],
       ['Changes of it', h('a', {href: `#/audit?target=${r.id}`}, 'in the audit')],
     ]),
     graph(r),
@@ -146,5 +149,5 @@ export async function run(main, [id]) {
       ['State', c => (c.leased ? badge('leased', 'good') : badge('waits', 'warn'))],
       ['Claims', c => number(c.claims), 'n'],
       ['Last error', c => c.last_error ?? ''],
-    ], chunks, 'None was.'));
+    ], chunks, 'No chunk was tried again or failed.'));
 }

@@ -10,6 +10,7 @@
 #include "api/investigations/investigation_body.h"
 #include "api/jobs/lookup_start.h"
 #include "base/json_or_null.h"
+#include "base/text.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "rest/cursor.h"
@@ -152,6 +153,7 @@ rest::Handled ShowInvestigation(Call& call) {
             {"error", domain::JobErrorOf(job.status, job.status_reason, job.error)},
             {"findings_count", about.findings},
             {"subjects_examined", about.subjects_examined},
+            {"subjects_failed", about.subjects_failed},
             {"budget_reached", about.budget_reached},
             {"charge_amount",
              job.finished_at ? domain::CentsOf(job.charged_mc, cents) : base::Json(nullptr)},
@@ -168,7 +170,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", kFindingsPageMax, 1, kFindingsPageMax);
   const auto cursor = query.Text("cursor");
-  if (cursor && cursor->size() > kCursorCharsMax) {
+  if (cursor && base::CountCharacters(*cursor) > kCursorCharsMax) {
     query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
   }
   query.Finish();

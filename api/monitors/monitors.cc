@@ -36,7 +36,8 @@ constexpr const char* kArchivedReason = "archived through the API";
 
 rest::Reply UploadNotFound() {
   return rest::ErrorReply(400, "invalid_resource_handle",
-                          "resource_handle_id is not a live upload of your organisation");
+                          "resource_handle_id names no finished upload of your organisation; it "
+                          "may have expired: upload the file again");
 }
 
 // The first of them, for a sentence.
@@ -478,8 +479,8 @@ rest::Handled TriggerMonitor(Call& call) {
     const auto status = outcome.organisation_stopped ? MonitorStatus::kPaused : outcome.status;
     return rest::Conflict(StatusMessage(status, "triggered"));
   }
-  call.parts.signals.Raise(store::Signal::kChunk);
-  call.parts.signals.Raise(store::Signal::kDue);
+  if (outcome.raise) call.parts.signals.Raise(*outcome.raise);
+  store::ConfirmTrigger(call.session);
   return rest::Reply{202, base::DumpJson({{"monitor_id", id.ToString()},
                                           {"tick_id", outcome.tick_id},
                                           {"rows", outcome.rows},
@@ -491,7 +492,8 @@ rest::Handled TestWebhook(Call& call) {
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
   if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
   const auto& monitor = std::get<domain::Monitor>(found);
-  if (!monitor.webhook_url) return rest::Conflict("the monitor has no webhook_url");
+  if (!monitor.webhook_url)
+    return rest::Conflict("the monitor has no webhook_url: give it one with an update");
   call.parts.webhook_tester.Test(
       {monitor.org_id, monitor.id, *monitor.webhook_url, monitor.metadata_json},
       [answer = call.answer](const WebhookTestOutcome& outcome) {

@@ -150,7 +150,8 @@ Judgement Authenticate(Call& call, const Form& form, std::string_view path, Keys
     if (auto reply = JudgeRate(call.parts, count, call.answer.get())) return std::move(*reply);
   }
   if (client->organisation_locked) {
-    return OauthError(403, "organisation_locked", "your organisation is locked");
+    return OauthError(403, "organisation_locked",
+                      "your organisation is locked: ask the operator why");
   }
   return Asking{std::move(*client), std::get<domain::Assertion>(std::move(judged))};
 }

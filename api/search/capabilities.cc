@@ -42,6 +42,7 @@ rest::Handled ShowFilterCapabilities(Call& call) {
   const auto mode = search::ParseMode(given);
   if (!mode) query.Refuse("mode", "enum", "Input should be 'people' or 'company'");
   query.Boolean("refresh", false);  // nothing is kept that could be read again
+  query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const search::Fields& fields = call.parts.search.fields.of(*mode);
   base::Json listed = base::Json::array();

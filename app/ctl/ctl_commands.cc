@@ -51,6 +51,7 @@ std::vector<CtlCommand> MonitorCommands() {
        "/admin/v1/monitors",
        {Query("--status", "status", "starting, failed, active, paused, cancelled"),
         Query("--org", "org_id", "Of one organisation"),
+        Query("--run", "run_id", "Made by one run of a workflow, with --org"),
         Query("--query", "q", "Part of the name, or an id"), kLimit, kCursor},
        {},
        {"id", "name", "status", "tier", "frequency", "row_count", "last_run_at",

@@ -15,7 +15,7 @@ namespace {
 using base::Json;
 using std::chrono::steady_clock;
 
-constexpr int kSteps = 9;
+constexpr int kSteps = 11;
 constexpr std::chrono::seconds kStepMax{30};
 // The API admits 500 requests a minute for a key; the story stays well below.
 constexpr std::chrono::milliseconds kAskEvery{250};
@@ -208,7 +208,8 @@ void DemoStory::MakeMonitor() {
   }
 }
 
-// ---- 2 to 9: the story; the last step is in demo_workflow.cc
+// ---- 2 to 11: the story; lookups and counts are in demo_lookups.cc, the workflow is in
+// demo_workflow.cc
 
 const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
   static const std::vector<Chapter> kChapters = {
@@ -219,7 +220,9 @@ const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
       {"pause", "", &DemoStory::TellPause},
       {"resume", "pause", &DemoStory::TellResume},
       {"addresses", "", &DemoStory::TellAddresses},
+      {"person", "addresses", &DemoStory::TellPerson},
       {"workflow", "", &DemoStory::TellWorkflow},
+      {"search", "", &DemoStory::TellCounts},
   };
   return kChapters;
 }
@@ -430,43 +433,6 @@ void DemoStory::TellResume() {
     return latest >= resumed_at;
   });
   parts_.narrator.Observed("checked again");
-}
-
-void DemoStory::TellAddresses() {
-  BeginStep("Addresses are found and verified");
-  Json leads = Json::array();
-  for (const DemoMail::Lead& lead : DemoMail::leads()) {
-    leads.push_back({{"name", lead.name}, {"domain", lead.domain}});
-  }
-  const int asked_before = parts_.mail.recipients();
-  const std::string task = TextAt(
-      api_->Expect("POST", "/find-email-bulk-async", Json{{"leads", std::move(leads)}}), "task_id");
-  Json status;
-  WaitUntil("the addresses", [&](std::string* seen) {
-    status = api_->Expect("GET", "/job-status/" + task);
-    *seen = fmt::format("the job is {}, {}", TextAt(status, "status"),
-                        base::DumpJson(status.at("progress")));
-    return TextAt(status, "status") != "running";
-  });
-  if (TextAt(status, "status") != "completed") {
-    Fail(fmt::format("the job ended as {}", TextAt(status, "status")));
-  }
-  const Json& results = status.at("result").at("results");
-  int found = 0;
-  for (const DemoMail::Lead& lead : DemoMail::leads()) {
-    const Json& result = results.at(static_cast<std::size_t>(found++));
-    const Json& best = result.at("email").at(0);
-    if (Text(best.at(0)) != lead.address || Text(best.at(1)) != "OK") {
-      Fail(fmt::format("{} was to be found at {}, the answer is {}", lead.name, lead.address,
-                       base::DumpJson(best)));
-    }
-    const Json& address = result.at("details").at("addresses").at(0);
-    parts_.narrator.Observed(fmt::format("{}: {} (found by {}, verified)", lead.name, lead.address,
-                                         TextAt(address, "provider")));
-  }
-  parts_.narrator.Note(fmt::format(
-      "the mail server was asked about {} recipients, and sent no mail; {} cents charged",
-      parts_.mail.recipients() - asked_before, TextAt(status, "charge_amount")));
 }
 
 // ---- after the story

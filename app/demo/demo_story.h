@@ -105,7 +105,11 @@ class DemoStory {
   void TellBalance();
   void TellPause();
   void TellResume();
+  // Lookups, and values that are counted (demo_lookups.cc).
   void TellAddresses();
+  void TellPerson();
+  void TellCounts();
+  void ImportCompanies();
   void TellWorkflow();
   // Of the workflow (demo_workflow.cc).
   std::string LeadsCsv() const;

@@ -1,5 +1,5 @@
-// The demo's last step: a file of companies and people becomes verified addresses and a monitor,
-// whose change arrives as a signed webhook.
+// The demo's step that runs a workflow: a file of companies and people becomes verified addresses
+// and a monitor, whose change arrives as a signed webhook.
 #include <fmt/format.h>
 
 #include <algorithm>

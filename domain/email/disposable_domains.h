@@ -7,7 +7,7 @@
 namespace vedette::domain {
 
 // Whether the domain, or one that it is a part of, belongs to a service of throw-away addresses.
-// `domain` is in lower case. The list is a short one of the best known services, and what the
+// `domain` is in lower case. The list has some 800 domains of the best known services, and what the
 // operator's file adds.
 bool IsDisposableDomain(std::string_view domain);
 

@@ -97,8 +97,8 @@ class DslReader {
     const auto it = body.find("minimum_should_match");
     if (it == body.end()) return clauses > 0 && !has_required ? 1 : 0;
     const bool is_count = it->is_number_integer() && *it >= 0 && *it <= kFilterClausesMax;
-    const std::size_t count = is_count ? it->get<std::size_t>() : clauses + 1;
-    if (count <= 1 || count == clauses) return count;
+    const std::size_t count = is_count ? it->get<std::size_t>() : 0;
+    if (is_count && (count <= 1 || count == clauses)) return count;
     Invalid(where, "minimum_should_match is 0, 1 or the number of the should clauses");
     return 0;
   }

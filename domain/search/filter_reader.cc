@@ -87,6 +87,8 @@ FilterError UnknownField(std::string_view name, const Fields& fields) {
 }
 
 Filter AllOf(std::vector<Filter> parts) {
+  std::erase_if(parts,
+                [](const Filter& part) { return std::holds_alternative<Everything>(part.is); });
   if (parts.empty()) return {};
   if (parts.size() == 1) return std::move(parts[0]);
   return {And{std::move(parts)}};

@@ -118,7 +118,8 @@ inline Filter NotAny(Filter filter) {
   return {std::move(none)};
 }
 
-// `parts` as one filter: itself where there is one, Everything where there is none.
+// `parts` as one filter: itself where there is one, and Everything where none of them says
+// anything, since what is asked of all documents is answered from what their import has counted.
 Filter AllOf(std::vector<Filter> parts);
 
 }  // namespace vedette::domain::search

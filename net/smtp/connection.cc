@@ -60,6 +60,7 @@ struct SmtpConnection::Impl : std::enable_shared_from_this<Impl> {
   void TakeTls(std::string_view bytes);
   void OnWaitOver();
   void Await();
+  void WaitFor(std::chrono::milliseconds bound);
   void Put(std::string bytes);
   void Fail(SmtpFault why);
   void Report();
@@ -72,6 +73,8 @@ struct SmtpConnection::Impl : std::enable_shared_from_this<Impl> {
   Events events;
   // They end with the connection, so that none is left when the loop ends.
   std::optional<base::Timer> wait;
+  std::optional<std::uint64_t> wait_until;  // by the loop's time; empty: nothing is awaited
+  std::uint64_t fires_at = 0;               // `wait`, where it is active
   std::optional<base::Timer> total;
   std::optional<base::Timer> report;
   Phase phase = Phase::kConnecting;
@@ -101,7 +104,7 @@ void SmtpConnection::Impl::Begin(const AddressPolicy& policy) {
                                       static_cast<Impl*>(request->data)->OnConnected(result);
                                     });
   if (status != 0) return Fail(SmtpFault::kConnect);
-  wait->Start(times.connect);
+  WaitFor(times.connect);
 }
 
 void SmtpConnection::Impl::OnConnected(int status) {
@@ -126,12 +129,22 @@ void SmtpConnection::Impl::OnConnected(int status) {
     return Put(socks->Greeting());
   }
   Await();
-  wait->Start(times.banner);
+  WaitFor(times.banner);
 }
 
 void SmtpConnection::Impl::Await() {
   phase = Phase::kReplyDue;
-  wait->Start(times.reply);
+  WaitFor(times.reply);
+}
+
+// The timer is not started anew for every reply: one that fires too early looks again.
+void SmtpConnection::Impl::WaitFor(std::chrono::milliseconds bound) {
+  uv_update_time(loop.raw());
+  const std::uint64_t now = uv_now(loop.raw());
+  wait_until = now + static_cast<std::uint64_t>(bound.count());
+  if (wait->active() && fires_at <= *wait_until) return;
+  fires_at = *wait_until;
+  wait->Start(bound);
 }
 
 void SmtpConnection::Impl::OnBytes(std::string_view bytes) {
@@ -148,7 +161,7 @@ void SmtpConnection::Impl::OnProxyBytes(std::string_view bytes) {
   if (socks->state() == Socks5Opening::State::kFailed) return Fail(SmtpFault::kConnect);
   if (socks->state() != Socks5Opening::State::kOpen) return;
   Await();
-  wait->Start(times.banner);
+  WaitFor(times.banner);
   const std::string rest = std::exchange(proxy_bytes, {});
   if (!rest.empty()) OnPlain(rest);
 }
@@ -160,7 +173,7 @@ void SmtpConnection::Impl::TakeTls(std::string_view bytes) {
   if (phase == Phase::kHandshake) {
     if (tls->state() == TlsStream::State::kFailed) return Fail(SmtpFault::kTls);
     if (tls->state() != TlsStream::State::kOpen) return;
-    wait->Stop();
+    wait_until.reset();
     phase = Phase::kIdle;
     events.secured();
     if (phase == Phase::kEnded) return;
@@ -175,7 +188,7 @@ void SmtpConnection::Impl::OnPlain(std::string_view bytes) {
   parser.Feed(bytes);
   while (const auto reply = parser.Next()) {
     if (phase != Phase::kReplyDue && reply->code != 421) return Fail(SmtpFault::kProtocol);
-    wait->Stop();
+    wait_until.reset();
     phase = Phase::kIdle;
     events.reply(*reply);
     if (phase == Phase::kEnded) return;
@@ -184,6 +197,12 @@ void SmtpConnection::Impl::OnPlain(std::string_view bytes) {
 }
 
 void SmtpConnection::Impl::OnWaitOver() {
+  if (!wait_until) return;
+  const std::uint64_t now = uv_now(loop.raw());
+  if (now < *wait_until) {
+    fires_at = *wait_until;
+    return wait->Start(std::chrono::milliseconds(*wait_until - now));
+  }
   const bool connecting = phase == Phase::kConnecting || phase == Phase::kProxy;
   Fail(connecting ? SmtpFault::kConnect : SmtpFault::kTimeout);
 }
@@ -264,7 +283,7 @@ void SmtpConnection::StartTls() {
                "TLS starts once, when no reply is due");
   if (!impl_->parser.drained()) return impl_->Fail(SmtpFault::kProtocol);
   impl_->phase = Impl::Phase::kHandshake;
-  impl_->wait->Start(impl_->times.reply);
+  impl_->WaitFor(impl_->times.reply);
   impl_->tls = std::make_unique<TlsStream>(impl_->context, impl_->target.host);
   impl_->Put(impl_->tls->Out());
 }

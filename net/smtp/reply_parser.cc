@@ -76,11 +76,11 @@ std::optional<SmtpReply> SmtpReplyParser::Next() {
       broken_ = scanned_ > kSmtpLineBytesMax;
       return std::nullopt;
     }
-    std::string line = buffer_.substr(0, end);
+    std::string_view line = std::string_view(buffer_).substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const Line taken = line.size() > kSmtpLineBytesMax ? Line::kBroken : Take(line);
     buffer_.erase(0, end + 1);
     scanned_ = 0;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    const Line taken = line.size() > kSmtpLineBytesMax ? Line::kBroken : Take(line);
     broken_ = taken == Line::kBroken;
     if (taken == Line::kLast) return std::exchange(partial_, std::nullopt);
   }

@@ -17,6 +17,9 @@ namespace {
 // What the rows of chunks hold, by chunk: their reservations are read with them.
 using ChunkRows = std::map<base::Uuid, ChunkRow>;
 
+// Whether the organisations of a claim let their monitors run.
+using OrgRuns = std::map<base::Uuid, bool>;
+
 ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   ClaimedChunk chunk;
   chunk.id = row.id;
@@ -38,17 +41,16 @@ ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   return chunk;
 }
 
-// A row of monitor_specs.
-MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
+// From :spec_columns, which come last.
+MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   MonitorSpec spec;
-  Columns in(row);
   std::optional<std::string> field_versions;
   std::optional<std::string> rules;
   std::optional<std::string> headers;
   std::optional<std::string> headers_key_id;
   in.Into(&spec.monitor_id, &spec.org_id, &spec.tier, &spec.subject_type, &spec.monitor_active,
-          &spec.org_runs, watched, &spec.struct_version, &field_versions, &spec.research_plan,
-          &spec.confirm_after, &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
+          watched, &spec.struct_version, &field_versions, &spec.research_plan, &spec.confirm_after,
+          &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
           &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata, &rules,
           OptionalBytesInto{&headers}, &headers_key_id, &spec.open_tick_id);
   spec.rules = domain::ParseChangeRules(rules);
@@ -63,27 +65,34 @@ MonitorSpec ReadSpec(const pqxx::row& row, std::string* watched) {
   return spec;
 }
 
-void LoadSpecs(Transaction& tx, Claim* claim) {
+// From :spec_columns.
+void AddSpec(Columns& in, const OrgRuns& org_runs, Claim* claim) {
+  std::string watched;
+  auto spec = std::make_shared<MonitorSpec>(ReadSpec(in, &watched));
+  spec->org_runs = org_runs.at(spec->org_id);
+  claim->watched.emplace(spec->monitor_id, std::move(watched));
+  claim->specs.emplace(spec->monitor_id, std::move(spec));
+}
+
+using Parts = std::vector<LoadedPart*>;
+
+void LoadSpecs(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Claim* claim) {
   std::set<base::Uuid> ids;
-  for (const auto& chunk : claim->chunks) {
-    for (const auto& part : chunk.parts) ids.insert(part.part.monitor_id);
-  }
+  for (const LoadedPart* part : parts) ids.insert(part->part.monitor_id);
   for (const auto& row :
        tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
-    std::string watched;
-    auto spec = std::make_shared<const MonitorSpec>(ReadSpec(row, &watched));
-    claim->watched.emplace(spec->monitor_id, std::move(watched));
-    claim->specs.emplace(spec->monitor_id, std::move(spec));
+    Columns in(row);
+    AddSpec(in, org_runs, claim);
   }
 }
 
-// The first two columns of rows_of_parts and states_of_parts: the number of the part, from 1, and
-// the position.
+// The first two columns of statements that read parts: the number of the part, from 1, and the
+// position.
 struct PartRow {
   LoadedPart* part;
   LoadedRow* row;
 };
-PartRow ReadPlace(Columns& in, const std::vector<LoadedPart*>& parts) {
+PartRow ReadPlace(Columns& in, const Parts& parts) {
   std::size_t n = 0;
   int position = 0;
   in.Into(&n, &position);
@@ -91,6 +100,13 @@ PartRow ReadPlace(Columns& in, const std::vector<LoadedPart*>& parts) {
   return {part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
 }
 
+// From :checked_row_columns.
+void ReadRow(Columns& in, LoadedRow* row) {
+  in.Into(&row->row_id, &row->is_active, &row->subject, &row->context, &row->baseline, &row->known,
+          &row->pending, &row->struct_version);
+}
+
+// From :checked_state_columns.
 void ReadState(Columns& in, const PartRow& at) {
   std::int64_t last_tick_id = 0;
   std::optional<domain::Outcome> outcome;
@@ -99,26 +115,45 @@ void ReadState(Columns& in, const PartRow& at) {
 }
 
 // Two range selects, joined here: cheaper than a join in the database.
-void LoadRows(Transaction& tx, Claim* claim) {
-  std::vector<LoadedPart*> parts;
+void LoadRows(Transaction& tx, const Parts& parts) {
   Rows<base::Uuid, int, int> ranges;
-  for (auto& chunk : claim->chunks) {
-    for (auto& part : chunk.parts) {
-      parts.push_back(&part);
-      ranges.Add(part.part.monitor_id, part.part.first, part.part.end);
-    }
+  for (const LoadedPart* part : parts) {
+    ranges.Add(part->part.monitor_id, part->part.first, part->part.end);
   }
   for (const auto& row : tx.Exec("rows_of_parts", ranges)) {
     Columns in(row);
-    LoadedRow& loaded = *ReadPlace(in, parts).row;
-    in.Into(&loaded.row_id, &loaded.is_active, &loaded.subject, &loaded.context, &loaded.baseline,
-            &loaded.known, &loaded.pending, &loaded.struct_version);
+    ReadRow(in, ReadPlace(in, parts).row);
   }
   for (const auto& row : tx.Exec("states_of_parts", ranges)) {
     Columns in(row);
     const PartRow at = ReadPlace(in, parts);
     ReadState(in, at);
   }
+}
+
+// Monitor, row and state in one select: of one row each there is nothing to share.
+void LoadOneRowParts(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Claim* claim) {
+  Rows<base::Uuid, int> places;
+  for (const LoadedPart* part : parts) places.Add(part->part.monitor_id, part->part.first);
+  for (const auto& row : tx.Exec("one_row_parts", places)) {
+    Columns in(row);
+    const PartRow at = ReadPlace(in, parts);
+    ReadRow(in, at.row);
+    ReadState(in, at);
+    AddSpec(in, org_runs, claim);
+  }
+}
+
+void Load(Transaction& tx, const OrgRuns& org_runs, Claim* claim) {
+  Parts of_one_row;
+  Parts wider;
+  for (auto& chunk : claim->chunks) {
+    for (auto& part : chunk.parts) (part.rows.size() == 1 ? of_one_row : wider).push_back(&part);
+  }
+  if (!of_one_row.empty()) LoadOneRowParts(tx, of_one_row, org_runs, claim);
+  if (wider.empty()) return;
+  LoadSpecs(tx, wider, org_runs, claim);
+  LoadRows(tx, wider);
 }
 
 // Decides what needs no money: rows done, switched off, or stopped. Returns how many are left.
@@ -216,7 +251,7 @@ ChunkRow ReadChunk(Columns& in) {
 }
 
 OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
-  return InTransaction(session, [&](Transaction& tx) {
+  return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
     const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
     base::Uuid last;
@@ -246,17 +281,19 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
         }
         Claim claim;
         ChunkRows rows;
+        OrgRuns org_runs;
         for (const auto& row : tx.Exec("chunk_claim", asked, token, lease.count(), careful_from)) {
           Columns in(row);
           ChunkRow chunk = ReadChunk(in);
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
-          in.Into(&claim.now, &claimed.counted);
+          bool runs = false;
+          in.Into(&claim.now, &claimed.counted, &runs);
           if (!claimed.counted) ++claimed.claims;
+          org_runs.emplace(chunk.org_id, runs);
           rows.emplace(chunk.id, std::move(chunk));
         }
         if (claim.chunks.empty()) return claim;
-        LoadSpecs(tx, &claim);
-        LoadRows(tx, &claim);
+        Load(tx, org_runs, &claim);
         AdmitChunks(tx, &claim, rows, prices_mc);
         return claim;
       },

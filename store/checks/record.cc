@@ -49,12 +49,12 @@ std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkReco
 
 void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, first position, outcomes, end of what was looked at.
-  Rows<base::Uuid, std::int64_t, int, std::string, base::Timestamp> ranges;
+  Rows<base::Uuid, std::int64_t, int, std::string, std::int64_t> ranges;
   std::int64_t expected = 0;
   for (const auto& chunk : chunks) {
     for (const OutcomeRange& range : chunk.record->ranges) {
       ranges.Add(range.monitor_id, range.tick_id, range.first, Bytea(range.outcomes),
-                 chunk.record->looked_until);
+                 Micros(chunk.record->looked_until));
       expected += static_cast<std::int64_t>(range.outcomes.size()) -
                   std::count(range.outcomes.begin(), range.outcomes.end(),
                              static_cast<char>(domain::kNoOutcome));
@@ -62,7 +62,7 @@ void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   }
   if (expected == 0) return;
   // The row fence: everything below stands for exactly these rows.
-  if (ReadOne<std::int64_t>(tx.Exec("record_row_states", ranges)) != expected) {
+  if (static_cast<std::int64_t>(tx.Exec("record_row_states", ranges).affected_rows()) != expected) {
     throw std::logic_error("some rows of a leased chunk are recorded already");
   }
 }
@@ -144,7 +144,7 @@ bool Has(const std::string& outcomes, domain::Outcome outcome) {
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
 std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
-  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, base::Timestamp,
+  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, std::int64_t, std::int64_t,
        std::int64_t, std::string>
       ticks;
   // Monitor, tick, duration of a check, whether a check completed, whether one failed.
@@ -153,7 +153,7 @@ std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<Locke
     if (!chunk.record->finished || chunk.record->large) continue;
     for (const FinishedPart& p : chunk.record->parts) {
       ticks.Add(p.part.monitor_id, p.part.tick_id, chunk.record->org_id, p.spec->open_trigger,
-                p.spec->open_due_at, p.spec->open_started_at, p.spec->open_slots,
+                Micros(p.spec->open_due_at), Micros(p.spec->open_started_at), p.spec->open_slots,
                 Bytea(p.outcomes));
       closed.Add(p.part.monitor_id, p.part.tick_id, p.check_ms,
                  Has(p.outcomes, domain::Outcome::kChanged) ||

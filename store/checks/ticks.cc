@@ -173,8 +173,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   // Monitor, tick, next run, due, slots, trigger, large, next position.
-  Rows<base::Uuid, std::int64_t, base::Timestamp, base::Timestamp, std::int64_t,
-       domain::TickTrigger, bool, std::optional<int>>
+  Rows<base::Uuid, std::int64_t, std::int64_t, std::int64_t, std::int64_t, domain::TickTrigger,
+       bool, std::optional<int>>
       opened;
   // Monitor, tick, organisation, trigger, due, slots, rows.
   Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
@@ -190,8 +190,9 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
     // one that fits into a single portion need not wait for that.
     const bool at_once = !tick.spread && sched.row_count <= limits.rows_per_cut_max;
-    opened.Add(sched.monitor_id, tick.tick_id, tick.next_run_at, tick.due_at, tick.slots,
-               tick.trigger, whole.large, at_once ? std::nullopt : std::optional<int>(0));
+    opened.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
+               tick.slots, tick.trigger, whole.large,
+               at_once ? std::nullopt : std::optional<int>(0));
     if (whole.large) {
       large.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
                 sched.row_count);
@@ -206,6 +207,16 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   InsertChunks(tx, clock, plans);
   return static_cast<std::int64_t>(plans.size());
+}
+
+std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
+                            std::optional<base::Timestamp> first_turn, const CutLimits& limits) {
+  const int rows = tick.sched.row_count;
+  const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
+  if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
+  tx.Exec("tick_open_small", tick.sched.monitor_id, tick.tick_id, tick.trigger,
+          base::Uuid::V7(clock), domain::FirstTurn(first_turn, tick.due_at));
+  return 1;
 }
 
 NewTick DueTick(SchedRow sched, base::Timestamp now) {
@@ -332,7 +343,7 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
 }
 
 CutResult NextCut(Session& session) {
-  return InTransaction(session, [](Transaction& tx) {
+  return Read(session, [](Transaction& tx) {
     CutResult result;
     Columns(tx.Exec("sched_next_due").at(0)).Into(&result.now, &result.next_due);
     return result;

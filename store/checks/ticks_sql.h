@@ -60,6 +60,12 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
                        const CutLimits& limits);
 
+// The same for one manual tick of a monitor that has none open, whose organisation's first waiting
+// chunk has its turn at `first_turn` (domain/turns.h). One statement where one chunk holds the
+// tick.
+std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
+                            std::optional<base::Timestamp> first_turn, const CutLimits& limits);
+
 // From monitor, organisation and whether it fails.
 std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
 

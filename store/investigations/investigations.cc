@@ -12,7 +12,8 @@ std::optional<InvestigationView> GetInvestigation(Session& session, const Scope&
     InvestigationView view;
     Columns(found.at(0))
         .Into(&view.seeds_json, &view.depth, &view.findings_max, &view.credits_mc_max,
-              &view.findings, &view.budget_reached, &view.subjects_examined, &view.name);
+              &view.findings, &view.budget_reached, &view.subjects_examined, &view.subjects_failed,
+              &view.name);
     return view;
   });
 }

@@ -23,6 +23,7 @@ struct InvestigationView {
   std::int64_t findings = 0;
   bool budget_reached = false;
   std::int64_t subjects_examined = 0;
+  std::int64_t subjects_failed = 0;  // of them: they could not be looked at, and cost nothing
   std::optional<std::string> name;
 };
 // Empty when it does not exist or is out of scope (G8).

@@ -43,7 +43,6 @@ struct LockedSched {
   SchedRow sched;
   base::Timestamp now{};  // of the transaction
   bool live = false;
-  std::optional<int> open_rows;
   base::Timestamp clock{};  // of the moment
 };
 
@@ -52,7 +51,7 @@ LockedSched LockSched(Transaction& tx, const base::Uuid& monitor_id) {
   LockedSched locked;
   Columns in(rows.at(0));
   locked.sched = ReadSched(in, &locked.now);
-  in.Into(&locked.live, &locked.open_rows, &locked.clock);
+  in.Into(&locked.live, &locked.clock);
   return locked;
 }
 
@@ -171,38 +170,48 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                               const base::Uuid& monitor_id, const CutLimits& limits,
                               const std::optional<AuditEntry>& audit) {
-  return InTransaction(session, [&](Transaction& tx) {
+  const auto body = [&](Transaction& tx) {
     TriggerOutcome outcome;
-    const auto monitor = LockMonitor(tx, scope, monitor_id);
-    if (!monitor) {
+    const auto rows = tx.Exec("trigger_lock", monitor_id, scope.org_id, scope.team_id);
+    if (rows.empty()) {
       outcome.kind = TriggerOutcome::Kind::kNotFound;
       return outcome;
     }
-    outcome.status = monitor->status;
-    LockedSched locked = LockSched(tx, monitor_id);
-    if (!locked.live) {
+    NewTick tick;
+    bool live = false;
+    std::optional<int> open_rows;
+    std::optional<base::Timestamp> first_turn;
+    base::Timestamp now{};
+    Columns in(rows.at(0));
+    in.Into(&outcome.status, &live, &open_rows, &first_turn);
+    tick.sched = ReadSched(in, &now);
+    if (!live) {
       outcome.kind = TriggerOutcome::Kind::kConflict;
-      outcome.organisation_stopped = monitor->status == MonitorStatus::kActive;
+      outcome.organisation_stopped = outcome.status == MonitorStatus::kActive;
       return outcome;
     }
-    AuditIfGiven(tx, clock, monitor->org_id, audit);
-    NewTick tick;
-    tick.sched = std::move(locked.sched);
+    AuditIfGiven(tx, clock, tick.sched.org_id, audit);
     if (tick.sched.open_tick_id) {
       outcome.joined = true;
       outcome.tick_id = *tick.sched.open_tick_id;
-      outcome.rows = locked.open_rows.value();
+      outcome.rows = open_rows.value();
       return outcome;
     }
-    tick.tick_id = NextTickId(tick.sched, locked.now);
+    tick.tick_id = NextTickId(tick.sched, now);
     tick.trigger = domain::TickTrigger::kManual;
-    tick.due_at = locked.now;
+    tick.due_at = now;
     tick.next_run_at = tick.sched.next_run_at;
-    OpenTicks(tx, clock, {tick}, limits);
+    const std::int64_t chunks = OpenManualTick(tx, clock, tick, first_turn, limits);
     outcome.tick_id = tick.tick_id;
     outcome.rows = tick.sched.row_count;
+    outcome.raise = chunks > 0 ? Signal::kChunk : Signal::kDue;
     return outcome;
-  });
+  };
+  return InTransaction(session, body, Durability::kAsync);
+}
+
+void ConfirmTrigger(Session& session) {
+  WaitForCommits(session);
 }
 
 bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,

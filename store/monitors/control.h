@@ -12,6 +12,7 @@
 #include "store/checks/ticks.h"
 #include "store/scope.h"
 #include "store/session.h"
+#include "store/signals.h"
 
 // Switching monitors and organisations on and off, and triggering (interface 3.4, design 5). Every
 // change is one transaction, with its audit entry where one is given. All functions throw as
@@ -57,13 +58,23 @@ struct TriggerOutcome {
   std::int64_t tick_id = 0;
   std::int64_t rows = 0;
   bool joined = false;
+  // The caller raises it: kChunk where chunks were written, kDue where the scheduler has to cut
+  // them. Empty for one that joined: all that is known of its tick already.
+  std::optional<Signal> raise{};
 };
 
-// Opens a tick outside the schedule, or joins the open one. The caller raises Signal::kChunk and
-// Signal::kDue after it.
+// Opens a tick outside the schedule, or joins the open one. A tick that one chunk holds is written
+// whole: no scheduler has a part in it.
+//
+// Its commit does not wait for the disk: the caller raises `raise`, so that workers begin, and then
+// waits with ConfirmTrigger before it answers (docs/decisions/0046).
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                               const base::Uuid& monitor_id, const CutLimits& limits,
                               const std::optional<AuditEntry>& audit);
+
+// After a TriggerMonitor in the same session: what it did will survive a crash. Throws
+// CommitUnknown where that cannot be known any more.
+void ConfirmTrigger(Session& session);
 
 struct OrganisationChange {
   std::optional<bool> locked;

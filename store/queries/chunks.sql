@@ -45,37 +45,60 @@ set available_at = now() + $5 * interval '1 millisecond', lease_token = $4,
     claims = c.claims + case when p.counted then 1 else 0 end
 from picked p
 where c.id = p.id
-returning :chunk_columns, now(), p.counted
+returning :chunk_columns, now(), p.counted,
+  -- Asked once a chunk, not once for each of its monitors.
+  (select o.monitors_run from organisation o where o.id = c.org_id)
 
--- name: monitor_specs
-select m.id, m.org_id, m.tier,
-       case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
-       m.status = :status_active, o.monitors_run,
-       -- A tick goes by what its monitor said when it began.
-       case when former.counts then (m.former ->> 'struct')::json else m.struct end,
-       case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
-       m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
-       m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
-       case when m.webhook_url is not null then m.metadata end, m.rules, m.request_headers, m.request_headers_key_id,
-       s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
-from monitor m
-join organisation o on o.id = m.org_id
+-- fragment: spec_columns
+m.id, m.org_id, m.tier,
+  case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
+  m.status = :status_active,
+  -- A tick goes by what its monitor said when it began.
+  case when former.counts then (m.former ->> 'struct')::json else m.struct end,
+  case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
+  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
+  m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
+  case when m.webhook_url is not null then m.metadata end, m.rules, m.request_headers, m.request_headers_key_id,
+  s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
+
+-- fragment: spec_of_monitor
+-- What spec_columns are read from, beside monitor m.
 join monitor_sched s on s.monitor_id = m.id
 left join endpoint e on e.id = m.endpoint_id
 cross join lateral (select coalesce(s.open_tick_id <= m.former_tick_id, false) as counts) former
+
+-- name: monitor_specs
+select :spec_columns
+from monitor m
+:spec_of_monitor
 where m.id = any($1::uuid[])
+
+-- fragment: checked_row_columns
+r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending, r.struct_version
+
+-- fragment: checked_state_columns
+t.last_tick_id, t.outcome, t.last_run_at
+
+-- name: one_row_parts
+-- What the statements around this one tell, of parts of one row each, which is what small monitors have: they pay for
+-- every statement themselves. $1 monitors, $2 positions.
+select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns
+from unnest($1::uuid[], $2::int[]) with ordinality as p(monitor_id, position, n)
+join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
+join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
+join monitor m on m.id = p.monitor_id
+:spec_of_monitor
 
 -- name: rows_of_parts
 -- $1 monitors, $2 first positions, $3 ends; n counts the parts from 1.
-select p.n, r.position, r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending,
-       r.struct_version
+select p.n, r.position, :checked_row_columns
 from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and r.position < p.ending
 
 -- name: states_of_parts
-select p.n, s.position, s.last_tick_id, s.outcome, s.last_run_at
+select p.n, t.position, :checked_state_columns
 from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
-join row_state s on s.monitor_id = p.monitor_id and s.position >= p.first and s.position < p.ending
+join row_state t on t.monitor_id = p.monitor_id and t.position >= p.first and t.position < p.ending
 
 -- name: chunk_reserve
 -- Adds to the reservation; price and month are fixed at the first one.

@@ -7,10 +7,26 @@ for no key update
 -- name: sched_lock
 -- A stopped monitor starts again by the clock, not by the time at which the transaction began: slots came and were
 -- accounted for until the monitor and its organisation were locked.
-select :sched_columns, s.live, s.open_rows, clock_timestamp()
+select :sched_columns, s.live, clock_timestamp()
 from monitor_sched s
 where s.monitor_id = $1
 for update
+
+-- name: trigger_lock
+-- What monitor_lock and sched_lock do for a trigger, in one round trip and in their order (that of the clauses), and the
+-- first turn among the due chunks of its organisation.
+select m.status, s.live, s.open_rows,
+       (select c.available_at from chunk c
+        where c.org_id = m.org_id and c.available_at <= now() order by c.available_at limit 1),
+       :sched_columns
+from monitor m join monitor_sched s on s.monitor_id = m.id
+where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or m.team_id = $3)
+for no key update of m for update of s
+
+-- name: commits_on_disk
+-- A commit that waits for the disk, and with it for all WAL before it. A transaction that writes nothing would wait for
+-- nothing: this one writes a message that nobody reads.
+select pg_logical_emit_message(true, 'vedette', ''::text)
 
 -- name: monitor_set_status
 update monitor

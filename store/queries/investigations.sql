@@ -29,9 +29,11 @@ from investigation i,
 where i.id = $1
 
 -- name: investigation_get
-select i.seeds, i.depth, i.findings_max, i.credits_mc_max, i.next_seq - 1, i.budget_reached,
-  coalesce((select sum(b.rows_done) from job_block b where b.job_id = i.id), 0)::bigint, j.name
+select i.seeds, i.depth, i.findings_max, i.credits_mc_max, i.next_seq - 1, i.budget_reached, b.examined, b.failed, j.name
 from investigation i join job j on j.id = i.id
+cross join lateral (
+  select coalesce(sum(rows_done), 0)::bigint as examined, coalesce(sum(row_errors), 0)::bigint as failed
+  from job_block where job_id = i.id) b
 where i.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
 
 -- name: findings_page

@@ -4,9 +4,10 @@
 -- together from a filter.
 
 -- name: search_settings
--- For this transaction: $1 the time of a statement in ms. Plans are made for the filter that is given, since the index
--- serves some filters and not others.
-select set_config('statement_timeout', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true)
+-- For this transaction: $1 the time of a statement in ms, $2 whether it only reads ("on"). Plans are made for the filter
+-- that is given, since the index serves some filters and not others.
+select set_config('statement_timeout', $1, true), set_config('transaction_read_only', $2, true),
+  set_config('plan_cache_mode', 'force_custom_plan', true)
 
 -- fragment: search_counted
 -- After "scoped", which has the values (an array) of every document that is counted, by its number. $1 values at most.

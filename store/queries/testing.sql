@@ -11,11 +11,7 @@ for update of c
 
 -- name: record_row_states_unfenced
 -- Rows that are recorded already are recorded again.
-with written as (
-  :row_states_update
-  returning 1
-)
-select count(*) from written
+:row_states_update
 
 -- name: accounts_reserve_nothing
 select $1::uuid[], $2::bigint[]

@@ -17,16 +17,19 @@ select now(),
              (select min(portion_at) from monitor_sched where portion_at is not null))
 
 -- name: sched_open_ticks
--- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null
+-- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null; taken apart as
+-- in record.sql.
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
-from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::smallint[],
-            $7::boolean[], $8::int[])
-  as u(monitor_id, tick_id, next_run_at, due_at, slots, trigger, large, portion_position)
+from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id,
+             timestamptz 'epoch' + unnest($3::bigint[]) * interval '1 microsecond' as next_run_at,
+             timestamptz 'epoch' + unnest($4::bigint[]) * interval '1 microsecond' as due_at,
+             unnest($5::int[]) as slots, unnest($6::smallint[]) as trigger, unnest($7::boolean[]) as large,
+             unnest($8::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
 
 -- name: sched_pass_ticks
@@ -70,6 +73,22 @@ select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id, u.monitor_ids::u
 from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::timestamptz[], $7::text[],
             $8::text[], $9::text[], $10::text[], $11::int[], $12::timestamptz[])
   as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
+
+-- name: tick_open_small
+-- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip: $1 monitor,
+-- $2 tick, $3 trigger, $4 the chunk's id, $5 its turn. The schedule is as it was: no index of it is written.
+with opened as (
+  update monitor_sched s
+  set last_tick_id = $2, last_run_at = now(), open_tick_id = $2, open_due_at = now(), open_started_at = now(),
+      open_slots = 0, open_rows = s.row_count, open_trigger = $3::smallint, open_large = false, portion_at = null,
+      portion_position = null, portion_turn = null
+  where s.monitor_id = $1
+  returning s.monitor_id, s.org_id, s.team_id, s.tier, s.row_count
+)
+insert into chunk (id, org_id, team_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, due_at, row_count)
+select $4::uuid, o.org_id, o.team_id, o.tier, $5::timestamptz, array[o.monitor_id], array[$2::bigint], array[0],
+       array[o.row_count], now(), o.row_count
+from opened o
 
 -- name: sched_due_portions
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,

@@ -51,7 +51,7 @@ TopValues ReadFieldValues(Session& session, const domain::search::Fields& fields
   const bool is_unscoped = std::holds_alternative<domain::search::Everything>(question.filter.is) &&
                            question.values_max <= kTopValuesMax;
   return InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("search_settings", std::to_string(timeout.count()));
+    tx.Exec("search_settings", std::to_string(timeout.count()), kOnlyReads);
     if (is_unscoped) {
       if (auto top = ReadStoredTop(tx, fields, question)) return std::move(*top);
     }

@@ -62,7 +62,7 @@ std::vector<const Field*> Uncounted(Session& session, const base::Uuid& import_i
 void CountField(Session& session, const base::Uuid& import_id, const Fields& fields,
                 const Field& field) {
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
-    tx.Exec("search_settings", std::to_string(kCountTimeout.count()));
+    tx.Exec("search_settings", std::to_string(kCountTimeout.count()), kWrites);
     const CountedValues counted = ReadCounted(tx.Exec(
         "search_import_values", kTopValuesMax, import_id, domain::search::ValuesJsonPath(field)));
     base::Json top = base::Json::array();
@@ -77,7 +77,7 @@ void CountField(Session& session, const base::Uuid& import_id, const Fields& fie
 ImportProgress Switch(Session& session, const base::Clock& clock, const base::Uuid& import_id,
                       const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("search_settings", std::to_string(kCountTimeout.count()));
+    tx.Exec("search_settings", std::to_string(kCountTimeout.count()), kWrites);
     ImportProgress progress = LockImport(tx, import_id).value().progress;
     if (progress.state == ImportState::kCounting) {
       tx.Exec("search_import_replace", import_id);

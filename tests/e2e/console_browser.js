@@ -75,6 +75,9 @@ class Operator {
     assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
     await this.page.getByRole('region', {name: 'Monitors that fail'}).getByRole('link', {name: 'cannot work'}).waitFor();
     await this.age(/^shown as it was \d/);
+    // From a figure to what it counts.
+    assert.equal(await this.page.getByRole('link', {name: 'Deliveries dead'}).getAttribute('href'), '#/deliveries?state=dead');
+    assert.equal(await this.page.getByRole('link', {name: 'Monitors failing'}).getAttribute('href'), '#/monitors?failing=true');
     await this.button('Drain this process').click();
     await this.page.getByRole('dialog').getByText('gives back what it has not begun').waitFor();
     await this.page.keyboard.press('Escape');
@@ -423,6 +426,16 @@ class Operator {
     const file = await fetch(await files.last().getAttribute('href'));
     assert.equal(await file.text(), 'n\r\n2\r\n3\r\n', 'what the filter kept, without a credential');
     await this.look('run');
+    // From a run to what it made and told, and back.
+    await this.page.getByRole('link', {name: 'made by this run'}).click();
+    await this.page.waitForURL(/run_id=/);
+    await this.main('No monitor matches.');
+    await this.page.goBack();
+    await this.page.getByRole('link', {name: 'with its chunks and its deliveries'}).click();
+    await this.page.getByRole('link', {name: 'not delivered'}).click();
+    await this.page.waitForURL(/job_id=/);
+    await this.main('No delivery matches.');
+    await this.go(`#/runs/${this.given.run}`);
     await this.button('Cancel the run').click();
     const dialog = this.page.getByRole('dialog');
     const confirm = dialog.getByRole('button', {name: 'Cancel the run', exact: true});

@@ -1,8 +1,9 @@
-"""Real mail servers on loopback addresses of their own, out of Debian's packages. The packages conflict with
-each other, so they are unpacked and not installed. Every server knows the same mailboxes and refuses all else.
+"""Real mail servers on loopback addresses of their own, out of Debian's packages, and swaks, which asks them as we do. The
+packages conflict with each other, so they are unpacked and not installed. Every server knows the same mailboxes and refuses all else.
 They need root, as they change to users of their own."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import textwrap
 
 from testbed import wait_until
 
-PACKAGES = ["postfix", "exim4-base", "exim4-daemon-light", "opensmtpd", "postgrey"]
+PACKAGES = ["postfix", "exim4-base", "exim4-daemon-light", "opensmtpd", "postgrey", "swaks"]
 KNOWN = ["ann", "bob", "postmaster"]
 
 
@@ -211,3 +212,13 @@ def postgrey(packages, work, port, delay_s=2):
                f"--whitelist-clients={work}/none", f"--whitelist-recipients={work}/none"]
     (work / "none").write_text("")
     return Server("postgrey", command, "127.0.0.1", port, greets=False)
+
+
+def heard_by_swaks(packages, address, port, recipients):
+    """What the server says of each recipient, asked on one connection by somebody else's program: (code, enhanced code)."""
+    done = subprocess.run(["/usr/bin/perl", packages / "swaks/usr/bin/swaks", "--server", address, "--port", str(port),
+                           "--ehlo", "verify.example", "--from", "oracle@verify.example", "--to", ",".join(recipients),
+                           "--quit-after", "RCPT", "--timeout", "30"], capture_output=True, text=True, timeout=120)
+    said = re.findall(r"^ -> RCPT TO:<(.*)>\n<(?:- |\*\*) (\d{3})(?:[ -](\d\.\d{1,3}\.\d{1,3}))?", done.stdout, re.MULTILINE)
+    assert [recipient for recipient, _, _ in said] == list(recipients), done.stdout + done.stderr
+    return [(int(code), enhanced) for _, code, enhanced in said]

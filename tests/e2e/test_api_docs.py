@@ -42,6 +42,24 @@ def test_the_samples_run_as_they_stand(service):
             variables["MONITOR_ID"] = answer["id"]
 
 
+def test_the_samples_of_other_documents_run_as_they_stand(service):
+    tenant = service.organisation()
+    variables = {"API_URL": service.api, "API_KEY": tenant.api_key}
+
+    def answer_of(document, name):
+        [text] = re.findall(rf"^```sh {name}\n(.*?)^```$", (ROOT / "docs" / document).read_text(), re.MULTILINE | re.DOTALL)
+        done = subprocess.run(["bash", "-euc", text], capture_output=True, text=True, timeout=60,
+                              env=clean_environment(variables))
+        assert done.returncode == 0, (name, done.stderr)
+        return json.loads(done.stdout)
+
+    counted = answer_of("search.md", "count")
+    assert counted["values"] == [] and counted["field"] == "industry", counted
+    variables["ID"] = answer_of("investigations.md", "start")["investigation_id"]
+    page = answer_of("investigations.md", "findings")
+    assert page["items"] == [] and page["complete"] is False, page
+
+
 def test_it_is_read_on_a_phone_without_asking_anybody_else(service, tmp_path):
     tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
     assert tools.returncode == 0, tools.stderr

@@ -138,6 +138,36 @@ def test_workflows_are_held_against_every_line_that_was_promised():
     assert workflows.targets_of({}, options).lines == [], "a part alone has no table of targets"
 
 
+def test_counts_are_held_against_every_line_that_was_promised():
+    search, targets = load("search"), figures.Targets()
+    line = {"at_once": 1, "statuses": {200: 40}, "p50_ms": 1.0}
+    lines = [{**line, "line": "small", "share": 0.05, "p99_ms": 299.0}, {**line, "line": "all", "share": 1.0, "p99_ms": 301.0},
+             {**line, "line": "large", "share": 0.5, "p99_ms": 5_000.0},
+             {**line, "line": "small", "share": 0.05, "p99_ms": 900.0, "at_once": 8}]
+    search.report_values({"entities": 1, "import_s": 1.0, "bytes": 1, "lines": lines}, targets)
+    alone, beside = (figures.summaries([{"lag_p50": 1, "lag_p99": 10 * lag, "read_p50": 1, "read_p99": 4 * read}])
+                     for lag, read in ((1, 1), (1.05, 1.2)))
+    search.report_beside({"counted": "c", "statuses": {200: 8}, "alone": alone, "beside": beside}, targets)
+    assert [(line["target"], line["met"]) for line in targets.lines] == [
+        ("<= 300 ms", "yes"), ("<= 300 ms", "NO"), ("<= 5500 ms", "yes"), ("", ""), ("<= 1.1 x", "yes"), ("<= 1.1 x", "NO")]
+
+
+def test_counts_beside_something_go_on_until_it_ends_and_tell_their_fault():
+    search = load("search")
+    companies = types.SimpleNamespace(service=types.SimpleNamespace(api_port=1), key="key")
+    search.ask = lambda *_: (200, {})
+    with search.Counting(companies) as counting:
+        assert counting.statuses[200] >= 1
+    assert not any(client.is_alive() for client in counting.clients)
+
+    def refuse(*_):
+        raise ConnectionError("nobody listens")
+
+    search.ask = refuse
+    with pytest.raises(ConnectionError), search.Counting(companies):
+        pass
+
+
 def test_findings_are_written_by_the_statements_of_records():
     known = findings.statements()
     columns = known["investigation_lock"].split("select ")[1].split("\nfrom")[0].replace("\n", " ").split(", ")

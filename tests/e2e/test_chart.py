@@ -172,9 +172,24 @@ def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
                        "v-vedette-admin": {"vedette-key", "vedette-admin"},
                        "v-vedette-scheduler": set(), "v-vedette-worker": {"vedette-key"}}
     everything = of_kind(objects["everything"], "Deployment")
-    assert mounted(everything["watch-worker"]) == {"vedette-key", "vedette-research"}, "also delivers"
+    assert {name: mounted(d) for name, d in everything.items()} == {
+        name: {"vedette-research"} | more for name, more in {
+            "watch-api": {"vedette-key"}, "watch-admin": {"vedette-key", "vedette-admin"}, "watch-scheduler": set(),
+            "watch-worker": {"vedette-key"}, "watch-worker-research": {"vedette-key"},
+            "watch-delivery": {"vedette-key"}}.items()}, "what the configuration names is there for everybody who reads it"
     for rendered_objects in objects.values():
         assert not of_kind(rendered_objects, "Secret"), "secrets are by reference"
+
+
+def test_every_file_that_the_configuration_names_is_mounted_where_it_is_read(objects):
+    """A process reads all of its configuration at its start, and ends where a file of it is missing."""
+    [settings] = [o["data"]["vedette.toml"] for o in objects["everything"] if o["metadata"]["name"] == "watch-config"]
+    files = re.findall(r'_file = "([^"]+)"', settings)
+    assert files
+    for name, deployment in of_kind(objects["everything"], "Deployment").items():
+        [container] = pod_of(deployment)["containers"]
+        folders = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert {str(Path(file).parent) for file in files} <= folders, name
 
 
 def environment_of(deployment):
@@ -196,6 +211,13 @@ def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say
     assert mounted(research) == {"vedette-key", "vedette-research"}, "request headers are sealed; it does not deliver"
     others = [d for name, d in everything.items() if "worker" not in name]
     assert others and not any("VEDETTE_WORKER_LANES" in environment_of(d) for d in others)
+
+
+def test_links_to_files_begin_with_the_public_url_wherever_they_are_made(objects):
+    """The API gives them to clients, deliveries put them into callbacks, the console shows them."""
+    told = {name for name, d in of_kind(objects["everything"], "Deployment").items()
+            if environment_of(d).get("VEDETTE_API_PUBLIC_URL") == "https://api.example.com"}
+    assert told == {"watch-api", "watch-admin", "watch-delivery", "watch-worker"}, "this worker also delivers"
 
 
 def config_defaults():
@@ -262,7 +284,7 @@ def test_the_admin_port_asks_an_api_of_its_own_that_nobody_else_reaches(objects)
         assert environment_of(admin)["VEDETTE_API_LISTEN"] == "127.0.0.1:8080", "of the pod alone"
         assert "vedette.role/api" not in labels_of(admin), "no service and no policy of the API is its own"
         assert "api" not in {port["name"] for port in container["ports"]}
-        assert environment_of(admin).keys().isdisjoint({"VEDETTE_API_PUBLIC_URL", "VEDETTE_OIDC_ISSUER"})
+        assert "VEDETTE_OIDC_ISSUER" not in environment_of(admin)
     [together] = of_kind(objects["one-deployment"], "Deployment").values()
     assert environment_of(together)["VEDETTE_API_LISTEN"] == "0.0.0.0:8080"
     assert labels_of(together)["vedette.role/api"] == "true"
@@ -340,11 +362,13 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
         (tmp_path / "admin-tokens" / name).write_text(f"the token of {name}")
     (tmp_path / "config").mkdir()
     maps = of_kind(objects["everything"], "ConfigMap")
-    (tmp_path / "config" / "vedette.toml").write_text(maps["watch-config"]["data"]["vedette.toml"])
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "research-key").write_text("the key of the research service")
 
     def here(text):
         return text.replace("/etc/vedette", str(tmp_path))
 
+    (tmp_path / "config" / "vedette.toml").write_text(here(maps["watch-config"]["data"]["vedette.toml"]))
     for name, deployment in of_kind(objects["everything"], "Deployment").items():
         container = pod_of(deployment)["containers"][0]
         env = {e["name"]: here(e["value"]) for e in container["env"]}

@@ -1,10 +1,12 @@
 """The command line: help, version, exit statuses, `vedette verify`, `vedette probe` and `vedette lookup`."""
 
 import json
+import re
 import subprocess
 import time
 
 import pytest
+from test_documents import NAMING, name
 
 from conftest import clean_environment, free_port
 
@@ -55,6 +57,22 @@ def test_a_wrong_value_is_named_with_what_is_allowed(binary, arguments, said):
                                                 "VEDETTE_SECURITY_ENCRYPTION_KEY": "0" * 64})
     assert done.returncode == 2 and not done.stdout
     assert said in done.stderr.decode(), done.stderr
+
+
+def test_every_option_that_documents_give_a_command_of_ctl_is_one(binary):
+    given = {}
+    for document in NAMING:
+        for command, rest in re.findall(r"\bvedette ctl (?:--json )?((?:email )?[a-z][a-z-]*)([^`|\n;)]*)", document.read_text()):
+            given.setdefault(command, {}).update(dict.fromkeys(re.findall(r"(?<!\S)\[?(--[a-z-]+)", rest), name(document)))
+    assert len(given) > 30
+    wrong = []
+    for command, options in given.items():
+        shown = run(binary, "ctl", *command.split(), "--help")
+        if shown.returncode != 0:
+            wrong.append(command)
+        known = set(re.findall(r"(?<![\w-])--[a-z-]+", shown.stdout.decode()))
+        wrong += [f"{document}: ctl {command} {option}" for option, document in options.items() if option not in known]
+    assert wrong == []
 
 
 def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):

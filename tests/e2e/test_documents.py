@@ -1,15 +1,18 @@
 """The documents hang together: docs/README.md leads to every one of them, and every link between them leads somewhere.
 And they agree with the tables of the code: settings, series, routes and commands have the same names everywhere."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"),
+                    *(ROOT / "examples").glob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
 
@@ -56,19 +59,19 @@ def test_the_index_leads_to_every_document():
     assert INDEX.resolve() in {file for _, file, _ in links(ROOT / "README.md")}
 
 
-def test_what_tasks_say_of_alerts_is_so():
-    rules = (ROOT / "helm/vedette/rules/vedette.yaml").read_text()
-    for path in (ROOT / "docs/tasks").glob("*.md"):
-        for alert in re.findall(r"\bVedette[A-Z]\w+", path.read_text()):
-            assert f"alert: {alert}\n" in rules, (name(path), alert)
-
-
 # What a decision or a list of changes says is of its time.
 NAMING = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
 # Where names of series stand besides documents.
 WATCHING = [path for path in (ROOT / "helm/vedette").rglob("*") if path.suffix in {".json", ".yaml", ".tpl"}]
 # Of the command line, of tests, and a beginning that stands for all that follow.
 NO_SETTINGS = re.compile(r"VEDETTE_(ADMIN_URL|ADMIN_TOKEN(_FILE)?|OLD_BINARY|TEST_\w+|STRESS_\w+|FUZZ\w*|\w+_)")
+
+
+def test_every_alert_that_is_named_is_one():
+    rules = (ROOT / "helm/vedette/rules/vedette.yaml").read_text()
+    named = {(name(path), alert) for path in NAMING for alert in re.findall(r"\bVedette[A-Z]\w+", path.read_text())}
+    assert len(named) > 30
+    assert {(path, alert) for path, alert in named if f"alert: {alert}\n" not in rules} == set()
 
 
 def settings(table, section=()):
@@ -140,4 +143,133 @@ def test_every_command_of_ctl_that_is_named_is_one():
         for command in re.findall(r"\bvedette ctl ([a-z][a-z-]*)", document.read_text())
         if command not in commands
     ]
+    assert wrong == []
+
+
+def test_every_refusal_that_is_named_is_one():
+    texts = set(re.findall(r'"([a-z][a-z_]+)"', "".join(sources(f"{floor}/**/*.cc") + sources(f"{floor}/**/*.h")
+                                                       for floor in ("api", "admin", "rest", "domain"))))
+    named = {(name(path), code) for path in NAMING for code in re.findall(r"\b[45]\d\d `([a-z_]+)`", path.read_text())}
+    assert len(named) > 10
+    assert {(path, code) for path, code in named if code not in texts} == set()
+
+
+def names_of(file, array):
+    """The texts of a table of names in the code."""
+    text = (ROOT / file).read_text()
+    return re.findall(r'"([a-z_]+)"sv', text[text.index(f"std::array {array}{{"):].split("};")[0])
+
+
+def list_of(file, constant):
+    """A list of names in the console."""
+    text = (ROOT / "admin/console" / file).read_text()
+    return re.findall(r"'([^']+)'", text[text.index(f"const {constant} = ["):].split("];")[0])
+
+
+def test_the_console_offers_what_the_code_has():
+    assert sorted(list_of("jobs.js", "KINDS")) == sorted(names_of("domain/job.cc", "kKinds"))
+    assert sorted(list_of("jobs.js", "STATUSES")) == sorted(names_of("domain/job.cc", "kStatuses"))
+    assert sorted(list_of("runs.js", "STATUSES")) == sorted(["active", *names_of("domain/job.cc", "kStatuses")])
+    assert sorted(list_of("monitors.js", "STATUSES")) == sorted(names_of("domain/names.cc", "kMonitorStatuses"))
+    outcomes = re.findall(r'return "([a-z_]+)";', (ROOT / "domain/outcome.cc").read_text())
+    assert sorted(list_of("monitors.js", "OUTCOMES")) == sorted(set(outcomes) - {"unknown"})
+    written = re.findall(r'\bAuditOf(?:Key)?\(call,\s*"([a-z_.]+)"', sources("api/**/*.cc") + sources("admin/*.cc"))
+    assert len(set(written)) > 40
+    assert list_of("audit.js", "ACTIONS") == sorted(set(written))
+
+
+def tables_of_migrations():
+    """Each table with its definition and what was added to it."""
+    text = sources("store/migrations/*.sql")
+    tables = dict(re.findall(r"^create (?:unlogged )?table (\w+) (.*?);$", text, re.MULTILINE | re.DOTALL))
+    for table, change in re.findall(r"^alter table (\w+)(.*?);$", text, re.MULTILINE | re.DOTALL):
+        tables[table] = tables.get(table, "") + change
+    return tables
+
+
+def test_what_privacy_says_of_tables_is_so():
+    text = (ROOT / "docs/privacy.md").read_text()
+    stored = re.findall(r"^\|[^|]*\|([^|]*)\|", text[text.index("## 1."):text.index("## 2.")], re.MULTILINE)
+    named = [where.partition(".") for cell in stored for where in re.findall(r"`(\w+(?:\.\w+)?)`", cell)]
+    assert len(named) > 10
+    tables = tables_of_migrations()
+    for table, _, column in named:
+        assert table in tables and re.search(rf"\b{column}\b", tables[table]), (table, column)
+
+
+def test_what_is_said_of_connections_adds_up():
+    text = (ROOT / "config/config.default.toml").read_text()
+    pools = sum(value for key, value in tomllib.loads(text)["database"].items() if key.endswith("_connections"))
+    assert f"takes {pools + 1}, and one more to listen" in text, "one is the process's own"
+    assert f"All roles: {pools + 2}." in (ROOT / "docs/operations.md").read_text()
+
+
+def test_a_default_that_stands_behind_its_setting_is_that():
+    defaults = tomllib.loads((ROOT / "config/config.default.toml").read_text())
+    units = {"minutes": "m", "hours": "h", "days": "d"}
+    wrong, looked = [], 0
+    for path in NAMING:
+        for section, key, said in re.findall(r"`\[([a-z_.]+)\]\s+([a-z_]+)` \((\d+(?: (?:s|minutes|hours|days))?)\)", path.read_text()):
+            value = defaults
+            for word in (*section.split("."), key):
+                value = value[word]
+            number, _, unit = said.partition(" ")
+            meant = {"": number, "s": str(int(number) * 1000)}.get(unit, number + units.get(unit, ""))
+            looked += 1
+            wrong += [f"{name(path)}: [{section}] {key} ({said}), but {value}"] if str(value) != meant else []
+    assert wrong == [] and looked > 8
+
+
+def test_what_documents_count_and_list_is_so():
+    fields = json.loads((ROOT / "domain/search/fields.json").read_text())
+    counted = f"{len(fields['company'])} of companies and {len(fields['people'])} of people"
+    assert counted in (ROOT / "docs/search.md").read_text(), counted
+    workflows = (ROOT / "docs/workflows.md").read_text()
+    shipped = {path.stem: json.loads(path.read_text()) for path in (ROOT / "domain/workflow/templates").glob("*.json")}
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \| ([a-z_, ]+) \|", workflows[workflows.index("## Templates"):], re.MULTILINE))
+    assert listed == {slug: ", ".join(block["block_name"] for block in template["blocks"])
+                      for slug, template in shipped.items()}
+    before = workflows[:workflows.index("## Columns")]
+    blocks = re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", before, re.MULTILINE)))
+    served = re.findall(r"^## `?([a-z_]+)`?$", (ROOT / "docs/blocks.md").read_text(), re.MULTILINE)
+    assert sorted(blocks) == sorted(served)
+
+
+def test_the_body_of_a_callback_is_as_it_is_shown():
+    text = (ROOT / "docs/webhooks.md").read_text()
+    section = text[text.index("### Callbacks of jobs"):text.index("## What to answer")]
+    shown = re.findall(r'"(\w+)":', section[section.index("```"):])
+    made = (ROOT / "domain/job_result.cc").read_text()
+    made = made[made.index("Json CallbackJson("):]
+    assert shown == re.findall(r'\{"(\w+)", ', made[:made.index("\n}\n")])
+    kinds = set(names_of("domain/job.cc", "kKinds")) - {"workflow", "investigation"}
+    told = re.findall(r"`(\w+)`", section[section.index("`task_type` (") + len("`task_type` ("):section.index("), `Service-Event-Id`")])
+    assert set(told) == kinds
+
+
+def test_there_is_one_version():
+    version = re.search(r"project\(vedette VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    chart = yaml.safe_load((ROOT / "helm/vedette/Chart.yaml").read_text())
+    assert chart["version"] == str(chart["appVersion"]) == version
+    named = {(name(path), tag) for path in [*NAMING, ROOT / "deploy/compose.yaml"]
+             for tag in re.findall(r"\bvedette[:/](\d+\.\d+\.\d+)", path.read_text())}
+    assert named and {tag for _, tag in named} == {version}, named
+
+
+def test_every_example_is_explained():
+    text = (ROOT / "examples/README.md").read_text()
+    files = {path.name for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
+    assert files and {file for file in files if f"`{file}`" not in text} == set()
+
+
+def test_what_documents_say_of_the_chart_is_a_value_of_it():
+    values = yaml.safe_load((ROOT / "helm/vedette/values.yaml").read_text())
+    wrong = []
+    for path in NAMING:
+        for words in re.findall(rf"`((?:{'|'.join(values)})(?:\.\w+)+)", path.read_text()):
+            at = values
+            for word in words.split("."):
+                at = at.get(word, at if at == {} else None) if isinstance(at, dict) else None
+            if at is None:
+                wrong.append(f"{name(path)}: {words}")
     assert wrong == []

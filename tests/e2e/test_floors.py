@@ -342,9 +342,35 @@ def test_queries_are_named():
 
 
 def test_shell_scripts_parse():
-    for script in ["quickstart", "test", ".ci/run", "scripts/common.sh", "scripts/format", "scripts/phonenumbers"]:
+    for script in ["quickstart", "test", ".ci/run", "scripts/build_beside", "scripts/common.sh", "scripts/format",
+                   "scripts/phonenumbers"]:
         done = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+# Sources of which some may be compiled as one with the first (cmake/Unity.cmake).
+TOGETHER = {
+    "first": "namespace v {\nnamespace {\nint Twice(int n) { return 2 * n; }\nusing base::Json;\n}  // namespace\n}",
+    "same_name": "namespace v {\nnamespace {\nstruct Twice {\n  int n;\n};\n}  // namespace\n}",
+    "mentions": "namespace v {\nint Four() { return Twice(2); }\n}",
+    "member": "namespace v {\nint Six(const Number& n) { return n.Twice(); }  // Twice\n}",
+    "same_alias": "namespace v {\nnamespace {\nusing base::Json;\n}  // namespace\n}",
+    "other_alias": "namespace v {\nnamespace {\nusing Json = std::string;\n}  // namespace\n}",
+    "macro": "#define TWO 2\n",
+}
+
+
+def test_sources_that_are_compiled_as_one_share_no_local_name(tmp_path):
+    for source, text in TOGETHER.items():
+        (tmp_path / f"{source}.cc").write_text(text + "\n")
+
+    def together(*sources):
+        done = subprocess.run([ROOT / "scripts" / "unity_groups", "1000", *(tmp_path / f"{s}.cc" for s in sources)],
+                              capture_output=True, text=True, check=True)
+        return {Path(line.split(" ", 1)[1]).stem for line in done.stdout.splitlines()}
+
+    assert {s for s in TOGETHER if together("first", s) == {"first", s}} == {"member", "same_alias"}
+    assert together("first", "same_name", "member") == {"first", "member"}
 
 
 # Words and turns that an international reader stumbles over, and what says the same plainly.

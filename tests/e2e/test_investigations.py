@@ -145,7 +145,7 @@ def investigate(service, site, **more):
     items = findings_of(tenant, investigation)
     view = tenant.get(f"{PATH}/{investigation}")
     assert view["status"] == "completed", view
-    assert view["findings_count"] == len(items)
+    assert view["findings_count"] == len(items) and view["subjects_failed"] == 0
     assert view["charge_amount"] == view["subjects_examined"] * PRICE
     assert float(tenant.money()["balance"]) == 100_000 - view["charge_amount"]
     return view, items

@@ -170,8 +170,22 @@ def threads_of(service):
     return int(fields.partition("Threads:")[2].split()[0])
 
 
-def test_a_thousand_callers_wait_and_hold_no_thread(binary, database, tmp_path):
-    """Others are answered meanwhile, and all of the thousand in the end."""
+def busy_connections(database):
+    """Those of vedette that have a statement or a transaction under way."""
+    return database.value("select count(*) from pg_stat_activity where datname = %s and state <> 'idle' "
+                          "and application_name like 'vedette%%'", (database.name,))
+
+
+def checked_beside(tenant):
+    """A monitor's checks begin and end; the monitor's id."""
+    monitor = tenant.post("/monitors", {"name": "M", "key_columns": ["k"], "rows": [{"k": str(n)} for n in range(20)],
+                                        "struct": {"f": "x"}, "frequency": "30d"})["id"]
+    wait_until("the checks to end", lambda: tenant.finished_ticks(monitor))
+    return monitor
+
+
+def test_a_thousand_callers_wait_and_hold_no_thread_connection_or_slot_of_a_check(binary, database, tmp_path):
+    """Others are answered and checked meanwhile, and all of the thousand are answered in the end."""
     gate = {}
 
     async def answer(_path, _body):
@@ -180,12 +194,14 @@ def test_a_thousand_callers_wait_and_hold_no_thread(binary, database, tmp_path):
 
     with closing(Site(answer)) as site:
         it = Vedette(binary, database.url, tmp_path, {
+            "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": "8",
             "VEDETTE_PROVIDERS_HTTP_SLOW_URL": site.url, "VEDETTE_LOOKUPS_FIND_EMAIL": "slow",
             "VEDETTE_PROVIDERS_HTTP_SLOW_IN_FLIGHT_MAX": str(WAITERS), "VEDETTE_PROVIDERS_HTTP_SLOW_TIMEOUT_MS": "60000",
             "VEDETTE_API_WAITS_MAX": str(PLACES), "VEDETTE_API_CONNECTIONS_MAX": str(2 * PLACES),
         }).migrate().start()
         try:
             tenants = [it.organisation(100_000) for _ in range(WAITING_ORGANISATIONS)]
+            checked_beside(tenants[1])
             before = threads_of(it)
 
             async def all_ask():
@@ -196,7 +212,11 @@ def test_a_thousand_callers_wait_and_hold_no_thread(binary, database, tmp_path):
             waiting.start()
             wait_until("all to wait", lambda: metric(it, "vedette_waits") == WAITERS)
             assert threads_of(it) == before
+            wait_until("every connection to the database to be idle", lambda: busy_connections(database) == 0)
             assert tenants[0].get("/monitors?limit=1")["monitors"] == []
+            checked = checked_beside(tenants[0])
+            assert [row for row in tenants[0].rows(checked) if not row["last_run_at"]] == []
+            assert metric(it, "vedette_waits") == WAITERS, "they did not wait to the end of the checks"
             wait_until("the first to be asked about", lambda: "open" in gate)
             site.loop.call_soon_threadsafe(gate["open"].set)
             waiting.join(120)

@@ -2,6 +2,7 @@
 found by a DNS server of ours. Nothing leaves the machine, and no mail is sent."""
 
 import os
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,23 @@ DOMAINS = {"postfix.test": "127.0.0.11", "exim.test": "127.0.0.12", "smtpd.test"
            "all.test": "127.0.0.14", "grey.test": "127.0.0.15"}
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="the servers change to users of their own, which root may")
+
+
+class Servers:
+    """The five servers, and our tool that asks them."""
+
+    def __init__(self, tool, packages, dns, port):
+        self.tool, self.packages, self.dns, self.port = tool, packages, dns, port
+
+    def __call__(self, *addresses):
+        """The verdict of each address, all asked at once: [(status, reason)]."""
+        return [tuple(said[:2]) for said in self.said(*addresses)]
+
+    def said(self, *addresses):
+        """As above, with the codes of the address and of the control: [[status, reason, code, code]]."""
+        answer = subprocess.run([self.tool, "--dns", self.dns.address, "--port", str(self.port)],
+                                input="\n".join(addresses) + "\n", capture_output=True, text=True, timeout=120, check=True)
+        return [line.split(" ")[-4:] for line in answer.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +59,7 @@ def verify(request):
         servers.append(mail_servers.postfix(packages, work / "grey", DOMAINS["grey.test"], port, "grey.test",
                                             policy=f"127.0.0.1:{grey_port}"))
 
-        def ask(*addresses):
-            """The verdict of each address, all asked at once: [(status, reason)]."""
-            answer = subprocess.run([tool, "--dns", dns.address, "--port", str(port)], input="\n".join(addresses) + "\n",
-                                    capture_output=True, text=True, timeout=120, check=True)
-            return [tuple(line.split(" ")[-4:-2]) for line in answer.stdout.splitlines()]
-
-        yield ask
+        yield Servers(tool, packages, dns, port)
     finally:
         for server in reversed(servers):
             server.close()
@@ -88,3 +100,27 @@ def test_many_addresses_of_one_domain_get_no_wrong_verdict(verify):
 
 def test_a_domain_that_does_not_exist_is_not_found(verify):
     assert verify("ann@nowhere.test") == [("NOT_FOUND", "unknown_domain")]
+
+
+# Enhanced codes that name the mailbox (RFC 3463); any other refusal is unclear where nobody is accepted after it.
+UNKNOWN_MAILBOX = {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"}
+
+
+def judged(code, enhanced, control):
+    """What the specification says of these replies to an address and to one that should not exist."""
+    if code in (250, 251):
+        return "OK" if 500 <= control < 600 else "UNKNOWN"
+    return "NOT_FOUND" if enhanced in UNKNOWN_MAILBOX else "UNKNOWN"
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_swaks_hears_the_same_codes_and_they_lead_to_the_same_verdict(verify, domain):
+    """An oracle that is not ours: each address by our dialogue and by swaks, which share no line of code."""
+    for local in ("bob", "nobody" + secrets.token_hex(4)):
+        address, control = f"{local}@{domain}", f"{secrets.token_hex(8)}@{domain}"
+        (code, enhanced), (control_code, _) = mail_servers.heard_by_swaks(
+            verify.packages, DOMAINS[domain], verify.port, [address, control])
+        status, reason, our_code, our_control = verify.said(address)[0]
+        assert int(our_code) == code, (address, reason, enhanced)
+        assert int(our_control) in (0, control_code), (address, reason)
+        assert status == judged(code, enhanced, control_code), (address, reason, code, enhanced, control_code)

@@ -67,7 +67,11 @@ def test_whom_nobody_looks_up_causes_no_question_and_looks_like_nothing_found(pe
     for who in ({"email": "ada.lovelace@engines.example"}, {"name": "Grace Hopper", "domain": "engines.example"}):
         assert people.as_operator("POST", "/admin/v1/suppressions", {**who, "reason": "asked"}).status == 200
     person = tenant.call("POST", "/reverse-email", {"lead": {"email": "Ada.Lovelace@engines.example"}}).json
-    assert (person["name"], person["error"], person["details"]["tries"]) == (None, None, [])
+    stranger = tenant.call("POST", "/reverse-email", {"lead": {"email": "nobody@engines.example"}}).json
+    assert [(t["provider"], t["outcome"]) for t in person["details"]["tries"]] == [("sample", "nothing")], person
+    for answer in (person, stranger):
+        answer["email"], answer["details"]["task_id"], answer["details"]["tries"][0]["elapsed_ms"] = "", "", 0
+    assert person == stranger and person["name"] is None and person["error"] is None
     started = tenant.post("/verify-age", {"subject": {"name": "Grace Hopper", "company": "engines.example"}})
     done = ended(tenant, started["task_id"])
     assert done["status"] == "completed" and done["result"]["date_of_birth"]["year"] is None, done

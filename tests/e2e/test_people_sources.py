@@ -213,7 +213,8 @@ def test_whom_nobody_looks_up_causes_no_request(service, world):
     done = age(tenant, {"name": "Ada Lovelace", "domain": "engines.example", "url": world.url + "/ada"},
                ["pages", "wikidata", "scout"])
     assert done["status"] == "completed" and done["result"]["date_of_birth"]["year"] is None, done
-    assert (tries(done["result"]), world.asked, world.questions) == ([], [], [])
+    assert tries(done["result"]) == [("pages", "nothing"), ("wikidata", "nothing"), ("scout", "nothing")]
+    assert (world.asked, world.questions) == ([], [])
 
 
 def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database, tmp_path, world):

@@ -149,6 +149,7 @@ def test_who_is_paged_finds_what_it_is_and_mends_it(vedette, nginx, on_path, tmp
         mended.append(True)
         page.run("begin", "dead", "replay")
         wait_until("it to arrive", lambda: operator("/deliveries?state=delivered"))
-        assert page.samples() == {"begin", "look", "failing", "dead", "replay"}
+        page.run("begin", "jobs")
+        assert page.samples() == {"begin", "look", "failing", "dead", "replay", "jobs"}
     finally:
         receiver.close()

@@ -137,6 +137,28 @@ TEST_F(AdminJobs, AJobIsShownWithItsBlocksItsChunksAndTheirLastError) {
   EXPECT_EQ(Ask("GET", "/admin/v1/jobs/" + base::Uuid::V4().ToString()).status, 404);
 }
 
+TEST_F(AdminJobs, OfAnInvestigationItIsShownHowManySubjectsFailedAndWhatTheLastOneSays) {
+  store::NewJob job = NewLookup(org_id, clock, 2, 1000);
+  job.kind = domain::JobKind::kInvestigation;
+  job.investigation = store::NewInvestigation{"[]", 2, 1, 100, {}, {}};
+  ASSERT_TRUE(
+      std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+  store::JobChunkRecord record = JobsTest::PartEnd(Claim(), 2, 1, 1000);
+  record.what = store::JobPartEnd{R"([[{"findings": []}], [{"findings": []}]])", 2, {}, {}};
+  record.row_errors = 1;
+  record.last_error = "overloaded: No room.";
+  store::RecordJobChunks(session, clock, job.id, {record});
+  const Json shown = Ask("GET", "/admin/v1/jobs/" + job.id.ToString() + "?rows=true").body;
+  EXPECT_EQ(shown["kind"], "investigation");
+  EXPECT_EQ(shown["status"], "completed");
+  EXPECT_EQ(shown["charged"], 1);
+  EXPECT_EQ(shown["blocks"][0]["rows_done"], 2);
+  EXPECT_EQ(shown["blocks"][0]["row_errors"], 1);
+  EXPECT_EQ(shown["blocks"][0]["last_error"], "overloaded: No room.");
+  EXPECT_EQ(shown["rows"], nullptr) << "what it found is the client's";
+  ExpectTheMoneyShownAddsUp();
+}
+
 TEST_F(AdminJobs, RowsAreShownOnDemandAloneAndWhoReadThemIsAudited) {
   const std::string job = NewJob(2);
   EXPECT_FALSE(Ask("GET", "/admin/v1/jobs/" + job).body.contains("rows"));

@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <string>
+
 #include "admin/tenant_api.h"
+#include "domain/row_values.h"
+#include "store/monitors/monitors.h"
 #include "tests/store/admin_support.h"
 #include "tests/store/api_support.h"
 
@@ -70,6 +75,33 @@ TEST_F(AdminMonitors, NothingIsAskedForNobodyWithoutABodyOrWithoutAnApi) {
   const Reply nowhere = Ask("POST", "/admin/v1/orgs/" + org + "/monitors", Json::object());
   EXPECT_EQ(nowhere.status, 409);
   EXPECT_EQ(nowhere.body["error"], "no_api_here");
+}
+
+TEST_F(AdminMonitors, ThoseOfARunAreFoundInItsOrganisation) {
+  const std::string org = NewOrganisation();
+  store::NewMonitor order;
+  order.org_id = *base::Uuid::Parse(org);
+  order.name = "pages";
+  order.frequency_text = "1d";
+  order.frequency = std::chrono::days(1);
+  order.key_columns = {"url"};
+  order.struct_json = R"({"title":"css:h1"})";
+  order.rows.push_back(domain::SplitRow(Json{{"url", "https://a.example/"}},
+                                        domain::ColumnRoles{{"url"}, {"title"}}));
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  store::CreateMonitor(session, clock, order);
+  order.run_id = "a run";
+  const std::string made = store::CreateMonitor(session, clock, order).monitor_id.ToString();
+  const std::string path = "/admin/v1/monitors?org_id=" + org;
+  EXPECT_EQ(Ask("GET", path).body["items"].size(), 2U);
+  const Reply found = Ask("GET", path + "&run_id=a%20run");
+  ASSERT_EQ(found.body["items"].size(), 1U);
+  EXPECT_EQ(found.body["items"][0]["id"], made);
+  EXPECT_EQ(Ask("GET", path + "&run_id=").body["items"].size(), 2U);
+  EXPECT_EQ(Ask("GET", path + "&run_id=another").body["items"].size(), 0U);
+  // Without an organisation no index serves it, and a run has no text of a monitor.
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors?run_id=a%20run").status, 422);
+  EXPECT_EQ(Ask("GET", path + "&run_id=a%20run&q=pages").status, 422);
 }
 
 class ApiForOperators : public ApiTest {

@@ -108,6 +108,7 @@ TEST_F(AdminRuns, ARunIsShownAsItsGraphWithItsProgressAndItsLastError) {
   record.last_error = "no_page: there is no page";
   store::RecordJobChunks(session, clock, *base::Uuid::Parse(run), {record});
   config.public_url = "https://api.example";
+  Sql("update job_block set type = 'row_dedupe' where block = 1");
   const Json shown = Ask("GET", "/admin/v1/runs/" + run).body;
   EXPECT_EQ(shown["status"], "running");
   EXPECT_EQ(shown["workflow_name"], "clean leads");
@@ -115,6 +116,7 @@ TEST_F(AdminRuns, ARunIsShownAsItsGraphWithItsProgressAndItsLastError) {
   ASSERT_EQ(shown["blocks"].size(), 3U);
   const Json& dedupe = shown["blocks"][1];
   EXPECT_EQ(dedupe["block_id"], "b");
+  EXPECT_EQ(dedupe["type"], "dedupe") << "as the workflow calls it";
   EXPECT_EQ(dedupe["sequence_number"], 20);
   EXPECT_EQ(dedupe["previous_block_ids"], Json::array({"a"}));
   EXPECT_EQ(dedupe["status"], "running");

@@ -38,6 +38,8 @@ TEST_F(ApiAuth, LockedOrganisationAndMissingFeatureAre403) {
   EXPECT_EQ(Ask("GET", "/monitors/" + id).error(), "organisation_locked");
   Sql("update organisation set locked = false, features = '{}'");
   EXPECT_EQ(Ask("GET", "/monitors/" + id).error(), "feature_not_enabled");
+  EXPECT_EQ(Ask("GET", "/monitors/" + id).message(),
+            "the feature monitors is not enabled for your organisation: ask the operator for it");
 }
 
 TEST_F(ApiAuth, FrequencyAndTierNeedTheirFeatures) {

@@ -1,12 +1,16 @@
 // The routes of investigations: every member, limit and error.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "domain/investigation/finding.h"
 #include "store/jobs/claim.h"
+#include "store/jobs/keeper.h"
 #include "store/jobs/record.h"
 #include "tests/store/api_jobs_support.h"
+#include "tests/support/search_cases.h"
 
 namespace vedette::test {
 namespace {
@@ -32,36 +36,69 @@ class ApiInvestigations : public ApiJobs {
     return Ask("GET", std::string(kPath) + "/" + id + rest);
   }
 
-  // Claims what is due of research and ends it, each row with `count` attributes.
-  void Research(int count) {
+  using Findings = std::vector<domain::Finding>;
+
+  // What is due of research, by part.
+  std::vector<store::ClaimedJobChunk> Claim() {
     const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 1000);
     std::vector<store::JobShare> shares;
     for (const auto& due : walk.due) shares.push_back({due.lane, due.org_id, due.rank, 100});
-    const auto claim = store::ClaimJobChunks(session, shares, base::Uuid::V4(),
-                                             std::chrono::milliseconds(30000), {});
-    for (const store::ClaimedJobChunk& chunk : claim.chunks) {
-      std::vector<domain::Finding> found;
-      for (int i = 0; i < count; ++i) {
-        domain::Finding finding;
-        finding.kind = domain::FindingKind::kAttribute;
-        finding.subject = {domain::SubjectKind::kDomain, "a.example"};
-        finding.predicate = "dns_text";
-        finding.object = domain::FindingObject{"text", std::to_string(i)};
-        finding.evidence = "TXT";
-        finding.provider = "dns";
-        finding.confidence = 10;
-        found.push_back(std::move(finding));
-      }
-      store::JobChunkRecord record;
-      record.lease = chunk.lease;
-      record.block = chunk.block;
-      record.part = chunk.part;
-      record.progress = chunk.progress;
-      record.rows_done = 1;
-      record.rows_charged = 1;
-      record.charge_mc = 5000;
-      record.what = store::JobPartEnd{"[[" + domain::WriteFindings(found) + "]]", 1, {}, {}};
-      store::RecordJobChunks(session, clock, chunk.job_id, {record});
+    auto chunks = store::ClaimJobChunks(session, shares, base::Uuid::V4(),
+                                        std::chrono::milliseconds(30000), {})
+                      .chunks;
+    std::sort(chunks.begin(), chunks.end(),
+              [](const auto& a, const auto& b) { return a.part < b.part; });
+    return chunks;
+  }
+
+  // Ends the part. Each of its rows has found these, or could not be looked at.
+  void End(const store::ClaimedJobChunk& chunk, const std::vector<std::optional<Findings>>& rows) {
+    store::JobChunkRecord record;
+    record.lease = chunk.lease;
+    record.block = chunk.block;
+    record.part = chunk.part;
+    record.progress = chunk.progress;
+    record.rows_done = static_cast<int>(rows.size());
+    Json cells = Json::array();
+    for (const auto& row : rows) {
+      ++(row ? record.rows_charged : record.row_errors);
+      cells.push_back(
+          Json::array({base::ParseJsonOrThrow(domain::WriteFindings(row.value_or(Findings())))}));
+    }
+    record.charge_mc = std::int64_t{5000} * record.rows_charged;
+    if (record.row_errors > 0) record.last_error = "overloaded: No room.";
+    record.what = store::JobPartEnd{base::DumpJson(cells), static_cast<int>(rows.size()), {}, {}};
+    const auto recorded = store::RecordJobChunks(session, clock, chunk.job_id, {record});
+    EXPECT_EQ(recorded.chunks.at(0), store::JobRecorded::kRecorded);
+  }
+
+  static domain::Finding Text(const std::string& value) {
+    domain::Finding finding;
+    finding.kind = domain::FindingKind::kAttribute;
+    finding.subject = {domain::SubjectKind::kDomain, "a.example"};
+    finding.predicate = "dns_text";
+    finding.object = domain::FindingObject{"text", value};
+    finding.evidence = "TXT";
+    finding.provider = "dns";
+    finding.confidence = 10;
+    return finding;
+  }
+  // What leads from a.example to the other domain.
+  static Findings LinkTo(const std::string& investigation, const std::string& to) {
+    domain::Finding what;
+    what.provider = "website";
+    what.sources = {"https://a.example/"};
+    return domain::RelationTo(*base::Uuid::Parse(investigation),
+                              {domain::SubjectKind::kDomain, "a.example"}, "links_to",
+                              {domain::SubjectKind::kDomain, to}, what);
+  }
+
+  // Claims what is due and ends it, each part's one row with `count` attributes.
+  void Research(int count) {
+    for (const store::ClaimedJobChunk& chunk : Claim()) {
+      Findings found;
+      for (int i = 0; i < count; ++i) found.push_back(Text(std::to_string(i)));
+      End(chunk, {found});
     }
   }
 };
@@ -138,12 +175,157 @@ TEST_F(ApiInvestigations, FindingsComePageByPageUntilNothingWillFollow) {
   EXPECT_TRUE(status.body["error"].is_null());
 }
 
+TEST_F(ApiInvestigations, WhatIsNotGivenHasItsDefaultOrIsNull) {
+  const Reply shown = Show(Start({{"name", nullptr}, {"depth", nullptr}}).body["task_id"]);
+  EXPECT_TRUE(shown.body["name"].is_null());
+  EXPECT_TRUE(shown.body["credits_max"].is_null());
+  EXPECT_EQ(shown.body["depth"], 1);
+  EXPECT_EQ(shown.body["findings_max"], 1000);
+  EXPECT_EQ(shown.body["subjects_failed"], 0);
+}
+
+TEST_F(ApiInvestigations, ARelationAndItsEntityHaveEveryMember) {
+  const std::string id = Start({{"depth", 2}}).body["investigation_id"];
+  End(Claim().at(0), {LinkTo(id, "b.example")});
+  const Reply page = Show(id, "/findings");
+  ASSERT_EQ(page.body["items"].size(), 2U) << page.raw.body;
+  EXPECT_FALSE(page.body["complete"].get<bool>()) << "b.example is to be looked at";
+  Json relation = page.body["items"][0];
+  Json entity = page.body["items"][1];
+  for (Json* item : {&relation, &entity}) {
+    EXPECT_TRUE((*item)["created_at"].is_string());
+    item->erase("created_at");
+  }
+  EXPECT_EQ(relation["id"], base::Uuid::V5(*base::Uuid::Parse(id),
+                                           "relation|domain:a.example|links_to|domain:b.example")
+                                .ToString());
+  const auto expected = [](const Json& own_id, const char* kind, const char* domain,
+                           const char* predicate, const Json& object, const Json& derived_from) {
+    return Json{{"id", own_id},
+                {"kind", kind},
+                {"subject", Seed("domain", domain)},
+                {"predicate", predicate},
+                {"object", object},
+                {"confidence", nullptr},
+                {"evidence", nullptr},
+                {"sources", Json::array({"https://a.example/"})},
+                {"provider", "website"},
+                {"derived_from", derived_from}};
+  };
+  EXPECT_EQ(relation, expected(relation["id"], "relation", "a.example", "links_to",
+                               Seed("domain", "b.example"), Json::array()));
+  EXPECT_EQ(entity, expected(entity["id"], "entity", "b.example", "found", nullptr,
+                             Json::array({relation["id"]})));
+}
+
+// What a client sees where one of the subjects could not be looked at.
+TEST_F(ApiInvestigations, ASubjectThatCouldNotBeLookedAtIsCountedAndCostsNothing) {
+  const std::string id =
+      Start({{"seeds", Json::array({Seed("domain", "a.example"), Seed("domain", "b.example")})}})
+          .body["investigation_id"];
+  End(Claim().at(0), {Findings{Text("x")}, std::nullopt});
+  const Reply shown = Show(id);
+  EXPECT_EQ(shown.body["status"], "completed");
+  EXPECT_TRUE(shown.body["error"].is_null());
+  EXPECT_EQ(shown.body["subjects_examined"], 2);
+  EXPECT_EQ(shown.body["subjects_failed"], 1);
+  EXPECT_EQ(shown.body["findings_count"], 1);
+  EXPECT_EQ(shown.body["charge_amount"], 5);
+  EXPECT_EQ(Sql("select reserved_mc from job"), "0");
+  EXPECT_EQ(Sql("select balance_mc from account"), "995000");
+}
+
+TEST_F(ApiInvestigations, WhereTheMoneyEndsWhatWasFoundIsKeptAndPaid) {
+  Sql("update account set balance_mc = 5000");
+  const std::string id = Start({{"depth", 2}}).body["investigation_id"];
+  End(Claim().at(0), {LinkTo(id, "b.example")});
+  const Reply shown = Show(id);
+  EXPECT_EQ(shown.body["status"], "failed");
+  EXPECT_EQ(shown.body["status_reason"], "insufficient_credits");
+  EXPECT_EQ(shown.body["error"]["error"], "insufficient_credits");
+  EXPECT_EQ(shown.body["findings_count"], 2);
+  EXPECT_EQ(shown.body["subjects_examined"], 1);
+  EXPECT_EQ(shown.body["subjects_failed"], 0);
+  EXPECT_EQ(shown.body["charge_amount"], 5);
+  EXPECT_TRUE(shown.body["completed_at"].is_string());
+  const Reply page = Show(id, "/findings");
+  EXPECT_EQ(page.body["items"].size(), 2U);
+  EXPECT_TRUE(page.body["complete"].get<bool>()) << "nothing will follow";
+  const Reply status = Ask("GET", "/job-status/" + id);
+  EXPECT_EQ(status.body["error"], shown.body["error"]);
+  EXPECT_EQ(status.body["result"], (Json{{"investigation_id", id}, {"findings_count", 2}}));
+  EXPECT_EQ(Sql("select balance_mc from account"), "0");
+  EXPECT_TRUE(Claim().empty()) << "b.example is not looked at";
+}
+
+TEST_F(ApiInvestigations, AtItsDeadlineWhatWasFoundIsKeptAndTheRestGivenBack) {
+  Json seeds = Json::array();
+  for (const char* name : {"a.example", "b.example", "c.example", "d.example", "e.example"}) {
+    seeds.push_back(Seed("domain", name));
+  }
+  const std::string id = Start({{"seeds", seeds}}).body["investigation_id"];
+  const auto parts = Claim();
+  ASSERT_EQ(parts.size(), 2U) << "four seeds, and one";
+  End(parts[0], {Findings{Text("x")}, Findings(), Findings(), Findings()});
+  Sql("update job set deadline_at = now() - interval '1 second'");
+  EXPECT_EQ(store::EndOverdueJobs(session, clock).jobs.size(), 1U);
+  const Reply shown = Show(id);
+  EXPECT_EQ(shown.body["status"], "timed_out");
+  EXPECT_EQ(shown.body["error"]["error"], "deadline_exceeded");
+  EXPECT_EQ(shown.body["findings_count"], 1);
+  EXPECT_EQ(shown.body["subjects_examined"], 4);
+  EXPECT_EQ(shown.body["charge_amount"], 20);
+  EXPECT_TRUE(Show(id, "/findings").body["complete"].get<bool>());
+  EXPECT_EQ(Sql("select balance_mc from account"), "980000");
+}
+
+// The injection corpus: as a seed, as what is found, and as a cursor.
+TEST_F(ApiInvestigations, ANastyTextIsASeedAndAFindingLikeAnyOtherAndNoCursor) {
+  Json seeds = Json::array();
+  Findings found;
+  for (const std::string& text : NastyTexts()) {
+    domain::Finding finding = Text(text);
+    finding.evidence = text;
+    finding.predicate = text;
+    found.push_back(finding);
+    const auto read = domain::ReadSubject(domain::SubjectKind::kCompany, text);
+    const auto* subject = std::get_if<domain::Subject>(&read);
+    if (subject != nullptr && seeds.size() < 10) seeds.push_back(Seed("company", text.c_str()));
+  }
+  ASSERT_EQ(seeds.size(), 10U);
+  const std::string id = Start({{"seeds", seeds}}).body["investigation_id"];
+  EXPECT_EQ(Show(id).body["seeds"], seeds);
+  End(Claim().at(0), {found, Findings(), Findings(), Findings()});
+  const Reply page = Show(id, "/findings");
+  ASSERT_EQ(page.body["items"].size(), NastyTexts().size());
+  for (std::size_t i = 0; i < NastyTexts().size(); ++i) {
+    const Json& item = page.body["items"][i];
+    EXPECT_EQ(item["predicate"], NastyTexts()[i]);
+    EXPECT_EQ(item["object"], Seed("text", NastyTexts()[i].c_str()));
+    if (NastyTexts()[i].empty()) continue;
+    EXPECT_EQ(item["evidence"], NastyTexts()[i]);
+    std::string escaped;
+    for (const char c : NastyTexts()[i]) {
+      escaped += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    }
+    EXPECT_EQ(Show(id, "/findings?cursor=" + escaped).error(), "invalid_cursor") << escaped;
+  }
+}
+
 TEST_F(ApiInvestigations, WhatIsWrongWithAPageIsSaid) {
   const std::string id = Start().body["investigation_id"];
   const std::string other = Start().body["investigation_id"];
   EXPECT_EQ(Show(id, "/findings?limit=0").status, 422);
   EXPECT_EQ(Show(id, "/findings?limit=51").status, 422);
   EXPECT_EQ(Show(id, "/findings?cursor=" + std::string(2049, 'x')).status, 422);
+  EXPECT_EQ(Show(id, "/findings?cursor=" + std::string(2048, 'x')).error(), "invalid_cursor");
+  std::string wide;  // as many characters, of two bytes each
+  for (int i = 0; i < 2048; ++i) wide += "%C3%A9";
+  EXPECT_EQ(Show(id, "/findings?cursor=" + wide).error(), "invalid_cursor");
+  EXPECT_EQ(Show(id, "/findings?page=2").status, 422);
+  for (const char* whole : {"1", "50"}) {
+    EXPECT_EQ(Show(id, std::string("/findings?limit=") + whole).status, 200);
+  }
   EXPECT_EQ(Show(id, "/findings?cursor=nonsense").error(), "invalid_cursor");
   const std::string foreign = Show(other, "/findings").body["resume_cursor"];
   EXPECT_EQ(Show(id, "/findings?cursor=" + foreign).error(), "invalid_cursor");
@@ -224,6 +406,12 @@ TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   EXPECT_EQ(sixth.status, 429);
   EXPECT_EQ(sixth.error(), "too_many_deep_searches");
   EXPECT_EQ(sixth.Header("Retry-After"), "5");
+  Sql("update account set balance_mc = 0");
+  EXPECT_EQ(Start().status, 402) << "money is judged first";
+  Sql("update account set balance_mc = 1000000");
+  const Tenant other = NewTenant("other");
+  GiveCredits(other.org_id, 5000);
+  EXPECT_EQ(Start({}, {{"x-api-key", other.key}}).status, 200) << "five of each organisation";
   const Reply cancelled = Ask("POST", "/job-status/" + first + "/cancel", Json::object());
   EXPECT_EQ(cancelled.body["status"], "cancelled");
   EXPECT_EQ(Show(first).body["status_reason"], "cancelled_by_client");

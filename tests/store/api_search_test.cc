@@ -85,15 +85,32 @@ TEST_F(ApiSearch, AnAliasATypeAndANestedField) {
   EXPECT_EQ(reply.body["values"][0]["value"], "DE") << "equal counts: by the value";
 }
 
-// The two ways to ask for all: counting a million documents anew takes seconds.
-TEST_F(ApiSearch, WithoutAFilterTheAnswerIsWhatWasCountedAtTheImport) {
-  ImportCompanies();
-  const Json counted = Values({{"field", "industry"}}).body;
-  Sql("delete from search_entity");
-  EXPECT_EQ(Values({{"field", "industry"}}).body, counted);
-  EXPECT_EQ(Values({{"field", "industry"}, {"filters", nullptr}, {"simple_filters", nullptr}}).body,
-            counted);
-  EXPECT_EQ(Values({{"field", "industry"}, {"simple_filters", Json::object()}}).body, counted);
+TEST_F(ApiSearch, AValueIsATextAndItsSnippetHasTheFieldsType) {
+  Import(
+      std::nullopt,
+      {R"({"id": "1", "is_public": true, "revenue_usd": 2.5, "updated_at": "2024-05-31T09:30:00Z",
+              "funding_rounds": {"date": "2024-05", "amount_usd": 1e3}})",
+       R"({"id": "2", "is_public": "yes", "revenue_usd": "much", "updated_at": 5})"});
+  const auto only = [&](const char* field) {
+    const Reply reply = Values({{"field", field}});
+    EXPECT_EQ(reply.body["missing_count"], 1) << reply.raw.body;
+    EXPECT_EQ(reply.body["values"].size(), 1U) << reply.raw.body;
+    const Json& value = reply.body["values"][0];
+    const Reply again = Values({{"field", field}, {"filters", value["filter_snippet"]}});
+    EXPECT_EQ(again.body["total_scoped_documents"], value["count"]) << again.raw.body;
+    return reply.body["value_type"].get<std::string>() + " " + base::DumpJson(value["value"]) +
+           " " + base::DumpJson(value["filter_snippet"]);
+  };
+  EXPECT_EQ(only("is_public"), R"(boolean "true" {"term":{"is_public":true}})");
+  EXPECT_EQ(only("revenue_usd"), R"(double "2.5" {"term":{"revenue_usd":2.5}})");
+  EXPECT_EQ(only("updated_at"),
+            R"(date "2024-05-31T09:30:00Z" {"term":{"updated_at":"2024-05-31T09:30:00Z"}})");
+  EXPECT_EQ(only("funding_rounds.amount_usd"),
+            R"(double "1000" {"nested":{"path":"funding_rounds","query":)"
+            R"({"term":{"funding_rounds.amount_usd":1000}}}})");
+  EXPECT_EQ(only("funding_rounds.date"),
+            R"(date "2024-05" {"nested":{"path":"funding_rounds","query":)"
+            R"({"term":{"funding_rounds.date":"2024-05"}}}})");
 }
 
 TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
@@ -116,6 +133,22 @@ TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
   for (const Json& value : listed.body["values"]) {
     const Reply again = Values({{"field", "industry"}, {"filters", value["filter_snippet"]}});
     EXPECT_EQ(again.body["total_scoped_documents"], value["count"]) << value;
+  }
+}
+
+// Of a million documents nothing else would be in time.
+TEST_F(ApiSearch, WithoutAConditionTheAnswerIsWhatTheImportHasCounted) {
+  ImportCompanies();
+  Sql("delete from search_entity");
+  for (const char* filters :
+       {"{}", R"({"filters": null, "simple_filters": null})", R"({"filters": {}})",
+        R"({"simple_filters": {}})", R"({"filters": {}, "simple_filters": {}})",
+        R"({"filters": {"query": {"match_all": {}}}})", R"({"filters": {"bool": {}}})"}) {
+    Json body = base::ParseJsonOrThrow(filters);
+    body["field"] = "industry";
+    const Reply reply = Values(body);
+    EXPECT_EQ(reply.body["total_scoped_documents"], 4) << filters << reply.raw.body;
+    EXPECT_EQ(reply.body["values"].size(), 2U) << filters;
   }
 }
 
@@ -158,12 +191,17 @@ TEST_F(ApiSearch, ANastyTextIsNoNameNoOperatorAndAValueLikeAnyOther) {
     if (!text.empty()) {
       EXPECT_EQ(Error({{"field", text}}), "400 unknown_field") << text;
     }
+    const Json all{{"match_all", Json::object()}};
     for (const Json& clause :
          {Json{{text, Json::object()}}, Json{{"term", {{text, "a"}}}},
-          Json{{"exists", {{"field", text}}}}, Json{{"range", {{"industry", {{text, "a"}}}}}}}) {
+          Json{{"exists", {{"field", text}}}}, Json{{"range", {{"industry", {{text, "a"}}}}}},
+          Json{{"bool", {{text, all}}}}, Json{{"bool", {{"minimum_should_match", text}}}},
+          Json{{"nested", {{"path", text}, {"query", all}}}},
+          Json{{"match", {{"name", {{"query", "a"}, {"operator", text}}}}}}}) {
       EXPECT_EQ(Values({{"field", "industry"}, {"filters", clause}}).status, 400) << clause;
     }
-    for (const Json& simple : {Json{{text, "a"}}, Json{{"industry", {{text, "a"}}}}}) {
+    for (const Json& simple : {Json{{text, "a"}}, Json{{"industry", {{text, "a"}}}},
+                               Json{{"locations", {{"$elemMatch", {{text, "a"}}}}}}}) {
       EXPECT_EQ(Values({{"field", "industry"}, {"simple_filters", simple}}).status, 400) << simple;
     }
     const Reply value =
@@ -187,6 +225,46 @@ TEST_F(ApiSearch, G8_DocumentsOfAnotherOrganisationAreInNoCount) {
     EXPECT_EQ(theirs.body["total_scoped_documents"], 3);
     EXPECT_EQ(theirs.body["values"].size(), 2U);
   }
+}
+
+// Whatever a filter says: what is always true, what names the others' value, and a document that
+// claims to be of somebody else.
+TEST_F(ApiSearch, G8_NoFilterReachesDocumentsOfAnotherOrganisation) {
+  const Tenant other = NewTenant("other");
+  const std::string claims =
+      R"({"id": "2", "industry": "gold", "org_id": ")" + acme.org_id + R"("})";
+  Import(acme.org_id, {R"({"id": "1", "industry": "steel"})"});
+  Import(other.org_id, {claims.c_str()});
+  const auto expect_own = [&](const char* member, const char* filter) {
+    const Reply reply = Values({{"field", "industry"}, {member, base::ParseJsonOrThrow(filter)}});
+    EXPECT_EQ(reply.status, 200) << filter << reply.raw.body;
+    EXPECT_LE(reply.body["total_scoped_documents"].get<int>(), 1) << filter;
+    for (const Json& value : reply.body["values"]) EXPECT_EQ(value["value"], "steel") << filter;
+  };
+  for (const char* filter :
+       {R"({"match_all": {}})", R"({"bool": {}})", R"({"bool": {"must_not": []}})",
+        R"({"bool": {"should": [{"match_all": {}}, {"term": {"industry": "gold"}}]}})",
+        R"({"bool": {"must_not": {"term": {"industry": "steel"}}}})",
+        R"({"bool": {"must_not": {"bool": {"must_not": {"match_all": {}}}}}})",
+        R"({"exists": {"field": "industry"}})", R"({"prefix": {"industry": ""}})",
+        R"({"range": {"industry": {"gte": ""}}})", R"({"term": {"industry": "gold"}})"}) {
+    expect_own("filters", filter);
+  }
+  for (const char* filter :
+       {"{}", R"({"$nor": []})", R"({"$or": [{}]})", R"({"$not": {"industry": "steel"}})",
+        R"({"industry": {"$ne": "steel"}})", R"({"industry": {"$nin": []}})",
+        R"({"industry": "gold"})"}) {
+    expect_own("simple_filters", filter);
+  }
+  for (const char* name : {"org_id", "import_id", "id", "doc", "search_entity.import_id"}) {
+    EXPECT_EQ(Error({{"field", name}}), "400 unknown_field") << name;
+    EXPECT_EQ(Error({{"field", "industry"}, {"simple_filters", {{name, other.org_id}}}}),
+              "400 unknown_field")
+        << name;
+  }
+  const Json body{{"field", "industry"}};
+  EXPECT_EQ(Ask("POST", kPath, body, {{"x-api-key", other.key}}).body["values"][0]["value"],
+            "gold");
 }
 
 TEST_F(ApiSearch, PeopleAreOtherDocumentsWithOtherFields) {
@@ -218,10 +296,13 @@ TEST_F(ApiSearch, WhatHasTheWrongFormIsA422) {
   EXPECT_EQ(loc({{"field", "name"}, {"mode", "cars"}}), R"(["body","mode"] enum)");
   EXPECT_EQ(loc({{"field", "name"}, {"top_k", 0}}), R"(["body","top_k"] greater_than_equal)");
   EXPECT_EQ(loc({{"field", "name"}, {"top_k", 101}}), R"(["body","top_k"] less_than_equal)");
+  EXPECT_EQ(loc({{"field", "name"}, {"top_k", "25"}}), R"(["body","top_k"] int_type)");
+  EXPECT_EQ(loc({{"field", "name"}, {"mode", 1}}), R"(["body","mode"] enum)");
   EXPECT_EQ(loc({{"field", "name"}, {"filters", "x"}}), R"(["body","filters"] dict_type)");
   EXPECT_EQ(loc({{"field", "name"}, {"simple_filters", Json::array()}}),
             R"(["body","simple_filters"] dict_type)");
   EXPECT_EQ(loc({{"field", "name"}, {"size", 5}}), R"(["body","size"] extra_forbidden)");
+  EXPECT_EQ(Error({{"field", std::string(200, 'x')}}), "400 unknown_field") << "of a lawful length";
 }
 
 TEST_F(ApiSearch, WhatAFilterMayNotSayIsA400) {
@@ -237,9 +318,13 @@ TEST_F(ApiSearch, WhatAFilterMayNotSayIsA400) {
             "400 filter_too_large");
   EXPECT_EQ(Error({{"field", "industry"}, {"simple_filters", {{"$sort", 1}}}}),
             "400 unsupported_clause");
-  net::ServerRequest request = Request("POST", kPath, {});
-  request.body = R"({"field": "industry", "filters": {"term": {"employee_count": NaN}}})";
-  EXPECT_EQ(AskRaw(std::move(request)).error(), "malformed_json");
+  EXPECT_EQ(Error(with({{"term", {{"revenue_usd", "NaN"}}}})), "400 invalid_filter");
+  for (const char* number : {"NaN", "Infinity", "1e999"}) {
+    net::ServerRequest request = Request("POST", kPath, {});
+    request.body = R"({"field": "industry", "filters": {"term": {"revenue_usd": )" +
+                   std::string(number) + "}}}";
+    EXPECT_EQ(AskRaw(std::move(request)).error(), "malformed_json") << number;
+  }
 }
 
 TEST_F(ApiSearch, ACountThatCannotBeMadeIsA503) {
@@ -273,7 +358,10 @@ class ApiSearchNowhere : public ApiSearch {
 };
 
 TEST_F(ApiSearchNowhere, WithoutABackendNothingIsCounted) {
-  EXPECT_EQ(Error({{"field", "industry"}}), "503 search_not_configured");
+  const Reply reply = Values({{"field", "industry"}});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.error(), "search_not_configured");
+  EXPECT_EQ(reply.Header("Retry-After"), "5");
   EXPECT_EQ(Error({{"field", "industri"}}), "400 unknown_field");
   EXPECT_EQ(Ask("GET", "/search/filter-capabilities").status, 200);
 }
@@ -289,7 +377,9 @@ TEST_F(ApiSearch, CapabilitiesNameFieldsLimitsAndOperators) {
     "max_sort_clauses": 0, "max_string_length": 1024})"));
   EXPECT_EQ(reply.body["cache_ttl_seconds"], 0);
   EXPECT_EQ(reply.body["mapping_hash"], fields.of(Mode::kPeople).hash());
-  EXPECT_EQ(reply.body["simple_query_operators"].size(), 17U);
+  EXPECT_EQ(reply.body["simple_query_operators"],
+            (Json{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$match",
+                  "$phrase", "$and", "$or", "$not", "$nor", "$elemMatch", "$search"}));
   EXPECT_GT(reply.body["generated_at_epoch_ms"].get<std::int64_t>(), 0);
   std::vector<std::string> names;
   for (const Json& field : reply.body["fields"]) names.push_back(field["field"]);
@@ -302,10 +392,17 @@ TEST_F(ApiSearch, CapabilitiesNameFieldsLimitsAndOperators) {
     "aggregation_field": "experience.title.keyword", "value_type": "keyword",
     "supports_top_values": true, "supports_exact_filter_snippet": true,
     "related_fields": ["job_title"], "preferred_for_exact_match": false})"));
-  EXPECT_EQ(by_name.at("summary")["supports_top_values"], false);
+  const Json& words_alone = by_name.at("summary");
+  for (const char* name : {"supports_top_values", "supports_exact_filter_snippet", "rangeable"}) {
+    EXPECT_EQ(words_alone[name], false) << name;
+  }
+  EXPECT_EQ(words_alone["aggregation_field"], nullptr);
+  EXPECT_EQ(words_alone["nested_path"], nullptr);
+  EXPECT_EQ(by_name.at("open_to_work")["rangeable"], false) << "true and false have no order";
   EXPECT_EQ(Ask("GET", "/search/filter-capabilities").body["mode"], "company");
   EXPECT_EQ(Ask("GET", "/search/filter-capabilities?mode=cars").status, 422);
   EXPECT_EQ(Ask("GET", "/search/filter-capabilities?refresh=maybe").status, 422);
+  EXPECT_EQ(Ask("GET", "/search/filter-capabilities?mod=people").status, 422);
 }
 
 }  // namespace

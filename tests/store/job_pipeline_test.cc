@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <optional>
 #include <string>
@@ -75,6 +77,32 @@ TEST_F(JobPipeline, G1_AWorkerThatDiesLeavesWhatItRecordedAndAnotherDoesTheRest)
   UntilJobIs(job.id, JobStatus::kCompleted);
   EXPECT_EQ(PartRows(job.id), "[[0],[1],[2]]");
   EXPECT_EQ(block.starts(), 4U) << "only the row that had not ended starts again";
+}
+
+TEST_F(JobPipeline, G1_ARowsRunnerHearsOfItsRecordAndOfNoneThatWasNotMade) {
+  settings.jobs.record_partial_delay_ms = std::chrono::minutes(1);
+  std::atomic<int> told = 0;
+  block.SetScript([&told](const RowRequest& request, int attempt) -> std::optional<RowResult> {
+    if (request.cells.at(0) == "2" && attempt == 1) return std::nullopt;
+    auto done = std::get<worker::RowDone>(Ended(request.cells));
+    done.recorded = [&told] { ++told; };
+    return done;
+  });
+  const auto job = Numbers(3);
+  Start(job);
+  {
+    Process dead(*this);
+    Until("the last row is in flight", [this] { return block.held() == 1; });
+    dead.Kill();
+  }
+  EXPECT_EQ(told.load(), 0) << "two rows have ended, and nothing is recorded of them";
+  EndLeases();
+  {
+    const Process process(*this);
+    UntilJobIs(job.id, JobStatus::kCompleted);
+  }
+  EXPECT_EQ(told.load(), 3);
+  EXPECT_EQ(block.starts(), 6U);
 }
 
 TEST_F(JobPipeline, G5_AJobThatIsCancelledStartsNoFurtherRow) {

@@ -142,6 +142,60 @@ TEST_F(PipelineTest, SmallMonitorsThatComeDueTogetherShareAChunk) {
   EXPECT_EQ(Sql("select count(*) from tick where outcomes = '\\x02'"), "5");
 }
 
+// A part of one row may also be the end of a large tick.
+TEST_F(PipelineTest, AClaimReadsPartsOfOneRowInOneStatementAndWiderOnesBesideThem) {
+  const auto statements = [this](const char* query) {
+    return Series(fmt::format("vedette_db_query_seconds_count{{query=\"{}\"}}", query));
+  };
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 1});
+  Cut();
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(statements("one_row_parts"), 1);
+  EXPECT_EQ(statements("monitor_specs") + statements("rows_of_parts"), 0);
+
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 3});
+  NewMonitor({.rows = 257});
+  Cut();
+  const auto claim = ClaimAll();
+  EXPECT_EQ(statements("one_row_parts"), 2);
+  EXPECT_EQ(statements("rows_of_parts"), 1);
+  std::size_t rows = 0;
+  for (const auto& chunk : claim.chunks) {
+    for (const auto& part : chunk.parts) {
+      EXPECT_TRUE(claim.specs.contains(part.part.monitor_id));
+      EXPECT_TRUE(claim.watched.contains(part.part.monitor_id));
+      for (std::size_t i = 0; i < part.rows.size(); ++i, ++rows) {
+        if (part.rows.size() > 3 && i > 0) continue;
+        EXPECT_EQ(part.rows[i].row_id.ToString(),
+                  Sql(fmt::format("select id from monitor_row where monitor_id = '{}' and "
+                                  "position = {}",
+                                  part.part.monitor_id.ToString(),
+                                  part.part.first + static_cast<int>(i))));
+        EXPECT_FALSE(part.rows[i].subject.empty());
+      }
+    }
+  }
+  EXPECT_EQ(rows, 261U);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from row_state where outcome = 2 and last_run_at is not null"),
+            "263");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G5_AClaimGoesByWhetherItsOrganisationLetsMonitorsRun) {
+  NewMonitor({.rows = 1});
+  NewMonitor({.rows = 2});
+  Cut();
+  Sql("update organisation set features = '{}'");
+  const auto claim = ClaimAll();
+  for (const auto& chunk : claim.chunks) {
+    for (const auto& part : chunk.parts) EXPECT_EQ(part.decided[0], Outcome::kSkippedPaused);
+  }
+  EXPECT_EQ(Sql("select sum(reserved_mc) from chunk"), "0");
+}
+
 TEST_F(PipelineTest, G7_ALargeTickIsLoggedByBlockAndClosedWhenItsLastChunkIsRecorded) {
   NewMonitor({.rows = 600});
   EXPECT_EQ(Cut().chunks, 3);
@@ -222,6 +276,78 @@ TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
   EXPECT_EQ(Sql("select next_run_at from monitor_sched"), next);
   Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
   EXPECT_EQ(Sql("select trigger || ' ' || slots from tick"), "1 0");
+}
+
+// What stands between a trigger and its check counts in round trips.
+TEST_F(PipelineTest, ATriggerThatOneChunkHoldsIsTwoStatementsAndNeedsNoScheduler) {
+  const auto monitor = NewMonitor({.rows = 256, .due = "now() + interval '1 hour'"});
+  const auto statements = [this] {
+    double count = 0;
+    for (const char* query : {"trigger_lock", "tick_open_small", "monitor_lock", "sched_lock",
+                              "sched_open_ticks", "chunk_turns", "chunk_insert"}) {
+      count += Series(fmt::format("vedette_db_query_seconds_count{{query=\"{}\"}}", query));
+    }
+    return count;
+  };
+  const double before = statements();
+  const auto outcome = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  EXPECT_EQ(statements() - before, 2);
+  EXPECT_EQ(outcome.raise, store::Signal::kChunk);
+  EXPECT_EQ(Sql("select (open_tick_id = last_tick_id and open_due_at = last_run_at and "
+                "open_started_at = last_run_at) || ' ' || open_slots || ' ' || open_rows || ' ' || "
+                "open_trigger || ' ' || open_large || ' ' || (portion_at is null) from "
+                "monitor_sched"),
+            "true 0 256 1 false true");
+  EXPECT_EQ(Sql("select (c.tick_ids[1] = s.open_tick_id and c.due_at = s.open_due_at and "
+                "c.monitor_ids[1] = s.monitor_id and c.org_id = s.org_id and c.tier = s.tier) || "
+                "' ' || c.firsts[1] || ' ' || c.ends[1] || ' ' || c.row_count || ' ' || "
+                "(c.monitor_id is null) || ' ' || (c.available_at < now() - interval '1 day') "
+                "from chunk c, monitor_sched s"),
+            "true 0 256 256 true true");
+  const auto joined = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  EXPECT_TRUE(joined.joined);
+  EXPECT_FALSE(joined.raise.has_value()) << "its chunk has been announced";
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select row_count || ' ' || trigger || ' ' || length(outcomes) from tick"),
+            "256 1 256");
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G12_ATriggerIsConfirmedOnceItIsOnDiskAndNeverByAConnectionMadeLater) {
+  const auto monitor = NewMonitor({.rows = 1, .due = "now() + interval '1 hour'"});
+  const auto trigger = [&] {
+    return store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  };
+  const auto first = trigger();
+  const auto written = Sql("select pg_current_wal_insert_lsn()");
+  store::ConfirmTrigger(session);
+  EXPECT_EQ(Sql("select pg_current_wal_flush_lsn() >= '" + written + "'"), "t");
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  trigger();
+  TestDatabase::CrashServer();
+  TestDatabase::StartServer();
+  EXPECT_THROW(store::ConfirmTrigger(session), store::CommitUnknown)
+      << "the database may have forgotten the trigger";
+  EXPECT_THROW(store::ConfirmTrigger(session), store::CommitUnknown);
+  EXPECT_EQ(Sql("select count(*) from tick where tick_id = " + std::to_string(first.tick_id)), "1")
+      << "what was confirmed is there";
+  const auto again = trigger();  // joins the one before where that survived
+  store::ConfirmTrigger(session);
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from tick where finished_at is not null"), "2");
+  EXPECT_EQ(Sql("select max(tick_id) from tick"), std::to_string(again.tick_id));
+  ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, ATriggerOfMoreRowsThanOneChunkHoldsIsCutAsTheScheduleIs) {
+  const auto large = NewMonitor({.rows = 600, .due = "now() + interval '1 hour'"});
+  auto outcome = store::TriggerMonitor(session, clock, {}, large, limits, std::nullopt);
+  EXPECT_EQ(outcome.raise, store::Signal::kChunk);
+  EXPECT_EQ(Sql("select count(*) || ' ' || sum(row_count) from chunk"), "3 600");
+  const auto huge = NewMonitor({.rows = 5000, .due = "now() + interval '1 hour'"});
+  outcome = store::TriggerMonitor(session, clock, {}, huge, limits, std::nullopt);
+  EXPECT_EQ(outcome.raise, store::Signal::kDue) << "the scheduler cuts it portion by portion";
+  EXPECT_EQ(Sql("select count(*) from chunk"), "3");
 }
 
 TEST_F(PipelineTest, G5_RowsOfAPausedMonitorComeBackAsSkippedAndNothingIsReserved) {

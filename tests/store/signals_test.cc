@@ -55,6 +55,51 @@ TEST_F(SignalsTest, ASignalReachesItsOwnProcessAtOnce) {
   EXPECT_TRUE(heard.WaitFor(2, kSoon));
 }
 
+// What the database brings back to the raiser would have its listener look a second time.
+TEST_F(SignalsTest, ARaiseTellsItsOwnListenerBeforeItReturnsAndOnce) {
+  Counter own;
+  Counter others_due;
+  Counter others_chunk;
+  store::Signals raiser(config, clock, metrics, log);
+  raiser.Listen(store::Signal::kDue, [&] { own.Add(); });
+  store::Signals other(config, clock, metrics, log);
+  other.Listen(store::Signal::kDue, [&] { others_due.Add(); });
+  other.Listen(store::Signal::kChunk, [&] { others_chunk.Add(); });
+  raiser.Raise(store::Signal::kDue);
+  EXPECT_EQ(own.count(), 0) << "nobody listens before Start";
+  other.Start();
+  ASSERT_TRUE(others_due.WaitFor(1, std::chrono::seconds(30)));
+  ASSERT_TRUE(others_chunk.WaitFor(1, std::chrono::seconds(30)));
+  raiser.Start();
+  ASSERT_TRUE(own.WaitFor(1, std::chrono::seconds(30))) << "the one of every connection";
+  ASSERT_TRUE(others_due.WaitFor(2, kSoon)) << "what was raised before is sent";
+  raiser.Raise(store::Signal::kDue);
+  EXPECT_EQ(own.count(), 2);
+  ASSERT_TRUE(others_due.WaitFor(3, kSoon));
+  raiser.Raise(store::Signal::kChunk);  // behind it whatever came of the first one is there
+  ASSERT_TRUE(others_chunk.WaitFor(2, kSoon));
+  EXPECT_EQ(own.count(), 2);
+  raiser.Stop();
+  raiser.Raise(store::Signal::kDue);
+  EXPECT_EQ(own.count(), 2) << "nor after Stop";
+}
+
+TEST_F(SignalsTest, WhatIsRaisedWhileANotificationWaitsIsToldBehindIt) {
+  Counter heard;
+  store::Signals signals(config, clock, metrics, log);
+  signals.Listen(store::Signal::kDue, [&] { heard.Add(); });
+  signals.Start();
+  ASSERT_TRUE(heard.WaitFor(1, std::chrono::seconds(30)));
+  for (int i = 0; i < 1000; ++i) {
+    const int before = heard.count();
+    signals.Raise(store::Signal::kDue);
+    if (heard.count() > before) continue;
+    EXPECT_TRUE(heard.WaitFor(before + 1, kSoon)) << "raised, and never told";
+    return;
+  }
+  FAIL() << "a thousand in a row were told at once: nothing is coalesced";
+}
+
 TEST_F(SignalsTest, ASignalReachesOtherProcessesAndOnlyItsListeners) {
   Counter due;
   Counter chunk;

@@ -86,6 +86,11 @@ bool FindEmailRunner::IsOwn(const Row& row) const {
   return domain::OwnAddressToVerify(request_.mode, *row.person).has_value();
 }
 
+// Whether the company of the row is known by its name alone.
+bool FindEmailRunner::WantsDomain(const Row& row) const {
+  return !IsOwn(row) && !row.person->company.empty() && domain::CompanyDomain(*row.person).empty();
+}
+
 void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> done) {
   std::shared_ptr<const Person> person;
   try {
@@ -122,12 +127,23 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
 
 bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& known) {
   if (known.suppressed.empty()) return false;
-  const Row& row = rows_.at(id);
+  Row& row = rows_.at(id);
+  row.is_suppressed = true;
   parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
-  // It looks like a lead about whom nothing was found.
+  // It looks like a lead about whom nothing was found: by those whom it would have been asked of.
+  const auto unasked = [this](const std::vector<std::string>& order) {
+    std::vector<Try> tries;
+    for (auto& shown : parts_.providers.Unasked(order)) {
+      tries.push_back({tries.size(), std::move(shown)});
+    }
+    return tries;
+  };
   if (const auto own = domain::AnswerAtOnce(request_.mode, *row.person, false)) {
     End(id, *own, {});
   } else {
+    if (row.domain_tries.empty() && WantsDomain(row))
+      row.domain_tries = unasked(parts_.domain_order);
+    row.tries = unasked(order_);
     Finish(id, domain::FindEnd::kWorked);
   }
   return true;
@@ -164,9 +180,7 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
 // asked, as for an address.
 void FindEmailRunner::FindDomain(RowId id) {
   Row& row = rows_.at(id);
-  const bool is_wanted =
-      !IsOwn(row) && !row.person->company.empty() && domain::CompanyDomain(*row.person).empty();
-  if (!is_wanted) return Advance(id);
+  if (!WantsDomain(row)) return Advance(id);
   const Step step = NextStep(parts_.domain_order.size(), row.domain_tries, {}, Left(row));
   const auto* ask = std::get_if<AskProvider>(&step);
   if (ask == nullptr) return Advance(id);
@@ -415,10 +429,19 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
   auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, parts_.clock.Now());
   // What a provider said of a company is not what a lead named; and of a lead that nobody looked up
   // nothing is kept.
-  if (!row.domain_tries.empty() || found.tries.empty()) lesson.company_key.clear();
+  const bool is_named = row.domain_tries.empty() && !found.tries.empty() && !row.is_suppressed;
+  if (!is_named) lesson.company_key.clear();
   // Who hears of the last row may let go of this runner.
   EmailMemory& memory = parts_.memory;
-  row.done(Done(*row.person, found));
+  RowDone done = Done(*row.person, found);
+  if (!lesson.facts.empty()) {
+    // What the organisation knows is free for it, so it is known once it has been charged.
+    domain::EmailLesson facts;
+    facts.org_id = lesson.org_id;
+    facts.facts = std::exchange(lesson.facts, {});
+    done.recorded = [&memory, facts = std::move(facts)] { memory.Learn(facts, [] {}); };
+  }
+  row.done(std::move(done));
   if (lesson.empty()) return;
   // The next lead of the domain guesses when it can read what this one has learnt.
   memory.Learn(std::move(lesson), [turn = std::move(row.turn)] {});

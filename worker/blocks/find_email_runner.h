@@ -83,6 +83,7 @@ class FindEmailRunner final : public RowRunner {
     std::shared_ptr<DomainTurns::Turn> turn{};  // while it guesses
     std::size_t verifying = 0;                  // addresses that the verifier is asked about
     std::chrono::milliseconds later{};          // the shortest wait that the verifier has named
+    bool is_suppressed = false;                 // nothing of it is kept
   };
 
   Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
@@ -116,6 +117,7 @@ class FindEmailRunner final : public RowRunner {
   RowDone Done(const domain::Person& person, const domain::Found& found) const;
   std::string CellOf(const domain::Person& person, const domain::Found& found, bool charged) const;
   bool IsOwn(const Row& row) const;
+  bool WantsDomain(const Row& row) const;
 
   const Parts parts_;
   const domain::FindRequest request_;

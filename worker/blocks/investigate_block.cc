@@ -63,12 +63,7 @@ class Row : public std::enable_shared_from_this<Row> {
         done_(std::move(done)),
         until_(clock.SinceBoot() + request_.timeout) {}
 
-  void Begin() {
-    AskList(KeysOf(subject_), [this](const std::vector<SuppressionKey>& listed) {
-      if (listed.empty()) return Next(0);
-      Finish();
-    });
-  }
+  void Begin() { Next(0); }
 
  private:
   template <typename Then>
@@ -85,8 +80,18 @@ class Row : public std::enable_shared_from_this<Row> {
 
   void Next(std::size_t expander) {
     while (expander < expanders_.size() && !expanders_[expander]->Takes(subject_.type)) ++expander;
+    if (expander == expanders_.size()) return DropListed();
+    // Before each of them: the list may have grown since the one before was asked.
+    AskList(KeysOf(subject_), [this, expander](const std::vector<SuppressionKey>& listed) {
+      if (listed.empty()) return Ask(expander);
+      findings_.clear();
+      Finish();
+    });
+  }
+
+  void Ask(std::size_t expander) {
     const auto left = std::chrono::floor<milliseconds>(until_ - clock_.SinceBoot());
-    if (expander == expanders_.size() || left <= milliseconds(0)) return DropListed();
+    if (left <= milliseconds(0)) return DropListed();
     if (request_.may_call && !request_.may_call()) return End(Unheld());
     ExpandRequest asked;
     asked.investigation_id = request_.job_id;

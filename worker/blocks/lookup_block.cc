@@ -64,6 +64,7 @@ class Runner final : public RowRunner {
       return EndWith(cells, {"answer_unreadable", "what was found could not be read"});
     }
     done.charge_mc = ended.charge_mc;
+    done.recorded = std::move(ended.recorded);
     return done;
   }
 

@@ -134,6 +134,10 @@ void PeopleRunner::AskTheList(RowId id) {
     if (!known) return BreakOff(id, ListUnread());
     if (known->suppressed.empty()) return Advance(id);
     parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
+    Row& suppressed = rows_.at(id);
+    for (auto& shown : parts_.providers.Unasked(order_)) {
+      suppressed.tries.push_back({suppressed.tries.size(), std::move(shown)});
+    }
     Finish(id, domain::FindEnd::kWorked);
   });
 }

@@ -46,6 +46,10 @@ struct RowDone {
   Cells cells;
   std::optional<std::int64_t> charge_mc;
   std::optional<RowError> error;
+  // Called at most once, on the loop, when this end of the row has been recorded and its charge
+  // booked; never where that did not happen, or is not known. It may outlive the runner. Empty:
+  // nobody wants to know.
+  std::function<void()> recorded{};
 };
 
 // This attempt failed. A retryable failure is tried again while the row has time and attempts left;

@@ -20,18 +20,35 @@ void OpenHeaders(const store::MonitorSpec& spec, const config::SecurityConfig& s
   probe_spec->request_headers = std::make_shared<const domain::RequestHeaders>(std::move(*headers));
 }
 
+// The fields of one monitor after the other. Monitors of one client are often made by one program
+// and watch the same: a text that is the one before it, letter by letter, is not parsed again.
+class WatchedReader {
+ public:
+  const std::vector<WatchedField>& Read(std::string text) {
+    if (text == text_) return fields_;
+    text_ = std::move(text);
+    fields_.clear();
+    const base::Json watched = base::ParseJsonOrThrow(text_);
+    for (const auto& [name, description] : watched.items()) {
+      fields_.push_back({name, description.get<std::string>()});
+    }
+    return fields_;
+  }
+
+ private:
+  std::string text_;  // empty: none yet
+  std::vector<WatchedField> fields_;
+};
+
 std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
-                                               const std::string& watched_text,
+                                               const std::vector<WatchedField>& watched,
                                                const config::SecurityConfig& security) {
   auto probe_spec = std::make_shared<ProbeSpec>();
   probe_spec->monitor_id = spec.monitor_id;
   probe_spec->subject_type = spec.subject_type;
   probe_spec->tier = spec.tier;
   probe_spec->research_plan = spec.research_plan;
-  const base::Json watched = base::ParseJsonOrThrow(watched_text);
-  for (const auto& [name, description] : watched.items()) {
-    probe_spec->watched.push_back({name, description.get<std::string>()});
-  }
+  probe_spec->watched = watched;
   OpenHeaders(spec, security, probe_spec.get());
   return probe_spec;
 }
@@ -75,15 +92,44 @@ bool Claimer::HasRoom() const {
 Claimer::Run::Job Claimer::Begin() {
   run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.rows_held() > 0;
-  return
-      [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](store::Session& session) -> Found {
-        return store::WalkDueOrganisations(session, cursor, n);
-      };
+  const auto walk = [cursor = rounds_.Begin(), n = config_.orgs_per_walk_max](auto& session) {
+    return store::WalkDueOrganisations(session, cursor, n);
+  };
+  if (!holdings_.empty() || holdings_.in_flight() > 0) {
+    return [walk](store::Session& session) -> Found { return walk(session); };
+  }
+  // Only a claim changes what a process holds that holds nothing: what there is room for now, there
+  // will be room for behind the walk.
+  return [walk, room = RoomOf(limits_, holdings_, ahead_.rows()),
+          claim = MakeClaim()](store::Session& session) -> Found {
+    Taken taken;
+    taken.walk = walk(session);
+    taken.shares = work::ShareOut(AskingOf(taken.walk.due, Holdings()), room);
+    if (taken.shares.empty()) return std::move(taken.walk);
+    taken.loaded = claim(session, taken.shares);
+    return taken;
+  };
+}
+
+Claimer::ClaimOf Claimer::MakeClaim() const {
+  return [token = base::Uuid::V4(), lease = config_.lease_ms, prices = prices_mc_,
+          careful_from = CarefulFrom(config_.claims_max), &security = security_](
+             store::Session& session, const std::vector<store::ClaimShare>& shares) {
+    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
+                     security);
+  };
 }
 
 Claimer::Run::Then Claimer::OnFound(Found found) {
   if (const auto* walk = std::get_if<store::OrgWalk>(&found)) return OnWalked(*walk);
+  if (auto* taken = std::get_if<Taken>(&found)) return OnTaken(std::move(*taken));
   return OnClaimed(std::move(std::get<Loaded>(found)));
+}
+
+Claimer::Run::Then Claimer::OnTaken(Taken taken) {
+  rounds_.Walked(NextCursor(taken.walk, taken.shares));
+  work_left_ = !taken.walk.due.empty() || rounds_.some_unseen();
+  return OnClaimed(std::move(taken.loaded));
 }
 
 Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
@@ -96,19 +142,22 @@ Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
   rounds_.Walked(NextCursor(walk, shares));
   work_left_ = !walk.due.empty() || rounds_.some_unseen();
   if (shares.empty()) return rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
-  return Run::Job([shares = std::move(shares), token = base::Uuid::V4(), lease = config_.lease_ms,
-                   prices = prices_mc_, careful_from = CarefulFrom(config_.claims_max),
-                   &security = security_](store::Session& session) -> Found {
-    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
-                     security);
-  });
+  return Run::Job([shares = std::move(shares), claim = MakeClaim()](
+                      store::Session& session) -> Found { return claim(session, shares); });
 }
 
 Claimer::Loaded Claimer::ReadSpecs(store::Claim claim, const config::SecurityConfig& security) {
   Loaded out;
-  for (const auto& [id, spec] : claim.specs) {
-    const std::string watched = std::move(claim.watched.at(id));  // freed as soon as it is read
-    out.probe_specs.emplace(id, MakeProbeSpec(*spec, watched, security));
+  WatchedReader watched;
+  // Chunk by chunk, so that neighbours are of one organisation.
+  for (const store::ClaimedChunk& chunk : claim.chunks) {
+    for (const store::LoadedPart& part : chunk.parts) {
+      const base::Uuid& id = part.part.monitor_id;
+      if (out.probe_specs.contains(id)) continue;
+      std::string text = std::move(claim.watched.at(id));  // freed as soon as the next one is read
+      out.probe_specs.emplace(
+          id, MakeProbeSpec(*claim.specs.at(id), watched.Read(std::move(text)), security));
+    }
   }
   out.claim = std::move(claim);
   return out;

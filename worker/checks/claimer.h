@@ -26,8 +26,10 @@
 namespace vedette::worker {
 
 // Asks for work as room allows: walks over the organisations that have chunks due, shares the room
-// out among them, and claims. Goes on until nothing is due or nothing has room, and polls. Loop
-// thread only; everything handed in must outlive this object.
+// out among them, and claims. Goes on until nothing is due or nothing has room, and polls. A
+// process that holds nothing claims behind the walk at once, without asking the loop in between:
+// somebody may wait for the one check that is due. Loop thread only; everything handed in must
+// outlive this object.
 class Claimer {
  public:
   struct Claimed {
@@ -67,15 +69,25 @@ class Claimer {
     store::Claim claim;
     std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>> probe_specs;  // by monitor
   };
-  // A run is a walk, and after it a claim where there is something to claim.
-  using Found = std::variant<store::OrgWalk, Loaded>;
+  // A walk with the claim behind it.
+  struct Taken {
+    store::OrgWalk walk;
+    std::vector<store::ClaimShare> shares;
+    Loaded loaded;
+  };
+  // A run is a walk, and after it a claim where there is something to claim; or both at once.
+  using Found = std::variant<store::OrgWalk, Loaded, Taken>;
   using Run = work::Step<Found>;
+  // Claims these shares. It refers to nothing of the claimer, so that it may outlive it.
+  using ClaimOf = std::function<Loaded(store::Session&, const std::vector<store::ClaimShare>&)>;
 
   static Loaded ReadSpecs(store::Claim claim, const config::SecurityConfig& security);
+  ClaimOf MakeClaim() const;
   bool HasRoom() const;
   Run::Job Begin();
   Run::Then OnFound(Found found);
   Run::Then OnWalked(const store::OrgWalk& walk);
+  Run::Then OnTaken(Taken taken);
   Run::Then OnClaimed(Loaded loaded);
 
   const base::Clock& clock_;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,8 @@ struct HeldJobChunk {
   std::chrono::nanoseconds known_held{};  // since boot: when the read began that found it held (G5)
   std::chrono::nanoseconds deadline{};    // since boot: the job's
   RowCounts unrecorded;                   // without those of the record that is under way
+  // Who wants to hear that a row is recorded; without those of the record that is under way.
+  std::vector<std::function<void()>> to_be_told;
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
   std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
   std::optional<RowError> error;                // of the last row that ended with one

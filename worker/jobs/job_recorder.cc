@@ -148,6 +148,7 @@ void JobRecorder::AddEnd(const JobChunkPtr& chunk, std::size_t row, RowDone done
     counts.charge_mc += *done.charge_mc;
   }
   if (done.error) chunk->error = std::move(done.error);
+  if (done.recorded) chunk->to_be_told.push_back(std::move(done.recorded));
   Add(chunk);
 }
 
@@ -207,6 +208,8 @@ bool JobRecorder::Take(Item* item) {
   // What a part that fails its job has done is not recorded any more.
   item->counts = item->what == What::kFault ? RowCounts{} : chunk.unrecorded;
   chunk.unrecorded = {};
+  auto to_be_told = std::exchange(chunk.to_be_told, {});
+  if (item->what != What::kFault) item->to_be_told = std::move(to_be_told);
   auto rows = std::make_shared<std::vector<RowRecord>>();
   rows->reserve(chunk.rows.size());
   for (const JobRow& row : chunk.rows) rows->push_back({row.output, row.memo, row.not_before});
@@ -239,6 +242,7 @@ void JobRecorder::OnItemWritten(const Item& item) {
   const JobChunkPtr& chunk = item.chunk;
   const domain::JobKind kind = chunk->job().kind;
   const int rows_ok = item.counts.done - item.counts.errors;
+  for (const auto& tell : item.to_be_told) tell();
   metrics_.AddJobRows(kind, rows_ok, item.counts.errors);
   if (kind == domain::JobKind::kWorkflow) {
     metrics_.AddRunRecord(chunk->run->block->type, item.what == What::kEnd ? 1 : 0, rows_ok,

@@ -74,6 +74,7 @@ class JobRecorder {
     int progress = 0;
     RowCounts counts;
     std::shared_ptr<const std::vector<RowRecord>> rows;
+    std::vector<std::function<void()>> to_be_told;  // when it is written
 
     bool operator==(const Item& other) const { return chunk == other.chunk; }
   };

@@ -20,7 +20,8 @@ class EmailMemory {
                    std::function<void(std::optional<domain::EmailKnowledge>)> done) = 0;
 
   // Keeps what a row has learnt. What cannot be written is lost, and asked again some day. `done`
-  // is called once, perhaps from inside Learn, when a question would be answered with it.
+  // is called once, perhaps from inside Learn, when a question would be answered with it. Facts
+  // come when their row is recorded, so that nothing is free that was not charged.
   virtual void Learn(domain::EmailLesson lesson, std::function<void()> done) = 0;
 };
 

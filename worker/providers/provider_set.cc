@@ -60,6 +60,19 @@ void ProviderSet::Ask(const std::string& id, LookupRequest request,
   });
 }
 
+std::vector<domain::ProviderTry> ProviderSet::Unasked(const std::vector<std::string>& order) const {
+  std::vector<domain::ProviderTry> tries;
+  tries.reserve(order.size());
+  for (const std::string& id : order) {
+    domain::ProviderTry& shown = tries.emplace_back();
+    shown.provider = id;
+    if (members_.contains(id)) continue;
+    shown.outcome = domain::TryOutcome::kSkipped;
+    shown.error_class = kSkippedNotConfigured;
+  }
+  return tries;
+}
+
 std::vector<AilingProvider> ProviderSet::Ailing() const {
   const auto now = clock_.SinceBoot();
   std::vector<AilingProvider> ailing;

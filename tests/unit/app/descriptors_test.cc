@@ -17,6 +17,8 @@ config::Config Example() {
   c.database.scheduler_connections = 30;
   c.database.worker_connections = 40;
   c.database.delivery_connections = 50;
+  c.database.jobs_connections = 60;
+  c.database.search_connections = 70;
   return c;
 }
 
@@ -29,14 +31,15 @@ TEST(Descriptors, EachRoleAddsWhatItMayOpen) {
   const DescriptorNeed api = NeedOfDescriptors(c, {Role::kApi});
   EXPECT_EQ(api.servers, 4000);
   EXPECT_EQ(api.outgoing, 800) << "tests of webhooks";
-  EXPECT_EQ(api.database, none.database + 10);
+  EXPECT_EQ(api.database, none.database + 80);
   const DescriptorNeed worker = NeedOfDescriptors(c, {Role::kWorker});
   EXPECT_EQ(worker.outgoing, 2000);
   EXPECT_EQ(worker.servers, 0);
+  EXPECT_EQ(worker.database, none.database + 100);
   const DescriptorNeed all = NeedOfDescriptors(c, AllRoles());
   EXPECT_EQ(all.servers, 4200);
   EXPECT_EQ(all.outgoing, 2800);
-  EXPECT_EQ(all.database, none.database + 150);
+  EXPECT_EQ(all.database, none.database + 280);
   EXPECT_EQ(all.total(), all.servers + all.outgoing + all.database + all.rest);
 }
 

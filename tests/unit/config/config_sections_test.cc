@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/config/config_support.h"
 
@@ -26,6 +29,42 @@ TEST(Providers, AreNamedByTheOperatorInTheFileAndInTheEnvironment) {
   EXPECT_EQ(config.providers.http.at("mine").in_flight_max, 3);
   EXPECT_EQ(config.providers.http.at("the_other").api_key, "k");
   EXPECT_TRUE(config.providers.http.at("the_other").trust);
+}
+
+TEST(Lookups, AreAsPoliteAndAsPatientAsTheSpecificationUnlessTheOperatorSaysOtherwise) {
+  using Texts = std::vector<std::string>;
+  using std::chrono::milliseconds;
+  const Config config = Load("");
+  const SmtpConfig& smtp = config.smtp;
+  EXPECT_EQ(smtp.hello_name, "") << "the lane smtp is not served";
+  EXPECT_EQ((std::tuple(smtp.port, smtp.ip, smtp.per_domain_hour, smtp.per_class_minute,
+                        smtp.per_day, smtp.connections_per_class)),
+            (std::tuple(25, "4", 60, 60, 10'000, 4)));
+  EXPECT_EQ((std::tuple(smtp.recipients_max, smtp.refusals_max)), (std::tuple(16, 5)));
+  EXPECT_EQ(smtp.linger_ms, milliseconds(500));
+  EXPECT_EQ(smtp.connect_timeout_ms, seconds(10));
+  EXPECT_EQ(smtp.banner_timeout_ms, seconds(30));
+  EXPECT_EQ(smtp.reply_timeout_ms, seconds(30));
+  EXPECT_EQ(smtp.connection_timeout_ms, seconds(90));
+  const LookupsConfig& lookups = config.lookups;
+  EXPECT_EQ(lookups.find_email, (Texts{"store", "website", "pattern"}));
+  EXPECT_EQ(lookups.find_email_personal, (Texts{"store", "website"}));
+  EXPECT_EQ(lookups.reverse_email, (Texts{"store", "website", "wkd"}));
+  EXPECT_EQ(lookups.verify_age, (Texts{"pages", "wikidata"}));
+  // No third party learns of anybody before the operator says so.
+  EXPECT_EQ(lookups.company_domain, Texts{"store"});
+  EXPECT_EQ((std::tuple(lookups.verifier, lookups.candidates_max, lookups.guesses_max)),
+            (std::tuple("smtp", 3, 10)));
+  EXPECT_EQ(lookups.row_timeout_ms, seconds(120));
+  EXPECT_EQ(lookups.wait_single_ms, seconds(60));
+  EXPECT_EQ(lookups.wait_bulk_ms, seconds(300));
+  EXPECT_EQ(lookups.find_deadline_ms, std::chrono::hours(1));
+  EXPECT_EQ(lookups.bulk_deadline_ms, std::chrono::hours(6));
+  EXPECT_EQ(lookups.reverse_deadline_ms, std::chrono::minutes(15));
+  EXPECT_EQ(lookups.age_deadline_ms, seconds(600));
+  EXPECT_EQ(config.email.pages_max, 8);
+  EXPECT_EQ(config.email.site_timeout_ms, seconds(20));
+  EXPECT_EQ(config.email.page_bytes_max, 2 * 1024 * 1024);
 }
 
 TEST(Providers, OneThatIsAskedIsKnownAndHasAUrl) {

@@ -27,6 +27,33 @@ TEST(MailboxTest, ARoleIsNobodysAtEveryDomain) {
   EXPECT_EQ(ClassOf(*ParseAddress("infante@engines.example")), MailboxClass::kCompany);
 }
 
+TEST(MailboxTest, TheListsKnowProvidersOfTheWorldAndDesksOfManyLanguages) {
+  const auto class_of = [](const char* text) { return ClassOf(*ParseAddress(text)); };
+  for (const char* free : {"a@hotmail.com.br", "a@yahoo.co.kr", "a@rambler.ru", "a@ukr.net",
+                           "a@interia.pl", "a@abv.bg", "a@docomo.ne.jp", "a@bigpond.com",
+                           "a@videotron.ca", "a@telkomsa.net", "a@mynet.com"}) {
+    EXPECT_EQ(class_of(free), MailboxClass::kFree) << free;
+  }
+  for (const char* thrown_away :
+       {"a@wegwerf-email.de", "a@trashmail.ws", "a@guerrillamail.info", "a@jetable.net",
+        "a@spamfree24.org", "a@x.mailinator2.com", "a@zehnminutenmail.de"}) {
+    EXPECT_EQ(class_of(thrown_away), MailboxClass::kDisposable) << thrown_away;
+  }
+  for (const char* desk :
+       {"buero@engines.example", "Ventas@engines.example", "comptabilite2@engines.example",
+        "financeiro@engines.example", "segreteria@engines.example",
+        "klantenservice@engines.example", "kundservice@engines.example", "biuro@engines.example",
+        "iletisim@engines.example", "no-reply@engines.example",
+        "customer.service@engines.example"}) {
+    EXPECT_EQ(class_of(desk), MailboxClass::kRole) << desk;
+  }
+  // First names, initials and titles of one person are a person's.
+  for (const char* person : {"dev@engines.example", "job@engines.example", "rh@engines.example",
+                             "ceo@engines.example"}) {
+    EXPECT_EQ(class_of(person), MailboxClass::kCompany) << person;
+  }
+}
+
 TEST(MailboxTest, TheOperatorsDomainsAreAddedToOurs) {
   const Address free = *ParseAddress("ada@everybodys.test");
   const Address thrown_away = *ParseAddress("ada@a.gone-tomorrow.test");

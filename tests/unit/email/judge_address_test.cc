@@ -164,6 +164,51 @@ TEST(MailClasses, AreChosenByTheLongestSuffixOfWholeLabels) {
   EXPECT_EQ(RecipientsMax(MailClass::kGoogle, 4), 4);
 }
 
+TEST(MailClasses, HaveTheHostsAndTheRecipientsOfTheSpecification) {
+  const struct {
+    const char* host;
+    MailClass mail_class;
+    int recipients;
+  } classes[] = {
+      {"x.olc.protection.outlook.com", MailClass::kOutlook, 1},
+      {"x.mail.protection.outlook.com", MailClass::kMicrosoft365, 5},
+      {"acme-com.a-v1.mx.microsoft", MailClass::kMicrosoft365, 5},
+      {"gmail-smtp-in.l.google.com", MailClass::kGoogle, 10},
+      {"aspmx2.googlemail.com", MailClass::kGoogle, 10},
+      {"mta5.am0.yahoodns.net", MailClass::kYahoo, 1},
+      {"mx01.mail.icloud.com", MailClass::kApple, 5},
+      {"mxa-001.gslb.pphosted.com", MailClass::kProofpoint, 3},
+      {"mx1-us1.ppe-hosted.com", MailClass::kProofpoint, 3},
+      {"eu-smtp-inbound-1.mimecast.com", MailClass::kMimecast, 3},
+      {"mx.acme.example", MailClass::kOther, 16},
+  };
+  for (const auto& one : classes) {
+    EXPECT_EQ(MailClassOf(one.host), one.mail_class) << one.host;
+    EXPECT_EQ(RecipientsMax(one.mail_class, 16), one.recipients) << one.host;
+  }
+}
+
+TEST(VerdictLives, AreThoseOfTheSpecificationAndWhatMayPassIsNotKept) {
+  using std::chrono::hours;
+  const auto life = [](Verdict verdict, Reason reason) {
+    AddressVerdict said;
+    said.verdict = verdict;
+    said.reason = reason;
+    return VerdictLife(said);
+  };
+  EXPECT_EQ(life(Verdict::kOk, Reason::kNone), hours(30 * 24));
+  EXPECT_EQ(life(Verdict::kRefused, Reason::kRefused), hours(7 * 24));
+  for (int i = 1; i < kVerdictReasons; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    const bool is_kept =
+        reason == Reason::kFull || reason == Reason::kDisabled || reason == Reason::kCatchAll;
+    EXPECT_EQ(life(Verdict::kUnknown, reason), is_kept ? std::optional(hours(24)) : std::nullopt)
+        << VerdictReasonName(reason);
+  }
+  EXPECT_EQ(kControlLife, hours(7 * 24));
+  EXPECT_EQ(kMxLife, hours(24));
+}
+
 TEST(VerdictReasons, HaveNamesThatAreReadBack) {
   for (int i = 0; i < kVerdictReasons; ++i) {
     const auto reason = static_cast<Reason>(i);

@@ -78,6 +78,17 @@ TEST(MailRounds, ACarriedAddressIsJudgedByTheControlOfTheNextConnection) {
   EXPECT_EQ(JudgeAddress(decided[0].facts).verdict, domain::Verdict::kOk);
 }
 
+TEST(MailRounds, CountWhatWasSentAlsoWhereItWasNotAnswered) {
+  MailRound round = Round(4);
+  round.Add(1, PathOf("ann"));
+  round.Next(false);
+  EXPECT_EQ(round.asked(), 1);
+  round.Add(2, PathOf("bob"));
+  EXPECT_FALSE(round.HasRoom()) << "two places are the control's and postmaster's";
+  EXPECT_EQ(round.End().broken, 1U);
+  EXPECT_EQ(round.asked(), 1);
+}
+
 TEST(HostBreakers, OpenAfterThreeDomainsInARowOrFiveFailedConnections) {
   HostBreaker breaker;
   EXPECT_FALSE(breaker.Refused("h", "a.example"));

@@ -250,6 +250,16 @@ TEST_F(FindEmail, WithoutAVerifierTheFirstGuessIsReturned) {
   EXPECT_TRUE(asked_["smtp"].empty());
 }
 
+TEST_F(FindEmail, WhereNoMemberAsksMailServersAddressesAreUnknownAndSayWhy) {
+  loop_.Run([&] { MakeBlock("smtp"); });  // which this process does not have
+  Add("a", {Address("ann@acme.com", AddressStatus::kUnknown)});
+  Add("b", {});
+  const RowDone done = Work(Request(), kAnn);
+  EXPECT_EQ(base::DumpJson(CellOf(done).at("email")), R"([["ann@acme.com","UNKNOWN","COMPANY"]])");
+  EXPECT_EQ(CellOf(done).at("details").at("reason"), "no_smtp_worker");
+  EXPECT_EQ(asked_["b"].size(), 1U) << "another one may know what is OK";
+}
+
 TEST_F(FindEmail, WhereEveryGuessIsRefusedNothingIsFound) {
   AddOwn(OnlyKnows(""));
   const RowDone done = Work(Request(), kAnn);
@@ -307,16 +317,43 @@ TEST_F(FindEmail, ALeadsOwnAddressIsVerifiedForItsOwnPriceAndNothingIsSearched) 
             "not_verified");
 }
 
+TEST_F(FindEmail, WhatIsFoundIsKnownOnceItsRowIsRecordedAndNotBefore) {
+  AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
+  const auto runner = Bind(Request());
+  const auto done = std::get<RowDone>(RunUnrecorded(*runner, Row(kAnn)));
+  EXPECT_TRUE(memory_.facts.empty()) << "nothing is free that was not charged";
+  EXPECT_FALSE(memory_.patterns.empty()) << "a pattern makes nothing free";
+  ASSERT_TRUE(done.recorded);
+  loop_.Run([&done] { done.recorded(); });
+  EXPECT_FALSE(memory_.facts.empty());
+}
+
 TEST_F(FindEmail, WhomNobodyLooksUpCausesNoQuestionAndLooksLikeNothingFound) {
   AddOwn(OnlyKnows("ann.zyxwvut@acme.com"));
   memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
   const RowDone done = Work(Request(), kAnn);
   EXPECT_EQ(base::DumpJson(CellOf(done).at("email")), R"([["","NOT_FOUND","COMPANY"]])");
-  EXPECT_EQ(CellOf(done).at("details").at("reason"), "nothing_found");
+  const base::Json details = CellOf(done).at("details");
+  EXPECT_EQ(details.at("reason"), "nothing_found");
+  // A client that reads who was asked does not learn it either.
+  EXPECT_EQ(base::DumpJson(details.at("tries")),
+            R"([{"provider":"store","outcome":"nothing","error_class":null,"elapsed_ms":0},)"
+            R"({"provider":"pattern","outcome":"nothing","error_class":null,"elapsed_ms":0}])");
   EXPECT_FALSE(done.charge_mc);
   EXPECT_TRUE(asked_["smtp"].empty());
+  EXPECT_TRUE(memory_.companies.empty() && memory_.facts.empty());
   EXPECT_NE(metrics_.Expose().find(R"(vedette_suppressed_total{kind="person"} 1)"),
             std::string::npos);
+}
+
+TEST_F(FindEmail, WhomNobodyLooksUpCostsWhatNothingFoundCosts) {
+  AddOwn(OnlyKnows(""));
+  domain::FindRequest request = Request();
+  request.charge = domain::ChargeRule::kAlways;
+  const auto nothing = Work(request, R"({"name": "Bob Other", "domain": "acme.com"})").charge_mc;
+  memory_.listed = {*domain::PersonSuppression("Ann Zyxwvut", "acme.com")};
+  EXPECT_EQ(Work(request, kAnn).charge_mc, nothing);
+  EXPECT_TRUE(nothing);
 }
 
 TEST_F(FindEmail, AnAddressOfTheListIsNeitherVerifiedNorReturned) {

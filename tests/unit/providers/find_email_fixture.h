@@ -180,7 +180,14 @@ class FindEmail : public testing::Test {
     return std::get<std::shared_ptr<RowRunner>>(std::move(bound));
   }
 
+  // A row that has ended is recorded at once.
   RowResult Run(RowRunner& runner, RowRequest row) {
+    RowResult result = RunUnrecorded(runner, std::move(row));
+    const auto* done = std::get_if<RowDone>(&result);
+    if (done != nullptr && done->recorded) loop_.Run([done] { done->recorded(); });
+    return result;
+  }
+  RowResult RunUnrecorded(RowRunner& runner, RowRequest row) {
     auto promise = std::make_shared<std::promise<RowResult>>();
     auto future = promise->get_future();
     loop_.Run([&] {

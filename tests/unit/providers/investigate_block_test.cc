@@ -52,8 +52,9 @@ class ListMemory final : public EmailMemory {
            std::function<void(std::optional<domain::EmailKnowledge>)> done) override {
     if (!is_there) return done(std::nullopt);
     domain::EmailKnowledge known;
+    const bool is_empty = questions++ < empty_for;
     for (const auto& key : question.keys) {
-      if (std::find(listed.begin(), listed.end(), key) != listed.end()) {
+      if (!is_empty && std::find(listed.begin(), listed.end(), key) != listed.end()) {
         known.suppressed.push_back(key);
       }
     }
@@ -62,6 +63,8 @@ class ListMemory final : public EmailMemory {
   void Learn(domain::EmailLesson, std::function<void()> done) override { done(); }
 
   std::vector<domain::SuppressionKey> listed;
+  int empty_for = 0;  // so many questions
+  int questions = 0;
   bool is_there = true;
 };
 
@@ -140,6 +143,17 @@ TEST_F(InvestigateBlockTest, OfASubjectThatNobodyLooksUpNobodyIsAsked) {
   EXPECT_THAT(asked_, IsEmpty());
 }
 
+TEST_F(InvestigateBlockTest, TheListIsAskedBeforeEachAndWhatWasFoundMeanwhileIsNotRecorded) {
+  for (const char* id : {"first", "last"}) {
+    Expand(id, {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "b.example"));
+  }
+  memory_.listed = {*domain::DomainSuppression("a.example")};
+  memory_.empty_for = 1;
+  EXPECT_THAT(Entities(Look()), IsEmpty());
+  EXPECT_THAT(findings_, IsEmpty());
+  EXPECT_THAT(asked_, ElementsAre("first a.example"));
+}
+
 TEST_F(InvestigateBlockTest, WhatLeadsToThoseWhomNobodyLooksUpIsNotRecorded) {
   std::vector<Finding> found = LinkTo(SubjectKind::kEmail, "ada@b.example");
   for (Finding& finding : LinkTo(SubjectKind::kDomain, "c.example")) found.push_back(finding);
@@ -160,6 +174,16 @@ TEST_F(InvestigateBlockTest, WithoutThatListOrWithoutHoldingTheRowNothingIsAsked
   memory_.is_there = false;
   EXPECT_EQ(failure({}), "database");
   EXPECT_THAT(asked_, IsEmpty());
+}
+
+TEST_F(InvestigateBlockTest, G5_OnceNobodyWaitsForTheSubjectNobodyFurtherIsAsked) {
+  Expand("first", {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "b.example"));
+  Expand("last", {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "c.example"));
+  int questions = 0;
+  const RowResult result =
+      Look(domain::SubjectJson(kSite), [&questions] { return questions++ == 0; });
+  EXPECT_EQ(std::get<RowFailure>(result).error_class, kRowUnheld);
+  EXPECT_THAT(asked_, ElementsAre("first a.example"));
 }
 
 TEST_F(InvestigateBlockTest, AFailureOfThisProcessIsTriedAgain) {

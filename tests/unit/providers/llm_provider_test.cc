@@ -208,7 +208,7 @@ TEST_F(LlmProviderTest, APageAtADomainThatNobodyLooksUpIsNotRead) {
   const base::Json subject{{"name", "Ada Lovelace"}, {"url", "https://www.list.example/ada"}};
   known_.listed = {*domain::DomainSuppression("list.example")};
   const base::Json cell = Ask(PeopleQuestion::kVerifyAge, subject, {"pages"});
-  EXPECT_TRUE(cell["details"]["tries"].empty());
+  EXPECT_EQ(Tries(cell), Texts{"pages nothing"});
   EXPECT_EQ(cell["date_of_birth"]["year"], nullptr);
   EXPECT_EQ(cell["error"], nullptr);
 }

@@ -104,12 +104,13 @@ class WebsiteTest : public ::testing::Test {
   }
 
   LookupAnswer Ask(const Site& site) {
+    return Ask([url = site.Url("")](const std::string&) { return url; });
+  }
+  LookupAnswer Ask(const OriginOf& origin_of) {
     auto promise = std::make_shared<std::promise<LookupAnswer>>();
     auto future = promise->get_future();
     loop_.Run([&] {
-      const std::string url = site.Url("");
-      provider_ = std::make_unique<WebsiteProvider>(clock_, *fetcher_, config_,
-                                                    [url](const std::string&) { return url; });
+      provider_ = std::make_unique<WebsiteProvider>(clock_, *fetcher_, config_, origin_of);
       LookupRequest request;
       request.org_id = base::Uuid::V4();
       request.person = std::make_shared<const domain::Person>(Ann());
@@ -157,6 +158,23 @@ TEST_F(WebsiteTest, ASiteIsReadUntilAPageHasThePersonsAddress) {
   EXPECT_EQ(Best(answer), "ann.example@acme.com");
   EXPECT_EQ(Paths(site), (Texts{"/robots.txt", "/", "/team"}));
   EXPECT_EQ(std::get<domain::Candidates>(answer)[0].sources, Texts{site.Url("/team")});
+}
+
+TEST_F(WebsiteTest, WhereTheDomainDoesNotAnswerItsWwwDoes) {
+  Site site([](const ServerRequest& request) {
+    if (request.path == "/") return Html("<p>Ann Example ann.example@acme.com</p>");
+    return ServerResponse{404, {}, ""};
+  });
+  Texts asked;
+  const LookupAnswer answer = Ask([&](const std::string& host) {
+    asked.push_back(host);
+    return host == "www.acme.com" ? site.Url("") : "http://127.0.0.1:1";
+  });
+  EXPECT_EQ(Best(answer), "ann.example@acme.com");
+  EXPECT_EQ(Paths(site), (Texts{"/robots.txt", "/"}));
+  for (const std::string& host : asked) {
+    EXPECT_TRUE(host == "acme.com" || host == "www.acme.com") << host;
+  }
 }
 
 TEST_F(WebsiteTest, RobotsTxtIsHonoured) {

@@ -25,6 +25,26 @@ TEST_F(DslFilter, AFilterIsAClauseOrAQueryWithOne) {
   EXPECT_TRUE(Is(R"({"match_all": {}})", "{}"));
 }
 
+TEST_F(DslFilter, WhatSaysNothingIsNoConditionAtAll) {
+  const auto is_none = [this](Grammar grammar, const char* text) {
+    const auto read = Read(grammar, text);
+    const auto* filter = std::get_if<domain::search::Filter>(&read);
+    return filter != nullptr && std::holds_alternative<domain::search::Everything>(filter->is);
+  };
+  for (const char* text :
+       {"{}", R"({"match_all": {}})", R"({"query": {"match_all": {}}})", R"({"bool": {}})",
+        R"({"bool": {"must": [], "filter": [{"match_all": {}}, {"bool": {"must": []}}]}})",
+        R"({"constant_score": {"filter": {"match_all": {}}}})"}) {
+    EXPECT_TRUE(is_none(Grammar::kDsl, text)) << text;
+  }
+  for (const char* text : {"{}", R"({"$and": []})", R"({"$and": [{}, {"$and": [{}]}]})"}) {
+    EXPECT_TRUE(is_none(Grammar::kSimple, text)) << text;
+  }
+  EXPECT_FALSE(is_none(Grammar::kDsl, R"({"bool": {"must_not": {"match_all": {}}}})"));
+  EXPECT_FALSE(is_none(Grammar::kSimple, R"({"$or": []})"));
+  EXPECT_FALSE(is_none(Grammar::kSimple, R"({"$nor": [{}]})"));
+}
+
 TEST_F(DslFilter, ABoolCombines) {
   const std::string filter =
       R"({"bool": {"must": {"term": {"tag": "a"}}, "must_not": [{"term": {"size": 1}}],
@@ -48,6 +68,11 @@ TEST_F(DslFilter, OneShouldHasToHoldUnlessSomethingElseMust) {
               StartsWith("invalid_filter: filters.bool: minimum_should_match"));
   EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": \"50%\", " + two + "}}"),
               StartsWith("invalid_filter: "));
+  for (const char* number : {"-1", "0.5", "\"x\"", "null", "2", "[]"}) {  // of no clause at all
+    EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": " + std::string(number) + "}}"),
+                StartsWith("invalid_filter: "))
+        << number;
+  }
 }
 
 TEST_F(DslFilter, OneValueLiesWithinBothBounds) {

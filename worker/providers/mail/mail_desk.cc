@@ -40,12 +40,16 @@ std::string Network(const net::IpAddress& ip) {
 }  // namespace
 
 MailDesk::MailDesk(MailOffice& office, std::string domain, bool utf8, std::function<void()> idle)
-    : office_(office), domain_(std::move(domain)), utf8_(utf8), idle_(std::move(idle)) {
-  rest_timer_ = std::make_unique<base::Timer>(office_.exchange.loop, [this] {
-    const auto idle_call = idle_;  // it may destroy this object
-    if (IsIdle()) idle_call();
-  });
-}
+    : office_(office),
+      domain_(std::move(domain)),
+      utf8_(utf8),
+      idle_(std::move(idle)),
+      rest_timer_(office.exchange.loop,
+                  [this] {
+                    const auto idle_call = idle_;  // it may destroy this object
+                    if (IsIdle()) idle_call();
+                  }),
+      ends_timer_(office.exchange.loop, [this] { AnswerOverdue(); }) {}
 
 MailDesk::~MailDesk() {
   exchange_.reset();
@@ -54,18 +58,31 @@ MailDesk::~MailDesk() {
 
 void MailDesk::Push(Ask ask) {
   const AskId id = ++last_id_;
-  const milliseconds timeout = ask.timeout;
-  Held& held = asks_.emplace(id, Held{std::move(ask), 0, nullptr}).first->second;
-  held.timer = std::make_unique<base::Timer>(office_.exchange.loop, [this, id] {
-    Answer(id, Course(AddressFacts::Course::kTimeout), {});
-  });
-  held.timer->Start(timeout);
+  const std::chrono::nanoseconds until = office_.clock.SinceBoot() + ask.timeout;
+  asks_.emplace(id, Held{std::move(ask), 0, until});
+  ends_.emplace(until, id);
+  WakeAt(until);
   queue_.push_back(id);
   if (state_ == State::kIdle) {
     Begin();
   } else if (state_ == State::kExchange) {
     TopUp();
   }
+}
+
+void MailDesk::WakeAt(std::chrono::nanoseconds until) {
+  if (ends_timer_.active() && wakes_at_ <= until) return;
+  wakes_at_ = until;
+  ends_timer_.Start(std::chrono::ceil<milliseconds>(until - office_.clock.SinceBoot()));
+}
+
+// The timer is not moved when an ask is answered: it may find that nobody's time is over.
+void MailDesk::AnswerOverdue() {
+  const auto now = office_.clock.SinceBoot();
+  while (!ends_.empty() && ends_.begin()->first <= now) {
+    Answer(ends_.begin()->second, Course(AddressFacts::Course::kTimeout), {});
+  }
+  if (!ends_.empty()) WakeAt(ends_.begin()->first);
 }
 
 void MailDesk::Begin() {
@@ -296,6 +313,7 @@ void MailDesk::Answer(AskId id, const AddressFacts& facts, domain::MailEvidence 
   auto node = asks_.extract(id);
   if (node.empty()) return;  // its time was over
   Held& held = node.mapped();
+  ends_.erase({held.until, id});
   AddressFacts own = facts;
   own.guess = held.ask.guess;
   domain::AddressVerdict verdict = JudgeAddress(own);
@@ -338,7 +356,7 @@ void MailDesk::Rest() {
   host_.reset();
   spare_permits_ = 0;
   if (QueuedAsks() > 0) return Begin();
-  rest_timer_->Start(milliseconds(0));
+  rest_timer_.Start(milliseconds(0));
 }
 
 }  // namespace vedette::worker

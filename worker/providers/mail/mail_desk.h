@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,7 @@ class MailDesk {
   struct Held {
     Ask ask;
     int connections = 0;  // that it was part of
-    std::unique_ptr<base::Timer> timer;
+    std::chrono::nanoseconds until{};
   };
   // Accepted, its control to be asked on the next connection to the same host.
   struct Carried {
@@ -109,6 +110,8 @@ class MailDesk {
   static void WakeWaiting(MailOffice& office, const std::string& key);
   void AskAdmission(int addresses);
   void OnAdmission(int addresses, const store::MailAdmission& admission);
+  void WakeAt(std::chrono::nanoseconds until);
+  void AnswerOverdue();
   void Answer(AskId id, const domain::AddressFacts& facts, domain::MailEvidence evidence);
   void AnswerAll(const domain::AddressFacts& facts, const domain::ReplyCodes& codes = {});
   void AnswerCarried();
@@ -147,6 +150,8 @@ class MailDesk {
   State state_ = State::kIdle;
   AskId last_id_ = 0;
   std::map<AskId, Held> asks_;
+  std::set<std::pair<std::chrono::nanoseconds, AskId>> ends_;  // of their time
+  std::chrono::nanoseconds wakes_at_{};                        // ends_timer_, where it is active
   std::deque<AskId> queue_;  // to be asked; ids that were answered meanwhile are passed over
   std::vector<Carried> carried_;
   domain::MailDomainFacts facts_;
@@ -163,7 +168,8 @@ class MailDesk {
   int blocked_before_ = 0;                 // of the host, by the last admission
   std::string room_key_;                   // whose connection this desk counts against
   std::unique_ptr<MailExchange> exchange_;
-  std::unique_ptr<base::Timer> rest_timer_;
+  base::Timer rest_timer_;
+  base::Timer ends_timer_;  // one for all asks
   work::Live live_;
 };
 

@@ -14,6 +14,8 @@ using How = MailExchangeEnd::How;
 
 // Connections that one address may be part of.
 constexpr int kConnectionsMax = 4;
+// An answer of the control that says what is known is written down again after that time.
+constexpr std::chrono::hours kControlKnown{1};
 // Within that time a control on another connection to the same host still proves something.
 constexpr std::chrono::seconds kCarryMax{60};
 
@@ -141,11 +143,12 @@ void MailDesk::LearnFrom(const MailExchangeEnd& end) {
   spare_permits_ = std::max(0, spare_permits_ - round.asked());
   const auto now = office_.clock.Now();
   const domain::MailDomainFacts before = facts_;
-  if (round.control() == ReplyClass::kAccepted) {
-    facts_.accepts_all = domain::AcceptsAll::kYes;
-    facts_.accepts_all_at = now;
-  } else if (round.ControlRefused()) {
-    facts_.accepts_all = domain::AcceptsAll::kNo;
+  const bool accepted = round.control() == ReplyClass::kAccepted;
+  const auto accepts_all = accepted ? domain::AcceptsAll::kYes : domain::AcceptsAll::kNo;
+  const bool is_news = facts_.accepts_all != accepts_all || !facts_.accepts_all_at ||
+                       now - *facts_.accepts_all_at > kControlKnown;
+  if ((accepted || round.ControlRefused()) && is_news) {
+    facts_.accepts_all = accepts_all;
     facts_.accepts_all_at = now;
   }
   if (const auto spent = round.spent_after(); spent && *spent > 0) {

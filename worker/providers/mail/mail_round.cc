@@ -58,9 +58,11 @@ std::optional<net::SmtpPath> MailRound::Next(bool closing) {
     current_ = std::move(queued_.front());
     queued_.pop_front();
     asking_ = Asking::kAddress;
+    ++asked_;
     return current_->second;
   }
   if (IsOver() || (!closing && HasRoom())) return std::nullopt;
+  ++asked_;
   if (control_ == ReplyClass::kNone) {
     asking_ = Asking::kControl;
     return control_path_;
@@ -73,7 +75,6 @@ ReplyClass MailRound::OnReply(const domain::ReplyCodes& reply) {
   const bool after_accepted = accepted_count_ > 0;
   const ReplyClass reply_class =
       ClassifyReply(domain::ReplyStage::kRecipient, reply, mail_class_, after_accepted);
-  ++asked_;
   switch (std::exchange(asking_, Asking::kNobody)) {
     case Asking::kAddress:
       OnAddress(reply, reply_class);

@@ -102,7 +102,7 @@ class MailRound {
   domain::ReplyCodes control_codes_;
   domain::ReplyCodes witness_codes_;
   std::optional<int> spent_after_;
-  int asked_ = 0;
+  int asked_ = 0;  // answered or not: what was sent counts
   int accepted_count_ = 0;
   int greylisted_ = 0;
   int refusals_ = 0;

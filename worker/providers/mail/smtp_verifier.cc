@@ -66,11 +66,17 @@ void SmtpVerifier::Start(LookupRequest request, std::function<void(LookupAnswer)
   const std::string key = *ascii + (path->needs_utf8() ? " utf8" : "");
   auto& desk = desks_[key];
   if (!desk) {
-    desk = std::make_unique<MailDesk>(office_, *ascii, path->needs_utf8(),
-                                      [this, key] { desks_.erase(key); });
+    desk = std::make_unique<MailDesk>(office_, *ascii, path->needs_utf8(), [this, key] {
+      desks_.erase(key);
+      ShowWaiting();
+    });
+    ShowWaiting();
   }
   desk->Push(
       {*path, request.guess, request.attempt, request.may_wait, request.timeout, std::move(done)});
+}
+
+void SmtpVerifier::ShowWaiting() {
   metrics_.SetSmtpWaiting("domains", static_cast<std::int64_t>(desks_.size()));
 }
 

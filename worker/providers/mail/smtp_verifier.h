@@ -31,6 +31,8 @@ class SmtpVerifier final : public Provider {
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
 
  private:
+  void ShowWaiting();
+
   const net::TlsContext tls_;
   metrics::Metrics& metrics_;
   MailOffice office_;
