@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "admin/job_shapes.h"
+#include "tests/support/ids.h"
 
 namespace vedette::admin {
 namespace {
 
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 TEST(Shapes, AnOrganisationShowsCreditsAndItsTeams) {
   store::Organisation org;

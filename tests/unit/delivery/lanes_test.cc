@@ -6,17 +6,13 @@
 #include <map>
 #include <set>
 
+#include "tests/support/ids.h"
+
 namespace vedette::delivery {
 namespace {
 
+using vedette::test::Id;
 using End = Lanes::End;
-
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
 
 // The organisation of a receiver by its number: 1 to 999 are of one, 1000 to 1999 of the next.
 base::Uuid Org(int receiver) {

@@ -6,17 +6,14 @@
 #include <map>
 #include <set>
 
+#include "tests/support/ids.h"
+
 namespace vedette::delivery {
 namespace {
 
-constexpr std::size_t kPerWalk = 20;
+using vedette::test::Id;
 
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+constexpr std::size_t kPerWalk = 20;
 
 // Endpoints 1 to `count`, all due; counts how often each was served.
 struct Endpoints {

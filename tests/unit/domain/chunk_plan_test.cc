@@ -13,16 +13,12 @@
 #include <vector>
 
 #include "domain/limits.h"
+#include "tests/support/ids.h"
 
 namespace vedette::domain {
 namespace {
 
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 base::Timestamp At(int second) {
   return base::Timestamp(std::chrono::seconds(1'800'000'000 + second));

@@ -6,26 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/ids.h"
+
 namespace vedette::net {
 namespace {
 
 using std::chrono::milliseconds;
+using vedette::test::Id;
 using TimePoint = ConnectionQueue::TimePoint;
 
-base::Uuid Org(int n) {
-  base::Uuid id;
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
-
-const base::Uuid kA = Org(1);
-const base::Uuid kB = Org(2);
-const base::Uuid kC = Org(3);
+const base::Uuid kA = Id(1);
+const base::Uuid kB = Id(2);
+const base::Uuid kC = Id(3);
 const TimePoint kNow{};
 
 // Ids below 1000 are A's, below 2000 B's and so on.
 base::Uuid OrgOf(ConnectionQueue::Id id) {
-  return Org(static_cast<int>(id / 1000) + 1);
+  return Id(static_cast<int>(id / 1000) + 1);
 }
 
 std::vector<ConnectionQueue::Id> PopAll(ConnectionQueue& queue, TimePoint now = kNow) {

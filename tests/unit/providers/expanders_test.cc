@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pages/html_document.h"
+#include "tests/unit/providers/findings.h"
 #include "worker/providers/dns_expander.h"
 #include "worker/providers/page_findings.h"
 
@@ -16,17 +17,10 @@ using domain::Finding;
 using domain::FindingKind;
 using domain::Subject;
 using domain::SubjectKind;
+using test::Said;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "predicate object", of relations and attributes.
-std::vector<std::string> Said(const std::vector<Finding>& findings) {
-  std::vector<std::string> said;
-  for (const Finding& finding : findings) {
-    if (finding.object) said.push_back(finding.predicate + " " + finding.object->value);
-  }
-  return said;
-}
 std::size_t Entities(const std::vector<Finding>& findings) {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(),

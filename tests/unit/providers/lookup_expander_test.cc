@@ -1,6 +1,7 @@
 // Who is behind an address of an investigation, and which domain a company has, as lookups say; and
 // whom nobody looks up.
 #include "worker/providers/lookup_expander.h"
+#include "tests/unit/providers/findings.h"
 
 #include <gmock/gmock.h>
 
@@ -53,15 +54,6 @@ PersonFound Ada() {
   person.evidence = "Ada Lovelace, Programmer";
   person.sources = {"https://engines.example/team"};
   return person;
-}
-
-// "predicate object", of relations and attributes.
-std::vector<std::string> Said(const std::vector<Finding>& findings) {
-  std::vector<std::string> said;
-  for (const Finding& finding : findings) {
-    if (finding.object) said.push_back(finding.predicate + " " + finding.object->value);
-  }
-  return said;
 }
 
 class LookupExpanderTest : public PeopleFixture {

@@ -1,5 +1,6 @@
 // What public registries say of a subject of an investigation, and what is asked of them.
 #include "worker/providers/registry_expander.h"
+#include "tests/unit/providers/findings.h"
 
 #include <gmock/gmock.h>
 
@@ -24,15 +25,6 @@ using testing::IsEmpty;
 const Subject kDomain{SubjectKind::kDomain, "a.example"};
 const Subject kIp{SubjectKind::kIp, "192.0.2.7"};
 constexpr const char* kUrl = "https://registry.example/x";
-
-// "predicate object", of relations and attributes.
-std::vector<std::string> Said(const std::vector<Finding>& findings) {
-  std::vector<std::string> said;
-  for (const Finding& finding : findings) {
-    if (finding.object) said.push_back(finding.predicate + " " + finding.object->value);
-  }
-  return said;
-}
 
 constexpr const char* kRdapDomain = R"({
   "objectClassName": "domain", "ldhName": "A.EXAMPLE", "status": ["active", "client hold", 5],

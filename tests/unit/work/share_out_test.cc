@@ -7,15 +7,12 @@
 #include <map>
 #include <vector>
 
+#include "tests/support/ids.h"
+
 namespace vedette::work {
 namespace {
 
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 Asking Org(int n, std::size_t rows_open = 0, std::size_t first_rows = 1) {
   return {.org_id = Id(n), .first_rows = first_rows, .rows_open = rows_open};

@@ -17,18 +17,14 @@
 #include "config/config.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
+#include "tests/support/ids.h"
 
 namespace vedette::work {
 
 // How long a test waits for what must happen.
 inline constexpr std::chrono::seconds kPatience{30};
 
-inline base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 // Holds jobs on the pool until it is opened.
 class Gate {

@@ -6,14 +6,12 @@
 #include <map>
 #include <string>
 
+#include "tests/support/ids.h"
+
 namespace vedette::worker {
 namespace {
 
-base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 struct Chunk {
   char name;
