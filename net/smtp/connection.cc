@@ -137,7 +137,7 @@ void SmtpConnection::Impl::Await() {
   WaitFor(times.reply);
 }
 
-// The timer is not started anew for every reply: one that fires too early looks again.
+// The timer is not started again for every reply: one that fires too early goes on waiting.
 void SmtpConnection::Impl::WaitFor(std::chrono::milliseconds bound) {
   uv_update_time(loop.raw());
   const std::uint64_t now = uv_now(loop.raw());
