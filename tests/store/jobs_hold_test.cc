@@ -83,7 +83,7 @@ TEST_F(JobsHold, AClaimGivesTheSpecsOfJobsThatAreNotKnownYet) {
   EXPECT_EQ(claim.chunks.at(0).row_count, 2);
   Sql("update job_chunk set available_at = now()");
   EXPECT_TRUE(store::ClaimJobChunks(session, {{Lane::kTransform, org, 1, 1}}, base::Uuid::V4(),
-                                    job_lease, {job})
+                                    job_lease, [&](const base::Uuid& id) { return id == job; })
                   .specs.empty());
 }
 

@@ -192,8 +192,9 @@ TEST_F(JobsParts, AProducerAndAConsumerThatRaceNeitherLoseNorDoubleAPart) {
   const auto work = [&] {
     const auto own = OtherSession();
     for (;;) {
-      const auto claim = store::ClaimJobChunks(*own, {{domain::Lane::kTransform, org, 1, 2}},
-                                               base::Uuid::V4(), job_lease, {job});
+      const auto claim =
+          store::ClaimJobChunks(*own, {{domain::Lane::kTransform, org, 1, 2}}, base::Uuid::V4(),
+                                job_lease, [&](const base::Uuid& id) { return id == job; });
       if (claim.chunks.empty()) {
         const auto view = store::GetJob(*own, {}, job);
         if (domain::IsEnd(view->status)) return;
