@@ -60,12 +60,12 @@ rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
     ask.webhook = store::Webhook{judged.text, {judged.scheme, judged.host, judged.port}};
   }
   ask.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
-  ask.request = {body.mode,
-                 body.verify_emails,
-                 std::move(body.providers),
-                 config.find_email_prices.charge,
-                 config.find_email_prices.verify_mc,
-                 domain::MakeFindRows(std::move(body.leads))};
+  ask.request = {.mode = body.mode,
+                 .verify_emails = body.verify_emails,
+                 .providers = std::move(body.providers),
+                 .charge = config.find_email_prices.charge,
+                 .verify_mc = config.find_email_prices.verify_mc,
+                 .rows = domain::MakeFindRows(std::move(body.leads))};
   return ask;
 }
 
