@@ -287,6 +287,8 @@ TEST_F(ApiRuns, ASampleStandsForAPayload) {
 }
 
 TEST_F(ApiRuns, AWorkersDeathLosesAndDoublesNoRow) {
+  // A part that was in many deaths is not to be blamed for them: they came from outside.
+  config.worker.claims_max = 100;
   std::string csv = "n,key\n";
   std::set<std::string> expected;
   for (int i = 0; i < 600; ++i) {
