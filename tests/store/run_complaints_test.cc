@@ -83,9 +83,9 @@ TEST_F(RunComplaints, AFrozenWorkersPartIsDroppedAndTheRunCompletes) {
 // windmill PR 6815: the state of a loop goes wrong where its steps end at the same time. A part of
 // the producer and one of its consumer are recorded at once, by two sessions; each of the two may
 // be what lets the consumer's next part be opened, and one of them has to open it, once.
-// VEDETTE_RACE_ROUNDS for more of them than a build takes time for.
+// VEDETTE_TEST_RACE_ROUNDS for more of them than a build takes time for.
 TEST_F(RunComplaints, AProducerAndAConsumerRace) {
-  const char* asked = std::getenv("VEDETTE_RACE_ROUNDS");
+  const char* asked = std::getenv("VEDETTE_TEST_RACE_ROUNDS");
   const int rounds = asked == nullptr ? 500 : std::stoi(asked);
   constexpr int kProducer = 1;
   constexpr int kConsumer = 2;
