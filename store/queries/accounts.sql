@@ -114,3 +114,6 @@ limit $3
 update api_key set revoked_at = now()
 where org_id = $1 and id = $2 and revoked_at is null
 returning name, prefix
+
+-- name: team_exists
+select 1 from team where org_id = $1 and id = $2 and deleted_at is null

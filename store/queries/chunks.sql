@@ -67,12 +67,6 @@ join monitor_sched s on s.monitor_id = m.id
 left join endpoint e on e.id = m.endpoint_id
 cross join lateral (select coalesce(s.open_tick_id <= m.former_tick_id, false) as counts) former
 
--- name: monitor_specs
-select :spec_columns
-from monitor m
-:spec_of_monitor
-where m.id = any($1::uuid[])
-
 -- fragment: checked_row_columns
 r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending, r.struct_version
 
@@ -130,3 +124,24 @@ where s.switched_at > now() - $1 * interval '1 millisecond'
 -- name: control_organisations
 select o.id, o.monitors_run from organisation o
 where o.control_changed_at > now() - $1 * interval '1 millisecond'
+
+-- name: chunk_turns
+-- The first turn among each organisation's due chunks, null without any.
+select o.id, (select available_at from chunk
+              where org_id = o.id and available_at <= now() order by available_at limit 1), now()
+from unnest($1::uuid[]) as o(id)
+
+-- name: chunk_insert
+-- Arrays of arrays do not exist with different lengths: $7 to $10 are each chunk's array in text form.
+insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
+                   due_at, row_count)
+select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
+       u.firsts::int[], u.ends::int[], u.due_at, u.row_count
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::timestamptz[], $7::text[],
+            $8::text[], $9::text[], $10::text[], $11::int[], $12::timestamptz[])
+  as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
+
+-- name: chunk_count
+-- Counts a claim that chunk_claim did not count ($3 is 1, else 0), and raises the count to $4 at least.
+update chunk set claims = greatest(claims + $3, $4) where id = $1 and lease_token = $2
+returning id

@@ -19,12 +19,6 @@ from walk w left join endpoint e on e.id = w.endpoint_id
 where w.endpoint_id is not null
 order by w.endpoint_id
 
--- name: endpoint_try
--- Of endpoints whose breaker is open, those that may be tried now: one process gets each, once an interval.
-update endpoint e set available_at = now() + $2 * interval '1 millisecond'
-where e.id = any($1::uuid[]) and e.available_at <= now()
-returning e.id
-
 -- name: delivery_claim
 -- $1 endpoints, $2 how many of each, $3 token, $4 lease in ms
 with picked as materialized (
@@ -93,32 +87,6 @@ insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, 
 select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
                      $8::smallint[], $9::uuid[], $10::smallint[], $11::timestamptz[], $12::timestamptz[],
                      $13::boolean[], $14::int[], $15::text[], $16::bytea[], $17::bigint[])
-
--- name: endpoints_succeeded
--- $2 failures at which a breaker was open. Tells which ones closed.
-with opened as (
-  select id, org_id, scheme || '://' || host || ':' || port as receiver
-  from endpoint where id = any ($1::uuid[]) and failures >= $2
-), closed as (
-update endpoint set failures = 0, failing_since = null, failed_at = null, available_at = '-infinity'
-where id in (select unnest($1::uuid[]) order by 1) and (failures > 0 or available_at > '-infinity')
-returning id
-)
-select o.org_id, o.receiver from opened o join closed c using (id)
-
--- name: endpoints_failed
--- $3 failures at which the breaker opens, $4 for how many ms. Tells which ones opened.
-with failed as (
-update endpoint e
-set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()), failed_at = now(),
-    available_at = case when e.failures + u.failures >= $3
-                        then greatest(e.available_at, now() + $4 * interval '1 millisecond')
-                        else e.available_at end
-from unnest($1::uuid[], $2::int[]) as u(id, failures)
-where e.id = u.id
-returning e.org_id, e.scheme || '://' || e.host || ':' || e.port as receiver, e.failures, u.failures as more
-)
-select org_id, receiver from failed where failures >= $3 and failures - more < $3
 
 -- name: delivery_renew
 update delivery d set available_at = now() + $3 * interval '1 millisecond'

@@ -119,25 +119,5 @@ select last_tick_id as tick_id, outcome
 from row_state
 where monitor_id = $1 and position = $2 and last_tick_id between $3 and $4 and outcome = any ($5::int[])
 
--- name: tick_ids
-select tick_id from tick where monitor_id = $1 and tick_id < $2 order by tick_id desc limit $3
-
--- name: tick_last
-select last_tick_id from row_state where monitor_id = $1 and position = $2
-
 -- fragment: tick_columns
 tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts
-
--- name: tick_list
-select :tick_columns
-from (
-  select :tick_columns
-  from tick
-  where monitor_id = $1 and tick_id < $2
-  union all
-  select open_tick_id, open_trigger, open_due_at, open_started_at, null, open_slots, open_rows, null, null
-  from monitor_sched
-  where monitor_id = $1 and open_tick_id < $2 and not open_large
-) t
-order by tick_id desc
-limit $3

@@ -91,32 +91,6 @@ with gone as (
   returning 1)
 select count(*) from gone
 
--- name: endpoint_page
--- The receivers behind $1, at most $2, and whether something still refers to them.
-select e.id,
-  exists (select from monitor m where m.endpoint_id = e.id)
-    or exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
-    or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
-    or exists (select from job_block b join job j on j.id = b.job_id
-               where b.endpoint_id = e.id and j.finished_at is null) as used
-from endpoint e
-where e.id > $1
-order by e.id
-limit $2
-
--- name: endpoint_forget
--- Not one that somebody is just about to use (endpoint_find): what is left comes next time.
-delete from endpoint
-where id in (
-  select e.id from endpoint e
-  where e.id = any ($1::uuid[])
-    and not exists (select from monitor m where m.endpoint_id = e.id)
-    and not exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
-    and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
-    and not exists (select from job_block b join job j on j.id = b.job_id
-                    where b.endpoint_id = e.id and j.finished_at is null)
-  for update skip locked)
-
 -- name: email_fact_expire
 with gone as (
   delete from email_fact

@@ -67,36 +67,6 @@ select :monitor_columns, bytes_until from (
 where bytes_until - bytes < $7
 order by id desc
 
--- name: organisation_share
--- For share: ChangeOrganisation must not miss a monitor that is being made, nor this one its change.
-select not monitors_run from organisation where id = $1 for share
-
--- name: team_exists
-select 1 from team where org_id = $1 and id = $2 and deleted_at is null
-
--- name: idempotency_lock
-select pg_try_advisory_xact_lock($1::bigint)
-
--- name: idempotency_expire
-delete from idempotency_key
-where org_id = $1 and key = $2 and created_at < now() - make_interval(hours => $3::int)
-
--- name: idempotency_get
-select body_sha256, monitor_id, answer, row_count, job_id, workflow_id from idempotency_key
-where org_id = $1 and key = $2 and created_at >= now() - make_interval(hours => $3::int)
-
--- name: idempotency_insert
-insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer, row_count, job_id, workflow_id)
-values ($1, $2, $3, $4, $5::json, $6, $7, $8)
-
--- name: endpoint_find
--- For key share: maintenance must not forget it meanwhile.
-select id from endpoint where org_id = $1 and scheme = $2 and host = $3 and port = $4 for key share
-
--- name: endpoint_insert
-insert into endpoint (id, org_id, scheme, host, port) values ($1, $2, $3, $4, $5)
-on conflict (org_id, scheme, host, port) do nothing
-
 -- name: monitor_insert
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
@@ -154,5 +124,26 @@ from (select frequency_s from monitor_sched where monitor_id = $1) old
 where s.monitor_id = $1
 returning old.frequency_s <> $2 as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
 
--- name: sched_set_next
-update monitor_sched set next_run_at = $2 where monitor_id = $1
+-- name: monitor_specs
+select :spec_columns
+from monitor m
+:spec_of_monitor
+where m.id = any($1::uuid[])
+
+-- name: monitor_touch
+update monitor set updated_at = now() where id = $1
+
+-- name: monitor_lock
+select m.org_id, m.status, m.disabled_reason
+from monitor m
+where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or m.team_id = $3)
+for no key update
+
+-- name: monitor_set_status
+update monitor
+set status = $2::smallint, disabled_reason = $3, control_changed_at = now(), updated_at = now(),
+    archived_at = case when $2::smallint = :status_active then null else archived_at end
+where id = $1
+
+-- name: monitor_archive
+update monitor set archived_at = coalesce(archived_at, now()), updated_at = now() where id = $1

@@ -74,3 +74,9 @@ from oauth_client c
 join organisation o on o.id = c.org_id
 left join oauth_client_key k on k.client_id = c.id and k.revoked_at is null
 where c.id = $1 and not c.disabled and c.deleted_at is null
+
+-- name: oauth_client_use
+-- Locks the client, so that its tokens are counted exactly. No row: it is not what was judged any more.
+update oauth_client set last_used_at = now()
+where id = $1 and not disabled and deleted_at is null and token_version = $2
+returning org_id, team_id

@@ -4,11 +4,6 @@ from chunk c
 where c.id = $1 and c.lease_token = $2
 for update
 
--- name: chunk_count
--- Counts a claim that chunk_claim did not count ($3 is 1, else 0), and raises the count to $4 at least.
-update chunk set claims = greatest(claims + $3, $4) where id = $1 and lease_token = $2
-returning id
-
 -- name: split_make_large
 -- A tick that is not wholly inside one chunk any more: it gets its row now, and its outcomes a log.
 with s as (

@@ -163,6 +163,3 @@ select context from monitor_row where id = $2 and monitor_id = $1 and removed_at
 
 -- name: row_set_context
 update monitor_row set context = $3::json, updated_at = now() where id = $2 and monitor_id = $1
-
--- name: monitor_touch
-update monitor set updated_at = now() where id = $1
