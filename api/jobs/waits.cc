@@ -55,12 +55,13 @@ Waits::Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
       look_(loop, pool, log, {.failed = "asking which jobs have ended failed", .poll = kLookEvery},
             {.begin = [this]() -> work::Step<Ended>::Job {
                if (table_.empty()) return nullptr;
-               looked_at_ = clock_.SinceBoot();
+               pace_.Began(clock_.SinceBoot());
                return [jobs = table_.Jobs()](store::Session& session) {
                  return store::ReadEndedJobs(session, jobs);
                };
              },
              .finish = [this](Ended ended) -> work::Step<Ended>::Then {
+               pace_.Ended(clock_.SinceBoot());
                for (const WaitTable::Id id : table_.TakeEnded(ended)) End(id, WaitEnd::kEnded);
                StartTimer();
                return work::kAtPoll;
@@ -109,15 +110,17 @@ void Waits::Add(WaitTable::Id id, bool is_gone) {
     table_.Add(id, wait.job_id, wait.until);
   }
   StartTimer();
-  // The job may have ended before the wait was in the table.
-  Look();
+  LookIn(kLookAfterAdd);
 }
 
 // A wake while a look is under way makes the step look once more; the timer keeps the gap.
-void Waits::Look() {
-  if (look_timer_.active() || table_.empty()) return;
-  const nanoseconds gap_left = looked_at_ + kLookGap - clock_.SinceBoot();
-  look_timer_.Start(std::max(milliseconds(0), std::chrono::ceil<milliseconds>(gap_left)));
+void Waits::LookIn(milliseconds wait) {
+  if (table_.empty()) return;
+  const nanoseconds now = clock_.SinceBoot();
+  const nanoseconds at = pace_.From(now + wait);
+  if (look_timer_.active() && look_at_ <= at) return;
+  look_at_ = at;
+  look_timer_.Start(std::chrono::ceil<milliseconds>(at - now));
 }
 
 void Waits::OnTime() {

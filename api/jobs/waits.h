@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "api/jobs/look_pace.h"
 #include "api/jobs/wait_places.h"
 #include "api/jobs/wait_table.h"
 #include "base/clock.h"
@@ -44,8 +45,9 @@ struct Wait {
 };
 
 // The requests of this process that wait for jobs. They hold no thread: each is a parked answer,
-// and one read at a time, at least kLookGap after the one before, asks which of their jobs have
-// ended. It is made when a job's end is signalled, after each addition, and every kLookEvery.
+// and one read at a time, as often as LookPace allows, asks which of their jobs have ended. It is
+// made when a job's end is signalled, kLookAfterAdd after an addition where nothing was signalled
+// meanwhile, and every kLookEvery.
 //
 //                    the job has ended: the reply of the pool
 //   Reserve   Park   the time is over:  the reply of the pool
@@ -63,7 +65,9 @@ struct Wait {
 class Waits {
  public:
   static constexpr std::chrono::milliseconds kLookEvery{1000};
-  static constexpr std::chrono::milliseconds kLookGap{20};
+  // A job that ended before its wait was in the table is found by then. One that ends later is
+  // signalled, and a look at once would find it running.
+  static constexpr std::chrono::milliseconds kLookAfterAdd{20};
 
   Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
         metrics::Metrics& metrics, const config::Config& config, base::Logger log);
@@ -74,7 +78,7 @@ class Waits {
   rest::Parked Park(WaitPlaces::Place place, Wait wait,
                     const std::shared_ptr<rest::Answer>& answer);
   // A job that somebody waits for may have ended. Loop thread.
-  void Look();
+  void Look() { LookIn(std::chrono::milliseconds(0)); }
   // The server is about to stop. Any thread; once.
   void Drain();
 
@@ -88,6 +92,7 @@ class Waits {
   using Ended = std::vector<base::Uuid>;
 
   void Add(WaitTable::Id id, bool is_gone);
+  void LookIn(std::chrono::milliseconds wait);
   void OnTime();
   void StartTimer();
   void End(WaitTable::Id id, WaitEnd end);
@@ -107,7 +112,8 @@ class Waits {
   // The loop's from here on.
   State state_ = State::kOpen;
   WaitTable table_;
-  std::chrono::nanoseconds looked_at_{};
+  LookPace pace_;
+  std::chrono::nanoseconds look_at_{};  // since boot: when look_timer_ fires, while it is active
   base::Timer deadline_timer_;
   base::Timer look_timer_;
   base::Timer drain_timer_;
