@@ -180,13 +180,14 @@ class AsyncWork final : public pqxx::dbtransaction {
 }  // namespace
 
 struct Transaction::Impl {
+  Durability durability;
   std::unique_ptr<pqxx::transaction_base> work;
   // How many statements may still run, where they are counted.
   std::optional<int> statements_left;
 };
 
 Transaction::Transaction(Session& session, Durability durability)
-    : session_(session.impl()), impl_(new Impl) {
+    : session_(session.impl()), impl_(new Impl{durability, nullptr, std::nullopt}) {
   switch (durability) {
     case Durability::kOneStatement:
       impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
@@ -239,6 +240,7 @@ pqxx::result Transaction::ExecParams(std::string_view name, const std::vector<Pa
 }
 
 void Transaction::WaitForDisk() {
+  if (impl_->durability != Durability::kAsync) return;
   impl_->work->exec("set local synchronous_commit to default");
 }
 

@@ -1,7 +1,7 @@
 #include "store/email/email_memory.h"
 
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +16,13 @@ using domain::EmailFact;
 using domain::EmailKnowledge;
 using domain::EmailQuestion;
 
-void ReadSuppressed(Transaction& tx, const std::vector<EmailQuestion>& questions,
+// The rows of one statement that reads, without the round trips of BEGIN and COMMIT.
+template <typename... Args>
+pqxx::result ReadRows(Session& session, std::string_view name, const Args&... args) {
+  return Read(session, [&](Transaction& tx) { return tx.Exec(name, args...); });
+}
+
+void ReadSuppressed(Session& session, const std::vector<EmailQuestion>& questions,
                     std::vector<EmailKnowledge>* out) {
   Rows<int, base::Uuid, domain::SuppressionKind, std::string> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -25,7 +31,7 @@ void ReadSuppressed(Transaction& tx, const std::vector<EmailQuestion>& questions
     }
   }
   if (rows.empty()) return;
-  for (const auto& row : tx.Exec("email_suppressed", rows)) {
+  for (const auto& row : ReadRows(session, "email_suppressed", rows)) {
     std::size_t question = 0;
     domain::SuppressionKey key;
     Columns(row).Into(&question, &key.kind, BytesInto{&key.hash});
@@ -33,7 +39,7 @@ void ReadSuppressed(Transaction& tx, const std::vector<EmailQuestion>& questions
   }
 }
 
-void ReadFacts(Transaction& tx, const std::vector<EmailQuestion>& questions,
+void ReadFacts(Session& session, const std::vector<EmailQuestion>& questions,
                std::vector<EmailKnowledge>* out) {
   Rows<int, base::Uuid, std::string, std::string> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -42,7 +48,7 @@ void ReadFacts(Transaction& tx, const std::vector<EmailQuestion>& questions,
     rows.Add(static_cast<int>(i), one.org_id, Bytea(one.person_key), one.address);
   }
   if (rows.empty()) return;
-  for (const auto& row : tx.Exec("email_facts_read", rows, domain::kFactsMax)) {
+  for (const auto& row : ReadRows(session, "email_facts_read", rows, domain::kFactsMax)) {
     std::size_t question = 0;
     EmailFact fact;
     std::optional<std::string> person_key;
@@ -58,7 +64,7 @@ void ReadFacts(Transaction& tx, const std::vector<EmailQuestion>& questions,
   }
 }
 
-void ReadPatterns(Transaction& tx, const std::vector<EmailQuestion>& questions,
+void ReadPatterns(Session& session, const std::vector<EmailQuestion>& questions,
                   std::vector<EmailKnowledge>* out) {
   Rows<int, base::Uuid, std::string> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -67,7 +73,7 @@ void ReadPatterns(Transaction& tx, const std::vector<EmailQuestion>& questions,
     }
   }
   if (rows.empty()) return;
-  for (const auto& row : tx.Exec("email_patterns_read", rows)) {
+  for (const auto& row : ReadRows(session, "email_patterns_read", rows)) {
     std::size_t question = 0;
     int number = 0;
     domain::PatternCount count;
@@ -80,7 +86,7 @@ void ReadPatterns(Transaction& tx, const std::vector<EmailQuestion>& questions,
   }
 }
 
-void ReadCompanyDomains(Transaction& tx, const std::vector<EmailQuestion>& questions,
+void ReadCompanyDomains(Session& session, const std::vector<EmailQuestion>& questions,
                         std::vector<EmailKnowledge>* out) {
   Rows<int, base::Uuid, std::string> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -89,7 +95,8 @@ void ReadCompanyDomains(Transaction& tx, const std::vector<EmailQuestion>& quest
     rows.Add(static_cast<int>(i), one.org_id, Bytea(one.company_key));
   }
   if (rows.empty()) return;
-  for (const auto& row : tx.Exec("company_domains_read", rows, domain::kCompanyDomainsMax)) {
+  for (const auto& row :
+       ReadRows(session, "company_domains_read", rows, domain::kCompanyDomainsMax)) {
     std::size_t question = 0;
     domain::CompanyDomainCount count;
     Columns(row).Into(&question, &count.domain, &count.hits);
@@ -134,42 +141,32 @@ Learnt SumOf(const std::vector<domain::EmailLesson>& lessons) {
   return sum;
 }
 
-// Those whose address somebody may look up.
-void DropSuppressed(Transaction& tx, FactsByAddress* facts) {
-  Rows<int, base::Uuid, domain::SuppressionKind, std::string> asked;
-  std::vector<FactsByAddress::iterator> by_question;
-  for (auto at = facts->begin(); at != facts->end(); ++at) {
-    const auto key = domain::AddressSuppression(at->second.address);
-    if (!key) continue;
-    asked.Add(static_cast<int>(by_question.size()), at->first.first, key->kind, Bytea(key->hash));
-    by_question.push_back(at);
-  }
-  if (asked.empty()) return;
-  std::set<std::size_t> suppressed;
-  for (const auto& row : tx.Exec("email_suppressed", asked)) {
-    std::size_t question = 0;
-    Columns(row).Into(&question);
-    suppressed.insert(question);
-  }
-  for (const std::size_t question : suppressed) facts->erase(by_question.at(question));
-}
-
 }  // namespace
 
 std::vector<EmailKnowledge> AskEmailMemory(Session& session,
                                            const std::vector<EmailQuestion>& questions) {
-  return InTransaction(session, [&](Transaction& tx) {
-    std::vector<EmailKnowledge> out(questions.size());
-    ReadSuppressed(tx, questions, &out);
-    ReadFacts(tx, questions, &out);
-    ReadPatterns(tx, questions, &out);
-    ReadCompanyDomains(tx, questions, &out);
-    return out;
-  });
+  std::vector<EmailKnowledge> out(questions.size());
+  ReadSuppressed(session, questions, &out);
+  ReadFacts(session, questions, &out);
+  ReadPatterns(session, questions, &out);
+  ReadCompanyDomains(session, questions, &out);
+  return out;
 }
 
 void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons) {
-  Learnt learnt = SumOf(lessons);
+  const Learnt learnt = SumOf(lessons);
+  Rows<base::Uuid, std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
+       std::string, std::string, base::Timestamp, base::Timestamp,
+       std::optional<domain::SuppressionKind>, std::string>
+      facts;
+  for (const auto& [key, fact] : learnt.facts) {
+    const auto suppression = domain::AddressSuppression(fact.address);
+    std::optional<domain::SuppressionKind> kind;
+    if (suppression) kind = suppression->kind;
+    facts.Add(key.first, fact.address, Bytea(fact.person_key), fact.verdict, fact.reason,
+              fact.stated, fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at,
+              fact.until, kind, Bytea(suppression ? suppression->hash : ""));
+  }
   Rows<base::Uuid, std::string, domain::AddressPattern, int, int> patterns;
   for (const auto& [key, count] : learnt.patterns) {
     patterns.Add(std::get<0>(key), std::get<1>(key), std::get<2>(key), count.hits, count.misses);
@@ -178,17 +175,8 @@ void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lesson
   for (const auto& [key, hits] : learnt.companies) {
     companies.Add(std::get<0>(key), Bytea(std::get<1>(key)), std::get<2>(key), hits);
   }
-  if (learnt.facts.empty() && patterns.empty() && companies.empty()) return;
+  if (facts.empty() && patterns.empty() && companies.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
-    DropSuppressed(tx, &learnt.facts);
-    Rows<base::Uuid, std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
-         std::string, std::string, base::Timestamp, base::Timestamp>
-        facts;
-    for (const auto& [key, fact] : learnt.facts) {
-      facts.Add(key.first, fact.address, Bytea(fact.person_key), fact.verdict, fact.reason,
-                fact.stated, fact.provider, base::DumpJson(base::Json(fact.sources)),
-                fact.checked_at, fact.until);
-    }
     if (!facts.empty()) tx.Exec("email_fact_upsert", facts);
     if (!patterns.empty()) tx.Exec("email_pattern_add", patterns);
     if (!companies.empty()) tx.Exec("company_domain_add", companies);

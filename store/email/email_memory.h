@@ -15,7 +15,8 @@
 // domain_pattern, company_domain and suppression.
 namespace vedette::store {
 
-// The answers to the questions, in their order: at most four statements for all of them.
+// The answers to the questions, in their order: at most four statements for all of them, each by
+// itself, as no answer depends on another one.
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 

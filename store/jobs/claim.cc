@@ -46,15 +46,20 @@ void LoadSpecs(Transaction& tx, const std::function<bool(const base::Uuid&)>& kn
 
 void LoadRows(Transaction& tx, JobClaim* claim) {
   Rows<base::Uuid, int, int> parts;
-  for (const ClaimedJobChunk& chunk : claim->chunks) {
+  std::vector<std::size_t> chunks;  // by their numbers in `parts`
+  for (std::size_t i = 0; i < claim->chunks.size(); ++i) {
+    const ClaimedJobChunk& chunk = claim->chunks[i];
+    if (chunk.block == 0) continue;  // the first block has no input
     parts.Add(chunk.job_id, chunk.block, chunk.part);
+    chunks.push_back(i);
   }
+  if (parts.empty()) return;
   for (const auto& row : tx.Exec("job_parts_of", parts)) {
     std::size_t n = 0;
     std::string rows_json;
     int row_count = 0;
     Columns(row).Into(&n, &rows_json, &row_count);
-    ClaimedJobChunk& chunk = claim->chunks.at(n - 1);
+    ClaimedJobChunk& chunk = claim->chunks.at(chunks.at(n - 1));
     chunk.rows_json = std::move(rows_json);
     chunk.row_count = row_count;
   }

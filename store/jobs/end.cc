@@ -46,7 +46,7 @@ LockedJob ReadLockedJob(Columns& in) {
 }
 
 std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
-                                 LockedJob* job, JobPurse* purse) {
+                                 LockedJob* job, JobPurse* purse, const JobCharge& charge) {
   base::Assert(!domain::IsEnd(job->status), "a job ends once");
   base::Assert(domain::IsEnd(ending.status), "a job is ended with an end");
   // A completed job has no chunk left, but for an investigation that has found as much as it may.
@@ -55,7 +55,9 @@ std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, cons
   if (may_have_chunks) tx.Exec("job_chunks_take", job->id);
   job->status = ending.status;
   job->status_reason = ending.reason;
-  Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error).at(0))
+  Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error,
+                  charge.amount_mc, charge.rows)
+              .at(0))
       .Into(&job->took);
   if (job->kind == domain::JobKind::kWorkflow && ending.status != domain::JobStatus::kCompleted) {
     FailMonitors(tx, *job);

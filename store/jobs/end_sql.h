@@ -31,12 +31,18 @@ struct LockedJob {
   std::chrono::microseconds took{};       // from its start to its end, once it has ended
 };
 
+// What the transaction charges the job, taken from its reservation already.
+struct JobCharge {
+  std::int64_t amount_mc = 0;
+  int rows = 0;
+};
+
 // Reads the first fields of job_lock and job_end_lock.
 LockedJob ReadLockedJob(Columns& in);
 
-// Ends a locked job that is open: see store/jobs/end.h. Returns what is to be raised after it. The
-// caller writes the purse.
+// Ends a locked job that is open: see store/jobs/end.h. Writes `charge` with the end. Returns what
+// is to be raised after it. The caller writes the purse.
 std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
-                                 LockedJob* job, JobPurse* purse);
+                                 LockedJob* job, JobPurse* purse, const JobCharge& charge = {});
 
 }  // namespace vedette::store

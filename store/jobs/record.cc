@@ -32,6 +32,7 @@ std::int64_t ChargeOf(const std::vector<JobChunkRecord>& records) {
 struct OpenJob {
   LockedJob job;
   bool tops_up = false;
+  bool one_block = false;
 };
 
 std::optional<OpenJob> LockOpenJob(Transaction& tx, const base::Uuid& job_id,
@@ -41,7 +42,7 @@ std::optional<OpenJob> LockOpenJob(Transaction& tx, const base::Uuid& job_id,
   OpenJob open;
   Columns in(found[0]);
   open.job = ReadLockedJob(in);
-  in.Into(&open.tops_up, &result->recorded_at);
+  in.Into(&open.tops_up, &open.one_block, &result->recorded_at);
   if (domain::IsEnd(open.job.status)) return std::nullopt;
   return open;
 }
@@ -107,13 +108,18 @@ struct BlockSum {
   std::optional<std::string> last_error;
 };
 
-// Returns the blocks that their last part has completed.
+// Adds to the blocks, and deletes the chunks whose parts have ended. Returns the blocks that their
+// last part has completed.
 std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Records& records) {
   std::map<int, BlockSum> sums;
+  std::vector<base::Uuid> ended;
   for (const JobChunkRecord* record : records) {
     BlockSum& sum = sums[record->block];
     if (record->columns) sum.columns = Param(*record->columns).text();
-    if (IsPartEnd(*record)) ++sum.parts_done;
+    if (IsPartEnd(*record)) {
+      ++sum.parts_done;
+      ended.push_back(record->lease.id);
+    }
     ForEachMade(*record,
                 [&](int, const std::string&, int row_count) { sum.rows_out += row_count; });
     sum.rows_done += record->rows_done;
@@ -131,7 +137,7 @@ std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Re
              sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us);
   }
   std::vector<int> completed;
-  for (const auto& row : tx.Exec("job_block_add", job_id, rows)) {
+  for (const auto& row : tx.Exec("job_block_add", job_id, rows, ended)) {
     int block = 0;
     bool is_completed = false;
     Columns(row).Into(&block, &is_completed);
@@ -150,19 +156,15 @@ bool OpenParts(Transaction& tx, const base::Uuid& job_id, const Records& records
   return !blocks.empty() && !tx.Exec("parts_open", job_id, blocks).empty();
 }
 
-// Chunks whose part ended go; the others count one record more.
+// Chunks that go on count one record more.
 void WriteChunks(Transaction& tx, const Records& records) {
-  std::vector<base::Uuid> ended;
   Rows<base::Uuid, int, std::string, bool, std::optional<std::string>> going_on;
   for (const JobChunkRecord* record : records) {
-    if (IsPartEnd(*record)) {
-      ended.push_back(record->lease.id);
-    } else if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
+    if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
       going_on.Add(record->lease.id, record->progress, progress->done_json, progress->serial,
                    record->last_error);
     }
   }
-  if (!ended.empty()) tx.Exec("job_chunk_delete", ended);
   if (going_on.empty()) return;
   const auto written = tx.Exec("job_chunk_progress", going_on).affected_rows();
   if (static_cast<std::size_t>(written) != going_on.size()) {
@@ -170,20 +172,19 @@ void WriteChunks(Transaction& tx, const Records& records) {
   }
 }
 
-void Charge(Transaction& tx, const Records& records, LockedJob* job) {
-  std::int64_t charge_mc = 0;
-  int rows = 0;
+// Takes what the records charge from the job's reservation. It is written with the job's end, or
+// alone where the job goes on.
+JobCharge TakeCharge(const Records& records, LockedJob* job) {
+  JobCharge charge;
   for (const JobChunkRecord* record : records) {
-    charge_mc += record->charge_mc;
-    if (record->charge_mc > 0) rows += record->rows_charged;
+    charge.amount_mc += record->charge_mc;
+    if (record->charge_mc > 0) charge.rows += record->rows_charged;
   }
-  if (charge_mc == 0) return;
-  if (charge_mc > job->reserved_mc) {
+  if (charge.amount_mc > job->reserved_mc) {
     throw std::logic_error("a job is charged more than is reserved for it");
   }
-  job->reserved_mc -= charge_mc;
-  tx.Exec("job_charge", job->id, charge_mc);
-  tx.Exec("job_charge_entry", job->payer.org_id, job->payer.team_id, charge_mc, rows, job->id);
+  job->reserved_mc -= charge.amount_mc;
+  return charge;
 }
 
 // Rows that came through a block that drops some are paid for where priced blocks consume them. The
@@ -232,10 +233,12 @@ std::optional<JobEnding> FailBlocks(Transaction& tx, const base::Uuid& job_id,
 }
 
 // The end of the job where its last block is completed.
-std::optional<JobEnding> EndOfBlocks(Transaction& tx, const base::Uuid& job_id,
+std::optional<JobEnding> EndOfBlocks(Transaction& tx, const OpenJob& open,
                                      const std::vector<int>& completed, const Records& records) {
   if (completed.empty()) return std::nullopt;
-  if (ReadOne<int>(tx.Exec("job_block_end", job_id, completed)) > 0) return std::nullopt;
+  if (!open.one_block && ReadOne<int>(tx.Exec("job_block_end", open.job.id, completed)) > 0) {
+    return std::nullopt;
+  }
   for (const JobChunkRecord* record : records) {
     const auto* end = std::get_if<JobPartEnd>(&record->what);
     if (end == nullptr || !end->error_code) continue;
@@ -287,18 +290,19 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
   if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
   WriteChunks(tx, records);
-  Charge(tx, records, &job);
+  const JobCharge charge = TakeCharge(records, &job);
   JobPurse purse(tx, job.payer);
   std::optional<JobEnding> ending = std::move(found.ending);
   if (!ending && open->tops_up) ending = TopUp(tx, records, &job, &purse);
   if (!ending) ending = FailBlocks(tx, job.id, records);
-  if (!ending) ending = EndOfBlocks(tx, job.id, completed, records);
+  if (!ending) ending = EndOfBlocks(tx, *open, completed, records);
   if (ending) {
-    const auto raise = EndLockedJob(tx, clock, *ending, &job, &purse);
+    const auto raise = EndLockedJob(tx, clock, *ending, &job, &purse, charge);
     result->raise.insert(result->raise.end(), raise.begin(), raise.end());
     result->ended = job.status;
-  } else if (OpenParts(tx, job.id, records)) {
-    result->raise.push_back(Signal::kJobChunk);
+  } else {
+    if (charge.amount_mc > 0) tx.Exec("job_charge", job.id, charge.amount_mc, charge.rows);
+    if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
   }
   purse.Write();
   // A record that charges nothing began without waiting, and turns out to end or to reserve.

@@ -68,16 +68,6 @@ bool HasTooManyRuns(Transaction& tx, const NewJob& job, const StartLimits& limit
   return active >= limits.runs_per_org_max;
 }
 
-void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
-               const std::optional<base::Uuid>& endpoint_id) {
-  std::optional<std::string> url;
-  if (job.webhook) url = job.webhook->url;
-  tx.Exec("job_insert", job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
-          job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind, job.caller.id,
-          job.remote_address, job.estimate_mc, month, url, endpoint_id, job.deadline.count(),
-          job.caller.on_behalf_of);
-}
-
 // Parts of a block that have a chunk from the start on: of a source, or of what consumes the parts
 // that the request gave, as many as its window has room for.
 int OpenedAtOnce(const NewJob& job, const NewJobBlock& block) {
@@ -98,12 +88,14 @@ Endpoints EnsureEndpoints(Transaction& tx, const base::Clock& clock, const NewJo
   return endpoints;
 }
 
-void InsertBlocks(Transaction& tx, const NewJob& job, const Endpoints& endpoints) {
+// The job, its blocks and the chunks that it begins with.
+void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
+               const std::optional<base::Uuid>& endpoint_id, const Endpoints& endpoints) {
   using Text = std::optional<std::string>;
   Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool, Text,
        std::optional<std::int64_t>, int, int, int, bool, Text, std::optional<base::Uuid>>
       rows;
-  Rows<int, domain::Lane, int> beginning;
+  int beginning = 0;
   int number = 0;
   for (const NewJobBlock& block : job.blocks) {
     Text columns;
@@ -115,15 +107,16 @@ void InsertBlocks(Transaction& tx, const NewJob& job, const Endpoints& endpoints
              made ? block.parts_total : opened, made,
              block.webhook ? Text(block.webhook->url) : std::nullopt,
              endpoints[static_cast<std::size_t>(number)]);
-    if (opened > 0) beginning.Add(number, block.lane, opened);
+    beginning += opened;
     ++number;
   }
-  tx.Exec("job_block_insert", job.id, rows);
-  if (beginning.empty()) {
-    base::Assert(job.fault || !job.parts.empty(), "a job has something to do");
-  } else {
-    tx.Exec("job_chunk_insert", job.id, job.org_id, job.waited ? 0 : 1, beginning);
-  }
+  base::Assert(beginning > 0 || job.fault || !job.parts.empty(), "a job has something to do");
+  Text url;
+  if (job.webhook) url = job.webhook->url;
+  tx.Exec("job_insert", job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
+          job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind, job.caller.id,
+          job.remote_address, job.estimate_mc, month, url, endpoint_id, job.deadline.count(),
+          job.caller.on_behalf_of, rows);
 }
 
 void InsertParts(Transaction& tx, const NewJob& job) {
@@ -210,8 +203,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     if (HasTooManyInvestigations(tx, job, &purse)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
     if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
-    InsertJob(tx, job, month, endpoint_id);
-    InsertBlocks(tx, job, endpoints);
+    InsertJob(tx, job, month, endpoint_id, endpoints);
     InsertParts(tx, job);
     InsertInvestigation(tx, job);
     if (job.idempotency) {

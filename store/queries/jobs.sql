@@ -15,39 +15,45 @@ select date_trunc('month', now() at time zone 'UTC')::date,
 -- name: job_open_of_kind
 select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
 
--- name: job_insert
-insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
-                 caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
-                 on_behalf_of)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, $14, $15::date, $16, $17,
-        now() + $18 * interval '1 millisecond', $19)
+-- fragment: job_blocks_inserted
+-- The blocks of the job $1, and the chunks of the parts that begin at once: $31 of them are opened, but where $32 says that the
+-- block's parts are there already. A job with a client that waits ($10) has rank 0.
+given as (
+  select u.*
+  from unnest($20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
+              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
+    as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
+         webhook_url, endpoint_id)
+), blocks as (
+  insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
+                         part_window, webhook_url, endpoint_id, opened, parts_done, rows_done, rows_out, status,
+                         started_at, finished_at)
+  select $1, g.block, g.type, g.specs, g.input, g.lane, g.price_mc, g.after_drop, g.columns::text[], g.rows_total,
+         g.parts_total, g.part_window, g.webhook_url, g.endpoint_id, g.opened,
+         case when g.made then g.parts_total else 0 end, case when g.made then g.rows_total else 0 end,
+         case when g.made then g.rows_total else 0 end, case when g.made then :block_completed else :block_pending end,
+         case when g.made then now() end, case when g.made then now() end
+  from given g
+)
+insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
+select gen_random_uuid(), $2, g.lane, case when $10 then 0 else 1 end, now(), now(), $1, g.block, p.part
+from given g
+cross join lateral generate_series(0, g.opened - 1) as p(part)
+where not g.made
 
--- name: job_block_insert
--- $13 parts that are opened at once; $14: the block's parts are there already.
-insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
-                       part_window, webhook_url, endpoint_id, opened, parts_done, rows_done, rows_out, status,
-                       started_at, finished_at)
-select $1, u.block, u.type, u.specs, u.input, u.lane, u.price_mc, u.after_drop, u.columns::text[], u.rows_total,
-       u.parts_total, u.part_window, u.webhook_url, u.endpoint_id, u.opened,
-       case when u.made then u.parts_total else 0 end, case when u.made then u.rows_total else 0 end,
-       case when u.made then u.rows_total else 0 end, case when u.made then :block_completed else :block_pending end,
-       case when u.made then now() end, case when u.made then now() end
-from unnest($2::smallint[], $3::text[], $4::json[], $5::smallint[], $6::smallint[], $7::bigint[], $8::boolean[],
-            $9::text[], $10::bigint[], $11::int[], $12::int[], $13::int[], $14::boolean[], $15::text[], $16::uuid[])
-  as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
-       webhook_url, endpoint_id)
+-- name: job_insert
+with job_made as (
+  insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
+                   caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
+                   on_behalf_of)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, $14, $15::date, $16, $17,
+          now() + $18 * interval '1 millisecond', $19)
+), :job_blocks_inserted
 
 -- name: job_part_insert
 insert into job_part (job_id, block, part, rows, row_count)
 select $1, u.block, u.part, u.rows, u.row_count
 from unnest($2::smallint[], $3::int[], $4::json[], $5::smallint[]) as u(block, part, rows, row_count)
-
--- name: job_chunk_insert
--- The first parts of the blocks $4: those that job_block_insert calls opened. A job with a client that waits has rank 0.
-insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
-select gen_random_uuid(), $2, u.lane, $3, now(), now(), $1, u.block, g.part
-from unnest($4::smallint[], $5::smallint[], $6::int[]) as u(block, lane, opened)
-cross join lateral generate_series(0, u.opened - 1) as g(part)
 
 -- name: parts_open
 -- Opens the next parts of the blocks $2 of the job $1 and of those that consume them, in order: as many as their windows
@@ -205,9 +211,11 @@ update job_chunk set suspect = $3 where id = $1 and lease_token = $2
 returning id
 
 -- name: job_lock
--- What a record needs of its job; `tops_up`: money is reserved as rows come through a block that drops some.
+-- What a record needs of its job; `tops_up`: money is reserved as rows come through a block that drops some; `one_block`: it has no
+-- further block.
 select :job_locked_columns,
-       exists (select from job_block b where b.job_id = j.id and b.after_drop and b.price_mc > 0) as tops_up, now()
+       exists (select from job_block b where b.job_id = j.id and b.after_drop and b.price_mc > 0) as tops_up,
+       not exists (select from job_block b where b.job_id = j.id and b.block > 0) as one_block, now()
 from job j
 where j.id = $1
 for no key update
@@ -225,7 +233,10 @@ for update of c
 select from job_chunk where job_id = $1 order by id for update
 
 -- name: job_block_add
--- Adds what a record did to each block; its last part completes it.
+-- Adds what a record did to each block; its last part completes it. The chunks $12, whose parts have ended, go.
+with gone as (
+  delete from job_chunk where id = any($12::uuid[])
+)
 update job_block b
 set columns = coalesce(b.columns, u.columns::text[]),
     parts_done = b.parts_done + u.parts_done, rows_done = b.rows_done + u.rows_done, rows_out = b.rows_out + u.rows_out,
@@ -241,9 +252,6 @@ from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int
 where b.job_id = $1 and b.block = u.block
 returning b.block, b.status = :block_completed
 
--- name: job_chunk_delete
-delete from job_chunk where id = any($1::uuid[])
-
 -- name: job_chunk_progress
 update job_chunk c
 set done = u.done, progress = u.progress + 1, claims = case when u.serial then c.claims else 0 end, suspect = null,
@@ -252,10 +260,12 @@ from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(i
 where c.id = u.id and c.progress = u.progress
 
 -- name: job_charge
-update job set charged_mc = charged_mc + $2, reserved_mc = reserved_mc - $2 where id = $1
-
--- name: job_charge_entry
-insert into credit_entry (org_id, team_id, amount_mc, checks, job_id) values ($1, $2, -$3::bigint, $4, $5)
+-- Charges and books $2 for $3 rows of a job that goes on. The end of a job charges what is due with it: job_finish.
+with charged as (
+  update job set charged_mc = charged_mc + $2, reserved_mc = reserved_mc - $2 where id = $1 returning org_id, team_id
+)
+insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
+select org_id, team_id, -$2::bigint, $3, $1 from charged
 
 -- name: job_top_up_due
 -- What the rows that came through ($3 of the block $2) cost in the priced blocks that consume them.
@@ -307,8 +317,13 @@ from (select g.block, count(*) as rows_out
 where b.job_id = $1 and b.block = made.block
 
 -- name: job_finish
+-- Charges and books $5 for $6 rows with the end, where that is more than nothing.
+with booked as (
+  insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
+  select org_id, team_id, -$5::bigint, $6, id from job where id = $1 and $5::bigint > 0
+)
 update job
-set status = $2, status_reason = $3, error = $4, reserved_mc = 0,
+set status = $2, status_reason = $3, error = $4, reserved_mc = 0, charged_mc = charged_mc + $5,
     started_at = coalesce(started_at, case when $2::smallint = :job_completed then greatest(now(), created_at) end),
     finished_at = greatest(now(), created_at, started_at)
 where id = $1

@@ -45,11 +45,13 @@ where c.id = u.id
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.
-insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
-                 caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
-                 on_behalf_of)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, 0, $15::date, $16, $17,
-        now() + $18 * interval '1 millisecond', $19)
+with job_made as (
+  insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
+                   caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
+                   on_behalf_of)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, 0, $15::date, $16, $17,
+          now() + $18 * interval '1 millisecond', $19)
+), :job_blocks_inserted
 
 -- name: job_chunk_held_always
 select u.id, $2::uuid[] is not null from unnest($1::uuid[]) as u(id)

@@ -25,6 +25,17 @@ class JobsCosts : public JobsTest {
   }
   // Transactions that wrote something, this one included.
   std::int64_t Transactions() { return std::stoll(Sql("select txid_current()")); }
+  // How many statements with a name ran.
+  double AllStatements() {
+    double all = 0;
+    const std::string text = metrics.Expose();
+    const std::string series = "\nvedette_db_query_seconds_count{";
+    for (auto at = text.find(series); at != std::string::npos; at = text.find(series, at + 1)) {
+      all += std::stod(text.substr(text.find('}', at) + 1));
+    }
+    EXPECT_GT(all, 0) << "no statement is counted";
+    return all;
+  }
   // How often the series' statement ran. A series that is not there is a failure.
   double Statements(const std::string& query) {
     const std::string text = metrics.Expose();
@@ -90,6 +101,18 @@ TEST_F(JobsCosts, WhatARecordWritesInItsJobStaysInItsPage) {
   for (const std::string table : {"job", "job_block"}) {
     EXPECT_GE(Updated(table, "n_tup_hot_upd") * 10, Updated(table, "n_tup_upd") * 9) << table;
   }
+}
+
+TEST_F(JobsCosts, ALookupTakesFourteenStatements) {
+  const auto lookup = [this] {
+    const auto job = Start(Lookup(1, 1000));
+    RecordOne(job, PartEnd(Claim().chunks.at(0), 1, 1, 1000));
+  };
+  lookup();
+  const double before = AllStatements();
+  for (int i = 0; i < 10; ++i) lookup();
+  EXPECT_EQ((AllStatements() - before) / 10, 14)
+      << "a start four, a walk, a claim four, a record five";
 }
 
 }  // namespace
