@@ -10,18 +10,32 @@ namespace vedette::work {
 //
 //   kNothingMissed -- MayBeDue, behind the cursor or during a walk --> kSomeMissed
 //   kSomeMissed ----- a walk begins at the first id -----------------> kNothingMissed
+//
+// What a walk saw and did not take is left until the next round, although later walks of the same
+// round find nothing.
+//
+//   Left::kNothing -- a walk that leaves some --------> Left::kSome
+//   Left::kSome ----- a walk begins at the first id --> Left::kNothing
 class Rounds {
  public:
   enum class Walk { kNone, kUnderWay };
+  enum class Left { kNothing, kSome };
 
   // A walk begins; it visits organisations behind the id that is returned, nil: from the first.
   base::Uuid Begin() {
-    if (cursor_.is_nil()) state_ = State::kNothingMissed;
+    if (cursor_.is_nil()) {
+      state_ = State::kNothingMissed;
+      left_ = Left::kNothing;
+    }
     return cursor_;
   }
 
-  // The walk got as far as `next`; nil: the last id. A walk of which nothing is said is repeated.
-  void Walked(const base::Uuid& next) { cursor_ = next; }
+  // The walk got as far as `next`; nil: the last id. `left`: whether it saw what may be left
+  // behind. A walk of which nothing is said is repeated.
+  void Walked(const base::Uuid& next, Left left = Left::kNothing) {
+    cursor_ = next;
+    if (left == Left::kSome) left_ = left;
+  }
 
   // Something of any organisation may be due.
   void MayBeDue(Walk walk) {
@@ -30,10 +44,13 @@ class Rounds {
 
   // There are organisations that were not visited since they may have had something due.
   bool some_unseen() const { return !cursor_.is_nil() || state_ == State::kSomeMissed; }
+  // A walk of this round may have left something behind.
+  bool some_left() const { return left_ == Left::kSome; }
 
  private:
   enum class State { kNothingMissed, kSomeMissed };
   State state_ = State::kNothingMissed;
+  Left left_ = Left::kNothing;
   base::Uuid cursor_;
 };
 

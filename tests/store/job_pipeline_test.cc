@@ -240,6 +240,39 @@ TEST_F(JobPipeline, G10_TheLastSlotsOfALaneAreForRowsThatAClientWaitsFor) {
   EXPECT_EQ(block.started().back(), "0");
 }
 
+// Of an organisation that is behind the cursor a claim took sixteen chunks, and nothing wakes the
+// walk: neither a signal nor, within this test's time, the poll.
+TEST_F(JobPipeline, G10_WhatAWalkLeavesIsClaimedWithoutAPoll) {
+  settings.worker.poll_ms = std::chrono::minutes(60);
+  settings.worker.orgs_per_walk_max = 1;
+  settings.jobs.slots_lookup = 40;  // of which an organisation that is alone uses 27
+  block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
+  const auto job = Numbers(60, 1);
+  Start(job);
+  Process process(*this);
+  Until("its share of the lane is full", [this] { return block.held() == 27; });
+  Until("the job has ended", [&] {
+    block.Release(process.loop);
+    return Job(job.id, "status") == "2";
+  });
+  EXPECT_EQ(block.starts(), 60U);
+}
+
+TEST_F(JobPipeline, WalksAreAsManyAsClaimsHoweverManyRowsEnd) {
+  settings.jobs.slots_lookup = 64;
+  block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
+  const auto job = Numbers(400, 1);
+  Start(job);
+  Process process(*this);
+  Until("the job has ended", [&] {
+    block.Release(process.loop);
+    return Job(job.id, "status") == "2";
+  });
+  const double walks = Series(R"(vedette_db_query_seconds_count{query="job_walk"})");
+  const double claims = Series(R"(vedette_db_query_seconds_count{query="job_claim"})");
+  EXPECT_LE(walks, 2 * claims) << "a walk for each claim, and one that finds nothing to share out";
+}
+
 TEST_F(JobPipeline, ARowThatKillsItsWorkerIsFoundAndTheOthersAreDone) {
   const auto job = Numbers(3);
   block.SetScript([](const RowRequest& request, int) -> std::optional<RowResult> {

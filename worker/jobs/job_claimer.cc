@@ -51,7 +51,16 @@ void JobClaimer::Wake() {
 }
 
 void JobClaimer::OnRoom() {
-  if (backlog_ == Backlog::kLeft) Wake();
+  room_ = RoomMeanwhile::kSome;
+  if (!step_.running() && HasBacklog()) Wake();
+}
+
+// A lane that was full may have work that nobody has looked at.
+bool JobClaimer::HasBacklog() const {
+  return !passed_over_.empty() ||
+         std::any_of(rounds_.begin(), rounds_.end(), [](const auto& of_lane) {
+           return of_lane.second.some_left() || of_lane.second.some_unseen();
+         });
 }
 
 bool JobClaimer::HasRoom(domain::Lane lane) const {
@@ -65,13 +74,24 @@ bool JobClaimer::MoreOrganisations() const {
   });
 }
 
+// Lanes that were full when the walk began, and are not any more.
+bool JobClaimer::HasRoomBeside(const store::JobWalk& walk) const {
+  return std::any_of(rounds_.begin(), rounds_.end(), [&](const auto& of_lane) {
+    return !walk.next.contains(of_lane.first) && HasRoom(of_lane.first);
+  });
+}
+
 // A lane that is full is not looked at, so that it delays no other.
 JobClaimer::Run::Job JobClaimer::Begin() {
   store::LaneCursors cursors;
+  passed_over_.clear();
   for (auto& [lane, rounds] : rounds_) {
-    if (HasRoom(lane)) cursors[lane] = rounds.Begin();
+    if (HasRoom(lane)) {
+      cursors[lane] = rounds.Begin();
+    } else {
+      passed_over_.insert(lane);
+    }
   }
-  if (cursors.size() < rounds_.size()) backlog_ = Backlog::kLeft;  // OnRoom looks
   if (cursors.empty()) return nullptr;
   run_began_ = clock_.SinceBoot();
   return [cursors, n = config_.worker.orgs_per_walk_max](store::Session& session) -> Found {
@@ -87,11 +107,10 @@ JobClaimer::Run::Then JobClaimer::OnFound(Found found) {
 JobClaimer::Run::Then JobClaimer::OnWalked(const store::JobWalk& walk) {
   if (step_.draining()) return work::kAtPoll;
   auto shares = ShareOut(walk);
-  // What is claimed now may be all there was: then one walk more finds nothing.
-  const bool all_lanes = walk.next.size() == rounds_.size();
-  backlog_ =
-      !walk.due.empty() || MoreOrganisations() || !all_lanes ? Backlog::kLeft : Backlog::kNone;
-  if (shares.empty()) return MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
+  if (shares.empty()) {
+    return MoreOrganisations() || HasRoomBeside(walk) ? work::kAtOnce : work::kAtPoll;
+  }
+  room_ = RoomMeanwhile::kNone;  // what there is until now has been shared out
   return Claim(std::move(shares));
 }
 
@@ -102,7 +121,9 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
     const auto due = OfLane(walk, lane);
     const auto of_lane = WithinBytes(ShareLane(config_.jobs, holdings_, lane, due),
                                      ChunkBytesMax(config_.jobs), &bytes);
-    rounds_[lane].Walked(NextCursor(due, of_lane, next));
+    // What is claimed now may be all there was: then one walk more finds nothing.
+    rounds_[lane].Walked(NextCursor(due, of_lane, next),
+                         due.empty() ? work::Rounds::Left::kNothing : work::Rounds::Left::kSome);
     shares.insert(shares.end(), of_lane.begin(), of_lane.end());
   }
   return shares;
@@ -147,8 +168,14 @@ JobClaimer::Claimed JobClaimer::Load(store::JobClaim claim, const KnownJobs& kno
 // A claim whose COMMIT is unknown does not come here: its chunks are found when their leases end.
 JobClaimer::Run::Then JobClaimer::OnClaimed(Claimed claimed) {
   const bool got = !claimed.chunks.empty();
+  // A claim takes a bounded number of chunks of each organisation: more may be left behind the
+  // walk.
+  for (const Loaded& loaded : claimed.chunks) {
+    rounds_[loaded.chunk.lane].MayBeDue(work::Rounds::Walk::kNone);
+  }
+  const bool room_came = room_ == RoomMeanwhile::kSome;
   hooks_.claimed(std::move(claimed));
-  return got || MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
+  return got || room_came || MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
 }
 
 }  // namespace vedette::worker

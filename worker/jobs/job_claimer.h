@@ -56,7 +56,9 @@ class JobClaimer {
   void Start() { step_.Start(); }
   // Something may be due.
   void Wake();
-  // There is room again: claims if the last walk saw more than was taken.
+  // There is room again: claims if the last walks saw more than was taken. A run that is under way
+  // uses the room itself, or is followed by another one: walks do not become more because much ends
+  // while one of them waits for its answer.
   void OnRoom();
   // Claims nothing more. `done` once no claim is under way.
   void Drain(std::function<void()> done) { step_.Drain(std::move(done)); }
@@ -71,6 +73,8 @@ class JobClaimer {
   static Claimed Load(store::JobClaim claim, const KnownJobs& known);
   bool HasRoom(domain::Lane lane) const;
   bool MoreOrganisations() const;
+  bool HasRoomBeside(const store::JobWalk& walk) const;
+  bool HasBacklog() const;
   Run::Job Begin();
   Run::Then OnFound(Found found);
   Run::Then OnWalked(const store::JobWalk& walk);
@@ -78,7 +82,8 @@ class JobClaimer {
   std::vector<store::JobShare> ShareOut(const store::JobWalk& walk);
   Run::Job Claim(std::vector<store::JobShare> shares);
 
-  enum class Backlog { kNone, kLeft };
+  // Room that came while the claim of a run was under way, which the claim could not use.
+  enum class RoomMeanwhile { kNone, kSome };
 
   const base::Clock& clock_;
   const config::Config& config_;
@@ -87,7 +92,8 @@ class JobClaimer {
   const Hooks hooks_;
   std::map<domain::Lane, work::Rounds> rounds_;
   std::chrono::nanoseconds run_began_{};  // since boot
-  Backlog backlog_ = Backlog::kNone;      // whether the last walk saw more than was taken
+  std::set<domain::Lane> passed_over_;    // lanes that the last run did not look at
+  RoomMeanwhile room_ = RoomMeanwhile::kNone;
   Run step_;
 };
 

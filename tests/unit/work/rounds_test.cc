@@ -46,5 +46,20 @@ TEST(RoundsTest, WhatBecomesDueDuringAWalkIsSeenByAnotherRound) {
   EXPECT_FALSE(rounds.some_unseen());
 }
 
+TEST(RoundsTest, WhatAWalkLeftIsLeftUntilTheNextRoundBegins) {
+  Rounds rounds;
+  rounds.Begin();
+  rounds.Walked(kA, Rounds::Left::kSome);
+  EXPECT_TRUE(rounds.some_left());
+  rounds.Begin();
+  rounds.Walked(kNil, Rounds::Left::kNothing);
+  EXPECT_TRUE(rounds.some_left()) << "the end of the round found nothing, its beginning did";
+  EXPECT_FALSE(rounds.some_unseen());
+  rounds.Begin();
+  EXPECT_FALSE(rounds.some_left());
+  rounds.Walked(kNil, Rounds::Left::kNothing);
+  EXPECT_FALSE(rounds.some_left());
+}
+
 }  // namespace
 }  // namespace vedette::work
