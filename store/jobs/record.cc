@@ -79,19 +79,25 @@ void ForEachMade(const JobChunkRecord& record, F&& f) {
   for (const JobMadePart& made : *end->made) f(made.part, made.rows_json, made.row_count);
 }
 
-// The part's key is the last fence: a part that exists is a bug, and nothing happens.
-void WriteParts(Transaction& tx, const base::Uuid& job_id, const Records& records) {
-  Rows<int, int, std::string, int> parts;
-  Rows<int, std::string> keys;
+using MadeParts = Rows<int, int, std::string, int>;
+
+MadeParts PartsOf(const Records& records) {
+  MadeParts parts;
   for (const JobChunkRecord* record : records) {
     ForEachMade(*record, [&](int part, const std::string& rows_json, int row_count) {
       parts.Add(record->block, part, rows_json, row_count);
     });
+  }
+  return parts;
+}
+
+void WriteKeys(Transaction& tx, const base::Uuid& job_id, const Records& records) {
+  Rows<int, std::string> keys;
+  for (const JobChunkRecord* record : records) {
     const auto* end = std::get_if<JobPartEnd>(&record->what);
     if (end == nullptr) continue;
     for (const std::string& key : end->keys) keys.Add(record->block, Bytea(key));
   }
-  if (!parts.empty()) tx.Exec("job_part_insert", job_id, parts);
   if (!keys.empty()) tx.Exec("run_key_insert", job_id, keys);
 }
 
@@ -108,8 +114,8 @@ struct BlockSum {
   std::optional<std::string> last_error;
 };
 
-// Adds to the blocks, and deletes the chunks whose parts have ended. Returns the blocks that their
-// last part has completed.
+// Adds to the blocks, writes the parts that were made and deletes the chunks whose parts have
+// ended. Returns the blocks that their last part has completed.
 std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Records& records) {
   std::map<int, BlockSum> sums;
   std::vector<base::Uuid> ended;
@@ -137,7 +143,7 @@ std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Re
              sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us);
   }
   std::vector<int> completed;
-  for (const auto& row : tx.Exec("job_block_add", job_id, rows, ended)) {
+  for (const auto& row : tx.Exec("job_block_add", job_id, rows, ended, PartsOf(records))) {
     int block = 0;
     bool is_completed = false;
     Columns(row).Into(&block, &is_completed);
@@ -285,7 +291,7 @@ void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, Open
     tx.Exec("job_started", std::vector<base::Uuid>{job.id}, std::vector<int>{records[0]->block});
     job.status = domain::JobStatus::kRunning;
   }
-  WriteParts(tx, job.id, records);
+  WriteKeys(tx, job.id, records);
   AddMonitorRows(tx, clock, job, records);
   const std::vector<int> completed = AddToBlocks(tx, job.id, records);
   if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);

@@ -233,9 +233,14 @@ for update of c
 select from job_chunk where job_id = $1 order by id for update
 
 -- name: job_block_add
--- Adds what a record did to each block; its last part completes it. The chunks $12, whose parts have ended, go.
+-- Adds what a record did to each block; its last part completes it. The chunks $12, whose parts have ended, go, and the parts that were
+-- made come (from $13 on, as in job_part_insert). A part's key is the last fence: one that exists is a bug, and nothing happens.
 with gone as (
   delete from job_chunk where id = any($12::uuid[])
+), made as (
+  insert into job_part (job_id, block, part, rows, row_count)
+  select $1, m.block, m.part, m.rows, m.row_count
+  from unnest($13::smallint[], $14::int[], $15::json[], $16::smallint[]) as m(block, part, rows, row_count)
 )
 update job_block b
 set columns = coalesce(b.columns, u.columns::text[]),
