@@ -19,8 +19,8 @@ inline constexpr std::size_t kRobotsSitesMax = 10'000;
 
 // Whether the robots.txt of a page's site lets us fetch the page (RFC 9309). The file is asked for
 // once while it is known; those who ask meanwhile wait for that answer. Without the file (a status
-// of 4xx) everything is allowed; where it cannot be had now, nothing is, and that is a retryable
-// failure. Loop thread only; `fetcher` and `clock` must outlive this object.
+// of 4xx but 408, 425 and 429) everything is allowed; where it cannot be had now, nothing is, and
+// that is a retryable failure. Loop thread only; `fetcher` and `clock` must outlive this object.
 //
 //   unknown ── the first who asks ──▶ being read ──▶ known for kRobotsKnownMax ──▶ unknown
 //      ▲                                  │

@@ -95,9 +95,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   std::shared_ptr<const Person> person;
   try {
     const domain::FindRow row = LookupRowOf(request.cells);
-    if (row.copy_of) {
-      return done(RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}});
-    }
+    if (auto copy = EndOfCopy(row)) return done(std::move(*copy));
     person = std::make_shared<const Person>(PersonOf(row));
   } catch (const std::invalid_argument&) {
     return done(EndWith(request.cells,
@@ -471,7 +469,9 @@ std::string FindEmailRunner::CellOf(const Person& person, const Found& found, bo
 RowDone FindEmailRunner::EndWith(const Cells& cells, RowError error) const {
   Person person;
   try {
-    person = PersonOf(LookupRowOf(cells));
+    const domain::FindRow row = LookupRowOf(cells);
+    if (auto copy = EndOfCopy(row)) return std::move(*copy);
+    person = PersonOf(row);
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "domain/email/find_request.h"
+#include "domain/email/found.h"
 #include "worker/blocks/row_runner.h"
 
 // What the blocks that look somebody up have in common.
@@ -16,6 +18,13 @@ namespace vedette::worker {
 inline domain::FindRow LookupRowOf(const Cells& cells) {
   if (cells.size() != 1) throw std::invalid_argument("a lookup has one cell");
   return domain::ReadFindRow(base::ParseJsonOrThrow(cells.front()));
+}
+
+// How a row ends that is a copy of another one, however it was tried: its client reads the other
+// row. Empty where it is none.
+inline std::optional<RowDone> EndOfCopy(const domain::FindRow& row) {
+  if (!row.copy_of) return std::nullopt;
+  return RowDone{{base::DumpJson(domain::CopyCell(*row.copy_of))}, {}, {}};
 }
 
 // The ids in their order, each once.

@@ -94,9 +94,7 @@ void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done
   Row row;
   try {
     const domain::FindRow stored = LookupRowOf(request.cells);
-    if (stored.copy_of) {
-      return done(RowDone{{base::DumpJson(domain::CopyCell(*stored.copy_of))}, {}, {}});
-    }
+    if (auto copy = EndOfCopy(stored)) return done(std::move(*copy));
     auto read = domain::ReadSubject(stored.lead);
     if (std::holds_alternative<domain::LeadFault>(read)) {
       throw std::invalid_argument("a stored lookup has a lead that cannot be read");
@@ -279,7 +277,9 @@ RowDone PeopleRunner::Done(base::Json cell, const std::string& error, bool charg
 RowDone PeopleRunner::EndWith(const Cells& cells, RowError error) const {
   base::Json lead;
   try {
-    lead = LookupRowOf(cells).lead;
+    const domain::FindRow stored = LookupRowOf(cells);
+    if (auto copy = EndOfCopy(stored)) return std::move(*copy);
+    lead = stored.lead;
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

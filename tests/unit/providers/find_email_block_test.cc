@@ -122,6 +122,15 @@ TEST_F(FindEmail, ARowThatEndsWithoutItsRunnerHasTheErrorInItsCell) {
             "row_too_large");
 }
 
+// The process may die for any reason while the copy is the row of its last try alone.
+TEST_F(FindEmail, ACopyWhoseWorkerDiedIsStillACopy) {
+  const auto runner = Bind(Request());
+  const RowDone done = runner->EndWith({R"([4, {"name": "Ann", "domain": "acme.com"}])"},
+                                       {"row_crashed", "Its worker died."});
+  EXPECT_FALSE(done.error);
+  EXPECT_EQ(done.cells.at(0), R"({"duplicate_of":4})");
+}
+
 TEST_F(FindEmail, WhatCannotBeReadEndsTheRowOrTheJob) {
   EXPECT_EQ(Work(Request(), "5").error->code, "invalid_lead");
   EXPECT_EQ(Work(Request(), R"({"erased": true})").error->code, "invalid_lead");
