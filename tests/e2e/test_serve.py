@@ -12,7 +12,7 @@ import pytest
 from conftest import ADMIN_TOKEN, Vedette, call, wait_until
 
 
-def serve_to_its_end(service, limit_s=30):
+def serve_to_its_end(service, limit_s=120):
     service.start(ready=False)
     status = service.process.wait(limit_s)
     return status, service.log()

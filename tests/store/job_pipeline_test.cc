@@ -306,7 +306,7 @@ TEST_F(JobPipeline, ADrainGivesBackWhatIsNotStartedAndRecordsWhatIs) {
     Until("a row is in flight", [this] { return block.held() == 1; });
     auto drained = process.Drain();
     block.Release(process.loop);
-    ASSERT_EQ(drained.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    ASSERT_EQ(drained.wait_for(std::chrono::seconds(120)), std::future_status::ready);
   }
   EXPECT_EQ(Sql("select rows_done from job_block"), "1");
   EXPECT_EQ(Sql("select count(*) from job_chunk where lease_token is null and claims = 0 "
@@ -320,7 +320,7 @@ TEST_F(JobPipeline, ADrainThatIsOutOfTimeWaitsForNoRow) {
   block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
   Process process(*this);
   Until("rows are in flight", [this] { return block.held() == 2; });
-  ASSERT_EQ(process.Drain().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  ASSERT_EQ(process.Drain().wait_for(std::chrono::seconds(120)), std::future_status::ready);
   EXPECT_EQ(Sql("select count(*) from job_chunk where lease_token is null"), "1");
   block.Release(process.loop);
 }

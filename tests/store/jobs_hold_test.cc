@@ -146,7 +146,7 @@ TEST_F(JobsHold, ARenewalWaitsForNoRecordThatFailsItsJob) {
   auto renewed = std::async(std::launch::async, [&] {
     return store::RenewJobChunks(*renewer, {chunks[0].lease, chunks[1].lease}, job_lease);
   });
-  EXPECT_EQ(renewed.wait_for(std::chrono::seconds(5)), std::future_status::ready) << "it waits";
+  EXPECT_EQ(renewed.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "it waits";
   gate.commit();
   EXPECT_EQ(failed.get().ended, JobStatus::kFailed);
   EXPECT_EQ(renewed.get().size(), 2U) << "both were held when it looked";

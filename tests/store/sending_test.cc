@@ -325,7 +325,7 @@ TEST_F(SendingTest, ADeliveryWhoseLeaseIsLostWhileItWaitsIsNotSent) {
   Eventually("select count(*) from delivery_attempt", "1");
   std::promise<void> drained;
   running.loop.Post([&] { running.part->Drain([&] { drained.set_value(); }); });
-  ASSERT_EQ(drained.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  ASSERT_EQ(drained.get_future().wait_for(std::chrono::seconds(120)), std::future_status::ready);
   EXPECT_EQ(receiver.requests().size(), 1U);
   EXPECT_EQ(Sql("select count(*) from delivery where attempts = 0"), "1") << "the other process's";
 }

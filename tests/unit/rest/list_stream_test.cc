@@ -160,7 +160,7 @@ class StreamExchange final : public net::Exchange {
   // The `n`th piece, once it was written; it is not yet on its way.
   std::string Piece(std::size_t n) {
     std::unique_lock lock(mutex_);
-    if (!written_.wait_for(lock, std::chrono::seconds(30), [&] { return pieces_.size() >= n; })) {
+    if (!written_.wait_for(lock, std::chrono::seconds(120), [&] { return pieces_.size() >= n; })) {
       return "nothing in time";
     }
     return pieces_[n - 1];
