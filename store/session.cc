@@ -70,11 +70,12 @@ bool IsConnectionLoss(const std::exception& e) {
   const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
   if (sql == nullptr) return false;
   // 57P0x: the server is shutting down, crashed or not up yet; 25P03: idle in transaction for too
-  // long; 25006: the server became a standby. libpqxx 6 reports a connection that died in a
-  // statement as a plain failure without an SQLSTATE.
+  // long; 25006: the server became a standby; 0A000: the same, of a table that is not logged, which
+  // a standby cannot even read. libpqxx 6 reports a connection that died in a statement as a plain
+  // failure without an SQLSTATE.
   const std::string& state = sql->sqlstate();
   return state.empty() || state.starts_with("57P") || state == "25P03" || state == "25006" ||
-         state.starts_with("08");
+         state == "0A000" || state.starts_with("08");
 }
 
 std::string LossText(const std::exception& e) {
