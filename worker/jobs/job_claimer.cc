@@ -74,11 +74,10 @@ bool JobClaimer::MoreOrganisations() const {
   });
 }
 
-// Lanes that were full when the walk began, and are not any more.
-bool JobClaimer::HasRoomBeside(const store::JobWalk& walk) const {
-  return std::any_of(rounds_.begin(), rounds_.end(), [&](const auto& of_lane) {
-    return !walk.next.contains(of_lane.first) && HasRoom(of_lane.first);
-  });
+// A lane that was full when the run began is not any more.
+bool JobClaimer::HasRoomWherePassedOver() const {
+  return std::any_of(passed_over_.begin(), passed_over_.end(),
+                     [this](domain::Lane lane) { return HasRoom(lane); });
 }
 
 // A lane that is full is not looked at, so that it delays no other.
@@ -108,7 +107,7 @@ JobClaimer::Run::Then JobClaimer::OnWalked(const store::JobWalk& walk) {
   if (step_.draining()) return work::kAtPoll;
   auto shares = ShareOut(walk);
   if (shares.empty()) {
-    return MoreOrganisations() || HasRoomBeside(walk) ? work::kAtOnce : work::kAtPoll;
+    return MoreOrganisations() || HasRoomWherePassedOver() ? work::kAtOnce : work::kAtPoll;
   }
   room_ = RoomMeanwhile::kNone;  // what there is until now has been shared out
   return Claim(std::move(shares));

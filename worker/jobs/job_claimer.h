@@ -73,7 +73,7 @@ class JobClaimer {
   static Claimed Load(store::JobClaim claim, const KnownJobs& known);
   bool HasRoom(domain::Lane lane) const;
   bool MoreOrganisations() const;
-  bool HasRoomBeside(const store::JobWalk& walk) const;
+  bool HasRoomWherePassedOver() const;
   bool HasBacklog() const;
   Run::Job Begin();
   Run::Then OnFound(Found found);
