@@ -26,8 +26,9 @@ struct Payer {
 //             Want                    Lock                Take, Return             Write
 //   kWanting ------> kWanting ------> kLocked ------> kLocked ------> kWritten
 //
-// Every reservation goes through this class, because it keeps the lock order that everybody keeps:
-// accounts by id, then spending by team and month. A transaction that locks a team's spending holds
+// Every reservation goes through this class, but for that of job_start, whose transaction locks
+// nothing else: because it keeps the lock order that everybody keeps, accounts by id, then spending
+// by team and month. A transaction that locks a team's spending holds
 // its organisation's account, so that the order among teams alone cannot deadlock. Lock is called
 // after every other lock of the transaction has been taken. One instance a transaction; one thread.
 class Purses {
@@ -44,6 +45,8 @@ class Purses {
   void Want(const Payer& payer);
   // Whether nobody is wanted: then Lock and Write run no statement.
   bool empty() const { return accounts_.empty(); }
+  // Whether Lock was called, and Write was not.
+  bool locked() const { return state_ == State::kLocked; }
   // Locks what is wanted and reads it. Spending that has no row yet gets one.
   void Lock(Transaction& tx);
 

@@ -162,19 +162,25 @@ const pqxx::field& Columns::Next() {
 
 namespace {
 
-// A transaction whose COMMIT does not wait for the disk, begun in one round trip.
-class AsyncWork final : public pqxx::dbtransaction {
+constexpr const char* kBeginAsync = "BEGIN; SET LOCAL synchronous_commit = off";
+constexpr const char* kBeginByKey =
+    "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
+
+// A transaction that is begun with its settings in one round trip.
+class SetWork final : public pqxx::dbtransaction {
  public:
-  explicit AsyncWork(pqxx::connection_base& connection)
-      : namedclass("transaction", "async"), dbtransaction(connection) {
+  SetWork(pqxx::connection_base& connection, const char* begin)
+      : namedclass("transaction", "set"), dbtransaction(connection), begin_(begin) {
     Begin();
   }
-  ~AsyncWork() override { End(); }
+  ~SetWork() override { End(); }
 
  private:
-  void do_begin() override { direct_exec("BEGIN; SET LOCAL synchronous_commit = off"); }
+  void do_begin() override { direct_exec(begin_); }
   // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
   void do_commit() override { direct_exec("COMMIT"); }
+
+  const char* const begin_;
 };
 
 }  // namespace
@@ -186,7 +192,7 @@ struct Transaction::Impl {
   std::optional<int> statements_left;
 };
 
-Transaction::Transaction(Session& session, Durability durability)
+Transaction::Transaction(Session& session, Durability durability, Plans plans)
     : session_(session.impl()), impl_(new Impl{durability, nullptr, std::nullopt}) {
   switch (durability) {
     case Durability::kOneStatement:
@@ -194,12 +200,18 @@ Transaction::Transaction(Session& session, Durability durability)
       impl_->statements_left = 1;
       break;
     case Durability::kAsync:
-      impl_->work = std::make_unique<AsyncWork>(session_.Connect());
+      impl_->work = std::make_unique<SetWork>(session_.Connect(), kBeginAsync);
       break;
     case Durability::kSync:
-      impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+      if (plans == Plans::kByKey) {
+        impl_->work = std::make_unique<SetWork>(session_.Connect(), kBeginByKey);
+      } else {
+        impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+      }
       break;
   }
+  base::Assert(plans == Plans::kOfSession || durability == Durability::kSync,
+               "plans by key are for transactions that write");
   if (session_.testing) session_.testing->Begin();
 }
 
@@ -269,7 +281,7 @@ void WaitForCommits(Session& session) {
 }
 
 void RunInTransaction(Session& session, Durability durability,
-                      const std::function<void(Transaction&)>& body) {
+                      const std::function<void(Transaction&)>& body, Plans plans) {
   Session::Impl& impl = session.impl();
   bool renewed = false;
   for (int attempt = 1;; ++attempt) {
@@ -277,7 +289,7 @@ void RunInTransaction(Session& session, Durability durability,
     const bool kept = impl.connection != nullptr;  // from an earlier transaction
     impl.answered = false;
     try {
-      Transaction tx(session, durability);
+      Transaction tx(session, durability, plans);
       body(tx);
       committing = true;
       tx.Commit();

@@ -145,10 +145,16 @@ Page<T> ReadPage(const pqxx::result& result, int limit, std::size_t bytes_max, F
 // as well be lost or done twice.
 enum class Durability { kSync, kAsync, kOneStatement };
 
+// How the statements of a transaction are planned. kByKey: once for all parameters and without
+// scans of whole tables, as in sessions of the fleet, for a transaction that finds every row by its
+// key (docs/decisions/0009-plans-by-key.md). Otherwise as the session says.
+enum class Plans { kOfSession, kByKey };
+
 // One transaction on the session's connection. Aborts unless Commit was called.
 class Transaction {
  public:
-  explicit Transaction(Session& session, Durability durability = Durability::kSync);
+  explicit Transaction(Session& session, Durability durability = Durability::kSync,
+                       Plans plans = Plans::kOfSession);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
@@ -185,16 +191,19 @@ class Transaction {
 // its first statement; `body` may run more than once. Throws Unavailable, CommitUnknown,
 // Contention; anything else as thrown, after a rollback.
 void RunInTransaction(Session& session, Durability durability,
-                      const std::function<void(Transaction&)>& body);
+                      const std::function<void(Transaction&)>& body,
+                      Plans plans = Plans::kOfSession);
 
 template <typename F>
-auto InTransaction(Session& session, F&& body, Durability durability = Durability::kSync) {
+auto InTransaction(Session& session, F&& body, Durability durability = Durability::kSync,
+                   Plans plans = Plans::kOfSession) {
   using R = std::invoke_result_t<F&, Transaction&>;
   if constexpr (std::is_void_v<R>) {
-    RunInTransaction(session, durability, body);
+    RunInTransaction(session, durability, body, plans);
   } else {
     std::optional<R> result;
-    RunInTransaction(session, durability, [&](Transaction& tx) { result.emplace(body(tx)); });
+    const auto keep = [&](Transaction& tx) { result.emplace(body(tx)); };
+    RunInTransaction(session, durability, keep, plans);
     return std::move(*result);
   }
 }

@@ -1,6 +1,5 @@
 #include <chrono>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,10 +113,11 @@ std::chrono::milliseconds TimeOf(const Call& call, const FindRoute& route) {
 
 // Addresses are verified where a member may ask mail servers. Where none lives they are found all
 // the same, and end as UNKNOWN.
-domain::Lane LaneOf(const Call& call, const Ask& ask, const std::set<domain::Lane>& served) {
+domain::Lane LaneOf(const Call& call, const Ask& ask) {
   const bool verifies = ask.request.verify_emails && call.parts.config.lookups.verifier == "smtp";
-  return verifies && served.contains(domain::Lane::kSmtp) ? domain::Lane::kSmtp
-                                                          : domain::Lane::kLookup;
+  if (!verifies) return domain::Lane::kLookup;
+  return store::ReadServedLanes(call.session).contains(domain::Lane::kSmtp) ? domain::Lane::kSmtp
+                                                                            : domain::Lane::kLookup;
 }
 
 store::NewJob Compose(const Call& call, const FindRoute& route, const Ask& ask, domain::Lane lane) {
@@ -149,7 +149,7 @@ rest::Handled Find(Call& call, const FindRoute& route) {
     return std::move(*repeated);
   }
   if (auto reply = AnswerWithoutJob(call, route, ask)) return std::move(*reply);
-  const domain::Lane lane = LaneOf(call, ask, store::ReadServedLanes(call.session));
+  const domain::Lane lane = LaneOf(call, ask);
   return StartLookup(call, route.answering, TimeOf(call, route), Compose(call, route, ask, lane));
 }
 

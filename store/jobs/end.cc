@@ -1,5 +1,6 @@
 #include "store/jobs/end.h"
 
+#include <map>
 #include <utility>
 
 #include "base/assert.h"
@@ -11,29 +12,97 @@
 namespace vedette::store {
 namespace {
 
+// What is told of the ends of jobs, as job_delivery_insert takes it.
+using Callbacks = Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, domain::NotificationType,
+                       base::Uuid, domain::JobStatus, std::optional<int>>;
+
 // Of a run, each of its blocks that are to tell of this end does.
-bool InsertRunCallbacks(Transaction& tx, const base::Clock& clock, const LockedJob& job) {
-  const auto blocks = tx.Exec("run_webhooks", job.id, job.status);
-  for (const auto& row : blocks) {
+void AddRunCallbacks(Transaction& tx, const base::Clock& clock,
+                     const std::vector<EndingJob>& endings, Callbacks* callbacks) {
+  std::map<base::Uuid, const LockedJob*> runs;
+  Rows<base::Uuid, domain::JobStatus> asked;
+  for (const EndingJob& ending : endings) {
+    if (ending.job->kind != domain::JobKind::kWorkflow || !ending.job->blocks_tell) continue;
+    runs.emplace(ending.job->id, ending.job);
+    asked.Add(ending.job->id, ending.job->status);
+  }
+  if (asked.empty()) return;
+  for (const auto& row : tx.Exec("run_webhooks", asked)) {
+    base::Uuid job_id;
     int block = 0;
     std::string block_id;
     base::Uuid endpoint_id;
-    Columns(row).Into(&block, &block_id, &endpoint_id);
-    tx.Exec("job_delivery_insert", base::Uuid::V7(clock), job.payer.org_id, endpoint_id,
-            domain::RunEventId(job.id, job.status, block_id),
-            domain::NotificationType::kOutgoingWebhook, job.id, job.status, block);
+    Columns(row).Into(&job_id, &block, &block_id, &endpoint_id);
+    const LockedJob& run = *runs.at(job_id);
+    callbacks->Add(base::Uuid::V7(clock), run.payer.org_id, endpoint_id,
+                   domain::RunEventId(run.id, run.status, block_id),
+                   domain::NotificationType::kOutgoingWebhook, run.id, run.status, block);
   }
-  return !blocks.empty();
 }
 
-// One callback for every end, whatever the end. The job's lock makes it one.
-bool InsertCallback(Transaction& tx, const base::Clock& clock, const LockedJob& job) {
-  if (job.kind == domain::JobKind::kWorkflow) return InsertRunCallbacks(tx, clock, job);
-  const auto type = domain::CallbackType(job.kind);
-  if (!job.endpoint_id || !type) return false;
-  tx.Exec("job_delivery_insert", base::Uuid::V7(clock), job.payer.org_id, *job.endpoint_id,
-          domain::JobEventId(job.id, job.kind), *type, job.id, job.status, std::nullopt);
+// One callback for every end, whatever the end. The job's lock makes it one. Returns whether there
+// is one.
+bool InsertCallbacks(Transaction& tx, const base::Clock& clock,
+                     const std::vector<EndingJob>& endings) {
+  Callbacks callbacks;
+  AddRunCallbacks(tx, clock, endings, &callbacks);
+  for (const EndingJob& ending : endings) {
+    const LockedJob& job = *ending.job;
+    const auto type = domain::CallbackType(job.kind);
+    if (job.kind == domain::JobKind::kWorkflow || !job.endpoint_id || !type) continue;
+    callbacks.Add(base::Uuid::V7(clock), job.payer.org_id, *job.endpoint_id,
+                  domain::JobEventId(job.id, job.kind), *type, job.id, job.status, std::nullopt);
+  }
+  if (callbacks.empty()) return false;
+  tx.Exec("job_delivery_insert", callbacks);
   return true;
+}
+
+// A completed job has no chunk left, but for an investigation that has found as much as it may.
+void TakeChunks(Transaction& tx, const std::vector<EndingJob>& endings) {
+  std::vector<base::Uuid> jobs;
+  for (const EndingJob& ending : endings) {
+    if (ending.ending.status != domain::JobStatus::kCompleted ||
+        ending.job->kind == domain::JobKind::kInvestigation) {
+      jobs.push_back(ending.job->id);
+    }
+  }
+  if (!jobs.empty()) tx.Exec("job_chunks_take", jobs);
+}
+
+void WriteEnds(Transaction& tx, const std::vector<EndingJob>& endings) {
+  Rows<base::Uuid, domain::JobStatus, std::optional<std::string>, std::optional<std::string>,
+       std::int64_t, int>
+      rows;
+  std::map<base::Uuid, LockedJob*> jobs;
+  for (const EndingJob& ending : endings) {
+    LockedJob* job = ending.job;
+    job->status = ending.ending.status;
+    job->status_reason = ending.ending.reason;
+    jobs.emplace(job->id, job);
+    rows.Add(job->id, job->status, job->status_reason, ending.ending.error, ending.charge.amount_mc,
+             ending.charge.rows);
+  }
+  for (const auto& row : tx.Exec("job_finish", rows)) {
+    base::Uuid id;
+    std::chrono::microseconds took{};
+    Columns(row).Into(&id, &took);
+    jobs.at(id)->took = took;
+  }
+}
+
+void ReturnReserved(Transaction& tx, const std::vector<EndingJob>& endings, Purses* purses) {
+  if (!purses->locked()) {
+    for (const EndingJob& ending : endings) {
+      if (ending.job->reserved_mc > 0) purses->Want(ending.job->payer);
+    }
+    if (purses->empty()) return;
+    purses->Lock(tx);
+  }
+  for (const EndingJob& ending : endings) {
+    LockedJob& job = *ending.job;
+    if (job.reserved_mc > 0) purses->Return(job.payer, std::exchange(job.reserved_mc, 0));
+  }
 }
 
 }  // namespace
@@ -41,31 +110,32 @@ bool InsertCallback(Transaction& tx, const base::Clock& clock, const LockedJob& 
 LockedJob ReadLockedJob(Columns& in) {
   LockedJob job;
   in.Into(&job.id, &job.payer.org_id, &job.payer.team_id, &job.kind, &job.status,
-          &job.status_reason, &job.waited, &job.payer.month, &job.reserved_mc, &job.endpoint_id);
+          &job.status_reason, &job.waited, &job.payer.month, &job.reserved_mc, &job.endpoint_id,
+          &job.blocks_tell);
   return job;
 }
 
-std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
-                                 LockedJob* job, JobPurse* purse, const JobCharge& charge) {
-  base::Assert(!domain::IsEnd(job->status), "a job ends once");
-  base::Assert(domain::IsEnd(ending.status), "a job is ended with an end");
-  // A completed job has no chunk left, but for an investigation that has found as much as it may.
-  const bool may_have_chunks = ending.status != domain::JobStatus::kCompleted ||
-                               job->kind == domain::JobKind::kInvestigation;
-  if (may_have_chunks) tx.Exec("job_chunks_take", job->id);
-  job->status = ending.status;
-  job->status_reason = ending.reason;
-  Columns(tx.Exec("job_finish", job->id, ending.status, ending.reason, ending.error,
-                  charge.amount_mc, charge.rows)
-              .at(0))
-      .Into(&job->took);
-  if (job->kind == domain::JobKind::kWorkflow && ending.status != domain::JobStatus::kCompleted) {
-    FailMonitors(tx, *job);
+std::vector<Signal> EndLockedJobs(Transaction& tx, const base::Clock& clock,
+                                  const std::vector<EndingJob>& endings, Purses* purses) {
+  if (endings.empty()) return {};
+  for (const EndingJob& ending : endings) {
+    base::Assert(!domain::IsEnd(ending.job->status), "a job ends once");
+    base::Assert(domain::IsEnd(ending.ending.status), "a job is ended with an end");
   }
-  if (job->reserved_mc > 0) purse->Return(std::exchange(job->reserved_mc, 0));
+  TakeChunks(tx, endings);
+  WriteEnds(tx, endings);
+  bool waited = false;
+  for (const EndingJob& ending : endings) {
+    const LockedJob& job = *ending.job;
+    waited = waited || job.waited;
+    if (job.kind == domain::JobKind::kWorkflow && job.status != domain::JobStatus::kCompleted) {
+      FailMonitors(tx, job);
+    }
+  }
+  ReturnReserved(tx, endings, purses);
   std::vector<Signal> raise;
-  if (InsertCallback(tx, clock, *job)) raise.push_back(Signal::kDelivery);
-  if (job->waited) raise.push_back(Signal::kJob);
+  if (InsertCallbacks(tx, clock, endings)) raise.push_back(Signal::kDelivery);
+  if (waited) raise.push_back(Signal::kJob);
   return raise;
 }
 
@@ -79,9 +149,9 @@ std::optional<JobEndOutcome> EndJob(Session& session, const base::Clock& clock, 
     LockedJob job = ReadLockedJob(in);
     JobEndOutcome outcome;
     if (!domain::IsEnd(job.status)) {
-      JobPurse purse(tx, job.payer);
-      outcome.raise = EndLockedJob(tx, clock, ending, &job, &purse);
-      purse.Write();
+      Purses purses;
+      outcome.raise = EndLockedJobs(tx, clock, {{&job, ending}}, &purses);
+      if (purses.locked()) purses.Write(tx);
       outcome.ended = JobEnded{job.kind, job.status, job.took};
       if (audit) {
         AuditEntry entry = *audit;

@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 #include "domain/job.h"
 #include "store/jobs/end.h"
-#include "store/jobs/job_purse.h"
+#include "store/purses.h"
 #include "store/signals.h"
 #include "store/sql.h"
 
@@ -28,6 +28,7 @@ struct LockedJob {
   bool waited = false;
   std::int64_t reserved_mc = 0;
   std::optional<base::Uuid> endpoint_id;  // of its callback
+  bool blocks_tell = false;               // a block of it has a receiver
   std::chrono::microseconds took{};       // from its start to its end, once it has ended
 };
 
@@ -40,9 +41,17 @@ struct JobCharge {
 // Reads the first fields of job_lock and job_end_lock.
 LockedJob ReadLockedJob(Columns& in);
 
-// Ends a locked job that is open: see store/jobs/end.h. Writes `charge` with the end. Returns what
-// is to be raised after it. The caller writes the purse.
-std::vector<Signal> EndLockedJob(Transaction& tx, const base::Clock& clock, const JobEnding& ending,
-                                 LockedJob* job, JobPurse* purse, const JobCharge& charge = {});
+// A locked job that is open, and is to end so. What is charged is written with the end.
+struct EndingJob {
+  LockedJob* job = nullptr;
+  JobEnding ending;
+  JobCharge charge{};
+};
+
+// Ends the jobs: see store/jobs/end.h. Locks the accounts to which something returns, unless the
+// caller has locked these and others. Returns what is to be raised after it. The caller writes the
+// purses where they are locked.
+std::vector<Signal> EndLockedJobs(Transaction& tx, const base::Clock& clock,
+                                  const std::vector<EndingJob>& endings, Purses* purses);
 
 }  // namespace vedette::store

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
 #include "store/jobs/monitor_record.h"
+#include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -28,77 +30,134 @@ std::int64_t ChargeOf(const std::vector<JobChunkRecord>& records) {
   return charge_mc;
 }
 
-// The job, while it is open.
+// A job while it is open, and what the transaction does to it.
 struct OpenJob {
   LockedJob job;
   bool tops_up = false;
-  bool one_block = false;
+  bool attached = false;   // a block has no parts of its own
+  int blocks_left = 0;     // that were not completed when the record began
+  Records records;         // those that the fences let through
+  RecordedFindings found;  // of an investigation
+  std::vector<int> completed;
+  JobCharge charge;
+  std::int64_t top_up_mc = 0;  // that came due
+  std::optional<JobEnding> ending;
 };
+using OpenJobs = std::map<base::Uuid, OpenJob>;
 
-std::optional<OpenJob> LockOpenJob(Transaction& tx, const base::Uuid& job_id,
-                                   JobRecordResult* result) {
-  const auto found = tx.Exec("job_lock", job_id);
-  if (found.empty()) return std::nullopt;
-  OpenJob open;
-  Columns in(found[0]);
-  open.job = ReadLockedJob(in);
-  in.Into(&open.tops_up, &open.one_block, &result->recorded_at);
-  if (domain::IsEnd(open.job.status)) return std::nullopt;
-  return open;
+OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& records,
+                      JobRecordResult* result) {
+  std::set<base::Uuid> asked;
+  for (const JobChunkRecord& record : records) asked.insert(record.job_id);
+  OpenJobs jobs;
+  for (const auto& row : tx.Exec("job_lock", std::vector(asked.begin(), asked.end()))) {
+    OpenJob open;
+    Columns in(row);
+    open.job = ReadLockedJob(in);
+    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &result->recorded_at);
+    if (!domain::IsEnd(open.job.status)) jobs.emplace(open.job.id, std::move(open));
+  }
+  return jobs;
 }
 
-// The fences of lease and progress. What they let through is recorded.
-Records LockChunks(Transaction& tx, const base::Uuid& job_id,
-                   const std::vector<JobChunkRecord>& records, JobRecordResult* result) {
-  Rows<base::Uuid, base::Uuid, int> asked;
-  for (const JobChunkRecord& record : records) {
-    asked.Add(record.lease.id, record.lease.token, record.progress);
+// A record that may fail its job takes the job's other chunks then. It locks them before its own:
+// a renewal locks chunks in the order of their ids, and two orders would make a deadlock.
+void LockChunksOfFailing(Transaction& tx, const OpenJobs& jobs,
+                         const std::vector<JobChunkRecord>& records) {
+  std::set<base::Uuid> failing;
+  for (const auto& [id, open] : jobs) {
+    if (open.tops_up || open.job.kind == domain::JobKind::kInvestigation) failing.insert(id);
   }
-  Records fresh;
-  for (const auto& row : tx.Exec("job_chunk_lock", job_id, asked)) {
+  for (const JobChunkRecord& record : records) {
+    const bool faulty = std::holds_alternative<JobFault>(record.what);
+    if (faulty && jobs.contains(record.job_id)) failing.insert(record.job_id);
+  }
+  if (failing.empty()) return;
+  tx.Exec("job_chunks_lock", std::vector(failing.begin(), failing.end()));
+}
+
+// The fences of lease and progress. What they let through is recorded. Jobs of which nothing is are
+// left out.
+void LockChunks(Transaction& tx, const std::vector<JobChunkRecord>& records, OpenJobs* jobs,
+                JobRecordResult* result) {
+  Rows<base::Uuid, base::Uuid, base::Uuid, int> asked;
+  std::vector<std::size_t> numbers;  // of the records that are asked for
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const JobChunkRecord& record = records[i];
+    if (!jobs->contains(record.job_id)) continue;
+    asked.Add(record.job_id, record.lease.id, record.lease.token, record.progress);
+    numbers.push_back(i);
+  }
+  for (const auto& row : tx.Exec("job_chunk_lock", asked)) {
     std::size_t n = 0;
     bool is_fresh = false;
     bool was_before = false;
     Columns(row).Into(&n, &is_fresh, &was_before);
+    const std::size_t number = numbers.at(n - 1);
     if (is_fresh) {
-      result->chunks.at(n - 1) = JobRecorded::kRecorded;
-      fresh.push_back(&records.at(n - 1));
+      result->chunks.at(number) = JobRecorded::kRecorded;
+      jobs->at(records[number].job_id).records.push_back(&records[number]);
     } else if (was_before) {
-      result->chunks.at(n - 1) = JobRecorded::kBefore;
+      result->chunks.at(number) = JobRecorded::kBefore;
     }
   }
-  return fresh;
+  std::erase_if(*jobs, [](const auto& job) { return job.second.records.empty(); });
 }
 
-// Each part that the record adds to the output of its block: its number, rows and their count.
+// What happens to investigations alone: their records are replaced by what is left of them.
+void KeepFindings(Transaction& tx, OpenJobs* jobs) {
+  for (auto& [id, open] : *jobs) {
+    if (open.job.kind != domain::JobKind::kInvestigation) continue;
+    open.found = RecordFindings(tx, id, open.records);
+    open.ending = std::move(open.found.ending);
+    open.records.clear();
+    for (const JobChunkRecord& record : open.found.records) open.records.push_back(&record);
+  }
+}
+
+// Jobs whose claim could not say that they run.
+void StartQueued(Transaction& tx, OpenJobs* jobs) {
+  Rows<base::Uuid, int> queued;
+  for (auto& [id, open] : *jobs) {
+    if (open.job.status != domain::JobStatus::kQueued) continue;
+    queued.Add(id, open.records.front()->block);
+    open.job.status = domain::JobStatus::kRunning;
+  }
+  if (!queued.empty()) tx.Exec("job_started", queued);
+}
+
+// Every part that the record adds: its block, number, rows and their count.
 template <typename F>
 void ForEachMade(const JobChunkRecord& record, F&& f) {
   const auto* end = std::get_if<JobPartEnd>(&record.what);
   if (end == nullptr) return;
-  if (!end->made) return f(record.part, end->rows_json, end->row_count);
-  for (const JobMadePart& made : *end->made) f(made.part, made.rows_json, made.row_count);
+  if (!end->made) {
+    f(record.block, record.part, end->rows_json, end->row_count);
+  } else {
+    for (const JobMadePart& made : *end->made) {
+      f(record.block, made.part, made.rows_json, made.row_count);
+    }
+  }
+  for (const JobPassedPart& passed : end->passed) {
+    for (const JobMadePart& made : passed.made) {
+      f(passed.block, made.part, made.rows_json, made.row_count);
+    }
+  }
 }
 
-using MadeParts = Rows<int, int, std::string, int>;
-
-MadeParts PartsOf(const Records& records) {
-  MadeParts parts;
-  for (const JobChunkRecord* record : records) {
-    ForEachMade(*record, [&](int part, const std::string& rows_json, int row_count) {
-      parts.Add(record->block, part, rows_json, row_count);
-    });
+void WriteKeys(Transaction& tx, const OpenJobs& jobs) {
+  Rows<base::Uuid, int, std::string> rows;
+  for (const auto& [id, open] : jobs) {
+    for (const JobChunkRecord* record : open.records) {
+      const auto* end = std::get_if<JobPartEnd>(&record->what);
+      if (end == nullptr) continue;
+      for (const std::string& key : end->keys) rows.Add(id, record->block, Bytea(key));
+      for (const JobPassedPart& passed : end->passed) {
+        for (const std::string& key : passed.keys) rows.Add(id, passed.block, Bytea(key));
+      }
+    }
   }
-  return parts;
-}
-
-void WriteKeys(Transaction& tx, const base::Uuid& job_id, const Records& records) {
-  Rows<int, std::string> keys;
-  for (const JobChunkRecord* record : records) {
-    const auto* end = std::get_if<JobPartEnd>(&record->what);
-    if (end == nullptr) continue;
-    for (const std::string& key : end->keys) keys.Add(record->block, Bytea(key));
-  }
-  if (!keys.empty()) tx.Exec("run_key_insert", job_id, keys);
+  if (!rows.empty()) tx.Exec("run_key_insert", rows);
 }
 
 // What a record adds to one block.
@@ -112,63 +171,92 @@ struct BlockSum {
   int rows_timed = 0;
   std::int64_t rows_took_us = 0;
   std::optional<std::string> last_error;
+  int passed = 0;  // of parts_done, those without a chunk
 };
+using BlockSums = std::map<std::pair<base::Uuid, int>, BlockSum>;
+
+void AddTo(const base::Uuid& job_id, const JobChunkRecord& record, BlockSums* sums) {
+  BlockSum& sum = (*sums)[{job_id, record.block}];
+  if (record.columns) sum.columns = Param(*record.columns).text();
+  sum.rows_done += record.rows_done;
+  sum.row_errors += record.row_errors;
+  sum.rows_charged += record.rows_charged;
+  sum.rows_timed += record.rows_timed;
+  sum.rows_took_us += record.rows_took.count();
+  if (record.last_error) sum.last_error = record.last_error;
+  if (const auto* end = std::get_if<JobPartEnd>(&record.what)) {
+    ++sum.parts_done;
+    for (const JobPassedPart& passed : end->passed) {
+      BlockSum& further = (*sums)[{job_id, passed.block}];
+      ++further.parts_done;
+      ++further.passed;
+      further.rows_done += passed.rows_done;
+      further.row_errors += passed.row_errors;
+    }
+  }
+  ForEachMade(record, [&](int block, int, const std::string&, int row_count) {
+    (*sums)[{job_id, block}].rows_out += row_count;
+  });
+}
 
 // Adds to the blocks, writes the parts that were made and deletes the chunks whose parts have
-// ended. Returns the blocks that their last part has completed.
-std::vector<int> AddToBlocks(Transaction& tx, const base::Uuid& job_id, const Records& records) {
-  std::map<int, BlockSum> sums;
+// ended. Notes the blocks that their last part has completed.
+void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
+  BlockSums sums;
   std::vector<base::Uuid> ended;
-  for (const JobChunkRecord* record : records) {
-    BlockSum& sum = sums[record->block];
-    if (record->columns) sum.columns = Param(*record->columns).text();
-    if (IsPartEnd(*record)) {
-      ++sum.parts_done;
-      ended.push_back(record->lease.id);
+  Rows<base::Uuid, int, int, std::string, int> parts;
+  for (const auto& [id, open] : *jobs) {
+    for (const JobChunkRecord* record : open.records) {
+      AddTo(id, *record, &sums);
+      if (IsPartEnd(*record)) ended.push_back(record->lease.id);
+      ForEachMade(*record, [&, job_id = id](int block, int part, const std::string& rows_json,
+                                            int row_count) {
+        parts.Add(job_id, block, part, rows_json, row_count);
+      });
     }
-    ForEachMade(*record,
-                [&](int, const std::string&, int row_count) { sum.rows_out += row_count; });
-    sum.rows_done += record->rows_done;
-    sum.row_errors += record->row_errors;
-    sum.rows_charged += record->rows_charged;
-    sum.rows_timed += record->rows_timed;
-    sum.rows_took_us += record->rows_took.count();
-    if (record->last_error) sum.last_error = record->last_error;
   }
-  Rows<int, std::optional<std::string>, int, int, int, int, int, std::optional<std::string>, int,
-       std::int64_t>
+  Rows<base::Uuid, int, std::optional<std::string>, int, int, int, int, int,
+       std::optional<std::string>, int, std::int64_t, int>
       rows;
-  for (const auto& [block, sum] : sums) {
-    rows.Add(block, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out, sum.row_errors,
-             sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us);
+  for (const auto& [key, sum] : sums) {
+    rows.Add(key.first, key.second, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out,
+             sum.row_errors, sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us,
+             sum.passed);
   }
-  std::vector<int> completed;
-  for (const auto& row : tx.Exec("job_block_add", job_id, rows, ended, PartsOf(records))) {
+  for (const auto& row : tx.Exec("job_block_add", rows, ended, parts)) {
+    base::Uuid job_id;
     int block = 0;
     bool is_completed = false;
-    Columns(row).Into(&block, &is_completed);
-    if (is_completed) completed.push_back(block);
+    Columns(row).Into(&job_id, &block, &is_completed);
+    if (is_completed) jobs->at(job_id).completed.push_back(block);
   }
-  return completed;
 }
 
 // Opens what follows from the parts that ended: further parts of their blocks, and those of what
 // consumes them. Returns whether there are any.
-bool OpenParts(Transaction& tx, const base::Uuid& job_id, const Records& records) {
-  std::vector<int> blocks;
-  for (const JobChunkRecord* record : records) {
-    if (IsPartEnd(*record)) blocks.push_back(record->block);
+bool OpenParts(Transaction& tx, const OpenJobs& jobs) {
+  Rows<base::Uuid, int> blocks;
+  for (const auto& [id, open] : jobs) {
+    if (open.ending) continue;
+    for (const JobChunkRecord* record : open.records) {
+      const auto* end = std::get_if<JobPartEnd>(&record->what);
+      if (end == nullptr) continue;
+      blocks.Add(id, record->block);
+      for (const JobPassedPart& passed : end->passed) blocks.Add(id, passed.block);
+    }
   }
-  return !blocks.empty() && !tx.Exec("parts_open", job_id, blocks).empty();
+  return !blocks.empty() && !tx.Exec("parts_open", blocks).empty();
 }
 
 // Chunks that go on count one record more.
-void WriteChunks(Transaction& tx, const Records& records) {
+void WriteChunks(Transaction& tx, const OpenJobs& jobs) {
   Rows<base::Uuid, int, std::string, bool, std::optional<std::string>> going_on;
-  for (const JobChunkRecord* record : records) {
-    if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
-      going_on.Add(record->lease.id, record->progress, progress->done_json, progress->serial,
-                   record->last_error);
+  for (const auto& [id, open] : jobs) {
+    for (const JobChunkRecord* record : open.records) {
+      if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
+        going_on.Add(record->lease.id, record->progress, progress->done_json, progress->serial,
+                     record->last_error);
+      }
     }
   }
   if (going_on.empty()) return;
@@ -180,145 +268,176 @@ void WriteChunks(Transaction& tx, const Records& records) {
 
 // Takes what the records charge from the job's reservation. It is written with the job's end, or
 // alone where the job goes on.
-JobCharge TakeCharge(const Records& records, LockedJob* job) {
-  JobCharge charge;
-  for (const JobChunkRecord* record : records) {
-    charge.amount_mc += record->charge_mc;
-    if (record->charge_mc > 0) charge.rows += record->rows_charged;
+void TakeCharge(OpenJob* open) {
+  for (const JobChunkRecord* record : open->records) {
+    open->charge.amount_mc += record->charge_mc;
+    if (record->charge_mc > 0) open->charge.rows += record->rows_charged;
   }
-  if (charge.amount_mc > job->reserved_mc) {
+  if (open->charge.amount_mc > open->job.reserved_mc) {
     throw std::logic_error("a job is charged more than is reserved for it");
   }
-  job->reserved_mc -= charge.amount_mc;
-  return charge;
+  open->job.reserved_mc -= open->charge.amount_mc;
 }
 
-// Rows that came through a block that drops some are paid for where priced blocks consume them. The
-// job fails where that cannot be reserved.
-std::optional<JobEnding> TopUp(Transaction& tx, const Records& records, LockedJob* job,
-                               JobPurse* purse) {
+// Rows that came through a block that drops some are paid for where priced blocks consume them.
+void AskTopUp(Transaction& tx, OpenJob* open) {
+  if (!open->tops_up) return;
   Rows<int, int> parts;
-  for (const JobChunkRecord* record : records) {
-    ForEachMade(*record, [&](int, const std::string&, int row_count) {
-      parts.Add(record->block, row_count);
+  for (const JobChunkRecord* record : open->records) {
+    ForEachMade(*record, [&](int block, int, const std::string&, int row_count) {
+      parts.Add(block, row_count);
     });
   }
-  if (parts.empty()) return std::nullopt;
-  const auto more_mc = ReadOne<std::int64_t>(tx.Exec("job_top_up_due", job->id, parts));
-  if (more_mc == 0) return std::nullopt;
-  const Purses::Room room = purse->Room();
+  if (parts.empty()) return;
+  open->top_up_mc = ReadOne<std::int64_t>(tx.Exec("job_top_up_due", open->job.id, parts));
+}
+
+// The job fails where what came due cannot be reserved.
+void TopUp(Transaction& tx, Purses* purses, OpenJob* open) {
+  const std::int64_t more_mc = open->top_up_mc;
+  if (more_mc == 0) return;
+  const Purses::Room room = purses->RoomOf(open->job.payer);
   const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
                                                      .spend_left_mc = room.spend_left_mc,
                                                      .price_mc = more_mc,
                                                      .checks = 1});
   if (admission.admitted == 0) {
     const bool balance = room.balance_mc < more_mc;
-    return JobEnding{domain::JobStatus::kFailed,
-                     std::string(balance ? domain::kReasonInsufficientCredits
-                                         : domain::kReasonSpendLimitReached),
-                     balance ? "The balance does not cover the rows that came through."
-                             : "The team's spend limit does not cover the rows that came through."};
+    open->ending = {domain::JobStatus::kFailed,
+                    std::string(balance ? domain::kReasonInsufficientCredits
+                                        : domain::kReasonSpendLimitReached),
+                    balance ? "The balance does not cover the rows that came through."
+                            : "The team's spend limit does not cover the rows that came through."};
+    return;
   }
-  purse->Take(more_mc);
-  tx.Exec("job_top_up", job->id, more_mc);
-  job->reserved_mc += more_mc;
-  return std::nullopt;
+  purses->Take(open->job.payer, more_mc);
+  tx.Exec("job_top_up", open->job.id, more_mc);
+  open->job.reserved_mc += more_mc;
 }
 
 // A block that cannot go on fails with its job.
-std::optional<JobEnding> FailBlocks(Transaction& tx, const base::Uuid& job_id,
-                                    const Records& records) {
-  std::optional<JobEnding> ending;
-  for (const JobChunkRecord* record : records) {
+void FailBlocks(Transaction& tx, OpenJob* open) {
+  if (open->ending) return;
+  for (const JobChunkRecord* record : open->records) {
     const auto* fault = std::get_if<JobFault>(&record->what);
     if (fault == nullptr) continue;
-    tx.Exec("job_block_fail", job_id, record->block, fault->error);
-    ending = JobEnding{domain::JobStatus::kFailed, fault->reason, fault->error};
+    tx.Exec("job_block_fail", open->job.id, record->block, fault->error);
+    open->ending = {domain::JobStatus::kFailed, fault->reason, fault->error};
   }
-  return ending;
 }
 
-// The end of the job where its last block is completed.
-std::optional<JobEnding> EndOfBlocks(Transaction& tx, const OpenJob& open,
-                                     const std::vector<int>& completed, const Records& records) {
-  if (completed.empty()) return std::nullopt;
-  if (!open.one_block && ReadOne<int>(tx.Exec("job_block_end", open.job.id, completed)) > 0) {
-    return std::nullopt;
-  }
+// How a job ends whose last block is completed.
+JobEnding EndOf(const Records& records) {
   for (const JobChunkRecord* record : records) {
     const auto* end = std::get_if<JobPartEnd>(&record->what);
     if (end == nullptr || !end->error_code) continue;
     // Its time ran out, whether the runner or the keeper notices it first.
     if (*end->error_code == domain::kErrorTimedOut) {
-      return JobEnding{domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
-                       end->error};
+      return {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
+              end->error};
     }
-    return JobEnding{domain::JobStatus::kFailed, end->error_code, end->error};
+    return {domain::JobStatus::kFailed, end->error_code, end->error};
   }
-  return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
+  return {domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
+}
+
+// Completes the blocks that have no parts of their own behind those that are completed, and ends
+// the jobs of which no block is left.
+void EndCompleted(Transaction& tx, OpenJobs* jobs) {
+  Rows<base::Uuid, int> completed;
+  for (auto& [id, open] : *jobs) {
+    if (open.ending || open.completed.empty()) continue;
+    if (!open.attached) {
+      const auto now_completed = static_cast<int>(open.completed.size());
+      if (open.blocks_left == now_completed) open.ending = EndOf(open.records);
+      continue;
+    }
+    for (const int block : open.completed) completed.Add(id, block);
+  }
+  if (completed.empty()) return;
+  for (const auto& row : tx.Exec("job_block_end", completed)) {
+    base::Uuid id;
+    int left = 0;
+    Columns(row).Into(&id, &left);
+    OpenJob& open = jobs->at(id);
+    if (left == 0) open.ending = EndOf(open.records);
+  }
+}
+
+// Reserves what came due, and where that cannot be ends the job.
+void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
+  for (auto& [id, open] : *jobs) {
+    if (!open.ending) AskTopUp(tx, &open);
+  }
+  const auto is_due = [](const auto& job) { return job.second.top_up_mc > 0; };
+  if (std::none_of(jobs->begin(), jobs->end(), is_due)) return;
+  // An account is locked once, so that those to which ends return something are, too.
+  for (const auto& [id, open] : *jobs) {
+    if (open.top_up_mc > 0 || open.job.reserved_mc > 0) purses->Want(open.job.payer);
+  }
+  purses->Lock(tx);
+  for (auto& [id, open] : *jobs) TopUp(tx, purses, &open);
+}
+
+void WriteCharges(Transaction& tx, const OpenJobs& jobs) {
+  Rows<base::Uuid, std::int64_t, int> charges;
+  for (const auto& [id, open] : jobs) {
+    if (open.ending || open.charge.amount_mc == 0) continue;
+    charges.Add(id, open.charge.amount_mc, open.charge.rows);
+  }
+  if (!charges.empty()) tx.Exec("job_charge", charges);
 }
 
 void CheckShape(const std::vector<JobChunkRecord>& records) {
   base::Assert(!records.empty() && records.size() <= kJobRecordChunksMax,
-               "a record has 1 to 8 chunks");
+               "a record has 1 to 64 chunks");
   for (const JobChunkRecord& record : records) {
     base::Assert(record.charge_mc >= 0 && (record.charge_mc == 0 || record.rows_charged > 0),
                  "what is charged stands for rows");
   }
 }
 
-// A record that may fail its job takes the job's other chunks then. It locks them before its own:
-// a renewal locks chunks in the order of their ids, and two orders would make a deadlock.
-bool MayFailTheJob(const std::vector<JobChunkRecord>& records, const OpenJob& open) {
-  return open.tops_up || open.job.kind == domain::JobKind::kInvestigation ||
-         std::any_of(records.begin(), records.end(), [](const auto& record) {
-           return std::holds_alternative<JobFault>(record.what);
-         });
+// What the records add: rows, parts, counters, what belongs to runs and investigations.
+void Add(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobRecordResult* result) {
+  KeepFindings(tx, jobs);
+  StartQueued(tx, jobs);
+  WriteKeys(tx, *jobs);
+  for (const auto& [id, open] : *jobs) AddMonitorRows(tx, clock, open.job, open.records);
+  AddToBlocks(tx, jobs);
+  for (const auto& [id, open] : *jobs) {
+    if (ActivateMonitors(tx, open.job, open.records, open.completed)) {
+      result->raise.push_back(Signal::kDue);
+    }
+  }
+  WriteChunks(tx, *jobs);
+  for (auto& [id, open] : *jobs) TakeCharge(&open);
 }
 
-// Everything that the fresh records do.
-void Apply(Transaction& tx, const base::Clock& clock, const Records& fresh, OpenJob* open,
-           JobRecordResult* result) {
-  LockedJob& job = open->job;
-  Records records = fresh;
-  RecordedFindings found;
-  if (job.kind == domain::JobKind::kInvestigation) {
-    found = RecordFindings(tx, job.id, fresh);
-    records.clear();
-    for (const JobChunkRecord& record : found.records) records.push_back(&record);
+// What follows from what was added: money, ends, and parts that are opened.
+void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobRecordResult* result) {
+  Purses purses;
+  TopUpAll(tx, jobs, &purses);
+  for (auto& [id, open] : *jobs) FailBlocks(tx, &open);
+  EndCompleted(tx, jobs);
+  std::vector<EndingJob> endings;
+  bool completed = false;
+  for (auto& [id, open] : *jobs) {
+    completed = completed || !open.completed.empty();
+    if (open.ending) endings.push_back({&open.job, *open.ending, open.charge});
   }
-  if (job.status == domain::JobStatus::kQueued) {
-    tx.Exec("job_started", std::vector<base::Uuid>{job.id}, std::vector<int>{records[0]->block});
-    job.status = domain::JobStatus::kRunning;
-  }
-  WriteKeys(tx, job.id, records);
-  AddMonitorRows(tx, clock, job, records);
-  const std::vector<int> completed = AddToBlocks(tx, job.id, records);
-  if (ActivateMonitors(tx, job, records, completed)) result->raise.push_back(Signal::kDue);
-  WriteChunks(tx, records);
-  const JobCharge charge = TakeCharge(records, &job);
-  JobPurse purse(tx, job.payer);
-  std::optional<JobEnding> ending = std::move(found.ending);
-  if (!ending && open->tops_up) ending = TopUp(tx, records, &job, &purse);
-  if (!ending) ending = FailBlocks(tx, job.id, records);
-  if (!ending) ending = EndOfBlocks(tx, *open, completed, records);
-  if (ending) {
-    const auto raise = EndLockedJob(tx, clock, *ending, &job, &purse, charge);
-    result->raise.insert(result->raise.end(), raise.begin(), raise.end());
-    result->ended = job.status;
-  } else {
-    if (charge.amount_mc > 0) tx.Exec("job_charge", job.id, charge.amount_mc, charge.rows);
-    if (OpenParts(tx, job.id, records)) result->raise.push_back(Signal::kJobChunk);
-  }
-  purse.Write();
+  const auto raise = EndLockedJobs(tx, clock, endings, &purses);
+  result->raise.insert(result->raise.end(), raise.begin(), raise.end());
+  for (const EndingJob& ending : endings) result->ended[ending.job->id] = ending.job->status;
+  WriteCharges(tx, *jobs);
+  if (OpenParts(tx, *jobs)) result->raise.push_back(Signal::kJobChunk);
   // A record that charges nothing began without waiting, and turns out to end or to reserve.
-  if (!completed.empty() || ending || purse.locked()) tx.WaitForDisk();
+  if (completed || !endings.empty() || purses.locked()) tx.WaitForDisk();
+  if (purses.locked()) purses.Write(tx);
 }
 
 }  // namespace
 
 JobRecordResult RecordJobChunks(Session& session, const base::Clock& clock,
-                                const base::Uuid& job_id,
                                 const std::vector<JobChunkRecord>& records) {
   CheckShape(records);
   const Durability durability = ChargeOf(records) > 0 ? Durability::kSync : Durability::kAsync;
@@ -327,11 +446,13 @@ JobRecordResult RecordJobChunks(Session& session, const base::Clock& clock,
       [&](Transaction& tx) {
         JobRecordResult result;
         result.chunks.assign(records.size(), JobRecorded::kDropped);
-        auto open = LockOpenJob(tx, job_id, &result);
-        if (!open) return result;
-        if (MayFailTheJob(records, *open)) tx.Exec("job_chunks_lock", job_id);
-        const Records fresh = LockChunks(tx, job_id, records, &result);
-        if (!fresh.empty()) Apply(tx, clock, fresh, &*open, &result);
+        OpenJobs jobs = LockOpenJobs(tx, records, &result);
+        if (jobs.empty()) return result;
+        LockChunksOfFailing(tx, jobs, records);
+        LockChunks(tx, records, &jobs, &result);
+        if (jobs.empty()) return result;
+        Add(tx, clock, &jobs, &result);
+        Conclude(tx, clock, &jobs, &result);
         return result;
       },
       durability);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -48,6 +49,16 @@ struct JobMonitorRows {
   std::vector<base::Uuid> row_ids;      // of `rows`
 };
 
+// What the next block made at once of the output of a part, without a chunk of its own: a small run
+// is not claimed and recorded once for each of its blocks.
+struct JobPassedPart {
+  int block = 0;
+  std::vector<JobMadePart> made;
+  std::vector<std::string> keys;  // as JobPartEnd::keys
+  int rows_done = 0;              // of its input
+  int row_errors = 0;
+};
+
 // Every row of the part has ended.
 struct JobPartEnd {
   std::string rows_json;  // the output: array of arrays, in the order of the block's columns
@@ -60,6 +71,9 @@ struct JobPartEnd {
   std::optional<std::vector<JobMadePart>> made{};
   std::vector<std::string> keys{};  // that `dedupe` has seen first in this part, 16 bytes each
   std::optional<JobMonitorRows> monitor{};  // of `monitor`
+  // Each of a block that consumes the one before it, the first one this part's, and is consumed by
+  // no part that is under way: the part before it is its input's only one.
+  std::vector<JobPassedPart> passed{};
 };
 
 // The block cannot go on, and with it the job: it cannot be bound, its source is gone, its output
@@ -70,6 +84,7 @@ struct JobFault {
 };
 
 struct JobChunkRecord {
+  base::Uuid job_id;
   Lease lease;
   int block = 0;
   int part = 0;
@@ -90,8 +105,8 @@ struct JobChunkRecord {
   std::variant<JobPartProgress, JobPartEnd, JobFault> what;
 };
 
-// Chunks of one record. All belong to one job; no two are the same.
-inline constexpr std::size_t kJobRecordChunksMax = 8;
+// Chunks of one record. No two are the same.
+inline constexpr std::size_t kJobRecordChunksMax = 64;
 
 enum class JobRecorded {
   kRecorded,
@@ -100,18 +115,21 @@ enum class JobRecorded {
 };
 
 struct JobRecordResult {
-  std::vector<JobRecorded> chunks;         // in the order of the records
-  std::optional<domain::JobStatus> ended;  // the job ended in this transaction
-  std::vector<Signal> raise;               // after it; the caller raises them
+  std::vector<JobRecorded> chunks;                // in the order of the records
+  std::map<base::Uuid, domain::JobStatus> ended;  // the jobs that ended in this transaction
+  std::vector<Signal> raise;                      // after it; the caller raises them
   base::Timestamp recorded_at{};
 };
 
+// Chunks of one job, or of several: they share the transaction, its statements and its COMMIT, and
+// are otherwise as if each job had been recorded by itself. Jobs are locked in the order of their
+// ids, then chunks in that of theirs, then accounts.
+//
 // All or nothing for the chunks whose lease still holds. Its COMMIT waits for the disk only where
-// money moves, or a block or the job ends. After CommitUnknown the same call is safe to repeat:
-// what happened is kBefore or kDropped. Throws as InTransaction does; std::logic_error where more
-// is charged than is reserved (then nothing happened).
+// money moves, or a block or a job ends. After CommitUnknown the same call is safe to repeat: what
+// happened is kBefore or kDropped. Throws as InTransaction does; std::logic_error where more is
+// charged than is reserved (then nothing happened).
 JobRecordResult RecordJobChunks(Session& session, const base::Clock& clock,
-                                const base::Uuid& job_id,
                                 const std::vector<JobChunkRecord>& records);
 
 }  // namespace vedette::store

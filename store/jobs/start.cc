@@ -9,7 +9,7 @@
 #include "store/endpoint_sql.h"
 #include "store/idempotency_sql.h"
 #include "store/jobs/end_sql.h"
-#include "store/jobs/job_purse.h"
+#include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -30,16 +30,16 @@ StartOutcome OutcomeOf(const KeyUse& use) {
   return JobStarted{*use.job_id, answer.at(kEstimateKey).get<std::int64_t>(), true};
 }
 
-// Reserves the estimate whole, or says why not. At price 0 no purse is locked.
-std::optional<JobNotPayable> Reserve(const NewJob& job, JobPurse* purse) {
+// Reserves the estimate whole, or says why not. At price 0 no account is locked.
+std::optional<JobNotPayable> Reserve(const NewJob& job, const Payer& payer, Purses* purses) {
   if (job.estimate_mc == 0) return std::nullopt;
-  const Purses::Room room = purse->Room();
+  const Purses::Room room = purses->RoomOf(payer);
   const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
                                                      .spend_left_mc = room.spend_left_mc,
                                                      .price_mc = job.estimate_mc,
                                                      .checks = 1});
   if (admission.admitted == 1) {
-    purse->Take(job.estimate_mc);
+    purses->Take(payer, job.estimate_mc);
     return std::nullopt;
   }
   return JobNotPayable{room.balance_mc < job.estimate_mc ? JobNotPayable::Why::kInsufficientCredits
@@ -54,9 +54,8 @@ std::optional<JobNotPayable> Reserve(const NewJob& job, JobPurse* purse) {
 
 // Whether one more investigation is one too many. The account's lock, which every start of one
 // takes, makes the count exact.
-bool HasTooManyInvestigations(Transaction& tx, const NewJob& job, JobPurse* purse) {
+bool HasTooManyInvestigations(Transaction& tx, const NewJob& job) {
   if (job.kind != domain::JobKind::kInvestigation) return false;
-  purse->Room();
   const auto open = ReadOne<int>(tx.Exec("job_open_of_kind", job.org_id, job.kind));
   return open >= domain::kOpenInvestigationsMax;
 }
@@ -88,43 +87,64 @@ Endpoints EnsureEndpoints(Transaction& tx, const base::Clock& clock, const NewJo
   return endpoints;
 }
 
-// The job, its blocks and the chunks that it begins with.
-void InsertJob(Transaction& tx, const NewJob& job, const std::string& month,
-               const std::optional<base::Uuid>& endpoint_id, const Endpoints& endpoints) {
-  using Text = std::optional<std::string>;
-  Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool, Text,
-       std::optional<std::int64_t>, int, int, int, bool, Text, std::optional<base::Uuid>>
-      rows;
-  int beginning = 0;
+// The blocks of a job as job_inserted takes them.
+using Text = std::optional<std::string>;
+using BlockRows =
+    Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool, Text,
+         std::optional<std::int64_t>, int, int, int, bool, Text, std::optional<base::Uuid>>;
+
+// How many chunks the job begins with.
+int Beginning(const NewJob& job) {
+  int chunks = 0;
+  for (const NewJobBlock& block : job.blocks) chunks += OpenedAtOnce(job, block);
+  return chunks;
+}
+
+BlockRows RowsOf(const NewJob& job, const Endpoints& endpoints) {
+  BlockRows rows;
   int number = 0;
   for (const NewJobBlock& block : job.blocks) {
     Text columns;
     if (block.columns) columns = Param(*block.columns).text();
     const bool made = number == 0 && !job.parts.empty();
-    const int opened = OpenedAtOnce(job, block);
     rows.Add(number, block.type, block.specs_json, block.input, block.lane, block.price_mc,
              block.after_drop, columns, block.rows_total, block.parts_total, block.part_window,
-             made ? block.parts_total : opened, made,
+             made ? block.parts_total : OpenedAtOnce(job, block), made,
              block.webhook ? Text(block.webhook->url) : std::nullopt,
              endpoints[static_cast<std::size_t>(number)]);
-    beginning += opened;
     ++number;
   }
-  base::Assert(beginning > 0 || job.fault || !job.parts.empty(), "a job has something to do");
-  Text url;
-  if (job.webhook) url = job.webhook->url;
-  tx.Exec("job_insert", job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
-          job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind, job.caller.id,
-          job.remote_address, job.estimate_mc, month, url, endpoint_id, job.deadline.count(),
-          job.caller.on_behalf_of, rows);
+  return rows;
 }
 
-void InsertParts(Transaction& tx, const NewJob& job) {
-  if (job.parts.empty()) return;
+Rows<int, int, std::string, int> PartsOf(const NewJob& job) {
   Rows<int, int, std::string, int> rows;
   int number = 0;
   for (const NewJobPart& part : job.parts) rows.Add(0, number++, part.rows_json, part.row_count);
-  tx.Exec("job_part_insert", job.id, rows);
+  return rows;
+}
+
+// The job, its blocks and the chunks that it begins with, by job_insert or job_start, whose $15 is
+// `fifteenth` and whose last parameters are `more`.
+template <typename Fifteenth, typename... More>
+pqxx::result InsertJob(Transaction& tx, std::string_view statement, const NewJob& job,
+                       const std::optional<base::Uuid>& endpoint_id, const Endpoints& endpoints,
+                       const Fifteenth& fifteenth, const More&... more) {
+  Text url;
+  if (job.webhook) url = job.webhook->url;
+  return tx.Exec(statement, job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
+                 job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind,
+                 job.caller.id, job.remote_address, job.estimate_mc, fifteenth, url, endpoint_id,
+                 job.deadline.count(), job.caller.on_behalf_of, RowsOf(job, endpoints),
+                 PartsOf(job), more...);
+}
+
+// Whether job_start may start it: nothing but its organisation's balance and its limits is asked.
+bool MayStartAtOnce(const NewJob& job) {
+  const bool tells = std::any_of(job.blocks.begin(), job.blocks.end(),
+                                 [](const auto& block) { return block.webhook.has_value(); });
+  return !job.team_id && !job.webhook && !tells && !job.upload_id && !job.fault &&
+         !job.idempotency && !job.investigation && Beginning(job) > 0;
 }
 
 void InsertInvestigation(Transaction& tx, const NewJob& job) {
@@ -142,22 +162,30 @@ std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
                      job.fault->error};
   }
   if (job.parts.empty() || job.kind != domain::JobKind::kWorkflow) return std::nullopt;
-  const auto left = ReadOne<int>(tx.Exec("job_block_end", job.id, std::vector<int>{0}));
+  // Blocks without parts of their own are completed with the source, which is there already.
+  const bool completes = std::any_of(job.blocks.begin(), job.blocks.end(), [](const auto& block) {
+    return block.input == 0 && block.parts_total == 0;
+  });
+  if (!completes && Beginning(job) > 0) return std::nullopt;
+  base::Uuid id;
+  int left = 0;
+  Columns(tx.Exec("job_block_end", std::vector{job.id}, std::vector{0}).at(0)).Into(&id, &left);
   if (left > 0) return std::nullopt;
   return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
 }
 
-void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, JobPurse* purse,
+void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, Purses* purses,
                   JobStarted* started) {
   const auto ending = EndingOf(tx, job);
   if (!ending) return;
   Columns in(tx.Exec("job_end_lock", job.id, job.org_id, std::nullopt).at(0));
   LockedJob locked = ReadLockedJob(in);
-  started->raise = EndLockedJob(tx, clock, *ending, &locked, purse);
+  started->raise = EndLockedJobs(tx, clock, {{&locked, *ending}}, purses);
   started->ended = JobEnded{locked.kind, locked.status, locked.took};
 }
 
 void CheckShape(const NewJob& job) {
+  base::Assert(Beginning(job) > 0 || job.fault || !job.parts.empty(), "a job has something to do");
   base::Assert(job.investigation.has_value() == (job.kind == domain::JobKind::kInvestigation),
                "an investigation says what it is about");
   base::Assert(!job.blocks.empty() && job.blocks.size() <= std::size_t{domain::kBlocksMax},
@@ -179,10 +207,35 @@ std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org
   });
 }
 
+namespace {
+
+// What is left to do in the transaction that has inserted the job.
+JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job, Purses* purses) {
+  InsertInvestigation(tx, job);
+  if (job.idempotency) StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
+  JobStarted started{job.id, job.estimate_mc, false};
+  EndWithStart(tx, clock, job, purses, &started);
+  if (purses->locked()) purses->Write(tx);
+  return started;
+}
+
+std::optional<JobStarted> StartAtOnce(Transaction& tx, const base::Clock& clock, const NewJob& job,
+                                      const StartLimits& limits) {
+  if (!MayStartAtOnce(job)) return std::nullopt;
+  const auto inserted = InsertJob(tx, "job_start", job, std::nullopt, Endpoints(job.blocks.size()),
+                                  limits.open_per_org_max, limits.runs_per_org_max);
+  if (inserted.affected_rows() == 0) return std::nullopt;
+  Purses purses;
+  return Started(tx, clock, job, &purses);
+}
+
+}  // namespace
+
 StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
                       const StartLimits& limits) {
   CheckShape(job);
-  return InTransaction(session, [&](Transaction& tx) -> StartOutcome {
+  const auto start = [&](Transaction& tx) -> StartOutcome {
+    if (auto started = StartAtOnce(tx, clock, job, limits)) return *started;
     if (job.idempotency) {
       if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
         return OutcomeOf(*use);
@@ -194,26 +247,22 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     std::string month;
     int open = 0;
     Columns(tx.Exec("job_start_read", job.org_id, limits.open_per_org_max)[0]).Into(&month, &open);
-    JobPurse purse(tx, {job.org_id, job.team_id, month});
     // The endpoint comes before the account in the order of locks.
     std::optional<base::Uuid> endpoint_id;
     if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
     const Endpoints endpoints = EnsureEndpoints(tx, clock, job);
-    if (auto refused = Reserve(job, &purse)) return *refused;
-    if (HasTooManyInvestigations(tx, job, &purse)) return TooManyInvestigations{};
+    Purses purses;
+    const Payer payer{job.org_id, job.team_id, month};
+    if (job.estimate_mc > 0 || job.investigation) purses.Want(payer);
+    if (!purses.empty()) purses.Lock(tx);
+    if (auto refused = Reserve(job, payer, &purses)) return *refused;
+    if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
     if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
-    InsertJob(tx, job, month, endpoint_id, endpoints);
-    InsertParts(tx, job);
-    InsertInvestigation(tx, job);
-    if (job.idempotency) {
-      StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
-    }
-    JobStarted started{job.id, job.estimate_mc, false};
-    EndWithStart(tx, clock, job, &purse, &started);
-    purse.Write();
-    return started;
-  });
+    InsertJob(tx, "job_insert", job, endpoint_id, endpoints, month);
+    return Started(tx, clock, job, &purses);
+  };
+  return InTransaction(session, start, Durability::kSync, Plans::kByKey);
 }
 
 }  // namespace vedette::store

@@ -5,7 +5,8 @@ id, org_id, team_id, kind, status, status_reason, error, caller_kind, caller_id,
 
 -- fragment: job_locked_columns
 -- Of a job j.
-j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id
+j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id,
+  exists (select from job_block b where b.job_id = j.id and b.endpoint_id is not null)
 
 -- name: job_start_read
 -- The month that a reservation made now counts in, and how many jobs of the organisation $1 are open, up to $2.
@@ -15,13 +16,20 @@ select date_trunc('month', now() at time zone 'UTC')::date,
 -- name: job_open_of_kind
 select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
 
--- fragment: job_blocks_inserted
--- The blocks of the job $1, and the chunks of the parts that begin at once: $31 of them are opened, but where $32 says that the
--- block's parts are there already. A job with a client that waits ($10) has rank 0.
-given as (
+-- fragment: job_inserted
+-- The job $1 of `admitted`, its blocks, the parts that the request gave (from $35 on), and the chunks of the parts that begin at once: $31
+-- of a block are opened, but where $32 says that the block's parts are there already. A job with a client that waits ($10) has rank 0.
+job_made as (
+  insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
+                   caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
+                   on_behalf_of)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, a.reserved_mc, a.month, $16, $17,
+         now() + $18 * interval '1 millisecond', $19
+  from admitted a
+), given as (
   select u.*
-  from unnest($20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
-              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
+  from admitted, unnest($20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
+                        $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
     as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
          webhook_url, endpoint_id)
 ), blocks as (
@@ -34,6 +42,10 @@ given as (
          case when g.made then g.rows_total else 0 end, case when g.made then :block_completed else :block_pending end,
          case when g.made then now() end, case when g.made then now() end
   from given g
+), parts as (
+  insert into job_part (job_id, block, part, rows, row_count)
+  select $1, p.block, p.part, p.rows, p.row_count
+  from admitted, unnest($35::smallint[], $36::int[], $37::json[], $38::smallint[]) as p(block, part, rows, row_count)
 )
 insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
 select gen_random_uuid(), $2, g.lane, case when $10 then 0 else 1 end, now(), now(), $1, g.block, p.part
@@ -42,28 +54,39 @@ cross join lateral generate_series(0, g.opened - 1) as p(part)
 where not g.made
 
 -- name: job_insert
-with job_made as (
-  insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
-                   caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
-                   on_behalf_of)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, $14, $15::date, $16, $17,
-          now() + $18 * interval '1 millisecond', $19)
-), :job_blocks_inserted
+-- Its estimate $14, which counts in the month $15, is reserved already.
+with admitted as (select $15::date as month, $14::bigint as reserved_mc), :job_inserted
 
--- name: job_part_insert
-insert into job_part (job_id, block, part, rows, row_count)
-select $1, u.block, u.part, u.rows, u.row_count
-from unnest($2::smallint[], $3::int[], $4::json[], $5::smallint[]) as u(block, part, rows, row_count)
+-- fragment: job_payable
+-- The month, where the organisation $2 has fewer than $15 open jobs, and fewer than $39 runs where the job is one, and its balance has
+-- the estimate $14, which is taken from it. The account is the only row that is locked.
+room as materialized (
+  select count(*) < $15::int and ($4 <> :kind_workflow or count(*) filter (where kind = :kind_workflow) < $39::int) as is_left
+  from (select kind from job where org_id = $2 and finished_at is null limit $15::int) open
+), taken as (
+  update account set balance_mc = balance_mc - $14::bigint
+  where org_id = $2 and $14::bigint > 0 and balance_mc >= $14::bigint and (select is_left from room)
+  returning org_id
+), payable as materialized (
+  select date_trunc('month', now() at time zone 'UTC')::date as month from room
+  where is_left and ($14::bigint = 0 or exists (select from taken))
+)
+
+-- name: job_start
+-- Reserves and starts in one statement a job for which nothing else is to be asked or locked: no team's limit, no receiver, no file.
+-- Nothing happens where it may not start: job_start_read and what follows find out why. At least one chunk is made where it does.
+with :job_payable, admitted as (select p.month, $14::bigint as reserved_mc from payable p), :job_inserted
 
 -- name: parts_open
--- Opens the next parts of the blocks $2 of the job $1 and of those that consume them, in order: as many as their windows
--- leave room for and as their inputs have made (domain/block_progress.h says the same). Runs under the job's lock, so that it sees what earlier
--- holders of that lock committed.
+-- Opens the next parts of the blocks ($1, $2: jobs and blocks) and of those that consume them, in order: as many as their windows
+-- leave room for and as their inputs have made (domain/block_progress.h says the same). Runs under the jobs' locks, so that it sees what earlier
+-- holders of those locks committed.
 with room as (
   select b.job_id, b.block, b.input, b.lane, b.opened, j.org_id, j.waited,
          least(b.part_window - (b.opened - b.parts_done), b.parts_total - b.opened) as n
-  from job j join job_block b on b.job_id = j.id and (b.block = any($2::smallint[]) or b.input = any($2::smallint[]))
-  where j.id = $1 and j.finished_at is null
+  from (select job_id, array_agg(block) as blocks from unnest($1::uuid[], $2::smallint[]) as g(job_id, block) group by job_id) u
+  join job j on j.id = u.job_id and j.finished_at is null
+  join job_block b on b.job_id = u.job_id and (b.block = any(u.blocks) or b.input = any(u.blocks))
 ), ready as (
   select room.*, x.part from room cross join lateral (
     select p.part, p.part - row_number() over (order by p.part) + 1 as base from (
@@ -211,39 +234,44 @@ update job_chunk set suspect = $3 where id = $1 and lease_token = $2
 returning id
 
 -- name: job_lock
--- What a record needs of its job; `tops_up`: money is reserved as rows come through a block that drops some; `one_block`: it has no
--- further block.
-select :job_locked_columns,
-       exists (select from job_block b where b.job_id = j.id and b.after_drop and b.price_mc > 0) as tops_up,
-       not exists (select from job_block b where b.job_id = j.id and b.block > 0) as one_block, now()
+-- What a record needs of its jobs $1, locked in the order of their ids: whether money is reserved as rows come through a block that
+-- drops some, whether a block has no parts of its own, and how many are not completed.
+select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, now()
 from job j
-where j.id = $1
-for no key update
+cross join lateral (
+  select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached,
+         count(*) filter (where b.status <> :block_completed) as blocks_left
+  from job_block b
+  where b.job_id = j.id) b
+where j.id = any($1::uuid[])
+order by j.id
+for no key update of j
 
 -- name: job_chunk_lock
--- $2 ids, $3 tokens, $4 records made before; n counts them from 1. What is not returned is not held any more.
+-- $1 jobs, $2 ids, $3 tokens, $4 records made before; n counts them from 1. What is not returned is not held any more.
 select u.n, c.progress = u.progress, c.progress = u.progress + 1
-from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
-join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = $1
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
 order by c.id
 for update of c
 
 -- name: job_chunks_lock
--- All of the job's, in the order of their ids, as every statement that locks several chunks does.
-select from job_chunk where job_id = $1 order by id for update
+-- All of the jobs $1, in the order of their ids, as every statement that locks several chunks does.
+select from job_chunk where job_id = any($1::uuid[]) order by id for update
 
 -- name: job_block_add
--- Adds what a record did to each block; its last part completes it. The chunks $12, whose parts have ended, go, and the parts that were
--- made come (from $13 on, as in job_part_insert). A part's key is the last fence: one that exists is a bug, and nothing happens.
+-- Adds what a record did to each block ($1, $2: jobs and blocks); its last part completes it. $12 of the parts that are done had no chunk:
+-- they are opened with it. The chunks $13, whose parts have ended, go, and the parts that were made come (from $14 on). A part's key is
+-- the last fence: one that exists is a bug, and nothing happens.
 with gone as (
-  delete from job_chunk where id = any($12::uuid[])
+  delete from job_chunk where id = any($13::uuid[])
 ), made as (
   insert into job_part (job_id, block, part, rows, row_count)
-  select $1, m.block, m.part, m.rows, m.row_count
-  from unnest($13::smallint[], $14::int[], $15::json[], $16::smallint[]) as m(block, part, rows, row_count)
+  select m.job_id, m.block, m.part, m.rows, m.row_count
+  from unnest($14::uuid[], $15::smallint[], $16::int[], $17::json[], $18::smallint[]) as m(job_id, block, part, rows, row_count)
 )
 update job_block b
-set columns = coalesce(b.columns, u.columns::text[]),
+set columns = coalesce(b.columns, u.columns::text[]), opened = b.opened + u.passed,
     parts_done = b.parts_done + u.parts_done, rows_done = b.rows_done + u.rows_done, rows_out = b.rows_out + u.rows_out,
     row_errors = b.row_errors + u.row_errors, rows_charged = b.rows_charged + u.rows_charged, updated_at = now(),
     rows_timed = b.rows_timed + u.rows_timed, rows_took_us = b.rows_took_us + u.rows_took_us,
@@ -251,11 +279,12 @@ set columns = coalesce(b.columns, u.columns::text[]),
     started_at = coalesce(b.started_at, now()),
     status = case when b.parts_done + u.parts_done = b.parts_total then :block_completed else :block_running end,
     finished_at = case when b.parts_done + u.parts_done = b.parts_total then now() end
-from unnest($2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[],
-            $10::int[], $11::bigint[])
-  as u(block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us)
-where b.job_id = $1 and b.block = u.block
-returning b.block, b.status = :block_completed
+from unnest($1::uuid[], $2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[],
+            $10::int[], $11::bigint[], $12::int[])
+  as u(job_id, block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us,
+       passed)
+where b.job_id = u.job_id and b.block = u.block
+returning b.job_id, b.block, b.status = :block_completed
 
 -- name: job_chunk_progress
 update job_chunk c
@@ -265,12 +294,15 @@ from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(i
 where c.id = u.id and c.progress = u.progress
 
 -- name: job_charge
--- Charges and books $2 for $3 rows of a job that goes on. The end of a job charges what is due with it: job_finish.
+-- Charges and books, of the jobs $1 that go on, $2 for $3 rows. The end of a job charges what is due with it: job_finish.
 with charged as (
-  update job set charged_mc = charged_mc + $2, reserved_mc = reserved_mc - $2 where id = $1 returning org_id, team_id
+  update job j set charged_mc = j.charged_mc + u.amount_mc, reserved_mc = j.reserved_mc - u.amount_mc
+  from unnest($1::uuid[], $2::bigint[], $3::int[]) as u(id, amount_mc, rows)
+  where j.id = u.id
+  returning j.id, j.org_id, j.team_id, u.amount_mc, u.rows
 )
 insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
-select org_id, team_id, -$2::bigint, $3, $1 from charged
+select org_id, team_id, -amount_mc, rows, id from charged
 
 -- name: job_top_up_due
 -- What the rows that came through ($3 of the block $2) cost in the priced blocks that consume them.
@@ -282,14 +314,19 @@ join job_block b on b.job_id = $1 and b.input = u.block and b.after_drop and b.p
 update job set estimate_mc = estimate_mc + $2, reserved_mc = reserved_mc + $2 where id = $1
 
 -- name: job_block_end
--- Blocks without parts of their own are completed with their input, one of $2. Returns how many are not completed yet.
+-- Blocks without parts of their own are completed with their input, one of $2, of the jobs $1 beside it. Returns how many of each job
+-- are not completed yet.
 with ended as (
-  update job_block set status = :block_completed, started_at = coalesce(started_at, now()), updated_at = now(), finished_at = now()
-  where job_id = $1 and input = any($2::smallint[]) and parts_total = 0 and status < :block_completed
-  returning block
+  update job_block b
+  set status = :block_completed, started_at = coalesce(b.started_at, now()), updated_at = now(), finished_at = now()
+  from unnest($1::uuid[], $2::smallint[]) as u(job_id, block)
+  where b.job_id = u.job_id and b.input = u.block and b.parts_total = 0 and b.status < :block_completed
+  returning b.job_id, b.block
 )
-select count(*) from job_block b
-where b.job_id = $1 and b.status <> :block_completed and not exists (select from ended e where e.block = b.block)
+select u.id, (select count(*) from job_block b
+              where b.job_id = u.id and b.status <> :block_completed
+                and not exists (select from ended e where e.job_id = b.job_id and e.block = b.block))
+from (select distinct id from unnest($1::uuid[]) as g(id)) u
 
 -- name: job_block_fail
 update job_block set status = :block_failed, error = $3, started_at = coalesce(started_at, now()), updated_at = now(),
@@ -303,41 +340,47 @@ where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or
 for no key update
 
 -- name: job_chunks_take
--- Nobody works on the job any more; what was recorded of unfinished parts becomes parts.
+-- Nobody works on the jobs $1 any more; what was recorded of unfinished parts becomes parts.
 with taken as (
-  select id from job_chunk where job_id = $1 order by id for update
+  select id from job_chunk where job_id = any($1::uuid[]) order by id for update
 ), gone as (
-  delete from job_chunk c using taken t where c.id = t.id returning c.block, c.part, c.done
+  delete from job_chunk c using taken t where c.id = t.id returning c.job_id, c.block, c.part, c.done
 ), kept as (
   insert into job_part (job_id, block, part, rows, row_count)
-  select $1, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
+  select job_id, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
 )
 -- The output of their blocks has the rows that ended; the others are null.
 update job_block b
 set rows_out = b.rows_out + made.rows_out
-from (select g.block, count(*) as rows_out
+from (select g.job_id, g.block, count(*) as rows_out
       from gone g cross join lateral json_array_elements(g.done -> 'rows') as r(cells)
       where json_typeof(r.cells) <> 'null'
-      group by g.block) made
-where b.job_id = $1 and b.block = made.block
+      group by g.job_id, g.block) made
+where b.job_id = made.job_id and b.block = made.block
 
 -- name: job_finish
--- Charges and books $5 for $6 rows with the end, where that is more than nothing.
-with booked as (
+-- Ends the jobs $1; charges and books $5 for $6 rows with the end, where that is more than nothing.
+with given as (
+  select * from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::int[])
+    as u(id, status, status_reason, error, amount_mc, rows)
+), booked as (
   insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
-  select org_id, team_id, -$5::bigint, $6, id from job where id = $1 and $5::bigint > 0
+  select j.org_id, j.team_id, -g.amount_mc, g.rows, j.id from given g join job j on j.id = g.id where g.amount_mc > 0
 )
-update job
-set status = $2, status_reason = $3, error = $4, reserved_mc = 0, charged_mc = charged_mc + $5,
-    started_at = coalesce(started_at, case when $2::smallint = :job_completed then greatest(now(), created_at) end),
-    finished_at = greatest(now(), created_at, started_at)
-where id = $1
-returning (extract(epoch from finished_at - created_at) * 1000000)::bigint
+update job j
+set status = g.status, status_reason = g.status_reason, error = g.error, reserved_mc = 0, charged_mc = j.charged_mc + g.amount_mc,
+    started_at = coalesce(j.started_at, case when g.status = :job_completed then greatest(now(), j.created_at) end),
+    finished_at = greatest(now(), j.created_at, j.started_at)
+from given g
+where j.id = g.id
+returning j.id, (extract(epoch from j.finished_at - j.created_at) * 1000000)::bigint
 
 -- name: job_delivery_insert
--- $8: the block that tells it, or null for the job itself.
+-- A row a delivery; $8: the block that tells it, or null for the job itself.
 insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_at, job_id, job_status, block)
-values ($1, $2, $3, $4, $5, now(), $6, $7, $8)
+select u.id, u.org_id, u.endpoint_id, u.event_group_id, u.type, now(), u.job_id, u.job_status, u.block
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::smallint[], $6::uuid[], $7::smallint[], $8::smallint[])
+  as u(id, org_id, endpoint_id, event_group_id, type, job_id, job_status, block)
 
 -- name: jobs_overdue
 -- Not one that somebody is just about to end.

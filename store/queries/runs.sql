@@ -19,7 +19,7 @@ where k.job_id = $1 and k.block = $2 and k.key_hash = any($3::bytea[])
 
 -- name: run_key_insert
 insert into run_key (job_id, block, key_hash)
-select $1, u.block, u.key_hash from unnest($2::smallint[], $3::bytea[]) as u(block, key_hash)
+select u.job_id, u.block, u.key_hash from unnest($1::uuid[], $2::smallint[], $3::bytea[]) as u(job_id, block, key_hash)
 
 -- name: run_keys_forget
 delete from run_key where job_id = any($1::uuid[])
@@ -35,12 +35,13 @@ where d.day + interval '1 day' < now() - $1 * interval '1 hour'
                   and j.id >= job_part_bound(d.day) and j.id < job_part_bound(d.day + interval '1 day'))
 
 -- name: run_webhooks
--- What is to be told of the end of the run $1 with the status $2: its blocks of outgoing_webhook, as their specs say.
-select b.block, b.specs ->> 'block_id', b.endpoint_id
-from job_block b
-where b.job_id = $1 and b.endpoint_id is not null and b.type = 'outgoing_webhook'
-  and ($2 = :job_completed or (b.specs -> 'specs' ->> 'send_on_failure')::boolean)
-order by b.block
+-- What is to be told of the ends of the runs $1 with the status $2: their blocks of outgoing_webhook, as their specs say.
+select b.job_id, b.block, b.specs ->> 'block_id', b.endpoint_id
+from unnest($1::uuid[], $2::smallint[]) as u(job_id, status)
+join job_block b on b.job_id = u.job_id
+where b.endpoint_id is not null and b.type = 'outgoing_webhook'
+  and (u.status = :job_completed or (b.specs -> 'specs' ->> 'send_on_failure')::boolean)
+order by b.job_id, b.block
 
 -- name: run_monitor_block
 -- What the monitor of the block $2 is made of, and whether it is there.

@@ -23,16 +23,16 @@ select u.id, $3::bigint from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 -- name: job_chunk_lock_any_token
 -- Any token will do.
 select u.n, c.progress = u.progress, c.progress = u.progress + 1
-from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
-join job_chunk c on c.id = u.id and c.job_id = $1
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+join job_chunk c on c.id = u.id and c.job_id = u.job_id
 order by c.id
 for update of c
 
 -- name: job_chunk_lock_any_progress
 -- What was recorded already is recorded again.
 select u.n, u.progress >= 0, false
-from unnest($2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(id, token, progress, n)
-join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = $1
+from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
 order by c.id
 for update of c
 
@@ -45,13 +45,10 @@ where c.id = u.id
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.
-with job_made as (
-  insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
-                   caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
-                   on_behalf_of)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, 0, $15::date, $16, $17,
-          now() + $18 * interval '1 millisecond', $19)
-), :job_blocks_inserted
+with admitted as (select $15::date as month, 0::bigint as reserved_mc), :job_inserted
+
+-- name: job_start_unreserved
+with :job_payable, admitted as (select p.month, 0::bigint as reserved_mc from payable p), :job_inserted
 
 -- name: job_chunk_held_always
 select u.id, $2::uuid[] is not null from unnest($1::uuid[]) as u(id)
@@ -63,7 +60,7 @@ from job j
 where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
 
 -- name: parts_open_nothing
-select $1::uuid, $2::smallint[] where false
+select $1::uuid[], $2::smallint[] where false
 
 -- name: assertion_take_again
 -- An assertion that was taken before is taken once more.

@@ -15,7 +15,7 @@ COMMITS = {
                "job_finish"],
     "delivery": ["attempt_insert", "delivery_claim"],
     "scheduler": ["chunk_insert", "tick_close_large", "sched_open_ticks"],
-    "api": ["job_insert", "job_end_lock"],
+    "api": ["job_start", "job_insert", "job_end_lock"],
 }
 POINTS = {
     "worker": ["after_claim", "after_reserve", "after_probe", "before_record_commit", "after_record_commit",

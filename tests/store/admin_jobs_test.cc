@@ -110,7 +110,7 @@ TEST_F(AdminJobs, AJobIsShownWithItsBlocksItsChunksAndTheirLastError) {
       JobsTest::Progress(chunk, R"({"rows": [["a"], null, null, null]})");
   record.row_errors = 1;
   record.last_error = "timed_out: the row was not done in time";
-  store::RecordJobChunks(session, clock, *base::Uuid::Parse(job), {record});
+  store::RecordJobChunks(session, clock, {record});
   const Json shown = Ask("GET", "/admin/v1/jobs/" + job).body;
   EXPECT_EQ(shown["status"], "running");
   ASSERT_EQ(shown["blocks"].size(), 1U);
@@ -130,7 +130,7 @@ TEST_F(AdminJobs, AJobIsShownWithItsBlocksItsChunksAndTheirLastError) {
   second.progress = 1;
   second.row_errors = 0;
   second.last_error.reset();
-  store::RecordJobChunks(session, clock, *base::Uuid::Parse(job), {second});
+  store::RecordJobChunks(session, clock, {second});
   EXPECT_EQ(Ask("GET", "/admin/v1/jobs/" + job).body["chunks"][0]["last_error"],
             record.last_error.value())
       << "it stays";
@@ -147,7 +147,7 @@ TEST_F(AdminJobs, OfAnInvestigationItIsShownHowManySubjectsFailedAndWhatTheLastO
   record.what = store::JobPartEnd{R"([[{"findings": []}], [{"findings": []}]])", 2, {}, {}};
   record.row_errors = 1;
   record.last_error = "overloaded: No room.";
-  store::RecordJobChunks(session, clock, job.id, {record});
+  store::RecordJobChunks(session, clock, {record});
   const Json shown = Ask("GET", "/admin/v1/jobs/" + job.id.ToString() + "?rows=true").body;
   EXPECT_EQ(shown["kind"], "investigation");
   EXPECT_EQ(shown["status"], "completed");
@@ -171,7 +171,7 @@ TEST_F(AdminJobs, RowsAreShownOnDemandAloneAndWhoReadThemIsAudited) {
   EXPECT_EQ(open[1]["lead"]["company"], 1);
   EXPECT_TRUE(open[1]["result"].is_null());
   store::RecordJobChunks(
-      session, clock, *base::Uuid::Parse(job),
+      session, clock,
       {JobsTest::Progress(Claim(), R"({"rows": [[{"email": "a@x.example"}], null]})")});
   Terminate(job);
   const Json ended = Ask("GET", "/admin/v1/jobs/" + job + "?rows=true").body["rows"];

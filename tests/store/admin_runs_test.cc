@@ -106,7 +106,7 @@ TEST_F(AdminRuns, ARunIsShownAsItsGraphWithItsProgressAndItsLastError) {
   store::JobChunkRecord record = JobsTest::PartEnd(Claim(), 2);
   record.row_errors = 1;
   record.last_error = "no_page: there is no page";
-  store::RecordJobChunks(session, clock, *base::Uuid::Parse(run), {record});
+  store::RecordJobChunks(session, clock, {record});
   config.public_url = "https://api.example";
   Sql("update job_block set type = 'row_dedupe' where block = 1");
   const Json shown = Ask("GET", "/admin/v1/runs/" + run).body;

@@ -54,6 +54,7 @@ class ApiInvestigations : public ApiJobs {
   // Ends the part. Each of its rows has found these, or could not be looked at.
   void End(const store::ClaimedJobChunk& chunk, const std::vector<std::optional<Findings>>& rows) {
     store::JobChunkRecord record;
+    record.job_id = chunk.job_id;
     record.lease = chunk.lease;
     record.block = chunk.block;
     record.part = chunk.part;
@@ -68,7 +69,7 @@ class ApiInvestigations : public ApiJobs {
     record.charge_mc = std::int64_t{5000} * record.rows_charged;
     if (record.row_errors > 0) record.last_error = "overloaded: No room.";
     record.what = store::JobPartEnd{base::DumpJson(cells), static_cast<int>(rows.size()), {}, {}};
-    const auto recorded = store::RecordJobChunks(session, clock, chunk.job_id, {record});
+    const auto recorded = store::RecordJobChunks(session, clock, {record});
     EXPECT_EQ(recorded.chunks.at(0), store::JobRecorded::kRecorded);
   }
 

@@ -122,6 +122,7 @@ void ApiJobs::Work(const std::string& address, const std::string& error, std::in
     Json cells = Json::array();
     for (int i = 0; i < rows; ++i) cells.push_back(Json::array({Cell(address, error)}));
     store::JobChunkRecord record;
+    record.job_id = chunk.job_id;
     record.lease = chunk.lease;
     record.progress = chunk.progress;
     record.rows_done = rows;
@@ -131,7 +132,7 @@ void ApiJobs::Work(const std::string& address, const std::string& error, std::in
     store::JobPartEnd end{base::DumpJson(cells), rows, {}, {}};
     if (rows == 1 && !error.empty()) end.error_code = error;
     record.what = std::move(end);
-    const auto recorded = store::RecordJobChunks(session, clock, chunk.job_id, {record});
+    const auto recorded = store::RecordJobChunks(session, clock, {record});
     for (const store::Signal signal : recorded.raise) signals.Raise(signal);
   }
 }

@@ -70,6 +70,7 @@ class ApiRunMonitors : public ApiRuns {
     const auto made = std::get<worker::PartOutput>(
         std::get<std::shared_ptr<const worker::PartWork>>(*work)->Make(session, request));
     NextPart next{chunk.job_id, {}};
+    next.record.job_id = chunk.job_id;
     next.record.lease = chunk.lease;
     next.record.block = chunk.block;
     next.record.part = chunk.part;
@@ -83,7 +84,7 @@ class ApiRunMonitors : public ApiRuns {
     return next;
   }
   store::JobRecorded Record(const NextPart& part) {
-    return store::RecordJobChunks(session, clock, part.job_id, {part.record}).chunks.at(0);
+    return store::RecordJobChunks(session, clock, {part.record}).chunks.at(0);
   }
 
   // How many rows the monitors have, how many of them are different ones, and what is counted.

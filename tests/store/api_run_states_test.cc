@@ -73,6 +73,7 @@ TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
                             base::Uuid::V4(), std::chrono::milliseconds(30000), {});
   ASSERT_EQ(claim.chunks.size(), 1U);
   store::JobChunkRecord record;
+  record.job_id = claim.chunks[0].job_id;
   record.lease = claim.chunks[0].lease;
   record.block = claim.chunks[0].block;
   record.part = claim.chunks[0].part;
@@ -83,7 +84,7 @@ TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
   record.columns =
       std::vector<std::string>{"n", "job", "enrich_sources", "enrich_confidence", "enrich_error"};
   record.what = store::JobPartProgress{R"({"rows": [[1, "baker", null, null, null], null]})"};
-  ASSERT_EQ(store::RecordJobChunks(session, clock, claim.chunks[0].job_id, {record}).chunks.at(0),
+  ASSERT_EQ(store::RecordJobChunks(session, clock, {record}).chunks.at(0),
             store::JobRecorded::kRecorded);
   EXPECT_EQ(Cancel(run), "cancelled cancelled_by_client");
   const Json live = Live(run);

@@ -53,6 +53,7 @@ class Erasure : public AdminTest {
   }
   store::JobRecorded RecordEnd(const base::Uuid& job, const store::ClaimedJobChunk& chunk) {
     store::JobChunkRecord record;
+    record.job_id = job;
     record.lease = chunk.lease;
     record.block = chunk.block;
     record.part = chunk.part;
@@ -62,7 +63,7 @@ class Erasure : public AdminTest {
     end.rows_json = std::string("[[") + kFound + R"(],[{"email": []}]])";
     end.row_count = 2;
     record.what = end;
-    return store::RecordJobChunks(session, clock, job, {record}).chunks.at(0);
+    return store::RecordJobChunks(session, clock, {record}).chunks.at(0);
   }
   // An investigation of Acme and of Ann, each in a part of its own.
   base::Uuid NewInvestigation() {
@@ -101,13 +102,14 @@ class Erasure : public AdminTest {
   void RecordCells(const base::Uuid& job, const store::ClaimedJobChunk& chunk, int rows_done,
                    const std::string& rows_json) {
     store::JobChunkRecord record;
+    record.job_id = job;
     record.lease = chunk.lease;
     record.block = chunk.block;
     record.part = chunk.part;
     record.progress = chunk.progress;
     record.rows_done = rows_done;
     record.what = store::JobPartEnd{rows_json, 1, {}, {}};
-    const auto recorded = store::RecordJobChunks(session, clock, job, {record});
+    const auto recorded = store::RecordJobChunks(session, clock, {record});
     EXPECT_EQ(recorded.chunks.at(0), store::JobRecorded::kRecorded);
   }
   void Learn(const base::Uuid& of, const std::string& address, const std::string& person_key = {}) {

@@ -339,7 +339,7 @@ TEST_F(FindingsTest, PagesSkipAndRepeatNothingWhileWritersRace) {
         const Json done{{"rows", Json::array({Json::array({cell})})}, {"later", Json::object()}};
         auto record = Progress(chunk, base::DumpJson(done));
         record.progress = n;
-        const auto result = store::RecordJobChunks(*own, clock, job.id, {record});
+        const auto result = store::RecordJobChunks(*own, clock, {record});
         EXPECT_EQ(result.chunks.at(0), store::JobRecorded::kRecorded);
       }
       --writing;

@@ -81,7 +81,7 @@ TEST_F(JobsEnd, ACancelThatRacesTheLastRecordWinsOrLosesWhole) {
     });
     const auto result = RecordJob(job, {PartEnd(chunk, 1, 1, 5000)});
     cancel.join();
-    const bool won = result.ended == JobStatus::kCompleted;
+    const bool won = EndIn(result) == JobStatus::kCompleted;
     completed += won ? 1 : 0;
     EXPECT_EQ(cancelled->status, won ? JobStatus::kCompleted : JobStatus::kCancelled);
     EXPECT_EQ(cancelled->raise.empty(), won);

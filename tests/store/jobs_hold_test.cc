@@ -128,7 +128,7 @@ TEST_F(JobsHold, G5_AChunkOfAnEndedJobIsNotHeldAnyMore) {
 // between the two and waits, while it has a chunk of the job itself, would end one of both as a
 // deadlock.
 TEST_F(JobsHold, ARenewalWaitsForNoRecordThatFailsItsJob) {
-  const auto job = Start(Run(2, 1, 2));
+  Start(Run(2, 1, 2));
   auto chunks = Claim().chunks;
   ASSERT_EQ(chunks.size(), 2U);
   std::sort(chunks.begin(), chunks.end(),
@@ -140,15 +140,15 @@ TEST_F(JobsHold, ARenewalWaitsForNoRecordThatFailsItsJob) {
   pqxx::connection connection(database.url());
   pqxx::work gate(connection);  // between the locks of the record
   gate.exec("select from job_block for update");
-  auto failed = std::async(
-      std::launch::async, [&] { return store::RecordJobChunks(*recorder, clock, job, {failure}); });
+  auto failed = std::async(std::launch::async,
+                           [&] { return store::RecordJobChunks(*recorder, clock, {failure}); });
   Eventually("select count(*) > 0 from pg_locks where not granted", "t");
   auto renewed = std::async(std::launch::async, [&] {
     return store::RenewJobChunks(*renewer, {chunks[0].lease, chunks[1].lease}, job_lease);
   });
   EXPECT_EQ(renewed.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "it waits";
   gate.commit();
-  EXPECT_EQ(failed.get().ended, JobStatus::kFailed);
+  EXPECT_EQ(EndIn(failed.get()), JobStatus::kFailed);
   EXPECT_EQ(renewed.get().size(), 2U) << "both were held when it looked";
   EXPECT_TRUE(
       store::RenewJobChunks(session, {chunks[0].lease, chunks[1].lease}, job_lease).empty());

@@ -170,7 +170,7 @@ TEST_F(JobsParts, TheStatementAndTheOracleAgreeOnTenThousandRandomStates) {
   tx.exec("insert into job_part (job_id, block, part, rows, row_count) values " + parts);
   int opened_in_all = 0;
   for (const auto& [id, state] : states) {
-    tx.exec_prepared("parts_open", id, "{1}");
+    tx.exec_prepared("parts_open", "{" + id + "}", "{1}");
     opened_in_all += domain::PartsToOpen(state.block, state.parts);
   }
   std::map<std::string, int> opened;
@@ -202,7 +202,7 @@ TEST_F(JobsParts, AProducerAndAConsumerThatRaceNeitherLoseNorDoubleAPart) {
         continue;
       }
       for (const auto& chunk : claim.chunks) {
-        const auto result = store::RecordJobChunks(*own, clock, job, {PartEnd(chunk, 2)});
+        const auto result = store::RecordJobChunks(*own, clock, {PartEnd(chunk, 2)});
         EXPECT_EQ(result.chunks.at(0), store::JobRecorded::kRecorded);
       }
     }
@@ -226,12 +226,12 @@ class JobsSafeties : public JobsTest {
 };
 
 TEST_F(JobsSafeties, WithoutTheLeaseFenceALostLeaseIsRecorded) {
-  const auto job = Start(Lookup(1, 1000));
+  Start(Lookup(1, 1000));
   const auto frozen = Claim().chunks.at(0);
   Sql("update job_chunk set available_at = now()");
   Claim();
   const auto unsafe = Without("job_lease_fence");
-  EXPECT_EQ(store::RecordJobChunks(*unsafe, clock, job, {PartEnd(frozen, 1, 1, 1000)}).chunks[0],
+  EXPECT_EQ(store::RecordJobChunks(*unsafe, clock, {PartEnd(frozen, 1, 1, 1000)}).chunks[0],
             store::JobRecorded::kRecorded);
 }
 
@@ -239,8 +239,8 @@ TEST_F(JobsSafeties, WithoutTheProgressFenceARowIsChargedTwice) {
   const auto job = Start(Lookup(2, 1000));
   const auto record = Progress(Claim().chunks.at(0), R"({"rows": [["a"], null]})", 1, 1000);
   const auto unsafe = Without("job_progress_fence");
-  store::RecordJobChunks(*unsafe, clock, job, {record});
-  store::RecordJobChunks(*unsafe, clock, job, {record});
+  store::RecordJobChunks(*unsafe, clock, {record});
+  store::RecordJobChunks(*unsafe, clock, {record});
   EXPECT_EQ(Job(job, "charged_mc"), "2000");
 }
 
@@ -261,7 +261,7 @@ TEST_F(JobsSafeties, WithoutTheHeldReadAnEndedJobGoesOn) {
 TEST_F(JobsSafeties, WithoutOpeningInTheRecordAJobStalls) {
   const auto job = Start(Run(3, 1, 1));
   const auto unsafe = Without("open_later");
-  store::RecordJobChunks(*unsafe, clock, job, {PartEnd(Claim().chunks.at(0), 2)});
+  store::RecordJobChunks(*unsafe, clock, {PartEnd(Claim().chunks.at(0), 2)});
   EXPECT_EQ(Sql("select count(*) from job_chunk"), "0");
   EXPECT_EQ(Job(job, "status"), "1");
 }

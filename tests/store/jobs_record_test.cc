@@ -27,7 +27,7 @@ TEST_F(JobsRecord, TheLastPartChargesItsRowsReturnsTheRestAndCompletesTheJob) {
   EXPECT_EQ(Job(job, "status"), "1");
   const auto result = RecordJob(job, {PartEnd(claim.chunks[0], 10, 7, 5000)});
   EXPECT_EQ(result.chunks, std::vector{JobRecorded::kRecorded});
-  EXPECT_EQ(result.ended, JobStatus::kCompleted);
+  EXPECT_EQ(EndIn(result), JobStatus::kCompleted);
   EXPECT_EQ(Job(job, "status || ' ' || reserved_mc || ' ' || charged_mc || ' ' || estimate_mc"),
             "2 0 35000 50000");
   EXPECT_EQ(BalanceOf(org), 965'000);
@@ -46,7 +46,7 @@ TEST_F(JobsRecord, ALookupWhoseOnlyRowFailedHasFailed) {
   auto record = PartEnd(Claim().chunks.at(0));
   std::get<store::JobPartEnd>(record.what).error_code = "providers_failed";
   std::get<store::JobPartEnd>(record.what).error = "No provider answered.";
-  EXPECT_EQ(RecordJob(job, {record}).ended, JobStatus::kFailed);
+  EXPECT_EQ(EndIn(RecordJob(job, {record})), JobStatus::kFailed);
   EXPECT_EQ(Job(job, "status_reason || ': ' || error"), "providers_failed: No provider answered.");
   EXPECT_EQ(BalanceOf(org), 1'000'000);
   ExpectJobMoneyAddsUp();
@@ -159,7 +159,7 @@ TEST_F(JobsRecord, EightChunksOfAJobAreOneRecord) {
   ASSERT_EQ(records.size(), 8U);
   const auto result = RecordJob(job, records);
   EXPECT_EQ(result.chunks, std::vector(8, JobRecorded::kRecorded));
-  EXPECT_EQ(result.ended, JobStatus::kCompleted);
+  EXPECT_EQ(EndIn(result), JobStatus::kCompleted);
   EXPECT_EQ(Sql("select parts_done || ' ' || rows_out from job_block where block = 1"), "8 16");
 }
 
@@ -180,7 +180,7 @@ TEST_F(JobsRecord, ABlockThatCannotGoOnFailsTheJob) {
   record.rows_done = 0;
   record.what = store::JobFault{"block_failed", "The column x is not in the input."};
   const auto result = RecordJob(job, {record});
-  EXPECT_EQ(result.ended, JobStatus::kFailed);
+  EXPECT_EQ(EndIn(result), JobStatus::kFailed);
   EXPECT_EQ(Sql("select status || ' ' || error from job_block where block = 1"),
             "3 The column x is not in the input.");
   EXPECT_EQ(Job(job, "status || ' ' || status_reason"), "3 block_failed");
@@ -204,7 +204,7 @@ TEST_F(JobsRecord, ARecordThatFailsItsJobLocksItsChunksInTheOrderOfRenewals) {
   };
   lock(claim.chunks.front());
   auto other = OtherSession();
-  std::thread failing([&] { store::RecordJobChunks(*other, clock, job, {record}); });
+  std::thread failing([&] { store::RecordJobChunks(*other, clock, {record}); });
   Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
   EXPECT_NO_THROW(lock(claim.chunks.back()));
   renewal.commit();
@@ -246,7 +246,7 @@ TEST_F(JobsTopUp, WhereTheyCannotBePaidTheJobFailsAndKeepsWhatWasMade) {
   const auto claim = Claim();
   RecordOne(job, PartEnd(claim.chunks[0], 1));
   const auto result = RecordJob(job, {PartEnd(claim.chunks[1], 2)});
-  EXPECT_EQ(result.ended, JobStatus::kFailed);
+  EXPECT_EQ(EndIn(result), JobStatus::kFailed);
   EXPECT_EQ(Job(job, "status_reason || ' ' || reserved_mc"), "insufficient_credits 0");
   EXPECT_EQ(BalanceOf(org), 15'000);
   EXPECT_EQ(Sql("select count(*) from job_part where block = 1"), "2");

@@ -69,6 +69,7 @@ store::JobClaim JobsTest::Claim(int chunks_max) {
 store::JobChunkRecord JobsTest::PartEnd(const store::ClaimedJobChunk& chunk, int rows, int charged,
                                         std::int64_t price_mc) {
   store::JobChunkRecord record;
+  record.job_id = chunk.job_id;
   record.lease = chunk.lease;
   record.block = chunk.block;
   record.part = chunk.part;
@@ -92,11 +93,18 @@ store::JobChunkRecord JobsTest::Progress(const store::ClaimedJobChunk& chunk,
 
 store::JobRecordResult JobsTest::RecordJob(const base::Uuid& job,
                                            const std::vector<store::JobChunkRecord>& records) {
-  return store::RecordJobChunks(session, clock, job, records);
+  for (const store::JobChunkRecord& record : records) EXPECT_EQ(record.job_id, job);
+  return store::RecordJobChunks(session, clock, records);
 }
 
 store::JobRecorded JobsTest::RecordOne(const base::Uuid& job, const store::JobChunkRecord& record) {
   return RecordJob(job, {record}).chunks.at(0);
+}
+
+std::optional<domain::JobStatus> JobsTest::EndIn(const store::JobRecordResult& result) {
+  EXPECT_LE(result.ended.size(), 1U) << "it was a record of one job";
+  if (result.ended.empty()) return std::nullopt;
+  return result.ended.begin()->second;
 }
 
 std::optional<store::JobEndOutcome> JobsTest::End(const base::Uuid& job, domain::JobStatus status,

@@ -46,6 +46,8 @@ class JobsTest : public PipelineTest {
                                         std::int64_t price_mc = 0);
   store::JobRecordResult RecordJob(const base::Uuid& job,
                                    const std::vector<store::JobChunkRecord>& records);
+  // How the job of a record ended in it, if it did.
+  static std::optional<domain::JobStatus> EndIn(const store::JobRecordResult& result);
   // One record, of one chunk.
   store::JobRecorded RecordOne(const base::Uuid& job, const store::JobChunkRecord& record);
 

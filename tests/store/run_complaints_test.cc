@@ -47,7 +47,7 @@ TEST_F(RunComplaints, ACancelThatRacesTheLastPartWinsOrLosesWhole) {
     begin.arrive_and_wait();
     const auto recorded = RecordJob(run, {PartEnd(last, 2)});
     cancel.join();
-    const bool won = recorded.ended == JobStatus::kCompleted;
+    const bool won = EndIn(recorded) == JobStatus::kCompleted;
     completed += won ? 1 : 0;
     EXPECT_EQ(cancelled->status, won ? JobStatus::kCompleted : JobStatus::kCancelled);
     EXPECT_EQ(Job(run, "status"), won ? "2" : "4");
@@ -102,7 +102,7 @@ TEST_F(RunComplaints, AProducerAndAConsumerRace) {
     std::barrier begin(2);
     std::thread consumer([&] {
       begin.arrive_and_wait();
-      const auto result = store::RecordJobChunks(*other, clock, run, {consumed});
+      const auto result = store::RecordJobChunks(*other, clock, {consumed});
       EXPECT_EQ(result.chunks.at(0), store::JobRecorded::kRecorded);
     });
     begin.arrive_and_wait();
@@ -111,7 +111,7 @@ TEST_F(RunComplaints, AProducerAndAConsumerRace) {
   }
   const auto last = Claim();
   ASSERT_EQ(last.chunks.size(), 1U);
-  EXPECT_EQ(RecordJob(run, {PartEnd(Of(last, kConsumer), 2)}).ended, JobStatus::kCompleted);
+  EXPECT_EQ(EndIn(RecordJob(run, {PartEnd(Of(last, kConsumer), 2)})), JobStatus::kCompleted);
   EXPECT_EQ(Sql("select string_agg(n::text, ' ') from (select count(*) as n from job_part "
                 "group by block) b"),
             fmt::format("{0} {0} {0}", rounds + 1));

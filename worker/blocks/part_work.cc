@@ -65,7 +65,7 @@ class DedupeWork final : public PartWork {
       if (keys.back()) asked.push_back(*keys.back());
     });
     std::set<std::string> seen;
-    if (!asked.empty()) {
+    if (!asked.empty() && request.part > 0) {  // nothing is before the first one
       seen = store::ReadSeenKeys(session, request.job_id, request.block, asked);
     }
     PartOutput output;

@@ -34,6 +34,8 @@ struct PartOutput {
   int row_errors = 0;             // of them, rows that keep what they were and say why
   std::vector<std::string> keys;  // that `dedupe` has seen first in this part, 16 bytes each
   std::optional<store::JobMonitorRows> monitor;
+  // What the blocks behind it made of the only part.
+  std::vector<store::JobPassedPart> passed{};
 };
 
 // The output, or why the job fails.

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "domain/workflow/block_types.h"
 
 namespace vedette::worker {
 namespace {
@@ -13,6 +14,22 @@ bool HasFurtherParts(const store::JobSpec& job) {
   int parts = 0;
   for (const store::JobBlockSpec& block : job.blocks) parts += block.parts_total;
   return parts > 1;
+}
+
+bool SharesRecords(const store::JobSpec& job) {
+  // Its records lock what it found.
+  if (job.kind == domain::JobKind::kInvestigation) return false;
+  return std::all_of(job.blocks.begin(), job.blocks.end(), [](const auto& block) {
+    // The records of a block `monitor` lock its monitor.
+    return block.parts_total <= 1 && block.type != domain::kMonitorBlockName;
+  });
+}
+
+// Whether the type makes of rows nothing but rows, and of those before them no more than keys.
+bool MakesRowsOnly(const std::string& type) {
+  const domain::BlockType* found = domain::FindBlockType(type);
+  return found != nullptr && (found->work == domain::BlockWork::kRowFunction ||
+                              found->work == domain::BlockWork::kDedupe);
 }
 
 }  // namespace
@@ -73,11 +90,13 @@ BlockRunPtr BlockRuns::Make(const std::shared_ptr<const store::JobSpec>& spec, i
   auto run = std::make_shared<BlockRun>();
   run->job = spec;
   run->block = &*of_job;
+  run->shares_records = SharesRecords(*spec);
   if (auto work = BindPartWork(of_job->type, of_job->specs_json)) {
     if (auto* sentence = std::get_if<std::string>(&*work)) {
       run->fault = std::move(*sentence);
     } else {
       run->work = std::get<std::shared_ptr<const PartWork>>(std::move(*work));
+      run->next = MakeNext(spec, *of_job);
     }
     return run;
   }
@@ -90,6 +109,20 @@ BlockRunPtr BlockRuns::Make(const std::shared_ptr<const store::JobSpec>& spec, i
     run->runner = std::get<std::shared_ptr<RowRunner>>(std::move(bound));
   }
   return run;
+}
+
+BlockRunPtr BlockRuns::MakeNext(const std::shared_ptr<const store::JobSpec>& spec,
+                                const store::JobBlockSpec& block) const {
+  const store::JobBlockSpec* next = nullptr;
+  for (const store::JobBlockSpec& other : spec->blocks) {
+    if (other.input != block.block) continue;
+    if (next != nullptr) return nullptr;  // two consume it
+    next = &other;
+  }
+  if (next == nullptr || block.parts_total != 1 || next->parts_total != 1) return nullptr;
+  if (!MakesRowsOnly(next->type)) return nullptr;
+  BlockRunPtr run = Make(spec, next->block);
+  return run && run->work ? run : nullptr;
 }
 
 void BlockRuns::Trim() {

@@ -23,6 +23,13 @@ struct BlockRun {
   std::shared_ptr<RowRunner> runner;
   std::shared_ptr<const PartWork> work;  // of a block that works on whole parts
   std::string fault;
+  // The block that may be worked at once on what this one makes of its only part: it alone consumes
+  // this one, and it needs nothing but rows. Null where there is none.
+  std::shared_ptr<const BlockRun> next{};
+  // Whether the job's records may share a transaction with those of other jobs: no block has more
+  // than one part, so that the job has little to record, and nothing of it is locked but the job,
+  // its chunks and its account.
+  bool shares_records = false;
 };
 using BlockRunPtr = std::shared_ptr<const BlockRun>;
 
@@ -74,6 +81,8 @@ class BlockRuns {
   };
 
   BlockRunPtr Make(const std::shared_ptr<const store::JobSpec>& spec, int block) const;
+  BlockRunPtr MakeNext(const std::shared_ptr<const store::JobSpec>& spec,
+                       const store::JobBlockSpec& block) const;
 
   std::map<std::string, RowBlock*, std::less<>> blocks_;  // by type
   std::map<base::Uuid, Job> jobs_;

@@ -25,8 +25,15 @@ bool IsSingle(domain::JobKind kind) {
          kind == domain::JobKind::kVerifyAge;
 }
 
-bool HasOnePart(const store::JobSpec& job) {
-  return job.blocks.size() == 1 && job.blocks.front().parts_total == 1;
+// What a chunk weighs of the kJobRecordChunksMax that a record has: [jobs] record_chunks_max of one
+// job fill it. Those of jobs that share records weigh what they have rows, so that many lookups fit
+// into one, and no more large parts than of one job.
+std::size_t WeightOf(const config::JobsConfig& config, const HeldJobChunk& chunk) {
+  const auto chunks_max = static_cast<std::size_t>(config.record_chunks_max);
+  const std::size_t whole = (store::kJobRecordChunksMax + chunks_max - 1) / chunks_max;
+  if (!chunk.run->shares_records) return whole;
+  const auto rows = std::max(chunk.rows.size(), static_cast<std::size_t>(chunk.claimed.row_count));
+  return std::clamp<std::size_t>(rows, 1, whole);
 }
 
 work::BatcherOptions Options(const config::Config& config) {
@@ -34,8 +41,7 @@ work::BatcherOptions Options(const config::Config& config) {
   options.delayed = "parts of jobs could not be recorded yet";
   options.refused = "recording a part of a job failed";
   options.delay = config.jobs.record_delay_ms;
-  options.weight_max =
-      std::min(static_cast<std::size_t>(config.jobs.record_chunks_max), store::kJobRecordChunksMax);
+  options.weight_max = store::kJobRecordChunksMax;
   // Further ones would wait for a connection.
   options.batches_max = static_cast<std::size_t>(config.database.jobs_connections);
   options.backoff = kRetry;
@@ -62,18 +68,20 @@ JobRecorder::Batcher::Hooks JobRecorder::BatcherHooks() {
     std::vector<Draft> drafts;
     drafts.reserve(batch.size());
     for (const Item& item : batch) drafts.push_back(MakeDraft(item));
-    const base::Uuid job_id = batch.front().chunk->claimed.job_id;
-    return [drafts = std::move(drafts), job_id, clock = &clock_](store::Session& session) {
+    return [drafts = std::move(drafts), clock = &clock_](store::Session& session) {
       std::vector<store::JobChunkRecord> records;
       records.reserve(drafts.size());
       for (const Draft& draft : drafts) records.push_back(Complete(draft));
-      return store::RecordJobChunks(session, *clock, job_id, records);
+      return store::RecordJobChunks(session, *clock, records);
     };
   };
   hooks.written = [this](const std::vector<Item>& batch, const store::JobRecordResult& result,
                          bool /*again*/) { OnWritten(batch, result); };
   hooks.lost = [this](const Item& item, const work::Loss& loss) { OnLost(item, loss); };
-  hooks.group = [](const Item& item) { return item.chunk->claimed.job_id; };
+  hooks.weight = [this](const Item& item) { return WeightOf(config_.jobs, *item.chunk); };
+  hooks.group = [](const Item& item) {
+    return item.chunk->run->shares_records ? base::Uuid{} : item.chunk->claimed.job_id;
+  };
   hooks.take = Take;
   return hooks;
 }
@@ -84,6 +92,7 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
   draft.rows = item.rows;
   draft.made = chunk.made;
   store::JobChunkRecord& record = draft.record;
+  record.job_id = chunk.claimed.job_id;
   record.lease = chunk.lease();
   record.block = chunk.claimed.block;
   record.part = chunk.claimed.part;
@@ -123,6 +132,7 @@ store::JobChunkRecord JobRecorder::Complete(const Draft& draft) {
       end->made = draft.made->parts;
       end->keys = draft.made->keys;
       end->monitor = draft.made->monitor;
+      end->passed = draft.made->passed;
     } else {
       end->rows_json = WriteOutput(*draft.rows);
     }
@@ -185,8 +195,8 @@ void JobRecorder::NoteUnrecorded(HeldJobChunk& chunk) {
 
 void JobRecorder::Add(const JobChunkPtr& chunk) {
   if (chunk->Lost() || chunk->BeingRecorded()) return;  // OnItemWritten adds what came meanwhile
-  if (chunk->CanEnd() && HasOnePart(chunk->job())) {
-    batcher_.AddLater({chunk}, milliseconds(0));  // nothing comes that it could share a record with
+  if (chunk->CanEnd() && chunk->run->shares_records) {
+    batcher_.AddLater({chunk}, milliseconds(0));  // its job has no other that it could wait for
   } else if (chunk->CanEnd()) {
     batcher_.Add({chunk});
   } else if (chunk->unrecorded.any()) {
@@ -221,12 +231,13 @@ bool JobRecorder::Take(Item* item) {
 void JobRecorder::OnWritten(const std::vector<Item>& items, const store::JobRecordResult& result) {
   base::Assert(result.chunks.size() == items.size(), "Each chunk of a record has its outcome.");
   for (const store::Signal signal : result.raise) signals_.Raise(signal);
-  if (result.ended) {
-    const store::JobSpec& job = items.front().chunk->job();
-    metrics_.AddJobEnded(job.kind, *result.ended, result.recorded_at - job.created_at);
-  }
+  auto ended = result.ended;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
+    const store::JobSpec& job = item.chunk->job();
+    if (const auto end = ended.extract(job.job_id)) {
+      metrics_.AddJobEnded(job.kind, end.mapped(), result.recorded_at - job.created_at);
+    }
     item.chunk->Enter(HeldJobChunk::Recording::kNone);
     if (result.chunks[i] != store::JobRecorded::kDropped) {
       OnItemWritten(item);
@@ -247,6 +258,7 @@ void JobRecorder::OnItemWritten(const Item& item) {
   if (kind == domain::JobKind::kWorkflow) {
     metrics_.AddRunRecord(chunk->run->block->type, item.what == What::kEnd ? 1 : 0, rows_ok,
                           item.counts.errors);
+    if (chunk->made) ShowPassed(*chunk);
   }
   if (item.counts.charge_mc > 0) metrics_.AddJobCreditsCharged(kind, item.counts.charge_mc);
   if (item.what != What::kProgress) {
@@ -259,6 +271,17 @@ void JobRecorder::OnItemWritten(const Item& item) {
     Add(chunk);
   } else {
     hooks_.recorded(chunk);
+  }
+}
+
+// What the blocks behind the chunk's did, which had no chunks of their own.
+void JobRecorder::ShowPassed(const HeldJobChunk& chunk) {
+  const BlockRun* run = chunk.run.get();
+  for (const store::JobPassedPart& passed : chunk.made->passed) {
+    run = run->next.get();
+    const int rows_ok = passed.rows_done - passed.row_errors;
+    metrics_.AddJobRows(chunk.job().kind, rows_ok, passed.row_errors);
+    metrics_.AddRunRecord(run->block->type, 1, rows_ok, passed.row_errors);
   }
 }
 

@@ -22,7 +22,8 @@
 namespace vedette::worker {
 
 // Records what becomes of the rows of parts: gathers finished parts of one job and records them
-// together, one transaction for up to [jobs] record_chunks_max of them (work/batcher.h); rows of a
+// together, one transaction for up to [jobs] record_chunks_max of them (work/batcher.h); those of
+// jobs with little to record, lookups above all, share a transaction with other jobs'. Rows of a
 // part that goes on wait longer, so that what a crash repeats is little and a record rare. A record
 // that cannot be made now is tried again with backoff; a part that the database refuses fails its
 // job. Loop thread only; everything handed in must outlive this object.
@@ -94,6 +95,7 @@ class JobRecorder {
   void NoteUnrecorded(HeldJobChunk& chunk);
   void OnWritten(const std::vector<Item>& items, const store::JobRecordResult& result);
   void OnItemWritten(const Item& item);
+  void ShowPassed(const HeldJobChunk& chunk);
   void OnLost(const Item& item, const work::Loss& loss);
 
   store::Signals& signals_;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -18,9 +20,10 @@
 namespace vedette::worker {
 
 // Has held parts made as a whole, in the order in which they were claimed: [jobs] slots_transform
-// of them at once, on threads of the pool. Which organisation's are claimed is shared out before
-// (job_room.h). A part of a job that has ended is not begun; one that is under way is, at its end,
-// dropped by its lease, as nothing was charged for it.
+// of them at once, on threads of the pool. Parts of jobs whose records share a transaction are made
+// one after the other in one slot, and so come to be recorded together. Which organisation's are
+// claimed is shared out before (job_room.h). A part of a job that has ended is not begun; one that
+// is under way is, at its end, dropped by its lease, as nothing was charged for it.
 //
 // Loop thread only; everything handed in must outlive this object.
 class PartPump {
@@ -44,11 +47,15 @@ class PartPump {
   // Begins parts while there are slots.
   void Pump();
   // Begins this one at once, whatever else is under way.
-  void Start(const JobChunkPtr& chunk);
+  void Start(const JobChunkPtr& chunk) { StartTogether({chunk}); }
   // Tells the metrics how many parts are held. After one came or went.
   void ShowHeld();
 
  private:
+  // Takes the next parts for one slot. Empty: none waits.
+  std::vector<JobChunkPtr> TakeWaiting();
+  void StartTogether(const std::vector<JobChunkPtr>& chunks);
+  void OnFailed(const std::vector<JobChunkPtr>& chunks, const store::Failure& failure);
   void OnMade(const JobChunkPtr& chunk, std::variant<PartResult, store::Failure> result);
 
   base::EventLoop& loop_;
@@ -60,6 +67,8 @@ class PartPump {
   JobHoldings& holdings_;
   const Hooks hooks_;
   std::deque<JobChunkPtr> waiting_;
+  std::deque<JobChunkPtr> alone_;  // of a slot in which the database did not answer
+  std::size_t slots_used_ = 0;
   work::Live live_;
 };
 
