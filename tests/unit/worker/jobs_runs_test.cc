@@ -3,7 +3,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/json.h"
+#include "domain/workflow/bound_specs.h"
 #include "tests/unit/worker/held_job_chunks.h"
 #include "worker/jobs/block_runs.h"
 
@@ -89,6 +92,76 @@ TEST_F(BlockRunsTest, G11_JobsWithLargeParamsAreForgottenByTheirBytes) {
   runs.Trim();
   EXPECT_EQ(runs.Known()->size(), 4U);
   EXPECT_NE(runs.Known()->Find(Id(6)), nullptr);
+}
+
+// A run whose blocks follow each other as `types` says, the first one a source of `parts` parts.
+class FollowingBlocks : public BlockRunsTest {
+ public:
+  static std::shared_ptr<store::JobSpec> Chain(const std::vector<std::string>& types,
+                                               int parts = 1) {
+    auto job = std::make_shared<store::JobSpec>();
+    job->job_id = Id(1);
+    job->kind = domain::JobKind::kWorkflow;
+    domain::BoundSpecs bound;
+    bound.input = {"n"};
+    for (const std::string& type : types) {
+      store::JobBlockSpec& of = job->blocks.emplace_back();
+      of.block = static_cast<int>(job->blocks.size()) - 1;
+      if (of.block > 0) of.input = of.block - 1;
+      of.type = type;
+      of.parts_total = parts;
+      bound.specs = base::Json::object();
+      if (type == "select_columns") {
+        bound.specs["columns"] = base::Json::array({base::Json{{"name", "n"}}});
+      } else if (type == "dedupe") {
+        bound.specs["columns"] = base::Json::array();
+      }
+      of.specs_json = domain::BoundSpecsJson(bound);
+    }
+    return job;
+  }
+  BlockRunPtr Bind(const std::shared_ptr<store::JobSpec>& job, int of_block) {
+    store::ClaimedJobChunk chunk = Chunk(1);
+    chunk.block = of_block;
+    return runs.Bind(chunk, {{Id(1), job}});
+  }
+};
+
+TEST_F(FollowingBlocks, TheOnlyPartIsPassedOnAsFarAsBlocksNeedNothingButRows) {
+  const auto run = Bind(Chain({"webhook", "dedupe", "select_columns", "counting"}), 1);
+  ASSERT_NE(run, nullptr);
+  ASSERT_NE(run->next, nullptr);
+  EXPECT_EQ(run->next->block->type, "select_columns");
+  EXPECT_EQ(run->next->next, nullptr) << "a block that asks somebody gets a chunk";
+  EXPECT_TRUE(run->shares_records);
+}
+
+TEST_F(FollowingBlocks, NotWhereThereAreMoreParts) {
+  const auto run = Bind(Chain({"webhook", "dedupe", "select_columns"}, 2), 1);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->next, nullptr);
+  EXPECT_FALSE(run->shares_records);
+}
+
+TEST_F(FollowingBlocks, NotWhereTwoConsumeIt) {
+  auto job = Chain({"webhook", "dedupe", "select_columns", "select_columns"});
+  job->blocks[3].input = 1;
+  const auto run = Bind(job, 1);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->next, nullptr);
+}
+
+TEST_F(FollowingBlocks, RunsWithMonitorsAndInvestigationsAreRecordedByThemselves) {
+  auto job = Chain({"webhook", "select_columns", "monitor"});
+  const auto run = Bind(job, 1);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->next, nullptr);
+  EXPECT_FALSE(run->shares_records);
+  auto investigation = std::make_shared<store::JobSpec>(*Job(2, 1).at(Id(2)));
+  investigation->kind = domain::JobKind::kInvestigation;
+  const auto look = runs.Bind(Chunk(2), {{Id(2), investigation}});
+  ASSERT_NE(look, nullptr);
+  EXPECT_FALSE(look->shares_records);
 }
 
 }  // namespace
