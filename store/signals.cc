@@ -27,6 +27,9 @@ constexpr std::array<const char*, kSignals> kChannels = {
     "vedette_due", "vedette_chunk", "vedette_delivery", "vedette_job_chunk", "vedette_job"};
 // Further notifications on a channel wait this long (design 4: coalesced over 20 ms).
 constexpr std::chrono::milliseconds kCoalesce{20};
+// Between two times that this process's own listener is told: a job that a client waits for is
+// started, worked and answered in a few of these.
+constexpr std::chrono::milliseconds kCoalesceHere{2};
 // How often a quiet connection is tried, so that a dead one is noticed.
 constexpr std::chrono::milliseconds kIdleCheck{10000};
 
@@ -55,6 +58,9 @@ struct Signals::Impl {
   // How often since the last notification.
   std::array<std::atomic<int>, kSignals> raised{};
   std::array<std::chrono::nanoseconds, kSignals> sent_at{};
+  // When this process's own listener was told last, since boot; and whether it is to be told again.
+  std::array<std::atomic<std::chrono::nanoseconds>, kSignals> told_at{};
+  std::array<std::atomic<bool>, kSignals> untold{};
   std::atomic<bool> stopping{false};
   int wake_fd = -1;
   std::thread thread{};
@@ -67,6 +73,32 @@ struct Signals::Impl {
   void Tell(std::size_t i) {
     const std::lock_guard lock(mutex);
     if (telling == Telling::kOn && handlers[i]) handlers[i]();
+  }
+
+  // Of several callers at once, one may tell.
+  bool MayTell(std::size_t i) {
+    const auto now = clock.SinceBoot();
+    auto last = told_at[i].load();
+    return (last.count() == 0 || now >= last + kCoalesceHere) &&
+           told_at[i].compare_exchange_strong(last, now);
+  }
+
+  // Tells what could not be told at once; how long until something further may be.
+  std::chrono::milliseconds TellUntold() {
+    std::chrono::milliseconds wait = kIdleCheck;
+    for (std::size_t i = 0; i < kSignals; ++i) {
+      if (!untold[i]) continue;
+      const auto due = told_at[i].load() + kCoalesceHere;
+      const auto now = clock.SinceBoot();
+      if (now < due) {
+        wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(due - now));
+        continue;
+      }
+      told_at[i] = now;
+      untold[i] = false;
+      Tell(i);
+    }
+    return wait;
   }
 
   void Set(Telling next) {
@@ -103,7 +135,7 @@ struct Signals::Impl {
       Tell(i);  // something may have been missed
     }
     while (!stopping) {
-      const auto wait = SendRaised(connection);
+      const auto wait = std::min(TellUntold(), SendRaised(connection));
       // Another's notification may have come with an answer: the socket will not tell again.
       connection.get_notifs();
       const bool quiet = !Wait(connection.sock(), wait);
@@ -132,7 +164,6 @@ struct Signals::Impl {
         raised[i] += times;
         throw;
       }
-      if (times > 1) Tell(i);  // the first one was told as it was raised
     }
     return wait;
   }
@@ -179,9 +210,13 @@ void Signals::Stop() {
 
 void Signals::Raise(Signal signal) {
   const auto i = static_cast<std::size_t>(signal);
-  if (impl_->raised[i].fetch_add(1) > 0) return;
-  impl_->Tell(i);
-  impl_->Wake();
+  bool wakes = impl_->raised[i].fetch_add(1) == 0;
+  if (impl_->MayTell(i)) {
+    impl_->Tell(i);
+  } else {
+    wakes = !impl_->untold[i].exchange(true) || wakes;
+  }
+  if (wakes) impl_->Wake();
 }
 
 }  // namespace vedette::store

@@ -22,8 +22,8 @@ enum class Signal {
 // LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener
 // polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms
 // (the first at once): inside a COMMIT they serialise all committers. The raiser's own process does
-// not wait for the database: its listener is told by Raise itself, and once more behind the
-// notification where more was raised before that went out.
+// not wait for the database: its listener is told by Raise itself, or within 2 ms where it was told
+// less than that ago, and before others are told the same.
 class Signals {
  public:
   Signals(const config::DatabaseConfig& config, const base::Clock& clock, metrics::Metrics& metrics,

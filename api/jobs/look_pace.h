@@ -6,9 +6,10 @@
 namespace vedette::api {
 
 // When the next look for ended jobs may begin. Looks take at most a tenth of one connection's time:
-// a look that took long, because many jobs are asked about or the pool is busy, is followed by a
-// longer gap. Between two beginnings there are kGapMin to kGapMax. Pure: the caller hands in the
-// time, since boot. One thread.
+// a look for which the database took long, because many jobs are asked about or it is busy, is
+// followed by a longer gap. What a look waits for a connection does not count: it takes nobody's
+// time. Between two beginnings there are kGapMin to kGapMax. Pure: the caller hands in the time,
+// since boot. One thread.
 //
 //   a look: |--took--|
 //           |--------------gap: 10 x took--------------|--took--|
@@ -21,9 +22,9 @@ class LookPace {
   static constexpr std::chrono::milliseconds kGapMax{20};
 
   void Began(Nanoseconds now) { began_ = now; }
-  // The answer to the look that began last.
-  void Ended(Nanoseconds now) {
-    gap_ = std::clamp<Nanoseconds>(kTimesTook * (now - began_), kGapMin, kGapMax);
+  // The answer to the look that began last, for which the database took so long.
+  void Ended(Nanoseconds took) {
+    gap_ = std::clamp<Nanoseconds>(kTimesTook * took, kGapMin, kGapMax);
   }
   // The first time from `wanted` on at which a look may begin.
   Nanoseconds From(Nanoseconds wanted) const { return std::max(wanted, began_ + gap_); }

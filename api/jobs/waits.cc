@@ -56,13 +56,17 @@ Waits::Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
             {.begin = [this]() -> work::Step<Ended>::Job {
                if (table_.empty()) return nullptr;
                pace_.Began(clock_.SinceBoot());
-               return [jobs = table_.Jobs()](store::Session& session) {
-                 return store::ReadEndedJobs(session, jobs);
+               return [jobs = table_.Jobs(), clock = &clock_](store::Session& session) {
+                 const nanoseconds began = clock->SinceBoot();
+                 Ended ended{store::ReadEndedJobs(session, jobs)};
+                 ended.took = clock->SinceBoot() - began;
+                 return ended;
                };
              },
              .finish = [this](Ended ended) -> work::Step<Ended>::Then {
-               pace_.Ended(clock_.SinceBoot());
-               for (const WaitTable::Id id : table_.TakeEnded(ended)) End(id, WaitEnd::kEnded);
+               pace_.Ended(ended.took);
+               const auto ids = table_.TakeEnded(ended.jobs);
+               for (const WaitTable::Id id : ids) End(id, WaitEnd::kEnded);
                StartTimer();
                return work::kAtPoll;
              }}) {}

@@ -89,7 +89,10 @@ class Waits {
     Wait wait;
     std::shared_ptr<rest::Answer> answer;
   };
-  using Ended = std::vector<base::Uuid>;
+  struct Ended {
+    std::vector<base::Uuid> jobs;
+    std::chrono::nanoseconds took{};  // of the look's statement
+  };
 
   void Add(WaitTable::Id id, bool is_gone);
   void LookIn(std::chrono::milliseconds wait);

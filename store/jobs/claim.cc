@@ -27,19 +27,17 @@ void LoadSpecs(Transaction& tx, const std::function<bool(const base::Uuid&)>& kn
   const std::vector<base::Uuid> ids(wanted.begin(), wanted.end());
   std::map<base::Uuid, std::shared_ptr<JobSpec>> specs;
   for (const auto& row : tx.Exec("job_specs", ids)) {
-    auto spec = std::make_shared<JobSpec>();
-    Columns(row).Into(&spec->job_id, &spec->org_id, &spec->team_id, &spec->kind, &spec->part_rows,
-                      &spec->waited, &spec->params_json, &spec->upload_id, &spec->created_at,
-                      &spec->deadline_at);
-    specs.emplace(spec->job_id, std::move(spec));
-  }
-  for (const auto& row : tx.Exec("job_block_specs", ids)) {
-    base::Uuid job_id;
+    JobSpec job;
+    std::optional<std::string> params_json;
     JobBlockSpec block;
-    Columns(row).Into(&job_id, &block.block, &block.type, &block.specs_json, &block.input,
-                      &block.lane, &block.price_mc, &block.parts_total, &block.after_drop,
-                      &block.columns);
-    specs.at(job_id)->blocks.push_back(std::move(block));
+    Columns(row).Into(&job.job_id, &job.org_id, &job.team_id, &job.kind, &job.part_rows,
+                      &job.waited, &params_json, &job.upload_id, &job.created_at, &job.deadline_at,
+                      &block.block, &block.type, &block.specs_json, &block.input, &block.lane,
+                      &block.price_mc, &block.parts_total, &block.after_drop, &block.columns);
+    auto& spec = specs[job.job_id];
+    if (!spec) spec = std::make_shared<JobSpec>(std::move(job));
+    if (params_json) spec->params_json = std::move(*params_json);
+    spec->blocks.push_back(std::move(block));
   }
   claim->specs.insert(specs.begin(), specs.end());
 }
@@ -63,12 +61,6 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
     chunk.rows_json = std::move(rows_json);
     chunk.row_count = row_count;
   }
-}
-
-void MarkStarted(Transaction& tx, const JobClaim& claim) {
-  Rows<base::Uuid, int> begun;
-  for (const ClaimedJobChunk& chunk : claim.chunks) begun.Add(chunk.job_id, chunk.block);
-  tx.Exec("job_started", begun);
 }
 
 }  // namespace
@@ -110,7 +102,6 @@ JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
           claim.chunks.push_back(ReadChunk(row, token, &claim.now));
         }
         if (claim.chunks.empty()) return claim;
-        MarkStarted(tx, claim);
         LoadSpecs(tx, known, &claim);
         LoadRows(tx, &claim);
         return claim;

@@ -130,6 +130,27 @@ left join lateral (
   join job j on j.id = c.job_id) first on true
 order by w.lane, w.org_id, r.rank
 
+-- fragment: job_begun
+-- The jobs and blocks of `begun` run from now on. What somebody else has locked is left to its next claim or record.
+queued as (
+  select j.id from job j
+  where j.id in (select job_id from begun) and j.status = :job_queued
+  order by j.id
+  for no key update of j skip locked
+), started as (
+  update job j set status = :job_running, started_at = greatest(now(), j.created_at) from queued q where j.id = q.id
+), pending as (
+  select b.job_id, b.block
+  from (select distinct job_id, block from begun) u
+  join job_block b on b.job_id = u.job_id and b.block = u.block and b.status = :block_pending
+  order by b.job_id, b.block
+  for no key update of b skip locked
+), blocks_started as (
+  update job_block b set status = :block_running, started_at = now(), updated_at = now()
+  from pending p
+  where b.job_id = p.job_id and b.block = p.block
+)
+
 -- name: job_claim
 -- $1 lanes, $2 organisations, $3 the highest rank, $4 chunks of each; $5 token, $6 lease in ms
 with due as materialized (
@@ -143,41 +164,28 @@ with due as materialized (
     limit s.chunks_max
     for update skip locked
   ) c
-)
-update job_chunk c
-set available_at = now() + $6 * interval '1 millisecond', lease_token = $5, claims = c.claims + 1
-from due d
-where c.id = d.id
-returning c.id, c.job_id, c.org_id, c.lane, c.rank, c.block, c.part, c.claims, c.progress, c.due_at, c.done, c.suspect,
-          now()
+), claimed as (
+  update job_chunk c
+  set available_at = now() + $6 * interval '1 millisecond', lease_token = $5, claims = c.claims + 1
+  from due d
+  where c.id = d.id
+  returning c.id, c.job_id, c.org_id, c.lane, c.rank, c.block, c.part, c.claims, c.progress, c.due_at, c.done, c.suspect
+), begun as (select job_id, block from claimed), :job_begun
+select id, job_id, org_id, lane, rank, block, part, claims, progress, due_at, done, suspect, now() from claimed
 
 -- name: job_started
--- Jobs and blocks ($1, $2) of claimed chunks. What somebody else has locked is left to its next claim or record.
-with queued as (
-  select id from job where id = any($1::uuid[]) and status = :job_queued order by id for no key update skip locked
-), started as (
-  update job j set status = :job_running, started_at = greatest(now(), j.created_at) from queued q where j.id = q.id
-), pending as (
-  select b.job_id, b.block
-  from (select distinct job_id, block from unnest($1::uuid[], $2::smallint[]) as d(job_id, block)) u
-  join job_block b on b.job_id = u.job_id and b.block = u.block and b.status = :block_pending
-  order by b.job_id, b.block
-  for no key update of b skip locked
-)
-update job_block b set status = :block_running, started_at = now(), updated_at = now()
-from pending p
-where b.job_id = p.job_id and b.block = p.block
+-- Jobs and blocks ($1, $2) of which no claim could say it.
+with begun as (select d.job_id, d.block from unnest($1::uuid[], $2::smallint[]) as d(job_id, block)), :job_begun
+select from begun where false
 
 -- name: job_specs
-select id, org_id, team_id, kind, part_rows, waited, params, upload_id, created_at, deadline_at
-from job
-where id = any($1::uuid[])
-
--- name: job_block_specs
-select job_id, block, type, specs, input, lane, price_mc, parts_total, after_drop, columns
-from job_block
-where job_id = any($1::uuid[])
-order by job_id, block
+-- A row a block. Params can be large: the first block's row has them.
+select j.id, j.org_id, j.team_id, j.kind, j.part_rows, j.waited, case when b.block = 0 then j.params end, j.upload_id,
+       j.created_at, j.deadline_at, b.block, b.type, b.specs, b.input, b.lane, b.price_mc, b.parts_total, b.after_drop, b.columns
+from job j
+join job_block b on b.job_id = j.id
+where j.id = any($1::uuid[])
+order by j.id, b.block
 
 -- name: job_parts_of
 -- The rows that the chunks (jobs $1, blocks $2, parts $3) work on; n counts them from 1. None for a source.
