@@ -22,7 +22,7 @@ class LookPace {
   static constexpr std::chrono::milliseconds kGapMax{20};
 
   void Began(Nanoseconds now) { began_ = now; }
-  // The answer to the look that began last, for which the database took so long.
+  // The answer to the look that began last; what the database took for it.
   void Ended(Nanoseconds took) {
     gap_ = std::clamp<Nanoseconds>(kTimesTook * took, kGapMin, kGapMax);
   }
