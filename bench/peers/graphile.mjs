@@ -5,6 +5,7 @@
 //   lookups N    adds N jobs one at a time, by 16 connections, to a worker that runs; each writes its result as a row
 //   rows N K     adds N / K jobs in batches and runs a worker until all are done; each writes K rows as its result
 //   flow N K     the same with jobs that carry K rows of 200 bytes: each keeps nine tenths, adds columns, writes them
+//   leads N K    the same with jobs that carry K leads, as bench/jobs' runs do: each keeps all, adds columns, writes them
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { makeWorkerUtils, run, Logger } from "graphile-worker";
@@ -60,6 +61,16 @@ async function working(jobs, add) {
   return {};
 }
 
+async function carrying(n, each, row) {
+  const jobs = Math.floor(n / each);
+  const job = (at) => ({ identifier: "carried", payload: { rows: Array.from({ length: each }, (_, i) => row(at * each + i)) } });
+  const batch = Math.max(1, Math.min(BATCH, Math.floor(ROWS_OF_BATCH / each)));
+  return working(jobs, async () => {
+    for (let at = 0; at < jobs; at += batch)
+      await utils.addJobs(Array.from({ length: Math.min(batch, jobs - at) }, (_, i) => job(at + i)));
+  });
+}
+
 const commands = {
   async enqueue(n) {
     const jobs = Array.from({ length: BATCH }, (_, i) => ({ identifier: "noop", payload: { row: i } }));
@@ -89,14 +100,10 @@ const commands = {
     });
   },
   async flow(n, each) {
-    const jobs = Math.floor(n / each);
-    const row = (at) => ({ n: `${at}`, last: `${at % 10}`, name: `Company ${at} Limited`, note: "x".repeat(150) });
-    const job = (at) => ({ identifier: "carried", payload: { rows: Array.from({ length: each }, (_, i) => row(at * each + i)) } });
-    const batch = Math.max(1, Math.min(BATCH, Math.floor(ROWS_OF_BATCH / each)));
-    return working(jobs, async () => {
-      for (let at = 0; at < jobs; at += batch)
-        await utils.addJobs(Array.from({ length: Math.min(batch, jobs - at) }, (_, i) => job(at + i)));
-    });
+    return carrying(n, each, (at) => ({ n: `${at}`, last: `${at % 10}`, name: `Company ${at} Limited`, note: "x".repeat(150) }));
+  },
+  async leads(n, each) {
+    return carrying(n, each, (at) => ({ name: `Person ${at}`, domain: `company${at % 1000}.example` }));
   },
   async latency(n) {
     // For the start of one job, what suits latency: no local queue.
