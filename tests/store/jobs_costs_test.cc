@@ -25,17 +25,6 @@ class JobsCosts : public JobsTest {
   }
   // Transactions that wrote something, this one included.
   std::int64_t Transactions() { return std::stoll(Sql("select txid_current()")); }
-  // How many statements with a name ran.
-  double AllStatements() {
-    double all = 0;
-    const std::string text = metrics.Expose();
-    const std::string series = "\nvedette_db_query_seconds_count{";
-    for (auto at = text.find(series); at != std::string::npos; at = text.find(series, at + 1)) {
-      all += std::stod(text.substr(text.find('}', at) + 1));
-    }
-    EXPECT_GT(all, 0) << "no statement is counted";
-    return all;
-  }
   // How often the series' statement ran. A series that is not there is a failure.
   double Statements(const std::string& query) {
     const std::string text = metrics.Expose();
@@ -109,9 +98,9 @@ TEST_F(JobsCosts, ALookupTakesEightStatements) {
     RecordOne(job, PartEnd(Claim().chunks.at(0), 1, 1, 1000));
   };
   lookup();
-  const double before = AllStatements();
+  const double before = StatementsSoFar();
   for (int i = 0; i < 10; ++i) lookup();
-  EXPECT_EQ((AllStatements() - before) / 10, 8)
+  EXPECT_EQ((StatementsSoFar() - before) / 10, 8)
       << "a start one, a walk, a claim two, a record four";
 }
 

@@ -112,6 +112,17 @@ std::optional<store::JobEndOutcome> JobsTest::End(const base::Uuid& job, domain:
   return store::EndJob(session, clock, {}, job, {status, reason, {}});
 }
 
+double JobsTest::StatementsSoFar() {
+  double all = 0;
+  const std::string text = metrics.Expose();
+  const std::string series = "\nvedette_db_query_seconds_count{";
+  for (auto at = text.find(series); at != std::string::npos; at = text.find(series, at + 1)) {
+    all += std::stod(text.substr(text.find('}', at) + 1));
+  }
+  EXPECT_GT(all, 0) << "no statement is counted";
+  return all;
+}
+
 std::string JobsTest::Job(const base::Uuid& job, const std::string& column) {
   return Sql(fmt::format("select {} from job where id = '{}'", column, job.ToString()));
 }

@@ -61,6 +61,9 @@ class JobsTest : public PipelineTest {
   // G4: of every organisation and of every job; an ended job holds nothing.
   void ExpectJobMoneyAddsUp();
 
+  // How many statements with a name this test's sessions have run.
+  double StatementsSoFar();
+
   // A session of another process; with [testing] where it is given.
   std::unique_ptr<store::Session> OtherSession(const config::TestingConfig* testing = nullptr);
 

@@ -35,16 +35,6 @@ class JobsTogether : public JobsTest {
     for (int i = 0; i < n; ++i) jobs.push_back(Start(Lookup(1, 1000)));
     return jobs;
   }
-  // How many statements with a name this test's sessions have run.
-  double Statements() {
-    double all = 0;
-    const std::string text = metrics.Expose();
-    const std::string series = "\nvedette_db_query_seconds_count{";
-    for (auto at = text.find(series); at != std::string::npos; at = text.find(series, at + 1)) {
-      all += std::stod(text.substr(text.find('}', at) + 1));
-    }
-    return all;
-  }
 };
 
 TEST_F(JobsTogether, EachJobEndsItsOwnWayAndPaysItsOwn) {
@@ -132,10 +122,10 @@ TEST_F(JobsTogether, ManyLookupsTakeTheStatementsOfOne) {
     const auto jobs = StartLookups(n);
     std::vector<store::JobChunkRecord> records;
     for (const auto& chunk : ClaimOf(jobs)) records.push_back(PartEnd(chunk, 1, 1, 1000));
-    const double before = Statements();
+    const double before = StatementsSoFar();
     const auto result = store::RecordJobChunks(session, clock, records);
     EXPECT_EQ(result.ended.size(), static_cast<std::size_t>(n));
-    return Statements() - before;
+    return StatementsSoFar() - before;
   };
   EXPECT_EQ(cost_of(1), 4);
   EXPECT_EQ(cost_of(20), 4);
