@@ -84,7 +84,10 @@ void GravatarProvider::Start(LookupRequest request, std::function<void(LookupAns
   question.url = GravatarUrl(config_.url, request.address);
   question.timeout = std::min(request.timeout, config_.timeout_ms);
   question.may_call = std::move(request.may_call);
-  getter_.Get(std::move(question), [done = std::move(done)](GetAnswer answer) {
+  const auto given = question.timeout;
+  const auto limit = config_.timeout_ms;
+  getter_.Get(std::move(question), [given, limit, done = std::move(done)](GetAnswer raw) {
+    auto answer = JudgedByTime(std::move(raw), given, limit);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) return done(std::move(*failure));
     const auto& response = std::get<net::HttpResponse>(answer);
     if (response.status == 404) return done(Nothing{});

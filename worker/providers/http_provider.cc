@@ -57,8 +57,10 @@ void HttpProvider::Impl::Ask(LookupRequest request, LookupTurns::Done done) {
   question.timeout = request.timeout;
   question.room_wait_max = request.timeout;
   const Lookup lookup = request.lookup;
+  const auto given = request.timeout;
   question.body = [request = std::move(request)] { return LookupBody(request); };
-  caller.Ask(std::move(question), [this, lookup, done = std::move(done)](ServiceAnswer answer) {
+  caller.Ask(std::move(question), [this, lookup, given, done = std::move(done)](ServiceAnswer raw) {
+    auto answer = JudgedByTime(std::move(raw), given, config.timeout_ms);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) return done(std::move(*failure));
     done(Read(lookup, std::get<net::HttpResponse>(answer).body));
   });

@@ -205,7 +205,9 @@ void LlmProvider::Impl::AskModel(const SearchPtr& search) {
     return PointersRequestBody(asked, WhatToPointTo(search->request.lookup), search->subject,
                                search->pages);
   };
-  caller.Ask(std::move(question), [this, search](ServiceAnswer answer) {
+  const auto given = question.timeout;
+  caller.Ask(std::move(question), [this, search, given](ServiceAnswer raw) {
+    auto answer = JudgedByTime(std::move(raw), given, model.timeout_ms);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) {
       return search->done(std::move(*failure));
     }

@@ -54,6 +54,22 @@ struct LookupRequest {
 // The class of the failure of a question whose turn came when may_call said no: nobody was asked.
 inline constexpr std::string_view kLookupUnheld = "unheld";
 
+// The class of the failure of a call for which its lookup had less time left than the provider may
+// take by its settings: it says nothing about the provider.
+inline constexpr std::string_view kLookupOutOfTime = "out_of_time";
+
+// What a provider that may take `limit` answered to a call that had `given`: with that class in
+// place of "timeout" where it had less.
+template <typename Answer>
+Answer JudgedByTime(Answer answer, std::chrono::milliseconds given,
+                    std::chrono::milliseconds limit) {
+  auto* failure = std::get_if<domain::Failure>(&answer);
+  if (failure != nullptr && failure->error_class == "timeout" && given < limit) {
+    failure->error_class = kLookupOutOfTime;
+  }
+  return answer;
+}
+
 // The provider looked and found nothing: the next one is asked.
 struct Nothing {};
 

@@ -134,7 +134,8 @@ void RecipeProvider::Impl::AskAgain(CallId id, milliseconds wait) {
 
 void RecipeProvider::Impl::Finish(CallId id, LookupAnswer answer) {
   auto node = calls.extract(id);
-  node.mapped().done(std::move(answer));
+  const Call& call = node.mapped();
+  call.done(JudgedByTime(std::move(answer), call.request.timeout, recipe.request.timeout));
 }
 
 RecipeProvider::RecipeProvider(base::EventLoop& loop, net::HttpClient& client,

@@ -111,7 +111,8 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
           // The provider has ended: its callbacks are dropped.
           if (self->parts_.expired()) return;
           if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-            return self->done_(*failure);
+            return self->done_(
+                JudgedByTime(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
           }
           ((*self).*then)(*std::get<std::shared_ptr<const pages::Reading>>(fetched));
         });

@@ -97,6 +97,15 @@ TEST_F(FindEmail, WhatThisProcessLacksIsNoFaultOfTheProvider) {
   EXPECT_EQ(asked_["a"].size(), 8U);
 }
 
+// Five clients that wait for a second each, of a provider that takes two.
+TEST_F(FindEmail, G10WhoeverWaitsForTooShortATimeHasNoProviderLeftOutForOthers) {
+  Add("a", std::deque<LookupAnswer>(12, Failed("out_of_time", false)));
+  Add("b", {});
+  const auto runner = Bind(Request());
+  for (int n = 0; n < 7; ++n) Run(*runner, Row(kAnn));
+  EXPECT_EQ(asked_["a"].size(), 7U);
+}
+
 TEST_F(FindEmail, ALeadWithItsAddressAndACopyCostNothingAndAskNobody) {
   Add("a", {});
   domain::FindRequest request = Request();
