@@ -70,6 +70,8 @@ struct Api::Impl {
   rest::KnownKeys known_keys{kKnownKeysMax};
   KeyWaits key_waits;
   UploadSlots upload_slots;
+  store::JobStarts job_starts;
+  KnownDefinitions definitions;
   base::ByteBudget held_bytes;
   Parts parts;
 
@@ -77,6 +79,7 @@ struct Api::Impl {
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
        const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
       : port{"api", "other", {}, clock, metrics, log},
+        job_starts(clock, {config.jobs.open_per_org_max, config.workflows.runs_active_per_org_max}),
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,
               pool,
@@ -94,6 +97,8 @@ struct Api::Impl {
               key_waits,
               outgoing.search,
               upload_slots,
+              job_starts,
+              definitions,
               held_bytes} {}
 
   // One request that shows a credential, on its way through the pool.

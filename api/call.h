@@ -15,6 +15,7 @@
 #include "api/oauth/key_waits.h"
 #include "api/provider_keys.h"
 #include "api/search/search_parts.h"
+#include "api/workflows/known_definitions.h"
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -29,6 +30,7 @@
 #include "rest/list_stream.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"
+#include "store/jobs/job_starts.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -53,6 +55,8 @@ struct Parts {
   KeyWaits& key_waits;
   SearchParts search;
   UploadSlots& upload_slots;
+  store::JobStarts& job_starts;
+  KnownDefinitions& definitions;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().
   base::ByteBudget& held_bytes;
 };

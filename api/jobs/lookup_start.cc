@@ -73,8 +73,7 @@ rest::Handled Repeated(Call& call, Answering answering, const store::StartOutcom
 // Starts the job, and wakes a worker where it is new.
 store::StartOutcome Start(const Call& call, const store::NewJob& job) {
   const Parts& parts = call.parts;
-  auto outcome =
-      store::StartJob(call.session, parts.clock, job, {parts.config.jobs.open_per_org_max});
+  auto outcome = parts.job_starts.Start(call.session, job);
   const auto* started = std::get_if<store::JobStarted>(&outcome);
   if (started != nullptr && !started->already_started) {
     parts.signals.Raise(store::Signal::kJobChunk);

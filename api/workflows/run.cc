@@ -274,7 +274,7 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::Workflow& workflow
   rest::Problems problems;
   JudgeQuery(call, &problems);
   const RunBody body = ReadRunBody(std::get<rest::JsonBody>(json), &problems);
-  Definition definition = domain::ReadStoredDefinition(workflow.definition_json);
+  Definition definition = *call.parts.definitions.Read(workflow.definition_json);
   auto faults = OverrideSpecs(body.specs_override, DefinitionRulesOf(call.parts), &definition);
   const int part_rows = PartRowsNow(call, definition);
   const Json& specs = definition.blocks.front().specs;
@@ -342,9 +342,7 @@ rest::Handled RunWorkflow(Call& call) {
   store::NewJob job =
       JobOf(call, workflow, definition, part_rows, std::get<Source>(std::move(source)));
   job.idempotency = idempotency;
-  const auto outcome = store::StartJob(call.session, call.parts.clock, job,
-                                       {call.parts.config.jobs.open_per_org_max,
-                                        call.parts.config.workflows.runs_active_per_org_max});
+  const auto outcome = call.parts.job_starts.Start(call.session, job);
   Announce(call, outcome);
   return ReplyTo(call, workflow.id, outcome);
 }

@@ -213,10 +213,26 @@ ValidationFault FaultAt(const Json& loc, SpecFault fault) {
 
 }  // namespace
 
+namespace {
+
+// Parsed once: every run and every block of it is judged by it.
+const Json& SpecsSchemaOf(const BlockType& type) {
+  static const std::map<std::string_view, Json> schemas = [] {
+    std::map<std::string_view, Json> by_name;
+    for (const BlockType* one : BlockTypes()) {
+      by_name.emplace(one->name, base::ParseJsonOrThrow(one->specs_schema));
+    }
+    return by_name;
+  }();
+  return schemas.at(type.name);
+}
+
+}  // namespace
+
 ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* specs,
                                  const DefinitionRules& rules) {
   ValidationFaults faults;
-  ApplySchema(base::ParseJsonOrThrow(type.specs_schema), loc, specs, &faults);
+  ApplySchema(SpecsSchemaOf(type), loc, specs, &faults);
   if (!faults.empty()) return faults;
   if (type.judge != nullptr) {
     if (auto fault = type.judge(*specs)) faults.push_back(FaultAt(loc, std::move(*fault)));
@@ -240,9 +256,10 @@ namespace {
 std::variant<Definition, ValidationFaults> Read(const Json& given, const Json& loc,
                                                 const DefinitionRules& rules,
                                                 std::size_t bytes_max) {
+  static const Json schema = base::ParseJsonOrThrow(kSchema);
   ValidationFaults faults;
   Json whole = given;
-  ApplySchema(base::ParseJsonOrThrow(kSchema), loc, &whole, &faults);
+  ApplySchema(schema, loc, &whole, &faults);
   const std::size_t bytes = BytesOf(given);
   if (bytes > bytes_max) {
     faults.push_back(

@@ -87,12 +87,6 @@ Endpoints EnsureEndpoints(Transaction& tx, const base::Clock& clock, const NewJo
   return endpoints;
 }
 
-// The blocks of a job as job_inserted takes them.
-using Text = std::optional<std::string>;
-using BlockRows =
-    Rows<int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool, Text,
-         std::optional<std::int64_t>, int, int, int, bool, Text, std::optional<base::Uuid>>;
-
 // How many chunks the job begins with.
 int Beginning(const NewJob& job) {
   int chunks = 0;
@@ -100,51 +94,59 @@ int Beginning(const NewJob& job) {
   return chunks;
 }
 
-BlockRows RowsOf(const NewJob& job, const Endpoints& endpoints) {
-  BlockRows rows;
-  int number = 0;
-  for (const NewJobBlock& block : job.blocks) {
-    Text columns;
-    if (block.columns) columns = Param(*block.columns).text();
-    const bool made = number == 0 && !job.parts.empty();
-    rows.Add(number, block.type, block.specs_json, block.input, block.lane, block.price_mc,
-             block.after_drop, columns, block.rows_total, block.parts_total, block.part_window,
-             made ? block.parts_total : OpenedAtOnce(job, block), made,
-             block.webhook ? Text(block.webhook->url) : std::nullopt,
-             endpoints[static_cast<std::size_t>(number)]);
-    ++number;
+using Text = std::optional<std::string>;
+using Id = std::optional<base::Uuid>;
+
+// Jobs with their blocks and parts as job_asked and job_inserted take them.
+class JobRows {
+ public:
+  void Add(const NewJob& job, const Id& endpoint_id, const Endpoints& endpoints) {
+    ++jobs_count_;
+    jobs_.Add(job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id, job.upload_id,
+              job.part_rows, job.params_json, job.waited, job.caller.kind, job.caller.id,
+              job.remote_address, job.estimate_mc, job.webhook ? Text(job.webhook->url) : Text(),
+              endpoint_id, job.deadline.count(), job.caller.on_behalf_of);
+    int number = 0;
+    for (const NewJobBlock& block : job.blocks) {
+      Text columns;
+      if (block.columns) columns = Param(*block.columns).text();
+      const bool made = number == 0 && !job.parts.empty();
+      blocks_.Add(jobs_count_, number, block.type, block.specs_json, block.input, block.lane,
+                  block.price_mc, block.after_drop, columns, block.rows_total, block.parts_total,
+                  block.part_window, made ? block.parts_total : OpenedAtOnce(job, block), made,
+                  block.webhook ? Text(block.webhook->url) : Text(),
+                  endpoints[static_cast<std::size_t>(number)]);
+      ++number;
+    }
+    number = 0;
+    for (const NewJobPart& part : job.parts) {
+      parts_.Add(jobs_count_, 0, number++, part.rows_json, part.row_count);
+    }
   }
-  return rows;
-}
 
-Rows<int, int, std::string, int> PartsOf(const NewJob& job) {
-  Rows<int, int, std::string, int> rows;
-  int number = 0;
-  for (const NewJobPart& part : job.parts) rows.Add(0, number++, part.rows_json, part.row_count);
-  return rows;
-}
+  // Runs job_insert or job_start, whose last parameters are `more`.
+  template <typename... More>
+  pqxx::result Insert(Transaction& tx, std::string_view statement, const More&... more) const {
+    return tx.Exec(statement, jobs_, blocks_, parts_, more...);
+  }
 
-// The job, its blocks and the chunks that it begins with, by job_insert or job_start, whose $15 is
-// `fifteenth` and whose last parameters are `more`.
-template <typename Fifteenth, typename... More>
-pqxx::result InsertJob(Transaction& tx, std::string_view statement, const NewJob& job,
-                       const std::optional<base::Uuid>& endpoint_id, const Endpoints& endpoints,
-                       const Fifteenth& fifteenth, const More&... more) {
-  Text url;
-  if (job.webhook) url = job.webhook->url;
-  return tx.Exec(statement, job.id, job.org_id, job.team_id, job.kind, job.name, job.workflow_id,
-                 job.upload_id, job.part_rows, job.params_json, job.waited, job.caller.kind,
-                 job.caller.id, job.remote_address, job.estimate_mc, fifteenth, url, endpoint_id,
-                 job.deadline.count(), job.caller.on_behalf_of, RowsOf(job, endpoints),
-                 PartsOf(job), more...);
-}
+ private:
+  int jobs_count_ = 0;  // the last one's number, which its blocks and parts name
+  Rows<base::Uuid, base::Uuid, Id, domain::JobKind, Text, Id, Id, int, std::string, bool,
+       domain::PrincipalKind, base::Uuid, std::string, std::int64_t, Text, Id, std::int64_t, Text>
+      jobs_;
+  Rows<int, int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool,
+       Text, std::optional<std::int64_t>, int, int, int, bool, Text, Id>
+      blocks_;
+  Rows<int, int, int, std::string, int> parts_;
+};
 
-// Whether job_start may start it: nothing but its organisation's balance and its limits is asked.
-bool MayStartAtOnce(const NewJob& job) {
-  const bool tells = std::any_of(job.blocks.begin(), job.blocks.end(),
-                                 [](const auto& block) { return block.webhook.has_value(); });
-  return !job.team_id && !job.webhook && !tells && !job.upload_id && !job.fault &&
-         !job.idempotency && !job.investigation && Beginning(job) > 0;
+// Whether a block without parts of its own is completed with the source, which is there already.
+bool CompletesBlocks(const NewJob& job) {
+  return !job.parts.empty() && job.kind == domain::JobKind::kWorkflow &&
+         std::any_of(job.blocks.begin(), job.blocks.end(), [](const auto& block) {
+           return block.input == 0 && block.parts_total == 0;
+         });
 }
 
 void InsertInvestigation(Transaction& tx, const NewJob& job) {
@@ -162,11 +164,7 @@ std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
                      job.fault->error};
   }
   if (job.parts.empty() || job.kind != domain::JobKind::kWorkflow) return std::nullopt;
-  // Blocks without parts of their own are completed with the source, which is there already.
-  const bool completes = std::any_of(job.blocks.begin(), job.blocks.end(), [](const auto& block) {
-    return block.input == 0 && block.parts_total == 0;
-  });
-  if (!completes && Beginning(job) > 0) return std::nullopt;
+  if (!CompletesBlocks(job) && Beginning(job) > 0) return std::nullopt;
   base::Uuid id;
   int left = 0;
   Columns(tx.Exec("job_block_end", std::vector{job.id}, std::vector{0}).at(0)).Into(&id, &left);
@@ -219,23 +217,45 @@ JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job,
   return started;
 }
 
-std::optional<JobStarted> StartAtOnce(Transaction& tx, const base::Clock& clock, const NewJob& job,
-                                      const StartLimits& limits) {
-  if (!MayStartAtOnce(job)) return std::nullopt;
-  const auto inserted = InsertJob(tx, "job_start", job, std::nullopt, Endpoints(job.blocks.size()),
-                                  limits.open_per_org_max, limits.runs_per_org_max);
-  if (inserted.affected_rows() == 0) return std::nullopt;
-  Purses purses;
-  return Started(tx, clock, job, &purses);
+// Starts those of the jobs that job_start admits. Returns for each whether it did.
+std::vector<bool> StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
+                              const StartLimits& limits) {
+  JobRows rows;
+  for (const NewJob* job : jobs) rows.Add(*job, std::nullopt, Endpoints(job->blocks.size()));
+  const auto admitted =
+      rows.Insert(tx, "job_start", limits.open_per_org_max, limits.runs_per_org_max);
+  std::vector<bool> started(jobs.size(), false);
+  for (const auto& row : admitted) started[row[0].as<std::size_t>() - 1] = true;
+  return started;
 }
 
 }  // namespace
+
+bool MayStartTogether(const NewJob& job) {
+  const bool tells = std::any_of(job.blocks.begin(), job.blocks.end(),
+                                 [](const auto& block) { return block.webhook.has_value(); });
+  return !job.team_id && !job.webhook && !tells && !job.upload_id && !job.fault &&
+         !job.idempotency && !job.investigation && Beginning(job) > 0 && !CompletesBlocks(job);
+}
+
+std::vector<bool> StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
+                                    const StartLimits& limits) {
+  for (const NewJob* job : jobs) {
+    CheckShape(*job);
+    base::Assert(MayStartTogether(*job), "nothing else is asked of what starts together");
+  }
+  return InTransaction(
+      session, [&](Transaction& tx) { return StartAtOnce(tx, jobs, limits); }, Durability::kSync,
+      Plans::kByKey);
+}
 
 StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
                       const StartLimits& limits) {
   CheckShape(job);
   const auto start = [&](Transaction& tx) -> StartOutcome {
-    if (auto started = StartAtOnce(tx, clock, job, limits)) return *started;
+    if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits)[0]) {
+      return JobStarted{job.id, job.estimate_mc, false};
+    }
     if (job.idempotency) {
       if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
         return OutcomeOf(*use);
@@ -259,7 +279,9 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
     if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
-    InsertJob(tx, "job_insert", job, endpoint_id, endpoints, month);
+    JobRows rows;
+    rows.Add(job, endpoint_id, endpoints);
+    rows.Insert(tx, "job_insert", month);
     return Started(tx, clock, job, &purses);
   };
   return InTransaction(session, start, Durability::kSync, Plans::kByKey);

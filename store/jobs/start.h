@@ -132,4 +132,14 @@ std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org
 StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
                       const StartLimits& limits);
 
+// Whether nothing but its organisation's balance and limits is asked at the job's start: no team's
+// limit, receiver, file, idempotency key or investigation.
+bool MayStartTogether(const NewJob& job);
+
+// Starts such jobs, of any organisations, in one transaction, and tells for each whether it was
+// started. Those that were not are to be started alone, which finds out why: an organisation starts
+// all of its jobs or none of them here. Throws as InTransaction does.
+std::vector<bool> StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
+                                    const StartLimits& limits);
+
 }  // namespace vedette::store

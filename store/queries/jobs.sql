@@ -16,27 +16,43 @@ select date_trunc('month', now() at time zone 'UTC')::date,
 -- name: job_open_of_kind
 select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
 
+-- fragment: job_asked
+-- The jobs that are to be inserted, n counts them from 1.
+asked as materialized (
+  select *
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::uuid[], $7::uuid[], $8::smallint[], $9::json[],
+              $10::boolean[], $11::smallint[], $12::uuid[], $13::text[], $14::bigint[], $15::text[], $16::uuid[], $17::bigint[],
+              $18::text[])
+    with ordinality as a(id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind, caller_id,
+                         remote_address, estimate_mc, webhook_url, endpoint_id, deadline_ms, on_behalf_of, n)
+)
+
 -- fragment: job_inserted
--- The job $1 of `admitted`, its blocks, the parts that the request gave (from $35 on), and the chunks of the parts that begin at once: $31
--- of a block are opened, but where $32 says that the block's parts are there already. A job with a client that waits ($10) has rank 0.
+-- Of `asked` the jobs of `admitted` (n, month, reserved_mc), their blocks, the parts that the request gave (from $35 on), and the chunks
+-- of the parts that begin at once: $31 of a block are opened, but where $32 says that the block's parts are there already. A job with a
+-- client that waits has rank 0. $19 and $35 name jobs by n.
 job_made as (
   insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
                    caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
                    on_behalf_of)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9::json, $10, $11, $12, $13, $14, a.reserved_mc, a.month, $16, $17,
-         now() + $18 * interval '1 millisecond', $19
-  from admitted a
-), given as (
-  select u.*
-  from admitted, unnest($20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
-                        $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
-    as u(block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
+  select a.id, a.org_id, a.team_id, a.kind, a.name, a.workflow_id, a.upload_id, a.part_rows, a.params, a.waited, a.caller_kind,
+         a.caller_id, a.remote_address, a.estimate_mc, d.reserved_mc, d.month, a.webhook_url, a.endpoint_id,
+         now() + a.deadline_ms * interval '1 millisecond', a.on_behalf_of
+  from asked a
+  join admitted d on d.n = a.n
+), given as materialized (
+  select a.id, a.org_id, a.waited, g.*
+  from unnest($19::int[], $20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
+              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
+    as g(n, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
          webhook_url, endpoint_id)
+  join admitted d on d.n = g.n
+  join asked a on a.n = g.n
 ), blocks as (
   insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
                          part_window, webhook_url, endpoint_id, opened, parts_done, rows_done, rows_out, status,
                          started_at, finished_at)
-  select $1, g.block, g.type, g.specs, g.input, g.lane, g.price_mc, g.after_drop, g.columns::text[], g.rows_total,
+  select g.id, g.block, g.type, g.specs, g.input, g.lane, g.price_mc, g.after_drop, g.columns::text[], g.rows_total,
          g.parts_total, g.part_window, g.webhook_url, g.endpoint_id, g.opened,
          case when g.made then g.parts_total else 0 end, case when g.made then g.rows_total else 0 end,
          case when g.made then g.rows_total else 0 end, case when g.made then :block_completed else :block_pending end,
@@ -44,38 +60,61 @@ job_made as (
   from given g
 ), parts as (
   insert into job_part (job_id, block, part, rows, row_count)
-  select $1, p.block, p.part, p.rows, p.row_count
-  from admitted, unnest($35::smallint[], $36::int[], $37::json[], $38::smallint[]) as p(block, part, rows, row_count)
+  select a.id, p.block, p.part, p.rows, p.row_count
+  from unnest($35::int[], $36::smallint[], $37::int[], $38::json[], $39::smallint[]) as p(n, block, part, rows, row_count)
+  join admitted d on d.n = p.n
+  join asked a on a.n = p.n
+), chunks as (
+  insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
+  select gen_random_uuid(), g.org_id, g.lane, case when g.waited then 0 else 1 end, now(), now(), g.id, g.block, p.part
+  from given g
+  cross join lateral generate_series(0, g.opened - 1) as p(part)
+  where not g.made
 )
-insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
-select gen_random_uuid(), $2, g.lane, case when $10 then 0 else 1 end, now(), now(), $1, g.block, p.part
-from given g
-cross join lateral generate_series(0, g.opened - 1) as p(part)
-where not g.made
 
 -- name: job_insert
--- Its estimate $14, which counts in the month $15, is reserved already.
-with admitted as (select $15::date as month, $14::bigint as reserved_mc), :job_inserted
+-- One job. Its estimate, which counts in the month $40, is reserved already.
+with :job_asked, admitted as (select n, $40::date as month, estimate_mc as reserved_mc from asked), :job_inserted
+select n from admitted
 
 -- fragment: job_payable
--- The month, where the organisation $2 has fewer than $15 open jobs, and fewer than $39 runs where the job is one, and its balance has
--- the estimate $14, which is taken from it. The account is the only row that is locked.
-room as materialized (
-  select count(*) < $15::int and ($4 <> :kind_workflow or count(*) filter (where kind = :kind_workflow) < $39::int) as is_left
-  from (select kind from job where org_id = $2 and finished_at is null limit $15::int) open
+-- Those of `asked` whose organisation has room for all of its own, for $40 open jobs and $41 runs at most, and the balance for all of
+-- them, which is taken from it; and the month. The accounts are the only rows that are locked, in the order of all who lock them.
+wanted as (
+  select org_id, count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs, sum(estimate_mc)::bigint as estimate_mc
+  from asked
+  group by org_id
+), room as materialized (
+  select w.org_id, w.estimate_mc
+  from wanted w
+  cross join lateral (
+    select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs
+    from (select kind from job where org_id = w.org_id and finished_at is null limit $40::int) o
+  ) open
+  where open.jobs + w.jobs <= $40::int and (w.runs = 0 or open.runs + w.runs <= $41::int)
+), locked as materialized (
+  select org_id from account
+  where org_id in (select org_id from room where estimate_mc > 0)
+  order by org_id
+  for update
 ), taken as (
-  update account set balance_mc = balance_mc - $14::bigint
-  where org_id = $2 and $14::bigint > 0 and balance_mc >= $14::bigint and (select is_left from room)
-  returning org_id
+  update account a set balance_mc = a.balance_mc - r.estimate_mc
+  from locked l
+  join room r on r.org_id = l.org_id
+  where a.org_id = l.org_id and a.balance_mc >= r.estimate_mc
+  returning a.org_id
 ), payable as materialized (
-  select date_trunc('month', now() at time zone 'UTC')::date as month from room
-  where is_left and ($14::bigint = 0 or exists (select from taken))
+  select a.n, date_trunc('month', now() at time zone 'UTC')::date as month, a.estimate_mc
+  from asked a
+  join room r on r.org_id = a.org_id
+  where r.estimate_mc = 0 or exists (select from taken t where t.org_id = r.org_id)
 )
 
 -- name: job_start
--- Reserves and starts in one statement a job for which nothing else is to be asked or locked: no team's limit, no receiver, no file.
--- Nothing happens where it may not start: job_start_read and what follows find out why. At least one chunk is made where it does.
-with :job_payable, admitted as (select p.month, $14::bigint as reserved_mc from payable p), :job_inserted
+-- Reserves and starts in one statement jobs for which nothing else is to be asked or locked: no team's limit, no receiver, no file.
+-- Tells which. The others are to be started by themselves: job_start_read and what follows find out why they may not, if so.
+with :job_asked, :job_payable, admitted as (select n, month, estimate_mc as reserved_mc from payable), :job_inserted
+select n from admitted
 
 -- name: parts_open
 -- Opens the next parts of the blocks ($1, $2: jobs and blocks) and of those that consume them, in order: as many as their windows

@@ -45,10 +45,12 @@ where c.id = u.id
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.
-with admitted as (select $15::date as month, 0::bigint as reserved_mc), :job_inserted
+with :job_asked, admitted as (select n, $40::date as month, 0::bigint as reserved_mc from asked), :job_inserted
+select n from admitted
 
 -- name: job_start_unreserved
-with :job_payable, admitted as (select p.month, 0::bigint as reserved_mc from payable p), :job_inserted
+with :job_asked, :job_payable, admitted as (select n, month, 0::bigint as reserved_mc from payable), :job_inserted
+select n from admitted
 
 -- name: job_chunk_held_always
 select u.id, $2::uuid[] is not null from unnest($1::uuid[]) as u(id)
