@@ -166,7 +166,7 @@ store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned
   return block;
 }
 
-store::NewJob JobOf(const Call& call, const store::Workflow& workflow, const Definition& definition,
+store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow, const Definition& definition,
                     int part_rows, Source source) {
   const config::Config& config = call.parts.config;
   const domain::RunPlan plan =
@@ -268,7 +268,7 @@ struct RunRequest {
 };
 
 // 413, 415, 400 and 422 of form.
-rest::Judged<RunRequest> ReadRequest(Call& call, const store::Workflow& workflow) {
+rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& workflow) {
   rest::Judged<rest::JsonBody> json = ReadJsonObject(call, RunBodyRules(BodyRulesOf(call)));
   if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
   rest::Problems problems;
@@ -320,9 +320,9 @@ rest::Judged<Source> JudgeRules(const Call& call, RunRequest request) {
 }  // namespace
 
 rest::Handled RunWorkflow(Call& call) {
-  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
+  rest::Judged<store::WorkflowToRun> found = FindWorkflowToRun(call);
   if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& workflow = std::get<store::Workflow>(found);
+  const auto& workflow = std::get<store::WorkflowToRun>(found);
   rest::Judged<RunRequest> read = ReadRequest(call, workflow);
   if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
   auto& request = std::get<RunRequest>(read);

@@ -95,9 +95,7 @@ rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted del
   return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
-}  // namespace
-
-rest::Judged<store::Workflow> FindQueriedWorkflow(Call& call) {
+rest::Judged<base::Uuid> QueriedId(const Call& call) {
   rest::Problems problems;
   const rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("workflow_id");
@@ -106,9 +104,32 @@ rest::Judged<store::Workflow> FindQueriedWorkflow(Call& call) {
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const auto id = base::Uuid::Parse(*given);
   if (!id) return rest::NotFound("workflow");
-  auto workflow = store::GetWorkflow(call.session, call.caller.org_id, *id);
-  if (!workflow) return rest::NotFound("workflow");
-  return std::move(*workflow);
+  return *id;
+}
+
+// What `get` has of the workflow that the query names.
+template <typename Found>
+rest::Judged<Found> FindQueried(const Call& call,
+                                std::optional<Found> (*get)(store::Session&, const base::Uuid&,
+                                                            const base::Uuid&)) {
+  rest::Judged<base::Uuid> id = QueriedId(call);
+  if (auto* reply = std::get_if<rest::Reply>(&id)) return std::move(*reply);
+  auto found = get(call.session, call.caller.org_id, std::get<base::Uuid>(id));
+  if (!found) return rest::NotFound("workflow");
+  return std::move(*found);
+}
+
+}  // namespace
+
+rest::Judged<store::Workflow> FindQueriedWorkflow(Call& call) {
+  return FindQueried<store::Workflow>(
+      call, [](store::Session& session, const base::Uuid& org_id, const base::Uuid& id) {
+        return store::GetWorkflow(session, org_id, id);
+      });
+}
+
+rest::Judged<store::WorkflowToRun> FindWorkflowToRun(Call& call) {
+  return FindQueried<store::WorkflowToRun>(call, store::GetWorkflowToRun);
 }
 
 rest::Handled CreateWorkflow(Call& call) {

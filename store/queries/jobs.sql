@@ -93,15 +93,13 @@ wanted as (
   ) open
   where open.jobs + w.jobs <= $40::int and (w.runs = 0 or open.runs + w.runs <= $41::int)
 ), locked as materialized (
-  select org_id from account
-  where org_id in (select org_id from room where estimate_mc > 0)
-  order by org_id
-  for update
+  select a.org_id
+  from (select org_id from room where estimate_mc > 0 order by org_id) r
+  cross join lateral (select org_id from account where org_id = r.org_id for update) a
 ), taken as (
-  update account a set balance_mc = a.balance_mc - r.estimate_mc
-  from locked l
-  join room r on r.org_id = l.org_id
-  where a.org_id = l.org_id and a.balance_mc >= r.estimate_mc
+  update account a set balance_mc = a.balance_mc - (select estimate_mc from room r where r.org_id = a.org_id)
+  where a.org_id = any(array(select org_id from locked))
+    and a.balance_mc >= (select estimate_mc from room r where r.org_id = a.org_id)
   returning a.org_id
 ), payable as materialized (
   select a.n, date_trunc('month', now() at time zone 'UTC')::date as month, a.estimate_mc

@@ -19,6 +19,10 @@ returning id
 select :workflow_columns, w.definition from workflow w
 where w.id = $1 and w.org_id = $2 and ($3 or w.deleted_at is null)
 
+-- name: workflow_to_run
+-- What a run needs: when the workflow ran last would cost more than all of it.
+select id, name, definition from workflow where id = $1 and org_id = $2 and deleted_at is null
+
 -- name: workflow_list
 select :workflow_columns from workflow w
 where w.org_id = $1 and w.deleted_at is null

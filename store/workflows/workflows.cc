@@ -64,6 +64,17 @@ std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
   });
 }
 
+std::optional<WorkflowToRun> GetWorkflowToRun(Session& session, const base::Uuid& org_id,
+                                              const base::Uuid& id) {
+  return Read(session, [&](Transaction& tx) -> std::optional<WorkflowToRun> {
+    const auto found = tx.Exec("workflow_to_run", id, org_id);
+    if (found.empty()) return std::nullopt;
+    WorkflowToRun workflow;
+    Columns(found[0]).Into(&workflow.id, &workflow.name, &workflow.definition_json);
+    return workflow;
+  });
+}
+
 std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit) {
   return Read(session, [&](Transaction& tx) {
     std::vector<Workflow> workflows;

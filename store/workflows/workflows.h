@@ -58,6 +58,16 @@ std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::U
 enum class Deleted { kHidden, kShown };
 std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
                                     const base::Uuid& id, Deleted deleted = Deleted::kHidden);
+
+// What a run needs of a workflow that is not deleted.
+struct WorkflowToRun {
+  base::Uuid id;
+  std::string name;
+  std::string definition_json;
+};
+std::optional<WorkflowToRun> GetWorkflowToRun(Session& session, const base::Uuid& org_id,
+                                              const base::Uuid& id);
+
 // Newest first, without their definitions.
 std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit);
 
