@@ -166,8 +166,8 @@ store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned
   return block;
 }
 
-store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow, const Definition& definition,
-                    int part_rows, Source source) {
+store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow,
+                    const Definition& definition, int part_rows, Source source) {
   const config::Config& config = call.parts.config;
   const domain::RunPlan plan =
       domain::PlanRun(definition, source.rows, part_rows, PlanRulesOf(config));

@@ -6,6 +6,7 @@
 //   rows N K     adds N / K jobs in batches and runs a worker until all are done; each writes K rows as its result
 //   flow N K     the same with jobs that carry K rows of 200 bytes: each keeps nine tenths, adds columns, writes them
 //   leads N K    the same with jobs that carry K leads, as bench/jobs' runs do: each keeps all, adds columns, writes them
+//   blocks N K   the same with a job a block: the first adds the columns and a job that carries the rows on, which keeps all and writes
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { makeWorkerUtils, run, Logger } from "graphile-worker";
@@ -35,17 +36,21 @@ const taskList = {
     );
     if (--left === 0) allDone();
   },
-  carried: async ({ rows }, helpers) => {
-    const kept = rows.filter((row) => row.last !== "7");
-    const found = kept.map((row) => ({ ...row, size: "nothing", enrich_sources: [], enrich_error: null }));
-    await helpers.query(
-      `insert into bench_result (job_id, row, result)
-       select $1, n, value from json_array_elements($2::json) with ordinality as carried (value, n)`,
-      [helpers.job.id, JSON.stringify(found)],
-    );
-    if (--left === 0) allDone();
-  },
+  carried: ({ rows }, helpers) => write(kept(rows).map(enriched), helpers),
+  first: ({ rows }, helpers) => helpers.addJob("second", { rows: rows.map(enriched) }),
+  second: ({ rows }, helpers) => write(kept(rows), helpers),
 };
+const kept = (rows) => rows.filter((row) => row.last !== "7");
+const enriched = (row) => ({ ...row, size: "nothing", enrich_sources: [], enrich_error: null });
+async function write(rows, helpers) {
+  await helpers.query(
+    `insert into bench_result (job_id, row, result)
+     select $1, n, value from json_array_elements($2::json) with ordinality as carried (value, n)`,
+    [helpers.job.id, JSON.stringify(rows)],
+  );
+  if (--left === 0) allDone();
+}
+const lead = (at) => ({ name: `Person ${at}`, domain: `company${at % 1000}.example` });
 const ADDERS = 16;
 // Of a batch of jobs that carry rows: a statement takes as many at a time.
 const ROWS_OF_BATCH = 100_000;
@@ -61,9 +66,9 @@ async function working(jobs, add) {
   return {};
 }
 
-async function carrying(n, each, row) {
+async function carrying(identifier, n, each, row) {
   const jobs = Math.floor(n / each);
-  const job = (at) => ({ identifier: "carried", payload: { rows: Array.from({ length: each }, (_, i) => row(at * each + i)) } });
+  const job = (at) => ({ identifier, payload: { rows: Array.from({ length: each }, (_, i) => row(at * each + i)) } });
   const batch = Math.max(1, Math.min(BATCH, Math.floor(ROWS_OF_BATCH / each)));
   return working(jobs, async () => {
     for (let at = 0; at < jobs; at += batch)
@@ -100,10 +105,13 @@ const commands = {
     });
   },
   async flow(n, each) {
-    return carrying(n, each, (at) => ({ n: `${at}`, last: `${at % 10}`, name: `Company ${at} Limited`, note: "x".repeat(150) }));
+    return carrying("carried", n, each, (at) => ({ n: `${at}`, last: `${at % 10}`, name: `Company ${at} Limited`, note: "x".repeat(150) }));
   },
   async leads(n, each) {
-    return carrying(n, each, (at) => ({ name: `Person ${at}`, domain: `company${at % 1000}.example` }));
+    return carrying("carried", n, each, lead);
+  },
+  async blocks(n, each) {
+    return carrying("first", n, each, lead);
   },
   async latency(n) {
     // For the start of one job, what suits latency: no local queue.

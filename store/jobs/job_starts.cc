@@ -22,6 +22,11 @@ StartOutcome JobStarts::Start(Session& session, const NewJob& job) {
   return StartJob(session, clock_, job, limits_);
 }
 
+std::size_t JobStarts::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void JobStarts::Share(Session& session, Entry* entry) {
   std::unique_lock<std::mutex> lock(mutex_);
   waiting_.push_back(entry);

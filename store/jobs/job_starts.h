@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -16,8 +17,10 @@ namespace vedette::store {
 //
 //   waits --taken by a thread that leads, perhaps its own--> under way --COMMIT--> started
 //                                                              |
-//                                                              +--not admitted, or nothing happened--> alone
-//                                                              +--COMMIT's end is not known--> unknown
+//                                                              +--not admitted, or nothing
+//                                                              happened--> alone
+//                                                              +--COMMIT's end is not known-->
+//                                                              unknown
 //
 // Alone: its own thread starts it by itself. Any thread.
 class JobStarts {
@@ -31,6 +34,9 @@ class JobStarts {
 
   // As StartJob, which see.
   StartOutcome Start(Session& session, const NewJob& job);
+
+  // Starts that wait for the transaction that is under way.
+  std::size_t waiting() const;
 
  private:
   enum class State { kWaiting, kUnderWay, kStarted, kAlone, kUnknown };
@@ -48,7 +54,7 @@ class JobStarts {
 
   const base::Clock& clock_;
   const StartLimits limits_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::deque<Entry*> waiting_;
   int leaders_ = 0;
 };

@@ -144,9 +144,8 @@ class JobRows {
 // Whether a block without parts of its own is completed with the source, which is there already.
 bool CompletesBlocks(const NewJob& job) {
   return !job.parts.empty() && job.kind == domain::JobKind::kWorkflow &&
-         std::any_of(job.blocks.begin(), job.blocks.end(), [](const auto& block) {
-           return block.input == 0 && block.parts_total == 0;
-         });
+         std::any_of(job.blocks.begin(), job.blocks.end(),
+                     [](const auto& block) { return block.input == 0 && block.parts_total == 0; });
 }
 
 void InsertInvestigation(Transaction& tx, const NewJob& job) {

@@ -20,7 +20,7 @@ namespace {
 using base::Json;
 
 constexpr int kRows = 10'240;
-constexpr int kSmallRuns = 40;
+constexpr int kSmallRuns = 12;
 
 struct Costs {
   double transactions = 0;
@@ -35,7 +35,7 @@ struct Costs {
 // blocks meet.
 constexpr Costs kOfComputed{1.1, 1'640, 4.9, 26.2};
 constexpr Costs kOfPriced{0.91, 2'060, 5.3, 46.2};
-constexpr Costs kOfOneRow{6, 9'480, 18.8, 3'740};
+constexpr Costs kOfOneRow{6, 9'480, 18.8, 2'700};
 
 std::string Described(const Costs& c) {
   return fmt::format(
