@@ -79,7 +79,11 @@ struct Api::Impl {
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
        const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
       : port{"api", "other", {}, clock, metrics, log},
-        job_starts(clock, {config.jobs.open_per_org_max, config.workflows.runs_active_per_org_max}),
+        job_starts(clock,
+                   [&config] {
+                     return store::StartLimits{config.jobs.open_per_org_max,
+                                               config.workflows.runs_active_per_org_max};
+                   }),
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,
               pool,

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/assert.h"
 
 namespace vedette::store {
 
-JobStarts::JobStarts(const base::Clock& clock, const StartLimits& limits)
-    : clock_(clock), limits_(limits) {}
+JobStarts::JobStarts(const base::Clock& clock, std::function<StartLimits()> limits)
+    : clock_(clock), limits_(std::move(limits)) {}
 
 StartOutcome JobStarts::Start(Session& session, const NewJob& job) {
   if (MayStartTogether(job)) {
@@ -19,7 +20,7 @@ StartOutcome JobStarts::Start(Session& session, const NewJob& job) {
       throw CommitUnknown("the connection broke at the COMMIT of a shared start");
     }
   }
-  return StartJob(session, clock_, job, limits_);
+  return StartJob(session, clock_, job, limits_());
 }
 
 std::size_t JobStarts::waiting() const {
@@ -67,7 +68,7 @@ std::vector<JobStarts::State> JobStarts::StartAll(Session& session,
                                                   const std::vector<const NewJob*>& jobs) const {
   std::vector<State> states(jobs.size(), State::kAlone);
   try {
-    const std::vector<bool> started = StartJobsTogether(session, jobs, limits_);
+    const std::vector<bool> started = StartJobsTogether(session, jobs, limits_());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (started[i]) states[i] = State::kStarted;
     }

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -29,8 +30,8 @@ class JobStarts {
   static constexpr int kLeadersMax = 1;
   static constexpr std::size_t kTogetherMax = 32;
 
-  // `clock` must outlive this object.
-  JobStarts(const base::Clock& clock, const StartLimits& limits);
+  // `limits` is asked by every start, of all threads. `clock` must outlive this object.
+  JobStarts(const base::Clock& clock, std::function<StartLimits()> limits);
 
   // As StartJob, which see.
   StartOutcome Start(Session& session, const NewJob& job);
@@ -53,7 +54,7 @@ class JobStarts {
   std::vector<State> StartAll(Session& session, const std::vector<const NewJob*>& jobs) const;
 
   const base::Clock& clock_;
-  const StartLimits limits_;
+  const std::function<StartLimits()> limits_;
   mutable std::mutex mutex_;
   std::deque<Entry*> waiting_;
   int leaders_ = 0;

@@ -224,7 +224,11 @@ std::vector<bool> StartAtOnce(Transaction& tx, const std::vector<const NewJob*>&
   const auto admitted =
       rows.Insert(tx, "job_start", limits.open_per_org_max, limits.runs_per_org_max);
   std::vector<bool> started(jobs.size(), false);
-  for (const auto& row : admitted) started[row[0].as<std::size_t>() - 1] = true;
+  for (const auto& row : admitted) {
+    std::size_t number = 0;  // from 1
+    Columns(row).Into(&number);
+    started[number - 1] = true;
+  }
   return started;
 }
 

@@ -111,7 +111,7 @@ TEST_F(JobsStartTogether, G10_AnOrganisationThatCannotPayIsTheOnlyOneLeftOut) {
 }
 
 TEST_F(JobsStartTogether, ThoseThatCameMeanwhileShareTheNextTransaction) {
-  store::JobStarts starts(clock, start_limits);
+  store::JobStarts starts(clock, [this] { return start_limits; });
   std::vector<store::NewJob> jobs;
   for (int i = 0; i < 6; ++i) jobs.push_back(Lookup(1, 1000));
   const auto outcomes = BehindAnother(&starts, jobs);
@@ -124,7 +124,7 @@ TEST_F(JobsStartTogether, ThoseThatCameMeanwhileShareTheNextTransaction) {
 
 TEST_F(JobsStartTogether, G4_ExactlyThoseThatTheBalancePaysForStart) {
   const auto poor = NewOrganisation(3500);
-  store::JobStarts starts(clock, start_limits);
+  store::JobStarts starts(clock, [this] { return start_limits; });
   std::vector<store::NewJob> jobs;
   for (int i = 0; i < 6; ++i) jobs.push_back(LookupOf(poor, 1000));
   const auto outcomes = BehindAnother(&starts, jobs);
@@ -152,7 +152,7 @@ TEST_F(JobsStartTogether, AnOrganisationHasAboutSoManyActiveRuns) {
 }
 
 TEST_F(JobsStartTogether, WhereTheirTransactionFailsEachIsStartedByItself) {
-  store::JobStarts starts(clock, start_limits);
+  store::JobStarts starts(clock, [this] { return start_limits; });
   std::vector<store::NewJob> jobs;
   for (int i = 0; i < 4; ++i) jobs.push_back(Lookup(1, 1000));
   jobs[2].id = jobs[1].id;  // both cannot be
