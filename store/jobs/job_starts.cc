@@ -25,59 +25,62 @@ StartOutcome JobStarts::Start(Session& session, const NewJob& job) {
 
 std::size_t JobStarts::waiting() const {
   const std::lock_guard lock(mutex_);
-  return waiting_.size();
+  std::size_t waiting = 0;
+  for (const auto& [id, organisation] : organisations_) waiting += organisation.waiting.size();
+  return waiting;
 }
 
 void JobStarts::Share(Session& session, Entry* entry) {
   std::unique_lock<std::mutex> lock(mutex_);
-  waiting_.push_back(entry);
+  Organisation& organisation = organisations_[entry->job->org_id];
+  organisation.waiting.push_back(entry);
   while (entry->state == State::kWaiting || entry->state == State::kUnderWay) {
-    if (entry->state == State::kWaiting && leaders_ < kLeadersMax) {
-      Lead(session, &lock);
+    if (entry->state == State::kWaiting && !organisation.is_led) {
+      Lead(session, &organisation, &lock);
     } else {
       entry->changed.wait(lock);
     }
   }
 }
 
-void JobStarts::Lead(Session& session, std::unique_lock<std::mutex>* lock) {
-  const std::size_t count = std::min(waiting_.size(), kTogetherMax);
+void JobStarts::Lead(Session& session, Organisation* organisation,
+                     std::unique_lock<std::mutex>* lock) {
+  auto& waiting = organisation->waiting;
+  const auto count = static_cast<std::ptrdiff_t>(std::min(waiting.size(), kTogetherMax));
   base::Assert(count > 0, "who leads waits itself");
-  const std::vector<Entry*> entries(waiting_.begin(),
-                                    waiting_.begin() + static_cast<std::ptrdiff_t>(count));
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::vector<Entry*> entries(waiting.begin(), waiting.begin() + count);
+  waiting.erase(waiting.begin(), waiting.begin() + count);
   std::vector<const NewJob*> jobs;
-  jobs.reserve(count);
   for (Entry* entry : entries) {
     entry->state = State::kUnderWay;
     jobs.push_back(entry->job);
   }
-  ++leaders_;
+  organisation->is_led = true;
   lock->unlock();
-  const std::vector<State> states = StartAll(session, jobs);
+  const State end = StartAll(session, jobs);
   lock->lock();
-  --leaders_;
-  for (std::size_t i = 0; i < count; ++i) {
-    entries[i]->state = states[i];
-    entries[i]->changed.notify_one();
+  organisation->is_led = false;
+  if (waiting.empty()) {
+    organisations_.erase(jobs.front()->org_id);  // nobody looks at it any more
+  } else {
+    waiting.front()->changed.notify_one();
   }
-  if (!waiting_.empty()) waiting_.front()->changed.notify_one();
+  for (Entry* entry : entries) {
+    entry->state = end;
+    entry->changed.notify_one();
+  }
 }
 
-std::vector<JobStarts::State> JobStarts::StartAll(Session& session,
-                                                  const std::vector<const NewJob*>& jobs) const {
-  std::vector<State> states(jobs.size(), State::kAlone);
+JobStarts::State JobStarts::StartAll(Session& session,
+                                     const std::vector<const NewJob*>& jobs) const {
   try {
-    const std::vector<bool> started = StartJobsTogether(session, jobs, limits_());
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (started[i]) states[i] = State::kStarted;
-    }
+    return StartJobsTogether(session, jobs, limits_()) ? State::kStarted : State::kAlone;
   } catch (const CommitUnknown&) {
-    std::fill(states.begin(), states.end(), State::kUnknown);
+    return State::kUnknown;
   } catch (const std::exception&) {
     // Nothing happened. Each finds out by itself whether that was because of it.
+    return State::kAlone;
   }
-  return states;
 }
 
 }  // namespace vedette::store

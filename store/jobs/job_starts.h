@@ -4,17 +4,19 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/uuid.h"
 #include "store/jobs/start.h"
 
 namespace vedette::store {
 
-// Starts of jobs that are asked for at the same time, by several threads with a session each, share
-// transactions: a statement, a COMMIT and its flush for all that came while another one was under
-// way. Who comes alone waits for nobody.
+// Starts of jobs that an organisation asks for at the same time, by several threads with a session
+// each, share transactions: a statement, a COMMIT and its flush for all that came while the one
+// before was under way. Who comes alone waits for nobody, and no organisation for another (G10).
 //
 //   waits --taken by a thread that leads, perhaps its own--> under way --COMMIT--> started
 //                                                              |
@@ -26,8 +28,7 @@ namespace vedette::store {
 // Alone: its own thread starts it by itself. Any thread.
 class JobStarts {
  public:
-  // Transactions of several that are under way at once, and jobs of one.
-  static constexpr int kLeadersMax = 1;
+  // Jobs of one transaction.
   static constexpr std::size_t kTogetherMax = 32;
 
   // `limits` is asked by every start, of all threads. `clock` must outlive this object.
@@ -36,7 +37,7 @@ class JobStarts {
   // As StartJob, which see.
   StartOutcome Start(Session& session, const NewJob& job);
 
-  // Starts that wait for the transaction that is under way.
+  // Starts that wait for a transaction of their organisation that is under way.
   std::size_t waiting() const;
 
  private:
@@ -46,18 +47,21 @@ class JobStarts {
     State state = State::kWaiting;
     std::condition_variable changed{};  // its state, or it may lead
   };
+  struct Organisation {
+    bool is_led = false;  // a transaction is under way
+    std::deque<Entry*> waiting{};
+  };
 
   // Until the entry's state is final.
   void Share(Session& session, Entry* entry);
   // Starts what waits, without the lock.
-  void Lead(Session& session, std::unique_lock<std::mutex>* lock);
-  std::vector<State> StartAll(Session& session, const std::vector<const NewJob*>& jobs) const;
+  void Lead(Session& session, Organisation* organisation, std::unique_lock<std::mutex>* lock);
+  State StartAll(Session& session, const std::vector<const NewJob*>& jobs) const;
 
   const base::Clock& clock_;
   const std::function<StartLimits()> limits_;
   mutable std::mutex mutex_;
-  std::deque<Entry*> waiting_;
-  int leaders_ = 0;
+  std::map<base::Uuid, Organisation> organisations_;  // that are led, or have something waiting
 };
 
 }  // namespace vedette::store

@@ -216,20 +216,16 @@ JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job,
   return started;
 }
 
-// Starts those of the jobs that job_start admits. Returns for each whether it did.
-std::vector<bool> StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
-                              const StartLimits& limits) {
+// Starts the jobs, of one organisation, where job_start admits them. Returns whether it did.
+bool StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
+                 const StartLimits& limits) {
   JobRows rows;
   for (const NewJob* job : jobs) rows.Add(*job, std::nullopt, Endpoints(job->blocks.size()));
   const auto admitted =
       rows.Insert(tx, "job_start", limits.open_per_org_max, limits.runs_per_org_max);
-  std::vector<bool> started(jobs.size(), false);
-  for (const auto& row : admitted) {
-    std::size_t number = 0;  // from 1
-    Columns(row).Into(&number);
-    started[number - 1] = true;
-  }
-  return started;
+  base::Assert(admitted.empty() || static_cast<std::size_t>(admitted.size()) == jobs.size(),
+               "of one organisation all jobs start together, or none");
+  return !admitted.empty();
 }
 
 }  // namespace
@@ -241,11 +237,12 @@ bool MayStartTogether(const NewJob& job) {
          !job.idempotency && !job.investigation && Beginning(job) > 0 && !CompletesBlocks(job);
 }
 
-std::vector<bool> StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
-                                    const StartLimits& limits) {
+bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
+                       const StartLimits& limits) {
   for (const NewJob* job : jobs) {
     CheckShape(*job);
-    base::Assert(MayStartTogether(*job), "nothing else is asked of what starts together");
+    base::Assert(MayStartTogether(*job) && job->org_id == jobs.front()->org_id,
+                 "nothing else is asked of what starts together, and it is one organisation's");
   }
   return InTransaction(
       session, [&](Transaction& tx) { return StartAtOnce(tx, jobs, limits); }, Durability::kSync,
@@ -256,7 +253,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
                       const StartLimits& limits) {
   CheckShape(job);
   const auto start = [&](Transaction& tx) -> StartOutcome {
-    if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits)[0]) {
+    if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits)) {
       return JobStarted{job.id, job.estimate_mc, false};
     }
     if (job.idempotency) {

@@ -136,10 +136,10 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
 // limit, receiver, file, idempotency key or investigation.
 bool MayStartTogether(const NewJob& job);
 
-// Starts such jobs, of any organisations, in one transaction, and tells for each whether it was
-// started. Those that were not are to be started alone, which finds out why: an organisation starts
-// all of its jobs or none of them here. Throws as InTransaction does.
-std::vector<bool> StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
-                                    const StartLimits& limits);
+// Starts such jobs of one organisation in one transaction. False where not all of them can be paid
+// for, or have room: then nothing is stored, and each is to be started by itself, which finds out
+// which may. Throws as InTransaction does.
+bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
+                       const StartLimits& limits);
 
 }  // namespace vedette::store

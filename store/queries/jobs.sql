@@ -78,39 +78,35 @@ with :job_asked, admitted as (select n, $40::date as month, estimate_mc as reser
 select n from admitted
 
 -- fragment: job_payable
--- Those of `asked` whose organisation has room for all of its own, for $40 open jobs and $41 runs at most, and the balance for all of
--- them, which is taken from it; and the month. The accounts are the only rows that are locked, in the order of all who lock them.
-wanted as (
-  select org_id, count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs, sum(estimate_mc)::bigint as estimate_mc
+-- All of `asked`, and the month, where their organisation has room for them, for $40 open jobs and $41 runs at most, and the balance, from
+-- which they are taken; else none. They are one organisation's. Its account is the only row that is locked.
+wanted as materialized (
+  select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs, sum(estimate_mc)::bigint as estimate_mc,
+         (select org_id from asked limit 1) as org_id
   from asked
-  group by org_id
 ), room as materialized (
-  select w.org_id, w.estimate_mc
+  select w.estimate_mc, w.org_id
   from wanted w
   cross join lateral (
     select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs
     from (select kind from job where org_id = w.org_id and finished_at is null limit $40::int) o
   ) open
   where open.jobs + w.jobs <= $40::int and (w.runs = 0 or open.runs + w.runs <= $41::int)
-), locked as materialized (
-  select a.org_id
-  from (select org_id from room where estimate_mc > 0 order by org_id) r
-  cross join lateral (select org_id from account where org_id = r.org_id for update) a
 ), taken as (
-  update account a set balance_mc = a.balance_mc - (select estimate_mc from room r where r.org_id = a.org_id)
-  where a.org_id = any(array(select org_id from locked))
-    and a.balance_mc >= (select estimate_mc from room r where r.org_id = a.org_id)
+  update account a set balance_mc = a.balance_mc - (select estimate_mc from room)
+  where a.org_id = (select org_id from room) and (select estimate_mc from room) > 0
+    and a.balance_mc >= (select estimate_mc from room)
   returning a.org_id
 ), payable as materialized (
   select a.n, date_trunc('month', now() at time zone 'UTC')::date as month, a.estimate_mc
   from asked a
-  join room r on r.org_id = a.org_id
-  where r.estimate_mc = 0 or exists (select from taken t where t.org_id = r.org_id)
+  cross join room r
+  where r.estimate_mc = 0 or exists (select from taken)
 )
 
 -- name: job_start
 -- Reserves and starts in one statement jobs for which nothing else is to be asked or locked: no team's limit, no receiver, no file.
--- Tells which. The others are to be started by themselves: job_start_read and what follows find out why they may not, if so.
+-- Where it starts none, job_start_read and what follows find out why, for each by itself.
 with :job_asked, :job_payable, admitted as (select n, month, estimate_mc as reserved_mc from payable), :job_inserted
 select n from admitted
 

@@ -24,7 +24,7 @@ class JobsStartTogether : public JobsTest {
   // Empty where the start's id was another one's.
   using Outcomes = std::vector<std::optional<store::StartOutcome>>;
 
-  std::vector<bool> Together(const std::vector<store::NewJob>& jobs) {
+  bool Together(const std::vector<store::NewJob>& jobs) {
     std::vector<const store::NewJob*> asked;
     for (const auto& job : jobs) asked.push_back(&job);
     return store::StartJobsTogether(session, asked, start_limits);
@@ -73,11 +73,10 @@ class JobsStartTogether : public JobsTest {
 };
 
 TEST_F(JobsStartTogether, EachHasItsOwnBlocksPartsAndChunks) {
-  const auto other = NewOrganisation(1'000'000);
   const store::NewJob lookup = Lookup(10, 5000);
   const store::NewJob run = Run(5, 2, 2);
-  const store::NewJob others = LookupOf(other, 1000);
-  EXPECT_EQ(Together({lookup, run, others}), (std::vector<bool>{true, true, true}));
+  const store::NewJob another = Lookup(1, 1000);
+  EXPECT_TRUE(Together({lookup, run, another}));
   const auto of = [&](const store::NewJob& job) {
     return Sql(fmt::format(
         "select (select string_agg(block || ':' || opened || '/' || parts_total, ' ' order by "
@@ -92,21 +91,19 @@ TEST_F(JobsStartTogether, EachHasItsOwnBlocksPartsAndChunks) {
   };
   EXPECT_EQ(of(lookup), "0:1/1, 0, 0/0@true, 50000");
   EXPECT_EQ(of(run), "0:5/5 1:2/5 2:0/5, 5, 1/0@true 1/1@true, 0");
-  EXPECT_EQ(of(others), "0:1/1, 0, 0/0@true, 1000");
-  EXPECT_EQ(Job(others.id, "org_id::text"), other.ToString());
-  EXPECT_EQ(BalanceOf(org), 950'000);
-  EXPECT_EQ(BalanceOf(other), 999'000);
+  EXPECT_EQ(of(another), "0:1/1, 0, 0/0@true, 1000");
+  EXPECT_EQ(BalanceOf(org), 949'000);
   ExpectJobMoneyAddsUp();
 }
 
-TEST_F(JobsStartTogether, G10_AnOrganisationThatCannotPayIsTheOnlyOneLeftOut) {
+TEST_F(JobsStartTogether, WhereTheBalanceDoesNotPayForAllNoneStarts) {
   const auto poor = NewOrganisation(1500);
-  EXPECT_EQ(Together({LookupOf(poor, 1000), LookupOf(org, 1000), LookupOf(poor, 1000)}),
-            (std::vector<bool>{false, true, false}))
+  EXPECT_FALSE(Together({LookupOf(poor, 1000), LookupOf(poor, 1000)}))
       << "its balance pays for one of them: which, StartJob says";
   EXPECT_EQ(BalanceOf(poor), 1500);
-  EXPECT_EQ(BalanceOf(org), 999'000);
-  EXPECT_EQ(Sql("select count(*) from job"), "1");
+  EXPECT_EQ(Sql("select count(*) from job"), "0");
+  EXPECT_TRUE(Together({LookupOf(poor, 1000), LookupOf(poor, 500)}));
+  EXPECT_EQ(BalanceOf(poor), 0);
   ExpectJobMoneyAddsUp();
 }
 
@@ -134,21 +131,36 @@ TEST_F(JobsStartTogether, G4_ExactlyThoseThatTheBalancePaysForStart) {
   ExpectJobMoneyAddsUp();
 }
 
-TEST_F(JobsStartTogether, AnOrganisationWithoutRoomForAllOfItsOwnIsTheOnlyOneLeftOut) {
+TEST_F(JobsStartTogether, WithoutRoomForAllOfThemNoneStarts) {
   start_limits.open_per_org_max = 2;
-  const auto other = NewOrganisation(1'000'000);
   Start(Lookup());
-  EXPECT_EQ(Together({Lookup(), LookupOf(other, 1000), Lookup(), LookupOf(other, 1000)}),
-            (std::vector<bool>{false, true, false, true}));
-  EXPECT_EQ(Together({Lookup()}), std::vector<bool>{true});
+  EXPECT_FALSE(Together({Lookup(), Lookup()}));
+  EXPECT_TRUE(Together({Lookup()}));
 }
 
 TEST_F(JobsStartTogether, AnOrganisationHasAboutSoManyActiveRuns) {
   start_limits.runs_per_org_max = 1;
-  EXPECT_EQ(Together({Run(1, 2, 1), Run(1, 2, 1)}), (std::vector<bool>{false, false}));
-  EXPECT_EQ(Together({Run(1, 2, 1), Lookup()}), (std::vector<bool>{true, true}));
-  EXPECT_EQ(Together({Run(1, 2, 1)}), std::vector<bool>{false});
-  EXPECT_EQ(Together({Lookup()}), std::vector<bool>{true});
+  EXPECT_FALSE(Together({Run(1, 2, 1), Run(1, 2, 1)}));
+  EXPECT_TRUE(Together({Run(1, 2, 1), Lookup()}));
+  EXPECT_FALSE(Together({Run(1, 2, 1)}));
+  EXPECT_TRUE(Together({Lookup()}));
+}
+
+TEST_F(JobsStartTogether, G10_NoOrganisationWaitsForTheStartsOfAnother) {
+  store::JobStarts starts(clock, [this] { return start_limits; });
+  const auto other = NewOrganisation(1'000'000);
+  pqxx::connection connection(database.url());
+  pqxx::work holder(connection);
+  holder.exec("select from account where org_id = '" + org.ToString() + "' for update");
+  std::thread held([&] {
+    const auto own = OtherSession();
+    EXPECT_TRUE(std::holds_alternative<JobStarted>(starts.Start(*own, Lookup(1, 1000))));
+  });
+  Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
+  EXPECT_TRUE(std::holds_alternative<JobStarted>(starts.Start(session, LookupOf(other, 1000))));
+  holder.abort();
+  held.join();
+  ExpectJobMoneyAddsUp();
 }
 
 TEST_F(JobsStartTogether, WhereTheirTransactionFailsEachIsStartedByItself) {
