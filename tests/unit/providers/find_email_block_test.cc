@@ -98,7 +98,7 @@ TEST_F(FindEmail, WhatThisProcessLacksIsNoFaultOfTheProvider) {
 }
 
 // Five clients that wait for a second each, of a provider that takes two.
-TEST_F(FindEmail, G10WhoeverWaitsForTooShortATimeHasNoProviderLeftOutForOthers) {
+TEST_F(FindEmail, G10_WhoeverWaitsForTooShortATimeHasNoProviderLeftOutForOthers) {
   Add("a", std::deque<LookupAnswer>(12, Failed("out_of_time", false)));
   Add("b", {});
   const auto runner = Bind(Request());
