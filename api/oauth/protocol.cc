@@ -294,7 +294,14 @@ rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endp
   };
   const auto fence =
       store::BeginKeyFetch(call.session, order.client_id, call.parts.config.jwks.retry_ms);
-  if (!fence) return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+  if (!fence) {
+    // Another fetch is under way, or has ended since the client was read.
+    auto again = Handle(call, endpoint, Keys::kAsStored);
+    if (auto* reply = std::get_if<rest::Reply>(&again)) {
+      return Counted(call, endpoint, std::move(*reply));
+    }
+    return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+  }
   return FetchPublishedKeys(call, order, *fence, std::move(token), then);
 }
 

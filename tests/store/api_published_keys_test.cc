@@ -1,5 +1,10 @@
 // OAuth clients that publish their keys under a jwks_uri (docs/authentication.md).
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <chrono>
+#include <pqxx/pqxx>
+#include <thread>
 
 #include "base/base64url.h"
 #include "base/crypto.h"
@@ -167,6 +172,29 @@ TEST_F(ApiPublishedKeys, InOneProcessRequestsWaitForTheFetchAndInAnotherTheyAreT
   for (const auto& exchange : waiting) EXPECT_EQ(exchange->Wait().status, 200);
   EXPECT_EQ(key_fetcher.fetches, 1);
   pool.Stop();
+}
+
+// It read the client before the keys were stored, and wants to fetch them itself afterwards.
+TEST_F(ApiPublishedKeys, ARequestThatMeetsTheEndOfAnothersFetchIsServed) {
+  Publish({Jwk(key, "a")});
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  Sql("create table came as select jwks, jwks_fetched_at from oauth_client");
+  Sql("update oauth_client set jwks = null, jwks_fetched_at = null, jwks_ended_at = null, "
+      "jwks_tried_at = null");
+  pqxx::connection connection(database.url());
+  pqxx::work other(connection);
+  other.exec("select from oauth_client for update");
+  const auto asks = Begin(TokenRequest(key, "a"));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (Sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") != "1") {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "it asks for no fetch";
+  }
+  other.exec(
+      "update oauth_client set jwks = came.jwks, jwks_fetched_at = came.jwks_fetched_at, "
+      "jwks_tried_at = now(), jwks_ended_at = now() from came");
+  other.commit();
+  EXPECT_EQ(asks->Wait().status, 200);
+  EXPECT_EQ(key_fetcher.fetches, 1);
 }
 
 TEST_F(ApiPublishedKeys, AFetchForWhichThereIsNoRoomMayBeMadeAtOnceLater) {

@@ -10,7 +10,7 @@ namespace {
 
 std::string Definition(const std::string& name) {
   return R"({"blocks": [{"sequence_number": 0, "block_name": "webhook", "block_type": "webhook", "block_id": ")" +
-         name + R"(", "specs": {}}], "edges": []})";
+         name + R"(", "specs": {"dataframe_type": "LEAD"}}], "edges": []})";
 }
 
 TEST(KnownDefinitions, AreReadOnceWhileTheyAreTheSame) {
