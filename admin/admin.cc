@@ -9,6 +9,7 @@
 #include "admin/routes.h"
 #include "base/crypto.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/limits.h"
 #include "rest/body.h"
 #include "rest/failure_reply.h"

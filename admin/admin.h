@@ -7,7 +7,7 @@
 #include "admin/tenant_api.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"

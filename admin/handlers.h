@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "rest/answer.h"

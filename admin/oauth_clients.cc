@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "admin/handlers.h"
+#include "config/config.h"
 #include "net/public_address.h"
 #include "rest/oauth_clients.h"
 #include "rest/published_keys.h"

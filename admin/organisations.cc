@@ -6,6 +6,7 @@
 
 #include "admin/handlers.h"
 #include "admin/shapes.h"
+#include "config/config.h"
 #include "domain/money.h"
 #include "domain/names.h"
 #include "rest/cursor.h"
@@ -120,9 +121,10 @@ rest::Reply PatchOrganisation(const Parts& parts, store::Session& session, const
   if (names) return ChangeExternalId(parts, session, call, external_id, reason);
   store::AuditEntry audit = AuditOf(call, "org.change", reason);
   audit.org_id = call.ids[0];
-  audit.detail = base::Json::object();
-  if (change.locked) (*audit.detail)["locked"] = *change.locked;
-  if (change.features) (*audit.detail)["features"] = *change.features;
+  base::Json detail = base::Json::object();
+  if (change.locked) detail["locked"] = *change.locked;
+  if (change.features) detail["features"] = *change.features;
+  audit.detail = std::move(detail);
   if (!store::ChangeOrganisation(session, parts.clock, call.ids[0], change, audit)) {
     return NoOrganisation();
   }

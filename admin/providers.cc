@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admin/handlers.h"
+#include "config/config.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/source_ids.h"
 #include "store/fleet/overview.h"

@@ -7,6 +7,7 @@
 #include "admin/job_detail.h"
 #include "admin/run_shapes.h"
 #include "admin/shapes.h"
+#include "config/config.h"
 #include "domain/job.h"
 #include "domain/workflow/download_link.h"
 #include "rest/cursor.h"

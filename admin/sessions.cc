@@ -6,6 +6,7 @@
 #include "admin/shapes.h"
 #include "base/base64url.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "rest/cursor.h"
 #include "store/accounts/access_tokens.h"
 

@@ -191,7 +191,7 @@ base::Json AuditJson(const store::AuditRecord& record) {
       {"target", record.target},
       {"org_id", IdJson(record.org_id)},
       {"reason", TextJson(record.reason)},
-      {"detail", record.detail ? *record.detail : base::Json(nullptr)},
+      {"detail", record.detail ? record.detail->Value() : base::Json(nullptr)},
       {"remote_address", record.remote_address},
       {"principal_kind", record.principal_kind
                              ? base::Json(domain::PrincipalKindName(*record.principal_kind))

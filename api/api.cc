@@ -9,6 +9,7 @@
 #include "api/oauth/issuer.h"
 #include "api/routes.h"
 #include "base/crypto.h"
+#include "config/config.h"
 #include "domain/auth/external_token.h"
 #include "rest/failure_reply.h"
 #include "rest/known_keys.h"

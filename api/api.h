@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "net/public_address.h"

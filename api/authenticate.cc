@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/provider_token.h"
+#include "config/auth_config.h"
 
 namespace vedette::api {
 namespace {

@@ -19,7 +19,7 @@
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/monitor.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"

@@ -1,5 +1,6 @@
 // What the caller's organisation, and his team, have and have spent: balance, reservations, ledger.
 #include "api/handlers.h"
+#include "config/config.h"
 #include "domain/money.h"
 #include "rest/ledger.h"
 #include "store/accounts/accounts.h"

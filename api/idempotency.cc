@@ -8,6 +8,7 @@
 
 #include "base/crypto.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/limits.h"
 
 namespace vedette::api {

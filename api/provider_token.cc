@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/config.h"
+
 namespace vedette::api {
 namespace {
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "api/provider_keys.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/auth/external_token.h"
 
 // Bearer tokens of the operator's identity provider ([oidc]): from the text to whom it names. Pure.

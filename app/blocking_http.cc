@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "config/net_config.h"
+
 namespace vedette::app {
 
 struct BlockingHttp::Impl {

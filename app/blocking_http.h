@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/http_client.h"
 
 namespace vedette::app {

@@ -5,7 +5,7 @@
 
 #include "app/service.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::app {
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/json.h"
+#include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "net/resolver.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::app {
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "config/config.h"
+
 namespace vedette::app {
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "app/outside_calls.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "rest/key_fetcher.h"
 

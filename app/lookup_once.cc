@@ -15,6 +15,7 @@
 #include "base/event_loop.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
 #include "domain/people/people_answer.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::app {
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 // Whether mail servers will talk to this machine, with its configuration, and what to do where they
 // will not.

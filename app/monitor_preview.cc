@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/field_description.h"
 
 namespace vedette::app {

@@ -10,7 +10,9 @@
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
+#include "config/probe_config.h"
+#include "config/server_config.h"
 #include "work/live.h"
 #include "worker/probes/web_probe.h"
 

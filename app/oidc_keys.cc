@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "config/config.h"
 #include "domain/auth/discovery.h"
 
 namespace vedette::app {

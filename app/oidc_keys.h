@@ -10,7 +10,7 @@
 #include "api/provider_keys.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 

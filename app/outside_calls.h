@@ -6,7 +6,7 @@
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/net_config.h"
 #include "net/http_client.h"
 
 namespace vedette::app {

@@ -10,6 +10,7 @@
 #include "app/probe_set.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "config/config.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "worker/checks/verdict.h"

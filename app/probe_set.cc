@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/config.h"
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/mixed_probe.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/email/provider_ids.h"
 #include "worker/blocks/find_email_block.h"
 #include "worker/blocks/investigate_block.h"
@@ -104,7 +105,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
         std::make_unique<worker::HttpProvider>(loop, client, budgets, clock, id, provider));
   }
   for (const auto& [id, recipe] : config.providers.recipes) {
-    providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, recipe));
+    providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, *recipe));
   }
   providers_.Add(
       std::make_unique<worker::DnsVerifier>(loop, clock, mail_book, worker::NamesOf(names_)));

@@ -7,6 +7,7 @@
 
 #include "base/base64url.h"
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/search/dsl_writer.h"
 
 namespace vedette::app {

@@ -11,7 +11,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 

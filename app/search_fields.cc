@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/search_config.h"
+
 namespace vedette::app {
 
 domain::search::Catalogue LoadSearchFields(const config::SearchConfig& config) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/search/fields.h"
 
 namespace vedette::app {

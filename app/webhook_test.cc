@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/config.h"
+
 namespace vedette::app {
 
 WebhookTest::WebhookTest(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,

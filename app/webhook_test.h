@@ -6,7 +6,7 @@
 #include "app/outside_calls.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "delivery/sender.h"
 #include "store/session.h"
 

@@ -462,6 +462,11 @@ void AppendJsonString(std::string_view text, std::string* out) {
   }
 }
 
+struct JsonText::Forms {
+  std::optional<std::string> text;
+  std::optional<Json> value;
+};
+
 JsonText::JsonText(std::string text) : forms_(std::make_shared<Forms>()) {
   forms_->text = std::move(text);
 }

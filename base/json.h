@@ -4,19 +4,17 @@
 
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.h"
+
 // Instantiated once, in json.cc: otherwise every source that reads JSON compiles the class again.
 extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace vedette::base {
-
-// Keeps the order of members, so that what a client sent comes back as it was sent.
-using Json = nlohmann::ordered_json;
 
 struct JsonLimits {
   // Deeper input is refused: nlohmann's dump() and destructor recurse.
@@ -76,27 +74,5 @@ std::string DumpJson(const Json& value);
 void AppendJson(const Json& value, std::string* out);
 // Appends what AppendJson writes of such a string.
 void AppendJsonString(std::string_view text, std::string* out);
-
-// A document as text, as a value, or both: made from one, it becomes the other at the first look.
-// Most of what a row holds is passed through without being read. Copies share what they found: one
-// thread at a time.
-class JsonText {
- public:
-  JsonText() = default;  // {}
-  // What the database or we ourselves wrote.
-  explicit JsonText(std::string text);
-  JsonText(Json value);  // NOLINT(google-explicit-constructor): a value is one
-
-  // Throws std::invalid_argument as ParseJsonOrThrow.
-  const Json& Value() const;
-  const std::string& Text() const;
-
- private:
-  struct Forms {
-    std::optional<std::string> text;
-    std::optional<Json> value;
-  };
-  std::shared_ptr<Forms> forms_;  // null = {}
-};
 
 }  // namespace vedette::base

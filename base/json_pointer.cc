@@ -1,4 +1,5 @@
 #include "base/json_pointer.h"
+#include "base/json.h"
 
 #include <charconv>
 #include <utility>

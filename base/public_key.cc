@@ -12,6 +12,7 @@
 
 #include "base/base64url.h"
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/openssl_owned.h"
 
 namespace vedette::base {

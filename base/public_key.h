@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 // Public keys that verify signatures of JOSE (RFC 7515, 7518, 8037), over OpenSSL. Every function
 // is safe on any thread, and a key may be used by many at once.

@@ -36,7 +36,7 @@ bool AnswersPeople(const Config& config, std::string_view key, const std::string
   const bool is_reverse = key == "reverse_email";
   const auto recipe = config.providers.recipes.find(id);
   if (recipe != config.providers.recipes.end()) {
-    return recipe->second.lookup ==
+    return recipe->second->lookup ==
            (is_reverse ? domain::RecipeLookup::kReverseEmail : domain::RecipeLookup::kVerifyAge);
   }
   return domain::AnswersPeople(id, is_reverse ? domain::PeopleQuestion::kReverseEmail
@@ -56,10 +56,10 @@ bool MayName(const Config& config, std::string_view key, const std::string& id) 
   const auto recipe = config.providers.recipes.find(id);
   if (recipe == config.providers.recipes.end()) return false;
   if (key == "company_domain") {
-    return recipe->second.lookup == domain::RecipeLookup::kCompanyDomain;
+    return recipe->second->lookup == domain::RecipeLookup::kCompanyDomain;
   }
-  return finds && recipe->second.Finds(key == "find_email" ? domain::FindMode::kProfessional
-                                                           : domain::FindMode::kPersonal);
+  return finds && recipe->second->Finds(key == "find_email" ? domain::FindMode::kProfessional
+                                                            : domain::FindMode::kPersonal);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void AddRecipes(Config* config) {
       throw ConfigError(fmt::format("[providers.http.{}]: a recipe has this id, too", id));
     }
     if (IsOwnId(id)) throw ConfigError(fmt::format("a recipe: the id \"{}\" is taken", id));
-    providers.recipes.emplace(id, std::move(recipe));
+    providers.recipes.emplace(id, std::make_shared<const domain::Recipe>(std::move(recipe)));
   }
 }
 
@@ -117,7 +117,7 @@ domain::KnownFinders FindersOf(const Config& config) {
   }
   for (const auto& [id, provider] : config.providers.http) add(id, true, true);
   for (const auto& [id, recipe] : config.providers.recipes) {
-    add(id, recipe.Finds(FindMode::kProfessional), recipe.Finds(FindMode::kPersonal));
+    add(id, recipe->Finds(FindMode::kProfessional), recipe->Finds(FindMode::kPersonal));
   }
   for (const auto& [id, model] : config.providers.llm) add(id, true, true);
   return known;
@@ -127,7 +127,7 @@ bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id) 
   const auto recipe = providers.recipes.find(id);
   return providers.http.contains(id) ||
          (recipe != providers.recipes.end() &&
-          recipe->second.lookup == domain::RecipeLookup::kVerifyEmail);
+          recipe->second->lookup == domain::RecipeLookup::kVerifyEmail);
 }
 
 }  // namespace vedette::config

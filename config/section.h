@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -12,24 +13,42 @@
 // How the table of keys is put together. Inside config/ only.
 namespace vedette::config {
 
+// Finds a struct in a Config, whatever its type.
+using Locator = std::function<void*(Config&)>;
+
+// What sets a field of type T, `offset` bytes into the struct. One for each type of values and not
+// for each key: the table has hundreds of keys, and a compiler takes each closure for a class of
+// its own.
+template <typename T>
+std::function<bool(const RawValue&, Config*)> FieldSetter(Locator at, std::ptrdiff_t offset,
+                                                          ValueReader<T> reader) {
+  return [at = std::move(at), offset, read = std::move(reader.read)](const RawValue& raw,
+                                                                     Config* config) {
+    auto value = read(raw);
+    if (!value) return false;
+    *reinterpret_cast<T*>(static_cast<char*>(at(*config)) + offset) = std::move(*value);
+    return true;
+  };
+}
+
 // Adds the keys of one section; `at` finds the section's struct.
 template <typename Struct>
 class Section {
  public:
-  Section(std::vector<Key>* table, std::string name, std::function<Struct&(Config&)> at)
-      : table_(table), name_(std::move(name)), at_(std::move(at)) {}
+  template <typename At>
+  Section(std::vector<Key>* table, std::string name, At at)
+      : table_(table), name_(std::move(name)), at_([at = std::move(at)](Config& c) -> void* {
+          Struct& found = at(c);
+          return &found;
+        }) {}
 
   template <typename T>
   Section& Add(std::string key, T Struct::*field, ValueReader<T> reader) {
-    auto set = [at = at_, field, read = std::move(reader.read)](const RawValue& raw,
-                                                                Config* config) {
-      auto value = read(raw);
-      if (!value) return false;
-      at(*config).*field = std::move(*value);
-      return true;
-    };
-    table_->push_back(
-        {name_, std::move(key), std::move(reader.allowed), reader.secret, std::move(set)});
+    const Struct example{};
+    const auto offset =
+        reinterpret_cast<const char*>(&(example.*field)) - reinterpret_cast<const char*>(&example);
+    table_->push_back({name_, std::move(key), reader.allowed, reader.secret,
+                       FieldSetter<T>(at_, offset, std::move(reader))});
     return *this;
   }
 
@@ -42,7 +61,7 @@ class Section {
  private:
   std::vector<Key>* table_;
   std::string name_;
-  std::function<Struct&(Config&)> at_;
+  Locator at_;
 };
 
 // [search], [investigations] and [prices.investigation].

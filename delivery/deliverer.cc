@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "config/config.h"
 #include "net/url.h"
 
 namespace vedette::delivery {

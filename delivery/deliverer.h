@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "delivery/lanes.h"
 #include "delivery/retry_policy.h"
 #include "delivery/sender.h"

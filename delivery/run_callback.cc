@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/workflow/bound_specs.h"
 #include "domain/workflow/download_link.h"
 #include "domain/workflow/part_rows.h"

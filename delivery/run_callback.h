@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/notification.h"
 #include "store/session.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/job_result.h"
 #include "domain/signature.h"
 #include "net/retry_after.h"

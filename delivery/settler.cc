@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/role_config.h"
+
 namespace vedette::delivery {
 namespace {
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
 #include "work/batcher.h"

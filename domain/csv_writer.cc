@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/json.h"
 #include "domain/exact_number.h"
 
 namespace vedette::domain {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/json_rows.h"
+#include "base/json_text.h"
 
 // CSV as RFC 4180 has it, for programs and for spreadsheets: UTF-8 without a byte order mark,
 // records ended by CRLF, quotes where they are needed. What is written is read back cell for cell

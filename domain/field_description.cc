@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::domain {

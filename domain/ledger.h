@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/uuid.h"
 #include "domain/job.h"
 #include "domain/names.h"

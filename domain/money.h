@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 // Money is integer millicredits inside (`*_mc`); outside it is credits with at most three decimals.
 namespace vedette::domain {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "domain/failure.h"
 
 // What is asked about a row, and what somebody who looked at it answers. Values; any thread.
 namespace vedette::domain {
@@ -27,14 +27,6 @@ struct FieldObservation {
   std::string evidence;
   std::vector<std::string> sources;  // URLs
   std::optional<double> confidence;  // 0..10 or as the service says
-};
-
-// Why nothing could be observed, of a row or of a field.
-struct Failure {
-  std::string error_class;  // stable snake_case: "timeout", "http_status", "no_address", ...
-  std::string message;      // one sentence for the tenant
-  bool retryable = false;
-  std::optional<std::chrono::milliseconds> retry_after;
 };
 
 // Fields by name; one that is left out was not observed.

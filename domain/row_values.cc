@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/exact_number.h"
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "config/net_config.h"
 #include "net/connection_queue.h"
 #include "net/curl_loop.h"
 #include "net/resolver.h"

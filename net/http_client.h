@@ -13,7 +13,7 @@
 #include "base/byte_budget.h"
 #include "base/event_loop.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/public_address.h"
 
 namespace vedette::net {

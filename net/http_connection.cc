@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "config/server_config.h"
+
 namespace vedette::net {
 
 namespace asio = boost::asio;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/http_exchange.h"
 #include "net/http_server.h"
 #include "net/request_parser.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "config/server_config.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {

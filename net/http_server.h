@@ -11,7 +11,7 @@
 
 #include "base/byte_budget.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::net {
 

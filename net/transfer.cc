@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/net_config.h"
 
 namespace vedette::net {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/answer_body.h"
 #include "net/curl_loop.h"
 #include "net/http_client.h"

@@ -14,7 +14,7 @@
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
 #include "base/uuid.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "domain/request_headers.h"
 #include "net/http_client.h"
 #include "net/public_address.h"

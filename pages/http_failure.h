@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "net/http_client.h"
 
 // What an HTTP answer means for a check, the same for every probe. Pure.

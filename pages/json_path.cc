@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::pages {

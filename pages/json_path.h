@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "pages/css_to_xpath.h"
 
 namespace vedette::pages {

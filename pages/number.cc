@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::pages {

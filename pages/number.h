@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 namespace vedette::pages {
 

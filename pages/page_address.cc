@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::pages {

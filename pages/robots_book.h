@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "pages/fetch.h"
 
 namespace vedette::pages {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "pages/html_document.h"
 #include "pages/page_forms.h"
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/config.h"
+
 namespace vedette::scheduler {
 
 Importer::Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,

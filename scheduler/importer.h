@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/monitors/import.h"
 #include "store/session.h"
 #include "store/signals.h"

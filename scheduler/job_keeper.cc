@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "config/config.h"
 #include "domain/job.h"
 #include "store/jobs/retire.h"
 

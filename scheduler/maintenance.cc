@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/config.h"
 #include "domain/email/mail_class.h"
 #include "domain/principal.h"
 

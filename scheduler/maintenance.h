@@ -6,7 +6,7 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "store/async.h"
 #include "store/fleet/fleet.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/config.h"
 #include "work/health_log.h"
 
 namespace vedette::scheduler {

@@ -23,7 +23,7 @@ std::optional<std::string> BehalfOf(const AuditEntry& entry) {
 
 void InsertAudit(Transaction& tx, const base::Clock& clock, const AuditEntry& entry) {
   std::optional<std::string> detail;
-  if (entry.detail) detail = base::DumpJson(*entry.detail);
+  if (entry.detail) detail = entry.detail->Text();
   tx.Exec("audit_insert", base::Uuid::V7(clock), entry.actor, entry.action, entry.target,
           entry.org_id, entry.reason, detail, entry.remote_address, PrincipalKindOf(entry),
           PrincipalIdOf(entry), BehalfOf(entry));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/uuid.h"
 #include "domain/principal.h"
 
@@ -18,7 +18,7 @@ struct AuditEntry {
   std::string target;  // the id acted on; a creation fills it in
   std::optional<base::Uuid> org_id;
   std::optional<std::string> reason;
-  std::optional<base::Json> detail;
+  std::optional<base::JsonText> detail;
   std::string remote_address;
   std::optional<domain::Principal> principal{};  // of the API's callers
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/database_config.h"
 #include "store/queries.h"
 #include "store/session_impl.h"
 #include "store/sql.h"

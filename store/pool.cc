@@ -9,6 +9,7 @@
 
 #include "base/fair_queue.h"
 #include "base/fair_share.h"
+#include "config/database_config.h"
 #include "store/session.h"
 #include "store/session_impl.h"
 

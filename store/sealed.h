@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 // What lies in the database under the operator's encryption key: signing secrets, and the headers
 // that monitors send. Pure; any thread.

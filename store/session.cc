@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/backoff.h"
+#include "config/database_config.h"
 #include "store/async.h"
 #include "store/session_impl.h"
 #include "store/sql.h"

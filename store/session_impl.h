@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "config/config_fwd.h"
 #include "store/session.h"
 #include "store/testing.h"
 

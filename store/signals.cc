@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/backoff.h"
+#include "config/database_config.h"
 #include "store/session_impl.h"
 
 namespace vedette::store {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "config/database_config.h"
+
 namespace vedette::store {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 
 // Internal to store/: what [testing] asks for, at the statements and COMMITs that its names stand
 // for.

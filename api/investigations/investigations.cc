@@ -11,6 +11,7 @@
 #include "api/jobs/lookup_start.h"
 #include "base/json_or_null.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "rest/cursor.h"

@@ -7,6 +7,7 @@
 
 #include "api/jobs/status_view.h"
 #include "api/jobs/waits.h"
+#include "config/config.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 

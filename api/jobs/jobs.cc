@@ -7,6 +7,7 @@
 #include "api/jobs/status_view.h"
 #include "api/jobs/waits.h"
 #include "api/limits.h"
+#include "config/config.h"
 #include "rest/query_reader.h"
 #include "store/investigations/investigations.h"
 #include "store/jobs/read.h"

@@ -9,6 +9,7 @@
 #include "api/jobs/job_calls.h"
 #include "api/jobs/prefer.h"
 #include "api/jobs/waits.h"
+#include "config/config.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "store/jobs/read.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "rest/failure_reply.h"
 #include "rest/serve.h"
 #include "store/async.h"

@@ -16,7 +16,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "rest/answer.h"
 #include "store/session.h"

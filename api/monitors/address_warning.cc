@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "pages/page_address.h"
 
 namespace vedette::api {

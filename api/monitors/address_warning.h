@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/names.h"
 #include "domain/row_values.h"
 

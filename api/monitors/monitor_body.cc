@@ -9,6 +9,7 @@
 #include "api/limits.h"
 #include "api/monitors/rules_body.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/duration.h"
 #include "domain/field_description.h"
 #include "domain/limits.h"

@@ -11,7 +11,7 @@
 #include "api/monitors/selector_fault.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/monitor.h"
 #include "domain/names.h"
 #include "domain/request_headers.h"

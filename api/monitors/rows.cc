@@ -1,4 +1,5 @@
 #include "store/monitors/rows.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 

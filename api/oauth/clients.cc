@@ -3,6 +3,7 @@
 
 #include "api/handlers.h"
 #include "api/oauth/published_keys.h"
+#include "config/config.h"
 #include "rest/oauth_clients.h"
 
 namespace vedette::api {

@@ -1,6 +1,7 @@
 #include "api/oauth/issuer.h"
 
 #include "api/oauth/form.h"
+#include "config/config.h"
 
 namespace vedette::api {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "rest/reply.h"
 
 // Who issues tokens here. Pure.

@@ -7,6 +7,7 @@
 #include "api/oauth/form.h"
 #include "api/oauth/issuer.h"
 #include "api/oauth/published_keys.h"
+#include "config/config.h"
 #include "domain/auth/client_assertion.h"
 #include "rest/serve.h"
 #include "store/accounts/access_tokens.h"

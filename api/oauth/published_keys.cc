@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/config.h"
+
 namespace vedette::api {
 
 rest::Parked FetchPublishedKeys(Call& call, const rest::KeyOrder& order, store::FetchFence fence,

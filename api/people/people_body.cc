@@ -9,9 +9,11 @@
 #include <variant>
 
 #include "api/limits.h"
+#include "config/config.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
 #include "domain/people/source_ids.h"
+#include "domain/recipe/recipe.h"
 
 namespace vedette::api {
 namespace {
@@ -53,7 +55,7 @@ KnownProviders KnownTo(const config::Config& config, domain::PeopleQuestion ques
   const auto wanted = question == domain::PeopleQuestion::kReverseEmail
                           ? domain::RecipeLookup::kReverseEmail
                           : domain::RecipeLookup::kVerifyAge;
-  for (const auto& [id, recipe] : config.providers.recipes) add(id, recipe.lookup == wanted);
+  for (const auto& [id, recipe] : config.providers.recipes) add(id, recipe->lookup == wanted);
   for (const auto& [id, model] : config.providers.llm) add(id, true);
   return known;
 }

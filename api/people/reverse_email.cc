@@ -10,6 +10,7 @@
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
 #include "api/people/people_body.h"
+#include "config/config.h"
 #include "domain/people/people_request.h"
 
 // The four routes that ask who is behind addresses. They differ in the shape of the leads and in

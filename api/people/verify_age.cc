@@ -6,6 +6,7 @@
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
 #include "api/people/people_body.h"
+#include "config/config.h"
 #include "domain/people/people_request.h"
 
 // The route that starts a lookup of a person's age.

@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/search/values_body.h"
 #include "base/json_or_null.h"
+#include "config/config.h"
 #include "domain/search/values.h"
 #include "rest/failure_reply.h"
 #include "rest/serve.h"

@@ -1,5 +1,6 @@
 #include "api/workflows/block_terms.h"
 
+#include "config/config.h"
 #include "domain/email/find_request.h"
 #include "domain/workflow/lookup_rows.h"
 #include "store/jobs/read.h"

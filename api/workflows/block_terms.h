@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "api/call.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/workflow/run_plan.h"
 
 // What the configuration says of the blocks of a run.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "config/config.h"
 
 namespace vedette::api {
 namespace {

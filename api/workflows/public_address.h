@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/http_server.h"
 
 namespace vedette::api {

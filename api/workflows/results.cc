@@ -5,6 +5,7 @@
 
 #include "api/handlers.h"
 #include "api/workflows/public_address.h"
+#include "config/security_config.h"
 #include "domain/csv_writer.h"
 #include "domain/workflow/download_link.h"
 #include "domain/workflow/part_rows.h"

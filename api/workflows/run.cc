@@ -13,6 +13,7 @@
 #include "api/workflows/run_body.h"
 #include "api/workflows/run_features.h"
 #include "api/workflows/workflow_calls.h"
+#include "config/config.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
 #include "domain/workflow/block_types.h"

@@ -1,4 +1,5 @@
 #include "store/jobs/runs.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 

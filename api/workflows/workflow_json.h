@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/principal.h"
 #include "domain/workflow/block_type.h"
 #include "store/workflows/workflows.h"

@@ -1,4 +1,5 @@
 #include "store/workflows/workflows.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 
@@ -207,8 +208,9 @@ rest::Handled UpdateWorkflow(Call& call) {
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   const base::Uuid id = std::get<store::Workflow>(found).id;
   store::AuditEntry audit = AuditOf(call, "workflow.update");
-  audit.detail = base::Json{{"members", base::Json::array()}};
-  for (const auto& [name, value] : members.items()) (*audit.detail)["members"].push_back(name);
+  base::Json changed = base::Json::array();
+  for (const auto& [name, value] : members.items()) changed.push_back(name);
+  audit.detail = base::Json{{"members", std::move(changed)}};
   if (!store::UpdateWorkflow(call.session, call.parts.clock, call.caller.org_id, id, change,
                              audit)) {
     return rest::NotFound("workflow");

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 namespace CLI {
 class App;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/ctl/ctl.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::app {

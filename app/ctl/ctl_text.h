@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 // Answers of the admin port as text for people. Pure. Names, reasons and answers of receivers were
 // written by others: control and direction characters are replaced, so that they cannot steer a

@@ -1,5 +1,7 @@
 #include "app/service/admin_role.h"
 
+#include "config/server_config.h"
+
 namespace vedette::app {
 
 AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,

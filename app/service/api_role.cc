@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/oauth/issuer.h"
+#include "config/config.h"
 #include "pages/selector.h"
 
 namespace vedette::app {

@@ -13,6 +13,7 @@
 #include "app/service/core.h"
 #include "app/service/pools.h"
 #include "app/webhook_test.h"
+#include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "net/http_client.h"
 #include "net/http_server.h"

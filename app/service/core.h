@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "store/signals.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/config.h"
 #include "worker/jobs/job_pipeline.h"
 
 namespace vedette::app {

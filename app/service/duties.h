@@ -3,7 +3,7 @@
 #include <set>
 
 #include "app/roles.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/job.h"
 
 namespace vedette::app {

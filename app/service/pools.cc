@@ -1,5 +1,7 @@
 #include "app/service/pools.h"
 
+#include "config/config.h"
+
 namespace vedette::app {
 
 Pools::Pools(const config::Config& config, const Duties& duties, const base::Clock& clock,

@@ -5,7 +5,7 @@
 #include "app/service/duties.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/email/address.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/email/person.h"
 
 // A lead: the person as the client describes them, a JSON object. Of each group of keys the first

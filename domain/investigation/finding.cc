@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/name_table.h"
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/name_table.h"

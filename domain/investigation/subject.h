@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/json.h"
+#include "base/json_text.h"
 
 // What an investigation is about, and what it finds further of. Pure.
 namespace vedette::domain {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/search/filter_reader.h"
 
 namespace vedette::domain::search {

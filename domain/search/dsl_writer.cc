@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/json.h"
 #include "domain/search/values.h"
 
 namespace vedette::domain::search {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/search/filter.h"
 
 // Bodies of requests to OpenSearch, and to Elasticsearch 7 and later. Pure.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json.h"
 #include "domain/search/values.h"
 
 namespace vedette::domain::search {

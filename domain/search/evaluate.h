@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/search/filter.h"
 
 // What filters and counts mean, said in memory: the rule that databases and search engines are held

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::domain::search {

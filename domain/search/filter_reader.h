@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/search/filter.h"
 
 // From what a client sent to the tree. Pure.

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/search/filter_reader.h"
 

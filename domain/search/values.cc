@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/exact_number.h"
 #include "domain/search/filter_reader.h"
 

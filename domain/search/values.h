@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/search/filter.h"
 
 // Values of fields, between the tree, JSON and what clients see. Pure.

@@ -1,5 +1,6 @@
 #include "domain/workflow/cell_value.h"
 
+#include "base/json.h"
 #include "domain/row_values.h"
 
 namespace vedette::domain {

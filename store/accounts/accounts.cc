@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "domain/money.h"
 #include "store/audit_sql.h"
 #include "store/sql.h"
@@ -206,8 +207,9 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
   const std::string prefix = made.key.substr(0, kApiKeyPublicChars);
   audit.target = made.id.ToString();
   audit.org_id = org_id;
-  audit.detail = base::Json{{"name", name}, {"prefix", prefix}};
-  if (team_id) (*audit.detail)["team_id"] = team_id->ToString();
+  base::Json detail{{"name", name}, {"prefix", prefix}};
+  if (team_id) detail["team_id"] = team_id->ToString();
+  audit.detail = std::move(detail);
   const auto kind = InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec("org_exists", org_id).empty()) return ApiKeyOutcome::Kind::kNoOrganisation;
     if (team_id && tx.Exec("team_read", org_id, *team_id).empty()) {

@@ -24,7 +24,7 @@ std::vector<AuditRecord> ListAudit(Session& session, const AuditFilter& filter) 
       Columns(row).Into(&record.id, &record.at, &record.actor, &record.action, &record.target,
                         &record.org_id, &record.reason, &detail, &record.remote_address,
                         &record.principal_kind, &record.principal_id, &record.on_behalf_of);
-      if (detail) record.detail = base::ParseJsonOrThrow(*detail);
+      if (detail) record.detail.emplace(*std::move(detail));
     }
     return records;
   });

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/uuid.h"
 #include "store/audit.h"
 #include "store/session.h"
@@ -21,7 +21,7 @@ struct AuditRecord {
   std::string target;
   std::optional<base::Uuid> org_id;
   std::optional<std::string> reason;
-  std::optional<base::Json> detail;
+  std::optional<base::JsonText> detail;
   std::string remote_address;
   std::optional<domain::PrincipalKind> principal_kind;  // where a caller of the API did it
   std::optional<base::Uuid> principal_id;

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/json.h"
 #include "store/audit_sql.h"
 #include "store/sql.h"
 
@@ -60,8 +61,9 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
   const base::Uuid id = base::Uuid::V7(clock);
   audit.target = id.ToString();
   audit.org_id = org_id;
-  audit.detail = base::Json{{"name", order.name}};
-  if (order.jwks_uri) (*audit.detail)["jwks_uri"] = *order.jwks_uri;
+  base::Json detail{{"name", order.name}};
+  if (order.jwks_uri) detail["jwks_uri"] = *order.jwks_uri;
+  audit.detail = std::move(detail);
   std::optional<domain::PrincipalKind> kind;
   std::optional<base::Uuid> by;
   if (audit.principal) {

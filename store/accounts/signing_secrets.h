@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/audit.h"
 #include "store/sealed.h"
 #include "store/session.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/config.h"
 #include "domain/limits.h"
 #include "domain/next_run_times.h"
 #include "domain/outcome.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/checks/health_turn.h"
 #include "store/session.h"
 

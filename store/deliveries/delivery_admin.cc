@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/notification.h"
 #include "store/audit_sql.h"
 #include "store/sql.h"
@@ -167,8 +168,9 @@ void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFi
     AuditEntry entry = audit;
     entry.target = FilterTarget(filter);
     entry.org_id = filter.org_id;
-    entry.detail = FilterJson(filter);
-    (*entry.detail)["replayed"] = batch.size();
+    base::Json detail = FilterJson(filter);
+    detail["replayed"] = batch.size();
+    entry.detail = std::move(detail);
     InsertAudit(tx, clock, entry);
     return batch;
   });

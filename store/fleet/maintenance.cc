@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "config/limits_config.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/async.h"
 #include "store/session.h"
 

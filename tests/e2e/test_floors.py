@@ -1,6 +1,7 @@
 """Keeps the shape of the source tree: includes only go down, each library stays in its folder, files
 and functions keep their size, nothing is left to be done, and words are plain."""
 
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -142,6 +143,30 @@ def test_a_library_stays_in_its_folder(library):
 
 def test_headers_are_included_once():
     assert [name(p) for p in SOURCES + TESTS if p.suffix == ".h" and "#pragma once" not in p.read_text()] == []
+
+
+def including(header):
+    """The sources, tests included, that include a header, by way of others too."""
+    includes = {name(path): [target for _, target in INCLUDE.findall(path.read_text())] for path in SOURCES + TESTS}
+
+    @functools.lru_cache(None)
+    def reach(file):
+        found = set()
+        for target in includes.get(file, ()):
+            found |= {target} | reach(target)
+        return found
+
+    return sorted(file for file in includes if file.endswith(".cc") and header in reach(file))
+
+
+# What a build costs is what its sources include (docs/decisions/0050-light-to-build.md). A header that only passes JSON on
+# includes base/json_text.h; one that only passes parts of the configuration on includes config/config_fwd.h.
+@pytest.mark.parametrize("header, most", [("nlohmann/json.hpp", 523), ("config/config.h", 225)])
+def test_what_is_dear_to_include_is_included_no_more_than_today(header, most):
+    sources = including(header)
+    assert len(sources) > most / 2, f"{header}: is this still what is included?"
+    assert len(sources) <= most, (f"{len(sources)} sources include {header}, and {most} did: include it where its names are "
+                                  "used, and nothing but base/json_text.h or config/config_fwd.h in headers that pass it on")
 
 
 def test_files_have_one_subject():

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/lookup_config.h"
 #include "worker/blocks/find_email_runner.h"
 #include "worker/blocks/lookup_row.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/domain_turns.h"

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
 #include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/email_memory.h"

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/json.h"
+#include "config/lookup_config.h"
 #include "domain/email/suppression.h"
 #include "domain/people/found_suppression.h"
 #include "domain/people/mailbox.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/people/people_answer.h"
 #include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"

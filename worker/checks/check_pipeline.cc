@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/config.h"
 #include "store/signals.h"
 
 namespace vedette::worker {

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"

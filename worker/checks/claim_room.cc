@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/config.h"
 #include "work/counts.h"
 
 namespace vedette::worker {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "store/checks/chunks.h"
 #include "work/share_out.h"
 #include "worker/checks/holdings.h"

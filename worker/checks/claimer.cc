@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "worker/checks/suspects.h"
 
 namespace vedette::worker {

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/names.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"

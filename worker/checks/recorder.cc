@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/config.h"
 #include "store/signals.h"
 #include "work/health_log.h"
 #include "worker/checks/check_effects.h"

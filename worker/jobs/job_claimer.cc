@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "config/config.h"
 #include "worker/jobs/job_room.h"
 
 namespace vedette::worker {

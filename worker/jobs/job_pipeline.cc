@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "config/config.h"
 
 namespace vedette::worker {
 

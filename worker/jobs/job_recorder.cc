@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "config/config.h"
 
 namespace vedette::worker {
 namespace {

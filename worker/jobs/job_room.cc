@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "config/role_config.h"
 #include "work/counts.h"
 
 namespace vedette::worker {

@@ -5,7 +5,7 @@
 
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/job.h"
 #include "store/jobs/claim.h"
 #include "work/share_out.h"

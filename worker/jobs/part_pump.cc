@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/config.h"
+
 namespace vedette::worker {
 namespace {
 

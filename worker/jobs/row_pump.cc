@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/backoff.h"
+#include "config/config.h"
 #include "domain/ids.h"
 #include "store/jobs/hold.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/job.h"
 #include "metrics/metrics.h"
 #include "work/live.h"

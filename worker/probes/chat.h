@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "pages/page_reading.h"
 #include "worker/probes/probe.h"
 #include "worker/services/chat_completion.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 #include "pages/page_reading.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/probe.h"
 #include "worker/probes/web_probe.h"

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/text.h"
+#include "config/net_config.h"
+#include "config/probe_config.h"
 #include "pages/fetch.h"
 #include "pages/http_failure.h"
 #include "pages/page_address.h"

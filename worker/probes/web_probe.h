@@ -5,7 +5,7 @@
 #include "base/byte_budget.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 #include "pages/page_memory.h"

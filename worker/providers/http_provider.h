@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "net/http_client.h"
 #include "worker/providers/provider.h"
 #include "worker/services/request_room.h"

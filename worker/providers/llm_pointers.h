@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/age/identity.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "pages/page_reading.h"
 
 // What a model is asked about a person's age, or about who is behind an address, and what is taken

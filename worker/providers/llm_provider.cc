@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/lookup_config.h"
+#include "config/provider_config.h"
 #include "domain/age/page_claims.h"
 #include "domain/email/address.h"
 #include "pages/addresses_on_page.h"

@@ -15,7 +15,7 @@
 #include "domain/email/find_request.h"
 #include "domain/email/person.h"
 #include "domain/email/verdict.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "domain/people/person_found.h"
 
 // Who answers lookups. A further lookup adds a name here, and what is answered to it.

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "domain/email/found.h"
 #include "metrics/metrics.h"
 #include "worker/providers/breaker.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "worker/providers/expander.h"
 #include "worker/providers/provider_set.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "config/lookup_config.h"
 #include "net/url.h"
 #include "pages/http_failure.h"
 #include "pages/page_forms.h"

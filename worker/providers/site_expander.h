@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "pages/fetch.h"
 #include "worker/providers/expander.h"
 

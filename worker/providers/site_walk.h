@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "pages/fetch.h"
 
 namespace vedette::worker {

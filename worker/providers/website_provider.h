@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "config/config.h"
+#include "config/lookup_config.h"
 #include "pages/fetch.h"
 #include "worker/providers/provider.h"
 #include "worker/providers/site_walk.h"

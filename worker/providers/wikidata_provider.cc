@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/lookup_config.h"
 #include "domain/email/suppression.h"
 #include "worker/providers/wikidata_answer.h"
 

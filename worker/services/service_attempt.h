@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/uuid.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "net/http_client.h"
 #include "work/live.h"
 #include "worker/services/attempt_time.h"

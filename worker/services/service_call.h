@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/uuid.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "net/http_client.h"
 #include "worker/services/request_room.h"
 

@@ -8,7 +8,7 @@
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/observation.h"
+#include "domain/failure.h"
 #include "net/http_client.h"
 #include "work/live.h"
 

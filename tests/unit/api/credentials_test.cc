@@ -9,6 +9,7 @@
 
 #include "api/oauth/form.h"
 #include "api/oauth/issuer.h"
+#include "config/config.h"
 
 namespace vedette::api {
 namespace {

@@ -1,6 +1,7 @@
 // The bodies of the monitor routes: types and limits (422), then rules 1 to 8 of interface 4.1
 // (400).
 #include "api/monitors/monitor_body.h"
+#include "config/config.h"
 
 #include <gmock/gmock.h>
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/provider_token.h"
+#include "config/config.h"
 #include "tests/support/jose.h"
 
 namespace vedette::app {

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 
+#include "base/json.h"
 #include "domain/search/dsl_writer.h"
 #include "tests/unit/net/site.h"
 

@@ -1,4 +1,3 @@
-#include "config/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "base/json.h"
 #include "domain/investigation/finding.h"
 #include "domain/investigation/subject.h"
 

@@ -1,4 +1,5 @@
 #include "domain/ledger.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "domain/money.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

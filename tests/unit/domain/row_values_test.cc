@@ -1,4 +1,5 @@
 #include "domain/row_values.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

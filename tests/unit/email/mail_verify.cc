@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/open_mail_book.h"
+#include "config/config.h"
 #include "worker/providers/mail/smtp_verifier.h"
 
 namespace vedette {

@@ -1,4 +1,5 @@
 #include "pages/json_path.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "pages/number.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "pages/page_address.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

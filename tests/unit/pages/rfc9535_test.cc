@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/json.h"
 #include "pages/json_path.h"
 
 namespace vedette::pages {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/config.h"
 #include "tests/unit/worker/held_job_chunks.h"
 #include "worker/jobs/row_pump.h"
 

@@ -1,3 +1,4 @@
+#include "config/role_config.h"
 #include "worker/jobs/job_room.h"
 
 #include <gtest/gtest.h>

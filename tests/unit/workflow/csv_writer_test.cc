@@ -1,4 +1,5 @@
 #include "domain/csv_writer.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

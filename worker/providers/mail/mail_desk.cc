@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/crypto.h"
+#include "config/lookup_config.h"
 
 namespace vedette::worker {
 namespace {

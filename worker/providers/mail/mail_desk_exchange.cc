@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "config/lookup_config.h"
 #include "worker/providers/mail/mail_desk.h"
 
 // The connections of a desk: what is asked on one, what is learnt from it, and what comes after it.

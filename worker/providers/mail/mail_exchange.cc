@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "config/lookup_config.h"
 #include "store/email/mail_facts.h"
 
 namespace vedette::worker {

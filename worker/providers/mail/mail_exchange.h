@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/smtp/connection.h"
 #include "net/smtp/dialogue.h"

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/config.h"
 #include "domain/email/address.h"
 #include "domain/email/disposable_domains.h"
 #include "domain/email/idn.h"

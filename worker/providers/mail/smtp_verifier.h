@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "net/resolver.h"
