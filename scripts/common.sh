@@ -155,23 +155,38 @@ build_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# Ninja's output where there is no terminal: a line a minute, and whatever is not progress (warnings,
-# errors). srand() returns the time of the call before, which every awk can tell. mawk, which is awk on Debian, would otherwise
-# read a pipe by blocks of 4 KiB, and the lines would come when those are full.
-show_progress() {
+# Ninja's output: in a terminal a bar with the time left, elsewhere a line a minute; and whatever is not progress (warnings,
+# errors). The time left is that of the steps so far, which are of about one size (groups of sources). srand() returns the time
+# of the call before, which every awk can tell. mawk, which is awk on Debian, would otherwise read a pipe by blocks of 4 KiB, and
+# the lines would come when those are full.
+show_progress() { # [bar]
   local awk=(awk)
   case "$(readlink -f "$(command -v awk)")" in
     */mawk) awk=(mawk -W interactive) ;;
   esac
-  "${awk[@]}" '
-    BEGIN { srand(); srand(); said = srand() }
+  "${awk[@]}" -v bar="${1:-}" '
+    function clear() { if (drawn) printf "\r\033[K"; drawn = 0 }
+    function draw(done, all, elapsed,   full, i, text) {
+      full = int(40 * done / all)
+      text = ""
+      for (i = 0; i < 40; ++i) text = text (i < full ? "#" : ".")
+      left = done > 4 ? int(elapsed * (all - done) / done) : -1
+      printf "\r\033[K    [%s] %d of %d", text, done, all
+      if (left >= 60) printf ", about %d minutes left", int((left + 30) / 60)
+      else if (left >= 0) printf ", %d s left", left
+      drawn = 1
+      fflush()
+    }
+    BEGIN { srand(); srand(); said = begun = srand() }
     /^\[[0-9]+\/[0-9]+\]/ {
       split(substr($1, 2), n, /[\/\]]/); now = srand(); now = srand()
-      if (now - said >= 60 || n[1] == n[2]) { printf "    %d of %d steps\n", n[1], n[2]; fflush(); said = now }
+      if (bar) draw(n[1], n[2], now - begun)
+      else if (now - said >= 60 || n[1] == n[2]) { printf "    %d of %d steps\n", n[1], n[2]; fflush(); said = now }
       next
     }
     /^ninja: (Entering|no work)/ { next }
-    { print; fflush() }'
+    { clear(); print; fflush() }
+    END { if (drawn) printf "\n" }'
 }
 
 # configure PRESET LOG CMAKE-OPTIONS...: lets CMake make the preset's build directory; what it said is in LOG.
@@ -198,14 +213,13 @@ build() {
   [ $# -gt 0 ] && shift
   targets=("$@")
   configure "$preset" "$log" "${options[@]}" || return 1
-  set +e
-  if [ -t 1 ]; then
-    ninja -C "$ROOT/build/$preset" -j "$(build_jobs)" "${targets[@]}"
-    status=$?
-  else
-    ninja -C "$ROOT/build/$preset" -j "$(build_jobs)" "${targets[@]}" 2>&1 | tee -a "$log" | show_progress
-    status=${PIPESTATUS[0]}
+  local bar=''
+  if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
+    bar=bar
   fi
+  set +e
+  ninja -C "$ROOT/build/$preset" -j "$(build_jobs)" "${targets[@]}" 2>&1 | tee -a "$log" | show_progress $bar
+  status=${PIPESTATUS[0]}
   set -e
   if [ "$status" != 0 ] && [ "$(df -Pm "$ROOT/build" | awk 'NR == 2 {print $4}')" -lt 50 ]; then
     printf 'The disk is full; free about 1 GiB and run this again.\n' >&2
