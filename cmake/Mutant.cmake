@@ -7,6 +7,10 @@ function(vedette_mutant name)
     return()
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${ARG_FILE}")
+  # The sound source has an object of its own in its library, so that the linker takes the broken one instead of it alone.
+  string(REGEX MATCH "^[^/]+" folder "${ARG_FILE}")
+  set_source_files_properties("${CMAKE_SOURCE_DIR}/${ARG_FILE}" TARGET_DIRECTORY vedette_${folder}
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   file(READ "${CMAKE_SOURCE_DIR}/${ARG_FILE}" sound)
   string(REPLACE "${ARG_FROM}" "${ARG_TO}" broken "${sound}")
   if("x${broken}" STREQUAL "x${sound}")

@@ -1,14 +1,8 @@
-# Headers that most sources read, parsed once: half of what a sanitizer's build costs is reading them
-# again for every source (docs/decisions/0012-build-time.md). Off where a build checks that every file
-# includes what it uses, as the release build does for all but the tests, and where ccache is to share
-# objects.
+# Headers that most sources read, parsed once: half of what a build costs is reading them again for every source
+# (docs/decisions/0050-light-to-build.md). What a source uses and does not include is noticed by clang-tidy, which reads each
+# source for itself (the preset tidy).
 #
 # precompiled(TARGET) and precompiled_test(TARGET) let a target use them.
-if(VEDETTE_PCH)
-  # Some libraries' flags define it and others' do not; a header that was precompiled without is not
-  # used with it.
-  add_compile_definitions(_REENTRANT)
-endif()
 set(VEDETTE_PCH_HEADERS
     <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstdlib> <deque> <functional>
     <map> <memory> <mutex> <optional> <random> <set> <stdexcept> <string> <string_view> <thread>
@@ -27,7 +21,7 @@ function(precompiled target)
 endfunction()
 
 function(precompiled_test target)
-  if(VEDETTE_PCH OR VEDETTE_TEST_PCH)
+  if(VEDETTE_PCH)
     if(NOT TARGET vedette_test_pch)
       add_library(vedette_test_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/pch/test_pch.cc")
       target_link_libraries(vedette_test_pch PRIVATE fmt::fmt Threads::Threads GTest::gmock)

@@ -1,6 +1,5 @@
-# Sources compiled several at once: most of what a sanitizer's build costs is reading the same headers, and making the same code
-# of templates, for every source again (docs/decisions/0047-ci-time-again.md). The shipped build compiles each source for
-# itself, and so notices what a source uses and does not include.
+# Sources compiled several at once: most of what a build costs is reading the same headers, and making the same code of
+# templates, for every source again (docs/decisions/0050-light-to-build.md).
 #
 # vedette_unity(TARGET SOURCES ...) puts the sources, relative to this folder, into groups in which names that are local to one
 # source do not meet those of another (scripts/unity_groups). The groups are made when CMake runs, as each ./test lets it do:
@@ -25,5 +24,7 @@ function(vedette_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # g++ gives it for a class of external linkage that has a member of a local one, wherever it is not in the file that is compiled;
   # here that file only includes others.
-  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
 endfunction()

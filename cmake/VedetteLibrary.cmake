@@ -29,4 +29,10 @@ function(vedette_embed target name)
     DEPENDS ${abs} "${CMAKE_SOURCE_DIR}/cmake/Embed.cmake"
     VERBATIM)
   target_sources(${target} PRIVATE "${out}")
+  # `generated` makes these files alone: what clang-tidy needs of a build.
+  if(NOT TARGET generated)
+    add_custom_target(generated)
+  endif()
+  add_custom_target(${name}_inc DEPENDS "${out}")
+  add_dependencies(generated ${name}_inc)
 endfunction()

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/monitors/monitor_body.h"
+#include "config/limits_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/monitors/monitor_body.h"
+#include "config/limits_config.h"
 #include "domain/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
