@@ -96,7 +96,7 @@ TEST_F(ApiAudit, EveryChangeToAClientItsKeysAndItsTokensHasOneEntry) {
 TEST_F(ApiAudit, AnUploadACancelledJobAndEveryChangeToAWorkflowHaveOneEntry) {
   const Reply upload =
       ChangeBy("POST", "/storage/csv/upload", Json("domain\na.example\n"), "upload.create");
-  EXPECT_EQ(Sql("select target from audit"), upload.body["handle_id"]);
+  EXPECT_EQ(Sql("select target from audit"), upload.body["handle_id"].get<std::string>());
   Sql("update account set balance_mc = 1000000");
   const Json lead{{"lead", {{"name", "Ada Lovelace"}, {"domain", "a.example"}}}};
   const std::string job = Ask("POST", "/find-email-async", lead).body["task_id"];

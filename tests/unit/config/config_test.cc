@@ -68,7 +68,9 @@ TEST(Defaults, TheFileItselfIsAFileOnesOwn) {
 // Counts the members of an aggregate: how many initialisers its braces take.
 struct Anything {
   template <typename T>
-  operator T() const;
+  operator T() const {
+    abort();  // is only named, never run
+  }
 };
 template <typename T, typename... Initialisers>
 consteval std::size_t MembersOf() {
