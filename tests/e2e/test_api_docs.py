@@ -1,5 +1,6 @@
 """/docs of the API: it stands alone, is read on a phone, finds what is looked for, and its samples run as they stand."""
 
+import gzip
 import html
 import json
 import re
@@ -72,6 +73,17 @@ def test_it_is_read_on_a_phone_without_asking_anybody_else(service, tmp_path):
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-4000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
+def test_what_is_served_is_compressed_for_those_who_take_it(service, path):
+    plain = call("GET", service.api + path, headers={"Accept-Encoding": "identity"})
+    packed = call("GET", service.api + path, headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert "Content-Encoding" not in plain.headers and packed.headers["Content-Encoding"] == "gzip"
+    assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+    assert plain.headers["Content-Type"] == packed.headers["Content-Type"]
+    assert gzip.decompress(packed.body) == plain.body and len(packed.body) * 4 < len(plain.body)
+    assert max(map(len, plain.body.splitlines())) < 20000, "it can be read line by line"
 
 
 def test_its_policy_lets_its_own_script_run_alone(service):
