@@ -68,6 +68,11 @@ def test_the_samples_of_other_documents_run_as_they_stand(service):
     variables["JOB_ID"] = answer_of("workflows.md", "run")["job_id"]
     assert answer_of("workflows.md", "status")["overall_status"] == "queued"
     assert isinstance(answer_of("workflows.md", "links"), list)
+    variables["MONITOR_ID"] = tenant.post("/monitors", {
+        "name": "Told", "key_columns": ["n"], "rows": [{"n": 1}], "struct": {"title": "css:title"},
+        "webhook_url": "http://127.0.0.1:1/"})["id"]
+    tested = answer_of("webhooks.md", "test")
+    assert tested["delivered"] is False and tested["error"].startswith("connect"), tested
     counted = answer_of("search.md", "count")
     assert counted["values"] == [] and counted["field"] == "industry", counted
     variables["ID"] = answer_of("investigations.md", "start")["investigation_id"]
