@@ -25,13 +25,20 @@ constexpr std::string_view kWhereToLook = "/docs describes every path, /openapi.
 // A request that was authenticated longer ago is so again before it is served.
 constexpr std::chrono::seconds kAuthenticationAgeMax{2};
 
-rest::Reply Document(std::string_view pattern, const config::Config& config) {
+rest::Reply Document(std::string_view pattern, const net::ServerRequest& request,
+                     const config::Config& config) {
   if (pattern == kOauthMetadataPath) return OauthMetadata(config);
-  if (pattern == "/openapi.json") return {200, std::string(OpenApiJson())};
-  return {200,
-          std::string(DocsHtml()),
-          {{"Content-Type", "text/html; charset=utf-8"},
-           {"Content-Security-Policy", std::string(DocsPolicy())}}};
+  const Coding coding = CodingFor(request.Header("accept-encoding"));
+  rest::Reply reply{200, {}, {{"Vary", "Accept-Encoding"}}};
+  if (coding == Coding::kGzip) reply.headers.emplace_back("Content-Encoding", "gzip");
+  if (pattern == "/openapi.json") {
+    reply.body = OpenApiJson(coding);
+    return reply;
+  }
+  reply.body = DocsHtml(coding);
+  reply.headers.emplace_back("Content-Type", "text/html; charset=utf-8");
+  reply.headers.emplace_back("Content-Security-Policy", DocsPolicy());
+  return reply;
 }
 
 // For metrics.
@@ -264,7 +271,7 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (!match) {
     answer->Send(Router().Refusal(request.method, request.path, kWhereToLook));
   } else if (match->route->handler == nullptr) {
-    answer->Send(Document(match->route->pattern, impl_->parts.config));
+    answer->Send(Document(match->route->pattern, answer->request(), impl_->parts.config));
   } else if (match->route->access == Access::kAssertion ||
              match->route->access == Access::kSignedLink) {
     impl_->StartWithoutCaller(std::move(*match), answer);

@@ -1,8 +1,11 @@
 #include "api/documents.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "base/text.h"
 
 namespace vedette::api {
 namespace {
@@ -23,14 +26,40 @@ std::string_view File(std::string_view name) {
   throw std::logic_error("no document is named " + std::string(name));
 }
 
-}  // namespace
-
-std::string_view OpenApiJson() {
-  return File("openapi.json");
+// What stands before `delimiter`, without blanks around it; `text` goes on behind it.
+std::string_view TakeItem(std::string_view* text, char delimiter) {
+  const std::string_view item = text->substr(0, text->find(delimiter));
+  text->remove_prefix(std::min(item.size() + 1, text->size()));
+  return base::Trim(item, base::kBlankSpace);
 }
 
-std::string_view DocsHtml() {
-  return File("docs.html");
+// Whether a weight such as "q=0.5" is one that takes the coding: anything but 0, 0.0 and the like.
+bool TakesCoding(std::string_view weight) {
+  return weight.find_first_not_of("qQ=0. \t") != std::string_view::npos || weight.empty();
+}
+
+}  // namespace
+
+Coding CodingFor(std::string_view accept_encoding) {
+  bool any = false;
+  while (!accept_encoding.empty()) {
+    std::string_view item = TakeItem(&accept_encoding, ',');
+    const std::string_view name = TakeItem(&item, ';');
+    const bool takes = TakesCoding(base::Trim(item, base::kBlankSpace));
+    if (base::EqualsIgnoringAsciiCase(name, "gzip")) {
+      return takes ? Coding::kGzip : Coding::kIdentity;
+    }
+    any = any || (name == "*" && takes);
+  }
+  return any ? Coding::kGzip : Coding::kIdentity;
+}
+
+std::string_view OpenApiJson(Coding coding) {
+  return File(coding == Coding::kGzip ? "openapi.json.gz" : "openapi.json");
+}
+
+std::string_view DocsHtml(Coding coding) {
+  return File(coding == Coding::kGzip ? "docs.html.gz" : "docs.html");
 }
 
 std::string_view DocsPolicy() {

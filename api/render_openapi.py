@@ -4,10 +4,11 @@
 FOLDER/common.yaml has what all resources share and names the other parts, a file a resource, in their order (x-parts).
 A part has tags, paths and components. Nothing may stand in two parts. The page asks nothing of the network: its style and
 its one script stand in it, and beside HTML a file of the same name with the suffix .policy has the Content-Security-Policy
-that lets this script run and no other.
+that lets this script run and no other. JSON.gz and HTML.gz are the two compressed, the same bytes at every run.
 """
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -18,56 +19,112 @@ from pathlib import Path
 
 import yaml
 
+LINE = "\n"
 PROBES = Path(__file__).resolve().parents[1] / "docs" / "probes.md"
 STYLE = """
 :root{color-scheme:light dark}[hidden]{display:none}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
-h1,h2,h3{line-height:1.2}h2{border-bottom:1px solid #d0d7de;margin-top:3rem}
+h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem}
 code,pre{font:14px/1.45 ui-monospace,monospace;background:#f3f5f7;border-radius:4px}
 code{padding:.1em .3em}pre{padding:.8em;white-space:pre-wrap;overflow-wrap:anywhere}
-h1,h2,h3,p,li{overflow-wrap:anywhere}#find{font:inherit;width:100%;max-width:30rem;box-sizing:border-box}
+h1,h2,h3,p,li,td,th{overflow-wrap:anywhere}#find{font:inherit;width:100%;max-width:30rem;box-sizing:border-box}
 table{border-collapse:collapse;width:100%;margin:.5rem 0}
 td,th{border:1px solid #d0d7de;padding:.3rem .5rem;text-align:left;vertical-align:top}
 .method{display:inline-block;min-width:3.5em;font-weight:700;color:#0550ae}
-nav a{text-decoration:none}nav li{margin:.15rem 0}
-@media (max-width:40rem){table,tbody,tr,td,th{display:block}tr{border:1px solid #d0d7de;margin:.4rem 0}
-td,th{border:0;overflow-wrap:anywhere}}
+summary{cursor:pointer;padding:.5rem 0}summary h2,summary h3{display:inline;font-size:1.1rem}summary p{margin:.2rem 0}
+.group{border-top:1px solid #d0d7de}.group section{margin-left:.6rem;border-top:1px dotted #d0d7de}
+.start a{display:inline-block;padding:.3rem .6rem .3rem 0}
+@media (max-width:40rem){table,tbody,tr,td{display:block}thead{display:none}
+tr{border:1px solid #d0d7de;margin:.4rem 0}td{border:0}td:first-child{font-weight:700}
+td[data-head]::before{content:attr(data-head) ": ";font-weight:400;color:#57606a}td:empty{display:none}
+.group section{margin-left:0}}
 @media (prefers-color-scheme:dark){body{background:#0d1117;color:#d8dee6}
-code,pre{background:#1b222c}td,th,h2{border-color:#30363d}.method,a{color:#6cb6ff}}
+code,pre{background:#1b222c}td,th,tr,.group,.group section{border-color:#30363d}.method,a{color:#6cb6ff}
+td[data-head]::before{color:#9aa4af}}
 """
-# Hides the sections, and their entries in the list, that do not have all words of the search.
+# Opens what the address names, and shows the sections alone that have all words of the search, in opened groups.
 SCRIPT = """
 const find = document.getElementById('find');
 const found = document.getElementById('found');
-const parts = [...document.querySelectorAll('section')].map(part => ({
-  part, text: part.textContent.toLowerCase(), entry: document.querySelector(`nav a[href="#${part.id}"]`)}));
+const groups = [...document.querySelectorAll('.group')];
+const parts = [...document.querySelectorAll('.group section')].map(part => ({part, text: part.textContent.toLowerCase()}));
 find.addEventListener('input', () => {
   const words = find.value.toLowerCase().split(/\\s+/).filter(word => word);
   let shown = 0;
-  for (const {part, text, entry} of parts) {
+  for (const {part, text} of parts) {
     part.hidden = !words.every(word => text.includes(word));
-    if (entry) entry.parentElement.hidden = part.hidden;
     if (!part.hidden) ++shown;
+  }
+  for (const group of groups) {
+    group.hidden = !group.querySelector('section:not([hidden])');
+    group.open = words.length > 0;
   }
   found.textContent = words.length ? `${shown} found` : '';
 });
+function show() {
+  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!named) return;
+  if (named.hidden) {
+    find.value = '';
+    find.dispatchEvent(new Event('input'));
+  }
+  named.querySelector('details')?.setAttribute('open', '');
+  for (let at = named; at; at = at.parentElement) if (at.localName === 'details') at.open = true;
+  named.scrollIntoView();
+}
+addEventListener('hashchange', show);
+show();
 document.getElementById('search').hidden = false;
 """
 
 
+def spans(value):
+    """A line of prose: escaped, `code` and **strong** kept."""
+    parts = html.escape(" ".join(str(value).split())).split("`")
+    for i in range(len(parts)):
+        parts[i] = f"<code>{parts[i]}</code>" if i % 2 else re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", parts[i])
+    return "".join(parts)
+
+
+def table(heads, rows):
+    """Cells are HTML. On a phone a row stands alone, so each cell but the first knows what it is."""
+    names = [re.sub("<[^>]+>", "", head) for head in heads]
+    out = ["<table><thead><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"]
+    for row in rows:
+        out.append("<tr>" + "".join(f'<td data-head="{names[n]}">{cell.strip()}</td>' if n and cell.strip() else f"<td>{cell.strip()}</td>"
+                                    for n, cell in enumerate(row)) + "</tr>")
+    return "\n".join([*out, "</tbody></table>"])
+
+
+def cells(lines):
+    """The cells of a table in Markdown, a row a line, without the line under its head."""
+    rows = [[spans(cell.strip().replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]] for line in lines]
+    return rows[:1] + rows[2:]
+
+
+def block(lines):
+    """What stands between two blank lines."""
+    if lines[0].startswith("## "):
+        title = lines[0][3:]
+        return f'<h2 id="{title.lower().replace(" ", "-")}">{spans(title)}</h2>'
+    if lines[0].startswith("```"):
+        return "<pre>" + html.escape("\n".join(lines[1:-1])) + "</pre>"
+    if lines[0].startswith("|"):
+        heads, *rows = cells(lines)
+        return table(heads, rows)
+    if lines[0].startswith("- "):
+        items = re.split(r"^- ", "\n".join(lines), flags=re.MULTILINE)[1:]
+        return "<ul>" + "".join(f"<li>{spans(item)}</li>" for item in items) + "</ul>"
+    return f"<p>{spans(' '.join(lines))}</p>"
+
+
 def text(value):
-    """Prose: escaped, blank lines as paragraphs, `code` kept."""
-    paragraphs = []
-    for block in str(value or "").strip().split("\n\n"):
-        parts = html.escape(" ".join(block.split())).split("`")
-        for i in range(1, len(parts), 2):
-            parts[i] = "<code>" + parts[i] + "</code>"
-        paragraphs.append("<p>" + "".join(parts) + "</p>")
-    return "\n".join(paragraphs)
+    """Prose with what descriptions have of Markdown: paragraphs, headings, lists, tables, fenced samples without blank lines."""
+    return "\n".join(block(part.split("\n")) for part in re.split(r"\n\s*\n", str(value or "").strip()) if part)
 
 
 def inline(value):
-    return text(value)[3:-4] if value else ""
+    return spans(value) if value else ""
 
 
 def resolve(document, node):
@@ -104,19 +161,17 @@ def limits(schema):
              "maxLength": "characters at most", "minItems": "items at least", "maxItems": "items at most",
              "minProperties": "members at least", "maxProperties": "members at most",
              "pattern": "pattern", "default": "default"}
-    return "; ".join(f"{words[k]} <code>{html.escape(json.dumps(schema[k]))}</code>"
-                     for k in words if k in schema)
+    said = "; ".join(f"{words[k]} <code>{html.escape(json.dumps(schema[k]))}</code>" for k in words if k in schema)
+    return f"({said})" if said else ""
 
 
 def properties(schema):
     rows = []
     required = set(schema.get("required", []))
     for name, field in schema.get("properties", {}).items():
-        rows.append(f"<tr><td><code>{html.escape(name)}</code>{' *' if name in required else ''}</td>"
-                    f"<td>{type_name(field)}</td><td>{inline(field.get('description'))} {limits(field)}</td></tr>")
-    if not rows:
-        return ""
-    return "<table><tr><th>field</th><th>type</th><th></th></tr>" + "".join(rows) + "</table>"
+        rows.append((f"<code>{html.escape(name)}</code>{' *' if name in required else ''}", type_name(field),
+                     f"{inline(field.get('description'))} {limits(field)}"))
+    return table(("field", "type", "meaning"), rows) if rows else ""
 
 
 def example(media):
@@ -155,77 +210,70 @@ def curl(document, path, method, op, parameters):
     return " \\\n  ".join(lines)
 
 
+def section(name, head, body):
+    """A part of a group that is opened alone."""
+    return f'<section id="{name}"><details><summary>{head}</summary>{body}</details></section>'
+
+
+def group(name, description, body):
+    return (f'<details class="group" id="{name.lower().replace(" ", "-")}"><summary><h2>{html.escape(name)}</h2>{text(description)}'
+            f'</summary>{LINE.join(body)}</details>')
+
+
 def operation(document, path, method, op, shared):
-    out = [f'<section id="{op["operationId"]}"><h3><span class="method">{method.upper()}</span> '
-           f"<code>{html.escape(path)}</code></h3>", text(op.get("summary")), text(op.get("description"))]
+    head = (f'<h3><span class="method">{method.upper()}</span> <code>{html.escape(path)}</code></h3>{text(op.get("summary"))}')
+    out = [text(op.get("description"))]
     parameters = [resolve(document, p) for p in shared + op.get("parameters", [])]
     out.append(f'<pre class="curl">{html.escape(curl(document, path, method, op, parameters))}</pre>')
     if parameters:
-        out.append("<table><tr><th>parameter</th><th>in</th><th>type</th><th></th></tr>")
-        for p in parameters:
-            schema = p.get("schema", {})
-            out.append(f"<tr><td><code>{p['name']}</code>{' *' if p.get('required') else ''}</td><td>{p['in']}</td>"
-                       f"<td>{type_name(schema)}</td><td>{inline(p.get('description'))} {limits(schema)}</td></tr>")
-        out.append("</table>")
+        out.append(table(("parameter", "in", "type", "meaning"), [
+            (f"<code>{p['name']}</code>{' *' if p.get('required') else ''}", p["in"], type_name(p.get("schema", {})),
+             f"{inline(p.get('description'))} {limits(p.get('schema', {}))}") for p in parameters]))
     body = resolve(document, op.get("requestBody", {}))
     for kind, media in body.get("content", {}).items():
         out.append(f"<p>Body: <code>{kind}</code> {type_name(media.get('schema', {}))}</p>{example(media)}")
-    out.append("<table><tr><th>status</th><th>answer</th></tr>")
-    for status, answer in op["responses"].items():
-        answer = resolve(document, answer)
-        kinds = [type_name(m.get("schema", {})) for m in answer.get("content", {}).values()]
-        out.append(f"<tr><td>{status}</td><td>{inline(answer.get('description'))} {' '.join(kinds)}</td></tr>")
-    out.append("</table>")
-    for status, answer in op["responses"].items():
-        answer = resolve(document, answer)
+    answers = [(status, resolve(document, answer)) for status, answer in op["responses"].items()]
+    out.append(table(("status", "answer", "body"), [
+        (str(status), inline(answer.get("description")),
+         " ".join(type_name(media.get("schema", {})) for media in answer.get("content", {}).values()))
+        for status, answer in answers]))
+    for status, answer in answers:
         if str(status).startswith("2"):
-            out.extend(example(m) for m in answer.get("content", {}).values())
-    return "\n".join([*out, "</section>"])
+            out.extend(example(media) for media in answer.get("content", {}).values())
+    return section(op["operationId"], head, "\n".join(out))
 
 
 def describing():
     """How watched fields are described: the two tables of docs/probes.md, descriptions and filters."""
-    section = re.search(r"^## web: selectors over a page\n(.*?)^## ", PROBES.read_text(encoding="utf-8"),
-                        re.MULTILINE | re.DOTALL)[1]
-    out = ['<section id="describing"><h2>Describing watched fields</h2>']
-    for table in re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)[:2]:
-        rows = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-                for line in table.splitlines()]
-        out.append("<table>")
-        for n, row in enumerate(rows[:1] + rows[2:]):
-            tag = "td" if n else "th"
-            out.append("<tr>" + "".join(f"<{tag}>{inline(cell)}</{tag}>" for cell in row) + "</tr>")
-        out.append("</table>")
-    return "".join([*out, "</section>"])
+    found = re.search(r"^## web: selectors over a page\n(.*?)^## ", PROBES.read_text(encoding="utf-8"),
+                      re.MULTILINE | re.DOTALL)[1]
+    return "".join(block(lines.splitlines()) for lines in re.findall(r"(?:^\|.*\n)+", found, re.MULTILINE)[:2])
 
 
 def page(document):
     info = document["info"]
-    nav, body = [], []
+    groups = []
     for tag in document["tags"]:
-        nav.append(f"<li><strong>{html.escape(tag['name'])}</strong><ul>")
-        body.append(f"<h2>{html.escape(tag['name'])}</h2>{text(tag.get('description'))}")
-        for path, item in document["paths"].items():
-            for method, op in item.items():
-                if method == "parameters" or tag["name"] not in op.get("tags", []):
-                    continue
-                nav.append(f'<li><a href="#{op["operationId"]}"><span class="method">{method.upper()}</span> '
-                           f"{html.escape(path)}</a></li>")
-                body.append(operation(document, path, method, op, item.get("parameters", [])))
-        nav.append("</ul></li>")
-    nav.append('<li><a href="#describing">Describing watched fields</a></li>')
-    body.append(describing())
-    body.append("<h2>Schemas</h2>")
-    for name, schema in document["components"]["schemas"].items():
-        body.append(f'<section id="schema-{name}"><h3>{name}</h3>{text(schema.get("description"))}'
-                    f"{properties(schema)}</section>")
+        groups.append(group(tag["name"], tag.get("description"), [
+            operation(document, path, method, op, item.get("parameters", []))
+            for path, item in document["paths"].items() for method, op in item.items()
+            if method != "parameters" and tag["name"] in op.get("tags", [])]))
+    groups.append(group("Watched fields", "How they are described.", [
+        section("describing", "<h3>Describing watched fields</h3>", describing())]))
+    groups.append(group("Schemas", "The members of every body, by name. A star: it has to be given, or is always there.", [
+        section(f"schema-{name}", f"<h3>{name}</h3>", text(schema.get("description")) + properties(schema))
+        for name, schema in document["components"]["schemas"].items()]))
+    start = re.findall(r"^## (.*)$", info["description"], re.MULTILINE)
+    links = "".join(f'<a href="#{title.lower().replace(" ", "-")}">{title}</a> ' for title in [*start, "Operations"])
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(info["title"])}</title>'
             f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head><body>'
-            f"<h1>{html.escape(info['title'])} {html.escape(info['version'])}</h1>{text(info['description'])}"
-            f'<p>Machine-readable: <a href="openapi.json">openapi.json</a></p>'
+            f"<h1>{html.escape(info['title'])}</h1>{text(info['summary'])}"
+            f'<nav class="start" aria-label="On this page">{links}<a href="openapi.json">openapi.json</a></nav>'
+            f"<main>{text(info['description'])}"
+            f'<h2 id="operations">Operations</h2>'
             f'<p id="search" hidden><label for="find">Find</label> <input type="search" id="find"> '
-            f'<span id="found" role="status"></span></p><nav><ul>{"".join(nav)}</ul></nav>'
-            f'<main>{"".join(body)}</main><script>{SCRIPT}</script></body></html>\n')
+            f'<span id="found" role="status"></span></p>'
+            f'{LINE.join(groups)}</main><script>{SCRIPT}</script></body></html>\n')
 
 
 def policy():
@@ -263,10 +311,10 @@ def read(folder):
 def main():
     folder, json_path, html_path = sys.argv[1:]
     document = read(Path(folder))
-    with open(json_path, "w", encoding="utf-8") as f:
-        json.dump(document, f, ensure_ascii=False, separators=(",", ":"), default=str)
-    with open(html_path, "w", encoding="utf-8") as f:
-        f.write(page(document))
+    for path, written in ((json_path, json.dumps(document, ensure_ascii=False, indent=1, default=str) + "\n"),
+                          (html_path, page(document))):
+        Path(path).write_text(written, encoding="utf-8")
+        Path(f"{path}.gz").write_bytes(gzip.compress(written.encode(), mtime=0))
     Path(html_path).with_suffix(".policy").write_text(policy(), encoding="utf-8")
 
 

@@ -1,5 +1,6 @@
-// Reads /docs of the API in a headless Chromium, on a phone: nothing is wider than the screen, nothing is asked of anybody
-// else, the search finds, and axe-core has nothing against it. What it needs comes as JSON on standard input.
+// Reads /docs of the API in a headless Chromium, on a phone: it begins with keys, a first request and errors, then has a line
+// a group; nothing is wider than the screen, every cell says what it is, nothing is asked of anybody else, the search finds, and
+// axe-core has nothing against it. What it needs comes as JSON on standard input.
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
@@ -9,9 +10,28 @@ const PHONE = {width: 390, height: 844};
 const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
                    '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
+const SCREENS_MAX = 12;
+
 async function search(page, words) {
   await page.getByLabel('Find').fill(words);
   return page.locator('main section:visible').evaluateAll(parts => parts.map(part => part.id));
+}
+
+// The part that an address names is open, with its group, and others are not.
+async function follow(page, url, id) {
+  await page.goto(`${url}/docs#${id}`);
+  await page.locator(`#${id} table`).first().waitFor({state: 'visible'});
+  const open = await page.locator('section details[open]').evaluateAll(parts => parts.map(part => part.parentElement.id));
+  assert(open.includes(id), open.join(' '));
+}
+
+// Where a table's head is not shown, each cell behind the first begins with what it is.
+async function tables(page) {
+  return page.locator('main table').evaluateAll(all => all.map(table => ({
+    hasHead: getComputedStyle(table.querySelector('thead')).display !== 'none',
+    nameless: [...table.querySelectorAll('td:not(:first-child)')].filter(cell =>
+      cell.textContent && !/[a-z]/.test(getComputedStyle(cell, '::before').content.replace('none', ''))).length,
+  })));
 }
 
 async function main() {
@@ -33,17 +53,32 @@ async function main() {
     });
     await page.goto(`${given.url}/docs`);
     await page.screenshot({path: path.join(given.screenshots, 'docs-phone.png')});
+    const begins = await page.locator('main h2').evaluateAll(heads => heads.map(head => head.textContent));
+    assert.deepEqual(begins.slice(0, 3), ['Keys', 'A first request', 'Errors']);
+    const screens = await page.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+    assert(screens < SCREENS_MAX, `the page is ${screens} screens long`);
+
+    await follow(page, given.url, 'createMonitor');
+    await page.screenshot({path: path.join(given.screenshots, 'docs-phone-operation.png')});
+    await page.locator('#createMonitor').getByRole('link', {name: 'CreateMonitor', exact: true}).click();
+    await page.locator('#schema-CreateMonitor table').waitFor({state: 'visible'});
+    await page.screenshot({path: path.join(given.screenshots, 'docs-phone-schema.png')});
+
+    const all = await page.locator('.group section').evaluateAll(parts => {
+      for (const closed of document.querySelectorAll('details')) closed.open = true;
+      return parts.map(part => part.id);
+    });
+    assert(all.length > 50, `${all.length} sections`);
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert(wider <= 0, `the page is ${wider} px wider than the screen`);
-
-    const all = await search(page, '');
-    assert(all.length > 50, `${all.length} sections`);
+    for (const {hasHead, nameless} of await tables(page)) assert(!hasHead && nameless === 0, `${nameless} cells`);
     const some = await search(page, 'Webhook  TEST');
     assert(some.includes('testWebhook') && !some.includes('getCredits') && some.length < all.length, some.join(' '));
     assert.match(await page.getByRole('status').innerText(), new RegExp(`^${some.length} found$`));
     assert.deepEqual(await search(page, 'no such words at all'), []);
     assert((await search(page, 'jsonld:Product')).includes('describing'), 'how fields are described');
-    assert.deepEqual(await search(page, ''), all);
+    assert.deepEqual(await search(page, ''), [], 'the groups are closed again');
+    await search(page, 'the');
 
     // The page's own policy refuses what is put into it; this way needs no permission of the page.
     const axe = fs.readFileSync(path.join(given.modules, 'axe-core', 'axe.min.js'), 'utf8');

@@ -39,6 +39,43 @@ def test_no_body_that_a_client_sends_has_defaults():
     assert list(defaults(document["components"]["schemas"], "schemas")) == []
 
 
+def test_what_generators_of_clients_make_of_it_is_what_is_meant():
+    document = json.loads(DOCUMENT.read_text())
+    # They send what they are given in every scheme that is named, and two credentials are refused.
+    assert document["security"] == [{"apiKey": []}] and list(document["components"]["securitySchemes"]) == ["apiKey"]
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method == "parameters":
+                continue
+            assert operation.get("security", []) == [], f"{method} {path}"
+            assert operation.get("description", "").strip(), f"{method} {path} has no description"
+            assert all(status.isdigit() for status in operation["responses"]), f"{method} {path}"
+
+    def closed(node, path):
+        """Objects of which nothing is said: generators take them for empty ones."""
+        if isinstance(node, dict):
+            kind = node.get("type")
+            if "object" in (kind if isinstance(kind, list) else [kind]) and not {"properties", "additionalProperties",
+                                                                                 "maxProperties"} & set(node):
+                yield path
+            for name, child in node.items():
+                if name not in ("example", "examples"):
+                    yield from closed(child, f"{path}/{name}")
+        elif isinstance(node, list):
+            for i, child in enumerate(node):
+                yield from closed(child, f"{path}/{i}")
+
+    assert list(closed(document, "")) == []
+
+
+def test_it_tells_of_the_whole_product():
+    info = json.loads(DOCUMENT.read_text())["info"]
+    assert info["title"] == "vedette API"
+    for told in ("Monitors", "Email discovery", "Reverse email", "Age verification", "Workflows", "Search values",
+                 "Investigations", "## Keys", "## A first request", "## Errors", "missing or unknown field"):
+        assert told in info["description"], told
+
+
 GOOD = {
     "name": "Pages", "key_columns": ["domain"], "frequency": "1d",
     "rows": [{"domain": "a.example", "price": "49", "note": "n"}, {"domain": "b.example"}, {"domain": 3}],

@@ -1,6 +1,6 @@
-"""Generated clients, from the document as a live service serves it, which talk to the service. TypeScript: openapi-typescript with
-its default flags makes the types, and the TypeScript compiler judges a client over them strictly. Python: OpenAPI Generator makes
-a package, and every file of it compiles (docs/decisions/0037-a-generated-client-for-python.md)."""
+"""Generated clients, from the document as a live service serves it, which talk to the service. TypeScript: openapi-typescript,
+hey-api and orval with their default settings, each under a client that the TypeScript compiler judges strictly. Python: OpenAPI
+Generator makes a package, and every file of it compiles (docs/decisions/0037-a-generated-client-for-python.md)."""
 
 import json
 import os
@@ -11,12 +11,11 @@ import pytest
 
 from conftest import ROOT, call
 
-SETTINGS = {
-    "compilerOptions": {"strict": True, "noEmit": True, "target": "es2022", "module": "nodenext",
-                        "moduleResolution": "nodenext", "allowImportingTsExtensions": True, "skipLibCheck": True,
-                        "types": [], "lib": ["es2022", "dom", "dom.iterable"]},
-    "files": ["client.ts"],
-}
+CLIENTS = ROOT / "tests/e2e/generated_clients"
+STRICT = {"strict": True, "target": "es2022", "skipLibCheck": True, "types": [], "lib": ["es2022", "dom", "dom.iterable"]}
+# As Node.js runs TypeScript, and as a compiler makes JavaScript of generated files that name each other without an ending.
+AS_IT_IS = {**STRICT, "noEmit": True, "module": "nodenext", "moduleResolution": "nodenext", "allowImportingTsExtensions": True}
+COMPILED = {**STRICT, "outDir": "out", "module": "commonjs", "moduleResolution": "node10"}
 
 
 @pytest.fixture
@@ -25,10 +24,13 @@ def workshop(tmp_path):
     done = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (tmp_path / "node_modules").symlink_to(f"{done.stdout.splitlines()[-1]}/node_modules")
-    (tmp_path / "package.json").write_text(json.dumps({"name": "customer", "private": True, "type": "module"}))
-    (tmp_path / "tsconfig.json").write_text(json.dumps(SETTINGS))
-    (tmp_path / "client.ts").write_text((ROOT / "tests/e2e/openapi_client.ts").read_text())
     return tmp_path
+
+
+def write_client(workshop, client, kind, options):
+    (workshop / "package.json").write_text(json.dumps({"name": "customer", "private": True, "type": kind}))
+    (workshop / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["client.ts"]}))
+    (workshop / "client.ts").write_text((CLIENTS / client).read_text())
 
 
 def run(workshop, *command):
@@ -36,6 +38,10 @@ def run(workshop, *command):
     done = subprocess.run([tools / "node", *command], capture_output=True, text=True, timeout=120, cwd=workshop)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
+
+
+def tool(workshop, name, *arguments):
+    return run(workshop, f"node_modules/.bin/{name}", *arguments)
 
 
 def serve_document(vedette, workshop):
@@ -52,12 +58,44 @@ def makes_a_round_trip(tenant, seen):
     assert seen["status"] == 404 and set(seen["error"]) >= {"error", "message"}
 
 
-def test_a_typescript_client_compiles_and_makes_a_round_trip(vedette, workshop):
+def watches_and_runs(tenant, seen):
+    makes_a_round_trip(tenant, seen)
+    assert seen["team"] == "sales", "an open object is more than an empty one"
+    assert seen["events"] == ["error"] * 3, "the rows name no page"
+    assert (seen["run"], seen["files"]) == ("completed", [1])
+
+
+def test_a_client_of_openapi_typescript_compiles_watches_and_runs(vedette, workshop):
     serve_document(vedette, workshop)
-    run(workshop, "node_modules/.bin/openapi-typescript", "openapi.json", "-o", "schema.ts")
-    run(workshop, "node_modules/.bin/tsc", "-p", ".")
+    write_client(workshop, "openapi_typescript.ts", "module", AS_IT_IS)
+    tool(workshop, "openapi-typescript", "openapi.json", "-o", "schema.ts")
+    # What takes nothing is the body of operations that have none, and what the document has none of.
+    assert [line for line in (workshop / "schema.ts").read_text().splitlines() if line.endswith("Record<string, never>;")
+            and not line.strip().startswith(("export type ", '"application/json": '))] == []
+    tool(workshop, "tsc", "-p", ".")
     tenant = vedette.organisation(50)
-    makes_a_round_trip(tenant, json.loads(run(workshop, "client.ts", vedette.api, tenant.api_key).splitlines()[-1]))
+    watches_and_runs(tenant, json.loads(run(workshop, "client.ts", vedette.api, tenant.api_key).splitlines()[-1]))
+
+
+def test_a_client_of_hey_api_that_is_given_one_key_compiles_watches_and_runs(vedette, workshop):
+    serve_document(vedette, workshop)
+    write_client(workshop, "hey_api.ts", "commonjs", COMPILED)
+    tool(workshop, "openapi-ts", "-i", "openapi.json", "-o", "hey", "-c", "@hey-api/client-fetch", "--no-log-file")
+    tool(workshop, "tsc", "-p", ".")
+    tenant = vedette.organisation(50)
+    watches_and_runs(tenant, json.loads(run(workshop, "out/client.js", vedette.api, tenant.api_key).splitlines()[-1]))
+
+
+def test_a_client_of_orval_compiles_watches_and_runs(vedette, workshop):
+    serve_document(vedette, workshop)
+    write_client(workshop, "orval.ts", "commonjs", COMPILED)
+    (workshop / "orval.config.json").write_text(json.dumps({"vedette": {
+        "input": {"target": "./openapi.json"},
+        "output": {"target": "./orval/client.ts", "client": "fetch", "baseUrl": vedette.api}}}))
+    tool(workshop, "orval", "--config", "orval.config.json")
+    tool(workshop, "tsc", "-p", ".")
+    tenant = vedette.organisation(50)
+    watches_and_runs(tenant, json.loads(run(workshop, "out/client.js", tenant.api_key).splitlines()[-1]))
 
 
 def of_version_30(node):
@@ -100,5 +138,5 @@ def test_a_python_client_compiles_and_makes_a_round_trip(vedette, workshop):
             "vedette_client")
     outside(sys.executable, "-W", "error", "-m", "compileall", "-q", "python/vedette_client")
     tenant = vedette.organisation(50)
-    said = outside(sys.executable, ROOT / "tests/e2e/openapi_client.py", vedette.api, tenant.api_key, PYTHONPATH="python")
+    said = outside(sys.executable, CLIENTS / "python.py", vedette.api, tenant.api_key, PYTHONPATH="python")
     makes_a_round_trip(tenant, json.loads(said.splitlines()[-1]))

@@ -90,7 +90,42 @@ def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811
     (tmp_path / "verify.py").write_text(page.sample("verify"))
     page.run("run")
     assert (tmp_path / "verified.csv").read_text() == page.sample("verified")
+    # Blank lines of every kind, and what a spreadsheet puts before the first column: the same answer.
+    lines = page.sample("leads").splitlines()
+    (tmp_path / "leads.csv").write_text("\ufeff" + "\r\n".join([lines[0], "", lines[1], " ", lines[2], ",", " , ,", lines[3], ""]))
+    page.run("run")
+    assert (tmp_path / "verified.csv").read_text() == page.sample("verified")
     assert page.samples() == {"leads", "verify", "run", "verified"}
+
+
+def test_a_client_in_typescript_watches_pages_and_runs_a_workflow(vedette, nginx, tmp_path):
+    nginx.write("pricing.html", "<h1>Starter</h1><p class=price>49 EUR</p>")
+    nginx.write("team.html", "<h1>Team</h1><p class=price>290 EUR</p>")
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
+    assert tools.returncode == 0, tools.stderr
+    modules = f"{tools.stdout.splitlines()[-1]}/node_modules"
+    tenant = vedette.organisation()
+    page = Page("write-a-client.md", tmp_path, {
+        "https://api.example.com": vedette.api, "vd_live_...": tenant.api_key, "npx ": "node_modules/.bin/",
+        "https://www.example.com/pricing": f"{nginx.url}/pricing.html", "https://www.example.com/team": f"{nginx.url}/team.html"},
+        {"PATH": f"{modules}/.bin:{os.environ['PATH']}"})
+    # What the sample `install` makes, of the tools that are pinned here: its packages, in these versions.
+    (tmp_path / "node_modules").symlink_to(modules)
+    (tmp_path / "package.json").write_text(json.dumps({"name": "client", "version": "1.0.0", "type": "module"}))
+    pinned = json.loads((ROOT / "tests/npm/package.json").read_text())["dependencies"]
+    asked = dict(re.findall(r"(@?[\w/-]+)@([\d.]+)", page.sample("install")))
+    assert asked and all(f"{pinned[name]}.".startswith(f"{version}.") for name, version in asked.items()), asked
+    for name, file in (("client", "vedette.ts"), ("watch", "watch.ts"), ("run", "run.ts")):
+        (tmp_path / file).write_text(page.sample(name))
+    assert page.run("types", "start").splitlines()[-5:] == ["Starter 49", "Team 290", "domain", "a.example", "b.example"]
+    # What changes is read by the same program, which goes on with the same monitor.
+    (monitor,) = tenant.get("/monitors")["monitors"]
+    nginx.write("pricing.html", "<h1>Starter</h1><p class=price>59 EUR</p>")
+    tenant.post(f"/monitors/{monitor['id']}/trigger", {})
+    wait_until("the change", lambda: tenant.get(f"/monitors/{monitor['id']}/events?event_type=change")["events"])
+    said = page.run("types", "start").splitlines()
+    assert "Starter 59" in said and "price changed from 49 to 59" in said, said
+    assert page.samples() == {"install", "types", "client", "watch", "run", "start"}
 
 
 def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, tmp_path):

@@ -125,45 +125,78 @@ def express_receiver(directory, port):
     return [node(), "receiver.js"], {"PORT": str(port), "NODE_PATH": str(modules)}
 
 
-@pytest.mark.parametrize("made", [flask_receiver, express_receiver])
-def test_the_whole_receivers_take_a_live_delivery_once_and_refuse_a_forged_one(vedette, nginx, tmp_path, made):
-    nginx.write("page.html", "<title>A page</title>")
-    tenant, port, directory = vedette.organisation(), free_port(), tmp_path / "receiver"
-    directory.mkdir()
-    command, environment = made(directory, port)
-    url, said = f"http://127.0.0.1:{port}/hooks/vedette", directory / "said"
-    with open(said, "w") as out, open(directory / "log", "w") as log:
-        process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=log,
-                                   env=clean_environment({"SIGNING_SECRET": tenant.signing_secret, **environment}))
+class Told:
+    """A receiver of the document at work."""
 
-    def listens():
-        assert process.poll() is None, (directory / "log").read_text()
-        try:
-            return call("POST", url, {}).status == 400  # it is not signed
-        except OSError:
-            return False
+    def __init__(self, url, said):
+        self.url, self.said = url, said
 
-    def events():
-        return [line for line in said.read_text().splitlines() if line.startswith("monitor.")]
+    def lines(self):
+        """The events that it said. What else a framework says on its standard output is none."""
+        return [line for line in self.said.read_text().splitlines() if line.startswith(("monitor.", "outgoing_webhook."))]
 
-    try:
+
+@pytest.fixture(params=[flask_receiver, express_receiver])
+def listening(request, tmp_path):
+    """listening(secret): the receiver, which verifies with that secret."""
+    started = []
+
+    def start(secret):
+        port, directory = free_port(), tmp_path / "receiver"
+        directory.mkdir()
+        command, environment = request.param(directory, port)
+        told = Told(f"http://127.0.0.1:{port}/hooks/vedette", directory / "said")
+        with open(told.said, "w") as out, open(directory / "log", "w") as log:
+            process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=log,
+                                       env=clean_environment({"SIGNING_SECRET": secret, **environment}))
+        started.append(process)
+
+        def listens():
+            assert process.poll() is None, (directory / "log").read_text()
+            try:
+                return call("POST", told.url, {}).status == 400  # it is not signed
+            except OSError:
+                return False
+
         wait_until("the receiver to listen", listens)
-        monitor = tenant.post("/monitors", {
-            "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
-            "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": url, "metadata": {"text": "\u00fc "}})
-        ids = f"{monitor['id']} {monitor['rows'][0]['id']}"
-        wait_until("the notification", lambda: events() == [f"monitor.execution.completed {ids}"])
-        body = json.dumps({"type": "monitor.execution.failed", "monitor_id": "r", "event_group_id": "g"}).encode()
-        t = int(time.time())
-        signature = hmac.new(tenant.signing_secret.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
-        headers = {"Service-Signature": f"t={t},v1={signature}", "Service-Monitor-Id": "m"}
-        assert [call("POST", url, raw=body, headers=headers).status for _ in range(2)] == [204, 204]
-        assert call("POST", url, raw=body + b" ", headers=headers).status == 400
-        wait_until("the second event", lambda: len(events()) >= 2)
-        assert events()[1:] == ["monitor.execution.failed m r"], "a repetition counts once"
-    finally:
+        return told
+
+    yield start
+    for process in started:
         process.terminate()
         process.wait(30)
+
+
+def test_the_whole_receivers_take_a_live_delivery_once_and_refuse_a_forged_one(vedette, nginx, listening):
+    nginx.write("page.html", "<title>A page</title>")
+    tenant = vedette.organisation()
+    told = listening(tenant.signing_secret)
+    monitor = tenant.post("/monitors", {
+        "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
+        "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": told.url, "metadata": {"text": "\u00fc "}})
+    ids = f"{monitor['id']} {monitor['rows'][0]['id']}"
+    wait_until("the notification", lambda: told.lines() == [f"monitor.execution.completed {ids}"])
+    body = json.dumps({"type": "monitor.execution.failed", "monitor_id": "r", "event_group_id": "g"}).encode()
+    t = int(time.time())
+    signature = hmac.new(tenant.signing_secret.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
+    headers = {"Service-Signature": f"t={t},v1={signature}", "Service-Event-Type": "monitor.execution.failed",
+               "Service-Event-Id": "g", "Service-Monitor-Id": "m"}
+    assert [call("POST", told.url, raw=body, headers=headers).status for _ in range(2)] == [204, 204]
+    assert call("POST", told.url, raw=body + b" ", headers=headers).status == 400
+    wait_until("the second event", lambda: len(told.lines()) >= 2)
+    assert told.lines()[1:] == ["monitor.execution.failed m r"], "a repetition counts once"
+
+
+def test_the_whole_receivers_take_the_callback_of_every_run(vedette, listening):
+    tenant = vedette.organisation()
+    told = listening(tenant.signing_secret)
+    workflow = tenant.post("/workflows/create_workflow", {"workflow_name": "Told", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "LEAD"}},
+                   {"sequence_number": 2, "block_id": "out", "block_name": "outgoing_webhook", "specs": {"url": told.url}}],
+        "edges": [{"from_block_id": "in", "to_block_id": "out"}]}})["id"]
+    runs = [tenant.post(f"/workflows/run?workflow_id={workflow}", {"webhook_payload": [{"n": n}]})["job_id"] for n in range(3)]
+    wait_until("the three callbacks", lambda: sorted(told.lines()) == sorted(
+        f"outgoing_webhook.completed - {run}" for run in runs))
 
 
 def test_the_document_names_what_is_sent(vedette, nginx, receiver):

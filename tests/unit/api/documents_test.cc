@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "api/routes.h"
 #include "base/json.h"
@@ -53,6 +54,25 @@ TEST(Documents, DescribeBodiesAndKeysAsTheRoutesHaveThem) {
       EXPECT_TRUE(operation["responses"].contains(status)) << route.pattern << " " << status;
     }
   }
+}
+
+TEST(Documents, AreCompressedForThoseWhoTakeIt) {
+  const std::pair<const char*, Coding> cases[] = {
+      {"", Coding::kIdentity},
+      {"gzip", Coding::kGzip},
+      {"br, GZIP;q=0.8", Coding::kGzip},
+      {"gzip ; q=0.001", Coding::kGzip},
+      {"*", Coding::kGzip},
+      {"deflate, br", Coding::kIdentity},
+      {"gzip;q=0", Coding::kIdentity},
+      {"*, gzip;q=0.000", Coding::kIdentity},
+      {"*;q=0, identity", Coding::kIdentity},
+      {"gzipped", Coding::kIdentity},
+      {",;q=1,", Coding::kIdentity},
+  };
+  for (const auto& [header, coding] : cases) EXPECT_EQ(CodingFor(header), coding) << header;
+  EXPECT_LT(OpenApiJson(Coding::kGzip).size() * 4, OpenApiJson().size());
+  EXPECT_LT(DocsHtml(Coding::kGzip).size() * 4, DocsHtml().size());
 }
 
 TEST(Documents, AreOpenApi31OfInterfaceVersion100) {

@@ -9,7 +9,6 @@ from vedette_client import (ApiClient, ApiException, Configuration, CreateMonito
 
 base_url, api_key = sys.argv[1:]
 configuration = Configuration(host=base_url, api_key={"apiKey": api_key})
-configuration.access_token = None  # the other schemes are bearer tokens, and this version looks for one
 client = ApiClient(configuration)
 monitors, rows_api = MonitorsApi(client), RowsApi(client)
 
