@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/provider_rules.h"
 #include "tests/unit/config/config_support.h"
 
 namespace vedette::config {
@@ -165,6 +166,20 @@ TEST(Testing, IsOffUnlessAskedFor) {
 }
 
 TEST(Testing, TakesKnownPointsActionsAndProbabilities) {
+TEST(Testing, AlonePutsTheProviderThatInventsIntoAnOrder) {
+  for (const char* list :
+       {"find_email", "find_email_personal", "company_domain", "reverse_email", "verify_age"}) {
+    const std::string order = std::string("[lookups]\n") + list + " = [\"null\"]\n";
+    EXPECT_THROW(Load(order), ConfigError) << list;
+    EXPECT_NO_THROW(Load(order + "[testing]\nnull_provider = true")) << list;
+  }
+  const std::string named = "[providers.http.null]\nurl = \"http://a.example/\"\n";
+  EXPECT_THROW(Load(named), ConfigError) << "no service of the operator's goes by its name";
+  const Config config = Load("[testing]\nnull_provider = true");
+  EXPECT_FALSE(FindersOf(config).Knows("null")) << "no request may name it";
+  EXPECT_FALSE(config.testing.changes_sessions());
+}
+
   const auto points =
       Load("[testing]\nfault_points = [\"after_probe:kill:0.5\"]").testing.fault_points;
   ASSERT_EQ(points.size(), 1U);
