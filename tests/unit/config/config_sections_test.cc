@@ -131,7 +131,7 @@ TEST(Probes, ATierInheritsWhatItLeavesOut) {
   const Config c = Load(
       "[probes.default]\nkind = \"http\"\nurl = \"http://all/\"\nattempts_max = 2\n"
       "[probes.high]\nurl = \"http://high/\"\n");
-  EXPECT_EQ(c.probes.size(), 4U) << "the default is no tier";
+  EXPECT_EQ(c.probes.size(), 5U) << "the default is no tier";
   for (const auto& [tier, probe] : c.probes) {
     EXPECT_EQ(probe.kind, "http") << tier;
     EXPECT_EQ(probe.attempts_max, 2) << tier;
@@ -155,6 +155,7 @@ TEST(Probes, AFileThatNamesEveryTierMeansWhatItMeant) {
       "[probes.medium]\nkind = \"http\"\nurl = \"http://m/\"\n[probes.low]\nattempts_max = 1\n");
   EXPECT_EQ(c.probes.at("high").kind, "null");
   EXPECT_EQ(c.probes.at("micro"), FromEnvironment({}).probes.at("micro"));
+  EXPECT_EQ(c.probes.at("xhigh"), FromEnvironment({}).probes.at("xhigh"));
   EXPECT_EQ(c.probes.at("medium").url, "http://m/");
   EXPECT_EQ(c.probes.at("low").kind, "web");
   EXPECT_EQ(c.probes.at("low").attempts_max, 1);
@@ -165,7 +166,6 @@ TEST(Testing, IsOffUnlessAskedFor) {
   EXPECT_TRUE(Load("[testing]\ndisable = [\"row_fence\"]").testing.any());
 }
 
-TEST(Testing, TakesKnownPointsActionsAndProbabilities) {
 TEST(Testing, AlonePutsTheProviderThatInventsIntoAnOrder) {
   for (const char* list :
        {"find_email", "find_email_personal", "company_domain", "reverse_email", "verify_age"}) {
@@ -180,6 +180,7 @@ TEST(Testing, AlonePutsTheProviderThatInventsIntoAnOrder) {
   EXPECT_FALSE(config.testing.changes_sessions());
 }
 
+TEST(Testing, TakesKnownPointsActionsAndProbabilities) {
   const auto points =
       Load("[testing]\nfault_points = [\"after_probe:kill:0.5\"]").testing.fault_points;
   ASSERT_EQ(points.size(), 1U);
