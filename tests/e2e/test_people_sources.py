@@ -260,6 +260,24 @@ def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database,
         assert vedette.stop() == 0, vedette.log()
 
 
+def test_an_age_whose_every_source_failed_has_failed_and_costs_nothing(binary, database, tmp_path, world):
+    nobody = "http://127.0.0.1:9"
+    vedette = people(binary, database, tmp_path, {"VEDETTE_AGE_WIKIDATA_URL": nobody + "/wikidata"})
+    try:
+        tenant = vedette.organisation(100)
+        for _ in range(6):  # dead pages of a subject's leave the source in use for others
+            done = age(tenant, {"name": "Ada Lovelace", "url": nobody + "/ada"})
+            assert (done["status"], done["charge_amount"]) == ("failed", 0), done
+            assert done["error"]["error"] == "sources_failed", done
+        done = age(tenant, {"name": "Ada Lovelace", "url": world.url + "/ada"}, ["pages"])
+        assert done["result"]["date_of_birth"]["year"] == 1980, done
+        missing = age(tenant, {"name": "Ada Lovelace", "url": world.url + "/nobody"}, ["pages"])
+        assert (missing["status"], tries(missing["result"])) == ("completed", [("pages", "nothing")]), missing
+        assert float(tenant.money()["balance"]) == 80 and money_adds_up(database)
+    finally:
+        assert vedette.stop() == 0, vedette.log()
+
+
 def test_a_row_whose_own_time_runs_out_is_timed_out_and_costs_nothing(binary, database, tmp_path, world):
     vedette = people(binary, database, tmp_path, {
         "VEDETTE_PROVIDERS_HTTP_SLOW_URL": world.url + "/slow", "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": "1000",
