@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "domain/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::domain {
@@ -36,8 +37,13 @@ Columns Bind(const Json& specs, const Columns& input) {
 
 std::optional<SpecFault> Judge(const Json& specs) {
   for (const auto& [name, description] : specs.at("struct").items()) {
-    if (!name.empty()) continue;
-    return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+    if (name.empty()) {
+      return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+    }
+    if (IsBlank(description.get_ref<const std::string&>())) {
+      return SpecFault{Json::array({"struct", name}), "string_too_short",
+                       "The description should not be empty"};
+    }
   }
   return std::nullopt;
 }
