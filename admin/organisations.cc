@@ -26,7 +26,8 @@ constexpr double kOverlapHoursMax = 8760;
 
 const std::vector<std::string_view>& Features() {
   static const std::vector<std::string_view> kFeatures = {
-      domain::kFeatureMonitors, domain::kFeatureTestingMonitors, domain::kFeatureHighTier};
+      domain::kFeatureMonitors, domain::kFeatureTestingMonitors, domain::kFeatureHighTier,
+      domain::kFeatureXhigh};
   return kFeatures;
 }
 

@@ -41,7 +41,6 @@ std::set<std::string> OwnIds() {
   ids.insert(std::begin(domain::kReverseSources), std::end(domain::kReverseSources));
   ids.insert(std::begin(domain::kAgeSources), std::end(domain::kAgeSources));
   ids.insert({std::string(domain::kOwnVerifier), std::string(domain::kDnsVerifier)});
-  ids.erase("null");  // of the project's own measurements
   return ids;
 }
 

@@ -59,6 +59,14 @@ rest::Handled ListInvestigationFindings(Call& call);
 // search/field_values.cc
 rest::Handled ListFieldValues(Call& call);
 
+// search/exclusion_lists.cc
+rest::Handled CreateExclusionList(Call& call);
+rest::Handled ListExclusionLists(Call& call);
+rest::Handled ShowExclusionList(Call& call);
+rest::Handled FillExclusionList(Call& call);
+rest::Handled FinishExclusionList(Call& call);
+rest::Handled DeleteExclusionList(Call& call);
+
 // search/capabilities.cc
 rest::Handled ShowFilterCapabilities(Call& call);
 

@@ -276,9 +276,9 @@ void AddProbe(CLI::App& app, CommandLine* line) {
   pairs("--subject", &options.subject, "name=value, a column of the row; repeatable");
   pairs("--known", &options.known,
         "name=value, what is known of a field, to compare with; repeatable");
-  probe->add_option("--tier", options.tier, "Whose probe: micro, low, medium or high")
+  probe->add_option("--tier", options.tier, "Whose probe: micro, low, medium, high or xhigh")
       ->capture_default_str()
-      ->check(CLI::IsMember({"micro", "low", "medium", "high"}));
+      ->check(CLI::IsMember({"micro", "low", "medium", "high", "xhigh"}));
   probe->callback([line] { line->status = Probe(line->common, line->probe); });
 }
 

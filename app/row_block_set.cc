@@ -98,7 +98,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
   providers_.Add(std::make_unique<worker::WebsiteProvider>(clock, sites, config.email));
   providers_.Add(std::make_unique<worker::PatternProvider>(
       memory, static_cast<std::size_t>(config.lookups.guesses_max)));
-  providers_.Add(std::make_unique<worker::NullProvider>(loop));
+  if (config.testing.null_provider) providers_.Add(std::make_unique<worker::NullProvider>(loop));
   AddPeopleSources(loop, clock, client, budgets, sites, config);
   for (const auto& [id, provider] : config.providers.http) {
     providers_.Add(

@@ -82,8 +82,8 @@ SearchEngineClient::SearchEngineClient(base::EventLoop& loop, base::ByteBudget& 
 void SearchEngineClient::Count(const store::ValuesQuestion& question, Done done) {
   const Asked asked{question.org_id, question.mode, question.field, question.values_max};
   const search::Tenant tenant{config_.org_field, question.org_id.ToString()};
-  std::string body = base::DumpJson(
-      search::TopValuesBody(*question.field, question.filter, tenant, question.values_max));
+  std::string body = base::DumpJson(search::TopValuesBody(
+      *question.field, question.filter, tenant, question.values_max, question.excluded_ids));
   if (body.size() > kBodyBytesMax) return done({Outcome::Kind::kTooLarge});
   calls_.Begin(asked.org_id, [this, asked, body = std::move(body),
                               done = std::move(done)](OutsideCalls::Place place) mutable {

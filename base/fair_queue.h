@@ -1,8 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <list>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,14 +14,20 @@ namespace vedette::base {
 // Keys take turns; within a key the order is that of arrival. So nobody waits behind a neighbour's
 // backlog, only behind one turn of each key that waits (G10).
 //
+// Where items differ a lot in what they cost, the owner says what each has cost (Charge): turns are
+// then by cost, and a key that has used more than others since they came waits until they have,
+// too.
+//
 // A plain container: no clock, no limit, no lock. Its owner bounds what it pushes and guards
-// it. A push, a pop and a visit of one key cost O(log keys).
+// it. A push, a pop and a visit of one key cost O(log keys), a charge O(keys).
 template <typename Key, typename Item>
 class FairQueue {
  public:
+  using Cost = std::uint64_t;
+
   void Push(const Key& key, Item item) {
     auto [it, inserted] = keys_.try_emplace(key);
-    if (inserted) it->second.turn = turns_.insert(turns_.end(), key);
+    if (inserted) it->second.turn = AddTurn(key);
     it->second.items.push_back(std::move(item));
     ++size_;
   }
@@ -35,20 +42,32 @@ class FairQueue {
   template <typename May>
   std::optional<Item> PopIf(May may) {
     for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
-      const auto it = keys_.find(*turn);
+      const auto it = keys_.find(turn->second);
       if (!may(it->first, std::as_const(it->second.items.front()))) continue;
       std::optional<Item> item(std::move(it->second.items.front()));
       it->second.items.pop_front();
       --size_;
+      now_ = std::max(now_, turn->first.first);
+      turns_.erase(turn);
       if (it->second.items.empty()) {
-        turns_.erase(turn);
         keys_.erase(it);
       } else {
-        turns_.splice(turns_.end(), turns_, turn);
+        it->second.turn = AddTurn(it->first);
       }
       return item;
     }
     return std::nullopt;
+  }
+
+  // Says what an item of the key that was taken has cost.
+  void Charge(const Key& key, Cost cost) {
+    std::erase_if(used_, [&](const auto& one) { return one.second <= now_; });
+    Cost& used = used_.try_emplace(key, now_).first->second;
+    used += cost;
+    const auto it = keys_.find(key);
+    if (it == keys_.end()) return;
+    turns_.erase(it->second.turn);
+    it->second.turn = AddTurn(key);
   }
 
   // Takes every item out for which `gone(item)` is true.
@@ -74,12 +93,25 @@ class FairQueue {
   }
 
  private:
+  // What the key had used when its turn was given, and the order of turns that are equal in that.
+  using Turns = std::map<std::pair<Cost, std::uint64_t>, Key>;
+
+  // Who comes begins where the others are: nobody saves turns up.
+  typename Turns::iterator AddTurn(const Key& key) {
+    const auto it = used_.find(key);
+    const Cost used = it == used_.end() ? now_ : std::max(now_, it->second);
+    return turns_.emplace(std::pair(used, ++last_turn_), key).first;
+  }
+
   struct Waiting {
     std::deque<Item> items;
-    typename std::list<Key>::iterator turn;
+    typename Turns::iterator turn;
   };
   std::map<Key, Waiting> keys_;
-  std::list<Key> turns_;  // the keys of keys_, the next one first
+  Turns turns_;  // the keys of keys_, the next one first
+  std::uint64_t last_turn_ = 0;
+  std::map<Key, Cost> used_;  // of keys that have used more than now_
+  Cost now_ = 0;              // what the last key that was taken had used
   std::size_t size_ = 0;
 };
 

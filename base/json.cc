@@ -25,6 +25,9 @@ std::string Reason(std::string_view what) {
   return std::string(what.substr(0, what.find("; last read:")));
 }
 
+// Of a key, where a place is told.
+constexpr std::size_t kPlaceKeyBytesMax = 64;
+
 // Builds the document from the parser's callbacks. Returning false ends the parse.
 //
 // The members of an open object wait in a plain vector and become an ordered object when it is
@@ -85,7 +88,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool key(string_t& value) override {
-    if (!WithoutNul(value)) return false;
+    if (value.find('\0') != std::string::npos) {
+      return Fail(JsonError::Kind::kMalformed, "a member's name contains \\u0000");
+    }
     if (passing_ > 0) return true;
     if (apart_ != nullptr && open_.size() == 1 && value == *apart_) passed_over = false;
     auto& members = open_.back().members;
@@ -121,7 +126,25 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool WithoutNul(const std::string& text) {
     if (text.find('\0') == std::string::npos) return true;
-    return Fail(JsonError::Kind::kMalformed, "a string contains \\u0000");
+    const std::string place = PlaceText();
+    return Fail(JsonError::Kind::kMalformed,
+                (place.empty() ? "" : place + ": ") + "a string contains \\u0000");
+  }
+
+  // Where the value that comes next stands: leads[3].email. Empty at the root, and of what is
+  // passed over.
+  std::string PlaceText() const {
+    std::string place;
+    if (passing_ > 0) return place;
+    for (const Container& container : open_) {
+      if (!container.is_object) {
+        place += '[' + std::to_string(container.items.size()) + ']';
+      } else if (!container.members.empty()) {
+        if (!place.empty()) place += '.';
+        place += container.members.back().first.substr(0, kPlaceKeyBytesMax);
+      }
+    }
+    return place;
   }
 
   static Json KeptNumber(const std::string& text) {

@@ -60,7 +60,7 @@ struct Config {
   SecurityConfig security;
   NetConfig net;
   LogConfig log;
-  std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high: always all four
+  std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high, xhigh: all five
   std::map<std::string, std::int64_t> prices_mc;  // the same names; millicredits per check
   EmailConfig email;
   MailDomainsConfig mail_domains;

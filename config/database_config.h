@@ -48,10 +48,11 @@ struct TestingConfig {
   std::int64_t fault_seed;
   std::vector<std::string> disable;  // names of safeties (config/values.cc lists them)
   milliseconds mail_window_ms;       // of mail budgets, breakers and greylists; 0: as they are
+  bool null_provider;                // [lookups] may name the one that invents its answers
 
-  bool any() const {
-    return !fault_points.empty() || !disable.empty() || mail_window_ms.count() != 0;
-  }
+  // Whether sessions do anything else than without it.
+  bool changes_sessions() const { return !fault_points.empty() || !disable.empty(); }
+  bool any() const { return changes_sessions() || mail_window_ms.count() != 0 || null_provider; }
   bool operator==(const TestingConfig&) const = default;
 };
 

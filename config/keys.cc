@@ -419,7 +419,8 @@ void AddTesting(std::vector<Key>* table) {
       .Add("fault_points", &C::fault_points, FaultPoints())
       .Add("fault_seed", &C::fault_seed, Int64(0, INT64_MAX))
       .Add("disable", &C::disable, Safeties())
-      .Time("mail_window_ms", &C::mail_window_ms, milliseconds(0));
+      .Time("mail_window_ms", &C::mail_window_ms, milliseconds(0))
+      .Add("null_provider", &C::null_provider, Flag());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Key {
 
 // The tiers, and the section whose values their probes inherit. While a configuration is read,
 // Config::probes holds that section under this name.
-inline constexpr std::array<std::string_view, 4> kTiers{"micro", "low", "medium", "high"};
+inline constexpr std::array<std::string_view, 5> kTiers{"micro", "low", "medium", "high", "xhigh"};
 inline constexpr std::string_view kProbeDefaults = "default";
 
 // Every key but those of [admin.tokens], [providers.http.<id>] and [providers.llm.<id>], whose

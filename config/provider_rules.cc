@@ -44,10 +44,11 @@ bool AnswersPeople(const Config& config, std::string_view key, const std::string
          config.providers.llm.contains(id);
 }
 
-// Whether a list of providers may name the id: one that every process has, one of
+// Whether a list of [lookups] may name the id: one that every process has, one of
 // [providers.http.<id>] or [providers.llm.<id>], or a recipe that serves this.
 bool MayName(const Config& config, std::string_view key, const std::string& id) {
-  if (id == "null" || config.providers.http.contains(id)) return true;
+  if (id == domain::kNullProvider) return config.testing.null_provider;
+  if (config.providers.http.contains(id)) return true;
   const bool finds = key == "find_email" || key == "find_email_personal";
   if (finds && (domain::IsOwnFinder(id) || config.providers.llm.contains(id))) return true;
   if (key == "company_domain" && domain::IsOwnCompanySource(id)) return true;
@@ -103,6 +104,11 @@ void ValidateProviders(const Config& config) {
   check("company_domain", config.lookups.company_domain);
 }
 
+bool IsOn(const Config& config, std::string_view id) {
+  if (id == "gravatar") return !config.gravatar.url.empty();
+  return id != "wikidata" || config.age.wikidata;
+}
+
 domain::KnownFinders FindersOf(const Config& config) {
   using domain::FindMode;
   domain::KnownFinders known;
@@ -115,6 +121,12 @@ domain::KnownFinders FindersOf(const Config& config) {
     add(std::string(id), domain::ServesMode(id, FindMode::kProfessional),
         domain::ServesMode(id, FindMode::kPersonal));
   }
+  const auto add_source = [&](std::string_view id) {
+    const std::string source(id);
+    if (IsOn(config, id) && !known.Knows(source)) add(source, false, false);
+  };
+  for (const std::string_view id : domain::kReverseSources) add_source(id);
+  for (const std::string_view id : domain::kAgeSources) add_source(id);
   for (const auto& [id, provider] : config.providers.http) add(id, true, true);
   for (const auto& [id, recipe] : config.providers.recipes) {
     add(id, recipe->Finds(FindMode::kProfessional), recipe->Finds(FindMode::kPersonal));

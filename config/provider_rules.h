@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "config/config.h"
 #include "domain/email/known_finders.h"
@@ -19,7 +20,10 @@ void ValidateProviders(const Config& config);
 // Whether the provider is one of the operator's that verifies addresses.
 bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id);
 
-// Whom requests and workflows may name to find addresses.
+// Whether a source of people that vedette has is switched on here.
+bool IsOn(const Config& config, std::string_view id);
+
+// Whom requests and workflows may name to find addresses, and who else there is.
 domain::KnownFinders FindersOf(const Config& config);
 
 }  // namespace vedette::config

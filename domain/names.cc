@@ -9,7 +9,7 @@ namespace {
 
 // A table's index is the enumeration's number.
 using namespace std::string_view_literals;
-constexpr std::array kTiers{"micro"sv, "low"sv, "medium"sv, "high"sv};
+constexpr std::array kTiers{"micro"sv, "low"sv, "medium"sv, "high"sv, "xhigh"sv};
 constexpr std::array kSubjectTypes{"company"sv, "lead"sv};
 constexpr std::array kMonitorStatuses{"starting"sv, "failed"sv, "active"sv, "paused"sv,
                                       "cancelled"sv};
@@ -34,6 +34,10 @@ std::string_view TierName(Tier tier) {
 }
 std::optional<Tier> ParseTier(std::string_view name) {
   return FindIn<Tier>(kTiers, name);
+}
+std::optional<Tier> ParseMonitorTier(std::string_view name) {
+  const auto tier = ParseTier(name);
+  return tier == Tier::kXhigh ? std::nullopt : tier;
 }
 
 std::string_view SubjectTypeName(SubjectType type) {

@@ -8,10 +8,12 @@
 // never renumber. Each Parse gives nothing for an unknown name.
 namespace vedette::domain {
 
-enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3 };
-inline constexpr std::size_t kTierCount = 4;
+enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3, kXhigh = 4 };
+inline constexpr std::size_t kTierCount = 5;
 std::string_view TierName(Tier tier);
 std::optional<Tier> ParseTier(std::string_view name);
+// Of monitors, which have no tier xhigh: it is one of enrichment alone.
+std::optional<Tier> ParseMonitorTier(std::string_view name);
 
 enum class SubjectType : std::uint8_t { kCompany = 0, kLead = 1 };
 std::string_view SubjectTypeName(SubjectType type);
@@ -62,5 +64,6 @@ std::string_view DeliveryStateName(DeliveryState state);
 inline constexpr std::string_view kFeatureMonitors = "monitors";
 inline constexpr std::string_view kFeatureTestingMonitors = "testing_monitors";
 inline constexpr std::string_view kFeatureHighTier = "high_tier";
+inline constexpr std::string_view kFeatureXhigh = "xhigh";
 
 }  // namespace vedette::domain

@@ -30,7 +30,8 @@ inline const Buckets kHttpBuckets{.001, .0025, .005, .01, .025, .05, .1, .25, .5
 inline const Buckets kQueryBuckets{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30};
 
 inline constexpr std::array kTiers{domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium,
-                                   domain::Tier::kHigh};
+                                   domain::Tier::kHigh, domain::Tier::kXhigh};
+static_assert(kTiers.size() == domain::kTierCount);
 
 inline constexpr std::array kLanes{domain::Lane::kTransform, domain::Lane::kLookup,
                                    domain::Lane::kSmtp, domain::Lane::kResearch};

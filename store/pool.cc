@@ -48,6 +48,7 @@ struct Pool::Impl {
   };
 
   const std::size_t queue_max;
+  const bool turns_by_time;
   const base::Clock& clock;
   const base::Logger log;
   std::vector<std::unique_ptr<Member>> members{};
@@ -64,7 +65,8 @@ struct Pool::Impl {
   nanoseconds retry_at{0};  // when no thread has a connection, none tries before
   bool stopping = false;
 
-  Impl(std::size_t max, const base::Clock& c, base::Logger l) : queue_max(max), clock(c), log(l) {}
+  Impl(std::size_t max, bool by_time, const base::Clock& c, base::Logger l)
+      : queue_max(max), turns_by_time(by_time), clock(c), log(l) {}
 
   bool Ended() const { return stopping && queue.empty(); }
 
@@ -176,13 +178,16 @@ struct Pool::Impl {
 
   void RunJob(Member& m, std::unique_lock<std::mutex>& lock) {
     lock.unlock();
+    const nanoseconds began = clock.SinceBoot();
     try {
       m.job(m.session);
     } catch (const std::exception& e) {
       log.Error("a database job failed", {{"error", e.what()}});
     }
     m.job = nullptr;
+    const nanoseconds took = clock.SinceBoot() - began;
     lock.lock();
+    if (turns_by_time) queue.Charge(m.key, static_cast<std::uint64_t>(took.count()));
     --running;
     const auto it = running_by.find(m.key);
     if (--it->second == 0) running_by.erase(it);
@@ -205,7 +210,8 @@ struct Pool::Impl {
 
 Pool::Pool(const config::DatabaseConfig& config, SessionOptions options, int connections,
            const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
-    : impl_(std::make_unique<Impl>(static_cast<std::size_t>(config.queue_max), clock, log)) {
+    : impl_(std::make_unique<Impl>(static_cast<std::size_t>(config.queue_max),
+                                   options.turns_by_time, clock, log)) {
   for (int i = 0; i < connections; ++i) {
     impl_->members.push_back(std::make_unique<Impl::Member>(config, options, clock, metrics, log));
   }

@@ -117,7 +117,8 @@ Session::Session(const config::DatabaseConfig& config, SessionOptions options,
                  const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
     : impl_(new Impl{config, std::move(options), clock, metrics, log}) {
   const auto* testing = impl_->options.testing;
-  if (testing != nullptr && testing->any()) impl_->testing.reset(new Testing(*testing, log));
+  if (testing != nullptr && testing->changes_sessions())
+    impl_->testing.reset(new Testing(*testing, log));
 }
 
 Session::~Session() = default;

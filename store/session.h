@@ -42,6 +42,9 @@ struct SessionOptions {
   bool keyed_plans = false;
   // Faults by intention; null, as everywhere but in tests, = none.
   const config::TestingConfig* testing = nullptr;
+  // Keys of the pool take turns by the time of their jobs, which differs a lot, and not by their
+  // number.
+  bool turns_by_time = false;
 };
 
 // One connection, made on first use and remade after it broke, with the session's timeouts set and

@@ -4,7 +4,7 @@ import {choices, confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
 
-const FEATURES = ['monitors', 'testing_monitors', 'high_tier'];
+const FEATURES = ['monitors', 'testing_monitors', 'high_tier', 'xhigh'];
 const lockBadge = o => o.locked ? badge('locked', 'bad') : '';
 
 // What keeps an organisation from doing anything, as badges.
@@ -49,8 +49,9 @@ function featuresButton(o, again) {
   return button('Features', async () => {
     const done = await confirmChange({
       title: `Features: ${o.name}`, button: 'Set',
-      what: 'Without monitors its monitors show as paused and its API answers 403; high_tier and testing_monitors allow the '
-        + 'tiers high and micro and the frequency 5m.',
+      what: 'Without monitors its monitors show as paused and its API answers 403; high_tier allows the tier high, and '
+        + 'micro of enrichment; xhigh allows enrichment of that tier; testing_monitors allows the tier micro and the frequency 5m '
+        + 'of monitors.',
       fields: [choices('features', 'It has', FEATURES, o.features)],
       act: ({reason}, data) => ask('PATCH', `/orgs/${o.id}`, {features: data.getAll('features'), reason}),
     });

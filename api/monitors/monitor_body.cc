@@ -369,7 +369,7 @@ namespace {
 
 // Rules 2 to 5.
 Ruled<domain::Tier> JudgeTier(const std::string& name) {
-  if (const auto tier = domain::ParseTier(name)) return *tier;
+  if (const auto tier = domain::ParseMonitorTier(name)) return *tier;
   return RuleBreach{"invalid_tier",
                     fmt::format("tier {} is not one of low, medium, high", rest::Quoted(name))};
 }

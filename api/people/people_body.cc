@@ -10,6 +10,7 @@
 
 #include "api/limits.h"
 #include "config/config.h"
+#include "config/provider_rules.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
 #include "domain/people/source_ids.h"
@@ -30,11 +31,6 @@ struct KnownProviders {
   std::vector<std::string> serving;
 };
 
-bool IsOn(const config::Config& config, std::string_view id) {
-  if (id == "gravatar") return !config.gravatar.url.empty();
-  return id != "wikidata" || config.age.wikidata;
-}
-
 bool Has(const std::vector<std::string>& ids, std::string_view id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
@@ -42,7 +38,7 @@ bool Has(const std::vector<std::string>& ids, std::string_view id) {
 KnownProviders KnownTo(const config::Config& config, domain::PeopleQuestion question) {
   KnownProviders known;
   const auto add = [&](std::string_view id, bool serves) {
-    if (Has(known.all, id) || !IsOn(config, id)) return;
+    if (Has(known.all, id) || !config::IsOn(config, id)) return;
     known.all.emplace_back(id);
     if (serves) known.serving.emplace_back(id);
   };

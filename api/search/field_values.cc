@@ -1,6 +1,7 @@
 // The values of a field, with how many documents have each (interface 2.9 and 4.5).
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -8,9 +9,11 @@
 #include "api/search/values_body.h"
 #include "base/json_or_null.h"
 #include "config/config.h"
+#include "domain/search/document.h"
 #include "domain/search/values.h"
 #include "rest/failure_reply.h"
 #include "rest/serve.h"
+#include "store/search/exclusion_lists.h"
 
 namespace vedette::api {
 namespace {
@@ -93,12 +96,50 @@ rest::Reply EngineReply(const Parts& parts, const std::string& asked,
 rest::Handled Count(store::Session& session, const Parts& parts, const std::string& asked,
                     const store::ValuesQuestion& question, std::chrono::nanoseconds began_at) {
   try {
-    const search::TopValues top = store::ReadFieldValues(
-        session, parts.search.fields.of(question.mode), question, parts.config.search.timeout_ms);
+    const search::TopValues top =
+        store::CountFieldValues(session, question, parts.config.search.timeout_ms);
     return rest::JsonReply(200, AnswerJson(asked, question, {top, false}, Since(parts, began_at)));
   } catch (const store::SearchTimedOut&) {
     return TimedOut();
   }
+}
+
+// Adds what the saved lists name. A 404 for one that is missing or another organisation's, and a
+// 400 for one that may not be named here.
+std::optional<rest::Reply> ExcludeListed(Call& call, const std::vector<base::Uuid>& lists,
+                                         store::ValuesQuestion* question) {
+  if (lists.empty()) return std::nullopt;
+  int named = 0;
+  for (const base::Uuid& id : lists) {
+    const auto list = store::GetExclusionList(call.session, call.caller.org_id, id);
+    if (!list) return rest::NotFound("exclusion list");
+    if (const auto error =
+            search::JudgeExclusionList(id.ToString(), list->mode, list->state, question->mode)) {
+      return rest::ErrorReply(400, error->code, error->message);
+    }
+    named += list->entities;
+  }
+  if (const auto error = search::JudgeExcludedSum(named)) {
+    return rest::ErrorReply(400, error->code, error->message);
+  }
+  const auto bytes = static_cast<std::size_t>(named) * search::kDocumentIdCharsMax;
+  if (auto reply = TakeBytes(call, bytes)) return reply;
+  auto listed = store::ReadExcludedIds(call.session, call.caller.org_id, lists);
+  std::vector<std::string>& excluded = question->excluded_ids;
+  std::move(listed.begin(), listed.end(), std::back_inserter(excluded));
+  return std::nullopt;
+}
+
+// Counted at the import: one row by its key, which waits for no count of documents (G10).
+std::optional<rest::Reply> ImportedReply(Call& call, const std::string& asked,
+                                         const store::ValuesQuestion& question,
+                                         std::chrono::nanoseconds began_at) {
+  const Parts& parts = call.parts;
+  if (parts.search.engine != nullptr) return std::nullopt;
+  const auto top =
+      store::ReadImportedValues(call.session, parts.search.fields.of(question.mode), question);
+  if (!top) return std::nullopt;
+  return rest::JsonReply(200, AnswerJson(asked, question, {*top, false}, Since(parts, began_at)));
 }
 
 }  // namespace
@@ -123,6 +164,10 @@ rest::Handled ListFieldValues(Call& call) {
   auto question =
       std::make_shared<store::ValuesQuestion>(std::get<store::ValuesQuestion>(std::move(made)));
   question->org_id = call.caller.org_id;
+  if (auto reply = ExcludeListed(call, body.exclusions.list_ids, question.get())) {
+    return std::move(*reply);
+  }
+  if (auto reply = ImportedReply(call, body.field, *question, began_at)) return std::move(*reply);
   call.answer->DropBody();
   if (parts.engine != nullptr) {
     parts.engine->Count(*question,

@@ -11,7 +11,7 @@ std::vector<CtlCommand> OrganisationCommands() {
   const std::string_view path = "/admin/v1/orgs/{id}";
   const CtlOption name = Body("name", "name", Type::kText, "Its name");
   const CtlOption feature = Body("--feature", "features", Type::kList,
-                                 "monitors, testing_monitors, high_tier; repeatable");
+                                 "monitors, testing_monitors, high_tier, xhigh; repeatable");
   return {
       {"orgs",
        "List organisations, newest first",

@@ -15,7 +15,10 @@ Pools::Pools(const config::Config& config, const Duties& duties, const base::Clo
   fleet = pool("fleet", 1, false);
   if (duties.Has(Role::kApi)) api = pool("api", db.api_connections, false);
   if (duties.Has(Role::kApi) && config.search.backend == "postgres") {
-    search = pool("search", db.search_connections, false);
+    // A count takes a millisecond or as long as it may.
+    const store::SessionOptions options{"search", false, &config.testing, true};
+    search = std::make_unique<store::Pool>(db, options, db.search_connections, clock, metrics,
+                                           log.For("store"));
   }
   if (duties.Has(Role::kAdmin)) admin = pool("admin", db.admin_connections, false);
   if (duties.Has(Role::kScheduler)) scheduler = pool("scheduler", db.scheduler_connections, true);

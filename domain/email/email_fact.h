@@ -16,8 +16,10 @@ namespace vedette::domain {
 inline constexpr std::size_t kFactsMax = 8;
 
 struct EmailFact {
-  std::string address;     // in lower case
-  std::string person_key;  // PersonKey; empty: nobody's
+  std::string address;  // in lower case
+  // PersonKey of the person whom it was learnt for; of one that is read, of the person who was
+  // asked for, where the address is known to be theirs, too. Empty: nobody's.
+  std::string person_key;
   Verdict verdict = Verdict::kUnknown;
   VerdictReason reason = VerdictReason::kNone;
   bool stated = true;

@@ -9,6 +9,7 @@
 #include "domain/email/address.h"
 #include "domain/email/idn.h"
 #include "domain/email/person_name.h"
+#include "domain/email/provider_ids.h"
 
 namespace vedette::domain {
 namespace {
@@ -72,6 +73,7 @@ EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
   const auto* renderings = std::get_if<std::vector<NameRendering>>(&names);
   std::map<AddressPattern, PatternCount> counts;
   for (const FoundAddress& address : seen) {
+    if (address.provider == kNullProvider) continue;  // what is invented is no fact
     if (auto fact = FactOf(address, person_key, now)) lesson.facts.push_back(std::move(*fact));
     if (address.check != AddressCheck::kVerified || lesson.domain.empty()) continue;
     const auto parsed = ParseAddress(address.candidate.address);

@@ -324,7 +324,12 @@ base::Json CopyCell(std::size_t copy_of) {
 base::Json MergeFound(const base::Json& lead, const base::Json& cell,
                       std::optional<std::size_t> copy_of) {
   base::Json merged = lead;
-  for (const auto& [key, value] : cell.items()) merged[key] = value;
+  for (const auto& [key, value] : cell.items()) {
+    // A personal address that nobody was asked about stays as the lead has it.
+    const bool is_kept =
+        key == "personal_email" && value.empty() && merged.contains(key) && merged[key].is_string();
+    if (!is_kept) merged[key] = value;
+  }
   if (copy_of) {
     base::Json& details = merged["details"];
     details["charged"] = false;

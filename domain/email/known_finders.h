@@ -11,7 +11,7 @@
 namespace vedette::domain {
 
 struct KnownFinders {
-  std::vector<std::string> all;           // in the order in which they are told
+  std::vector<std::string> all;           // in the order they are told in, with those of people
   std::vector<std::string> professional;  // those of use for mode PROFESSIONAL
   std::vector<std::string> personal;      // and for PERSONAL
 

@@ -9,10 +9,14 @@
 // The providers that every process has. No service of the operator's may have their ids.
 namespace vedette::domain {
 
+// Invents its answers, for benchmarks and tests. It exists only where [testing] null_provider is
+// on, is asked only where the operator's own order has it, and is never kept as a fact. No request
+// may name it, so it is in none of the lists below.
+inline constexpr std::string_view kNullProvider = "null";
 // Those that find addresses, sorted.
-inline constexpr std::string_view kOwnFinders[] = {"null", "pattern", "store", "website"};
+inline constexpr std::string_view kOwnFinders[] = {"pattern", "store", "website"};
 // Those that know the domain of a company, sorted; "wikidata" where [age] wikidata is on.
-inline constexpr std::string_view kOwnCompanySources[] = {"null", "store", "wikidata"};
+inline constexpr std::string_view kOwnCompanySources[] = {"store", "wikidata"};
 // The one that verifies them.
 inline constexpr std::string_view kOwnVerifier = "smtp";
 // The one that asks the DNS alone, for requests that do not want more.
@@ -28,7 +32,8 @@ inline bool IsOwnCompanySource(std::string_view id) {
 
 // Whether an id is taken by a provider of ours.
 inline bool IsOwnProvider(std::string_view id) {
-  return IsOwnFinder(id) || id == kOwnVerifier || id == kDnsVerifier || id == "local_part";
+  return IsOwnFinder(id) || id == kOwnVerifier || id == kDnsVerifier || id == "local_part" ||
+         id == kNullProvider;
 }
 
 // Whether a provider is of use in this mode: personal addresses are not guessed.

@@ -52,6 +52,18 @@ std::optional<LeadFault> ReadUrls(const base::Json& subject, std::vector<std::st
   return std::nullopt;
 }
 
+// Adds the page that "website" names, where it names one and not a host alone.
+void AddWebsitePage(const base::Json& subject, std::vector<std::string>* urls) {
+  const auto website = subject.find("website");
+  if (website == subject.end() || !website->is_string()) return;
+  std::string url(base::Trim(website->get_ref<const std::string&>()));
+  if (!FindDomain(url)) return;
+  if (url.find("://") == std::string::npos) url.insert(0, "https://");
+  const auto path = url.find('/', url.find("://") + 3);
+  if (path == std::string::npos || path + 1 == url.size() || url[path + 1] == '#') return;
+  if (std::find(urls->begin(), urls->end(), url) == urls->end()) urls->push_back(std::move(url));
+}
+
 }  // namespace
 
 std::string PeopleParamsJson(const PeopleRequest& request) {
@@ -105,6 +117,7 @@ std::variant<AgeSubject, LeadFault> ReadSubject(const base::Json& subject) {
     result.person = std::get<Person>(std::move(read));
   }
   if (auto fault = ReadUrls(subject, &result.urls)) return std::move(*fault);
+  AddWebsitePage(subject, &result.urls);
   if (result.urls.empty() && result.person == Person()) {
     return LeadFault{Kind::kEmpty, "", "has no known field with a value"};
   }

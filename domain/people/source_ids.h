@@ -11,9 +11,9 @@
 namespace vedette::domain {
 
 // Sorted.
-inline constexpr std::string_view kReverseSources[] = {"gravatar", "local_part", "null",
-                                                       "store",    "website",    "wkd"};
-inline constexpr std::string_view kAgeSources[] = {"null", "pages", "wikidata"};
+inline constexpr std::string_view kReverseSources[] = {"gravatar", "local_part", "store", "website",
+                                                       "wkd"};
+inline constexpr std::string_view kAgeSources[] = {"pages", "wikidata"};
 
 // Whether the source answers this question. That one has to be switched on is another matter.
 inline bool AnswersPeople(std::string_view id, PeopleQuestion question) {

@@ -1,14 +1,73 @@
 // Filters as OpenSearch and Elasticsearch write them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "domain/search/filter_reader.h"
 
 namespace vedette::domain::search {
 namespace {
+
+// "At least `count` of these" in the words of the tree, which has no counting: i of the first half
+// and the others of the second one, for every i. Its leaves are copies of the parts.
+constexpr std::size_t kAtLeastLeavesMax = 4096;
+
+Filter AtLeast(std::size_t count, std::span<const Filter> parts) {
+  if (count == 0) return {};
+  if (count == parts.size()) return {And{{parts.begin(), parts.end()}}};
+  if (count == 1) return {Or{{parts.begin(), parts.end()}}};
+  const auto first = parts.first(parts.size() / 2);
+  const auto second = parts.subspan(first.size());
+  std::vector<Filter> ways;
+  for (std::size_t i = 0; i <= std::min(count, first.size()); ++i) {
+    if (count - i > second.size()) continue;
+    ways.push_back(AllOf({AtLeast(i, first), AtLeast(count - i, second)}));
+  }
+  return {Or{std::move(ways)}};
+}
+
+// How many leaves that has, counted no further than is of interest.
+std::size_t LeavesOfAtLeast(std::size_t count, std::size_t parts) {
+  if (count == 0) return 0;
+  if (count == parts || count == 1) return parts;
+  const std::size_t first = parts / 2;
+  std::size_t leaves = 0;
+  for (std::size_t i = 0; i <= std::min(count, first) && leaves <= kAtLeastLeavesMax; ++i) {
+    if (count - i > parts - first) continue;
+    leaves += LeavesOfAtLeast(i, first) + LeavesOfAtLeast(count - i, parts - first);
+  }
+  return leaves;
+}
+
+// How much a copy of the filter takes: its values and words, and one for anything else.
+std::size_t WeightOf(const Filter& filter) {
+  return std::visit(
+      [](const auto& is) -> std::size_t {
+        if constexpr (requires { is.parts; }) {
+          std::size_t sum = 1;
+          for (const Filter& part : is.parts) sum += WeightOf(part);
+          return sum;
+        } else if constexpr (requires { is.values; }) {
+          return is.values.size();
+        } else if constexpr (requires { is.words; }) {
+          return is.words.size();
+        } else {
+          return 1;
+        }
+      },
+      filter.is);
+}
+
+bool FitsAtLeast(std::size_t count, const std::vector<Filter>& parts) {
+  std::size_t heaviest = 1;
+  for (const Filter& part : parts) heaviest = std::max(heaviest, WeightOf(part));
+  return LeavesOfAtLeast(count, parts.size()) * heaviest <= kAtLeastLeavesMax;
+}
 
 class DslReader {
  public:
@@ -81,26 +140,33 @@ class DslReader {
       has_required = has_required || (is_required && !parts.empty());
       std::move(parts.begin(), parts.end(), std::back_inserter(into));
     }
-    const std::size_t at_least = AtLeast(body, where, should.size(), has_required);
+    const std::size_t at_least = LeastOf(body, where, should.size(), has_required);
     if (kit_.failed()) return {};
-    if (at_least == 1) {
-      all.push_back({Or{std::move(should)}});
-    } else if (at_least > 1) {
+    const bool is_between = at_least > 1 && at_least < should.size();
+    if (is_between && !FitsAtLeast(at_least, should)) {
+      return kit_.Fail(
+          "filter_too_large",
+          fmt::format("{}: minimum_should_match of so many clauses is too many combinations",
+                      where));
+    }
+    if (at_least == should.size()) {
       std::move(should.begin(), should.end(), std::back_inserter(all));
+    } else if (at_least > 0) {
+      all.push_back(AtLeast(at_least, should));
     }
     if (!none.empty()) all.push_back({None{std::move(none)}});
     return AllOf(std::move(all));
   }
 
-  // How many of the `should` clauses have to hold: none, one, or all.
-  std::size_t AtLeast(const base::Json& body, const std::string& where, std::size_t clauses,
+  // How many of the `should` clauses have to hold.
+  std::size_t LeastOf(const base::Json& body, const std::string& where, std::size_t clauses,
                       bool has_required) {
     const auto it = body.find("minimum_should_match");
     if (it == body.end()) return clauses > 0 && !has_required ? 1 : 0;
     const bool is_count = it->is_number_integer() && *it >= 0 && *it <= kFilterClausesMax;
     const std::size_t count = is_count ? it->get<std::size_t>() : 0;
-    if (is_count && (count <= 1 || count == clauses)) return count;
-    Invalid(where, "minimum_should_match is 0, 1 or the number of the should clauses");
+    if (is_count && (count <= 1 || count <= clauses)) return count;
+    Invalid(where, "minimum_should_match is a number from 0 to that of the should clauses");
     return 0;
   }
 

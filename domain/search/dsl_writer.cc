@@ -106,14 +106,18 @@ Json FilterClause(const Filter& filter) {
 }
 
 Json TopValuesBody(const Field& field, const Filter& scope, const std::optional<Tenant>& tenant,
-                   int values_max) {
+                   int values_max, const std::vector<std::string>& excluded_ids) {
   Json conditions = Json::array();
   if (tenant) conditions.push_back(TenantClause(*tenant));
   conditions.push_back(FilterClause(scope));
   const Json without = {{"bool", {{"must_not", Json::array()}}}};
   Json missing = without;
   Json aggregations = Json::object();
-  if (field.nested_path.empty()) {
+  if (!field.has_values()) {
+    const Json exists = FilterClause({Exists{&field}});
+    missing["bool"]["must_not"].push_back(
+        field.nested_path.empty() ? exists : NestedClause(field.nested_path, exists));
+  } else if (field.nested_path.empty()) {
     aggregations["values"] = TermsOf(field, values_max, "_count");
     missing["bool"]["must_not"].push_back(FilterClause({Exists{&field}}));
   } else {
@@ -125,9 +129,13 @@ Json TopValuesBody(const Field& field, const Filter& scope, const std::optional<
         NestedClause(field.nested_path, FilterClause({Exists{&field}})));
   }
   aggregations["missing"]["filter"] = std::move(missing);
+  Json query = {{"filter", std::move(conditions)}};
+  if (!excluded_ids.empty()) {
+    query["must_not"] = Json::array({{{"ids", {{"values", excluded_ids}}}}});
+  }
   return {{"size", 0},
           {"track_total_hits", true},
-          {"query", {{"bool", {{"filter", std::move(conditions)}}}}},
+          {"query", {{"bool", std::move(query)}}},
           {"aggs", std::move(aggregations)}};
 }
 

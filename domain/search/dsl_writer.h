@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json_text.h"
 #include "domain/search/filter.h"
@@ -22,11 +23,14 @@ struct Tenant {
 
 // The body of a _search that counts the top `values_max` values of a field within `scope`. The
 // tenant is a condition of its own beside the filter, never in it. Counts are documents: those of a
-// nested field are counted through reverse_nested. The field has values.
+// nested field are counted through reverse_nested; of a field without whole values there is no
+// aggregation "values". Documents with the ids
+// `excluded_ids`, which are those of the index, are left out.
 //
 //   aggregations: "values" (terms; of a nested field inside "objects", each with "documents"),
 //   "missing" (documents without a value)
 base::Json TopValuesBody(const Field& field, const Filter& scope,
-                         const std::optional<Tenant>& tenant, int values_max);
+                         const std::optional<Tenant>& tenant, int values_max,
+                         const std::vector<std::string>& excluded_ids = {});
 
 }  // namespace vedette::domain::search

@@ -97,6 +97,9 @@ std::variant<EngineCount, EngineProblem> ReadEngineAnswer(std::string_view body,
   const Json* buckets = values == nullptr ? nullptr : At(*values, {"buckets"});
   const auto total = CountAt(answer, {"hits", "total", "value"});
   const auto missing = CountAt(answer, {"aggregations", "missing", "doc_count"});
+  if (!field.has_values() && total && missing && *missing <= *total) {
+    return EngineCount{{*total, *missing, 0, {}}, false};
+  }
   if (buckets == nullptr || !buckets->is_array() || !total || !missing || *missing > *total ||
       buckets->size() > static_cast<std::size_t>(values_max)) {
     return Unusable("the answer lacks what was asked for");

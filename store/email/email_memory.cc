@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -108,8 +109,10 @@ void ReadCompanyDomains(Session& session, const std::vector<EmailQuestion>& ques
 using FactsByAddress = std::map<std::pair<base::Uuid, std::string>, EmailFact>;
 using PatternKey = std::tuple<base::Uuid, std::string, domain::AddressPattern>;
 using CompanyKey = std::tuple<base::Uuid, std::string, std::string>;  // with the domain
+using Owner = std::tuple<base::Uuid, std::string, std::string>;       // of an address, by PersonKey
 struct Learnt {
   FactsByAddress facts;
+  std::set<Owner> owners;
   std::map<PatternKey, domain::PatternCount> patterns;
   std::map<CompanyKey, int> companies;
 };
@@ -119,16 +122,21 @@ void AddFact(const base::Uuid& org_id, const EmailFact& fact, FactsByAddress* fa
   const auto [at, is_new] = facts->try_emplace({org_id, fact.address}, fact);
   if (is_new) return;
   EmailFact older = fact;
+  const std::string first_key = at->second.person_key;
   if (older.checked_at > at->second.checked_at) std::swap(older, at->second);
   EmailFact& kept = at->second;
   kept.stated = kept.stated || older.stated;
-  if (kept.person_key.empty()) kept.person_key = older.person_key;
+  kept.person_key = first_key.empty() ? fact.person_key : first_key;
 }
 
 Learnt SumOf(const std::vector<domain::EmailLesson>& lessons) {
   Learnt sum;
   for (const domain::EmailLesson& lesson : lessons) {
-    for (const EmailFact& fact : lesson.facts) AddFact(lesson.org_id, fact, &sum.facts);
+    for (const EmailFact& fact : lesson.facts) {
+      AddFact(lesson.org_id, fact, &sum.facts);
+      if (fact.person_key.empty()) continue;
+      sum.owners.emplace(lesson.org_id, fact.address, fact.person_key);
+    }
     for (const domain::PatternCount& count : lesson.patterns) {
       auto& total = sum.patterns[{lesson.org_id, lesson.domain, count.pattern}];
       total.hits += count.hits;
@@ -167,6 +175,10 @@ void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lesson
               fact.stated, fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at,
               fact.until, kind, Bytea(suppression ? suppression->hash : ""));
   }
+  Rows<base::Uuid, std::string, std::string> owners;
+  for (const auto& [org_id, address, person_key] : learnt.owners) {
+    owners.Add(org_id, address, Bytea(person_key));
+  }
   Rows<base::Uuid, std::string, domain::AddressPattern, int, int> patterns;
   for (const auto& [key, count] : learnt.patterns) {
     patterns.Add(std::get<0>(key), std::get<1>(key), std::get<2>(key), count.hits, count.misses);
@@ -178,6 +190,7 @@ void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lesson
   if (facts.empty() && patterns.empty() && companies.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
     if (!facts.empty()) tx.Exec("email_fact_upsert", facts);
+    if (!owners.empty()) tx.Exec("email_owner_add", owners);
     if (!patterns.empty()) tx.Exec("email_pattern_add", patterns);
     if (!companies.empty()) tx.Exec("company_domain_add", companies);
   });

@@ -12,7 +12,7 @@
 #include "store/session.h"
 
 // What organisations know of addresses and companies, and whom nobody looks up: tables email_fact,
-// domain_pattern, company_domain and suppression.
+// email_owner, domain_pattern, company_domain and suppression.
 namespace vedette::store {
 
 // The answers to the questions, in their order: at most four statements for all of them, each by

@@ -10,9 +10,10 @@
 #include "domain/email/erasure.h"
 #include "store/session.h"
 
-// Takes a person out of what is stored of lookups and investigations: email_fact, job, job_part,
-// job_chunk, investigation, finding. The rows of monitors that hold the person are listed, and left
-// to their owner. It is the one writer of a part that is written, under the job's lock.
+// Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,
+// job, job_part, job_chunk, investigation, finding. The rows of monitors that hold the person are
+// listed, and left to their owner. It is the one writer of a part that is written, under the job's
+// lock.
 //
 // Of email_fact go the address itself, and, where a lookup is erased from, what its organisation
 // knows of that person by name: other addresses, and guesses that were refused.

@@ -6,12 +6,18 @@ join suppression s on s.kind = q.kind and s.hash = q.hash and (s.org_id is null 
 
 -- name: email_facts_read
 -- $1 questions, $2 organisations, $3 keys of persons (empty: none), $4 addresses (empty: none), $5 facts of one question.
-select q.question, f.address, f.person_key, f.verdict, coalesce(f.reason, 0), f.stated, f.provider,
+-- The key is told of facts that are about the person who was asked for.
+select q.question, f.address,
+  case when exists (select from email_owner o where o.org_id = q.org_id and o.person_key = q.person_key
+                    and o.address = f.address) then q.person_key end,
+  f.verdict, coalesce(f.reason, 0), f.stated, f.provider,
   coalesce(f.sources::text, '[]'), f.checked_at, f.until
 from unnest($1::int[], $2::uuid[], $3::bytea[], $4::text[]) q (question, org_id, person_key, address)
 cross join lateral (
-  select * from email_fact k
-  where k.org_id = q.org_id and (k.person_key = q.person_key or k.address = q.address) and k.until > now()
+  select k.*
+  from (select q.address union
+        select o.address from email_owner o where o.org_id = q.org_id and o.person_key = q.person_key) a (address)
+  join email_fact k on k.org_id = q.org_id and k.address = a.address and k.until > now()
   order by k.checked_at desc
   limit $5) f
 order by q.question, f.checked_at desc, f.address
@@ -43,7 +49,7 @@ on conflict (org_id, company_key, domain) do update
 set hits = least(company_domain.hits + excluded.hits, 10000), last_at = now()
 
 -- name: email_fact_upsert
--- A row a fact, sorted by organisation and address. A newer check wins. Nothing is kept of addresses that nobody looks up: an
+-- A row a fact, sorted by organisation and address. A newer check wins; whose the address is, email_owner_add says. Nothing is kept of addresses that nobody looks up: an
 -- erasure may have come between the row and its lesson. $11 and $12 are the kind (null: none) and hash under which an address would be listed.
 insert into email_fact (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
 select f.org_id, f.address, nullif(f.person_key, ''::bytea), f.verdict, nullif(f.reason, 0), f.stated, f.provider,
@@ -54,10 +60,18 @@ from unnest($1::uuid[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[],
 where not exists (select from suppression s
                   where s.kind = f.kind and s.hash = f.hash and (s.org_id is null or s.org_id = f.org_id))
 on conflict (org_id, address) do update
-set person_key = coalesce(excluded.person_key, email_fact.person_key), verdict = excluded.verdict, reason = excluded.reason,
+set person_key = coalesce(email_fact.person_key, excluded.person_key), verdict = excluded.verdict, reason = excluded.reason,
     stated = excluded.stated or email_fact.stated, provider = excluded.provider, sources = excluded.sources,
     checked_at = excluded.checked_at, until = excluded.until
 where email_fact.checked_at <= excluded.checked_at
+
+-- name: email_owner_add
+-- A row an owner, sorted: $1 organisations, $2 addresses, $3 keys of persons. Addresses without a fact have none.
+insert into email_owner (org_id, address, person_key)
+select o.org_id, o.address, o.person_key
+from unnest($1::uuid[], $2::text[], $3::bytea[]) o (org_id, address, person_key)
+join email_fact f on f.org_id = o.org_id and f.address = o.address
+on conflict do nothing
 
 -- name: email_pattern_add
 -- A row a pattern, sorted: $1 organisations, $2 domains, $3 numbers, $4 hits, $5 misses. Counts end at 10,000.

@@ -30,16 +30,26 @@ from totals t left join top on true
 order by top.documents desc, top.value collate "C"
 
 -- name: search_top_values
--- $3 mode, $4 the caller's organisation: of the shared documents and its own, those that $5 (jsonpath) selects; $6
--- (jsonpath) gives a document's values.
+-- $3 mode, $4 the caller's organisation: of the shared documents and its own, those that $5 (jsonpath) selects and whose
+-- ids are not among $7; $6 (jsonpath) gives a document's values.
 with scoped as materialized (
   select jsonb_path_query_array(e.doc, $6::jsonpath) as found
   from search_entity e
   where e.import_id = any (array(
       select i.id from search_import i
       where i.mode = $3 and i.state = :import_current and (i.org_id is null or i.org_id = $4)))
-    and e.doc @? $5::jsonpath),
+    and e.doc @? $5::jsonpath and e.id <> all ($7::text[])),
 :search_counted
+
+-- name: search_scope_count
+-- $1 mode, $2 the caller's organisation, $3 and $5 which documents, as search_top_values has it; $4 (jsonpath) gives a
+-- document's values. How many there are, and how many have none.
+select count(*), count(*) filter (where not e.doc @? $4::jsonpath)
+from search_entity e
+where e.import_id = any (array(
+    select i.id from search_import i
+    where i.mode = $1 and i.state = :import_current and (i.org_id is null or i.org_id = $2)))
+  and e.doc @? $3::jsonpath and e.id <> all ($5::text[])
 
 -- name: search_import_values
 -- Of the import $3; $4 (jsonpath) gives a document's values.
@@ -122,3 +132,45 @@ ended as (
     and not exists (select 1 from search_entity e where e.import_id = search_import.id)
   returning 1)
 select (select count(*) from gone) + (select count(*) from ended)
+
+-- fragment: search_exclusion_columns
+x.id, x.name, x.mode, x.state, x.entities, x.created_at, x.updated_at
+
+-- name: search_exclusion_count
+-- Of the organisation $1, up to $2.
+select count(*) from (select from search_exclusion where org_id = $1 limit $2) x
+
+-- name: search_exclusion_insert
+insert into search_exclusion as x (id, org_id, name, mode) values ($1, $2, $3, $4)
+returning :search_exclusion_columns
+
+-- name: search_exclusion_list
+select :search_exclusion_columns from search_exclusion x where x.org_id = $1 order by x.id desc
+
+-- name: search_exclusion_get
+select :search_exclusion_columns from search_exclusion x where x.org_id = $1 and x.id = $2
+
+-- name: search_exclusion_lock
+select :search_exclusion_columns from search_exclusion x where x.org_id = $1 and x.id = $2 for update
+
+-- name: search_exclusion_new
+-- How many of the ids $2 the list $1 does not have yet.
+select count(distinct u.id) from unnest($2::text[]) u (id)
+where not exists (select from search_exclusion_entity e where e.list_id = $1 and e.entity_id = u.id)
+
+-- name: search_exclusion_entities_add
+insert into search_exclusion_entity (list_id, entity_id)
+select $1, u.id from unnest($2::text[]) u (id)
+on conflict do nothing
+
+-- name: search_exclusion_set
+update search_exclusion x set entities = $2, state = $3, updated_at = now() where x.id = $1
+returning :search_exclusion_columns
+
+-- name: search_exclusion_delete
+delete from search_exclusion where org_id = $1 and id = $2 returning id
+
+-- name: search_exclusion_entities
+-- What the lists $2 of the organisation $1 name.
+select distinct e.entity_id from search_exclusion x join search_exclusion_entity e on e.list_id = x.id
+where x.org_id = $1 and x.id = any ($2::uuid[])

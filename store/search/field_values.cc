@@ -14,23 +14,6 @@ using domain::search::TopValues;
 
 constexpr const char* kStatementTimedOut = "57014";  // SQLSTATE
 
-// What was counted at the import, cut to what is asked for.
-std::optional<TopValues> ReadStoredTop(Transaction& tx, const domain::search::Fields& fields,
-                                       const ValuesQuestion& question) {
-  const auto result = tx.Exec("search_top_read", question.mode, question.org_id,
-                              question.field->name, fields.hash());
-  if (result.empty()) return std::nullopt;
-  TopValues top;
-  std::string stored;
-  Columns(result.at(0)).Into(&top.total, &top.missing, &top.other, &stored);
-  for (const base::Json& pair : base::ParseJsonOrThrow(stored)) {
-    if (top.values.size() == static_cast<std::size_t>(question.values_max)) break;
-    top.values.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::int64_t>()});
-    top.other -= top.values.back().count;
-  }
-  return top;
-}
-
 }  // namespace
 
 CountedValues ReadCounted(const pqxx::result& result) {
@@ -46,20 +29,46 @@ CountedValues ReadCounted(const pqxx::result& result) {
   return read;
 }
 
-TopValues ReadFieldValues(Session& session, const domain::search::Fields& fields,
-                          const ValuesQuestion& question, std::chrono::milliseconds timeout) {
+std::optional<TopValues> ReadImportedValues(Session& session, const domain::search::Fields& fields,
+                                            const ValuesQuestion& question) {
   const bool is_unscoped = std::holds_alternative<domain::search::Everything>(question.filter.is) &&
-                           question.values_max <= kTopValuesMax;
+                           question.excluded_ids.empty() && question.values_max <= kTopValuesMax;
+  if (!is_unscoped) return std::nullopt;
+  const auto result = Read(session, [&](Transaction& tx) {
+    return tx.Exec("search_top_read", question.mode, question.org_id, question.field->name,
+                   fields.hash());
+  });
+  if (result.empty()) return std::nullopt;
+  TopValues top;
+  std::string stored;
+  Columns(result.at(0)).Into(&top.total, &top.missing, &top.other, &stored);
+  for (const base::Json& pair : base::ParseJsonOrThrow(stored)) {
+    if (top.values.size() == static_cast<std::size_t>(question.values_max)) break;
+    top.values.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::int64_t>()});
+    top.other -= top.values.back().count;
+  }
+  return top;
+}
+
+TopValues CountFieldValues(Session& session, const ValuesQuestion& question,
+                           std::chrono::milliseconds timeout) {
   return InTransaction(session, [&](Transaction& tx) {
     tx.Exec("search_settings", std::to_string(timeout.count()), kOnlyReads);
-    if (is_unscoped) {
-      if (auto top = ReadStoredTop(tx, fields, question)) return std::move(*top);
-    }
     try {
+      if (!question.field->has_values()) {
+        TopValues top;
+        Columns(tx.Exec("search_scope_count", question.mode, question.org_id,
+                        domain::search::FilterJsonPath(question.filter),
+                        domain::search::ValuesJsonPath(*question.field), question.excluded_ids)
+                    .at(0))
+            .Into(&top.total, &top.missing);
+        return top;
+      }
       return ReadCounted(tx.Exec("search_top_values", question.values_max,
                                  domain::search::IsNumber(question.field->type), question.mode,
                                  question.org_id, domain::search::FilterJsonPath(question.filter),
-                                 domain::search::ValuesJsonPath(*question.field)))
+                                 domain::search::ValuesJsonPath(*question.field),
+                                 question.excluded_ids))
           .top;
     } catch (const pqxx::sql_error& error) {
       if (error.sqlstate() == kStatementTimedOut) throw SearchTimedOut(error.what());

@@ -98,6 +98,7 @@ LEADS_BYTES_MAX = 1 << 20  # and of filters
 INVESTIGATION = {"name": "Example", "seeds": [{"type": "domain", "value": "a.example"}], "depth": 2, "findings_max": 10}
 VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
           "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
+EXCLUSIONS = {"name": "Customers", "entity_type": "company"}
 FLOW = {"workflow_name": "Flow", "workflow_definition": {
     "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "block_type": "source",
                 "specs": {"dataframe_type": "COMPANY", "input_schema": {"domain": {"required": True}}}},
@@ -260,6 +261,18 @@ def walk_search(ask, service):
     yield "listFieldValues", ask("POST", "/search/filter-field-values", VALUES)
     yield "listFieldValues", ask("POST", "/search/filter-field-values", {"field": "name", "mode": None, "filters": None})
     yield "getFilterCapabilities", ask("GET", "/search/filter-capabilities?mode=people&refresh=true")
+    made = ask("POST", "/search/exclusion-lists", EXCLUSIONS)
+    yield "createExclusionList", made
+    path = f"/search/exclusion-lists/{made.json['id']}"
+    yield "fillExclusionList", ask("POST", path + "/entities", {"entity_ids": ["1", "2"]})
+    yield "finishExclusionList", ask("POST", path + "/ready", {})
+    yield "getExclusionList", ask("GET", path)
+    yield "listExclusionLists", ask("GET", "/search/exclusion-lists")
+    without = {"field": "name", "exclusion_list_ids": [made.json["id"]], "exclude_entity_ids": ["7"], "exclude_public_ids": None}
+    counted = ask("POST", "/search/filter-field-values", without)
+    assert counted.json["total_scoped_documents"] == 1, counted
+    yield "listFieldValues", counted
+    yield "deleteExclusionList", ask("DELETE", path)
 
 
 def walk_workflows(ask):
@@ -373,6 +386,7 @@ class Errors:
         self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
+                    "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],
                     "template_key": str(uuid.uuid4())}
 
     def investigation(self):
@@ -396,7 +410,8 @@ class Errors:
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
-                           "updateWorkflow": {"workflow_name": "n"}, **FINDS}.get(
+                           "updateWorkflow": {"workflow_name": "n"}, "createExclusionList": EXCLUSIONS,
+                           "fillExclusionList": {"entity_ids": ["c-1"]}, **FINDS}.get(
                                operation, {})).encode()
 
     # One function a status: (operationId, method, path) -> answer.
@@ -437,8 +452,10 @@ class Errors:
             return self.ask(method, path, body=json.dumps({"name": "c", "team_id": str(uuid.uuid4())}).encode())
         if operation == "createWorkflow":
             return self.ask(method, path, body=json.dumps({"workflow_name": "w", "template_key": "none"}).encode())
+        if operation == "listFieldValues":
+            return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
-            "monitor_id", "task_id", "client_id", "investigation_id", "workflow_id", "run_id")})
+            "monitor_id", "task_id", "client_id", "list_id", "investigation_id", "workflow_id", "run_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
@@ -451,7 +468,9 @@ class Errors:
             return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
             return self.too_many_unused_files(method, path)
-        if operation in ("createOauthClient", "addOauthClientKey"):
+        if operation == "fillExclusionList":
+            return self.of_a_list_that_is_ready(operation, method, path)
+        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList"):
             return self.until_refused(operation, method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
@@ -464,12 +483,19 @@ class Errors:
         return answer
 
     def until_refused(self, operation, method, path):
-        """As many clients as an organisation may have, or a second key of one id."""
+        """As many clients or lists as an organisation may have, or a second key of one id."""
         for _ in range(101):
             answer = self.ask(method, path, body=self.good_body(operation))
             if answer.status != 200:
                 break
         self.service.sql("update oauth_client set deleted_at = now() where id <> %s", [self.ids["client_id"]])
+        self.service.sql("delete from search_exclusion where id <> %s", [self.ids["list_id"]])
+        return answer
+
+    def of_a_list_that_is_ready(self, operation, method, path):
+        self.service.sql("update search_exclusion set state = 1")
+        answer = self.ask(method, path, body=self.good_body(operation))
+        self.service.sql("update search_exclusion set state = 0")
         return answer
 
     def too_many_unused_files(self, method, path):
@@ -513,7 +539,7 @@ class Errors:
     def s413(self, operation, method, path):
         if operation == "uploadCsv":
             return None  # 2 GiB; in test_uploads.py
-        size = LEADS_BYTES_MAX if operation in [*FINDS, "listFieldValues", "startInvestigation"] else BODY_BYTES_MAX
+        size = LEADS_BYTES_MAX if operation in [*FINDS, "listFieldValues", "startInvestigation", "fillExclusionList"] else BODY_BYTES_MAX
         return self.ask(method, path, body=b'{"a":"' + b"x" * size + b'"}')
 
     def s415(self, operation, method, path):
@@ -540,7 +566,8 @@ class Errors:
     def s500(self, operation, method, path):
         if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "workflow", "workflow_template"]
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion",
+                  "workflow", "workflow_template"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]

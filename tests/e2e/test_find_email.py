@@ -122,6 +122,22 @@ def test_a_lead_is_found_and_verified_while_its_client_waits(world):
     assert money_adds_up(world.database)
 
 
+def test_a_found_address_is_not_forgotten_when_another_name_comes_with_it(world):
+    tenant = world.vedette.organisation(100)
+    named = {"name": "Ann Zyaaa", "domain": "acme.test"}
+    assert ask(tenant, "/find-email", {"lead": named})[1]["email"] == [["ann.zyaaa@acme.test", "OK", "COMPANY"]]
+    learned = "select count(*) from email_owner where address = 'ann.zyaaa@acme.test'"
+    wait_until("what was learned", lambda: world.database.value(learned) == 1)
+    short = ask(tenant, "/find-email", {"lead": {"name": "Annie", "email": "ann.zyaaa@acme.test"}})[1]
+    assert short["email"] == [["ann.zyaaa@acme.test", "OK", "COMPANY"]]
+    wait_until("what was learned of the other name", lambda: world.database.value(learned) == 2)
+    before = len(world.mail.recipients())
+    again = ask(tenant, "/find-email", {"lead": named})[1]
+    assert again["email"] == [["ann.zyaaa@acme.test", "OK", "COMPANY"]], again
+    assert (again["details"]["addresses"][0]["provider"], again["details"]["charged"]) == ("store", False), again
+    assert len(world.mail.recipients()) == before
+
+
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_batch_is_answered_in_order_with_every_kind_of_verdict(world, waits):
     tenant = world.vedette.organisation(1000)

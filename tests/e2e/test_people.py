@@ -78,6 +78,28 @@ def test_whom_nobody_looks_up_causes_no_question_and_looks_like_nothing_found(pe
     assert float(tenant.money()["balance"]) == 100
 
 
+def test_no_request_reaches_a_provider_that_invents_and_no_refusal_names_it(people):
+    tenant = people.organisation(100)
+    lead = {"name": "Ada Lovelace", "email": "ada@engines.example"}
+    for path, body in (("/find-email", {"lead": lead}), ("/find-email-async", {"lead": lead}),
+                       ("/find-email-bulk", {"leads": [lead]}), ("/find-email-bulk-async", {"leads": [lead]}),
+                       ("/reverse-email", {"lead": lead}), ("/reverse-email-async", {"lead": lead}),
+                       ("/reverse-email-bulk", {"leads": [lead]}), ("/reverse-email-bulk-async", {"leads": [lead]}),
+                       ("/verify-age", {"subject": lead})):
+        refused = tenant.call("POST", path, body | {"providers": ["null"]})
+        assert (refused.status, refused.json["error"]) == (400, "unknown_provider"), (path, refused)
+        assert "null" not in refused.json["message"].split("the providers are", 1)[1], refused
+    assert float(tenant.money()["balance"]) == 100
+
+
+def test_find_email_tells_a_source_of_people_from_an_unknown_provider(people):
+    tenant = people.organisation(100)
+    lead = {"name": "Ada Lovelace", "domain": "engines.example"}
+    for source in ("wkd", "pages", "wikidata", "local_part"):
+        refused = tenant.call("POST", "/find-email", {"lead": lead, "providers": [source]})
+        assert (refused.status, refused.json["error"]) == (400, "provider_not_for_this"), (source, refused)
+
+
 def test_faults_of_a_request_are_told_in_their_order(people):
     tenant = people.organisation(100)
 

@@ -220,12 +220,14 @@ def test_whom_nobody_looks_up_causes_no_request(service, world):
 def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database, tmp_path, world):
     vedette = people(binary, database, tmp_path, {
         "VEDETTE_PROVIDERS_HTTP_SLOW_URL": world.url + "/slow", "VEDETTE_PROVIDERS_HTTP_NOBODY_URL": "http://127.0.0.1:9/",
-        "VEDETTE_LOOKUPS_AGE_DEADLINE_MS": "4000", "VEDETTE_JOBS_KEEPER_MS": "200"})
+        "VEDETTE_LOOKUPS_AGE_DEADLINE_MS": "4000", "VEDETTE_JOBS_KEEPER_MS": "200",
+        "VEDETTE_TESTING_NULL_PROVIDER": "true", "VEDETTE_LOOKUPS_VERIFY_AGE": "null"})
     try:
         tenant = vedette.organisation(100)
 
         def started(provider):
-            task = tenant.post("/verify-age", {"subject": {"name": "Ada Lovelace"}, "providers": [provider]})["task_id"]
+            named = None if provider == "the configured one" else [provider]
+            task = tenant.post("/verify-age", {"subject": {"name": "Ada Lovelace"}, "providers": named})["task_id"]
             shown = tenant.get(f"/verify-age/{task}")
             assert shown["status"] == "running" or provider != "slow", shown
             if shown["status"] == "running":
@@ -239,7 +241,7 @@ def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database,
         reason = {"reason": "a test"}
         assert vedette.as_operator("POST", f"/admin/v1/jobs/{terminated}/terminate", reason).status == 200
         ends = {"cancelled": cancelled, "terminated": terminated, "timed_out": late, "failed": started("nobody"),
-                "completed": started("null")}
+                "completed": started("the configured one")}
         for status, task in ends.items():
             done = ended(tenant, task)
             assert done["status"] == status, done
@@ -258,12 +260,31 @@ def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database,
         assert vedette.stop() == 0, vedette.log()
 
 
-def test_a_row_whose_own_time_runs_out_is_timed_out_and_costs_nothing(binary, database, tmp_path, world):
-    vedette = people(binary, database, tmp_path, {
-        "VEDETTE_PROVIDERS_HTTP_SLOW_URL": world.url + "/slow", "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": "1000"})
+def test_an_age_whose_every_source_failed_has_failed_and_costs_nothing(binary, database, tmp_path, world):
+    nobody = "http://127.0.0.1:9"
+    vedette = people(binary, database, tmp_path, {"VEDETTE_AGE_WIKIDATA_URL": nobody + "/wikidata"})
     try:
         tenant = vedette.organisation(100)
-        done = age(tenant, {"name": "Ada Lovelace"}, ["slow", "null"])
+        for _ in range(6):  # dead pages of a subject's leave the source in use for others
+            done = age(tenant, {"name": "Ada Lovelace", "url": nobody + "/ada"})
+            assert (done["status"], done["charge_amount"]) == ("failed", 0), done
+            assert done["error"]["error"] == "sources_failed", done
+        done = age(tenant, {"name": "Ada Lovelace", "url": world.url + "/ada"}, ["pages"])
+        assert done["result"]["date_of_birth"]["year"] == 1980, done
+        missing = age(tenant, {"name": "Ada Lovelace", "url": world.url + "/nobody"}, ["pages"])
+        assert (missing["status"], tries(missing["result"])) == ("completed", [("pages", "nothing")]), missing
+        assert float(tenant.money()["balance"]) == 80 and money_adds_up(database)
+    finally:
+        assert vedette.stop() == 0, vedette.log()
+
+
+def test_a_row_whose_own_time_runs_out_is_timed_out_and_costs_nothing(binary, database, tmp_path, world):
+    vedette = people(binary, database, tmp_path, {
+        "VEDETTE_PROVIDERS_HTTP_SLOW_URL": world.url + "/slow", "VEDETTE_LOOKUPS_ROW_TIMEOUT_MS": "1000",
+        "VEDETTE_TESTING_NULL_PROVIDER": "true", "VEDETTE_LOOKUPS_VERIFY_AGE": "slow,null"})
+    try:
+        tenant = vedette.organisation(100)
+        done = age(tenant, {"name": "Ada Lovelace"})
         assert (done["status"], done["result"], done["charge_amount"]) == ("timed_out", None, 0), done
         assert float(tenant.money()["balance"]) == 100 and money_adds_up(database)
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Database, Vedette, call
-from search_engine import FAULTS, Index, SearchEngine
+from search_engine import FAULTS, ORG_FIELD, Index, SearchEngine
 
 PATH = "/search/filter-field-values"
 # An OpenSearch or an Elasticsearch of a test's own, if somebody has one: http://127.0.0.1:9200.
@@ -320,6 +320,21 @@ def test_g8_counts_come_from_the_engine_and_from_no_other_organisations_document
 
 def test_every_snippet_selects_what_was_counted(counting):
     check_snippets(counting)
+    assert not counting.engine.refusals
+
+
+def test_documents_are_left_out_and_a_text_of_words_alone_is_told(counting):
+    whole = counting.ask(field="tag").json["total_scoped_documents"]
+    shared = [one["id"] for one in counting.engine.indices["company"].documents if ORG_FIELD not in one][:3]
+    assert shared
+    made = counting.tenant.call("POST", "/search/exclusion-lists", {"name": "seen", "entity_type": "company"}).json
+    path = f"/search/exclusion-lists/{made['id']}"
+    assert counting.tenant.call("POST", path + "/entities", {"entity_ids": shared[1:]}).status == 200
+    assert counting.tenant.call("POST", path + "/ready", {}).json["state"] == "ready"
+    less = counting.ask(field="tag", exclude_entity_ids=shared[:1], exclusion_list_ids=[made["id"]]).json
+    assert less["total_scoped_documents"] == whole - len(shared)
+    told = counting.ask(field="note").json
+    assert (told["supports_top_values"], told["values"], told["total_scoped_documents"]) == (False, [], whole), told
     assert not counting.engine.refusals
 
 

@@ -121,6 +121,17 @@ TEST_F(ApiAudit, AnUploadACancelledJobAndEveryChangeToAWorkflowHaveOneEntry) {
   Change("/workflows/delete_workflow" + query, Json::object(), "workflow.delete", id);
 }
 
+TEST_F(ApiAudit, EveryChangeToAnExclusionListHasOneEntry) {
+  const Json named{{"name", "secret"}, {"entity_type", "company"}};
+  const std::string id =
+      Change("/search/exclusion-lists", named, "search_exclusion.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), id);
+  const std::string path = "/search/exclusion-lists/" + id;
+  Change(path + "/entities", Json{{"entity_ids", {"c-1"}}}, "search_exclusion.fill", id);
+  Change(path + "/ready", Json::object(), "search_exclusion.ready", id);
+  ChangeBy("DELETE", path, nullptr, "search_exclusion.delete", id);
+}
+
 // What changes nothing that lasts, and jobs, which say in their own row who has started them.
 const std::set<std::string> kWithoutAnEntry = {
     "/monitors/preview",           "/monitors/{monitor_id}/webhook/test",
@@ -147,6 +158,10 @@ const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/oauth/clients/{client_id}/validate-jwks",
                                             "/storage/csv/upload",
                                             "/job-status/{task_id}/cancel",
+                                            "/search/exclusion-lists",
+                                            "/search/exclusion-lists/{list_id}",
+                                            "/search/exclusion-lists/{list_id}/entities",
+                                            "/search/exclusion-lists/{list_id}/ready",
                                             "/workflows/create_workflow",
                                             "/workflows/update_workflow",
                                             "/workflows/delete_workflow",

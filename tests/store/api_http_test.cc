@@ -113,6 +113,8 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
       R"({"lead":{"personal_email":"ada@home.example"},"mode":"PERSONAL"})";
   const std::string job = Http("POST", "/find-email-async", personal).body["task_id"];
   const std::string client = Http("POST", "/oauth/clients", R"({"name":"c"})").body["id"];
+  const std::string exclusions = R"({"name":"won","entity_type":"company"})";
+  const std::string list = Http("POST", "/search/exclusion-lists", exclusions).body["id"];
   const Json key{{"public_key_pem", test::NewKey("P-256").PublicPem()}, {"kid", "k1"}};
   const std::map<std::string, std::string> bodies = {
       {"POST /oauth/clients", R"({"name":"c"})"},
@@ -126,6 +128,8 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
        R"({"leads":[{"personal_email":"ada@home.example"}],"mode":"PERSONAL"})"},
       {"POST /monitors", body.dump()},
       {"POST /search/filter-field-values", R"({"field":"name"})"},
+      {"POST /search/exclusion-lists", exclusions},
+      {"POST /search/exclusion-lists/{list_id}/entities", R"({"entity_ids":["c-1"]})"},
       {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
       {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
       {"POST /monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"}};
@@ -151,6 +155,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
                                        {"{task_id}", job},
                                        {"{run_id}", "run"},
                                        {"{client_id}", client},
+                                       {"{list_id}", list},
                                        {"{kid}", "k1"},
                                        {"{template_key}", "age-check"}}) {
       if (const auto at = path.find(param); at != std::string::npos) {

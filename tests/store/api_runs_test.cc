@@ -360,7 +360,7 @@ TEST_F(ApiRuns, FeaturesAndMoneyAreAskedFor) {
         {WebhookSource(), Block("enrich_lead", {{"struct", {{"job", "x"}}}, {"tier", tier}})});
   };
   Sql("update organisation set features = '{}'");
-  for (const char* tier : {"high", "micro"}) {
+  for (const char* tier : {"high", "micro", "xhigh"}) {
     const Reply refused = Ask("POST", "/workflows/run?workflow_id=" + NewWorkflow(chain(tier)),
                               Json{{"webhook_payload", Emails(1)}});
     EXPECT_EQ(refused.status, 403) << tier;
@@ -373,6 +373,36 @@ TEST_F(ApiRuns, FeaturesAndMoneyAreAskedFor) {
   EXPECT_EQ(poor.body["estimated_cost_cents"], 1001);
   EXPECT_EQ(poor.body["balance"], 1000);
   EXPECT_EQ(Sql("select count(*) from job"), "0");
+}
+
+TEST_F(ApiRuns, TheTiersOfEnrichmentHaveFeaturesOfTheirOwn) {
+  // Features, and the tiers of enrichment that they allow beside low and medium.
+  const std::vector<std::pair<std::string, std::set<std::string>>> allowed{
+      {"monitors,testing_monitors", {}},
+      {"high_tier", {"high", "micro"}},
+      {"xhigh", {"xhigh", "micro"}}};
+  std::string last;
+  for (const auto& [features, tiers] : allowed) {
+    Sql("update organisation set features = '{" + features + "}'");
+    for (const std::string tier : {"micro", "high", "xhigh"}) {
+      const Json enrich{{"struct", {{"job", "x"}}}, {"tier", tier}};
+      const std::string workflow =
+          NewWorkflow(Chain({WebhookSource(), Block("enrich_lead", enrich)}));
+      const Reply reply = Ask("POST", "/workflows/run?workflow_id=" + workflow,
+                              Json{{"webhook_payload", Emails(1)}});
+      EXPECT_EQ(reply.status, tiers.contains(tier) ? 200 : 403) << features << ' ' << tier;
+      if (reply.status == 200) last = reply.body["job_id"];
+    }
+  }
+  EXPECT_EQ(Sql("select max(price_mc) from job_block where job_id = '" + last + "'"), "50000");
+  // A monitor has no such tier, whatever the organisation may have.
+  const Json monitor{
+      {"name", "m"}, {"key_columns", {"email"}}, {"struct", {{"job", "x"}}}, {"tier", "xhigh"}};
+  const Reply refused =
+      Ask("POST", "/workflows/create_workflow",
+          Json{{"workflow_name", "w"},
+               {"workflow_definition", Chain({WebhookSource(), Block("monitor", monitor)})}});
+  EXPECT_EQ(refused.status, 422) << refused.raw.body;
 }
 
 // n8n 28524, 31837, 38083: one call of a webhook makes two runs.

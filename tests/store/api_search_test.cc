@@ -152,6 +152,12 @@ TEST_F(ApiSearch, WithoutAConditionTheAnswerIsWhatTheImportHasCounted) {
   }
 }
 
+TEST_F(ApiSearch, G10_WhatTheImportHasCountedWaitsForNoCountOfDocuments) {
+  ImportCompanies();
+  search_pool.Stop();  // as if every one of its connections counted for somebody else
+  EXPECT_EQ(Values({{"field", "industry"}}).body["total_scoped_documents"], 4);
+}
+
 TEST_F(ApiSearch, TwentyFiveValuesAreListedUnlessMoreAreAskedFor) {
   std::vector<std::string> lines;
   for (int i = 0; i < 120; ++i) {
@@ -305,13 +311,28 @@ TEST_F(ApiSearch, WhatHasTheWrongFormIsA422) {
   EXPECT_EQ(Error({{"field", std::string(200, 'x')}}), "400 unknown_field") << "of a lawful length";
 }
 
+TEST_F(ApiSearch, AFieldThatHasWordsAloneHasNoTopValuesAndSaysSo) {
+  Import(std::nullopt, {R"({"id": "1", "description": "steel", "industry": "steel"})",
+                        R"({"id": "2", "description": "wood"})", R"({"id": "3"})"});
+  Reply reply = Values({{"field", "description"}});
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(reply.body["supports_top_values"], false);
+  EXPECT_EQ(reply.body["supports_exact_filter_snippet"], false);
+  EXPECT_EQ(reply.body["aggregation_field"], nullptr);
+  EXPECT_EQ(reply.body["values"], Json::array());
+  EXPECT_EQ(reply.body["total_scoped_documents"], 3);
+  EXPECT_EQ(reply.body["missing_count"], 1);
+  reply = Values({{"field", "description"}, {"simple_filters", {{"industry", "steel"}}}});
+  EXPECT_EQ(reply.body["total_scoped_documents"], 1);
+  EXPECT_EQ(reply.body["missing_count"], 0);
+}
+
 TEST_F(ApiSearch, WhatAFilterMayNotSayIsA400) {
   const auto with = [](const Json& filters) {
     return Json{{"field", "industry"}, {"filters", filters}};
   };
   EXPECT_EQ(Error({{"field", "industri"}}), "400 unknown_field");
   EXPECT_THAT(Values({{"field", "industri"}}).message(), HasSubstr("industry"));
-  EXPECT_EQ(Error({{"field", "description"}}), "400 field_has_no_values");
   EXPECT_EQ(Error(with({{"script", Json::object()}})), "400 unsupported_clause");
   EXPECT_EQ(Error(with({{"term", {{"industry", 5}}}})), "400 invalid_filter");
   EXPECT_EQ(Error(with({{"terms", {{"employee_count", std::vector<int>(1025, 1)}}}})),
@@ -330,7 +351,8 @@ TEST_F(ApiSearch, WhatAFilterMayNotSayIsA400) {
 TEST_F(ApiSearch, ACountThatCannotBeMadeIsA503) {
   ImportCompanies();
   search_pool.Stop();
-  const Reply reply = Values({{"field", "industry"}});
+  const Json steel = {{"industry", "steel"}};
+  const Reply reply = Values({{"field", "industry"}, {"simple_filters", steel}});
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.error(), "search_upstream_error");
   EXPECT_EQ(reply.Header("Retry-After"), "5");

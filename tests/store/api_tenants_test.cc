@@ -154,6 +154,35 @@ class ApiTenants : public ApiTest {
     };
   }
 
+  // How a stranger would use saved exclusions. They are the organisation's, whatever the team.
+  Tries TriesOfExclusions() {
+    const std::string lists = "/search/exclusion-lists";
+    const Json made{{"name", "won"}, {"entity_type", "company"}};
+    const std::string list = lists + "/" + Ask("POST", lists, made).body["id"].get<std::string>();
+    const auto foreign = [this](const std::string& method, const std::string& target,
+                                const Json& body) {
+      return [this, method, target, body](const Headers& key, bool same_organisation) {
+        if (same_organisation) return;
+        net::ServerRequest request = Request(method, target, key);
+        if (!body.is_null()) request.body = body.dump();
+        EXPECT_EQ(AskRaw(std::move(request)).status, 404) << method << " " << target;
+      };
+    };
+    const std::string pattern = lists + "/{list_id}";
+    return {
+        {"GET " + lists,
+         [this, lists](const Headers& key, bool same_organisation) {
+           const Json seen = Ask("GET", lists, key).body["exclusion_lists"];
+           EXPECT_EQ(seen.empty(), !same_organisation);
+         }},
+        {"GET " + pattern, foreign("GET", list, nullptr)},
+        {"DELETE " + pattern, foreign("DELETE", list, nullptr)},
+        {"POST " + pattern + "/entities",
+         foreign("POST", list + "/entities", {{"entity_ids", {"stolen"}}})},
+        {"POST " + pattern + "/ready", foreign("POST", list + "/ready", Json::object())},
+    };
+  }
+
   // How a stranger would use the routes of workflows. They are the organisation's, whatever the
   // team.
   Tries TriesOfWorkflows() {
@@ -260,7 +289,8 @@ const std::set<std::string> kWithoutIds = {
     "POST /reverse-email-async",       "POST /reverse-email-bulk",
     "POST /reverse-email-bulk-async",  "POST /verify-age",
     "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
-    "GET /workflows/blocks",           "POST /workflows/create_workflow"};
+    "GET /workflows/blocks",           "POST /workflows/create_workflow",
+    "POST /search/exclusion-lists"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
@@ -311,6 +341,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   };
   tries.merge(TriesOfWorkflows());
   tries.merge(TriesOfCredits(team));
+  tries.merge(TriesOfExclusions());
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));

@@ -81,6 +81,36 @@ TEST_F(EmailMemoryTest, ANewerCheckWinsAndPatternsAdd) {
   EXPECT_EQ(known.patterns.at(0).misses, 1);
 }
 
+TEST_F(EmailMemoryTest, AVerifiedMailboxIsNeverTakenFromAPersonByAnother) {
+  const EmailFact tomas = Fact("tlindqvist@acme.com", std::chrono::hours(1));
+  EmailFact tom = Fact("tlindqvist@acme.com");
+  tom.person_key = std::string(16, 't');
+  Learn(org, {tomas});
+  Learn(org, {tom});
+  const auto known_of = [&](const std::string& person_key) {
+    EmailQuestion question = Question(org);
+    question.person_key = person_key;
+    return Ask(question).facts;
+  };
+  for (const EmailFact& one : {tomas, tom}) {
+    const auto facts = known_of(one.person_key);
+    ASSERT_EQ(facts.size(), 1U);
+    EXPECT_EQ(facts[0].address, "tlindqvist@acme.com");
+    EXPECT_EQ(facts[0].person_key, one.person_key);
+    EXPECT_EQ(facts[0].verdict, Verdict::kOk);
+  }
+  EXPECT_TRUE(known_of(std::string(16, 'x')).empty());
+  EmailQuestion by_address = Question(org);
+  by_address.address = "tlindqvist@acme.com";
+  EXPECT_EQ(Ask(by_address).facts.at(0).person_key, "") << "nobody was asked for";
+  // Both in one lesson come to the same.
+  Sql("delete from email_fact");
+  EXPECT_EQ(Sql("select count(*) from email_owner"), "0") << "who has it goes with the fact";
+  Learn(org, {tom, tomas});
+  EXPECT_EQ(known_of(tomas.person_key).size(), 1U);
+  EXPECT_EQ(known_of(tom.person_key).size(), 1U);
+}
+
 TEST_F(EmailMemoryTest, WhatIsTooOldIsNotKnown) {
   EmailFact old = Fact("ann@acme.com");
   old.until = clock.Now() - std::chrono::hours(1);

@@ -120,6 +120,27 @@ TEST_F(PoolTest, G10_KeysTakeTurns) {
   EXPECT_EQ(order, "abaaa");
 }
 
+// Else three organisations with counts of seconds make a fourth's wait for the second of each.
+TEST_F(PoolTest, G10_WhoHasUsedTheThreadsGoesBehindWhoHasNot) {
+  Gate gate;
+  const store::SessionOptions options{.name = "test", .turns_by_time = true};
+  store::Pool pool(config, options, 1, clock, metrics, log);
+  const auto key_of = [](char name) {
+    Uuid key;
+    key.bytes[0] = static_cast<std::uint8_t>(name);
+    return key;
+  };
+  ASSERT_TRUE(pool.Post(key_of('a'), [&](Session&) { gate.Pass(); }));
+  ASSERT_TRUE(gate.AwaitInside(1));
+  std::string order;
+  for (const char name : std::string("aab")) {
+    ASSERT_TRUE(pool.Post(key_of(name), [&order, name](Session&) { order += name; }));
+  }
+  gate.Open();
+  pool.Stop();
+  EXPECT_EQ(order, "baa");
+}
+
 TEST_F(PoolTest, G10_AFullQueueOfOneKeyRefusesThatKeyAlone) {
   const Uuid busy = Uuid::V4();
   config.queue_max = 20;

@@ -100,6 +100,12 @@ class Index:
         return lambda scope: (all(c(scope) for c in every) and not any(c(scope) for c in none)
                               and ("should" not in body or any(c(scope) for c in some)))
 
+    def clause_ids(self, body, path):
+        values = only(body, ("values",))["values"]
+        if path or not isinstance(values, list):
+            raise Refused("ids are a list, of documents")
+        return lambda document: document["id"] in values
+
     def clause_nested(self, body, path):
         only(body, ("path", "query"))
         if path:
@@ -193,7 +199,7 @@ class Index:
             inner = only(aggs["objects"]["aggs"], ("values",))["values"]
             answers["objects"] = {"doc_count": sum(len(self.objects(path, d)) for d in found),
                                   "values": self.terms(inner, path, found)}
-        else:
+        elif "values" in aggs:
             answers["values"] = self.terms(aggs["values"], "", found)
         return {"took": 1, "timed_out": False, "_shards": {"total": 2, "successful": 2, "skipped": 0, "failed": 0},
                 "hits": {"total": {"value": len(found), "relation": "eq"}, "max_score": None, "hits": []},

@@ -138,15 +138,22 @@ class Row : public std::enable_shared_from_this<Row> {
     });
   }
 
-  // Says of what was found whether anybody here looks at it: what nobody looks at is not paid for.
+  bool IsLookedAt(SubjectKind type) const {
+    return std::any_of(expanders_.begin(), expanders_.end(),
+                       [&](const auto& expander) { return expander->Takes(type); });
+  }
+
+  // Says of what was found whether anybody here looks at it: what nobody looks at is not paid for,
+  // and neither is a seed.
   void Finish() {
     for (Finding& finding : findings_) {
-      if (finding.kind != FindingKind::kEntity) continue;
-      finding.is_expandable =
-          std::any_of(expanders_.begin(), expanders_.end(),
-                      [&](const auto& expander) { return expander->Takes(finding.subject.type); });
+      if (finding.kind == FindingKind::kEntity) {
+        finding.is_expandable = IsLookedAt(finding.subject.type);
+      }
     }
-    End(RowDone{{domain::WriteFindings(findings_)}, price_mc_, std::nullopt});
+    RowDone done{{domain::WriteFindings(findings_)}, std::nullopt, std::nullopt};
+    if (IsLookedAt(subject_.type)) done.charge_mc = price_mc_;
+    End(std::move(done));
   }
   void End(RowResult result) { std::exchange(done_, nullptr)(std::move(result)); }
 

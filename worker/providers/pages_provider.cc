@@ -50,20 +50,32 @@ void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer
     page->next = std::move(found->next);
     return page;
   };
-  auto claims = std::make_shared<domain::AgeClaims>();
+  struct Seen {
+    domain::AgeClaims claims;
+    std::size_t pages = 0;
+    std::optional<domain::Failure> unread;  // the last one
+  };
+  auto seen = std::make_shared<Seen>();
+  walk.on_unread = [seen](const domain::Failure& failure) { seen->unread = failure; };
   walker_.Start(
       std::move(walk), std::move(read),
-      [claims](const SitePage& page) {
+      [seen](const SitePage& page) {
+        ++seen->pages;
         if (const auto* found = dynamic_cast<const ClaimsPage*>(&page)) {
-          std::copy(found->claims.begin(), found->claims.end(), std::back_inserter(*claims));
+          std::copy(found->claims.begin(), found->claims.end(), std::back_inserter(seen->claims));
         }
-        return claims->size() < domain::kAgeClaimsMax ? SiteWalker::Go::kOn
-                                                      : SiteWalker::Go::kEnough;
+        return seen->claims.size() < domain::kAgeClaimsMax ? SiteWalker::Go::kOn
+                                                           : SiteWalker::Go::kEnough;
       },
-      [claims, done = std::move(done)](std::optional<domain::Failure> failure) {
+      [seen, done = std::move(done)](std::optional<domain::Failure> failure) {
         // What was read before this process ran out of something counts.
-        if (!claims->empty()) return done(std::move(*claims));
+        if (!seen->claims.empty()) return done(std::move(seen->claims));
         if (failure) return done(std::move(*failure));
+        // Who could read no page at all has not found nothing.
+        if (seen->unread && seen->pages == 0) {
+          return done(domain::Failure{std::string(kLookupSiteUnread), seen->unread->message, false,
+                                      std::nullopt});
+        }
         done(Nothing{});
       });
 }

@@ -37,13 +37,19 @@ std::optional<domain::Candidate> CandidateOf(const domain::EmailFact& fact, doma
   return candidate;
 }
 
-// The person of the fact, of whom nothing is kept but a digest of name and domain: known where the
-// name that the local part is made of has it.
-LookupAnswer PersonOf(const domain::Address& address, const domain::EmailFact& fact) {
+// Who the local part of the address names.
+domain::Person NamedBy(const domain::Address& address) {
   domain::Person person;
   person.name = domain::NameOfLocalPart(address.Text());
   person.domain = address.domain;
-  const bool is_known = !person.name.empty() && !fact.person_key.empty() &&
+  return person;
+}
+
+// The person of the fact, of whom nothing is kept but a digest of name and domain: known where the
+// name that the local part is made of has it.
+LookupAnswer PersonOf(const domain::Person& person, const std::string& address,
+                      const domain::EmailFact& fact) {
+  const bool is_known = fact.address == address && !fact.person_key.empty() &&
                         fact.verdict != domain::Verdict::kRefused &&
                         domain::PersonKey(person) == fact.person_key;
   if (!is_known) return Nothing{};
@@ -127,18 +133,22 @@ void StoreProvider::Company(const LookupRequest& request, std::function<void(Loo
 void StoreProvider::Reverse(const LookupRequest& request, std::function<void(LookupAnswer)> done) {
   const auto address = domain::ParseAddress(request.address);
   if (!address) return done(Nothing{});
+  domain::Person person = NamedBy(*address);
+  if (person.name.empty()) return done(Nothing{});
   domain::EmailQuestion question;
   question.org_id = request.org_id;
   question.address = base::AsciiLower(address->Text());
-  memory_.Ask(std::move(question), [done = std::move(done), address = *address](
-                                       const std::optional<EmailKnowledge>& known) {
-    if (!known) return done(NoDatabase());
-    for (const domain::EmailFact& fact : known->facts) {
-      LookupAnswer answer = PersonOf(address, fact);
-      if (!std::holds_alternative<Nothing>(answer)) return done(std::move(answer));
-    }
-    done(Nothing{});
-  });
+  question.person_key = domain::PersonKey(person);
+  memory_.Ask(std::move(question),
+              [done = std::move(done), person = std::move(person),
+               address = question.address](const std::optional<EmailKnowledge>& known) {
+                if (!known) return done(NoDatabase());
+                for (const domain::EmailFact& fact : known->facts) {
+                  LookupAnswer answer = PersonOf(person, address, fact);
+                  if (!std::holds_alternative<Nothing>(answer)) return done(std::move(answer));
+                }
+                done(Nothing{});
+              });
 }
 
 }  // namespace vedette::worker

@@ -52,6 +52,9 @@ struct LookupRequest {
 };
 
 // The class of the failure of a question whose turn came when may_call said no: nobody was asked.
+// The class of a failure to read the pages of a subject: a fault of their hosts, and not of the
+// provider.
+inline constexpr std::string_view kLookupSiteUnread = "site_unread";
 inline constexpr std::string_view kLookupUnheld = "unheld";
 
 // The class of the failure of a call for which its lookup had less time left than the provider may

@@ -15,12 +15,13 @@ using domain::TryOutcome;
 // Between two lines in the log about one provider.
 constexpr std::chrono::minutes kLogGap{1};
 
-// What this process lacks is no fault of the provider, and neither is a lookup without time: a
-// client that waits a second for what takes two would otherwise have the provider left out for
-// everybody (G10).
+// What this process lacks is no fault of the provider, and neither are a lookup without time and a
+// subject's page that cannot be read: a client that waits a second for what takes two, or names
+// dead pages, would otherwise have the provider left out for everybody (G10).
 bool IsOurs(const Failure& failure) {
   return failure.error_class == "overloaded" || failure.error_class == "shutdown" ||
-         failure.error_class == kLookupUnheld || failure.error_class == kLookupOutOfTime;
+         failure.error_class == kLookupUnheld || failure.error_class == kLookupOutOfTime ||
+         failure.error_class == kLookupSiteUnread;
 }
 
 Asked Skipped(const std::string& id, std::string_view why) {

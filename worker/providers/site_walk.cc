@@ -58,6 +58,14 @@ class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
   // False where the time is over, or the walker has ended.
   bool Fetch(const std::string& url, pages::ReadPage read,
              void (Walk::*then)(pages::Fetched fetched));
+  void PassOver(const domain::Failure& failure) {
+    Tell(failure);
+    NextVisit();
+  }
+  // What is refused or not there has said so; what may be there later has said nothing.
+  void Tell(const domain::Failure& failure) const {
+    if (failure.retryable && request_.on_unread) request_.on_unread(failure);
+  }
   const SiteVisit& visit() const { return request_.visits[visits_begun_ - 1]; }
   void End(std::optional<domain::Failure> failure) {
     std::exchange(done_, nullptr)(std::move(failure));
@@ -103,12 +111,12 @@ void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
     // A status says that the host is there. Without the file everything is allowed; a server that
     // cannot give it now allows nothing.
     const bool is_there = failure->error_class == "http_status";
-    if (is_there && failure->retryable) return NextVisit();
+    if (is_there && failure->retryable) return PassOver(*failure);
     if (!is_there && origin_ + 1 < visit().origins.size()) {
       ++origin_;
       return AskRobots();
     }
-    if (!is_there) return NextVisit();
+    if (!is_there) return PassOver(*failure);
   } else {
     robots_ = pages::RobotsOf(fetched);
   }
@@ -143,6 +151,7 @@ void SiteWalker::Walk::NextPage() {
 void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
     if (pages::IsOfProcess(*failure)) return End(*failure);
+    Tell(*failure);
     return NextPage();
   }
   const auto& page =

@@ -44,6 +44,8 @@ struct WalkRequest {
   std::chrono::milliseconds timeout{};  // of all of them
   std::size_t page_bytes_max = 0;
   std::function<bool()> may_call{};  // as of LookupRequest
+  // Is told of a site or a page that cannot be read now; else it is passed over in silence.
+  std::function<void(const domain::Failure&)> on_unread{};
 };
 
 // Walks through sites, one page after another, in the order of the visits:

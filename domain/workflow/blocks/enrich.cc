@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "domain/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::domain {
@@ -17,7 +18,8 @@ constexpr std::string_view kSchema = R"({
     "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 10000},
       "description": "Field name to a description of what to find."},
-    "tier": {"type": "string", "enum": ["micro", "low", "medium", "high"], "default": "low"},
+    "tier": {"type": "string", "enum": ["micro", "low", "medium", "high", "xhigh"],
+      "default": "low", "description": "micro and high need the feature high_tier, xhigh needs xhigh."},
     "research_plan": {"type": ["string", "null"], "maxLength": 20000, "default": null},
     "overwrite": {"type": "boolean", "default": false,
       "description": "Whether a value that a row has already is replaced."},
@@ -35,8 +37,13 @@ Columns Bind(const Json& specs, const Columns& input) {
 
 std::optional<SpecFault> Judge(const Json& specs) {
   for (const auto& [name, description] : specs.at("struct").items()) {
-    if (!name.empty()) continue;
-    return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+    if (name.empty()) {
+      return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+    }
+    if (IsBlank(description.get_ref<const std::string&>())) {
+      return SpecFault{Json::array({"struct", name}), "string_too_short",
+                       "The description should not be empty"};
+    }
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ Read ReadText(const std::string& text, LeadShape shape = LeadShape::kBulk) {
   read.body = ReadFindBody(base::ParseJsonOrThrow(text), shape, &read.problems);
   if (read.problems.any()) return read;
   if (const auto reply =
-          JudgeFindBody(read.body, {"null", "mine"}, [](const auto&) { return true; })) {
+          JudgeFindBody(read.body, {"yours", "mine"}, [](const auto&) { return true; })) {
     EXPECT_EQ(reply->status, 400);
     const Json json = base::ParseJsonOrThrow(reply->body);
     read.code = json["error"];
@@ -54,14 +54,14 @@ TEST(FindBody, DefaultsAreProfessionalVerifiedAndTheConfiguredOrder) {
 
 TEST(FindBody, EveryMemberIsTaken) {
   const Read read = ReadText(R"({"leads": [{"name": "Ada"}, {"email": "a@b.example", "own": [1]}],
-      "mode": "PERSONAL", "verify_emails": false, "providers": ["mine", "null"],
+      "mode": "PERSONAL", "verify_emails": false, "providers": ["mine", "yours"],
       "webhook_url": "https://a.example/"})");
   EXPECT_FALSE(read.problems.any());
   EXPECT_EQ(read.code, "");
   EXPECT_EQ(read.body.leads[1]["own"][0], 1);
   EXPECT_EQ(read.body.mode, domain::FindMode::kPersonal);
   EXPECT_FALSE(read.body.verify_emails);
-  EXPECT_THAT(read.body.providers, testing::ElementsAre("mine", "null"));
+  EXPECT_THAT(read.body.providers, testing::ElementsAre("mine", "yours"));
   EXPECT_EQ(read.body.webhook_url, "https://a.example/");
 }
 
@@ -101,7 +101,7 @@ TEST(FindBody, TheFirstBrokenRuleIsToldInTheOrderOfTheRules) {
   EXPECT_EQ(ReadText(R"({"lead": "Ada"})", LeadShape::kSingle).code, "invalid_lead");
   const Read unknown = ReadText(R"({"leads": [{"name": "Ada"}], "providers": ["mine", "x"]})");
   EXPECT_EQ(unknown.code, "unknown_provider");
-  EXPECT_THAT(unknown.message, testing::HasSubstr("null, mine"));
+  EXPECT_THAT(unknown.message, testing::HasSubstr("yours, mine"));
 }
 
 TEST(FindBody, AReceiverIsHttpsAndPublic) {

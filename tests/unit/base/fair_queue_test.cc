@@ -26,6 +26,28 @@ TEST(FairQueueTest, G10_KeysTakeTurnsHoweverLongANeighboursBacklogIs) {
   EXPECT_TRUE(queue.empty());
 }
 
+TEST(FairQueueTest, G10_TurnsAreByCostWhereItIsTold) {
+  FairQueue<std::string, std::string> queue;
+  for (const char* key : {"a", "b", "c"}) {
+    for (int i = 0; i < 3; ++i) queue.Push(key, key);
+  }
+  EXPECT_EQ(queue.Pop(), "a");
+  EXPECT_EQ(queue.Pop(), "b");
+  queue.Push("d", "d");
+  queue.Charge("a", 5);
+  queue.Charge("b", 5);
+  EXPECT_EQ(queue.Pop(), "c");
+  EXPECT_EQ(queue.Pop(), "d") << "it has used nothing, and came before a and b were through";
+  queue.Charge("c", 1);
+  queue.Charge("d", 3);
+  queue.Push("d", "d");
+  EXPECT_EQ(PopAll(queue), (std::vector<std::string>{"c", "c", "d", "a", "b", "a", "b"}));
+  // What was used once counts no longer when the others have used as much.
+  queue.Push("e", "e");
+  queue.Push("a", "a");
+  EXPECT_EQ(PopAll(queue), (std::vector<std::string>{"e", "a"}));
+}
+
 TEST(FairQueueTest, WhoMayNotGoKeepsItsPlace) {
   FairQueue<std::string, std::string> queue;
   queue.Push("a", "a1");

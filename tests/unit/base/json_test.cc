@@ -78,6 +78,12 @@ TEST(ParseJson, RefusesInvalidUtf8) {
 TEST(ParseJson, RefusesNulInValuesAndKeys) {
   EXPECT_EQ(KindOf(R"("a\u0000b")"), Kind::kMalformed);
   EXPECT_EQ(KindOf(R"({"a\u0000":1})"), Kind::kMalformed);
+  Json json;
+  EXPECT_EQ(
+      ParseJson(R"({"mode": "x", "leads": [{"email": "a"}, {"name": "b", "email": "\u0000"}]})",
+                &json)
+          ->message,
+      "leads[1].email: a string contains \\u0000");
   EXPECT_EQ(KindOf(std::string_view("\"a\0\"", 4)), Kind::kMalformed);
   EXPECT_EQ(KindOf(std::string_view("1\0", 2)), Kind::kMalformed);
 }

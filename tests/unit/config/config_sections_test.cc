@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/provider_rules.h"
 #include "tests/unit/config/config_support.h"
 
 namespace vedette::config {
@@ -130,7 +131,7 @@ TEST(Probes, ATierInheritsWhatItLeavesOut) {
   const Config c = Load(
       "[probes.default]\nkind = \"http\"\nurl = \"http://all/\"\nattempts_max = 2\n"
       "[probes.high]\nurl = \"http://high/\"\n");
-  EXPECT_EQ(c.probes.size(), 4U) << "the default is no tier";
+  EXPECT_EQ(c.probes.size(), 5U) << "the default is no tier";
   for (const auto& [tier, probe] : c.probes) {
     EXPECT_EQ(probe.kind, "http") << tier;
     EXPECT_EQ(probe.attempts_max, 2) << tier;
@@ -154,6 +155,7 @@ TEST(Probes, AFileThatNamesEveryTierMeansWhatItMeant) {
       "[probes.medium]\nkind = \"http\"\nurl = \"http://m/\"\n[probes.low]\nattempts_max = 1\n");
   EXPECT_EQ(c.probes.at("high").kind, "null");
   EXPECT_EQ(c.probes.at("micro"), FromEnvironment({}).probes.at("micro"));
+  EXPECT_EQ(c.probes.at("xhigh"), FromEnvironment({}).probes.at("xhigh"));
   EXPECT_EQ(c.probes.at("medium").url, "http://m/");
   EXPECT_EQ(c.probes.at("low").kind, "web");
   EXPECT_EQ(c.probes.at("low").attempts_max, 1);
@@ -162,6 +164,20 @@ TEST(Probes, AFileThatNamesEveryTierMeansWhatItMeant) {
 TEST(Testing, IsOffUnlessAskedFor) {
   EXPECT_FALSE(Load("").testing.any());
   EXPECT_TRUE(Load("[testing]\ndisable = [\"row_fence\"]").testing.any());
+}
+
+TEST(Testing, AlonePutsTheProviderThatInventsIntoAnOrder) {
+  for (const char* list :
+       {"find_email", "find_email_personal", "company_domain", "reverse_email", "verify_age"}) {
+    const std::string order = std::string("[lookups]\n") + list + " = [\"null\"]\n";
+    EXPECT_THROW(Load(order), ConfigError) << list;
+    EXPECT_NO_THROW(Load(order + "[testing]\nnull_provider = true")) << list;
+  }
+  const std::string named = "[providers.http.null]\nurl = \"http://a.example/\"\n";
+  EXPECT_THROW(Load(named), ConfigError) << "no service of the operator's goes by its name";
+  const Config config = Load("[testing]\nnull_provider = true");
+  EXPECT_FALSE(FindersOf(config).Knows("null")) << "no request may name it";
+  EXPECT_FALSE(config.testing.changes_sessions());
 }
 
 TEST(Testing, TakesKnownPointsActionsAndProbabilities) {

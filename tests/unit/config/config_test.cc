@@ -24,8 +24,10 @@ TEST(Defaults, AreThoseOfTheDesign) {
   EXPECT_EQ(c.api.listen, "127.0.0.1:8080");
   EXPECT_EQ(c.admin.listen, "127.0.0.1:9464");
   EXPECT_EQ(c.api.body_bytes_max, 16U * 1024 * 1024);
-  EXPECT_EQ(c.prices_mc, (std::map<std::string, std::int64_t>{
-                             {"micro", 500}, {"low", 1000}, {"medium", 5000}, {"high", 20000}}));
+  EXPECT_EQ(
+      c.prices_mc,
+      (std::map<std::string, std::int64_t>{
+          {"micro", 500}, {"low", 1000}, {"medium", 5000}, {"high", 20000}, {"xhigh", 50000}}));
   EXPECT_EQ(c.limits.requests_per_minute, 500);
   EXPECT_EQ(c.limits.frequency_min, std::nullopt);
   EXPECT_EQ(c.retention.events, hours(90 * 24));
@@ -38,7 +40,7 @@ TEST(Defaults, AreThoseOfTheDesign) {
   EXPECT_EQ(c.scheduler.spread_rows_min, 10000);
   EXPECT_EQ(c.worker.checks_in_flight_max, 4096);
   EXPECT_EQ(c.worker.newcomer_share, 0.1);
-  EXPECT_EQ(c.probes.size(), 4U);
+  EXPECT_EQ(c.probes.size(), 5U);
   EXPECT_EQ(c.probes.at("medium").kind, "web");
   EXPECT_TRUE(c.admin_tokens.empty());
   EXPECT_TRUE(c.net.allow.empty());
@@ -96,10 +98,10 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
   EXPECT_EQ(keys["net"], MembersOf<NetConfig>());
   EXPECT_EQ(keys["log"], MembersOf<LogConfig>());
-  for (const char* probe : {"default", "micro", "low", "medium", "high"}) {
+  for (const char* probe : {"default", "micro", "low", "medium", "high", "xhigh"}) {
     EXPECT_EQ(keys[std::string("probes.") + probe], MembersOf<ProbeConfig>());
   }
-  EXPECT_EQ(keys["prices"], 5U);
+  EXPECT_EQ(keys["prices"], 6U);
   EXPECT_EQ(keys["prices.find_email"], MembersOf<FindEmailPrices>());
   EXPECT_EQ(keys["prices.workflow"], 1U);
   EXPECT_EQ(keys["limits"], MembersOf<LimitsConfig>());
@@ -122,7 +124,7 @@ TEST(Keys, EveryFieldOfEverySectionHasOne) {
   // keys in that of OAuth, cents_per_credit is in that of the prices, files of domains in that of
   // email; each tier's probe and their defaults have a section, and so have what is particular to
   // ages and the prices of workflows; the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 8 + 6);
+  EXPECT_EQ(keys.size(), MembersOf<Config>() - 8 + 7);
 }
 
 // Values one of which every key takes and none of which is a default.
@@ -136,6 +138,8 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "debug",
                                            "json",
                                            "null",
+                                           "website",
+                                           "wikidata",
                                            "max_completion_tokens",
                                            "json_object",
                                            "127.0.0.1:17",
@@ -305,7 +309,7 @@ TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   EXPECT_THAT(error, HasSubstr(":3: unknown key [limits] request_per_minute; the closest known key "
                                "is [limits] requests_per_minute"));
   EXPECT_THAT(ErrorOf("[limit]\nname_chars_max = 5"), HasSubstr("unknown key [limit]"));
-  EXPECT_THAT(ErrorOf("[probes.xhigh]\nkind = \"web\""), HasSubstr("unknown key [probes.xhigh]"));
+  EXPECT_THAT(ErrorOf("[probes.huge]\nkind = \"web\""), HasSubstr("unknown key [probes.huge]"));
   EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
   EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""),
               HasSubstr("the name of a token has lower case letters"));

@@ -223,10 +223,11 @@ TEST_F(RecipesDir, FindersAreOursTheOperatorsServicesAndRecipesEachInItsModes) {
       folder_.Write("vedette.conf", "[providers]\nrecipes_dir = \"" + folder_.path() +
                                         "\"\n[providers.http.own]\nurl = \"http://a.example/\"\n");
   const domain::KnownFinders known = FindersOf(LoadConfig(path, {}));
-  EXPECT_THAT(known.all,
-              testing::ElementsAre("null", "pattern", "store", "website", "own", "mine"));
-  EXPECT_THAT(known.personal, testing::ElementsAre("null", "store", "website", "own"));
-  EXPECT_EQ(known.professional, known.all);
+  EXPECT_THAT(known.all, testing::ElementsAre("pattern", "store", "website", "local_part", "wkd",
+                                              "pages", "wikidata", "own", "mine"));
+  EXPECT_THAT(known.personal, testing::ElementsAre("store", "website", "own"));
+  EXPECT_THAT(known.professional,
+              testing::ElementsAre("pattern", "store", "website", "own", "mine"));
 }
 
 TEST_F(RecipesDir, AnIdIsUsedOnce) {

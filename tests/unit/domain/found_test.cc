@@ -226,6 +226,17 @@ TEST(Found, TheResultWinsOverTheLeadsOwnFields) {
   EXPECT_EQ(merged.at("email").at(0).at(1), "NOT_FOUND");
 }
 
+TEST(Found, APersonalAddressThatNobodyWasAskedForStaysAsItCame) {
+  const base::Json lead{{"personal_email", "ann@home.example"}, {"name", "Ann"}};
+  EXPECT_EQ(MergeFound(lead, Cell(kProfessional, Ann(), Worked({}))).at("personal_email"),
+            "ann@home.example");
+  const base::Json none{{"personal_email", nullptr}, {"name", "Ann"}};
+  EXPECT_EQ(MergeFound(none, Cell(kProfessional, Ann(), Worked({}))).at("personal_email"),
+            base::Json::array());
+  EXPECT_EQ(MergeFound(lead, Cell(kPersonal, Ann(), Worked({}))).at("personal_email").at(0).at(1),
+            "NOT_FOUND");
+}
+
 struct Bulk {
   FindRequest request;
   base::Json found = Cell(kProfessional, Ann(), Worked({Seen("a@acme.com", AddressStatus::kOk)}));

@@ -10,7 +10,7 @@ namespace {
 
 // The numbers are stored and the names are the interface's: both are pinned.
 TEST(Names, KeepTheirNumbersAndSpelling) {
-  const std::vector<std::string_view> tiers{"micro", "low", "medium", "high"};
+  const std::vector<std::string_view> tiers{"micro", "low", "medium", "high", "xhigh"};
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     EXPECT_EQ(TierName(static_cast<Tier>(i)), tiers[i]);
     EXPECT_EQ(ParseTier(tiers[i]), static_cast<Tier>(i));
@@ -44,13 +44,20 @@ TEST(Names, NotificationTypesAreTheInterfaces) {
   }
 }
 
+TEST(Names, AMonitorHasNoTierXhigh) {
+  EXPECT_EQ(ParseMonitorTier("xhigh"), std::nullopt);
+  for (const char* name : {"micro", "low", "medium", "high"}) {
+    EXPECT_EQ(ParseMonitorTier(name), ParseTier(name)) << name;
+  }
+}
+
 TEST(Names, NobodySubscribesToTheTestNotification) {
   EXPECT_EQ(NotificationTypeName(NotificationType::kTest), "monitor.webhook.test");
   EXPECT_EQ(ParseNotificationType("monitor.webhook.test"), std::nullopt);
 }
 
 TEST(Names, UnknownOnesAreNothing) {
-  for (const char* name : {"", "Low", "low ", "xhigh", "unknown"}) {
+  for (const char* name : {"", "Low", "low ", "huge", "unknown"}) {
     EXPECT_EQ(ParseTier(name), std::nullopt) << name;
     EXPECT_EQ(ParseSubjectType(name), std::nullopt) << name;
     EXPECT_EQ(ParseMonitorStatus(name), std::nullopt) << name;

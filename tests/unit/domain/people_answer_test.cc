@@ -91,6 +91,24 @@ TEST(PeopleAnswerTest, WhatIsStoredOfARequestIsReadAgain) {
   EXPECT_THROW(ReadPeopleRequest("{}"), std::invalid_argument);
 }
 
+TEST(PeopleAnswerTest, AWebsiteThatNamesAPageIsAPageOfTheSubject) {
+  const auto urls = [](const base::Json& subject) {
+    return std::get<AgeSubject>(ReadSubject(subject)).urls;
+  };
+  using Urls = std::vector<std::string>;
+  EXPECT_EQ(urls({{"website", "https://a.example/team/ada"}}), Urls{"https://a.example/team/ada"});
+  EXPECT_EQ(urls({{"website", " a.example/ada?x=1 "}}), Urls{"https://a.example/ada?x=1"});
+  EXPECT_EQ(urls({{"website", "https://a.example/ada"}, {"url", "https://a.example/ada"}}),
+            Urls{"https://a.example/ada"});
+  EXPECT_EQ(urls({{"website", "https://a.example/ada"}, {"url", "https://b.example/"}}),
+            (Urls{"https://b.example/", "https://a.example/ada"}));
+  for (const char* host :
+       {"a.example", "https://a.example", "https://a.example/", "a.example/#x"}) {
+    EXPECT_EQ(urls({{"website", host}}), Urls{}) << host;
+  }
+  EXPECT_EQ(urls({{"website", "no domain/at all"}, {"name", "Ada"}}), Urls{});
+}
+
 TEST(PeopleAnswerTest, NamesAreShownWithoutControlCharactersAndTurns) {
   EXPECT_EQ(CleanName("  Ada\n\u202ELovelace\u200F\t"), "Ada Lovelace");
 }

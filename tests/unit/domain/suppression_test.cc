@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "domain/email/find_lesson.h"
+#include "domain/email/provider_ids.h"
 
 namespace vedette::domain {
 namespace {
@@ -140,6 +141,14 @@ TEST(FindLesson, TheDomainOfACompanyIsTheOneThatLeadsAgreeOn) {
   EXPECT_EQ(AgreedDomain({{"a.com", 1}, {"b.com", 1}}), "");
   EXPECT_EQ(AgreedDomain({{"a.com", 3}, {"b.com", 1}, {"c.com", 1}}), "");
   EXPECT_EQ(AgreedDomain({{"b.com", 1}, {"a.com", 4}, {"c.com", 1}}), "a.com");
+}
+
+TEST(FindLesson, WhatIsInventedTeachesNothing) {
+  auto invented = Judged("ann@acme.com", AddressStatus::kOk, "", true);
+  invented.provider = std::string(kNullProvider);
+  const auto lesson = LessonOf(base::Uuid(), Ann(), {invented}, base::Timestamp());
+  EXPECT_TRUE(lesson.facts.empty());
+  EXPECT_TRUE(lesson.patterns.empty());
 }
 
 TEST(FindLesson, WhatCameFromOwnFactsOrWasNotJudgedTeachesNothing) {

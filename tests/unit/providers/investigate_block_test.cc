@@ -194,6 +194,15 @@ TEST_F(InvestigateBlockTest, AFailureOfThisProcessIsTriedAgain) {
   EXPECT_TRUE(std::get<RowFailure>(result).retryable);
 }
 
+TEST_F(InvestigateBlockTest, ASeedThatNobodyLooksAtCostsNothing) {
+  Expand("first", {SubjectKind::kDomain}, LinkTo(SubjectKind::kDomain, "b.example"));
+  const Subject ada{SubjectKind::kPerson, "Ada Lovelace"};
+  const RowResult result = Look(domain::SubjectJson(ada));
+  EXPECT_FALSE(std::get<RowDone>(result).charge_mc);
+  EXPECT_FALSE(std::get<RowDone>(result).error);
+  EXPECT_THAT(asked_, IsEmpty());
+}
+
 TEST_F(InvestigateBlockTest, AnErasedSubjectCostsNothingAndABrokenOneIsTheRowsError) {
   base::Json erased = domain::SubjectJson(kSite);
   domain::EraseSubject(&erased);

@@ -75,6 +75,44 @@ TEST_F(DslFilter, OneShouldHasToHoldUnlessSomethingElseMust) {
   }
 }
 
+TEST_F(DslFilter, AsManyShouldsHaveToHoldAsItSays) {
+  // Of the sizes 0 to 9 the document has the first `held`.
+  std::string clauses;
+  for (int i = 0; i < 10; ++i) {
+    clauses +=
+        (i == 0 ? "" : ", ") + std::string(R"({"term": {"size": )") + std::to_string(i) + "}}";
+  }
+  for (int least = 0; least <= 10; ++least) {
+    const std::string filter = "{\"bool\": {\"minimum_should_match\": " + std::to_string(least) +
+                               ", \"should\": [" + clauses + "]}}";
+    std::string sizes;
+    for (int held = 0; held <= 10; ++held) {
+      EXPECT_EQ(Is(filter, "{\"size\": [" + sizes + "]}"), held >= least) << held << " " << least;
+      sizes += (held == 0 ? "" : ", ") + std::to_string(held);
+    }
+  }
+}
+
+TEST_F(DslFilter, TooManyCombinationsOfShouldsAreRefused) {
+  const auto why = [&](int least, int count, const std::string& clause) {
+    std::string clauses = clause;
+    for (int i = 1; i < count; ++i) clauses += ", " + clause;
+    return Why("{\"bool\": {\"minimum_should_match\": " + std::to_string(least) +
+               ", \"should\": [" + clauses + "]}}");
+  };
+  const std::string one = R"({"term": {"size": 1}})";
+  EXPECT_EQ(why(10, 20, one), "");
+  EXPECT_EQ(why(2, 200, one), "");
+  EXPECT_EQ(why(200, 200, one), "");
+  EXPECT_THAT(why(64, 128, one), StartsWith("filter_too_large: filters.bool: "));
+  // What is copied counts with all that is in it.
+  const std::string inner = R"({"bool": {"minimum_should_match": 4, "should": [)" + one + ", " +
+                            one + ", " + one + ", " + one + ", " + one + ", " + one + ", " + one +
+                            "]}}";
+  EXPECT_EQ(why(2, 4, inner), "");
+  EXPECT_THAT(why(8, 16, inner), StartsWith("filter_too_large: "));
+}
+
 TEST_F(DslFilter, OneValueLiesWithinBothBounds) {
   const std::string filter = R"({"range": {"size": {"gt": 1, "lte": 5}}})";
   EXPECT_FALSE(Is(filter, R"({"size": 1})"));

@@ -69,6 +69,12 @@ TEST_F(DslBody, APrintedFilterIsReadBackAsItself) {
 
 TEST_F(DslBody, ValuesAreCountedInDocuments) {
   const Json body = domain::search::TopValuesBody(*fields().Find("title"), {}, std::nullopt, 25);
+  const Json without =
+      domain::search::TopValuesBody(*fields().Find("title"), {}, std::nullopt, 25, {"a", "b"});
+  EXPECT_EQ(without["query"]["bool"]["filter"], body["query"]["bool"]["filter"]);
+  EXPECT_EQ(without["query"]["bool"]["must_not"],
+            Json::parse(R"([{"ids": {"values": ["a", "b"]}}])"));
+  EXPECT_FALSE(body["query"]["bool"].contains("must_not"));
   EXPECT_EQ(base::DumpJson(body),
             R"({"size":0,"track_total_hits":true,"query":{"bool":{"filter":[{"match_all":{}}]}},)"
             R"("aggs":{"values":{"terms":{"field":"title.keyword","size":25,)"

@@ -151,6 +151,14 @@ TEST(DedupeBlock, KeysAreEqualWhereTheCellsAre) {
               HasSubstr("column nope"));
 }
 
+TEST(EnrichBlock, ABlankDescriptionAsksForNothing) {
+  for (const char* name : {"enrich_lead", "enrich_company"}) {
+    const auto fault = FindBlockType(name)->judge(Json{{"struct", {{"job", " \t"}}}});
+    ASSERT_TRUE(fault) << name;
+    EXPECT_EQ(fault->type, "string_too_short");
+  }
+}
+
 TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {
   const Json specs = Whole("enrich_lead", {{"struct", {{"age", "how old"}, {"job", "what"}}}});
   const EnrichPlan plan = PlanEnrich(specs, kInput);
