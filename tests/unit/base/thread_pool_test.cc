@@ -37,8 +37,8 @@ class Held {
 };
 
 TEST(ThreadPool, RunsJobsAtTheSameTimeOnItsThreads) {
+  std::latch both(3);  // outlives the pool, whose threads may still be on their way out of it
   ThreadPool pool("test", {2, 2, 10});
-  std::latch both(3);
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(pool.Post(Key(1), [&] { both.arrive_and_wait(); }));
   }
