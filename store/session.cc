@@ -22,6 +22,14 @@ std::string WithParameter(std::string url, const std::string& key, const std::st
   return url + key + "=" + value;
 }
 
+// What a server or role may set otherwise and statements rely on. Compiling (jit) pays for
+// statements that run for seconds, of which there are none here; and a plan that has to read a
+// whole table although that is set off is priced at 1e10, so that the cheapest would be compiled at
+// each execution.
+constexpr const char* kAsStatementsExpect =
+    "set jit = off; set default_transaction_isolation = 'read committed';"
+    "set standard_conforming_strings = on; set extra_float_digits = 1";
+
 constexpr const char* kKeyedPlans =
     "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;"
     "set enable_mergejoin = off";
@@ -56,10 +64,10 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
                   "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
                   "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
                   "set tcp_user_timeout = {}; set client_min_messages = warning;"
-                  "{}",
+                  "{}; {}",
                   options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
                   config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count(),
-                  options.keyed_plans ? kKeyedPlans : ""));
+                  kAsStatementsExpect, options.keyed_plans ? kKeyedPlans : ""));
   tx.commit();
   return connection;
 }
