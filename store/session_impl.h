@@ -16,6 +16,10 @@ namespace vedette::store {
 std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& config,
                                                  const SessionOptions& options);
 
+// As store/pooler.h has it, of a connection. Throws what pqxx throws.
+std::string TransactionPoolerFound(pqxx::connection& connection,
+                                   const config::DatabaseConfig& config);
+
 // Whether the exception, in flight or from commit, means that the connection is of no more use.
 bool IsConnectionLoss(const std::exception& e);
 
