@@ -50,7 +50,7 @@ std::string TransactionPoolerFound(Session& session) {
     throw;
   } catch (const std::exception& e) {
     impl.Drop();
-    throw Unavailable("the connection to the database broke: " + LossText(e));
+    throw Unavailable(LossText(e));
   }
 }
 

@@ -86,11 +86,20 @@ bool IsConnectionLoss(const std::exception& e) {
          state == "0A000" || state.starts_with("08");
 }
 
+// Libraries' words are for those who call them: what operators read says what it means for them.
 std::string LossText(const std::exception& e) {
-  const std::string_view text = e.what();
+  constexpr const char* kBroke = "the connection to the database broke";
+  if (dynamic_cast<const pqxx::in_doubt_error*>(&e) != nullptr) {
+    return fmt::format("{} during a COMMIT", kBroke);
+  }
+  const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+  if (sql != nullptr && (sql->sqlstate() == "25006" || sql->sqlstate() == "0A000")) {
+    return "the database has become a standby, which takes no changes";
+  }
+  const std::string text = FirstLine(e.what());
   // What libpqxx 6 says where it finds the connection gone while it prepares an error's text.
-  if (text.find("client encoding") == std::string_view::npos) return std::string(text);
-  return "the connection was closed";
+  if (text.find("client encoding") != std::string::npos) return kBroke;
+  return fmt::format("{}: {}", kBroke, text);
 }
 
 pqxx::connection& Session::Impl::Connect() {
@@ -107,7 +116,7 @@ pqxx::connection& Session::Impl::Connect() {
     const auto wait =
         base::Backoff{config.reconnect_first_ms, config.reconnect_max_ms}.Wait(++failures);
     retry_at = clock.SinceBoot() + wait;
-    const std::string why = FirstLine(LossText(e));
+    const std::string why = FirstLine(e.what());
     last_error = "cannot connect to the database: " + why;
     log.Trouble(kDatabaseTrouble, "cannot connect to the database",
                 {{"pool", options.name}, {"error", why}, {"retry_ms", wait.count()}});

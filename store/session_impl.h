@@ -23,7 +23,7 @@ std::string TransactionPoolerFound(pqxx::connection& connection,
 // Whether the exception, in flight or from commit, means that the connection is of no more use.
 bool IsConnectionLoss(const std::exception& e);
 
-// What such an exception says, in words that name the cause.
+// What such an exception means, as a sentence for operators (/readyz, logs).
 std::string LossText(const std::exception& e);
 
 struct Session::Impl {
