@@ -21,6 +21,7 @@
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
 #include "app/descriptors.h"
+#include "app/dumps.h"
 #include "app/email_doctor.h"
 #include "app/lookup_once.h"
 #include "app/probe_once.h"
@@ -63,8 +64,15 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
+// What `vedette serve` is given.
+struct ServeOptions {
+  std::string roles;
+  bool debuggable = false;
+};
+
 // `roles`: as they were given, if they were.
-int Serve(const CommonOptions& common, const std::optional<std::string>& roles) {
+int Serve(const CommonOptions& common, const std::optional<std::string>& roles, bool debuggable) {
+  if (!debuggable) ForbidDumps();
   const config::Config config = common.Load();
   std::set<Role> wanted = AllRoles();
   try {
@@ -197,7 +205,7 @@ struct VerifyOptions {
 // What the command line is parsed into.
 struct CommandLine {
   CommonOptions common;
-  std::string roles;
+  ServeOptions serve;
   DemoOptions demo;
   ProbeOptions probe;
   LookupOptions lookup;
@@ -216,10 +224,15 @@ void AddServe(CLI::App& app, CommandLine* line) {
   CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
   AddConfig(serve, &line->common);
   const CLI::Option* roles = serve->add_option(
-      "--roles", line->roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+      "--roles", line->serve.roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->add_flag("--debuggable", line->serve.debuggable,
+                  "Let debuggers look into the process, and the system write core dumps of it; "
+                  "both see keys, tokens and what is looked up");
   serve->callback([line, roles] {
-    const bool given = roles->count() > 0;
-    line->status = Serve(line->common, given ? std::optional(line->roles) : std::nullopt);
+    const ServeOptions& given = line->serve;
+    line->status =
+        Serve(line->common, roles->count() > 0 ? std::optional(given.roles) : std::nullopt,
+              given.debuggable);
   });
 }
 
