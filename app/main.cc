@@ -29,6 +29,7 @@
 #include "app/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "config/config.h"
 #include "domain/email/address.h"
 #include "domain/email/disposable_domains.h"
@@ -367,12 +368,25 @@ void AddConfigCommand(CLI::App& app, CommandLine* line) {
   command->callback([line] { line->status = ShowConfig(line->common, line->config); });
 }
 
+std::string VersionLine() {
+  return "vedette " + base::VersionAndCommit();
+}
+
+void AddVersion(CLI::App& app, CommandLine* line) {
+  CLI::App* command =
+      app.add_subcommand("version", "Print the version and the commit of the build");
+  command->callback([line] {
+    fmt::print("{}\n", VersionLine());
+    line->status = kDone;
+  });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "vedette watches rows: it checks them on a schedule, records what changed and sends signed "
       "webhooks."};
   app.name("vedette");
-  app.set_version_flag("--version", "vedette " VEDETTE_VERSION);
+  app.set_version_flag("--version", VersionLine());
   app.require_subcommand(1);
   CommandLine line;
   AddServe(app, &line);
@@ -386,6 +400,7 @@ int Main(int argc, char** argv) {
   AddVerify(app, &line);
   AddAssertion(app, &line);
   AddConfigCommand(app, &line);
+  AddVersion(app, &line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -26,6 +26,7 @@
 #include "app/service/scheduler_role.h"
 #include "app/service/worker_role.h"
 #include "base/event_loop.h"
+#include "base/version.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "store/async.h"
@@ -225,7 +226,7 @@ store::Member Service::Impl::Self(bool leaving) const {
   store::Member member;
   member.id = id;
   member.roles = RoleNames(duties.roles());
-  member.version = VEDETTE_VERSION;
+  member.version = base::VersionAndCommit();
   member.host = HostName();
   member.pid = getpid();
   member.draining = leaving;
@@ -344,7 +345,8 @@ void Service::Start() {
   if (s.api_role) s.api_role->Serve();
   if (s.admin_role) s.admin_role->Serve();
   if (s.health_listener) s.health_listener->Serve();
-  s.log.Info("started", {{"version", VEDETTE_VERSION},
+  s.log.Info("started", {{"version", base::Version()},
+                         {"commit", base::Commit()},
                          {"roles", fmt::format("{}", fmt::join(s.Self(false).roles, ","))},
                          {"api", api_address()},
                          {"admin", admin_address()},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/version.h"
 #include "metrics/process_series.h"
 
 namespace vedette::metrics {
@@ -144,10 +145,11 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_waits_max 1024\n",
         "vedette_access_tokens{kind=\"oauth_client\"} 9\n",
         "vedette_payment_required_total{kind=\"find_email_bulk\",reason=\"spend_limit_reached\"} "
-        "1\n",
-        "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
+        "1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+  EXPECT_THAT(text, HasSubstr("vedette_build_info{commit=\"" + std::string(base::Commit()) +
+                              "\",version=\"1.2.3\"} 1\n"));
 }
 
 // The value of a series without labels.
