@@ -217,6 +217,7 @@ std::string Metrics::Summary() const {
     json["lag"]["counts"].push_back(bucket.cumulative_count - below);
     below = bucket.cumulative_count;
   }
+  json["secrets_unreadable"] = count(impl_->signing_secrets_unreadable.Value());
   json["waits"] = {{"used", count(impl_->waits.Value())}, {"max", count(impl_->waits_max.Value())}};
   return base::DumpJson(json);
 }

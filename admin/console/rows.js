@@ -31,12 +31,18 @@ export function present(row) {
       now.since && [', since ', when(now.since)]));
 }
 
+// A number, or a text that is one, as pages have them; else null.
+function numeric(v) {
+  if (typeof v === 'string' && /^\s*[+-]?\d{1,15}(\.\d+)?\s*$/.test(v)) return Number(v);
+  return typeof v === 'number' ? v : null;
+}
+
 // The values of a field that is a number at every change that is known, as a line of steps.
 function stepChart(field, events) {
   const width = 600;
   const height = 90;
-  const points = events.filter(e => e.field === field && typeof e.current_value === 'number')
-    .map(e => [Date.parse(e.created_at), e.current_value]).sort((a, b) => a[0] - b[0]);
+  const points = events.filter(e => e.field === field && numeric(e.current_value) !== null)
+    .map(e => [Date.parse(e.created_at), numeric(e.current_value)]).sort((a, b) => a[0] - b[0]);
   if (points.length < 2) return null;
   const first = points[0][0];
   const span = Math.max(1, Date.now() - first);

@@ -63,6 +63,7 @@ void UseEverything(Metrics* m) {
   m->AddRunRecord("filter", 2, 500, 3);
   m->ObserveRunPart("dedupe", milliseconds(20));
   m->SetRunPartsHeld(9);
+  m->SetSigningSecretsUnreadable(2);
   m->AddDownload("expired");
   m->SetWaits(6);
   m->SetWaitsMax(1024);
@@ -86,6 +87,8 @@ TEST(Metrics, SummariseWhatTheConsoleDraws) {
   EXPECT_EQ(lag["counts"][4], 1) << "20 ms";
   EXPECT_EQ(lag["counts"].back(), 1) << "beyond every bound";
   EXPECT_EQ(summary["waits"], base::Json({{"used", 6}, {"max", 1024}}));
+  EXPECT_EQ(summary["secrets_unreadable"], 2)
+      << "so that any process can name the one that lacks a key";
 }
 
 TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
