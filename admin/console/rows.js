@@ -1,7 +1,7 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
 import {ask, query} from './api.js';
-import {diff} from './diff.js';
+import {diff, numeric} from './diff.js';
 import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
 import {showList} from './list.js';
 import {named} from './names.js';
@@ -29,12 +29,6 @@ export function present(row) {
     h('div', {title: now.evidence ?? ''}, `${field}: `,
       row.never_observed.includes(field) ? badge('never observed', 'bad') : h('strong', null, value(now.value)),
       now.since && [', since ', when(now.since)]));
-}
-
-// A number, or a text that is one, as pages have them; else null.
-function numeric(v) {
-  if (typeof v === 'string' && /^\s*[+-]?\d{1,15}(\.\d+)?\s*$/.test(v)) return Number(v);
-  return typeof v === 'number' ? v : null;
 }
 
 // The values of a field that is a number at every change that is known, as a line of steps.
