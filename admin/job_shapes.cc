@@ -179,6 +179,7 @@ base::Json WaitsOverviewJson(const store::JobOverview& jobs,
   std::int64_t used = 0;
   std::int64_t max = 0;
   for (const store::MemberView& member : members) {
+    if (member.heartbeat_age >= store::kLaneMemberFresh) continue;  // nobody waits in it any more
     const base::Json waits = WaitsOf(member);
     if (waits.is_null()) continue;
     used += waits.value("used", std::int64_t{0});

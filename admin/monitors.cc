@@ -13,13 +13,17 @@ namespace {
 // The operator sees every organisation's.
 const store::Scope kEveryMonitor{};
 
+// The one of VEDETTE_ADMIN_TOKEN, whose name is nobody's.
+constexpr std::string_view kUnnamedToken = "default";
+
 rest::Reply NoMonitor() {
   return rest::NotFound("monitor");
 }
 
-// "<reason> (by <token name>)": what the owner reads in disabled_reason.
+// "<reason> (by <who>)": what the owner reads in disabled_reason.
 std::string ReasonShown(const std::string& reason, const Call& call) {
-  return fmt::format("{} (by {})", reason, call.actor);
+  const bool named = call.actor != kUnnamedToken;
+  return fmt::format("{} (by {})", reason, named ? call.actor : "the operator");
 }
 
 rest::Reply ControlAnswer(const store::ControlOutcome& outcome, const Call& call,

@@ -11,6 +11,7 @@
 #include "domain/email/provider_ids.h"
 #include "domain/people/source_ids.h"
 #include "store/fleet/overview.h"
+#include "store/jobs/read.h"
 
 // Who answers lookups: the providers of the configuration, and in which processes they fail.
 namespace vedette::admin {
@@ -59,7 +60,7 @@ base::Json WhyOff(const config::Config& config, std::string_view id) {
 base::Json FailingOf(const std::vector<store::MemberView>& members, const std::string& id) {
   base::Json failing = base::Json::array();
   for (const store::MemberView& member : members) {
-    if (!member.providers) continue;
+    if (!member.providers || member.heartbeat_age >= store::kLaneMemberFresh) continue;
     for (const base::Json& one : base::ParseJsonOrThrow(*member.providers)) {
       if (one["id"].get<std::string>() != id) continue;
       failing.push_back({{"member_id", member.id.ToString()},

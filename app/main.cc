@@ -21,6 +21,7 @@
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
 #include "app/descriptors.h"
+#include "app/dumps.h"
 #include "app/email_doctor.h"
 #include "app/lookup_once.h"
 #include "app/probe_once.h"
@@ -28,6 +29,7 @@
 #include "app/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "config/config.h"
 #include "domain/email/address.h"
 #include "domain/email/disposable_domains.h"
@@ -63,8 +65,15 @@ base::Logger MakeLogger(const config::LogConfig& config) {
                       config.format == "json" ? base::LogFormat::kJson : base::LogFormat::kText);
 }
 
+// What `vedette serve` is given.
+struct ServeOptions {
+  std::string roles;
+  bool debuggable = false;
+};
+
 // `roles`: as they were given, if they were.
-int Serve(const CommonOptions& common, const std::optional<std::string>& roles) {
+int Serve(const CommonOptions& common, const std::optional<std::string>& roles, bool debuggable) {
+  if (!debuggable) ForbidDumps();
   const config::Config config = common.Load();
   std::set<Role> wanted = AllRoles();
   try {
@@ -197,7 +206,7 @@ struct VerifyOptions {
 // What the command line is parsed into.
 struct CommandLine {
   CommonOptions common;
-  std::string roles;
+  ServeOptions serve;
   DemoOptions demo;
   ProbeOptions probe;
   LookupOptions lookup;
@@ -216,10 +225,15 @@ void AddServe(CLI::App& app, CommandLine* line) {
   CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
   AddConfig(serve, &line->common);
   const CLI::Option* roles = serve->add_option(
-      "--roles", line->roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+      "--roles", line->serve.roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->add_flag("--debuggable", line->serve.debuggable,
+                  "Let debuggers look into the process, and the system write core dumps of it; "
+                  "both see keys, tokens and what is looked up");
   serve->callback([line, roles] {
-    const bool given = roles->count() > 0;
-    line->status = Serve(line->common, given ? std::optional(line->roles) : std::nullopt);
+    const ServeOptions& given = line->serve;
+    line->status =
+        Serve(line->common, roles->count() > 0 ? std::optional(given.roles) : std::nullopt,
+              given.debuggable);
   });
 }
 
@@ -354,12 +368,25 @@ void AddConfigCommand(CLI::App& app, CommandLine* line) {
   command->callback([line] { line->status = ShowConfig(line->common, line->config); });
 }
 
+std::string VersionLine() {
+  return "vedette " + base::VersionAndCommit();
+}
+
+void AddVersion(CLI::App& app, CommandLine* line) {
+  CLI::App* command =
+      app.add_subcommand("version", "Print the version and the commit of the build");
+  command->callback([line] {
+    fmt::print("{}\n", VersionLine());
+    line->status = kDone;
+  });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "vedette watches rows: it checks them on a schedule, records what changed and sends signed "
       "webhooks."};
   app.name("vedette");
-  app.set_version_flag("--version", "vedette " VEDETTE_VERSION);
+  app.set_version_flag("--version", VersionLine());
   app.require_subcommand(1);
   CommandLine line;
   AddServe(app, &line);
@@ -373,6 +400,7 @@ int Main(int argc, char** argv) {
   AddVerify(app, &line);
   AddAssertion(app, &line);
   AddConfigCommand(app, &line);
+  AddVersion(app, &line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -96,8 +96,13 @@ void OidcKeys::ReadDocument(const net::HttpResponse& response) {
     auto read = domain::ReadJwks(keys.body, config_.jwks.keys_max);
     if (auto* fault = std::get_if<domain::JwtFault>(&read)) {
       End(std::move(*fault));
+      return;
+    }
+    auto usable = domain::UsableKeys(std::get<std::vector<domain::JwkReport>>(read));
+    if (usable.empty()) {
+      End(domain::NoUsableKey());
     } else {
-      End(domain::UsableKeys(std::get<std::vector<domain::JwkReport>>(read)));
+      End(std::move(usable));
     }
   });
 }

@@ -18,7 +18,8 @@ namespace vedette::app {
 
 // The keys of the identity provider of [oidc]: found by discovery, fetched at the start, before
 // they are no longer fresh, and for a request whose key is not known; never sooner than
-// jwks_retry_ms after the last try. Where fetches fail the old keys stay.
+// jwks_retry_ms after the last try. Where fetches fail the old keys stay; a set without a key that
+// can be used is a fetch that failed.
 //
 //   no keys ──fetch──▶ keys ──fetch succeeds──▶ the new keys, and no others
 //      ▲                 │

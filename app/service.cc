@@ -26,12 +26,14 @@
 #include "app/service/scheduler_role.h"
 #include "app/service/worker_role.h"
 #include "base/event_loop.h"
+#include "base/version.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "store/async.h"
 #include "store/database_clock.h"
 #include "store/fleet/fleet.h"
 #include "store/migrate.h"
+#include "store/pooler.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -41,6 +43,12 @@ namespace {
 // How often the database is looked at, and how often the member of the fleet says that it lives.
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
+
+// What a look at the database has found.
+struct DatabaseLook {
+  std::string pooler;  // why it is refused; empty: it is not
+  store::SchemaState schema = store::SchemaState::kOlder;
+};
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -84,6 +92,8 @@ struct Service::Impl final : public admin::ServiceState {
   void BuildRoles();
   void BuildPorts(const Core& core);
   void CheckHealth();
+  void ActOn(const DatabaseLook& look);
+  void GiveUp(const std::string& reason);
   bool StartRoles();
   void DrainRoles();
   void SetNotReady(std::string reason);
@@ -216,7 +226,7 @@ store::Member Service::Impl::Self(bool leaving) const {
   store::Member member;
   member.id = id;
   member.roles = RoleNames(duties.roles());
-  member.version = VEDETTE_VERSION;
+  member.version = base::VersionAndCommit();
   member.host = HostName();
   member.pid = getpid();
   member.draining = leaving;
@@ -240,40 +250,55 @@ void Service::Impl::CheckHealth() {
     self.mail_check = worker_role->mail_seen();
     self.providers = worker_role->AilingProviders();
   }
-  store::RunAsync<store::SchemaState>(
+  store::RunAsync<DatabaseLook>(
       *pools->fleet, loop,
-      [this, beat, self = std::move(self)](store::Session& session) {
+      [this, beat, first = !HasStarted(), self = std::move(self)](store::Session& session) {
+        DatabaseLook look;
+        if (first) look.pooler = store::TransactionPoolerFound(session);
+        if (!look.pooler.empty()) return look;
         store::MeasureDatabaseClock(session, &clock);
-        const auto state = store::CheckSchema(session);
-        if (beat && state == store::SchemaState::kCurrent) store::Heartbeat(session, self);
-        return state;
+        look.schema = store::CheckSchema(session);
+        if (beat && look.schema == store::SchemaState::kCurrent) store::Heartbeat(session, self);
+        return look;
       },
-      [this](std::variant<store::SchemaState, store::Failure> result) {
+      [this](std::variant<DatabaseLook, store::Failure> result) {
         checking_health = false;
         if (const auto* problem = std::get_if<store::Failure>(&result)) {
           SetNotReady(problem->message);
-          return;
-        }
-        switch (std::get<store::SchemaState>(result)) {
-          case store::SchemaState::kCurrent:
-            if (!HasStarted()) {
-              // Its first heartbeat tells the fleet which lanes it serves.
-              if (StartRoles()) CheckHealth();
-              return;
-            }
-            SetNotReady("");
-            return;
-          case store::SchemaState::kOlder:
-            SetNotReady("the database's schema is missing or older: run `vedette migrate`");
-            return;
-          case store::SchemaState::kNewer:
-            if (HasStarted()) return;  // an upgrade is under way; what runs goes on
-            SetNotReady("the database's schema is newer than this binary: run a newer vedette");
-            std::lock_guard lock(mutex);
-            failure = not_ready;
-            return;
+        } else {
+          ActOn(std::get<DatabaseLook>(result));
         }
       });
+}
+
+void Service::Impl::ActOn(const DatabaseLook& look) {
+  if (!look.pooler.empty()) {
+    GiveUp(look.pooler);
+    return;
+  }
+  switch (look.schema) {
+    case store::SchemaState::kCurrent:
+      if (!HasStarted()) {
+        // Its first heartbeat tells the fleet which lanes it serves.
+        if (StartRoles()) CheckHealth();
+        return;
+      }
+      SetNotReady("");
+      return;
+    case store::SchemaState::kOlder:
+      SetNotReady("the database's schema is missing or older: run `vedette migrate`");
+      return;
+    case store::SchemaState::kNewer:
+      if (HasStarted()) return;  // an upgrade is under way; what runs goes on
+      GiveUp("the database's schema is newer than this binary: run a newer vedette");
+      return;
+  }
+}
+
+void Service::Impl::GiveUp(const std::string& reason) {
+  SetNotReady(reason);
+  std::lock_guard lock(mutex);
+  failure = reason;
 }
 
 // Not where the process was told to stop meanwhile.
@@ -320,7 +345,8 @@ void Service::Start() {
   if (s.api_role) s.api_role->Serve();
   if (s.admin_role) s.admin_role->Serve();
   if (s.health_listener) s.health_listener->Serve();
-  s.log.Info("started", {{"version", VEDETTE_VERSION},
+  s.log.Info("started", {{"version", base::Version()},
+                         {"commit", base::Commit()},
                          {"roles", fmt::format("{}", fmt::join(s.Self(false).roles, ","))},
                          {"api", api_address()},
                          {"admin", admin_address()},

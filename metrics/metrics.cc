@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/version.h"
 #include "metrics/metrics_impl.h"
 #include "metrics/process_series.h"
 
@@ -14,8 +15,8 @@
 namespace vedette::metrics {
 
 Metrics::Impl::Impl(std::string_view version) {
-  Gauges("vedette_build_info", "Always 1; the version is in the label.")
-      .Add({{"version", std::string(version)}})
+  Gauges("vedette_build_info", "Always 1; version and commit are in the labels.")
+      .Add({{"version", std::string(version)}, {"commit", std::string(base::Commit())}})
       .Set(1);
 
   // Alerts ask for these; a counter that is not there yet is no 0.
@@ -216,6 +217,7 @@ std::string Metrics::Summary() const {
     json["lag"]["counts"].push_back(bucket.cumulative_count - below);
     below = bucket.cumulative_count;
   }
+  json["secrets_unreadable"] = count(impl_->signing_secrets_unreadable.Value());
   json["waits"] = {{"used", count(impl_->waits.Value())}, {"max", count(impl_->waits_max.Value())}};
   return base::DumpJson(json);
 }

@@ -21,8 +21,14 @@ KeyReport Store(store::Session& session, const KeyOrder& order, store::FetchFenc
   if (outcome.kind == Outcome::Kind::kCame) {
     auto read = domain::ReadJwks(outcome.text, keys_max);
     if (auto* reports = std::get_if<std::vector<domain::JwkReport>>(&read)) {
-      store::StoreKeys(session, order.client_id, fence, domain::UsableKeys(*reports));
-      return {KeyReport::Kind::kStored, std::move(*reports), {}};
+      const std::vector<domain::SetKey> usable = domain::UsableKeys(*reports);
+      if (!usable.empty()) {
+        store::StoreKeys(session, order.client_id, fence, usable);
+        return {KeyReport::Kind::kStored, std::move(*reports), {}};
+      }
+      error = domain::NoUsableKey().reason;
+      store::StoreNoKeys(session, order.client_id, fence, error);
+      return {KeyReport::Kind::kFailed, std::move(*reports), std::move(error)};
     }
     error = std::get<domain::JwtFault>(read).reason;
   }
@@ -68,7 +74,7 @@ Reply KeyReportReply(const KeyReport& report, base::Timestamp now) {
   for (const domain::JwkReport& one : report.keys) keys.push_back(ReportedKeyJson(one));
   const bool valid = !domain::UsableKeys(report.keys).empty();
   std::string error = report.error;
-  if (!valid && error.empty()) error = "no key of the set can be used";
+  if (!valid && error.empty()) error = domain::NoUsableKey().reason;
   return JsonReply(200, {{"valid", valid},
                          {"keys", std::move(keys)},
                          {"error", error.empty() ? Json(nullptr) : Json(error)},

@@ -26,12 +26,12 @@ struct KeyOrder {
 
 struct KeyReport {
   enum class Kind {
-    kStored,
-    kFailed,
-    kBusy,  // not made: too many fetches are under way in this process
+    kStored,  // at least one of them can be used
+    kFailed,  // also where none can be used; the keys that were stored before stay
+    kBusy,    // not made: too many fetches are under way in this process
   };
   Kind kind = Kind::kFailed;
-  std::vector<domain::JwkReport> keys;  // kStored: usable or not
+  std::vector<domain::JwkReport> keys;  // of a set that could be read: usable or not
   std::string error;                    // otherwise: a sentence for the client's owner
 };
 

@@ -73,11 +73,14 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
   patient.statement_timeout_ms = std::chrono::milliseconds(0);
   patient.lock_timeout_ms = std::chrono::milliseconds(0);
   std::unique_ptr<pqxx::connection> connection;
+  std::string pooler;
   try {
     connection = OpenConnection(patient, {.name = "migrate"});
+    pooler = TransactionPoolerFound(*connection, patient);
   } catch (const std::exception& e) {
     throw std::runtime_error(std::string("cannot connect to the database: ") + e.what());
   }
+  if (!pooler.empty()) throw std::runtime_error(pooler);
   return ApplyMissing(*connection, log);
 }
 

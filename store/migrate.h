@@ -10,8 +10,8 @@
 namespace vedette::store {
 
 // Applies the migrations that the database lacks, each in its transaction, one process at a time
-// (advisory lock). Returns how many. Throws std::runtime_error with a sentence: unreachable, newer
-// schema, a migration that failed.
+// (advisory lock). Returns how many. Throws std::runtime_error with a sentence: unreachable, a
+// transaction pooler, newer schema, a migration that failed.
 int Migrate(const config::DatabaseConfig& config, const base::Clock& clock, base::Logger log);
 
 enum class SchemaState {

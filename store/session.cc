@@ -23,6 +23,14 @@ std::string WithParameter(std::string url, const std::string& key, const std::st
   return url + key + "=" + value;
 }
 
+// What a server or role may set otherwise and statements rely on. Compiling (jit) pays for
+// statements that run for seconds, of which there are none here; and a plan that has to read a
+// whole table although that is set off is priced at 1e10, so that the cheapest would be compiled at
+// each execution.
+constexpr const char* kAsStatementsExpect =
+    "set jit = off; set default_transaction_isolation = 'read committed';"
+    "set standard_conforming_strings = on; set extra_float_digits = 1";
+
 constexpr const char* kKeyedPlans =
     "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;"
     "set enable_mergejoin = off";
@@ -57,10 +65,10 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
                   "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
                   "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
                   "set tcp_user_timeout = {}; set client_min_messages = warning;"
-                  "{}",
+                  "{}; {}",
                   options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
                   config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count(),
-                  options.keyed_plans ? kKeyedPlans : ""));
+                  kAsStatementsExpect, options.keyed_plans ? kKeyedPlans : ""));
   tx.commit();
   return connection;
 }
@@ -79,11 +87,20 @@ bool IsConnectionLoss(const std::exception& e) {
          state == "0A000" || state.starts_with("08");
 }
 
+// Libraries' words are for those who call them: what operators read says what it means for them.
 std::string LossText(const std::exception& e) {
-  const std::string_view text = e.what();
+  constexpr const char* kBroke = "the connection to the database broke";
+  if (dynamic_cast<const pqxx::in_doubt_error*>(&e) != nullptr) {
+    return fmt::format("{} during a COMMIT", kBroke);
+  }
+  const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
+  if (sql != nullptr && (sql->sqlstate() == "25006" || sql->sqlstate() == "0A000")) {
+    return "the database has become a standby, which takes no changes";
+  }
+  const std::string text = FirstLine(e.what());
   // What libpqxx 6 says where it finds the connection gone while it prepares an error's text.
-  if (text.find("client encoding") == std::string_view::npos) return std::string(text);
-  return "the connection was closed";
+  if (text.find("client encoding") != std::string::npos) return kBroke;
+  return fmt::format("{}: {}", kBroke, text);
 }
 
 pqxx::connection& Session::Impl::Connect() {
@@ -100,7 +117,7 @@ pqxx::connection& Session::Impl::Connect() {
     const auto wait =
         base::Backoff{config.reconnect_first_ms, config.reconnect_max_ms}.Wait(++failures);
     retry_at = clock.SinceBoot() + wait;
-    const std::string why = FirstLine(LossText(e));
+    const std::string why = FirstLine(e.what());
     last_error = "cannot connect to the database: " + why;
     log.Trouble(kDatabaseTrouble, "cannot connect to the database",
                 {{"pool", options.name}, {"error", why}, {"retry_ms", wait.count()}});

@@ -17,10 +17,14 @@ namespace vedette::store {
 std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& config,
                                                  const SessionOptions& options);
 
+// As store/pooler.h has it, of a connection. Throws what pqxx throws.
+std::string TransactionPoolerFound(pqxx::connection& connection,
+                                   const config::DatabaseConfig& config);
+
 // Whether the exception, in flight or from commit, means that the connection is of no more use.
 bool IsConnectionLoss(const std::exception& e);
 
-// What such an exception says, in words that name the cause.
+// What such an exception means, as a sentence for operators (/readyz, logs).
 std::string LossText(const std::exception& e);
 
 struct Session::Impl {

@@ -306,7 +306,7 @@ void RunInTransaction(Session& session, Durability durability,
           --attempt;
           continue;
         }
-        throw Unavailable("the connection to the database broke: " + LossText(e));
+        throw Unavailable(LossText(e));
       }
       const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
       if (sql != nullptr && IsShortage(*sql)) {

@@ -6,6 +6,12 @@ const LONG_CHARS = 200;     // from here on a text is shown by its lines
 const LINES_MAX = 400;      // of what differs in each of two texts; beyond, the whole is one difference
 const LINES_AROUND = 1;     // that are the same and shown beside those that differ
 
+// A number, or a text that is one, as pages have them; else null.
+export function numeric(v) {
+  if (typeof v === 'string' && /^\s*[+-]?\d{1,15}(\.\d+)?\s*$/.test(v)) return Number(v);
+  return typeof v === 'number' ? v : null;
+}
+
 // How two texts differ: [same before, what differs of one, what differs of the other, same after]. By words, so that
 // "118 employees" and "125 employees" differ in a number.
 export function difference(a, b) {

@@ -40,17 +40,23 @@ function place(key) {
 
 // `done`: what a sealing that has just ended did, if one has.
 async function show(main, done) {
-  const {items} = await ask('GET', '/signing-secrets/keys');
+  const [{items}, {members}] = await Promise.all([ask('GET', '/signing-secrets/keys'), ask('GET', '/overview')]);
+  const lacking = members.filter(m => m.counters.secrets_unreadable > 0);
   replace(main, h('h2', null, 'Encryption keys'),
     h('p', {class: 'buttons'}, resealButton(main)),
     done && h('p', {role: 'status'}, `${number(done.resealed)} sealed again`
       + (done.unreadable > 0 ? `; ${number(done.unreadable)} cannot be opened with any key that this process has.` : '.')),
+    lacking.length > 0 && table('Processes that lack a key', [
+      ['Process', m => `${m.host} ${m.pid}${m.answering ? ' (this one)' : ''}`], ['Roles', m => m.roles.join(', ')],
+      ['Live signing secrets that it cannot open', m => number(m.counters.secrets_unreadable), 'n'],
+    ], lacking),
     table('Keys that something is sealed with', [
       ['Key', k => copyable(k.id)], ['Is', place],
       ['Live signing secrets', k => number(k.live_secrets), 'n'],
       ['Organisations', k => number(k.organisations), 'n'],
       ['Monitors with request headers', k => number(k.monitors), 'n'],
     ], items, 'Nothing is sealed yet.'),
+    h('p', {class: 'note'}, 'Which keys are there is said of the process that answers; the others may have more, or fewer.'),
     h('p', {class: 'note'}, 'Signing secrets themselves are on the page of their organisation, masked.'));
 }
 

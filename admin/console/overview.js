@@ -28,8 +28,8 @@ function tiles(o) {
       o.waits.used > 0.8 * o.waits.max ? 'bad' : ''),
     tile('Monitors failing', number(o.monitors.failing), 'every check of the last tick failed',
       o.monitors.failing > 0 ? 'bad' : '', '#/monitors?failing=true'),
-    tile('Monitors late', number(o.monitors.late), `of ${number(o.monitors.live)} live`,
-      o.monitors.late > 0 ? 'bad' : ''),
+    tile('Monitors late', number(o.monitors.late), noWorker(o) ? 'and none is checked' : `of ${number(o.monitors.live)} live`,
+      o.monitors.late > 0 || noWorker(o) ? 'bad' : ''),
     tile('Deliveries pending', number(o.deliveries.pending), `oldest ${duration(waiting)}`,
       waiting > 3600000 ? 'bad' : '', '#/deliveries?state=pending'),
     tile('Deliveries dead', number(o.deliveries.dead), 'to be looked at and replayed',
@@ -54,6 +54,8 @@ function fleet(o) {
     ['Waiting', m => m.jobs.waits?.max ? `${number(m.jobs.waits.used)} of ${number(m.jobs.waits.max)}` : '', 'n'],
     ['Mail', m => mail(m.mail_check)],
     ['Version', m => m.version],
+    ['Secrets', m => m.counters.secrets_unreadable > 0
+      ? badge(`${number(m.counters.secrets_unreadable)} cannot be opened`, 'bad') : ''],
     ['Up since', m => when(m.started_at)],
     ['Heartbeat', m => m.heartbeat_age_ms > 15000
       ? badge(`${duration(m.heartbeat_age_ms)} ago`, 'bad') : `${duration(m.heartbeat_age_ms)} ago`],
@@ -98,10 +100,14 @@ const WITHOUT = {worker: 'nothing is checked', scheduler: 'no tick begins', deli
 const lacks = (o, role) => !o.members.some(m => m.heartbeat_age_ms <= FRESH_MS && m.roles.includes(role));
 const noWorker = o => lacks(o, 'worker');
 
+// What the fleet cannot do at all: it stands above every figure.
+function missing(o) {
+  return Object.entries(WITHOUT).map(([role, so]) => lacks(o, role)
+    && h('p', {class: 'bad', role: 'alert'}, `No process that answers has the role ${role}: ${so}.`));
+}
+
 function show(o) {
   return [
-    Object.entries(WITHOUT).map(([role, so]) => lacks(o, role)
-      && h('p', {class: 'bad', role: 'alert'}, `No process that answers has the role ${role}: ${so}.`)),
     fleet(o),
     o.monitors.failing_longest.length > 0 && table('Monitors that fail, the longest first', [
       ['Monitor', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
@@ -173,7 +179,7 @@ export async function overview(main, _, __, seen) {
     const o = await ask('GET', '/overview').finally(() => { asking = false; });
     if (ended) return;
     replace(problem);
-    replace(figures, tiles(o));
+    replace(figures, ...missing(o), tiles(o));
     replace(body, ...show(o));
     const point = pointOf(o);
     points.push(point);

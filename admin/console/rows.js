@@ -1,7 +1,7 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
 import {ask, query} from './api.js';
-import {diff} from './diff.js';
+import {diff, numeric} from './diff.js';
 import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
 import {showList} from './list.js';
 import {named} from './names.js';
@@ -35,8 +35,8 @@ export function present(row) {
 function stepChart(field, events) {
   const width = 600;
   const height = 90;
-  const points = events.filter(e => e.field === field && typeof e.current_value === 'number')
-    .map(e => [Date.parse(e.created_at), e.current_value]).sort((a, b) => a[0] - b[0]);
+  const points = events.filter(e => e.field === field && numeric(e.current_value) !== null)
+    .map(e => [Date.parse(e.created_at), numeric(e.current_value)]).sort((a, b) => a[0] - b[0]);
   if (points.length < 2) return null;
   const first = points[0][0];
   const span = Math.max(1, Date.now() - first);

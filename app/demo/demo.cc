@@ -134,6 +134,7 @@ class Demo {
   void StartPostgres();
   void StartService(const config::Environment& environment);
   int Tell();
+  void TellWhatToDo(const StepFailed& error);
   base::Json Announce() const;
   void ShowAddresses(const base::Json& announced);
   // Those of what goes on after the story.
@@ -284,16 +285,31 @@ int Demo::Tell() {
                    .price_mc = config_.prices_mc.at("low"),
                    .site_moved = site_moved_,
                    .only = options_.only});
-  story.SetUp();
-  Save();
-  story.Tell();
-  narrator_.Blank();
-  narrator_.Success("Every step was observed.");
+  int status = 0;
+  try {
+    story.SetUp();
+    Save();
+    story.Tell();
+    narrator_.Blank();
+    narrator_.Success("Every step was observed.");
+  } catch (const StepFailed& error) {
+    status = 1;
+    Save();
+    TellWhatToDo(error);
+  }
   const base::Json announced = Announce();
   const Announcement announcement(dir_ / kDemoJson, announced);
   ShowAddresses(announced);
   if (!options_.once) story.StayUp([this] { return ServiceFailed(); });
-  return 0;
+  return status;
+}
+
+void Demo::TellWhatToDo(const StepFailed& error) {
+  narrator_.Blank();
+  narrator_.Failed(error.what());
+  if (!options_.once) narrator_.Note("the service stays up, for you to look at what it says:");
+  narrator_.Note(
+      fmt::format("start the demo again, or begin from nothing: rm -r {}", options_.dir.native()));
 }
 
 base::Json Demo::Announce() const {
@@ -323,8 +339,10 @@ void Demo::ShowAddresses(const base::Json& announced) {
 
 void Demo::ShowServers(const base::Json& announced) {
   narrator_.Fact("API", announced["api"].get<std::string>());
-  narrator_.Fact("try", fmt::format("curl -H 'x-api-key: {}' {}/monitors/{}/rows", state_.api_key,
-                                    announced["api"].get<std::string>(), state_.monitor_id));
+  if (!state_.monitor_id.empty()) {
+    narrator_.Fact("try", fmt::format("curl -H 'x-api-key: {}' {}/monitors/{}/rows", state_.api_key,
+                                      announced["api"].get<std::string>(), state_.monitor_id));
+  }
   narrator_.Fact("console", fmt::format("{}/  (token {})", announced["admin"].get<std::string>(),
                                         state_.admin_token));
   narrator_.Fact("site", fmt::format("http://{}/", site_server_->address()));

@@ -24,8 +24,9 @@ struct DemoOptions {
 std::vector<std::string> DemoChapters();
 
 // `vedette demo`: a private PostgreSQL under DIR, every role in this process, a site to watch and a
-// receiver, and the story. Prints to standard output. Returns the exit status: 0 when every step
-// was observed (and, without `once`, after a stop was asked for), 1 otherwise. Throws
+// receiver, and the story. A step that fails is told with what to do; the service stays up then,
+// too (without `once`). Prints to standard output. Returns the exit status: 0 when every step was
+// observed (and, without `once`, after a stop was asked for), 1 otherwise. Throws
 // config::ConfigError. Main thread, after StopSignals was made.
 int RunDemo(const DemoOptions& options, const config::Environment& environment,
             const StopSignals& signals);

@@ -60,7 +60,8 @@ class DemoStory {
  public:
   explicit DemoStory(DemoStoryParts parts);
 
-  // Makes the organisation, credits, secret, key and monitor, or finds those of the last run.
+  // Makes the organisation, credits, secret, key and monitor, or finds those of the last run. What
+  // a visitor has changed since then stays theirs, and the story makes its own beside it.
   void SetUp();
   // The chapters after the set-up: all of them, or the one that `only` names and those that it goes
   // on from.
@@ -68,7 +69,7 @@ class DemoStory {
   // What `only` may name. The first is the set-up, which every story begins with.
   static std::vector<std::string> ChapterNames();
   // Changes the site now and then and tells what comes of it, until a stop is asked for or
-  // `failed` returns true.
+  // `failed` returns true; also where the story broke off.
   void StayUp(const std::function<bool()>& failed);
 
  private:
@@ -95,13 +96,18 @@ class DemoStory {
   void WaitUntil(const std::string& what, const Observe& observe);
   [[noreturn]] void Fail(const std::string& what) const;
 
+  bool FindOrganisation();
   void MakeOrganisation();
+  void RotateSecret(int overlap_hours);
+  void RenewSecret();
+  void LookAtMoney();
+  bool FindMonitor();
   void MakeMonitor();
-  bool FindFormer();
 
   void TellRowsChecked();
   void TellFieldChanged();
   void TellWebhook();
+  bool IsAlone();
   void TellBalance();
   void TellPause();
   void TellResume();
@@ -133,7 +139,8 @@ class DemoStory {
   std::map<std::string, std::string> row_ids_;    // by company
   std::map<std::string, std::string> companies_;  // by row id
   Money before_{};
-  base::Json change_event_;  // of TellFieldChanged
+  bool money_is_quiet_ = true;  // nothing was reserved when the story began
+  base::Json change_event_;     // of TellFieldChanged
   std::string change_row_;
 };
 

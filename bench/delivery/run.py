@@ -22,7 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 import needs  # noqa: E402
-from machine import ROOT, Postgres, environment, free_port, migrate, tree_cpu_s, wait_until  # noqa: E402
+from machine import (ROOT, Postgres, add_server_option, chosen_server, environment, free_port, migrate,  # noqa: E402
+                     tree_cpu_s, wait_until)
 
 IN_FLIGHT = 512  # of the bare sender: as [delivery] in_flight_max
 RECEIVERS_PER_ORGANISATION = 100
@@ -80,7 +81,7 @@ class Nginx:
 class Bench:
     def __init__(self, options, directory):
         self.build, self.dir, self.count = options.build.resolve(), directory, options.count
-        self.postgres, self.nginx = Postgres(), Nginx(directory)
+        self.postgres, self.nginx = Postgres(options.server), Nginx(directory)
         self.postgres.create("bench")
         self.connection = self.postgres.connect("bench")
         self.environment = environment(self.postgres.url("bench"),
@@ -270,11 +271,14 @@ def main():
     parser.add_argument("--receivers", default="1,100,10000")
     parser.add_argument("--rounds", default=3, type=int)
     parser.add_argument("--json", type=Path, help="write the figures there")
+    add_server_option(parser)
     options = parser.parse_args()
+    options.server = chosen_server(options)
     directory = Path(tempfile.mkdtemp(prefix="vedette-bench-"))
     bench = Bench(options, directory)
     result = {"at": time.strftime("%Y-%m-%d"), "machine": f"{os.cpu_count()} cores, {platform.platform()}",
-              "load_before": os.getloadavg()[0], "settings": bench.postgres.settings, "count": options.count}
+              "load_before": os.getloadavg()[0], "server": options.server,
+              "settings": bench.postgres.settings, "count": options.count}
     try:
         result["throughput"] = throughput(bench, options)
         result["latency"] = latencies(bench, options)

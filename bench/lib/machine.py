@@ -21,19 +21,40 @@ from testbed import ROOT, clean_environment, free_port  # noqa: E402
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 ADMIN_TOKEN = "bench"
 
-# Durable, and sized for a small server; the same for vedette and its peers.
-POSTGRES_SETTINGS = {
-    "fsync": "on",
-    "synchronous_commit": "on",
-    "full_page_writes": "on",
-    "shared_buffers": "2GB",
-    "max_wal_size": "8GB",
-    "checkpoint_timeout": "15min",
-    "wal_compression": "off",
-    "max_connections": "200",
-    "autovacuum_naptime": "10s",
-    "jit": "off",
+# Durable, and the same for vedette and its peers; connections cost nothing here before they are used.
+DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "max_connections": "200"}
+# The servers that figures are of: what a newcomer has who installed Debian's package, and one sized for its machine.
+SERVERS = {
+    "debian": {},
+    "tuned": {
+        "shared_buffers": "2GB",
+        "max_wal_size": "8GB",
+        "checkpoint_timeout": "15min",
+        "autovacuum_naptime": "10s",
+        "jit": "off",
+    },
 }
+
+
+def add_server_option(parser):
+    parser.add_argument("--server", choices=[*SERVERS, "both"], default="debian",
+                        help="PostgreSQL as Debian ships it (the default), one tuned for its machine, or one after the other")
+
+
+def chosen_server(options):
+    """The server of this run, said on standard error. Both are a run of this program each, which end here; of
+    `--json FILE` each writes FILE with its name in it."""
+    if options.server != "both":
+        print(f"PostgreSQL: {options.server} {SERVERS[options.server] or '(every default)'}", file=sys.stderr, flush=True)
+        return options.server
+    statuses = []
+    for server in SERVERS:
+        command = [sys.executable, *sys.argv, "--server", server]
+        if options.json:
+            path = Path(options.json)
+            command += ["--json", path.with_name(f"{path.stem}.{server}{path.suffix}")]
+        statuses.append(subprocess.run(command).returncode)
+    sys.exit(max(statuses))
 
 
 def wait_until(what, observe, limit_s=600):
@@ -77,8 +98,8 @@ def rss_max_bytes(pid):
 class Postgres(testbed.Postgres):
     """A durable cluster that runs from the start on; on a disk, not in /tmp, which may be memory."""
 
-    def __init__(self, directory=None, settings=None):
-        super().__init__(settings={**POSTGRES_SETTINGS, **(settings or {})}, under=directory or "/var/tmp")
+    def __init__(self, server="debian", directory=None, settings=None):
+        super().__init__(settings={**DURABLE, **SERVERS[server], **(settings or {})}, under=directory or "/var/tmp")
         self.start()
 
 

@@ -62,6 +62,10 @@ std::vector<SetKey> UsableKeys(const std::vector<JwkReport>& reports) {
   return keys;
 }
 
+JwtFault NoUsableKey() {
+  return {"no key of the set can be used"};
+}
+
 bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid) {
   return std::any_of(keys.begin(), keys.end(), [&](const SetKey& key) { return key.kid == kid; });
 }

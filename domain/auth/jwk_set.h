@@ -36,6 +36,8 @@ struct JwkReport {
 std::variant<std::vector<JwkReport>, JwtFault> ReadJwks(std::string_view text, int keys_max);
 // The keys that can be used. Another key is passed over, never an error for these.
 std::vector<SetKey> UsableKeys(const std::vector<JwkReport>& reports);
+// What is said of a set that has none. It never takes the place of keys that can be used.
+JwtFault NoUsableKey();
 
 // Whether a key of the set has this id.
 bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid);

@@ -64,6 +64,13 @@ void StoreKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
   });
 }
 
+void StoreNoKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
+                 const std::string& error) {
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec("client_keys_none", client_id, fence, WriteKeySet({}), error);
+  });
+}
+
 void StoreKeyFailure(Session& session, const base::Uuid& client_id, FetchFence fence,
                      const std::string& error) {
   InTransaction(session,

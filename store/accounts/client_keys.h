@@ -41,6 +41,10 @@ std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Cloc
 // The fetch has ended. Nothing happens where another has begun since.
 void StoreKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
                const std::vector<domain::SetKey>& keys);
+// A set came of which no key can be used: the keys that there are stay, and serve as where a fetch
+// failed.
+void StoreNoKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
+                 const std::string& error);
 void StoreKeyFailure(Session& session, const base::Uuid& client_id, FetchFence fence,
                      const std::string& error);
 // It was not made: the next caller may begin one at once.

@@ -9,7 +9,7 @@ void Heartbeat(Session& session, const Member& member) {
     tx.Exec("member_heartbeat", member.id, member.roles, member.version, member.host, member.pid,
             member.draining, member.counters, member.check_ms, member.lanes, member.mail_check,
             member.providers);
-    tx.Exec("member_forget");
+    tx.Exec("member_forget", std::chrono::seconds(kMemberShown).count());
   });
 }
 

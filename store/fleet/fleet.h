@@ -30,7 +30,10 @@ struct Member {
   std::optional<std::string> providers{};
 };
 
-// Inserts or renews the member's heartbeat; forgets members not heard of for a day.
+// How long after its last heartbeat a member that has not said goodbye is shown, as dead.
+inline constexpr std::chrono::minutes kMemberShown{15};
+
+// Inserts or renews the member's heartbeat; forgets members that are not shown any more.
 void Heartbeat(Session& session, const Member& member);
 void Leave(Session& session, const base::Uuid& member_id);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/fleet/fleet.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -9,7 +10,7 @@ namespace {
 
 std::vector<MemberView> MembersOf(Transaction& tx) {
   std::vector<MemberView> members;
-  const std::int64_t shown_s = std::chrono::seconds(Overview::kMemberShown).count();
+  const std::int64_t shown_s = std::chrono::seconds(kMemberShown).count();
   for (const auto& row : tx.Exec("overview_members", shown_s, Overview::kMembersMax)) {
     MemberView& member = members.emplace_back();
     Columns(row).Into(&member.id, &member.roles, &member.version, &member.host, &member.pid,

@@ -85,7 +85,6 @@ struct Overview {
   std::int64_t monitors_failing = 0;
   std::vector<FailingMonitorView> monitors_failing_longest;  // longest first, kTop
 
-  static constexpr std::chrono::minutes kMemberShown{15};
   static constexpr std::chrono::seconds kLate{10};
   static constexpr int kCountMax = 1'000'000;
   static constexpr int kMembersMax = 1000;

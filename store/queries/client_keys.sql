@@ -11,6 +11,13 @@ update oauth_client
 set jwks = $3::json, jwks_fetched_at = clock_timestamp(), jwks_ended_at = clock_timestamp(), jwks_error = null
 where id = $1 and jwks_tried_at = $2
 
+-- name: client_keys_none
+-- $2 fence; $3 a set without keys; $4 why none of those that came can be used. The keys that are there stay.
+update oauth_client
+set jwks = coalesce(jwks, $3::json), jwks_fetched_at = coalesce(jwks_fetched_at, clock_timestamp()),
+  jwks_ended_at = clock_timestamp(), jwks_error = $4
+where id = $1 and jwks_tried_at = $2
+
 -- name: client_keys_fail
 -- $2 fence; $3 what went wrong. The keys that are there stay.
 update oauth_client

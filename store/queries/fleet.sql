@@ -10,7 +10,8 @@ set heartbeat_at = now(), draining = excluded.draining,
     lanes = excluded.lanes, mail_check = excluded.mail_check, providers = excluded.providers
 
 -- name: member_forget
-delete from member where heartbeat_at < now() - interval '1 day'
+-- $1 seconds since the last heartbeat
+delete from member where heartbeat_at < now() - $1::bigint * interval '1 second'
 
 -- name: member_leave
 delete from member where id = $1

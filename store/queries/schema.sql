@@ -6,3 +6,7 @@ select coalesce(max(version), 0) from schema_migration
 
 -- name: database_clock
 select clock_timestamp()
+
+-- name: database_backend
+-- The process that serves the session.
+select pg_backend_pid()

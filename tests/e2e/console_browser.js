@@ -10,6 +10,17 @@ const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-qui
 
 // What each kind of page shows, and what is done there.
 class Operator extends Console {
+  // Of a fleet without a worker: what it cannot do stands above every figure, and none of them looks calm.
+  async seeWhatIsMissing() {
+    await this.main('has the role worker: nothing is checked');
+    await this.page.locator('.tile.bad', {hasText: 'Monitors late'}).getByText('and none is checked').waitFor();
+    assert(await this.page.locator('main').evaluate(main => {
+      const said = [...main.querySelectorAll('[role=alert]')].find(p => p.textContent.includes('nothing is checked'));
+      return said.compareDocumentPosition(main.querySelector('.tile')) & Node.DOCUMENT_POSITION_FOLLOWING;
+    }), 'it stands below the figures');
+    await this.look('overview-without-a-worker');
+  }
+
   async seeTheFleet() {
     await this.page.getByRole('img', {name: /Checks a second, by outcome, now: .*unchanged 0?\.?[0-9]*[1-9]/}).waitFor();
     await this.page.getByRole('img', {name: /Schedule lag, now: p50 [0-9.]+ s/}).waitFor();
@@ -446,7 +457,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
+    for (step of given.steps ?? ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
                   'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
                   'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();

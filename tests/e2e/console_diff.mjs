@@ -1,7 +1,7 @@
 // How the console shows what changed in a text, without a browser. Run by test_console.py.
 import assert from 'node:assert/strict';
 
-const {difference, lineDiff} = await import(process.argv[2]);
+const {difference, lineDiff, numeric} = await import(process.argv[2]);
 
 const text = lines => lines.map(([kind, line]) => ({same: ' ', del: '-', ins: '+'}[kind] + line)).join('');
 const diff = (a, b) => text(lineDiff([...a], [...b]));
@@ -25,3 +25,7 @@ assert.equal(lineDiff(many(1), many(2)), null, 'too much is one difference');
 assert.equal(lineDiff([...many(1), 'a'], [...many(1), 'b']).length, 403, 'not where most is the same');
 
 assert.deepEqual(difference('118 employees', '125 employees'), ['', '118', '125', ' employees']);
+
+// What is drawn as a line: numbers, and texts that are nothing else, as pages have them.
+assert.deepEqual([118, '118', ' -1.50 ', '+3'].map(numeric), [118, 118, -1.5, 3]);
+assert.deepEqual(['', ' ', '118 employees', '1e9', '0x10', '1.', true, null, [1]].map(numeric), Array(9).fill(null));

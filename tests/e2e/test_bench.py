@@ -46,6 +46,36 @@ def test_a_benchmark_names_the_package_that_it_needs():
     assert "apt-get install wrk" in done.stderr
 
 
+def test_a_benchmark_runs_on_debians_server_on_a_tuned_one_or_on_both_and_says_which(tmp_path):
+    (tmp_path / "bench").write_text("import sys\nsys.path.insert(0, %r)" % str(ROOT / "bench" / "lib") + """
+import argparse, json
+import machine
+parser = argparse.ArgumentParser()
+parser.add_argument("--json")
+machine.add_server_option(parser)
+options = parser.parse_args()
+server = machine.chosen_server(options)
+open(options.json, "w").write(json.dumps({"server": server, "settings": {**machine.DURABLE, **machine.SERVERS[server]}}))
+""")
+
+    def run(*arguments):
+        done = subprocess.run([sys.executable, tmp_path / "bench", "--json", tmp_path / "out.json", *arguments],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    assert "PostgreSQL: debian" in run()
+    kept = json.loads((tmp_path / "out.json").read_text())
+    assert kept["server"] == "debian"
+    assert set(kept["settings"]) == {"fsync", "synchronous_commit", "full_page_writes", "max_connections"}
+    assert kept["settings"]["fsync"] == "on"
+    assert "PostgreSQL: tuned" in run("--server", "tuned")
+    said = run("--server", "both")
+    assert said.index("PostgreSQL: debian") < said.index("PostgreSQL: tuned")
+    for server in ("debian", "tuned"):
+        assert json.loads((tmp_path / f"out.{server}.json").read_text())["server"] == server
+
+
 def test_what_a_benchmark_names_is_installed_by_bench_tools():
     listed = (ROOT / "scripts" / "packages").read_text().split("[bench]")[1].split()
     text = "".join(path.read_text() for path in [*BENCHMARKS, *(ROOT / "bench" / "lib").glob("*.py")])

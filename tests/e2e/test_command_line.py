@@ -2,13 +2,14 @@
 
 import json
 import re
+import shutil
 import subprocess
 import time
 
 import pytest
 from test_documents import NAMING, name
 
-from conftest import clean_environment, free_port
+from conftest import ROOT, clean_environment, free_port
 
 SECRET = "sk_whsec_" + "a" * 64
 
@@ -19,10 +20,12 @@ def run(binary, *arguments, stdin=b"", environment=None):
 
 
 def test_version_and_help(binary):
-    assert run(binary, "--version").stdout.startswith(b"vedette 0.")
+    version = run(binary, "--version").stdout
+    assert re.fullmatch(rb"vedette \d+\.\d+\.\d+ \(([0-9a-f]{12}|unknown)\)\n", version)
+    assert run(binary, "version").stdout == version
     help_text = run(binary, "--help")
     assert help_text.returncode == 0
-    for command in (b"serve", b"migrate", b"demo", b"ctl", b"probe", b"lookup", b"verify"):
+    for command in (b"serve", b"migrate", b"version", b"demo", b"ctl", b"probe", b"lookup", b"verify"):
         assert command in help_text.stdout
 
 
@@ -210,3 +213,36 @@ def test_lookup_says_what_is_wrong_with_a_lead(binary, arguments, why):
     done = run(binary, "lookup", *arguments)
     assert done.returncode == 2 and not done.stdout
     assert why in done.stderr.decode(), done.stderr
+
+
+def test_the_commit_is_that_of_the_checkout_when_it_was_configured(tmp_path):
+    def done(*command):
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout.strip()
+
+    def commit():
+        done("git", "-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-q", "--allow-empty", "-m", "one")
+        return done("git", "rev-parse", "HEAD")[:12]
+
+    def built(*more):
+        done("cmake", "-S", ".", "-B", "build", "-G", "Ninja", *more)
+        done("ninja", "-C", "build")  # configures again where it has to
+        return re.search(r'return "(\w+)";', (tmp_path / "build" / "generated" / "version.cc").read_text())[1]
+
+    (tmp_path / "base").mkdir()
+    shutil.copy(ROOT / "base" / "version.cc.in", tmp_path / "base")
+    (tmp_path / "CMakeLists.txt").write_text(f"""
+        cmake_minimum_required(VERSION 3.25)
+        project(some LANGUAGES NONE)
+        include({ROOT}/cmake/Commit.cmake)
+        add_custom_target(some)
+        vedette_commit(some)""")
+    assert built() == "unknown"
+    assert built("-DVEDETTE_COMMIT=" + "ab" * 20) == "ab" * 6
+    done("git", "init", "-q")
+    first = commit()
+    assert built("-DVEDETTE_COMMIT=") == first
+    second = commit()
+    done("ninja", "-C", "build")
+    assert second in (tmp_path / "build" / "generated" / "version.cc").read_text()

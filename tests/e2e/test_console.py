@@ -146,6 +146,18 @@ def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
         receiver.close()
 
 
+def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modules, tmp_path):
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    service = Vedette(binary, database.url, tmp_path).start(roles="api,admin")
+    given = {"steps": ["logIn", "seeWhatIsMissing"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots)}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=420)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert service.stop() == 0
+
+
 def test_the_console_sends_its_policy_with_every_file(vedette):
     for path in ("/", "/console/app.js", "/console/uplot.js", "/console/uplot.css"):
         answer = call("GET", vedette.admin + path)

@@ -7,6 +7,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -164,6 +165,85 @@ def test_stays_up_until_ctrl_c_and_the_next_start_continues(binary, directory):
     for kept in ("org_id", "api_key", "monitor_id", "signing_secret", "admin_token"):
         assert second[kept] == first[kept]
     assert "continuing with the organisation and monitor of the last run" in out
+
+
+class Visitor:
+    """Who looks around in a running demo, with the addresses and keys of its demo.json."""
+
+    def __init__(self, announced):
+        self.announced = announced
+        self.org = f"/admin/v1/orgs/{announced['org_id']}"
+        self.monitor = f"/monitors/{announced['monitor_id']}"
+
+    def post(self, path, body):
+        answer = call("POST", self.announced["api"] + path, body, {"x-api-key": self.announced["api_key"]})
+        assert answer.status == 200, answer
+        return answer.json
+
+    def operate(self, method, path, body=None):
+        answer = call(method, self.announced["admin"] + path, body,
+                      {"Authorization": "Bearer " + self.announced["admin_token"]})
+        assert answer.status in (200, 201), answer
+        return answer.json
+
+    def money(self):
+        return self.operate("GET", self.org)
+
+    def add_a_monitor(self, url):
+        return self.post("/monitors", {"name": "the visitor's", "key_columns": ["company"], "frequency": "1s",
+                                       "rows": [{"company": f"c{i}", "url": url} for i in range(20)],
+                                       "struct": {"title": "css:h1"}})
+
+
+@pytest.fixture
+def silent_url():
+    """Of a site that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+
+
+def spend_everything(visitor, silent_url):
+    """All credits are gone or reserved for checks that hang, and the story's monitor is paused by the operator."""
+    visitor.operate("POST", visitor.org + "/credits", {"amount": 100 - visitor.money()["balance"], "reason": "spent"})
+    visitor.operate("POST", "/admin/v1" + visitor.monitor + "/pause", {"reason": "the visitor's own"})
+    visitor.add_a_monitor(silent_url)
+    wait_until("credits to be reserved", lambda: visitor.money()["reserved"] >= 20)
+
+
+def change_the_monitor(visitor, _):
+    """It is cancelled, another is made, and the secret that the receiver knows is rotated away."""
+    visitor.post(visitor.monitor + "/cancel", {})
+    visitor.add_a_monitor("http://127.0.0.1:9/")
+    visitor.operate("POST", visitor.org + "/signing-secrets/rotate", {"overlap_hours": 0})
+
+
+def lock_the_organisation(visitor, _):
+    visitor.operate("PATCH", visitor.org, {"locked": True, "reason": "the visitor's own"})
+
+
+@pytest.mark.parametrize("disturb, chapters", [(spend_everything, []), (change_the_monitor, ["--only", "webhook"]),
+                                               (lock_the_organisation, ["--only", "checks"])])
+def test_it_starts_again_after_whatever_a_visitor_did(binary, directory, silent_url, disturb, chapters):
+    first = run(binary, directory, *chapters)
+    assert first.returncode == 0, first.stdout + first.stderr
+    process, announced = start(binary, directory, "--only", "monitor")
+    disturb(Visitor(announced), silent_url)
+    stop(process)
+    again = run(binary, directory, *chapters)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "Every step was observed." in again.stdout
+
+
+def test_a_chapter_that_fails_leaves_the_service_up_and_says_what_to_do(binary, directory):
+    process, announced = start(binary, directory, "--receiver", "refuse", "--only", "webhook")
+    visitor = Visitor(announced)
+    assert call("GET", announced["api"] + visitor.monitor, headers={"x-api-key": announced["api_key"]}).status == 200
+    assert visitor.money()["id"] == announced["org_id"]
+    out = stop(process)
+    assert process.returncode == 1
+    assert "Step 4/11 (The receiver is told) failed" in out and f"rm -r {directory}" in out
+    assert f"{directory}/demo.json" in out and "curl -H 'x-api-key: " in out
+    assert not processes_of(directory)
 
 
 def test_killed_it_leaves_no_server_and_starts_again(binary, directory):

@@ -4,13 +4,17 @@ answer that gives a secret out once (a new key, a rotated signing secret) is the
 
 import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from attack import Site, closing, exchange, fresh_database, monitor, response, slow_site
-from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, Receiver, Vedette, call, wait_until
+from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, Receiver, Vedette, call, clean_environment, free_port, wait_until
 
 PROBE_KEY, PROBE_SECRET = "research-bearer-" + "q" * 20, "sk_whsec_" + "d" * 64
 OTHER_TOKEN, OLD_KEY, PASSWORD = "ops-token-" + "w" * 24, "ab" * 32, "pg-password-" + "z" * 12
@@ -149,3 +153,33 @@ def test_no_secret_is_in_the_arguments_or_in_a_notification(world):
     for name, text in secrets.items():
         assert text not in arguments and text not in sent, name
     assert re.fullmatch(r"t=\d+(,v1=[0-9a-f]{64}){1,5}", request["headers"]["Service-Signature"])
+
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def binary_of_everybody(binary):
+    """One that a user without rights may start; the owner of a process's files tells whether its memory may be seen."""
+    directory = Path(tempfile.mkdtemp(prefix="vedette-e2e-secrets-", dir="/tmp"))
+    directory.chmod(0o755)
+    shutil.copy(binary, directory / "vedette")
+    yield directory / "vedette"
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.mark.parametrize("more, seen", [([], False), (["--debuggable"], True)])
+def test_neither_a_core_dump_nor_another_process_sees_the_memory_unless_asked(binary_of_everybody, more, seen):
+    user = NOBODY if os.geteuid() == 0 else os.geteuid()
+    environment = clean_environment({
+        "VEDETTE_DATABASE_URL": "postgresql://127.0.0.1:1/none", "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
+        "VEDETTE_SECURITY_ENCRYPTION_KEY": ENCRYPTION_KEY, "VEDETTE_API_LISTEN": f"127.0.0.1:{free_port()}",
+        "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{free_port()}"})
+    with subprocess.Popen([binary_of_everybody, "serve", *more], env=environment, cwd="/", stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE, text=True, user=user, extra_groups=[] if user == NOBODY else None) as process:
+        try:
+            assert any(" started " in line for line in process.stdout), "it ended"
+            assert os.stat(f"/proc/{process.pid}/mem").st_uid == (user if seen else 0)
+        finally:
+            process.terminate()
+            process.communicate()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "domain/job.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
 #include "store/jobs/record.h"
@@ -291,6 +292,34 @@ TEST_F(AdminJobs, TheOverviewShowsLanesWhoServesThemAndWhoWaits) {
   ASSERT_EQ(overview["waits"]["organisations"].size(), 1U);
   EXPECT_EQ(overview["waits"]["organisations"][0]["org_id"], org);
   EXPECT_EQ(overview["waits"]["organisations"][0]["jobs"], 1);
+}
+
+TEST_F(AdminJobs, ADeadProcessIsShownForAWhileButCountsNowhereAndIsForgotten) {
+  const auto member = [this](const std::string& host, const std::string& ago) {
+    Sql(fmt::format(
+        "insert into member (id, roles, version, host, pid, lanes, counters, providers, "
+        "heartbeat_at) values (gen_random_uuid(), '{{worker}}', '1', '{}', 1, '{{lookup}}', "
+        R"('{{"waits": {{"used": 5, "max": 10}}}}', )"
+        R"('[{{"id": "null", "failures": 3, "left_out": true}}]', now() - interval '{}'))",
+        host, ago));
+  };
+  member("alive", "1 second");
+  member("dead", "1 minute");
+  member("long dead", "16 minutes");
+  const Json overview = Ask("GET", "/admin/v1/overview").body;
+  EXPECT_EQ(overview["waits"]["used"], 5);
+  EXPECT_EQ(overview["waits"]["max"], 10);
+  EXPECT_EQ(overview["jobs"]["lanes"][1]["members"], 1);
+  EXPECT_EQ(overview["members"].size(), 2U) << "that it died is to be seen";
+  for (const Json& provider : Ask("GET", "/admin/v1/providers").body["items"]) {
+    for (const Json& failing : provider["failing"]) EXPECT_EQ(failing["host"], "alive");
+  }
+  store::Member self;
+  self.id = base::Uuid::V4();
+  self.counters = "{}";
+  store::Heartbeat(session, self);
+  EXPECT_EQ(Sql("select string_agg(host, ',' order by host) from member where host like '%d'"),
+            "dead");
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ TEST_F(Operations, AMonitorIsPausedResumedAndCancelledWithItsReason) {
   ASSERT_EQ(paused.status, 200) << paused.raw.body;
   EXPECT_EQ(paused.body["id"], id);
   EXPECT_EQ(paused.body["status"], "paused");
-  EXPECT_EQ(paused.body["disabled_reason"], "noisy (by default)");
+  EXPECT_EQ(paused.body["disabled_reason"], "noisy (by the operator)");
   EXPECT_EQ(Ask("POST", path + "/pause", Object({{"reason", "noisy"}})).status, 200);
   EXPECT_EQ(Ask("POST", path + "/trigger").status, 409);
   const Reply shown = Ask("GET", path);

@@ -221,6 +221,23 @@ TEST_F(ApiPublishedKeys, AssertionsThatAreWrongWhateverTheirKeyCauseNoFetch) {
   EXPECT_EQ(key_fetcher.fetches, 0);
 }
 
+TEST_F(ApiPublishedKeys, ASetWithoutAKeyThatCanBeUsedDoesNotTakeThePlaceOfGoodOnes) {
+  Publish({{{"kty", "oct"}, {"k", "AAAA"}, {"kid", "o"}}});
+  EXPECT_EQ(AskToken(key, "a").status, 401) << "no good ones are known yet";
+  Publish({Jwk(key, "a")});
+  Pass("1 hour");
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  Publish({});
+  Pass("1 hour");
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  const Reply reply = Ask("POST", "/oauth/clients/" + client + "/validate-jwks", Json::object());
+  EXPECT_EQ(reply.body["valid"], false);
+  EXPECT_EQ(reply.body["error"], "no key of the set can be used");
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  Pass("25 hours");
+  EXPECT_EQ(AskToken(key, "a").status, 503) << "they have aged, as where fetches fail";
+}
+
 TEST_F(ApiPublishedKeys, ValidationFetchesNowAndSaysWhatIsWrongWithEachKey) {
   Json secret = Jwk(key, "s");
   secret["d"] = "AAAA";

@@ -24,5 +24,19 @@ TEST(ConnectionLossTest, WhatAStatementIsRefusedForIsNoLoss) {
   EXPECT_FALSE(IsLoss("53200")) << "a shortage";
 }
 
+// What a failover shows on /readyz and in logs: libpqxx's words would only frighten.
+TEST(ConnectionLossTest, ALossIsToldInPlainWords) {
+  EXPECT_EQ(LossText(pqxx::in_doubt_error("Connection lost while committing. There is no way to "
+                                          "tell whether the transaction succeeded")),
+            "the connection to the database broke during a COMMIT");
+  EXPECT_EQ(LossText(pqxx::sql_error("ERROR:  cannot execute UPDATE", "update", "25006")),
+            "the database has become a standby, which takes no changes");
+  EXPECT_EQ(LossText(pqxx::broken_connection("server closed the connection unexpectedly\n"
+                                             "\tThis probably means the server terminated")),
+            "the connection to the database broke: server closed the connection unexpectedly");
+  EXPECT_EQ(LossText(pqxx::failure("Failed to set client encoding")),
+            "the connection to the database broke");
+}
+
 }  // namespace
 }  // namespace vedette::store

@@ -1,5 +1,6 @@
 #include "app/oidc_keys.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -180,6 +181,21 @@ TEST_F(OidcKeysTest, WhereFetchesFailTheOldKeysStay) {
   Fetch();
   EXPECT_TRUE(Knows("b"));
   EXPECT_FALSE(Knows("a")) << "what is no longer published is no key any more";
+}
+
+TEST_F(OidcKeysTest, ASetWithoutAKeyThatCanBeUsedDoesNotTakeThePlaceOfGoodOnes) {
+  On([&] { provider.keys = Json::array({Jwk("a")}); });
+  Fetch();
+  for (const Json& bad : {Json::array(), Json::array({7}), Json::array({{{"kty", "oct"}}})}) {
+    On([&] { provider.keys = bad; });
+    clock.Pass(std::chrono::hours(1));
+    Fetch();
+    EXPECT_TRUE(Knows("a")) << bad;
+  }
+  EXPECT_EQ(keys.Now().now - keys.Now().cache.fetched_at, std::chrono::hours(3)) << "they age";
+  EXPECT_THAT(
+      metrics.Expose(),
+      testing::HasSubstr(R"(vedette_jwks_fetches_total{outcome="failed",owner="provider"} 3)"));
 }
 
 TEST_F(OidcKeysTest, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {

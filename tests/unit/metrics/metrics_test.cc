@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/version.h"
 #include "metrics/process_series.h"
 
 namespace vedette::metrics {
@@ -62,6 +63,7 @@ void UseEverything(Metrics* m) {
   m->AddRunRecord("filter", 2, 500, 3);
   m->ObserveRunPart("dedupe", milliseconds(20));
   m->SetRunPartsHeld(9);
+  m->SetSigningSecretsUnreadable(2);
   m->AddDownload("expired");
   m->SetWaits(6);
   m->SetWaitsMax(1024);
@@ -85,6 +87,8 @@ TEST(Metrics, SummariseWhatTheConsoleDraws) {
   EXPECT_EQ(lag["counts"][4], 1) << "20 ms";
   EXPECT_EQ(lag["counts"].back(), 1) << "beyond every bound";
   EXPECT_EQ(summary["waits"], base::Json({{"used", 6}, {"max", 1024}}));
+  EXPECT_EQ(summary["secrets_unreadable"], 2)
+      << "so that any process can name the one that lacks a key";
 }
 
 TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
@@ -144,10 +148,11 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_waits_max 1024\n",
         "vedette_access_tokens{kind=\"oauth_client\"} 9\n",
         "vedette_payment_required_total{kind=\"find_email_bulk\",reason=\"spend_limit_reached\"} "
-        "1\n",
-        "vedette_build_info{version=\"1.2.3\"} 1\n"}) {
+        "1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+  EXPECT_THAT(text, HasSubstr("vedette_build_info{commit=\"" + std::string(base::Commit()) +
+                              "\",version=\"1.2.3\"} 1\n"));
 }
 
 // The value of a series without labels.

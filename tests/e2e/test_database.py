@@ -1,0 +1,92 @@
+"""What stands between vedette and its database: the settings of a server and a role, and poolers of connections."""
+
+import subprocess
+
+import pytest
+
+from conftest import Database, Postgres, Vedette, wait_until
+from pooler import Pooler
+
+# A role that was set up for something else. With the first two, a session that says nothing compiles every statement, as
+# Debian's server compiles those that it thinks dear.
+OF_THE_ROLE = {"jit": "on", "jit_above_cost": "0", "default_transaction_isolation": "serializable",
+               "standard_conforming_strings": "off", "extra_float_digits": "-15", "datestyle": "'German'",
+               "timezone": "'Asia/Kathmandu'", "bytea_output": "'escape'"}
+
+
+@pytest.fixture
+def counting():
+    """A database on a server as Debian ships it that counts what it compiles, of a role with settings of its own."""
+    postgres = Postgres(settings={"shared_preload_libraries": "pg_stat_statements"})
+    postgres.start()
+    postgres.create("counting")
+    database = Database(postgres, "counting")
+    database.rows("create extension pg_stat_statements")
+    database.rows("create role fleet superuser login")
+    for name, value in OF_THE_ROLE.items():
+        database.rows(f"alter role fleet set {name} = {value}")
+    database.url = database.url.replace("vedette@", "fleet@")
+    yield database
+    postgres.close()
+
+
+OF_THE_FLEET = " from pg_stat_statements where userid = 'fleet'::regrole"
+
+
+def test_nothing_is_compiled_in_sessions_whatever_the_role_is_set_to(binary, counting, tmp_path, nginx):
+    with counting.postgres.connect("counting", role="fleet") as session, session.cursor() as cursor:
+        cursor.execute("select count(*) from pg_class")
+    assert counting.value("select sum(jit_functions)" + OF_THE_FLEET) > 0, "a session that says nothing compiles"
+    nginx.write("page.html", "<html><body><h1>1.5</h1></body></html>")
+    service = Vedette(binary, counting.url, tmp_path).migrate().start()
+    tenant = service.organisation()
+    monitors = [tenant.post("/monitors", {
+        "name": f"m{i}", "key_columns": ["company"], "rows": [{"company": "a", "url": nginx.url + "/page.html"}],
+        "struct": {"title": "css:h1"}, "frequency": "1h"})["id"] for i in range(7)]
+    for monitor in monitors:
+        wait_until("its check", lambda: tenant.finished_ticks(monitor))
+        tenant.post(f"/monitors/{monitor}/update", {"is_active": False})
+    counting.rows("select pg_stat_statements_reset()")
+    of_gauges = OF_THE_FLEET + " and query like '%receivers_failing%'"
+    wait_until("the gauges to be read a few times", lambda: counting.value("select coalesce(sum(calls), 0)" + of_gauges) >= 3)
+    compiled = counting.rows("select query, jit_functions" + OF_THE_FLEET + " and jit_functions > 0")
+    assert service.stop() == 0
+    assert not compiled
+
+
+@pytest.fixture
+def pooled(postgres, database):
+    made = []
+
+    def pooler(mode):
+        made.append(Pooler(postgres, database.name, mode))
+        return made[-1]
+
+    yield pooler
+    for one in made:
+        one.close()
+
+
+WHAT_TO_DO = ["transaction pooler", "pool_mode", "[database] url", "PostgreSQL itself"]
+
+
+def test_a_transaction_pooler_is_refused_at_the_start_with_what_to_do(binary, pooled, tmp_path):
+    service = Vedette(binary, pooled("transaction").url, tmp_path)
+    service.start(ready=False)
+    assert service.process.wait(120) == 1
+    assert all(words in service.log() for words in WHAT_TO_DO), service.log()
+
+
+@pytest.mark.empty_database
+def test_migrate_refuses_a_transaction_pooler_and_does_nothing(binary, pooled, database, tmp_path):
+    service = Vedette(binary, pooled("transaction").url, tmp_path)
+    done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert all(words in done.stderr for words in WHAT_TO_DO), done.stderr
+    assert database.value("select to_regclass('schema_migration')") is None
+
+
+def test_a_pooler_that_keeps_sessions_is_as_good_as_none(binary, pooled, tmp_path):
+    service = Vedette(binary, pooled("session").url, tmp_path).migrate().start()
+    assert service.organisation().get("/monitors")["monitors"] == []
+    assert service.stop() == 0
