@@ -36,10 +36,7 @@ JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock) {
     return ReadEach<base::Uuid>(tx.Exec("jobs_overdue", kJobKeeperBatch));
   });
   JobKeeperRun run;
-  EndEach(session, clock, overdue,
-          {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
-           "The job did not end before its deadline."},
-          &run);
+  EndEach(session, clock, overdue, OverdueEnding(), &run);
   return run;
 }
 

@@ -27,7 +27,8 @@ struct JobKeeperRun {
 // Jobs looked at or ended by one call.
 inline constexpr int kJobKeeperBatch = 200;
 
-// Ends jobs whose deadline has come as timed_out. Throws Unavailable where the database is gone.
+// Ends jobs whose deadline has come as timed_out, but for those that somebody has locked: their
+// records end them (store/jobs/record.h). Throws Unavailable where the database is gone.
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock);
 
 // Where the search for stalled jobs goes on: behind this job.

@@ -40,7 +40,8 @@ struct OpenJob {
   RecordedFindings found;  // of an investigation
   std::vector<int> completed;
   JobCharge charge;
-  std::int64_t top_up_mc = 0;  // that came due
+  std::int64_t top_up_mc = 0;        // that came due
+  std::optional<JobEnding> overdue;  // how it ends if nothing else ends it: its deadline has come
   std::optional<JobEnding> ending;
 };
 using OpenJobs = std::map<base::Uuid, OpenJob>;
@@ -53,8 +54,10 @@ OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& record
   for (const auto& row : tx.Exec("job_lock", std::vector(asked.begin(), asked.end()))) {
     OpenJob open;
     Columns in(row);
+    bool is_overdue = false;
     open.job = ReadLockedJob(in);
-    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &result->recorded_at);
+    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &is_overdue, &result->recorded_at);
+    if (is_overdue) open.overdue = OverdueEnding();
     if (!domain::IsEnd(open.job.status)) jobs.emplace(open.job.id, std::move(open));
   }
   return jobs;
@@ -66,7 +69,9 @@ void LockChunksOfFailing(Transaction& tx, const OpenJobs& jobs,
                          const std::vector<JobChunkRecord>& records) {
   std::set<base::Uuid> failing;
   for (const auto& [id, open] : jobs) {
-    if (open.tops_up || open.job.kind == domain::JobKind::kInvestigation) failing.insert(id);
+    if (open.tops_up || open.overdue || open.job.kind == domain::JobKind::kInvestigation) {
+      failing.insert(id);
+    }
   }
   for (const JobChunkRecord& record : records) {
     const bool faulty = std::holds_alternative<JobFault>(record.what);
@@ -368,6 +373,14 @@ void EndCompleted(Transaction& tx, OpenJobs* jobs) {
 void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
   for (auto& [id, open] : *jobs) {
     if (!open.ending) AskTopUp(tx, &open);
+// A job in small parts is locked by its records without a gap, so that the keeper, who waits for
+// nobody, may never find it free: whichever record comes first behind the deadline ends it (G7).
+void EndOverdue(OpenJobs* jobs) {
+  for (auto& [id, open] : *jobs) {
+    if (!open.ending) open.ending = std::move(open.overdue);
+  }
+}
+
   }
   const auto is_due = [](const auto& job) { return job.second.top_up_mc > 0; };
   if (std::none_of(jobs->begin(), jobs->end(), is_due)) return;
@@ -423,6 +436,7 @@ void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobReco
   bool completed = false;
   for (auto& [id, open] : *jobs) {
     completed = completed || !open.completed.empty();
+  EndOverdue(jobs);
     if (open.ending) endings.push_back({&open.job, *open.ending, open.charge});
   }
   const auto raise = EndLockedJobs(tx, clock, endings, &purses);

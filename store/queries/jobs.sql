@@ -276,8 +276,9 @@ returning id
 
 -- name: job_lock
 -- What a record needs of its jobs $1, locked in the order of their ids: whether money is reserved as rows come through a block that
--- drops some, whether a block has no parts of its own, and how many are not completed.
-select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, now()
+-- drops some, whether a block has no parts of its own, how many are not completed, and whether the deadline has come, by the time at
+-- which the lock is had.
+select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, j.deadline_at <= clock_timestamp(), now()
 from job j
 cross join lateral (
   select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached,
