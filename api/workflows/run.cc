@@ -158,7 +158,6 @@ store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned
   block.input = planned.input;
   block.lane = LaneOf(call, planned);
   block.price_mc = planned.price_mc;
-  block.after_drop = planned.after_drop;
   if (!plan.fault) block.columns = planned.output;
   if (!planned.input) block.rows_total = source.rows.rows;
   block.parts_total = planned.parts_total;

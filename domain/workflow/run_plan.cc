@@ -69,7 +69,6 @@ RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_
     planned.type = block.type;
     planned.input = block.input;
     planned.price_mc = rules.price_mc(block);
-    planned.after_drop = before != nullptr && (before->after_drop || before->type->drops_rows);
     planned.parts_total = PartsOf(*block.type, source);
     planned.part_window = WindowOf(*block.type, part_rows, rules.window_rows);
     planned.bound = {block.id, block.specs, before != nullptr ? before->output : source.columns};
@@ -78,7 +77,7 @@ RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_
     } catch (const BindError& error) {
       plan.fault = BindFault{static_cast<int>(i), error.what()};
     }
-    if (!planned.after_drop) plan.estimate_mc += source.rows * planned.price_mc;
+    plan.estimate_mc += source.rows * planned.price_mc;
     plan.blocks.push_back(std::move(planned));
   }
   if (plan.fault) plan.estimate_mc = 0;  // nothing is worked on

@@ -30,7 +30,6 @@ struct PlannedBlock {
   Columns output;
   std::optional<int> input;
   std::int64_t price_mc = 0;  // of a row
-  bool after_drop = false;    // a block before it drops rows
   int parts_total = 0;
   int part_window = 1;
 };
@@ -43,7 +42,8 @@ struct BindFault {
 
 struct RunPlan {
   std::vector<PlannedBlock> blocks;  // as in the definition
-  // Of the rows of the source in the blocks that no row-dropping block precedes.
+  // What it may cost at most: the rows of the source in each block. No block makes rows, so that
+  // behind one that drops some fewer are charged.
   std::int64_t estimate_mc = 0;
   std::optional<BindFault> fault;  // the first one; the columns behind it are not known
 };

@@ -26,7 +26,10 @@ struct NewJobBlock {
   std::optional<int> input;  // an earlier block; empty for a source
   domain::Lane lane = domain::Lane::kLookup;
   std::int64_t price_mc = 0;  // of a row
-  bool after_drop = false;    // a block before it drops rows
+  // What its rows cost is no part of the estimate, and is reserved as they come: the rows of an
+  // investigation are not known before. A process of the version before says so of the blocks of a
+  // run behind one that drops rows.
+  bool after_drop = false;
   std::optional<std::vector<std::string>> columns;
   std::optional<std::int64_t> rows_total;  // of a source
   int parts_total = 1;

@@ -111,14 +111,15 @@ TEST_F(ApiRunRules, G4_ThreePricedBlocksBehindAFilterKeepTheBalanceExact) {
                            Block("enrich_lead", asks), Block("enrich_lead", asks)});
   definition["edges"][3]["from_block_id"] = "2";  // what the filter kept, too
   const std::string run = RunRows(NewWorkflow(definition), Records(60));
-  EXPECT_EQ(Sql("select estimate_mc from job"), "0") << "nothing is certain behind a filter";
+  EXPECT_EQ(Sql("select estimate_mc || ' ' || reserved_mc from job"), "180000 180000")
+      << "what it may cost is reserved, and what the filter drops is given back";
   {
     const Worker worker(*this);
     EXPECT_EQ(Ended(run)["overall_status"], "completed");
   }
   EXPECT_EQ(probe.asked(), 3 * 45);
   EXPECT_EQ(Sql("select charged_mc || ' ' || reserved_mc || ' ' || estimate_mc from job"),
-            "135000 0 135000");
+            "135000 0 180000");
   EXPECT_EQ(Sql("select sum(checks) || ' ' || sum(amount_mc) from credit_entry where job_id is not "
                 "null"),
             "135 -135000");
