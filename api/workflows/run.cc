@@ -212,9 +212,29 @@ rest::Reply Started(const Call& call, const base::Uuid& workflow_id,
             {"cache_config", nullptr},
             {"already_started", started.already_started},
             {"estimated_cost_cents",
-             domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)}});
+             domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)},
+            {"warnings", std::move(warnings)}});
 }
 
+rest::Reply TooMuchRunData(const Call& call, const store::RunDataUse& use) {
+  return rest::ErrorReply(
+      409, domain::kReasonRunDataLimitReached,
+      fmt::format("{}, with this run; nothing was charged. The rows of a run go {} hours after its "
+                  "day; ask the operator for more room, or wait",
+                  RunDataSentence(use), call.parts.config.retention.run_data.count()));
+std::string RunDataSentence(const store::RunDataUse& use) {
+  return fmt::format("the rows of your organisation's runs take {} of {} bytes", use.bytes,
+                     use.bytes_max);
+}
+
+}
+
+  Json warnings = Json::array();
+  if (started.run_data) {
+    warnings.push_back(
+        fmt::format("{}; at the limit runs are refused, and those that go on end as failed",
+                    RunDataSentence(*started.run_data)));
+  }
 rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
                     const store::StartOutcome& outcome) {
   if (const auto* started = std::get_if<store::JobStarted>(&outcome)) {
@@ -240,6 +260,9 @@ rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
 // Wakes workers, and tells of a run that had nothing to do.
 void Announce(const Call& call, const store::StartOutcome& outcome) {
   const auto* started = std::get_if<store::JobStarted>(&outcome);
+  if (const auto* full = std::get_if<store::TooMuchRunData>(&outcome)) {
+    return TooMuchRunData(call, full->use);
+  }
   if (started == nullptr || started->already_started) return;
   if (!started->ended) call.parts.signals.Raise(store::Signal::kJobChunk);
   for (const store::Signal signal : started->raise) call.parts.signals.Raise(signal);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/jobs/end.h"
+#include "store/jobs/end_each.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/monitor_record.h"
 #include "store/jobs/read.h"
@@ -10,9 +11,6 @@
 #include "store/sql.h"
 
 namespace vedette::store {
-namespace {
-
-// Ends them one by one: a job that cannot be ended is in nobody's way.
 void EndEach(Session& session, const base::Clock& clock, const std::vector<base::Uuid>& job_ids,
              const JobEnding& ending, JobKeeperRun* run) {
   for (const base::Uuid& job_id : job_ids) {
@@ -28,8 +26,6 @@ void EndEach(Session& session, const base::Clock& clock, const std::vector<base:
     }
   }
 }
-
-}  // namespace
 
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock) {
   const auto overdue = Read(session, [&](Transaction& tx) {

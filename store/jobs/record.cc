@@ -12,6 +12,7 @@
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
 #include "store/jobs/monitor_record.h"
+#include "store/jobs/run_data.h"
 #include "store/purses.h"
 #include "store/sql.h"
 
@@ -53,8 +54,8 @@ OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& record
   OpenJobs jobs;
   for (const auto& row : tx.Exec("job_lock", std::vector(asked.begin(), asked.end()))) {
     OpenJob open;
-    Columns in(row);
     bool is_overdue = false;
+    Columns in(row);
     open.job = ReadLockedJob(in);
     in.Into(&open.tops_up, &open.attached, &open.blocks_left, &is_overdue, &result->recorded_at);
     if (is_overdue) open.overdue = OverdueEnding();
@@ -177,6 +178,7 @@ struct BlockSum {
   std::int64_t rows_took_us = 0;
   std::optional<std::string> last_error;
   int passed = 0;  // of parts_done, those without a chunk
+  std::int64_t bytes = 0;
 };
 using BlockSums = std::map<std::pair<base::Uuid, int>, BlockSum>;
 
@@ -199,8 +201,10 @@ void AddTo(const base::Uuid& job_id, const JobChunkRecord& record, BlockSums* su
       further.row_errors += passed.row_errors;
     }
   }
-  ForEachMade(record, [&](int block, int, const std::string&, int row_count) {
-    (*sums)[{job_id, block}].rows_out += row_count;
+  ForEachMade(record, [&](int block, int, const std::string& rows_json, int row_count) {
+    BlockSum& made = (*sums)[{job_id, block}];
+    made.rows_out += row_count;
+    made.bytes += RunBytesOf(rows_json);
   });
 }
 
@@ -221,12 +225,12 @@ void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
     }
   }
   Rows<base::Uuid, int, std::optional<std::string>, int, int, int, int, int,
-       std::optional<std::string>, int, std::int64_t, int>
+       std::optional<std::string>, int, std::int64_t, int, std::int64_t>
       rows;
   for (const auto& [key, sum] : sums) {
     rows.Add(key.first, key.second, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out,
              sum.row_errors, sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us,
-             sum.passed);
+             sum.passed, sum.bytes);
   }
   for (const auto& row : tx.Exec("job_block_add", rows, ended, parts)) {
     base::Uuid job_id;
@@ -369,10 +373,6 @@ void EndCompleted(Transaction& tx, OpenJobs* jobs) {
   }
 }
 
-// Reserves what came due, and where that cannot be ends the job.
-void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
-  for (auto& [id, open] : *jobs) {
-    if (!open.ending) AskTopUp(tx, &open);
 // A job in small parts is locked by its records without a gap, so that the keeper, who waits for
 // nobody, may never find it free: whichever record comes first behind the deadline ends it (G7).
 void EndOverdue(OpenJobs* jobs) {
@@ -381,6 +381,10 @@ void EndOverdue(OpenJobs* jobs) {
   }
 }
 
+// Reserves what came due, and where that cannot be ends the job.
+void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
+  for (auto& [id, open] : *jobs) {
+    if (!open.ending) AskTopUp(tx, &open);
   }
   const auto is_due = [](const auto& job) { return job.second.top_up_mc > 0; };
   if (std::none_of(jobs->begin(), jobs->end(), is_due)) return;
@@ -432,11 +436,11 @@ void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobReco
   TopUpAll(tx, jobs, &purses);
   for (auto& [id, open] : *jobs) FailBlocks(tx, &open);
   EndCompleted(tx, jobs);
+  EndOverdue(jobs);
   std::vector<EndingJob> endings;
   bool completed = false;
   for (auto& [id, open] : *jobs) {
     completed = completed || !open.completed.empty();
-  EndOverdue(jobs);
     if (open.ending) endings.push_back({&open.job, *open.ending, open.charge});
   }
   const auto raise = EndLockedJobs(tx, clock, endings, &purses);

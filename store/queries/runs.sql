@@ -158,3 +158,57 @@ order by j.id desc
 -- name: runs_ended
 select :run_columns, j.params from job j
 where j.id = any($1::uuid[]) and j.kind = :kind_workflow and j.finished_at is not null
+
+-- fragment: run_data_used
+-- What the runs of an organisation o left, and what those that go on have written.
+(select coalesce(sum(d.bytes), 0) from run_data d where d.org_id = o.id)
+  + (select coalesce(sum(b.bytes), 0)
+     from job r join job_block b on b.job_id = r.id
+     where r.org_id = o.id and r.kind = :kind_workflow and r.finished_at is null)
+
+-- name: run_data_read
+select greatest((:run_data_used), 0)::bigint from organisation o where o.id = $1
+
+-- name: run_data_over
+-- Up to $2 runs that go on, of organisations whose runs have come to $1 bytes. $3: open jobs that are looked at.
+with open as materialized (
+  select id, org_id
+  from (select id, org_id, kind from job where finished_at is null order by deadline_at limit $3) j
+  where kind = :kind_workflow
+), written as (
+  select open.org_id, sum(b.bytes) as bytes from open join job_block b on b.job_id = open.id group by open.org_id
+)
+select open.id
+from written w
+join open on open.org_id = w.org_id
+where w.bytes + (select coalesce(sum(d.bytes), 0) from run_data d where d.org_id = w.org_id) >= $1::bigint
+order by open.id
+limit $2
+
+-- name: run_data_drop_day
+-- The day of the dropped table $1, and those before it.
+delete from run_data where day <= to_date(right($1, 8), 'YYYYMMDD')
+
+-- name: run_data_unread_next
+select job_id from run_data_unread order by job_id limit 1 for update skip locked
+
+-- name: run_data_unread_drop
+-- Up to $2 parts of the source of the run $1.
+with gone as (
+  delete from job_part
+  where job_id = $1 and block = 0
+    and part = any (array(select part from job_part where job_id = $1 and block = 0 order by part limit $2))
+  returning 1)
+select count(*) from gone
+
+-- name: run_data_unread_done
+-- Nothing of the source of the run $1 is left.
+with gone as (
+  delete from run_data_unread where job_id = $1 returning job_id, bytes
+), emptied as (
+  update job_block b set bytes = 0 from gone g where b.job_id = g.job_id and b.block = 0
+)
+insert into run_data (org_id, day, shard, bytes)
+select j.org_id, (j.created_at at time zone 'UTC')::date, pg_backend_pid() % 16, -g.bytes
+from gone g join job j on j.id = g.job_id
+on conflict (org_id, day, shard) do update set bytes = run_data.bytes + excluded.bytes
