@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "domain/job.h"
+#include "store/jobs/grow.h"
 #include "store/jobs/retire.h"
 #include "store/jobs/run_data.h"
 
@@ -33,6 +34,11 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                 return store::EndRunsOverLimit(session, clock_, bytes_max);
               },
               store::kJobKeeperBatch)),
+      growing_(loop, pool, log, Every("making parts of runs larger failed"),
+               EndHooks([rules = store::GrowRules{config.worker.chunk_duration_target_ms,
+                                                  config.workflows.window_rows}](
+                            store::Session& session) { return store::GrowParts(session, rules); },
+                        store::kJobKeeperBatch)),
       stalled_(loop, pool, log, Every("ending stalled jobs failed"), StalledHooks()),
       monitors_(loop, pool, log, Every("failing monitors of runs that have ended failed"),
                 CountHooks(store::FailMonitorsLeft, store::kJobKeeperBatch)),
@@ -150,6 +156,7 @@ void JobKeeper::ShowGauges(const Seen& seen) {
 void JobKeeper::Start() {
   overdue_.Start();
   over_limit_.Start();
+  growing_.Start();
   stalled_.Start();
   monitors_.Start();
   lanes_.Start();
@@ -159,12 +166,13 @@ void JobKeeper::Start() {
 }
 
 void JobKeeper::Drain(std::function<void()> done) {
-  auto left = std::make_shared<int>(8);
+  auto left = std::make_shared<int>(9);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();
   };
   overdue_.Drain(one_less);
   over_limit_.Drain(one_less);
+  growing_.Drain(one_less);
   stalled_.Drain(one_less);
   monitors_.Drain(one_less);
   lanes_.Drain(one_less);

@@ -20,7 +20,7 @@ namespace vedette::scheduler {
 
 // Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
 // has come, those on which nobody works any more and those whose organisation has no room for their
-// rows, fails monitors that an end has left behind,
+// rows, makes the parts of runs larger that are quick, fails monitors that an end has left behind,
 // moves chunks out of a lane that nobody serves, deletes old jobs and rows that nobody reads, and
 // reads the gauges. Each of these tasks runs by itself: one that fails stops none of the others.
 // Several processes share the work, without a leader. Loop thread only; everything handed in must
@@ -66,6 +66,7 @@ class JobKeeper {
   store::StalledCursor stalled_at_;  // where the search for stalled jobs goes on
   Ends overdue_;
   Ends over_limit_;
+  Ends growing_;
   work::Step<Stalled> stalled_;
   Counts monitors_;
   Counts lanes_;

@@ -95,6 +95,21 @@ TEST_F(JobKeeperTest, TheRowsOfACancelledRunsSourceAreDroppedAndItsOtherRowsStay
       << "what was dropped is given back";
 }
 
+TEST_F(JobKeeperTest, PartsOfARunGrowWhereItsRowsTurnOutToBeQuick) {
+  auto run = Run(400, 1, 4096);
+  run.blocks[1].pace = std::chrono::seconds(5);
+  const auto job = Start(run);
+  auto record = PartEnd(Claim(1).chunks.at(0), 2);
+  record.rows_timed = 200;
+  record.rows_took = std::chrono::milliseconds(200 * 80);
+  RecordOne(job, record);
+  // 10 s over (200 x 80 ms + 8 x 5 s) / 208, in parts of two.
+  Eventually("select part_rows from job", "36");
+  EXPECT_EQ(Sql("select parts_total || ' ' || opened || ' ' || parts_done from job_block where "
+                "block = 1"),
+            "24 24 1");
+}
+
 TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
   Start(Lookup());
   Sql("update job set created_at = now() - interval '1 hour'");

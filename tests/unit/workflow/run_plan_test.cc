@@ -64,6 +64,12 @@ TEST(RunPlan, AFileIsReadInPiecesAndDedupeWorksInOrder) {
   EXPECT_EQ(plan.blocks[2].part_window, 512);
 }
 
+TEST(RunPlan, ALargeFileIsNotCutIntoMorePartsThanAreWorthStoring) {
+  EXPECT_EQ(PartRowsOfMany(65'536), 1);
+  EXPECT_EQ(PartRowsOfMany(1'000'000), 16);
+  EXPECT_EQ(PartRowsOfMany(100'000'000), kPartRowsMax);
+}
+
 TEST(RunPlan, TheFirstBlockThatCannotBeBoundIsNamed) {
   Definition d;
   d.blocks = {Block("webhook", {{"dataframe_type", "LEAD"}}, {}), Block("enrich_lead", kEnrich, 0),
