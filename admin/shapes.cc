@@ -132,6 +132,7 @@ base::Json OrganisationJson(const store::Organisation& org) {
       {"balance", domain::CreditsToJson(org.balance_mc)},
       {"reserved", domain::CreditsToJson(org.reserved_mc)},
       {"charged", domain::CreditsToJson(org.charged_mc)},
+      {"run_data_bytes", org.run_data_bytes},
       {"teams", std::move(teams)},
       {"created_at", TimeJson(org.created_at)},
   };

@@ -89,8 +89,9 @@ struct Api::Impl {
       : port{"api", "other", {}, clock, metrics, log},
         job_starts(clock,
                    [&config] {
-                     return store::StartLimits{config.jobs.open_per_org_max,
-                                               config.workflows.runs_active_per_org_max};
+                     return store::StartLimits{
+                         config.jobs.open_per_org_max, config.workflows.runs_active_per_org_max,
+                         static_cast<std::int64_t>(config.workflows.run_data_bytes_per_org_max)};
                    }),
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,

@@ -316,6 +316,8 @@ void AddWorkflows(std::vector<Key>* table) {
       .Add("run_timeout", &C::run_timeout, Hours())
       .Add("runs_active_per_org_max", &C::runs_active_per_org_max, Int(1, 1'000'000))
       .Add("workflows_per_org_max", &C::workflows_per_org_max, Int(1, 100'000))
+      .Add("run_data_bytes_per_org_max", &C::run_data_bytes_per_org_max,
+           Bytes(kMiB, 1024 * 1024 * kGiB))
       .Add("window_rows", &C::window_rows, Int(256, 1'000'000))
       .Add("inline_results_bytes_max", &C::inline_results_bytes_max, Bytes(0, 16 * kMiB))
       .Add("csv_formula_guard", &C::csv_formula_guard, Flag());

@@ -11,6 +11,7 @@ namespace vedette::config {
 
 using std::chrono::milliseconds;
 
+// Lookups: the providers that are asked, in order, and how long.
 struct LookupsConfig {
   std::vector<std::string> find_email;           // ids of providers, for mode PROFESSIONAL
   std::vector<std::string> find_email_personal;  // and for mode PERSONAL

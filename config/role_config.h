@@ -100,16 +100,16 @@ struct JobsConfig {
   bool operator==(const JobsConfig&) const = default;
 };
 
-// Lookups: the providers that are asked, in order, and how long.
 // [workflows].
 struct WorkflowsConfig {
-  std::chrono::hours run_timeout;        // a run's deadline
-  int runs_active_per_org_max;           // that have not ended
-  int workflows_per_org_max;             // that are not deleted
-  int window_rows;                       // of one block that are open at once
-  std::size_t inline_results_bytes_max;  // of the rows that go along with a callback
-  bool csv_formula_guard;                // whether cells that spreadsheets compute are defused
-  std::int64_t verify_email_mc;          // [prices.workflow] verify_email: of a row
+  std::chrono::hours run_timeout;          // a run's deadline
+  int runs_active_per_org_max;             // that have not ended
+  int workflows_per_org_max;               // that are not deleted
+  std::size_t run_data_bytes_per_org_max;  // of the rows of its runs that are kept
+  int window_rows;                         // of one block that are open at once
+  std::size_t inline_results_bytes_max;    // of the rows that go along with a callback
+  bool csv_formula_guard;                  // whether cells that spreadsheets compute are defused
+  std::int64_t verify_email_mc;            // [prices.workflow] verify_email: of a row
 
   bool operator==(const WorkflowsConfig&) const = default;
 };

@@ -74,6 +74,7 @@ inline constexpr std::string_view kReasonSourceUnavailable = "source_unavailable
 inline constexpr std::string_view kReasonStalled = "stalled";
 inline constexpr std::string_view kReasonInsufficientCredits = "insufficient_credits";
 inline constexpr std::string_view kReasonSpendLimitReached = "spend_limit_reached";
+inline constexpr std::string_view kReasonRunDataLimitReached = "run_data_limit_reached";
 inline constexpr std::string_view kReasonCancelledByClient = "cancelled_by_client";
 inline constexpr std::string_view kReasonClientGone = "client_gone";
 inline constexpr std::string_view kReasonCancelledByOperator = "cancelled_by_operator";

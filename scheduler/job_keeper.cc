@@ -8,7 +8,9 @@
 
 #include "config/config.h"
 #include "domain/job.h"
+#include "store/jobs/grow.h"
 #include "store/jobs/retire.h"
+#include "store/jobs/run_data.h"
 
 namespace vedette::scheduler {
 
@@ -20,16 +22,24 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
       metrics_(metrics),
       config_(config),
       log_(log),
-      overdue_(loop, pool, log, Every("ending overdue jobs failed"),
-               {.begin = [this]() -> Ends::Job {
-                  return [this](store::Session& session) {
-                    return store::EndOverdueJobs(session, clock_);
-                  };
-                },
-                .finish = [this](const store::JobKeeperRun& run) -> Ends::Then {
-                  OnEnded(run);
-                  return run.ended >= store::kJobKeeperBatch ? work::kAtOnce : work::kAtPoll;
-                }}),
+      overdue_(
+          loop, pool, log, Every("ending overdue jobs failed"),
+          EndHooks(
+              [this](store::Session& session) { return store::EndOverdueJobs(session, clock_); },
+              store::kJobKeeperBatch)),
+      over_limit_(
+          loop, pool, log, Every("ending runs without room for their rows failed"),
+          EndHooks(
+              [this, bytes_max = static_cast<std::int64_t>(
+                         config.workflows.run_data_bytes_per_org_max)](store::Session& session) {
+                return store::EndRunsOverLimit(session, clock_, bytes_max);
+              },
+              store::kJobKeeperBatch)),
+      growing_(loop, pool, log, Every("making parts of runs larger failed"),
+               EndHooks([rules = store::GrowRules{config.worker.chunk_duration_target_ms,
+                                                  config.workflows.window_rows}](
+                            store::Session& session) { return store::GrowParts(session, rules); },
+                        store::kJobKeeperBatch)),
       stalled_(loop, pool, log, Every("ending stalled jobs failed"), StalledHooks()),
       monitors_(loop, pool, log, Every("failing monitors of runs that have ended failed"),
                 CountHooks(store::FailMonitorsLeft, store::kJobKeeperBatch)),
@@ -46,6 +56,8 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                                              {retention.jobs, retention.runs, retention.run_data});
                   },
                   store::kJobsRetiredMax)),
+      unread_(loop, pool, log, Every("deleting rows that nobody reads failed"),
+              CountHooks(store::DropUnreadRows, store::kUnreadPartsMax)),
       gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),
               {.begin = []() -> Gauges::Job {
                  return [](store::Session& session) {
@@ -74,6 +86,18 @@ void JobKeeper::OnEnded(const store::JobKeeperRun& run) {
       log_.Debug("a job could not be ended", {{"error", failure.message}});
     }
   }
+}
+
+// A task that ended as many jobs as one call does has more to end.
+JobKeeper::Ends::Hooks JobKeeper::EndHooks(std::function<store::JobKeeperRun(store::Session&)> task,
+                                           int batch) {
+  Ends::Hooks hooks;
+  hooks.begin = [task = std::move(task)]() -> Ends::Job { return task; };
+  hooks.finish = [this, batch](const store::JobKeeperRun& run) -> Ends::Then {
+    OnEnded(run);
+    return run.ended >= batch ? work::kAtOnce : work::kAtPoll;
+  };
+  return hooks;
 }
 
 work::Step<JobKeeper::Stalled>::Hooks JobKeeper::StalledHooks() {
@@ -132,23 +156,29 @@ void JobKeeper::ShowGauges(const Seen& seen) {
 
 void JobKeeper::Start() {
   overdue_.Start();
+  over_limit_.Start();
+  growing_.Start();
   stalled_.Start();
   monitors_.Start();
   lanes_.Start();
   retire_.Start();
+  unread_.Start();
   gauges_.Start();
 }
 
 void JobKeeper::Drain(std::function<void()> done) {
-  auto left = std::make_shared<int>(6);
+  auto left = std::make_shared<int>(9);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();
   };
   overdue_.Drain(one_less);
+  over_limit_.Drain(one_less);
+  growing_.Drain(one_less);
   stalled_.Drain(one_less);
   monitors_.Drain(one_less);
   lanes_.Drain(one_less);
   retire_.Drain(one_less);
+  unread_.Drain(one_less);
   gauges_.Drain(one_less);
 }
 

@@ -19,10 +19,12 @@
 namespace vedette::scheduler {
 
 // Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
-// has come and those on which nobody works any more, fails monitors that an end has left behind,
-// moves chunks out of a lane that nobody serves, deletes old jobs, and reads the gauges. Each of
-// these tasks runs by itself: one that fails stops none of the others. Several processes share the
-// work, without a leader. Loop thread only; everything handed in must outlive this object.
+// has come, those on which nobody works any more and those whose organisation has no room for their
+// rows, makes the parts of runs larger that are quick, fails monitors that an end has left behind,
+// moves chunks out of a lane that nobody serves, deletes old jobs and rows that nobody reads, and
+// reads the gauges. Each of these tasks runs by itself: one that fails stops none of the others.
+// Several processes share the work, without a leader. Loop thread only; everything handed in must
+// outlive this object.
 class JobKeeper {
  public:
   JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -51,6 +53,7 @@ class JobKeeper {
 
   work::StepOptions Every(const char* failed) const;
   void OnEnded(const store::JobKeeperRun& run);
+  Ends::Hooks EndHooks(std::function<store::JobKeeperRun(store::Session&)> task, int batch);
   work::Step<Stalled>::Hooks StalledHooks();
   Counts::Hooks CountHooks(std::function<int(store::Session&)> task, int batch);
   void ShowGauges(const Seen& seen);
@@ -62,10 +65,13 @@ class JobKeeper {
   const base::Logger log_;
   store::StalledCursor stalled_at_;  // where the search for stalled jobs goes on
   Ends overdue_;
+  Ends over_limit_;
+  Ends growing_;
   work::Step<Stalled> stalled_;
   Counts monitors_;
   Counts lanes_;
   Counts retire_;
+  Counts unread_;
   Gauges gauges_;
 };
 

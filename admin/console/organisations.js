@@ -169,6 +169,7 @@ export async function organisation(main, [id]) {
       ['Id', copyable(o.id)], ['Name at the identity provider', o.external_id ?? '–'],
       ['Features', o.features.join(', ') || '–'],
       ['Balance', number(o.balance)], ['Reserved', number(o.reserved)], ['Charged', number(o.charged)],
+      ['Rows of its runs', `${number(o.run_data_bytes)} bytes`],
       ['Made', exactly(o.created_at)],
       ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
         h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'), ', ',

@@ -43,9 +43,7 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
   wait.until = until;
   wait.reply = [&parts, scope = call.scope(), job_id](store::Session& session, WaitEnd end) {
     if (end == WaitEnd::kDeadline) {
-      EndJob(parts, session, scope, job_id,
-             {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
-              "The job did not end before its deadline."});
+      EndJob(parts, session, scope, job_id, store::OverdueEnding());
     }
     return ResultReply(parts, session, scope, job_id);
   };

@@ -40,7 +40,9 @@ std::set<int> OfferedBlocks(const store::RunView& run, const domain::RunGraph& g
     for (const int leaf : domain::LeavesOf(graph)) offered.insert(domain::RowsOf(graph, leaf));
     return offered;
   }
-  for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
+  // The rows of a cancelled run's source go soon after it.
+  const bool cancelled = domain::RunStatus(run.status) == domain::JobStatus::kCancelled;
+  for (int block = cancelled ? 1 : 0; block < static_cast<int>(blocks.size()); ++block) {
     if (domain::RowsOf(graph, block) != block) continue;
     const auto status = blocks[static_cast<std::size_t>(block)].status;
     const bool take = which == Which::kAllBlocks ? has_rows(block)

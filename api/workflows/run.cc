@@ -56,29 +56,30 @@ domain::PlanRules PlanRulesOf(const config::Config& config) {
   return rules;
 }
 
-// Rows of a part of a run that starts now. What the organisation's last runs took is asked for only
+// The rules of a run that starts now. What the organisation's last runs took is asked for only
 // where a block has a pace.
-int PartRowsNow(const Call& call, const Definition& definition) {
+domain::PlanRules RulesNow(const Call& call, const Definition& definition) {
   const config::Config& config = call.parts.config;
   domain::PlanRules rules = PlanRulesOf(config);
   const bool paced =
       std::any_of(definition.blocks.begin(), definition.blocks.end(),
                   [&config](const auto& block) { return GuessedPace(config, block) != kNoPace; });
-  if (!paced) return domain::PartRowsOf(definition, rules);
-  const store::BlockPaces paces = store::ReadBlockPaces(call.session, call.caller.org_id);
-  rules.pace = [&](const domain::DefinedBlock& block) {
+  if (!paced) return rules;
+  rules.pace = [&config, paces = store::ReadBlockPaces(call.session, call.caller.org_id)](
+                   const domain::DefinedBlock& block) {
     const auto guess = GuessedPace(config, block);
     if (guess == kNoPace) return guess;
     const auto measured =
         paces.find({domain::JobTypeOf(*block.type), block.specs.value("tier", std::string())});
     return measured == paces.end() ? guess : domain::PaceOf(measured->second, guess);
   };
-  return domain::PartRowsOf(definition, rules);
+  return rules;
 }
 
 // The rows of a run, and what it reads them from.
 struct Source {
   domain::RunSource rows;
+  int part_rows = 1;
   std::vector<domain::RowsPart> parts;  // of a payload
   std::optional<base::Uuid> upload_id;
 };
@@ -97,10 +98,18 @@ rest::Judged<Source> FileSource(const Call& call, const Definition& definition, 
                             "specs_override.resource_handle_id");
   }
   const auto id = base::Uuid::Parse(handle.get_ref<const std::string&>());
-  const auto upload =
-      id ? store::FindRunUpload(call.session, call.caller.org_id, *id, part_rows) : std::nullopt;
+  const auto find = [&] {
+    return id ? store::FindRunUpload(call.session, call.caller.org_id, *id, part_rows)
+              : std::nullopt;
+  };
+  auto upload = find();
+  if (upload && upload->parts > domain::kFilePartsMax) {
+    part_rows = domain::PartRowsOfMany(upload->row_count);
+    upload = find();
+  }
   if (!upload) return InvalidHandle();
   Source source;
+  source.part_rows = part_rows;
   source.upload_id = id;
   source.rows = {upload->columns, upload->row_count, upload->parts, upload->units};
   return source;
@@ -133,6 +142,7 @@ rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int
                                         missing->record, fmt::join(missing->columns, ", ")));
   }
   Source source;
+  source.part_rows = part_rows;
   source.parts = reader.Finish();
   source.rows = {reader.columns(), static_cast<std::int64_t>(reader.records()),
                  static_cast<int>(source.parts.size()), std::nullopt};
@@ -159,19 +169,18 @@ store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned
   block.input = planned.input;
   block.lane = LaneOf(call, planned);
   block.price_mc = planned.price_mc;
-  block.after_drop = planned.after_drop;
   if (!plan.fault) block.columns = planned.output;
   if (!planned.input) block.rows_total = source.rows.rows;
   block.parts_total = planned.parts_total;
   block.part_window = planned.part_window;
+  block.pace = planned.pace;
   return block;
 }
 
 store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow,
-                    const Definition& definition, int part_rows, Source source) {
+                    const Definition& definition, const domain::PlanRules& rules, Source source) {
   const config::Config& config = call.parts.config;
-  const domain::RunPlan plan =
-      domain::PlanRun(definition, source.rows, part_rows, PlanRulesOf(config));
+  const domain::RunPlan plan = domain::PlanRun(definition, source.rows, source.part_rows, rules);
   store::NewJob job;
   job.id = base::Uuid::V7(call.parts.clock);
   job.org_id = call.caller.org_id;
@@ -180,7 +189,7 @@ store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow,
   job.name = workflow.name;
   job.workflow_id = workflow.id;
   job.upload_id = source.upload_id;
-  job.part_rows = part_rows;
+  job.part_rows = source.part_rows;
   job.params_json = domain::RunParamsJson(domain::DefinitionJson(definition), definition.frame);
   job.caller = call.caller.principal;
   job.remote_address = call.request().remote_address;
@@ -205,8 +214,19 @@ store::NewJob JobOf(const Call& call, const store::WorkflowToRun& workflow,
   return job;
 }
 
+std::string RunDataSentence(const store::RunDataUse& use) {
+  return fmt::format("the rows of your organisation's runs take {} of {} bytes", use.bytes,
+                     use.bytes_max);
+}
+
 rest::Reply Started(const Call& call, const base::Uuid& workflow_id,
                     const store::JobStarted& started) {
+  Json warnings = Json::array();
+  if (started.run_data) {
+    warnings.push_back(
+        fmt::format("{}; at the limit runs are refused, and those that go on end as failed",
+                    RunDataSentence(*started.run_data)));
+  }
   return rest::JsonReply(
       200, {{"status", "queued"},
             {"workflow_id", workflow_id.ToString()},
@@ -214,7 +234,16 @@ rest::Reply Started(const Call& call, const base::Uuid& workflow_id,
             {"cache_config", nullptr},
             {"already_started", started.already_started},
             {"estimated_cost_cents",
-             domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)}});
+             domain::CentsOf(started.estimate_mc, call.parts.config.cents_per_credit)},
+            {"warnings", std::move(warnings)}});
+}
+
+rest::Reply TooMuchRunData(const Call& call, const store::RunDataUse& use) {
+  return rest::ErrorReply(
+      409, domain::kReasonRunDataLimitReached,
+      fmt::format("{}, with this run; nothing was charged. The rows of a run go {} hours after its "
+                  "day; ask the operator for more room, or wait",
+                  RunDataSentence(use), call.parts.config.retention.run_data.count()));
 }
 
 rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
@@ -231,6 +260,9 @@ rest::Reply ReplyTo(const Call& call, const base::Uuid& workflow_id,
   if (std::holds_alternative<store::TooManyRuns>(outcome)) {
     return rest::Unavailable("too_many_runs",
                              "too many runs of your organisation are open; nothing was charged");
+  }
+  if (const auto* full = std::get_if<store::TooMuchRunData>(&outcome)) {
+    return TooMuchRunData(call, full->use);
   }
   if (std::holds_alternative<store::TooManyJobs>(outcome)) {
     return rest::Unavailable("too_many_jobs",
@@ -264,6 +296,7 @@ struct RunRequest {
   Definition definition;
   domain::ValidationFaults override_faults;
   bool has_payload = false;
+  domain::PlanRules rules;
   int part_rows = 1;
   domain::PayloadReader reader;
 };
@@ -277,7 +310,8 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& wor
   const RunBody body = ReadRunBody(std::get<rest::JsonBody>(json), &problems);
   Definition definition = *call.parts.definitions.Read(workflow.definition_json);
   auto faults = OverrideSpecs(body.specs_override, DefinitionRulesOf(call.parts), &definition);
-  const int part_rows = PartRowsNow(call, definition);
+  domain::PlanRules rules = RulesNow(call, definition);
+  const int part_rows = domain::PartRowsOf(definition, rules);
   const Json& specs = definition.blocks.front().specs;
   const auto schema = specs.find("input_schema");
   domain::PayloadReader reader(schema == specs.end() ? Json() : *schema, part_rows);
@@ -289,8 +323,8 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& wor
     ReadRecords(records, &reader, &problems);
   }
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  return RunRequest{std::move(definition), std::move(faults), body.payload.has_value(), part_rows,
-                    std::move(reader)};
+  return RunRequest{std::move(definition), std::move(faults), body.payload.has_value(),
+                    std::move(rules),      part_rows,         std::move(reader)};
 }
 
 // Rules 1 to 4 of the interface, in the order in which they are told.
@@ -336,12 +370,11 @@ rest::Handled RunWorkflow(Call& call) {
     if (known) return ReplyTo(call, workflow.id, *known);
   }
   const Definition definition = request.definition;
-  const int part_rows = request.part_rows;
+  const domain::PlanRules rules = request.rules;
   rest::Judged<Source> source = JudgeRules(call, std::move(request));
   if (auto* reply = std::get_if<rest::Reply>(&source)) return std::move(*reply);
   if (auto reply = JudgeFeatures(call, definition)) return std::move(*reply);
-  store::NewJob job =
-      JobOf(call, workflow, definition, part_rows, std::get<Source>(std::move(source)));
+  store::NewJob job = JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
   job.idempotency = idempotency;
   const auto outcome = call.parts.job_starts.Start(call.session, job);
   Announce(call, outcome);

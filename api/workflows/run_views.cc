@@ -20,6 +20,19 @@ using store::JobBlockView;
 
 constexpr double kPerMilleInPercent = 10;
 
+// The rows that a block will have to take, from what came through the blocks before it until now;
+// empty before anything has. By rows, as the parts of a run need not be of one size.
+std::optional<std::int64_t> RowsExpected(const std::vector<JobBlockView>& blocks,
+                                         const JobBlockView& block) {
+  if (!block.input) return block.rows_total;
+  const JobBlockView& input = blocks.at(static_cast<std::size_t>(*block.input));
+  if (input.status == BlockStatus::kCompleted) return input.rows_out;
+  if (!input.input) return input.rows_total;  // a source drops nothing
+  const auto taken = RowsExpected(blocks, input);
+  if (!taken || input.parts_done == 0) return std::nullopt;
+  return input.rows_done == 0 ? 0 : input.rows_out * *taken / input.rows_done;
+}
+
 // A block of a run with what its rows are.
 class LiveBlock {
  public:
@@ -29,6 +42,7 @@ class LiveBlock {
         own_(blocks.at(static_cast<std::size_t>(number))),
         rows_(blocks.at(static_cast<std::size_t>(domain::RowsOf(graph, number)))),
         input_(rows_.input ? &blocks.at(static_cast<std::size_t>(*rows_.input)) : nullptr),
+        expected_(RowsExpected(blocks, rows_)),
         run_ended_(run_ended) {}
 
   bool IsCompleted() const { return own_.status == BlockStatus::kCompleted; }
@@ -80,14 +94,14 @@ class LiveBlock {
 
   Json EstimatedTotal() const {
     if (input_ == nullptr || input_->status == BlockStatus::kCompleted) return TotalCount();
-    if (input_->parts_done == 0) return nullptr;
-    return input_->rows_out * input_->parts_total / input_->parts_done;
+    return input_->parts_done == 0 ? Json(nullptr) : base::OrNull(expected_);
   }
 
   const domain::ShownBlock& shown_;
   const JobBlockView& own_;
   const JobBlockView& rows_;   // the block whose rows it shows: itself, or its input
   const JobBlockView* input_;  // of that block; null: it is a source
+  const std::optional<std::int64_t> expected_;
   const bool run_ended_;
 };
 

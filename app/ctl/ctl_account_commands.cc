@@ -19,7 +19,7 @@ std::vector<CtlCommand> OrganisationCommands() {
        "/admin/v1/orgs",
        {Query("--query", "q", "Part of the name, or an id"), kLimit, kCursor},
        {},
-       {"id", "name", "locked", "features", "balance", "reserved", "charged"}},
+       {"id", "name", "locked", "features", "balance", "reserved", "charged", "run_data_bytes"}},
       {"org", "Show an organisation with its teams", "GET", path, {kOrganisation}, {}, {}},
       {"org-create",
        "Make an organisation",

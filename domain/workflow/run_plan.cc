@@ -11,8 +11,7 @@
 namespace vedette::domain {
 namespace {
 
-// Parts of a block, and pieces of a file, that are open at once, at least and at most.
-constexpr int kPartWindowMin = 16;
+// Pieces of a file that are open at once, at most.
 constexpr int kUnitWindow = 4;
 
 int WindowOf(const BlockType& type, int part_rows, int window_rows) {
@@ -58,6 +57,11 @@ int PartRowsOf(const Definition& definition, const PlanRules& rules) {
   return ChunkRowsFor(slowest, rules.part_target, kPartRowsMax);
 }
 
+int PartRowsOfMany(std::int64_t rows) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>((rows + kFilePartsMax - 1) / kFilePartsMax, 1, kPartRowsMax));
+}
+
 RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_rows,
                 const PlanRules& rules) {
   RunPlan plan;
@@ -69,7 +73,7 @@ RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_
     planned.type = block.type;
     planned.input = block.input;
     planned.price_mc = rules.price_mc(block);
-    planned.after_drop = before != nullptr && (before->after_drop || before->type->drops_rows);
+    planned.pace = rules.pace(block);
     planned.parts_total = PartsOf(*block.type, source);
     planned.part_window = WindowOf(*block.type, part_rows, rules.window_rows);
     planned.bound = {block.id, block.specs, before != nullptr ? before->output : source.columns};
@@ -78,7 +82,7 @@ RunPlan PlanRun(const Definition& definition, const RunSource& source, int part_
     } catch (const BindError& error) {
       plan.fault = BindFault{static_cast<int>(i), error.what()};
     }
-    if (!planned.after_drop) plan.estimate_mc += source.rows * planned.price_mc;
+    plan.estimate_mc += source.rows * planned.price_mc;
     plan.blocks.push_back(std::move(planned));
   }
   if (plan.fault) plan.estimate_mc = 0;  // nothing is worked on

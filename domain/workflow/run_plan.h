@@ -29,8 +29,8 @@ struct PlannedBlock {
   BoundSpecs bound;
   Columns output;
   std::optional<int> input;
-  std::int64_t price_mc = 0;  // of a row
-  bool after_drop = false;    // a block before it drops rows
+  std::int64_t price_mc = 0;         // of a row
+  std::chrono::milliseconds pace{};  // of a row; 0: it has none
   int parts_total = 0;
   int part_window = 1;
 };
@@ -43,7 +43,8 @@ struct BindFault {
 
 struct RunPlan {
   std::vector<PlannedBlock> blocks;  // as in the definition
-  // Of the rows of the source in the blocks that no row-dropping block precedes.
+  // What it may cost at most: the rows of the source in each block. No block makes rows, so that
+  // behind one that drops some fewer are charged.
   std::int64_t estimate_mc = 0;
   std::optional<BindFault> fault;  // the first one; the columns behind it are not known
 };
@@ -54,6 +55,14 @@ struct PlanRules {
   std::chrono::milliseconds part_target{};                             // how long a part may take
   int window_rows = 0;  // of a block that are open at once
 };
+
+// Parts of a block that are open at once, at least, but where it works in order.
+inline constexpr int kPartWindowMin = 16;
+// Parts that a file is cut into at most, unless parts of kPartRowsMax rows are more: they become
+// larger while the run goes on (store/jobs/grow.h), and before that each is stored.
+inline constexpr int kFilePartsMax = 65'536;
+// Rows of a part of a file of so many rows that it would have more.
+int PartRowsOfMany(std::int64_t rows);
 
 // Rows of a part, as the slowest block wants them: 1 to kPartRowsMax.
 int PartRowsOf(const Definition& definition, const PlanRules& rules);

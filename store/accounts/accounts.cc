@@ -33,7 +33,8 @@ Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
 Organisation ReadOrganisationRow(const pqxx::row& row) {
   Organisation org;
   Columns(row).Into(&org.id, &org.name, &org.external_id, &org.locked, &org.features,
-                    &org.created_at, &org.balance_mc, &org.reserved_mc, &org.charged_mc);
+                    &org.created_at, &org.balance_mc, &org.reserved_mc, &org.charged_mc,
+                    &org.run_data_bytes);
   return org;
 }
 

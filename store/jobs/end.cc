@@ -107,6 +107,11 @@ void ReturnReserved(Transaction& tx, const std::vector<EndingJob>& endings, Purs
 
 }  // namespace
 
+JobEnding OverdueEnding() {
+  return {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
+          "The job did not end before its deadline."};
+}
+
 LockedJob ReadLockedJob(Columns& in) {
   LockedJob job;
   in.Into(&job.id, &job.payer.org_id, &job.payer.team_id, &job.kind, &job.status,

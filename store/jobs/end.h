@@ -23,6 +23,9 @@ struct JobEnding {
   std::optional<std::string> error;                          // a sentence
 };
 
+// How a job ends whose deadline has come.
+JobEnding OverdueEnding();
+
 // A job that has ended just now.
 struct JobEnded {
   domain::JobKind kind = domain::JobKind::kFindEmail;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/jobs/end.h"
+#include "store/jobs/end_each.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/monitor_record.h"
 #include "store/jobs/read.h"
@@ -10,9 +11,6 @@
 #include "store/sql.h"
 
 namespace vedette::store {
-namespace {
-
-// Ends them one by one: a job that cannot be ended is in nobody's way.
 void EndEach(Session& session, const base::Clock& clock, const std::vector<base::Uuid>& job_ids,
              const JobEnding& ending, JobKeeperRun* run) {
   for (const base::Uuid& job_id : job_ids) {
@@ -29,17 +27,12 @@ void EndEach(Session& session, const base::Clock& clock, const std::vector<base:
   }
 }
 
-}  // namespace
-
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock) {
   const auto overdue = Read(session, [&](Transaction& tx) {
     return ReadEach<base::Uuid>(tx.Exec("jobs_overdue", kJobKeeperBatch));
   });
   JobKeeperRun run;
-  EndEach(session, clock, overdue,
-          {domain::JobStatus::kTimedOut, std::string(domain::kReasonDeadlineExceeded),
-           "The job did not end before its deadline."},
-          &run);
+  EndEach(session, clock, overdue, OverdueEnding(), &run);
   return run;
 }
 

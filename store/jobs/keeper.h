@@ -26,8 +26,11 @@ struct JobKeeperRun {
 
 // Jobs looked at or ended by one call.
 inline constexpr int kJobKeeperBatch = 200;
+// Open jobs among which a call looks for runs: those whose deadlines come first.
+inline constexpr int kJobKeeperLooksAtMax = 100'000;
 
-// Ends jobs whose deadline has come as timed_out. Throws Unavailable where the database is gone.
+// Ends jobs whose deadline has come as timed_out, but for those that somebody has locked: their
+// records end them (store/jobs/record.h). Throws Unavailable where the database is gone.
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock);
 
 // Where the search for stalled jobs goes on: behind this job.

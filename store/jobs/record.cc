@@ -12,6 +12,7 @@
 #include "store/jobs/end_sql.h"
 #include "store/jobs/findings_record.h"
 #include "store/jobs/monitor_record.h"
+#include "store/jobs/run_data.h"
 #include "store/purses.h"
 #include "store/sql.h"
 
@@ -40,7 +41,8 @@ struct OpenJob {
   RecordedFindings found;  // of an investigation
   std::vector<int> completed;
   JobCharge charge;
-  std::int64_t top_up_mc = 0;  // that came due
+  std::int64_t top_up_mc = 0;        // that came due
+  std::optional<JobEnding> overdue;  // how it ends if nothing else ends it: its deadline has come
   std::optional<JobEnding> ending;
 };
 using OpenJobs = std::map<base::Uuid, OpenJob>;
@@ -52,9 +54,11 @@ OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& record
   OpenJobs jobs;
   for (const auto& row : tx.Exec("job_lock", std::vector(asked.begin(), asked.end()))) {
     OpenJob open;
+    bool is_overdue = false;
     Columns in(row);
     open.job = ReadLockedJob(in);
-    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &result->recorded_at);
+    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &is_overdue, &result->recorded_at);
+    if (is_overdue) open.overdue = OverdueEnding();
     if (!domain::IsEnd(open.job.status)) jobs.emplace(open.job.id, std::move(open));
   }
   return jobs;
@@ -66,7 +70,9 @@ void LockChunksOfFailing(Transaction& tx, const OpenJobs& jobs,
                          const std::vector<JobChunkRecord>& records) {
   std::set<base::Uuid> failing;
   for (const auto& [id, open] : jobs) {
-    if (open.tops_up || open.job.kind == domain::JobKind::kInvestigation) failing.insert(id);
+    if (open.tops_up || open.overdue || open.job.kind == domain::JobKind::kInvestigation) {
+      failing.insert(id);
+    }
   }
   for (const JobChunkRecord& record : records) {
     const bool faulty = std::holds_alternative<JobFault>(record.what);
@@ -172,6 +178,7 @@ struct BlockSum {
   std::int64_t rows_took_us = 0;
   std::optional<std::string> last_error;
   int passed = 0;  // of parts_done, those without a chunk
+  std::int64_t bytes = 0;
 };
 using BlockSums = std::map<std::pair<base::Uuid, int>, BlockSum>;
 
@@ -194,8 +201,10 @@ void AddTo(const base::Uuid& job_id, const JobChunkRecord& record, BlockSums* su
       further.row_errors += passed.row_errors;
     }
   }
-  ForEachMade(record, [&](int block, int, const std::string&, int row_count) {
-    (*sums)[{job_id, block}].rows_out += row_count;
+  ForEachMade(record, [&](int block, int, const std::string& rows_json, int row_count) {
+    BlockSum& made = (*sums)[{job_id, block}];
+    made.rows_out += row_count;
+    made.bytes += RunBytesOf(rows_json);
   });
 }
 
@@ -216,12 +225,12 @@ void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
     }
   }
   Rows<base::Uuid, int, std::optional<std::string>, int, int, int, int, int,
-       std::optional<std::string>, int, std::int64_t, int>
+       std::optional<std::string>, int, std::int64_t, int, std::int64_t>
       rows;
   for (const auto& [key, sum] : sums) {
     rows.Add(key.first, key.second, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out,
              sum.row_errors, sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us,
-             sum.passed);
+             sum.passed, sum.bytes);
   }
   for (const auto& row : tx.Exec("job_block_add", rows, ended, parts)) {
     base::Uuid job_id;
@@ -364,6 +373,14 @@ void EndCompleted(Transaction& tx, OpenJobs* jobs) {
   }
 }
 
+// A job in small parts is locked by its records without a gap, so that the keeper, who waits for
+// nobody, may never find it free: whichever record comes first behind the deadline ends it (G7).
+void EndOverdue(OpenJobs* jobs) {
+  for (auto& [id, open] : *jobs) {
+    if (!open.ending) open.ending = std::move(open.overdue);
+  }
+}
+
 // Reserves what came due, and where that cannot be ends the job.
 void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
   for (auto& [id, open] : *jobs) {
@@ -419,6 +436,7 @@ void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobReco
   TopUpAll(tx, jobs, &purses);
   for (auto& [id, open] : *jobs) FailBlocks(tx, &open);
   EndCompleted(tx, jobs);
+  EndOverdue(jobs);
   std::vector<EndingJob> endings;
   bool completed = false;
   for (auto& [id, open] : *jobs) {

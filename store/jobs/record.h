@@ -125,6 +125,9 @@ struct JobRecordResult {
 // are otherwise as if each job had been recorded by itself. Jobs are locked in the order of their
 // ids, then chunks in that of theirs, then accounts.
 //
+// A job whose deadline has come when it is locked ends with the record as timed_out, unless the
+// record completes it or ends it otherwise.
+//
 // All or nothing for the chunks whose lease still holds. Its COMMIT waits for the disk only where
 // money moves, or a block or a job ends. After CommitUnknown the same call is safe to repeat: what
 // happened is kBefore or kDropped. Throws as InTransaction does; std::logic_error where more is

@@ -16,6 +16,7 @@ void DropOldRows(Transaction& tx, std::chrono::hours run_data) {
   for (const char* days : {"job_part_days_old", "run_key_days_old"}) {
     for (const auto& day : ReadEach<std::string>(tx.Exec(days, run_data.count()))) {
       tx.DropTable(day);
+      if (day.starts_with("job_part")) tx.Exec("run_data_drop_day", day);
     }
   }
   tx.Exec("job_part_default_expire", run_data.count(), kDefaultRowsMax);

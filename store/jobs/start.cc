@@ -9,6 +9,7 @@
 #include "store/endpoint_sql.h"
 #include "store/idempotency_sql.h"
 #include "store/jobs/end_sql.h"
+#include "store/jobs/run_data.h"
 #include "store/purses.h"
 #include "store/sql.h"
 
@@ -28,6 +29,10 @@ StartOutcome OutcomeOf(const KeyUse& use) {
   if (use.kind == KeyUse::Kind::kOtherRequest || !use.job_id) return JobKeyReused{};
   const base::Json answer = base::ParseJsonOrThrow(use.answer_json);
   return JobStarted{*use.job_id, answer.at(kEstimateKey).get<std::int64_t>(), true};
+}
+
+std::int64_t WarnFrom(const StartLimits& limits) {
+  return static_cast<std::int64_t>(static_cast<double>(limits.run_data_max) * kRunDataWarnShare);
 }
 
 // Reserves the estimate whole, or says why not. At price 0 no account is locked.
@@ -65,6 +70,21 @@ bool HasTooManyRuns(Transaction& tx, const NewJob& job, const StartLimits& limit
   const auto active =
       ReadOne<int>(tx.Exec("run_active_count", job.org_id, limits.runs_per_org_max));
   return active >= limits.runs_per_org_max;
+}
+
+std::int64_t BytesGiven(const NewJob& job) {
+  std::int64_t bytes = 0;
+  for (const NewJobPart& part : job.parts) bytes += RunBytesOf(part.rows_json);
+  return bytes;
+}
+
+// What the organisation's runs take with this one, where the start has to tell of it.
+std::optional<RunDataUse> AskRunData(Transaction& tx, const NewJob& job,
+                                     const StartLimits& limits) {
+  if (job.kind != domain::JobKind::kWorkflow) return std::nullopt;
+  const auto bytes = ReadOne<std::int64_t>(tx.Exec("run_data_read", job.org_id)) + BytesGiven(job);
+  if (bytes < WarnFrom(limits)) return std::nullopt;
+  return RunDataUse{bytes, limits.run_data_max};
 }
 
 // Parts of a block that have a chunk from the start on: of a source, or of what consumes the parts
@@ -115,7 +135,8 @@ class JobRows {
                   block.price_mc, block.after_drop, columns, block.rows_total, block.parts_total,
                   block.part_window, made ? block.parts_total : OpenedAtOnce(job, block), made,
                   block.webhook ? Text(block.webhook->url) : Text(),
-                  endpoints[static_cast<std::size_t>(number)]);
+                  endpoints[static_cast<std::size_t>(number)], made ? BytesGiven(job) : 0,
+                  block.pace.count());
       ++number;
     }
     number = 0;
@@ -136,7 +157,7 @@ class JobRows {
        domain::PrincipalKind, base::Uuid, std::string, std::int64_t, Text, Id, std::int64_t, Text>
       jobs_;
   Rows<int, int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool,
-       Text, std::optional<std::int64_t>, int, int, int, bool, Text, Id>
+       Text, std::optional<std::int64_t>, int, int, int, bool, Text, Id, std::int64_t, std::int64_t>
       blocks_;
   Rows<int, int, int, std::string, int> parts_;
 };
@@ -221,8 +242,8 @@ bool StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
                  const StartLimits& limits) {
   JobRows rows;
   for (const NewJob* job : jobs) rows.Add(*job, std::nullopt, Endpoints(job->blocks.size()));
-  const auto admitted =
-      rows.Insert(tx, "job_start", limits.open_per_org_max, limits.runs_per_org_max);
+  const auto admitted = rows.Insert(tx, "job_start", limits.open_per_org_max,
+                                    limits.runs_per_org_max, WarnFrom(limits));
   base::Assert(admitted.empty() || static_cast<std::size_t>(admitted.size()) == jobs.size(),
                "of one organisation all jobs start together, or none");
   return !admitted.empty();
@@ -279,10 +300,14 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
     if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
+    const auto run_data = AskRunData(tx, job, limits);
+    if (run_data && run_data->bytes >= run_data->bytes_max) return TooMuchRunData{*run_data};
     JobRows rows;
     rows.Add(job, endpoint_id, endpoints);
     rows.Insert(tx, "job_insert", month);
-    return Started(tx, clock, job, &purses);
+    JobStarted started = Started(tx, clock, job, &purses);
+    started.run_data = run_data;
+    return started;
   };
   return InTransaction(session, start, Durability::kSync, Plans::kByKey);
 }

@@ -26,11 +26,16 @@ struct NewJobBlock {
   std::optional<int> input;  // an earlier block; empty for a source
   domain::Lane lane = domain::Lane::kLookup;
   std::int64_t price_mc = 0;  // of a row
-  bool after_drop = false;    // a block before it drops rows
+  // What its rows cost is no part of the estimate, and is reserved as they come: the rows of an
+  // investigation are not known before. A process of the version before says so of the blocks of a
+  // run behind one that drops rows.
+  bool after_drop = false;
   std::optional<std::vector<std::string>> columns;
   std::optional<std::int64_t> rows_total;  // of a source
   int parts_total = 1;
   int part_window = 1;  // parts of it that have a chunk at once, at most
+  // A row's time, as it was guessed when the job was cut into parts; 0: it has none.
+  std::chrono::microseconds pace{};
   // Where it sends the end of its run: of a block without parts.
   std::optional<Webhook> webhook{};
 };
@@ -86,7 +91,17 @@ struct NewJob {
 struct StartLimits {
   int open_per_org_max;                                    // [jobs]
   int runs_per_org_max = std::numeric_limits<int>::max();  // [workflows] runs_active_per_org_max
+  // [workflows] run_data_bytes_per_org_max
+  std::int64_t run_data_max = std::numeric_limits<std::int64_t>::max();
 };
+
+// What the rows of an organisation's runs take, of those that go on as of those that have ended.
+struct RunDataUse {
+  std::int64_t bytes = 0;
+  std::int64_t bytes_max = 0;
+};
+// A start tells of it from this share of the limit on.
+inline constexpr double kRunDataWarnShare = 0.8;
 
 struct JobStarted {
   base::Uuid job_id;
@@ -95,6 +110,8 @@ struct JobStarted {
   // It had nothing to do, or a fault: it has ended with its start.
   std::optional<JobEnded> ended{};
   std::vector<Signal> raise{};  // the caller raises them
+  // With this run, where that is kRunDataWarnShare of the limit or more.
+  std::optional<RunDataUse> run_data{};
 };
 // Another request with this idempotency key has not finished.
 struct JobKeyInUse {};
@@ -115,9 +132,12 @@ struct JobUploadNotFound {};      // or unfinished, expired, another organisatio
 struct TooManyInvestigations {};  // kOpenInvestigationsMax are open; the count is exact
 struct TooManyJobs {};            // about open_per_org_max are open
 struct TooManyRuns {};            // about runs_per_org_max runs are open
+struct TooMuchRunData {           // with what the run's request brings
+  RunDataUse use;
+};
 using StartOutcome =
     std::variant<JobStarted, JobKeyInUse, JobKeyReused, JobNotPayable, JobUploadNotFound,
-                 TooManyInvestigations, TooManyJobs, TooManyRuns>;
+                 TooManyInvestigations, TooManyJobs, TooManyRuns, TooMuchRunData>;
 
 // What this idempotency key stands for already, as StartJob would say (JobStarted, JobKeyInUse or
 // JobKeyReused); empty where it is free. For those who judge more before they start. Throws as

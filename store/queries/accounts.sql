@@ -24,7 +24,8 @@ select o.id, o.name, o.external_id, o.locked, o.features, o.created_at, a.balanc
   r.reserved_mc,
   (select coalesce(sum(e.amount_mc), 0)::bigint
    from credit_entry e where e.org_id = o.id and e.checks is null)
-    - a.balance_mc - r.reserved_mc as charged_mc
+    - a.balance_mc - r.reserved_mc as charged_mc,
+  greatest(:run_data_used, 0)::bigint as run_data_bytes
 from organisation o
 join account a on a.org_id = o.id
 cross join lateral (

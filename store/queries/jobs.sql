@@ -28,9 +28,9 @@ asked as materialized (
 )
 
 -- fragment: job_inserted
--- Of `asked` the jobs of `admitted` (n, month, reserved_mc), their blocks, the parts that the request gave (from $35 on), and the chunks
--- of the parts that begin at once: $31 of a block are opened, but where $32 says that the block's parts are there already. A job with a
--- client that waits has rank 0. $19 and $35 name jobs by n.
+-- The jobs of `asked` that `admitted` has (n, month, reserved_mc), their blocks, the parts that the request gave (from $37 on), and the
+-- chunks of the parts that begin at once: $31 of a block are opened, but where $32 says that the block's parts are there already. A job
+-- with a client that waits has rank 0. $19 and $37 name jobs by n.
 job_made as (
   insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
                    caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
@@ -43,17 +43,18 @@ job_made as (
 ), given as materialized (
   select a.id, a.org_id, a.waited, g.*
   from unnest($19::int[], $20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
-              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[])
+              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[],
+              $35::bigint[], $36::bigint[])
     as g(n, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
-         webhook_url, endpoint_id)
+         webhook_url, endpoint_id, bytes, pace_us)
   join admitted d on d.n = g.n
   join asked a on a.n = g.n
 ), blocks as (
   insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
-                         part_window, webhook_url, endpoint_id, opened, parts_done, rows_done, rows_out, status,
-                         started_at, finished_at)
+                         part_window, webhook_url, endpoint_id, bytes, pace_us, opened, parts_done, rows_done, rows_out,
+                         status, started_at, finished_at)
   select g.id, g.block, g.type, g.specs, g.input, g.lane, g.price_mc, g.after_drop, g.columns::text[], g.rows_total,
-         g.parts_total, g.part_window, g.webhook_url, g.endpoint_id, g.opened,
+         g.parts_total, g.part_window, g.webhook_url, g.endpoint_id, g.bytes, g.pace_us, g.opened,
          case when g.made then g.parts_total else 0 end, case when g.made then g.rows_total else 0 end,
          case when g.made then g.rows_total else 0 end, case when g.made then :block_completed else :block_pending end,
          case when g.made then now() end, case when g.made then now() end
@@ -61,7 +62,7 @@ job_made as (
 ), parts as (
   insert into job_part (job_id, block, part, rows, row_count)
   select a.id, p.block, p.part, p.rows, p.row_count
-  from unnest($35::int[], $36::smallint[], $37::int[], $38::json[], $39::smallint[]) as p(n, block, part, rows, row_count)
+  from unnest($37::int[], $38::smallint[], $39::int[], $40::json[], $41::smallint[]) as p(n, block, part, rows, row_count)
   join admitted d on d.n = p.n
   join asked a on a.n = p.n
 ), chunks as (
@@ -73,13 +74,14 @@ job_made as (
 )
 
 -- name: job_insert
--- One job. Its estimate, which counts in the month $40, is reserved already.
-with :job_asked, admitted as (select n, $40::date as month, estimate_mc as reserved_mc from asked), :job_inserted
+-- One job. Its estimate, which counts in the month $42, is reserved already.
+with :job_asked, admitted as (select n, $42::date as month, estimate_mc as reserved_mc from asked), :job_inserted
 select n from admitted
 
 -- fragment: job_payable
--- All of `asked`, and the month, where their organisation has room for them, for $40 open jobs and $41 runs at most, and the balance, from
--- which they are taken; else none. They are one organisation's. Its account is the only row that is locked.
+-- All of `asked`, and the month, where their organisation has room for them, for $42 open jobs and $43 runs at most, under $44 bytes of
+-- run data left by those that have ended, and the balance, from which they are taken; else none. They are one organisation's. Its account
+-- is the only row that is locked.
 wanted as materialized (
   select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs, sum(estimate_mc)::bigint as estimate_mc,
          (select org_id from asked limit 1) as org_id
@@ -89,9 +91,11 @@ wanted as materialized (
   from wanted w
   cross join lateral (
     select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs
-    from (select kind from job where org_id = w.org_id and finished_at is null limit $40::int) o
+    from (select kind from job where org_id = w.org_id and finished_at is null limit $42::int) o
   ) open
-  where open.jobs + w.jobs <= $40::int and (w.runs = 0 or open.runs + w.runs <= $41::int)
+  where open.jobs + w.jobs <= $42::int
+    and (w.runs = 0 or open.runs + w.runs <= $43::int
+                       and (select coalesce(sum(bytes), 0) from run_data where org_id = w.org_id) < $44::bigint)
 ), taken as (
   update account a set balance_mc = a.balance_mc - (select estimate_mc from room)
   where a.org_id = (select org_id from room) and (select estimate_mc from room) > 0
@@ -276,8 +280,9 @@ returning id
 
 -- name: job_lock
 -- What a record needs of its jobs $1, locked in the order of their ids: whether money is reserved as rows come through a block that
--- drops some, whether a block has no parts of its own, and how many are not completed.
-select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, now()
+-- drops some, whether a block has no parts of its own, how many are not completed, and whether the deadline has come, by the time at
+-- which the lock is had.
+select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, j.deadline_at <= clock_timestamp(), now()
 from job j
 cross join lateral (
   select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached,
@@ -302,28 +307,28 @@ select from job_chunk where job_id = any($1::uuid[]) order by id for update
 
 -- name: job_block_add
 -- Adds what a record did to each block ($1, $2: jobs and blocks); its last part completes it. $12 of the parts that are done had no chunk:
--- they are opened with it. The chunks $13, whose parts have ended, go, and the parts that were made come (from $14 on). A part's key is
+-- they are opened with it. The chunks $14, whose parts have ended, go, and the parts that were made come (from $15 on). A part's key is
 -- the last fence: one that exists is a bug, and nothing happens.
 with gone as (
-  delete from job_chunk where id = any($13::uuid[])
+  delete from job_chunk where id = any($14::uuid[])
 ), made as (
   insert into job_part (job_id, block, part, rows, row_count)
   select m.job_id, m.block, m.part, m.rows, m.row_count
-  from unnest($14::uuid[], $15::smallint[], $16::int[], $17::json[], $18::smallint[]) as m(job_id, block, part, rows, row_count)
+  from unnest($15::uuid[], $16::smallint[], $17::int[], $18::json[], $19::smallint[]) as m(job_id, block, part, rows, row_count)
 )
 update job_block b
 set columns = coalesce(b.columns, u.columns::text[]), opened = b.opened + u.passed,
     parts_done = b.parts_done + u.parts_done, rows_done = b.rows_done + u.rows_done, rows_out = b.rows_out + u.rows_out,
     row_errors = b.row_errors + u.row_errors, rows_charged = b.rows_charged + u.rows_charged, updated_at = now(),
-    rows_timed = b.rows_timed + u.rows_timed, rows_took_us = b.rows_took_us + u.rows_took_us,
+    rows_timed = b.rows_timed + u.rows_timed, rows_took_us = b.rows_took_us + u.rows_took_us, bytes = b.bytes + u.bytes,
     last_error = coalesce(u.last_error, b.last_error),
     started_at = coalesce(b.started_at, now()),
     status = case when b.parts_done + u.parts_done = b.parts_total then :block_completed else :block_running end,
     finished_at = case when b.parts_done + u.parts_done = b.parts_total then now() end
 from unnest($1::uuid[], $2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[],
-            $10::int[], $11::bigint[], $12::int[])
+            $10::int[], $11::bigint[], $12::int[], $13::bigint[])
   as u(job_id, block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us,
-       passed)
+       passed, bytes)
 where b.job_id = u.job_id and b.block = u.block
 returning b.job_id, b.block, b.status = :block_completed
 
@@ -400,13 +405,29 @@ from (select g.job_id, g.block, count(*) as rows_out
 where b.job_id = made.job_id and b.block = made.block
 
 -- name: job_finish
--- Ends the jobs $1; charges and books $5 for $6 rows with the end, where that is more than nothing.
+-- Ends the jobs $1; charges and books $5 for $6 rows with the end, where that is more than nothing. Counts what runs leave; of one that
+-- was cancelled nobody reads the rows of its source again.
 with given as (
   select * from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::int[])
     as u(id, status, status_reason, error, amount_mc, rows)
 ), booked as (
   insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
   select j.org_id, j.team_id, -g.amount_mc, g.rows, j.id from given g join job j on j.id = g.id where g.amount_mc > 0
+), left_behind as materialized (
+  select j.id, j.org_id, (j.created_at at time zone 'UTC')::date as day, g.status, sum(b.bytes) as bytes,
+         sum(b.bytes) filter (where b.block = 0) as source_bytes
+  from given g
+  join job j on j.id = g.id and j.kind = :kind_workflow
+  join job_block b on b.job_id = j.id
+  group by j.id, j.org_id, j.created_at, g.status
+  having sum(b.bytes) > 0
+), counted as (
+  insert into run_data (org_id, day, shard, bytes)
+  select org_id, day, pg_backend_pid() % 16, sum(bytes) from left_behind group by org_id, day order by org_id, day
+  on conflict (org_id, day, shard) do update set bytes = run_data.bytes + excluded.bytes
+), unread as (
+  insert into run_data_unread (job_id, bytes)
+  select id, source_bytes from left_behind where status in (:job_cancelled, :job_terminated) and source_bytes > 0
 )
 update job j
 set status = g.status, status_reason = g.status_reason, error = g.error, reserved_mc = 0, charged_mc = j.charged_mc + g.amount_mc,
@@ -422,27 +443,6 @@ insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_a
 select u.id, u.org_id, u.endpoint_id, u.event_group_id, u.type, now(), u.job_id, u.job_status, u.block
 from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::smallint[], $6::uuid[], $7::smallint[], $8::smallint[])
   as u(id, org_id, endpoint_id, event_group_id, type, job_id, job_status, block)
-
--- name: jobs_overdue
--- Not one that somebody is just about to end.
-select id from job
-where finished_at is null and deadline_at <= now()
-order by deadline_at
-limit $1
-for no key update skip locked
-
--- name: jobs_stalled
--- The next $3 open jobs behind ($1, $2), and whether nobody works on them and nothing has moved for $4 seconds.
-select j.deadline_at, j.id,
-       j.created_at < now() - $4 * interval '1 second'
-         and not exists (select from job_chunk c where c.job_id = j.id)
-         and not exists (select from job_block b where b.job_id = j.id
-                         and b.updated_at >= now() - $4 * interval '1 second')
-from (select deadline_at, id, created_at from job
-      where finished_at is null and (deadline_at, id) > (coalesce($1::timestamptz, '-infinity'), $2)
-      order by deadline_at, id
-      limit $3) j
-order by j.deadline_at, j.id
 
 -- name: job_lane_served
 -- The lanes that members serve whose heartbeat is under $1 seconds old and that are not draining.
@@ -460,24 +460,11 @@ with stuck as (
 )
 update job_chunk c set lane = $2 from stuck s where c.id = s.id
 
--- name: jobs_retire
--- $1 hours, $2 those of runs; $3 jobs
-select j.id from job j
-where j.finished_at < now() - least($1::int, $2::int) * interval '1 hour'
-  and j.finished_at < now() - case when j.kind = :kind_workflow then $2::int else $1::int end * interval '1 hour'
-  and not exists (select from delivery d where d.job_id = j.id)
-order by j.finished_at
-limit $3
-for update skip locked
-
 -- name: job_blocks_forget
 delete from job_block where job_id = any($1::uuid[])
 
 -- name: job_parts_forget
 delete from job_part where job_id = any($1::uuid[])
-
--- name: jobs_forget
-delete from job where id = any($1::uuid[])
 
 -- name: job_part_days_old
 -- Days whose ids are all older than $1 hours and none of whose jobs is open. The names are ensure_partition's.

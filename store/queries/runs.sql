@@ -158,3 +158,131 @@ order by j.id desc
 -- name: runs_ended
 select :run_columns, j.params from job j
 where j.id = any($1::uuid[]) and j.kind = :kind_workflow and j.finished_at is not null
+
+-- fragment: run_data_used
+-- What the runs of an organisation o left, and what those that go on have written.
+(select coalesce(sum(d.bytes), 0) from run_data d where d.org_id = o.id)
+  + (select coalesce(sum(b.bytes), 0)
+     from job r join job_block b on b.job_id = r.id
+     where r.org_id = o.id and r.kind = :kind_workflow and r.finished_at is null)
+
+-- name: run_data_read
+select greatest((:run_data_used), 0)::bigint from organisation o where o.id = $1
+
+-- name: run_data_over
+-- Up to $2 runs that go on, of organisations whose runs have come to $1 bytes. $3: open jobs that are looked at.
+with open as materialized (
+  select id, org_id
+  from (select id, org_id, kind from job where finished_at is null order by deadline_at limit $3) j
+  where kind = :kind_workflow
+), written as (
+  select open.org_id, sum(b.bytes) as bytes from open join job_block b on b.job_id = open.id group by open.org_id
+)
+select open.id
+from written w
+join open on open.org_id = w.org_id
+where w.bytes + (select coalesce(sum(d.bytes), 0) from run_data d where d.org_id = w.org_id) >= $1::bigint
+order by open.id
+limit $2
+
+-- name: run_data_drop_day
+-- The day of the dropped table $1, and those before it.
+delete from run_data where day <= to_date(right($1, 8), 'YYYYMMDD')
+
+-- name: run_data_unread_next
+select job_id from run_data_unread order by job_id limit 1 for update skip locked
+
+-- name: run_data_unread_drop
+-- Up to $2 parts of the source of the run $1.
+with gone as (
+  delete from job_part
+  where job_id = $1 and block = 0
+    and part = any (array(select part from job_part where job_id = $1 and block = 0 order by part limit $2))
+  returning 1)
+select count(*) from gone
+
+-- name: run_data_unread_done
+-- Nothing of the source of the run $1 is left.
+with gone as (
+  delete from run_data_unread where job_id = $1 returning job_id, bytes
+), emptied as (
+  update job_block b set bytes = 0 from gone g where b.job_id = g.job_id and b.block = 0
+)
+insert into run_data (org_id, day, shard, bytes)
+select j.org_id, (j.created_at at time zone 'UTC')::date, pg_backend_pid() % 16, -g.bytes
+from gone g join job j on j.id = g.job_id
+on conflict (org_id, day, shard) do update set bytes = run_data.bytes + excluded.bytes
+
+-- name: run_growing
+-- Runs whose parts were cut at least twice too small, and how many rows they are to have: as many as take $1 microseconds in the slowest
+-- block, by what was measured in this run and by the guess from before it, which counts for $2 rows. Their source is whole, and $4 parts
+-- at least are left. At most $3; $5: open jobs that are looked at.
+select g.id, g.rows
+from (
+  select j.id, j.part_rows,
+         least(:part_rows_max, min($1::bigint * (b.rows_timed + $2) / greatest(b.rows_took_us + $2 * b.pace_us, 1)))::int as rows
+  from (select id, kind, part_rows from job where finished_at is null order by deadline_at limit $5) j
+  join job_block source on source.job_id = j.id and source.block = 0 and source.status = :block_completed
+  join job_block b on b.job_id = j.id and b.pace_us > 0
+  where j.kind = :kind_workflow and 2 * j.part_rows <= :part_rows_max
+    and exists (select from job_block c
+                where c.job_id = j.id and c.input = 0 and c.parts_total - c.parts_done >= $4)
+  group by j.id, j.part_rows) g
+where g.rows >= 2 * g.part_rows
+order by g.id
+limit $3
+
+-- name: run_grow_from
+-- The run $1, which is locked, with its chunks: the rows of its parts, the first part that nobody has begun in any block, how many there
+-- are from it on, and the bytes of the largest. A chunk that was never claimed is as it was opened.
+select j.part_rows, f.part, rest.parts, rest.bytes_max
+from job j
+cross join lateral (
+  select coalesce(max(greatest(
+    (select max(p.part) + 1 from job_part p where p.job_id = b.job_id and p.block = b.block),
+    (select max(c.part) + 1 from job_chunk c
+     where c.job_id = b.job_id and c.block = b.block and (c.claims > 0 or c.available_at <> c.due_at)))), 0) as part
+  from job_block b
+  where b.job_id = j.id and b.input = 0 and b.parts_total > 0) f
+cross join lateral (
+  select count(*)::int as parts, coalesce(max(octet_length(p.rows::text)), 0)::int as bytes_max
+  from job_part p
+  where p.job_id = j.id and p.block = 0 and p.part >= f.part) rest
+where j.id = $1
+
+-- name: run_grow
+-- Each $3 parts of the source of the run $1, from the part $2 on, become one, and so for every block. Chunks that were opened for them go,
+-- to be opened again. $4 rows of a block are worked on at once, and $5 parts at least, but where it works in order.
+with chunks as (
+  delete from job_chunk where job_id = $1 and part >= $2::int
+), given as (
+  select part, rows, row_count, $2::int + (part - $2::int) / $3::int as into_part
+  from job_part
+  where job_id = $1 and block = 0 and part >= $2::int
+), merged as (
+  select into_part as part,
+         ('[' || coalesce(string_agg(substr(rows::text, 2, length(rows::text) - 2), ',' order by part)
+                            filter (where row_count > 0), '') || ']')::json as rows,
+         sum(row_count) as row_count
+  from given
+  group by into_part
+), written as (
+  update job_part p set rows = m.rows, row_count = m.row_count
+  from merged m
+  where p.job_id = $1 and p.block = 0 and p.part = m.part
+), gone as (
+  delete from job_part
+  where job_id = $1 and block = 0 and part >= $2::int + (select count(*) from merged)
+), total as (
+  select $2::int + count(*)::int as parts from merged
+), larger as (
+  update job set part_rows = part_rows * $3::int where id = $1 returning part_rows
+)
+update job_block b
+set parts_total = t.parts,
+    opened = case when b.block = 0 then t.parts else least(b.opened, $2::int) end,
+    parts_done = case when b.block = 0 then t.parts else b.parts_done end,
+    part_window = case when b.part_window = 1 then 1 else greatest($5::int, $4::int / l.part_rows) end
+from total t, larger l
+where b.job_id = $1 and b.parts_total > 0
+  and (b.block > 0 or b.type = 'webhook')  -- a file's source counts the pieces of the file

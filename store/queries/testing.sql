@@ -45,7 +45,7 @@ where c.id = u.id
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.
-with :job_asked, admitted as (select n, $40::date as month, 0::bigint as reserved_mc from asked), :job_inserted
+with :job_asked, admitted as (select n, $42::date as month, 0::bigint as reserved_mc from asked), :job_inserted
 select n from admitted
 
 -- name: job_start_unreserved

@@ -61,8 +61,25 @@ class RunChecker:
                 self.blocks[run].append((block, *counters))
         self.booked = {run: (amount, rows) for run, amount, rows in query(
             "select job_id, -sum(amount_mc), sum(checks) from credit_entry where job_id is not null group by 1")}
-        for run in self.runs:  # its rows say which call it comes from
-            run["call"] = self.parts[run["id"]][0, 0][0][0]
+        told = {entry["run"]: call for call, entries in self.starts.items() for entry in entries if entry["run"]}
+        for run in self.runs:  # its rows say which call it comes from; of a cancelled one those of the source are dropped
+            source = self.parts[run["id"]].get((0, 0))
+            if source is None and run["status"] != CANCELLED:
+                self.fail(f"G1 run {run['id']} has no rows of its source")
+            run["call"] = source[0][0] if source else told.get(run["id"])
+
+    def sizes(self, run):
+        """Of the parts of its source, which grow while it goes on; None where that cannot be told any more."""
+        rows, part_rows = self.starts[run["call"]][0]["rows"], run["part_rows"]
+        made = sorted((part, len(rows)) for (block, part), rows in self.parts[run["id"]].items() if block == 0)
+        if made:
+            sizes = [size for _, size in made]
+            if sum(sizes) != rows:
+                self.fail(f"G1 run {run['id']} was given {rows} rows, its source has {sum(sizes)}")
+            return sizes
+        uniform = [min(part_rows, rows - at) for at in range(0, rows, part_rows)]
+        parts_total = next(total for block, total, *_ in self.blocks[run["id"]] if block == 0)
+        return uniform if len(uniform) == parts_total else None
 
     # G12
 
@@ -112,8 +129,10 @@ class RunChecker:
         where = f"run {run['id']} (call {run['call']})"
         if run["call"] not in self.starts:
             return
-        expected = expected_parts(run["call"], self.starts[run["call"]][0]["rows"], run["part_rows"])
-        made = self.parts[run["id"]]
+        sizes, made = self.sizes(run), self.parts[run["id"]]
+        if sizes is None:
+            return
+        expected = expected_parts(run["call"], sizes)
         for block, part in made:
             if block == ENRICHES and part < len(expected[0]):
                 continue  # enriched_rows_are_what_was_answered
@@ -123,6 +142,8 @@ class RunChecker:
                 self.fail(f"G1 {where}: part {part} of block {block} is {str(made[block, part])[:200]}, its input "
                           f"makes {str(expected[block][part])[:200]} of it")
         for block, parts_total, parts_done, rows_done, rows_out, errors in self.blocks[run["id"]]:
+            if block == 0 and run["status"] == CANCELLED:
+                continue  # its rows are dropped
             mine = [rows for (of, _), rows in made.items() if of == block]
             before = [len(expected[max(block - 1, 0)][part]) for of, part in made if of == block]
             counted = (parts_done, rows_done, rows_out, errors)
@@ -139,7 +160,10 @@ class RunChecker:
         if run["call"] not in self.starts or run["id"] not in self.enriching:
             return
         where = f"run {run['id']} (call {run['call']}, status {run['status']})"
-        inputs = expected_parts(run["call"], self.starts[run["call"]][0]["rows"], run["part_rows"])[-1]
+        sizes = self.sizes(run)
+        if sizes is None:
+            return
+        inputs = expected_parts(run["call"], sizes)[-1]
         recorded = errors = 0
         for part, given in enumerate(inputs):
             made = self.parts[run["id"]].get((ENRICHES, part))

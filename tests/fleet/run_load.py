@@ -47,10 +47,13 @@ def payload(call, rows):
     return [{"call": call, "n": str(n), "key": n % max(1, rows * 3 // 4)} for n in range(rows)]
 
 
-def expected_parts(call, rows, part_rows):
-    """What each block that computes makes of each part, in the order of the blocks."""
-    source = [[row["call"], row["n"], row["key"]] for row in payload(call, rows)]
-    given = [source[at:at + part_rows] for at in range(0, rows, part_rows)]
+def expected_parts(call, sizes):
+    """What each block that computes makes of each part, in the order of the blocks. `sizes`: the source's parts'."""
+    source = [[row["call"], row["n"], row["key"]] for row in payload(call, sum(sizes))]
+    given, at = [], 0
+    for size in sizes:
+        given.append(source[at:at + size])
+        at += size
     kept = [[row for row in part if "7" not in row[1]] for part in given]
     seen, single = set(), []
     for part in kept:

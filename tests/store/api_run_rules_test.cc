@@ -111,14 +111,15 @@ TEST_F(ApiRunRules, G4_ThreePricedBlocksBehindAFilterKeepTheBalanceExact) {
                            Block("enrich_lead", asks), Block("enrich_lead", asks)});
   definition["edges"][3]["from_block_id"] = "2";  // what the filter kept, too
   const std::string run = RunRows(NewWorkflow(definition), Records(60));
-  EXPECT_EQ(Sql("select estimate_mc from job"), "0") << "nothing is certain behind a filter";
+  EXPECT_EQ(Sql("select estimate_mc || ' ' || reserved_mc from job"), "180000 180000")
+      << "what it may cost is reserved, and what the filter drops is given back";
   {
     const Worker worker(*this);
     EXPECT_EQ(Ended(run)["overall_status"], "completed");
   }
   EXPECT_EQ(probe.asked(), 3 * 45);
   EXPECT_EQ(Sql("select charged_mc || ' ' || reserved_mc || ' ' || estimate_mc from job"),
-            "135000 0 135000");
+            "135000 0 180000");
   EXPECT_EQ(Sql("select sum(checks) || ' ' || sum(amount_mc) from credit_entry where job_id is not "
                 "null"),
             "135 -135000");
@@ -126,6 +127,45 @@ TEST_F(ApiRunRules, G4_ThreePricedBlocksBehindAFilterKeepTheBalanceExact) {
                 "using (org_id) where org_id = '" +
                 acme.org_id + "' group by a.balance_mc"),
             "865000 865000");
+}
+
+// Rows are kept for days, and cost nothing in blocks that are free.
+TEST_F(ApiRunRules, RunDataHasALimitThatIsToldBeforeItIsReachedAndRefusesRunsBehindIt) {
+  config.workflows.run_data_bytes_per_org_max = 1'000'000;
+  const std::string workflow = Free();
+  const Json body{{"webhook_payload", Records(10)}};
+  const Reply first = Start(workflow, body);
+  ASSERT_EQ(first.status, 200) << first.raw.body;
+  EXPECT_EQ(first.body["warnings"], Json::array());
+  {
+    const Worker worker(*this);
+    EXPECT_EQ(Ended(first.body["job_id"])["overall_status"], "completed");
+  }
+  const std::string kept = Sql("select sum(octet_length(rows::text) + 100) from job_part");
+  EXPECT_EQ(Sql("select sum(bytes) from run_data where org_id = '" + acme.org_id + "'"), kept);
+  EXPECT_EQ(Sql("select sum(bytes) from job_block"), kept);
+  Sql("update run_data set bytes = 850000");
+  const Reply warned = Start(workflow, body);
+  ASSERT_EQ(warned.status, 200) << warned.raw.body;
+  EXPECT_THAT(warned.body["warnings"][0].get<std::string>(),
+              HasSubstr("of 1000000 bytes; at the limit runs are refused"));
+  Sql("update run_data set bytes = 999990");
+  const Reply refused = Start(workflow, body);
+  EXPECT_EQ(refused.status, 409) << refused.raw.body;
+  EXPECT_EQ(refused.error(), "run_data_limit_reached");
+  EXPECT_THAT(refused.body["message"].get<std::string>(), HasSubstr("ask the operator"));
+  EXPECT_EQ(Sql("select count(*) from job"), "2");
+  // Another organisation's rows are its own matter.
+  Sql("update run_data set org_id = '" + NewTenant("other").org_id + "'");
+  EXPECT_EQ(Start(workflow, body).status, 200);
+}
+
+TEST_F(ApiRunRules, ACancelledRunOffersNoFileOfItsSource) {
+  const std::string run = UnderWay();
+  ASSERT_EQ(Ask("POST", "/workflows/cancel?job_id=" + run).status, 200);
+  const Reply links = Ask("GET", "/workflows/runs/" + run + "/results/download-links?blocks=all");
+  ASSERT_EQ(links.body.size(), 1U) << links.raw.body;
+  EXPECT_EQ(links.body[0]["block_name"], "filter");
 }
 
 // In the order of their starts it would be the last one to end.
@@ -301,7 +341,7 @@ TEST_F(ApiRunRules, EveryFieldOfItsBlocks) {
   EXPECT_TRUE(dedupe["current_step"].is_null());
   EXPECT_EQ(dedupe["progress_percentage"], 0);
   EXPECT_EQ(dedupe["total_count"], 200) << "so far";
-  EXPECT_EQ(dedupe["estimated_total_count"], 600) << "what three parts like the first would be";
+  EXPECT_EQ(dedupe["estimated_total_count"], 200 * 600 / 256) << "were all rows like the first";
   Sql("update job_block set parts_done = 0, rows_out = 0 where block = 1");
   EXPECT_TRUE(Live(run)["blocks"][2]["estimated_total_count"].is_null())
       << "before the input's first part";

@@ -161,31 +161,36 @@ TEST_F(ApiRuns, ALookupOfARunKeepsItsPriceItsLaneAndItsTermsFromTheStart) {
       << "addresses are looked up all the same, and not verified";
 }
 
-TEST_F(ApiRuns, BehindAFilterMoneyIsReservedAsRowsComeThrough) {
+TEST_F(ApiRuns, G4_WhatARunMayCostIsReservedBehindAFilterTooAndTheRestReturns) {
   const Worker worker(*this);
   const std::string workflow =
       NewWorkflow(Chain({WebhookSource(), Block("filter", Condition("n", "lt", 300)),
                          Block("enrich_lead", {{"struct", {{"job", "title"}}}, {"tier", "low"}})}));
   const Reply started =
       Ask("POST", "/workflows/run?workflow_id=" + workflow, Json{{"webhook_payload", Emails(600)}});
-  EXPECT_EQ(started.body["estimated_cost_cents"], 0);
+  EXPECT_EQ(started.body["estimated_cost_cents"], 600);
   const std::string run = started.body["job_id"];
   EXPECT_EQ(Ended(run)["overall_status"], "completed");
   EXPECT_EQ(Sql("select charged_mc || ' ' || reserved_mc || ' ' || estimate_mc from job"),
-            "300000 0 300000");
+            "300000 0 600000");
   EXPECT_EQ(Sql("select sum(amount_mc) = (select balance_mc from account where org_id = '" +
                 acme.org_id + "') from credit_entry where org_id = '" + acme.org_id + "'"),
             "t");
-  // 700 credits are left.
-  const std::string poor = Run(workflow, Json{{"webhook_payload", Emails(600)}});
-  EXPECT_EQ(Ended(poor)["overall_status"], "completed");
-  const std::string poorer = Run(workflow, Json{{"webhook_payload", Emails(600)}});
-  EXPECT_EQ(Ended(poorer)["overall_status"], "completed");
-  const std::string broke = Run(workflow, Json{{"webhook_payload", Emails(600)}});
-  const Json live = Ended(broke);
-  EXPECT_EQ(live["overall_status"], "failed");
-  EXPECT_EQ(live["status_reason"], "insufficient_credits");
-  EXPECT_EQ(Sql("select reserved_mc from job where id = '" + broke + "'"), "0");
+}
+
+TEST_F(ApiRuns, ARunThatMayCostMoreThanThereIsIsA402BehindDedupeTooAndChargesNothing) {
+  Sql("update account set balance_mc = 3000 where org_id = '" + acme.org_id + "'");
+  const std::string workflow =
+      NewWorkflow(Chain({WebhookSource(), Block("dedupe"),
+                         Block("enrich_lead", {{"struct", {{"job", "title"}}}, {"tier", "low"}})}));
+  const Reply refused =
+      Ask("POST", "/workflows/run?workflow_id=" + workflow, Json{{"webhook_payload", Emails(5)}});
+  EXPECT_EQ(refused.status, 402) << refused.raw.body;
+  EXPECT_EQ(refused.error(), "insufficient_credits");
+  EXPECT_EQ(refused.body["estimated_cost_cents"], 5);
+  EXPECT_EQ(refused.body["balance"], 3);
+  EXPECT_EQ(Sql("select count(*) from job"), "0");
+  EXPECT_EQ(Sql("select balance_mc from account where org_id = '" + acme.org_id + "'"), "3000");
 }
 
 TEST_F(ApiRuns, ABlockThatCannotBeBoundFailsTheRunAtOnceAndFree) {

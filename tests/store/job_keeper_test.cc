@@ -61,6 +61,55 @@ TEST_F(JobKeeperTest, G7_AJobWhoseDeadlineHasComeEndsAsTimedOut) {
   EXPECT_EQ(Series(R"(vedette_job_seconds_count{kind="find_email"})"), 1);
 }
 
+TEST_F(JobKeeperTest, RunsOfAnOrganisationWhoseRowsTakeAllTheirRoomEndAndSayWhy) {
+  Start(Run(3, 1, 1));
+  auto others = Run(3, 1, 1);
+  others.org_id = NewOrganisation(0);
+  Start(others);
+  Sql(fmt::format("insert into run_data values ('{}', current_date, 0, {})", org.ToString(),
+                  settings.workflows.run_data_bytes_per_org_max));
+  Eventually("select status_reason from job where finished_at is not null",
+             "run_data_limit_reached");
+  EXPECT_EQ(Job(others.id, "status"), "0");
+  EXPECT_EQ(Sql("select status || ' ' || org_id from job where finished_at is not null"),
+            "3 " + org.ToString());
+}
+
+TEST_F(JobKeeperTest, TheRowsOfACancelledRunsSourceAreDroppedAndItsOtherRowsStay) {
+  const auto kept = Start(Run(2, 1, 2));
+  const auto job = Start(Run(3, 1, 3));
+  for (const auto& chunk : Claim().chunks) {
+    if (chunk.job_id == kept || chunk.part == 0) RecordOne(chunk.job_id, PartEnd(chunk, 2));
+  }
+  EXPECT_EQ(Job(kept, "status"), "2");
+  EXPECT_EQ(Sql("select sum(bytes) > 0 from run_data"), "t");
+  End(job, domain::JobStatus::kCancelled);
+  Eventually(fmt::format("select string_agg(block || ' ' || part, ', ') from job_part where job_id "
+                         "= '{}'",
+                         job.ToString()),
+             "1 0");
+  Eventually("select count(*) from run_data_unread", "0");
+  EXPECT_EQ(Sql("select count(*) from job_part where job_id = '" + kept.ToString() + "'"), "4");
+  EXPECT_EQ(Sql("select sum(bytes) from run_data"),
+            Sql("select sum(octet_length(rows::text) + 100) from job_part"))
+      << "what was dropped is given back";
+}
+
+TEST_F(JobKeeperTest, PartsOfARunGrowWhereItsRowsTurnOutToBeQuick) {
+  auto run = Run(400, 1, 4096);
+  run.blocks[1].pace = std::chrono::seconds(5);
+  const auto job = Start(run);
+  auto record = PartEnd(Claim(1).chunks.at(0), 2);
+  record.rows_timed = 200;
+  record.rows_took = std::chrono::milliseconds(200 * 80);
+  RecordOne(job, record);
+  // 10 s over (200 x 80 ms + 8 x 5 s) / 208, in parts of two.
+  Eventually("select part_rows from job", "36");
+  EXPECT_EQ(Sql("select parts_total || ' ' || opened || ' ' || parts_done from job_block where "
+                "block = 1"),
+            "24 24 1");
+}
+
 TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
   Start(Lookup());
   Sql("update job set created_at = now() - interval '1 hour'");

@@ -197,7 +197,11 @@ TEST_F(JobsEnd, ADayOfRowsIsDroppedWhenItIsOldAndNoneOfItsJobsIsOpen) {
   store::RetireJobs(session, retention);
   EXPECT_EQ(Sql("select count(*) from job_part_20260105"), "1") << "its job is open";
   End(ancient, JobStatus::kCancelled);
+  Sql("insert into run_data select org_id, d, 0, 1 from job, unnest(array['2026-01-05', "
+      "current_date]::date[]) d");
   store::RetireJobs(session, retention);
+  EXPECT_EQ(Sql("select string_agg((day = current_date)::text, ' ') from run_data"), "true")
+      << "what is gone takes no room";
   EXPECT_EQ(Sql("select to_regclass('job_part_20260105') is null"), "t");
   const auto lookup = store::GetLookup(session, {}, ancient);
   EXPECT_FALSE(lookup->rows_json.has_value());

@@ -212,6 +212,38 @@ TEST_F(JobsRecord, ARecordThatFailsItsJobLocksItsChunksInTheOrderOfRenewals) {
   EXPECT_EQ(Job(job, "status || ' ' || status_reason"), "3 block_failed");
 }
 
+// The keeper waits for no lock, and the records of a job in small parts lock it without a gap.
+TEST_F(JobsRecord, G7_ARecordThatComesAfterTheDeadlineEndsItsJobAndCounts) {
+  auto run = Run(3, 1, 3);
+  run.blocks[1].price_mc = 1000;
+  run.estimate_mc = 6000;
+  const auto job = Start(run);
+  const auto claim = Claim();
+  ASSERT_EQ(claim.chunks.size(), 3U);
+  RecordOne(job, PartEnd(claim.chunks[0], 2, 2, 1000));
+  Sql("update job set deadline_at = now()");
+  {
+    pqxx::connection connection(config.url);
+    pqxx::work other(connection);
+    other.exec("select from job for no key update");
+    EXPECT_EQ(store::EndOverdueJobs(session, clock).ended, 0) << "it is locked";
+  }
+  const auto result = RecordJob(job, {PartEnd(claim.chunks[1], 2, 2, 1000)});
+  EXPECT_EQ(EndIn(result), JobStatus::kTimedOut);
+  EXPECT_EQ(Job(job, "status || ' ' || status_reason || ' ' || charged_mc || ' ' || reserved_mc"),
+            "6 deadline_exceeded 4000 0");
+  EXPECT_EQ(Sql("select count(*) from job_part where block = 1"), "2");
+  EXPECT_EQ(RecordOne(job, PartEnd(claim.chunks[2], 2)), JobRecorded::kDropped);
+  ExpectJobMoneyAddsUp();
+}
+
+TEST_F(JobsRecord, ARecordThatCompletesItsJobAfterTheDeadlineCompletesIt) {
+  const auto job = Start(Lookup(2));
+  const auto claim = Claim();
+  Sql("update job set deadline_at = now()");
+  EXPECT_EQ(EndIn(RecordJob(job, {PartEnd(claim.chunks.at(0), 2)})), JobStatus::kCompleted);
+}
+
 // A run whose first block drops rows, and whose second has a price.
 class JobsTopUp : public JobsRecord {
  public:

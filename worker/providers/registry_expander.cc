@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "pages/http_failure.h"
+#include "worker/providers/held_fetch.h"
 #include "worker/providers/registry_findings.h"
 
 namespace vedette::worker {
@@ -67,24 +67,20 @@ void RegistryExpander::Start(ExpandRequest request, std::function<void(ExpandAns
   fetch.timeout = std::min(request.timeout, kTimeMax);
   fetch.turn_wait_max = fetch.timeout;
   fetch.thread_wait_max = fetch.timeout;
-  if (request.may_call) {
-    fetch.on_turn = [may_call = request.may_call](milliseconds) { return may_call(); };
-  }
   auto read = [id = request.investigation_id, subject = request.subject, url,
                read = registry_.read](const pages::FetchedPage& page, pages::ReadingTime&) {
     auto reading = std::make_shared<FindingsReading>();
     reading->findings = read(id, subject, url, page.body);
     return pages::Fetched(std::shared_ptr<const pages::Reading>(std::move(reading)));
   };
-  fetcher_.Fetch(
-      std::move(fetch), std::move(read),
-      live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
-        if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-          return done(pages::IsOfProcess(*failure) ? ExpandAnswer(*failure) : NothingFound());
-        }
-        const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-        done(static_cast<const FindingsReading&>(reading).findings);
-      }));
+  FetchHeld(fetcher_, std::move(fetch), request.may_call, std::move(read),
+            live_.Guard([done = std::move(done)](const pages::Fetched& fetched) {
+              if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+                return done(SaysNothing(*failure) ? ExpandAnswer(*failure) : NothingFound());
+              }
+              const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
+              done(static_cast<const FindingsReading&>(reading).findings);
+            }));
 }
 
 }  // namespace vedette::worker

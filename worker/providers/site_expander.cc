@@ -6,9 +6,9 @@
 
 #include "config/lookup_config.h"
 #include "net/url.h"
-#include "pages/http_failure.h"
 #include "pages/page_forms.h"
 #include "pages/robots_reading.h"
+#include "worker/providers/held_fetch.h"
 #include "worker/providers/page_findings.h"
 #include "worker/providers/site_walk.h"
 
@@ -75,7 +75,7 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
  private:
   void OnRobots(pages::Fetched fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      if (pages::IsOfProcess(*failure)) return End(*failure);
+      if (SaysNothing(*failure)) return End(*failure);
       // A status says that the host is there, and without the file everything is allowed; a server
       // that cannot give it now allows nothing.
       if (failure->error_class != "http_status" || failure->retryable) return End(NothingFound());
@@ -90,7 +90,7 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
 
   void OnPage(pages::Fetched fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      return End(pages::IsOfProcess(*failure) ? ExpandAnswer(*failure) : NothingFound());
+      return End(SaysNothing(*failure) ? ExpandAnswer(*failure) : NothingFound());
     }
     const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
     End(static_cast<const FindingsReading&>(reading).findings);
@@ -100,9 +100,7 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
     const auto parts = parts_.lock();
     if (parts == nullptr) return;
     const auto left = std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot());
-    if (left <= milliseconds(0) || (request_->may_call && !request_->may_call())) {
-      return End(NothingFound());
-    }
+    if (left <= milliseconds(0)) return End(NothingFound());
     pages::FetchRequest fetch;
     fetch.org_id = request_->org_id;
     fetch.url = url;
@@ -110,11 +108,11 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
     fetch.timeout = left;
     fetch.turn_wait_max = std::min(left, kTurnWaitMax);
     fetch.thread_wait_max = std::min(left, kTurnWaitMax);
-    parts->fetcher.Fetch(std::move(fetch), std::move(read),
-                         [self = shared_from_this(), then](pages::Fetched fetched) {
-                           if (self->parts_.expired()) return;  // the provider has ended
-                           ((*self).*then)(std::move(fetched));
-                         });
+    FetchHeld(parts->fetcher, std::move(fetch), request_->may_call, std::move(read),
+              [self = shared_from_this(), then](pages::Fetched fetched) {
+                if (self->parts_.expired()) return;  // the provider has ended
+                ((*self).*then)(std::move(fetched));
+              });
   }
 
   void End(ExpandAnswer answer) { std::exchange(done_, nullptr)(std::move(answer)); }

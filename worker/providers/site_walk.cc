@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "pages/http_failure.h"
 #include "pages/robots_reading.h"
 #include "pages/url_reference.h"
+#include "worker/providers/held_fetch.h"
 #include "worker/providers/provider.h"
 
 namespace vedette::worker {
@@ -107,7 +107,7 @@ void SiteWalker::Walk::AskRobots() {
 
 void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-    if (pages::IsOfProcess(*failure)) return End(*failure);
+    if (SaysNothing(*failure)) return End(*failure);
     // A status says that the host is there. Without the file everything is allowed; a server that
     // cannot give it now allows nothing.
     const bool is_there = failure->error_class == "http_status";
@@ -150,7 +150,7 @@ void SiteWalker::Walk::NextPage() {
 
 void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-    if (pages::IsOfProcess(*failure)) return End(*failure);
+    if (SaysNothing(*failure)) return End(*failure);
     Tell(*failure);
     return NextPage();
   }
@@ -176,12 +176,12 @@ bool SiteWalker::Walk::Fetch(const std::string& url, pages::ReadPage read,
   fetch.timeout = left;
   fetch.turn_wait_max = std::min(left, kTurnWaitMax);
   fetch.thread_wait_max = std::min(left, kTurnWaitMax);
-  parts->fetcher.Fetch(std::move(fetch), std::move(read),
-                       [self = shared_from_this(), then](pages::Fetched fetched) {
-                         // The walker has ended: its callbacks are dropped.
-                         if (self->parts_.expired()) return;
-                         ((*self).*then)(std::move(fetched));
-                       });
+  FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+            [self = shared_from_this(), then](pages::Fetched fetched) {
+              // The walker has ended: its callbacks are dropped.
+              if (self->parts_.expired()) return;
+              ((*self).*then)(std::move(fetched));
+            });
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/lookup_config.h"
 #include "domain/email/suppression.h"
+#include "worker/providers/held_fetch.h"
 #include "worker/providers/wikidata_answer.h"
 
 namespace vedette::worker {
@@ -106,17 +107,16 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
                              milliseconds(1));
     fetch.turn_wait_max = fetch.timeout;
     fetch.thread_wait_max = fetch.timeout;
-    parts->fetcher.Fetch(
-        std::move(fetch), std::move(read),
-        [self = shared_from_this(), then](const pages::Fetched& fetched) {
-          // The provider has ended: its callbacks are dropped.
-          if (self->parts_.expired()) return;
-          if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-            return self->done_(
-                JudgedByTime(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
-          }
-          ((*self).*then)(*std::get<std::shared_ptr<const pages::Reading>>(fetched));
-        });
+    FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+              [self = shared_from_this(), then](const pages::Fetched& fetched) {
+                // The provider has ended: its callbacks are dropped.
+                if (self->parts_.expired()) return;
+                if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
+                  return self->done_(
+                      JudgedByTime(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
+                }
+                ((*self).*then)(*std::get<std::shared_ptr<const pages::Reading>>(fetched));
+              });
   }
 
   void OnFound(const pages::Reading& reading) {

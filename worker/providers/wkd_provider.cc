@@ -12,8 +12,8 @@
 #include "domain/people/openpgp.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/stated_name.h"
-#include "pages/http_failure.h"
 #include "pages/url_reference.h"
+#include "worker/providers/held_fetch.h"
 #include "worker/providers/reverse_reading.h"
 
 namespace vedette::worker {
@@ -68,17 +68,17 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
       reading->person = PersonOfKey(address, page.url, page.body);
       return std::shared_ptr<const pages::Reading>(std::move(reading));
     };
-    parts->fetcher.Fetch(std::move(fetch), std::move(read),
-                         [self = shared_from_this()](const pages::Fetched& fetched) {
-                           // The provider has ended: its callbacks are dropped.
-                           if (!self->parts_.expired()) self->OnKey(fetched);
-                         });
+    FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+              [self = shared_from_this()](const pages::Fetched& fetched) {
+                // The provider has ended: its callbacks are dropped.
+                if (!self->parts_.expired()) self->OnKey(fetched);
+              });
   }
 
  private:
   void OnKey(const pages::Fetched& fetched) {
     if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
-      if (pages::IsOfProcess(*failure)) return done_(*failure);
+      if (SaysNothing(*failure)) return done_(*failure);
       return AskNext();
     }
     const auto& person =

@@ -10,6 +10,7 @@
 
 #include "tests/unit/providers/people_fixture.h"
 #include "worker/providers/registry_findings.h"
+#include "worker/providers/site_expander.h"
 
 namespace vedette::worker::test {
 namespace {
@@ -174,6 +175,44 @@ TEST_F(RegistryExpanderTest, ARegistryThatDoesNotAnswerFindsNothing) {
 TEST_F(RegistryExpanderTest, NobodyIsAskedOnceTheRowIsNotHeld) {
   EXPECT_THAT(Found(RdapRegistry(site_.Url("/rdap/")), kDomain, [] { return false; }), IsEmpty());
   EXPECT_THAT(Asked(), IsEmpty());
+}
+
+class SiteExpanderTest : public PeopleFixture {
+ protected:
+  ~SiteExpanderTest() override {
+    loop_.Run([this] { expander_.reset(); });
+  }
+  // `calls_left`: so often may_call says yes.
+  ExpandAnswer Expand(int calls_left) {
+    auto promise = std::make_shared<std::promise<ExpandAnswer>>();
+    auto future = promise->get_future();
+    loop_.Run([&] {
+      expander_ = std::make_unique<SiteExpander>(clock_, *fetcher_, config_.email, Origin());
+      ExpandRequest request;
+      request.org_id = base::Uuid::V4();
+      request.subject = kDomain;
+      request.timeout = std::chrono::seconds(20);
+      request.may_call = [left = std::make_shared<int>(calls_left)] { return (*left)-- > 0; };
+      expander_->Start(std::move(request),
+                       [promise](ExpandAnswer answer) { promise->set_value(std::move(answer)); });
+    });
+    return future.get();
+  }
+
+  std::unique_ptr<SiteExpander> expander_;
+};
+
+// A page waits for its turn at its host, and the investigation may end meanwhile.
+TEST_F(SiteExpanderTest, NothingIsFetchedWhoseTurnComesAfterTheRowsEnd) {
+  Page("a.example/", "<p>ada@a.example</p>");
+  const auto unheld = Expand(0);
+  ASSERT_TRUE(std::holds_alternative<domain::Failure>(unheld));
+  EXPECT_EQ(std::get<domain::Failure>(unheld).error_class, kLookupUnheld);
+  EXPECT_THAT(Asked(), IsEmpty()) << "not even robots.txt";
+  EXPECT_TRUE(std::holds_alternative<domain::Failure>(Expand(1)));
+  EXPECT_THAT(Asked(), ElementsAre("robots.txt"));
+  EXPECT_THAT(Said(std::get<std::vector<Finding>>(Expand(1000))),
+              ElementsAre("email ada@a.example"));
 }
 
 }  // namespace

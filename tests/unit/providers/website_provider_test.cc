@@ -106,7 +106,8 @@ class WebsiteTest : public ::testing::Test {
   LookupAnswer Ask(const Site& site) {
     return Ask([url = site.Url("")](const std::string&) { return url; });
   }
-  LookupAnswer Ask(const OriginOf& origin_of) {
+  // `calls_left`: so often may_call says yes.
+  LookupAnswer Ask(const OriginOf& origin_of, int calls_left = 1000) {
     auto promise = std::make_shared<std::promise<LookupAnswer>>();
     auto future = promise->get_future();
     loop_.Run([&] {
@@ -115,6 +116,7 @@ class WebsiteTest : public ::testing::Test {
       request.org_id = base::Uuid::V4();
       request.person = std::make_shared<const domain::Person>(Ann());
       request.timeout = 20s;
+      request.may_call = [left = std::make_shared<int>(calls_left)] { return (*left)-- > 0; };
       provider_->Start(std::move(request),
                        [promise](LookupAnswer answer) { promise->set_value(std::move(answer)); });
     });
@@ -191,6 +193,20 @@ TEST_F(WebsiteTest, RobotsTxtIsHonoured) {
 TEST_F(WebsiteTest, AServerThatCannotGiveRobotsTxtNowIsLeftAlone) {
   Site site([](const ServerRequest&) { return ServerResponse{503, {}, ""}; });
   EXPECT_TRUE(std::holds_alternative<Nothing>(Ask(site)));
+  EXPECT_EQ(Paths(site), Texts{"/robots.txt"});
+}
+
+// A page waits for its turn at its host, and its row's job may end meanwhile.
+TEST_F(WebsiteTest, NothingIsFetchedWhoseTurnComesAfterTheRowsEnd) {
+  Site site([](const ServerRequest&) { return ServerResponse{404, {}, ""}; });
+  const OriginOf origin = [&](const std::string&) { return site.Url(""); };
+  const auto error_class = [](const LookupAnswer& answer) {
+    const auto* failure = std::get_if<domain::Failure>(&answer);
+    return failure == nullptr ? "none" : failure->error_class;
+  };
+  EXPECT_EQ(error_class(Ask(origin, 1)), kLookupUnheld);
+  EXPECT_EQ(Paths(site), Texts{}) << "not even robots.txt";
+  EXPECT_EQ(error_class(Ask(origin, 3)), kLookupUnheld);
   EXPECT_EQ(Paths(site), Texts{"/robots.txt"});
 }
 

@@ -36,16 +36,14 @@ PlanRules Rules() {
 const Json kEnrich{{"struct", {{"job", "title"}}}};
 const Json kFilter{{"conditions", Json::array({Json{{"column", "a"}, {"op", "is_empty"}}})}};
 
-TEST(RunPlan, WhatNoRowDroppingBlockPrecedesIsCertain) {
+TEST(RunPlan, TheEstimateIsRowsTimesPriceBehindABlockThatDropsRowsToo) {
   Definition d;
   d.blocks = {Block("webhook", {{"dataframe_type", "LEAD"}}, {}), Block("enrich_lead", kEnrich, 0),
               Block("filter", kFilter, 1), Block("enrich_lead", kEnrich, 2),
               Block("outgoing_webhook", {{"url", "https://a.example"}}, 3)};
   const RunPlan plan = PlanRun(d, {{"a"}, 600, 3, {}}, 256, Rules());
-  EXPECT_EQ(plan.estimate_mc, 600'000);
+  EXPECT_EQ(plan.estimate_mc, 2 * 600'000);
   EXPECT_FALSE(plan.fault);
-  EXPECT_FALSE(plan.blocks[2].after_drop);
-  EXPECT_TRUE(plan.blocks[3].after_drop);
   EXPECT_EQ(plan.blocks[1].output,
             (Columns{"a", "job", "enrich_sources", "enrich_confidence", "enrich_error"}));
   EXPECT_EQ(plan.blocks[3].bound.input, plan.blocks[2].output);
@@ -64,6 +62,12 @@ TEST(RunPlan, AFileIsReadInPiecesAndDedupeWorksInOrder) {
   EXPECT_EQ(plan.blocks[1].parts_total, 36);
   EXPECT_EQ(plan.blocks[1].part_window, 1);
   EXPECT_EQ(plan.blocks[2].part_window, 512);
+}
+
+TEST(RunPlan, ALargeFileIsNotCutIntoMorePartsThanAreWorthStoring) {
+  EXPECT_EQ(PartRowsOfMany(65'536), 1);
+  EXPECT_EQ(PartRowsOfMany(1'000'000), 16);
+  EXPECT_EQ(PartRowsOfMany(100'000'000), kPartRowsMax);
 }
 
 TEST(RunPlan, TheFirstBlockThatCannotBeBoundIsNamed) {
