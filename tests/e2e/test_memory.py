@@ -215,6 +215,35 @@ def test_large_creates_at_once_take_turns(api):
             assert a.result().status == 200 and len(a.result().json["rows"]) == 100_000, a.result()
 
 
+COLUMNS = 1024
+
+
+def workflow(tenant, **specs):
+    """Of a source alone: a run of it is complete with its start."""
+    return post(tenant, "/workflows/create_workflow", {"workflow_name": "W", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "1", "block_name": "webhook",
+                    "specs": {"dataframe_type": "LEAD", **specs}}], "edges": []}})["id"]
+
+
+def test_files_that_nobody_reads_are_not_made_at_once(api):
+    """The names of the columns, 800 kB, stand in each of 99 lines, and the link needs no key."""
+    tenant = api.organisation()
+    names = ["\U0001f600" * 190 + f"{n:010}" for n in range(COLUMNS)]
+    records = [dict.fromkeys(names[at:at + 64], 1) for at in range(0, COLUMNS, 64)] + [{names[-1]: 1}] * 83
+    run = post(tenant, f"/workflows/run?workflow_id={workflow(tenant)}", {"webhook_payload": records})["job_id"]
+    url = tenant.get(f"/workflows/runs/{run}/results/download-links?format=ndjson")[0]["download_url"]
+    path = url[url.index("/storage"):]
+    with Watched(api, API_MIB_MAX) as watched:
+        waiting = readers(api, tenant, path, 40)
+        try:
+            watched.hold()
+        finally:
+            for s in waiting:
+                s.close()
+        whole = wait_until("a place", lambda: (a := tenant.call("GET", path)).status == 200 and a, 60)
+        assert len(whole.body) > 99 * COLUMNS * 770
+
+
 # ---- a worker ----
 
 
