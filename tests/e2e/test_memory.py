@@ -225,6 +225,25 @@ def workflow(tenant, **specs):
                     "specs": {"dataframe_type": "LEAD", **specs}}], "edges": []}})["id"]
 
 
+def sparse(count):
+    """Records that take few bytes to say, and would take five for each column of each of them to keep."""
+    return [{f"c{n}": 1 for n in range(COLUMNS)}] + [{f"c{COLUMNS - 1}": 1}] * (count - 1)
+
+
+def test_a_small_payload_makes_no_large_rows(api):
+    tenant = api.organisation()
+    given, stored = workflow(tenant), workflow(tenant, webhook_input=json.dumps(sparse(1_950), separators=(",", ":")))
+    payload = json_bytes({"webhook_payload": sparse(100_000)})
+    with Watched(api, API_MIB_MAX) as watched, concurrent.futures.ThreadPoolExecutor(12) as pool:
+        refused = [pool.submit(tenant.call, "POST", f"/workflows/run?workflow_id={given}", raw=payload) for _ in range(4)]
+        started = [pool.submit(tenant.call, "POST", f"/workflows/run?workflow_id={stored}") for _ in range(8)]
+        while not all(a.done() for a in refused + started):
+            watched.within()
+            watched.is_served()
+        assert {a.result().status for a in refused} <= {422, 503}
+        assert {a.result().status for a in started} <= {200, 503}
+
+
 def test_files_that_nobody_reads_are_not_made_at_once(api):
     """The names of the columns, 800 kB, stand in each of 99 lines, and the link needs no key."""
     tenant = api.organisation()

@@ -88,6 +88,60 @@ class ApiRunMemory : public ApiRuns {
   }
 };
 
+TEST_F(ApiRunMemory, G11_APayloadOfFewBytesAndManyCellsIsA422ThatNamesTheLimit) {
+  const std::string workflow = NewWorkflow(Chain({WebhookSource(), Block("dedupe")}));
+  const Reply refused = Start(workflow, R"({"webhook_payload":)" + SparseRecords(3000) + "}");
+  EXPECT_EQ(refused.status, 422) << refused.raw.body.substr(0, 500);
+  EXPECT_EQ(refused.loc() + " " + refused.type(), R"(["body","webhook_payload",1953] too_long)");
+  EXPECT_EQ(refused.body["detail"].size(), 1U) << "said once";
+  EXPECT_THAT(refused.raw.body, HasSubstr("Records times columns should be at most 2000000"));
+  EXPECT_EQ(Sql("select count(*) from job"), "0");
+  EXPECT_EQ(Start(workflow, R"({"webhook_payload":)" + SparseRecords(50) + "}").status, 200);
+}
+
+TEST_F(ApiRunMemory, G11_AWebhookInputOfManyCellsIsA400ThatNamesTheLimit) {
+  const Reply refused = Start(WithSample(3000), "");
+  EXPECT_EQ(refused.status, 400) << refused.raw.body.substr(0, 500);
+  EXPECT_EQ(refused.error(), "invalid_webhook_input");
+  EXPECT_THAT(refused.message(), HasSubstr("Records times columns should be at most 2000000"));
+  EXPECT_EQ(Sql("select count(*) from job"), "0");
+}
+
+TEST_F(ApiRunMemory, G11_RowsOfAWebhookInputWaitForTheirRoomOrAreRefused) {
+  const std::string workflow = WithSample(1900);
+  const auto other = Stall(FileOf(Given(LongNames(10)), "ndjson"));
+  other->First();
+  ASSERT_TRUE(other->stalled());
+  Fill(&other->held());
+  ASSERT_TRUE(other->held().Take(std::size_t{1} << 20, [] {})) << "one is let through at a time";
+  const Reply refused = Start(workflow, "");
+  EXPECT_EQ(refused.status, 503) << refused.raw.body;
+  EXPECT_EQ(refused.Header("Retry-After"), "5");
+  EXPECT_THAT(refused.message(), HasSubstr("nothing was changed or charged"));
+  EXPECT_EQ(Sql("select count(*) from job"), "1") << "the other's";
+  other->Leave();
+  other->held() = {};
+  EXPECT_EQ(Start(workflow, "").status, 200);
+}
+
+TEST_F(ApiRunMemory, G11_NamesOfColumnsWaitForTheirRoomAsEveryBlockOfARunKeepsThem) {
+  std::string record = "{";
+  for (int i = 0; i < 250; ++i) record += fmt::format("{}\"{:0>200}\":1", i == 0 ? "" : ",", i);
+  Json blocks = Json::array(
+      {Block("webhook", {{"dataframe_type", "LEAD"}, {"webhook_input", record + "}"}})});
+  for (int i = 0; i < 45; ++i) blocks.push_back(Block("dedupe"));
+  const std::string workflow = NewWorkflow(Chain(blocks));
+  const auto other = Stall(FileOf(Given(LongNames(10)), "ndjson"));
+  other->First();
+  Fill(&other->held());
+  ASSERT_TRUE(other->held().Take(std::size_t{1} << 20, [] {}));
+  EXPECT_EQ(Start(workflow, "").status, 503);
+  EXPECT_EQ(Sql("select count(*) from job"), "1") << "the other's";
+  other->Leave();
+  other->held() = {};
+  EXPECT_EQ(Start(workflow, "").status, 200);
+}
+
 TEST_F(ApiRunMemory, G11_AFileWhoseColumnsHaveLongNamesComesInPiecesOfBoundedBytes) {
   constexpr int kRows = 30;
   const std::string run = Given(LongNames(kRows));
