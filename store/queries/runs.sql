@@ -92,13 +92,16 @@ left join job_block i on i.job_id = b.job_id and i.block = b.input and b.parts_t
 where b.job_id = j.id
 
 -- name: run_list
--- $1 organisation; $2 statuses; $3 workflow; $4 limit
+-- $1 organisation; $2 statuses; $3 workflow; $4 limit; $5, $6 time and id of the last one of the page before, null
+-- before the first
 select :run_columns, b.rows_in, b.rows_out, b.row_errors, b.blocks
 from (
   select * from job
   where org_id = $1 and kind = :kind_workflow
     and ($2::smallint[] is null or status = any($2::smallint[]))
     and ($3::uuid is null or workflow_id = $3)
+    and (created_at, id) < (coalesce($5::timestamptz, 'infinity'),
+                            coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
   order by created_at desc, id desc
   limit $4) j
 cross join lateral (:run_sums) b

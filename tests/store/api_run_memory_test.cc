@@ -209,5 +209,40 @@ TEST_F(ApiRunMemory, G11_WhatTheBudgetHasNoRoomToKeepOfAFileIsReadAgain) {
   other->Leave();
 }
 
+TEST_F(ApiRunMemory, G11_TheListOfWorkflowsIsSentInPieces) {
+  NewWorkflow(Chain(Json::array({WebhookSource()})));
+  Sql("insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id, "
+      "created_at) select gen_random_uuid(), org_id, 'flow ' || n, repeat('d', 10000), definition, "
+      "caller_kind, caller_id, created_at - n * interval '1 second' from workflow, "
+      "generate_series(1, 99) n");
+  const Reply list = Ask("GET", "/workflows");
+  ASSERT_EQ(list.status, 200);
+  ASSERT_EQ(list.body.size(), 100U);
+  for (std::size_t i = 1; i < 100; ++i) {
+    EXPECT_EQ(list.body[i]["name"], fmt::format("flow {}", i)) << "newest first";
+  }
+  EXPECT_GT(list.raw.pieces, 3);
+  EXPECT_LT(list.raw.piece_bytes_max, rest::kPieceBytes + rest::kPageBytes);
+  const auto unread = Stall("/workflows");
+  unread->First();
+  EXPECT_TRUE(unread->stalled());
+  EXPECT_EQ(unread->held().bytes(), rest::kStreamBytes);
+  unread->Leave();
+}
+
+TEST_F(ApiRunMemory, G11_TheListOfRunsTakesItsBytesFromTheBudget) {
+  const std::string workflow = NewWorkflow(Chain(Json::array({WebhookSource()})));
+  for (int i = 0; i < 40; ++i) RunRows(workflow, Json::array({Json{{"n", 1}}}));
+  const auto other = Stall(FileOf(Given(LongNames(10)), "ndjson"));
+  other->First();
+  Fill(&other->held());
+  const Reply refused = Ask("GET", "/workflows/runs");
+  EXPECT_EQ(refused.status, 503) << refused.raw.body.size();
+  EXPECT_EQ(refused.Header("Retry-After"), "5");
+  other->Leave();
+  other->held() = {};
+  EXPECT_EQ(Ask("GET", "/workflows/runs").body.size(), 41U);
+}
+
 }  // namespace
 }  // namespace vedette::test

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <string>
@@ -350,6 +351,34 @@ TEST_F(ApiRunRules, ARunThatGoesOnOffersItsCompletedBlocksAndEveryFieldOfThem) {
   const std::string of = "/workflows/runs/" + run + "/results/download-links";
   EXPECT_EQ(Ask("GET", of + "?format=xml").type(), "enum");
   EXPECT_EQ(Ask("GET", of + "?blocks=1").type(), "literal_error");
+}
+
+TEST_F(ApiRunRules, TheListOfRunsGoesOnBehindItsCursor) {
+  const std::string workflow = Free();
+  std::vector<std::string> started;
+  for (int i = 0; i < 5; ++i) started.push_back(RunRows(workflow, Records(1)));
+  // Two of one time are told apart by their ids.
+  Sql("update job set created_at = (select created_at from job where id = '" + started[2] +
+      "') where id = '" + started[3] + "'");
+  const std::string of = "/workflows/runs?limit=2&status=queued&workflow_id=" + workflow;
+  std::vector<std::string> listed;
+  std::string cursor;
+  do {
+    const Reply page = Ask("GET", of + (cursor.empty() ? "" : "&cursor=" + cursor));
+    ASSERT_EQ(page.status, 200) << page.raw.body;
+    ASSERT_TRUE(page.body.is_array());
+    EXPECT_LE(page.body.size(), 2U);
+    for (const Json& run : page.body) listed.push_back(run["job_id"].get<std::string>());
+    cursor = page.Header("X-Next-Cursor");
+  } while (!cursor.empty());
+  std::reverse(started.begin(), started.end());
+  EXPECT_EQ(listed, started) << "each once, newest first";
+  EXPECT_EQ(Ask("GET", "/workflows/runs").Header("X-Next-Cursor"), "") << "there are no more";
+  EXPECT_EQ(Ask("GET", "/workflows/runs?cursor=x").error(), "invalid_cursor");
+  cursor = Ask("GET", of).Header("X-Next-Cursor");
+  const Headers theirs{{"x-api-key", NewTenant("other").key}};
+  EXPECT_EQ(Ask("GET", "/workflows/runs?cursor=" + cursor, theirs).error(), "invalid_cursor")
+      << "another organisation's";
 }
 
 }  // namespace
