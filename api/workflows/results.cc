@@ -48,9 +48,11 @@ std::set<int> OfferedBlocks(const store::RunView& run, const domain::RunGraph& g
   for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
     if (domain::RowsOf(graph, block) != block) continue;
     const auto status = blocks[static_cast<std::size_t>(block)].status;
-    const bool take = which == Which::kAllBlocks ? has_rows(block)
-                      : run.finished_at          ? has_rows(block) && block != 0
-                                                 : status == BlockStatus::kCompleted;
+    // The source's rows are the client's own: they are no result.
+    if (which == Which::kResults && block == 0) continue;
+    const bool take = which == Which::kAllBlocks || run.finished_at
+                          ? has_rows(block)
+                          : status == BlockStatus::kCompleted;
     if (take) offered.insert(block);
   }
   return offered;
