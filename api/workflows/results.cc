@@ -197,7 +197,9 @@ domain::LinkJudged JudgeRequest(const Call& call) {
   keys.insert(keys.begin(), security.encryption_key);
   rest::Problems problems;
   const rest::QueryReader query(call.request().query, &problems);
-  if (problems.any()) return domain::LinkRefused::kInvalid;
+  // A link that was given out has each once.
+  const bool repeated = query.All("expires").size() > 1 || query.All("signature").size() > 1;
+  if (problems.any() || repeated) return domain::LinkRefused::kInvalid;
   return domain::JudgeLink({call.path_params.at(0), call.path_params.at(1), query.Text("expires"),
                             query.Text("signature")},
                            keys, call.parts.clock.Now());
