@@ -105,8 +105,8 @@ rest::Judged<Source> FileSource(const Call& call, const Definition& definition, 
   return source;
 }
 
-// What a byte of a row takes until the run is started: the row, and the statement that stores it.
-constexpr std::size_t kRowCopies = 3;
+// What a byte takes until the run is started: it, and the statements that store it.
+constexpr std::size_t kCopies = 3;
 // So many bytes are taken at a time. The first ones are not counted: the threads bound them.
 constexpr std::size_t kRoomStep = std::size_t{1} << 20;
 constexpr std::size_t kRoomUncounted = std::size_t{64} << 10;
@@ -116,7 +116,7 @@ constexpr std::size_t kRoomUncounted = std::size_t{64} << 10;
 std::size_t NamesCost(const domain::Columns& columns, const Definition& definition) {
   std::size_t bytes = 0;
   for (const std::string& name : columns) bytes += name.size();
-  bytes *= definition.blocks.size() * kRowCopies;
+  bytes *= definition.blocks.size() * kCopies;
   return bytes > kRoomUncounted ? bytes : 0;
 }
 
@@ -127,7 +127,7 @@ class Room {
 
   // Whether there is room for so many bytes of rows in all; `refusal` says why not.
   bool Has(std::size_t bytes) {
-    const std::size_t wanted = bytes * kRowCopies;
+    const std::size_t wanted = bytes * kCopies;
     if (wanted <= room_) return true;
     const std::size_t more = std::max(wanted - room_, kRoomStep);
     refusal_ = TakeBytes(call_, more);

@@ -127,6 +127,12 @@ from (select part, rows, row_count,
 where bytes_before < $4
 order by part
 
+-- name: run_parts_give
+-- Further parts of the source of a run that was inserted just now.
+insert into job_part (job_id, block, part, rows, row_count)
+select $1::uuid, 0, p.part, p.rows, p.row_count
+from unnest($2::int[], $3::json[], $4::smallint[]) as p(part, rows, row_count)
+
 -- name: run_paces
 -- Rows that were timed in the last $2 runs of the organisation $1, and the microseconds that they took, by the type of
 -- their block and its tier; '' of one that has none.

@@ -142,6 +142,19 @@ TEST_F(ApiRunMemory, G11_NamesOfColumnsWaitForTheirRoomAsEveryBlockOfARunKeepsTh
   EXPECT_EQ(Start(workflow, "").status, 200);
 }
 
+TEST_F(ApiRunMemory, G11_ALargePayloadIsStoredByStatementsOfBoundedBytes) {
+  Json records = Json::array();
+  for (int i = 0; i < 160; ++i) records.push_back({{"n", i}, {"text", std::string(60'000, 'a')}});
+  RunRows(NewWorkflow(Chain({WebhookSource(), Block("dedupe")})), records);
+  EXPECT_EQ(Sql("select concat_ws(' ', count(*), min(part), max(part), sum(row_count), "
+                "sum(json_array_length(rows))) from job_part"),
+            "18 0 17 160 160");
+  EXPECT_THAT(metrics.Expose(),
+              HasSubstr("vedette_db_query_seconds_count{query=\"run_parts_give\"} 2\n"))
+      << "9.6 MB, of which the statement that inserts the run has the first 4 MiB";
+  EXPECT_EQ(Sql("select status from job"), "0");
+}
+
 TEST_F(ApiRunMemory, G11_AFileWhoseColumnsHaveLongNamesComesInPiecesOfBoundedBytes) {
   constexpr int kRows = 30;
   const std::string run = Given(LongNames(kRows));
