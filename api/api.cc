@@ -5,6 +5,7 @@
 #include "api/authenticate.h"
 #include "api/call.h"
 #include "api/documents.h"
+#include "api/limits.h"
 #include "api/oauth/form.h"
 #include "api/oauth/issuer.h"
 #include "api/routes.h"
@@ -77,7 +78,8 @@ struct Api::Impl {
   const rest::Port port;
   rest::KnownKeys known_keys{kKnownKeysMax};
   KeyWaits key_waits;
-  UploadSlots upload_slots;
+  OpenSlots upload_slots{kUploadsOpenMax};
+  OpenSlots download_slots{kDownloadsOpenMax};
   store::JobStarts job_starts;
   KnownDefinitions definitions;
   base::ByteBudget held_bytes;
@@ -110,6 +112,7 @@ struct Api::Impl {
               key_waits,
               outgoing.search,
               upload_slots,
+              download_slots,
               job_starts,
               definitions,
               held_bytes} {}

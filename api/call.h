@@ -10,9 +10,9 @@
 #include "api/jobs/waits.h"
 #include "api/monitors/previewer.h"
 #include "api/monitors/selector_fault.h"
-#include "api/monitors/upload_slots.h"
 #include "api/monitors/webhook_tester.h"
 #include "api/oauth/key_waits.h"
+#include "api/open_slots.h"
 #include "api/provider_keys.h"
 #include "api/search/search_parts.h"
 #include "api/workflows/known_definitions.h"
@@ -54,7 +54,8 @@ struct Parts {
   Waits& waits;
   KeyWaits& key_waits;
   SearchParts search;
-  UploadSlots& upload_slots;
+  OpenSlots& upload_slots;
+  OpenSlots& download_slots;
   store::JobStarts& job_starts;
   KnownDefinitions& definitions;
   // Every body, parsed body and long answer takes its bytes from here, through Exchange::held().

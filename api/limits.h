@@ -28,4 +28,7 @@ inline constexpr std::size_t kUploadBytesMax = std::size_t{2} << 30;
 inline constexpr std::size_t kUploadsOpenMax = 32;
 inline constexpr std::size_t kUploadHeldBytes = std::size_t{2} << 20;
 
+// Files of runs that are being read in one process. Each holds about a megabyte of its memory.
+inline constexpr std::size_t kDownloadsOpenMax = 64;
+
 }  // namespace vedette::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,32 @@ namespace vedette::base {
 
 // The cells of one row, each a JSON text that points into the text of the rows.
 using CellTexts = std::vector<std::string_view>;
+
+// Reads the rows one by one, for who goes on with them later. One thread at a time.
+class RowReader {
+ public:
+  // `text` must outlive this object and the cells.
+  explicit RowReader(std::string_view text) : text_(text) {}
+
+  // The cells of the next row; false, and the reader is of no more use, where there is none. Throws
+  // as ForEachRow.
+  bool Next(CellTexts* cells);
+
+ private:
+  [[noreturn]] static void Refuse();
+  void Space();
+  char Peek();
+  bool Take(char c);
+  void Enter(char c);
+  bool End() const;
+  void Row(CellTexts* cells);
+  std::string_view Value();
+  void Container();
+  void String();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
 
 // Calls `row` for every element that is an array; what else stands there (null: a row that was not
 // recorded) is passed over. The cells are valid during the call, their text as long as `text` is;

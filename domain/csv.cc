@@ -25,7 +25,7 @@ CsvProblem CsvReader::Problem(std::string message) const {
 // order mark may be coming, and none beyond what a record may have.
 std::size_t CsvReader::PlainRun(std::string_view piece) const {
   if (state_ != State::kPlain && state_ != State::kQuoted) return 0;
-  if (offset_ < kByteOrderMark.size()) return 0;
+  if (offset_ < marks_ + kByteOrderMark.size()) return 0;
   const std::size_t most = std::min(piece.size(), record_bytes_max_ - record_bytes_);
   std::size_t run = 0;
   while (run < most && piece[run] != ',' && piece[run] != '"' && piece[run] != '\n' &&
@@ -50,10 +50,11 @@ std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& ta
     ++record_bytes_;
     if (c == '\n') ++line_;
     if (auto problem = Step(c, take)) return problem;
-    // The mark is not part of a file's first field.
-    if (offset_ == kByteOrderMark.size() && line_ == 1 && field_ == kByteOrderMark) {
+    // A mark is not part of a file's first field.
+    if (offset_ == marks_ + kByteOrderMark.size() && line_ == 1 && field_ == kByteOrderMark) {
       field_.clear();
       state_ = State::kFieldStart;
+      marks_ = offset_;
     }
     if (record_bytes_ > record_bytes_max_) {
       CsvProblem problem =

@@ -9,9 +9,8 @@
 #include <vector>
 
 // CSV as RFC 4180 has it: commas, records ended by LF or CRLF, fields optionally in double quotes
-// with
-// "" for a quote, quoted line breaks. UTF-8, a byte order mark at the start is passed over, and so
-// are empty lines. Pure.
+// with "" for a quote, quoted line breaks. UTF-8; byte order marks at the start, of which programs
+// that save a file again write one more, are passed over, and so are empty lines. Pure.
 namespace vedette::domain {
 
 struct CsvProblem {
@@ -38,8 +37,7 @@ struct CsvRecord {
 class CsvReader {
  public:
   // `first_line`: the number of the text's first line; a byte order mark is one in line 1 alone.
-  // `record_bytes_max`: a longer record is a
-  // problem.
+  // `record_bytes_max`: a longer record is a problem.
   CsvReader(std::int64_t first_line, std::size_t record_bytes_max);
 
   // Calls `take` for every record that ends in the piece; a problem that it gives ends the reading.
@@ -66,6 +64,7 @@ class CsvReader {
   std::string field_;
   std::size_t record_bytes_ = 0;
   std::uint64_t offset_ = 0;  // of the next byte
+  std::uint64_t marks_ = 0;   // bytes of byte order marks at the start
   std::int64_t line_;
 };
 

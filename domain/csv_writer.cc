@@ -1,17 +1,53 @@
 #include "domain/csv_writer.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "domain/exact_number.h"
 
 namespace vedette::domain {
 namespace {
 
+// What stands before a formula without being seen: white space, and marks that are not shown.
+bool IsUnseen(std::uint32_t code) {
+  constexpr std::array<std::uint32_t, 9> kUnseen{0x85,   0xA0,   0x1680, 0x2028, 0x2029,
+                                                 0x202F, 0x205F, 0x3000, 0xFEFF};
+  return (code >= 0x2000 && code <= 0x200F) || code == 0x2060 ||
+         std::find(kUnseen.begin(), kUnseen.end(), code) != kUnseen.end();
+}
+
+std::string_view WithoutUnseen(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(base::kAsciiSpace), text.size()));
+    std::uint32_t code = 0;
+    const std::size_t length = base::DecodeUtf8(text, &code);
+    if (length < 2 || !IsUnseen(code)) return text;
+    text.remove_prefix(length);
+  }
+}
+
+bool BeginsFormula(std::string_view text) {
+  constexpr std::string_view kBeginnings = "=+-@";
+  // Of full width, which spreadsheets in East Asia take for the others.
+  constexpr std::array<std::uint32_t, 4> kWide{0xFF1D, 0xFF0B, 0xFF0D, 0xFF20};
+  std::uint32_t code = 0;
+  if (base::DecodeUtf8(text, &code) == 0) return false;
+  if (code < 0x80) return kBeginnings.find(text.front()) != std::string_view::npos;
+  return std::find(kWide.begin(), kWide.end(), code) != kWide.end();
+}
+
 bool IsFormula(std::string_view text) {
-  constexpr std::string_view kBeginnings = "=+-@\t\r";
-  return !text.empty() && kBeginnings.find(text.front()) != std::string_view::npos &&
-         !IsDecimalNumber(text);
+  if (text.empty() || base::IsAsciiLetter(text.front()) || base::IsAsciiDigit(text.front())) {
+    return false;  // as most are
+  }
+  constexpr std::string_view kLineBeginnings = "\t\r\n";
+  if (kLineBeginnings.find(text.front()) != std::string_view::npos) return true;
+  const std::string_view seen = WithoutUnseen(text);
+  return BeginsFormula(seen) && !IsDecimalNumber(seen);
 }
 
 // Looks at every character, so that the compiler makes it look at many at a time.

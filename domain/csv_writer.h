@@ -11,9 +11,10 @@
 // by every reader of that form. Pure.
 namespace vedette::domain {
 
-// What is done with a text that a spreadsheet would take for a formula: one that begins with =, +,
-// -, @, a tab or a carriage return and is no number. kDefused: an apostrophe stands before it.
-// Numbers, and phones that are a plus sign and digits, are never changed.
+// What is done with a text that a spreadsheet would take for a formula: one that begins with a tab
+// or a line break, or, behind white space and marks that are not seen, with =, +, - or @, also of
+// full width, and is no number from there on. kDefused: an apostrophe stands before it. Numbers,
+// and phones that are a plus sign and digits, are never changed.
 enum class Formulas { kAsTheyAre, kDefused };
 
 // Appends one record. A null, and each cell that `cells` lacks up to `width`, is empty; an object

@@ -345,7 +345,7 @@ rest::Handled UploadCsv(Call& call) {
                             "Content-Type " + rest::Quoted(type) +
                                 " is neither text/csv nor multipart/form-data with a boundary");
   }
-  using Taken = UploadSlots::Taken;
+  using Taken = OpenSlots::Taken;
   const Taken taken = call.parts.upload_slots.Take(call.caller.org_id);
   if (taken == Taken::kFull) return rest::Unavailable("too many uploads are under way");
   if (taken == Taken::kShare) return TooManyOpen();

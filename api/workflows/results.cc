@@ -1,14 +1,16 @@
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "api/handlers.h"
 #include "api/workflows/public_address.h"
 #include "config/security_config.h"
-#include "domain/csv_writer.h"
 #include "domain/workflow/download_link.h"
-#include "domain/workflow/part_rows.h"
+#include "domain/workflow/result_text.h"
 #include "domain/workflow/run_graph.h"
 #include "rest/query_reader.h"
 #include "store/jobs/read.h"
@@ -25,9 +27,13 @@ using domain::ResultFormat;
 
 enum class Which { kResults, kAllBlocks };
 
-// Of one read of the database while a file is written.
-constexpr std::size_t kReadBytesMax = std::size_t{1} << 20;
+// Of one read of the database while a file is written, but for its last part.
+constexpr std::size_t kReadBytesMax = std::size_t{512} << 10;
 constexpr int kReadPartsMax = 16;
+// What rest::kStreamBytes has room for beside a piece: parts that were read, and names of columns.
+constexpr std::size_t kKeptBytes = std::size_t{512} << 10;
+constexpr std::size_t kNamesBytes = std::size_t{256} << 10;
+static_assert(rest::kPieceBytes + kKeptBytes + kNamesBytes <= rest::kStreamBytes);
 
 // The blocks whose rows are offered, each once, in the order of their numbers.
 std::set<int> OfferedBlocks(const store::RunView& run, const domain::RunGraph& graph,
@@ -45,9 +51,11 @@ std::set<int> OfferedBlocks(const store::RunView& run, const domain::RunGraph& g
   for (int block = cancelled ? 1 : 0; block < static_cast<int>(blocks.size()); ++block) {
     if (domain::RowsOf(graph, block) != block) continue;
     const auto status = blocks[static_cast<std::size_t>(block)].status;
-    const bool take = which == Which::kAllBlocks ? has_rows(block)
-                      : run.finished_at          ? has_rows(block) && block != 0
-                                                 : status == BlockStatus::kCompleted;
+    // The source's rows are the client's own: they are no result.
+    if (which == Which::kResults && block == 0) continue;
+    const bool take = which == Which::kAllBlocks || run.finished_at
+                          ? has_rows(block)
+                          : status == BlockStatus::kCompleted;
     if (take) offered.insert(block);
   }
   return offered;
@@ -77,49 +85,106 @@ Json LinkJson(const Call& call, const store::RunView& run, const domain::RunGrap
           {"results", nullptr}};
 }
 
-// Writes one file. A PieceSource, shared by its copies.
+// Writes one file. A PieceSource, shared by its copies. It keeps what it has read of the next
+// pieces while a client reads the last one: up to kKeptBytes as they are, and more where the
+// process's budget has room; else it reads that again.
 class FileSource {
  public:
-  FileSource(const domain::ResultFile& file, domain::Columns columns, domain::Formulas formulas)
-      : state_(std::make_shared<State>(State{file, std::move(columns), formulas})) {}
+  // `slot`: given back with the last copy.
+  FileSource(std::shared_ptr<rest::Answer> answer, const domain::ResultFile& file,
+             domain::ResultText text, std::shared_ptr<void> slot)
+      : state_(std::make_shared<State>(
+            State{std::move(answer), file, std::move(text), std::move(slot)})) {}
 
   bool operator()(store::Session& session, std::string* text) {
     State& s = *state_;
-    if (!std::exchange(s.begun, true) && s.file.format == ResultFormat::kCsv) {
-      domain::AppendCsvHeader(s.columns, s.formulas, text);
-    }
+    if (s.next_part == 0 && s.parts.empty() && !s.resumes) s.text.AppendHead(text);
     while (text->size() < rest::kPieceBytes) {
-      const auto parts = store::ReadRunParts(session, s.file.run_id, s.file.block, s.next_part,
-                                             kReadBytesMax, kReadPartsMax);
-      if (parts.empty()) return true;
-      for (const store::RunPart& part : parts) Append(s, part, text);
-      s.next_part = parts.back().part + 1;
+      if (s.parts.empty() && !Read(session)) return true;
+      if (!s.text.Append(rest::kPieceBytes, text)) break;
+      s.parts.pop_front();
+      if (!s.parts.empty()) s.text.Begin(s.parts.front().rows_json);
     }
+    Keep();
     return false;
   }
 
  private:
   struct State {
+    std::shared_ptr<rest::Answer> answer;
     domain::ResultFile file;
-    domain::Columns columns;
-    domain::Formulas formulas;
-    int next_part = 0;
-    bool begun = false;
+    domain::ResultText text;
+    std::shared_ptr<void> slot;
+    std::deque<store::RunPart> parts{};  // those read; the first one is being written
+    int next_part = 0;                   // to be read
+    bool resumes = false;                // that one was begun
+    std::size_t taken = 0;               // of the budget, for parts beyond kKeptBytes
   };
 
-  static void Append(const State& s, const store::RunPart& part, std::string* text) {
-    domain::ForEachRow(part.rows_json, s.columns.size(), [&](const base::CellTexts& row) {
-      if (s.file.format == ResultFormat::kCsv) {
-        domain::AppendCsvTexts(row, s.columns.size(), s.formulas, text);
-      } else {
-        domain::AppendRowObject(s.columns, row, text);
-        text->push_back('\n');
-      }
-    });
+  // False where there are no further parts.
+  bool Read(store::Session& session) {
+    State& s = *state_;
+    auto read = store::ReadRunParts(session, s.file.run_id, s.file.block, s.next_part,
+                                    kReadBytesMax, kReadPartsMax);
+    if (s.resumes && (read.empty() || read.front().part != s.next_part)) {
+      throw std::runtime_error("rows of a run were dropped while they were read");
+    }
+    if (read.empty()) return false;
+    s.next_part = read.back().part + 1;
+    s.parts.assign(std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
+    const std::string& rows = s.parts.front().rows_json;
+    if (std::exchange(s.resumes, false)) {
+      s.text.Resume(rows);
+    } else {
+      s.text.Begin(rows);
+    }
+    return true;
+  }
+
+  void Keep() {
+    State& s = *state_;
+    base::ByteBudget::Holding& held = s.answer->exchange().held();
+    std::size_t bytes = 0;
+    for (const store::RunPart& part : s.parts) bytes += part.rows_json.size();
+    std::size_t wanted = bytes > kKeptBytes ? bytes - kKeptBytes : 0;
+    if (wanted > s.taken && !held.TryTake(wanted - s.taken)) {
+      wanted = 0;
+      s.next_part = s.parts.front().part;
+      s.resumes = true;
+      s.parts.clear();
+    }
+    if (wanted < s.taken) held.GiveBack(s.taken - wanted);
+    s.taken = wanted;
   }
 
   std::shared_ptr<State> state_;
 };
+
+// A place among the downloads of the run's organisation, given back with the result; or a refusal.
+rest::Judged<std::shared_ptr<void>> TakeSlot(const Call& call, const base::Uuid& org_id) {
+  OpenSlots& slots = call.parts.download_slots;
+  switch (slots.Take(org_id)) {
+    case OpenSlots::Taken::kYes:
+      return std::shared_ptr<void>(nullptr, [&slots, org_id](void*) { slots.GiveBack(org_id); });
+    case OpenSlots::Taken::kShare: {
+      rest::Reply reply = rest::ErrorReply(429, "too_many_downloads",
+                                           "your organisation has its share of the files that may "
+                                           "be read at once; finish one first");
+      reply.headers.emplace_back("Retry-After", rest::kRetryAfterSeconds);
+      return reply;
+    }
+    case OpenSlots::Taken::kFull:
+      break;
+  }
+  return rest::Unavailable("too many files are being read at once");
+}
+
+// What the names of the columns take beyond what an answer in pieces counts for.
+std::size_t BytesOf(const domain::Columns& columns) {
+  std::size_t bytes = 0;
+  for (const std::string& name : columns) bytes += name.size();
+  return bytes > kNamesBytes ? bytes - kNamesBytes : 0;
+}
 
 rest::Reply RefusedLink(const Call& call, domain::LinkRefused why) {
   call.parts.metrics.AddDownload(why == domain::LinkRefused::kExpired ? "expired" : "invalid");
@@ -135,7 +200,9 @@ domain::LinkJudged JudgeRequest(const Call& call) {
   keys.insert(keys.begin(), security.encryption_key);
   rest::Problems problems;
   const rest::QueryReader query(call.request().query, &problems);
-  if (problems.any()) return domain::LinkRefused::kInvalid;
+  // A link that was given out has each once.
+  const bool repeated = query.All("expires").size() > 1 || query.All("signature").size() > 1;
+  if (problems.any() || repeated) return domain::LinkRefused::kInvalid;
   return domain::JudgeLink({call.path_params.at(0), call.path_params.at(1), query.Text("expires"),
                             query.Text("signature")},
                            keys, call.parts.clock.Now());
@@ -196,6 +263,14 @@ rest::Handled DownloadResult(Call& call) {
     call.parts.metrics.AddDownload("gone");
     return rest::ErrorReply(404, "not_found", "the rows of the run were kept for their time");
   }
+  // What the link takes is on account of those who gave it out.
+  const base::Uuid org_id = run->run.org_id;
+  auto slot = TakeSlot(call, org_id);
+  if (auto* reply = std::get_if<rest::Reply>(&slot)) return std::move(*reply);
+  call.held() = call.parts.held_bytes.Open(org_id);
+  if (!call.held().TryTake(BytesOf(*columns))) {
+    return rest::Unavailable("too many long answers are being read at once");
+  }
   const auto& shown = graph.blocks[static_cast<std::size_t>(file.block)];
   const std::string name =
       domain::ResultFileName(run->run.workflow_name, shown.sequence_number, shown.name, file);
@@ -203,8 +278,10 @@ rest::Handled DownloadResult(Call& call) {
   const auto formulas = call.parts.config.workflows.csv_formula_guard
                             ? domain::Formulas::kDefused
                             : domain::Formulas::kAsTheyAre;
-  return rest::SendPieces(call.parts.pool, run->run.org_id, call.answer, call.session,
-                          FileSource(file, std::move(*columns), formulas),
+  FileSource source(call.answer, file,
+                    domain::ResultText(file.format, std::move(*columns), formulas),
+                    std::get<std::shared_ptr<void>>(std::move(slot)));
+  return rest::SendPieces(call.parts.pool, org_id, call.answer, call.session, std::move(source),
                           {{"Content-Type", std::string(domain::ResultContentType(file.format))},
                            {"Content-Disposition", "attachment; filename=\"" + name + "\""},
                            {"Cache-Control", "private, no-store"},

@@ -115,23 +115,71 @@ rest::Judged<Source> FileSource(const Call& call, const Definition& definition, 
   return source;
 }
 
-rest::Judged<Source> PayloadSource(bool given, const Definition& definition, int part_rows,
-                                   domain::PayloadReader reader) {
+// What a byte takes until the run is started: it, and the statements that store it.
+constexpr std::size_t kCopies = 3;
+// So many bytes are taken at a time. The first ones are not counted: the threads bound them.
+constexpr std::size_t kRoomStep = std::size_t{1} << 20;
+constexpr std::size_t kRoomUncounted = std::size_t{64} << 10;
+
+// What the names of columns take until the run is started: each block of a run has its own. They
+// may have a megabyte, and a run fifty blocks.
+std::size_t NamesCost(const domain::Columns& columns, const Definition& definition) {
+  std::size_t bytes = 0;
+  for (const std::string& name : columns) bytes += name.size();
+  bytes *= definition.blocks.size() * kCopies;
+  return bytes > kRoomUncounted ? bytes : 0;
+}
+
+// Takes room of the process's budget for the rows of a payload while they are made.
+class Room {
+ public:
+  explicit Room(Call& call) : call_(call) {}
+
+  // Whether there is room for so many bytes of rows in all; `refusal` says why not.
+  bool Has(std::size_t bytes) {
+    const std::size_t wanted = bytes * kCopies;
+    if (wanted <= room_) return true;
+    const std::size_t more = std::max(wanted - room_, kRoomStep);
+    refusal_ = TakeBytes(call_, more);
+    room_ += more;
+    return !refusal_;
+  }
+  std::optional<rest::Reply>& refusal() { return refusal_; }
+
+ private:
+  Call& call_;
+  std::size_t room_ = kRoomUncounted;
+  std::optional<rest::Reply> refusal_;
+};
+
+// The records of the source's webhook_input, where a run brings none.
+std::optional<rest::Reply> ReadSampleRecords(Call& call, const Json& specs,
+                                             domain::PayloadReader* reader) {
+  const Json& sample = specs.at("webhook_input");
+  if (sample.is_null()) {
+    return rest::ErrorReply(400, "missing_payload",
+                            "send webhook_payload: the workflow's webhook block has no "
+                            "webhook_input to run with");
+  }
+  const auto& text = sample.get_ref<const std::string&>();
+  if (auto reply = TakeBytes(call, rest::ParseCost(text, {}))) return reply;
+  Room room(call);
+  const auto records = domain::ReadSample(text);
+  for (const std::string& record : records.value_or(std::vector<std::string>())) {
+    if (const auto fault = reader->Take(record)) {
+      return rest::ErrorReply(400, "invalid_webhook_input", "webhook_input: " + fault->msg);
+    }
+    if (!room.Has(reader->bytes())) return std::move(room.refusal());
+  }
+  return std::nullopt;
+}
+
+rest::Judged<Source> PayloadSource(Call& call, bool given, const Definition& definition,
+                                   int part_rows, domain::PayloadReader reader) {
   const Json& specs = definition.blocks.front().specs;
   if (!given) {
-    const Json& sample = specs.at("webhook_input");
-    if (sample.is_null()) {
-      return rest::ErrorReply(400, "missing_payload",
-                              "send webhook_payload: the workflow's webhook block has no "
-                              "webhook_input to run with");
-    }
     reader = domain::PayloadReader(specs.at("input_schema"), part_rows);
-    const auto records = domain::ReadSample(sample.get_ref<const std::string&>());
-    for (const std::string& record : records.value_or(std::vector<std::string>())) {
-      if (const auto fault = reader.Take(record)) {
-        return rest::ErrorReply(400, "invalid_webhook_input", "webhook_input: " + fault->msg);
-      }
-    }
+    if (auto reply = ReadSampleRecords(call, specs, &reader)) return std::move(*reply);
   }
   if (reader.records() == 0) {
     return rest::ErrorReply(400, "empty_payload", "webhook_payload has no records");
@@ -316,11 +364,12 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& wor
   const auto schema = specs.find("input_schema");
   domain::PayloadReader reader(schema == specs.end() ? Json() : *schema, part_rows);
   if (body.payload) {
-    // The rows are made beside the body.
-    if (auto reply = TakeBytes(call, call.request().body.size())) return std::move(*reply);
     auto records = *body.payload;
     if (!body.record.empty()) records.push_back(body.record);
-    ReadRecords(records, &reader, &problems);
+    Room room(call);
+    ReadRecords(
+        records, [&room](std::size_t bytes) { return room.Has(bytes); }, &reader, &problems);
+    if (room.refusal()) return std::move(*room.refusal());
   }
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   return RunRequest{std::move(definition), std::move(faults), body.payload.has_value(),
@@ -328,7 +377,7 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& wor
 }
 
 // Rules 1 to 4 of the interface, in the order in which they are told.
-rest::Judged<Source> JudgeRules(const Call& call, RunRequest request) {
+rest::Judged<Source> JudgeRules(Call& call, RunRequest request) {
   const bool is_session = call.caller.principal.kind == domain::PrincipalKind::kUser;
   if (request.has_payload && is_session) {
     return rest::ErrorReply(
@@ -348,7 +397,7 @@ rest::Judged<Source> JudgeRules(const Call& call, RunRequest request) {
         fmt::format("the workflow begins with {}: it takes no webhook_payload", source.name));
   }
   if (reads_file) return FileSource(call, request.definition, request.part_rows);
-  return PayloadSource(request.has_payload, request.definition, request.part_rows,
+  return PayloadSource(call, request.has_payload, request.definition, request.part_rows,
                        std::move(request.reader));
 }
 
@@ -374,7 +423,10 @@ rest::Handled RunWorkflow(Call& call) {
   rest::Judged<Source> source = JudgeRules(call, std::move(request));
   if (auto* reply = std::get_if<rest::Reply>(&source)) return std::move(*reply);
   if (auto reply = JudgeFeatures(call, definition)) return std::move(*reply);
-  store::NewJob job = JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
+  const std::size_t names = NamesCost(std::get<Source>(source).rows.columns, definition);
+  if (auto reply = TakeBytes(call, names)) return std::move(*reply);
+  store::NewJob job =
+      JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
   job.idempotency = idempotency;
   const auto outcome = call.parts.job_starts.Start(call.session, job);
   Announce(call, outcome);

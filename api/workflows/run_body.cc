@@ -92,14 +92,16 @@ domain::ValidationFaults OverrideSpecs(const Json& specs_override,
   return faults;
 }
 
-void ReadRecords(const std::vector<std::string_view>& records, domain::PayloadReader* reader,
-                 rest::Problems* problems) {
+void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& has_room,
+                 domain::PayloadReader* reader, rest::Problems* problems) {
   for (std::size_t i = 0; i < records.size() && !problems->full(); ++i) {
     const auto fault = reader->Take(records[i]);
+    if (!has_room(reader->bytes())) return;
     if (!fault) continue;
     Json loc = Json::array({"body", kPayload, i});
     if (!fault->member.is_null()) loc.push_back(fault->member);
     problems->Add(std::move(loc), fault->type, fault->msg);
+    if (reader->full()) return;  // it would be said of every further one
   }
 }
 

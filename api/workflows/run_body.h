@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,8 +35,11 @@ domain::ValidationFaults OverrideSpecs(const base::Json& specs_override,
                                        const domain::DefinitionRules& rules,
                                        domain::Definition* definition);
 
+// Whether there is room for so many bytes of rows in all; false ends the reading.
+using RoomForRows = std::function<bool(std::size_t bytes)>;
+
 // Reads the records as rows. What is no row becomes a problem.
-void ReadRecords(const std::vector<std::string_view>& records, domain::PayloadReader* reader,
-                 rest::Problems* problems);
+void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& has_room,
+                 domain::PayloadReader* reader, rest::Problems* problems);
 
 }  // namespace vedette::api

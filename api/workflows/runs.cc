@@ -8,7 +8,9 @@
 
 #include "api/handlers.h"
 #include "api/jobs/job_calls.h"
+#include "api/workflows/lists.h"
 #include "api/workflows/run_views.h"
+#include "rest/page.h"
 #include "rest/query_reader.h"
 #include "store/jobs/read.h"
 #include "store/workflows/workflows.h"
@@ -57,6 +59,7 @@ rest::Handled ListRuns(Call& call) {
   ReadStatus(&query, &filter);
   filter.limit = query.Integer("limit", kRunsDefault, 1, kRunsMax);
   const auto workflow = query.Text("workflow_id");
+  const auto cursor = query.Text("cursor");
   query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (workflow) {
@@ -66,11 +69,24 @@ rest::Handled ListRuns(Call& call) {
                                                  *filter.workflow_id, store::Deleted::kShown);
     if (!exists) return rest::NotFound("workflow");
   }
-  base::Json list = base::Json::array();
-  for (const store::RunItem& item : store::ListRuns(call.session, filter)) {
-    list.push_back(RunItemJson(item, call.parts.config.cents_per_credit, call.parts.clock.Now()));
+  if (cursor) {
+    const auto place = rest::DecodeTimedCursor(RunsOf(filter.org_id), *cursor);
+    if (!place) return rest::InvalidCursor();
+    filter.after = store::RunPlace{place->at, place->id};
   }
-  return rest::JsonReply(200, list);
+  const int limit = std::exchange(filter.limit, filter.limit + 1);
+  auto page =
+      rest::CutPage(store::ListRuns(call.session, filter), limit, [&](const store::RunItem& last) {
+        return rest::EncodeCursor(RunsOf(filter.org_id),
+                                  rest::TimedPlace{last.run.created_at, last.run.id});
+      });
+  std::string text = "[";
+  for (const store::RunItem& item : page.items) {
+    if (text.size() > 1) text.push_back(',');
+    base::AppendJson(RunItemJson(item, call.parts.config.cents_per_credit, call.parts.clock.Now()),
+                     &text);
+  }
+  return SendArray(call, text + ']', std::move(page.next_cursor));
 }
 
 rest::Handled ShowLiveStatus(Call& call) {

@@ -8,11 +8,13 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/workflows/definition_rules.h"
+#include "api/workflows/lists.h"
 #include "api/workflows/template_calls.h"
 #include "api/workflows/workflow_calls.h"
 #include "api/workflows/workflow_json.h"
 #include "domain/workflow/block_types.h"
 #include "rest/body_reader.h"
+#include "rest/page.h"
 
 // Saved workflows: making, showing, changing and deleting them.
 namespace vedette::api {
@@ -24,6 +26,10 @@ constexpr std::size_t kNameCharsMax = 200;
 constexpr std::size_t kDescriptionCharsMax = 10'000;
 // Longer ones are no strings to look for.
 constexpr std::size_t kTemplateKeyCharsRead = 10'000;
+constexpr int kPageDefault = 100;
+constexpr int kPageMax = 1000;
+// A page of a list ends with the workflow with which names and descriptions have so many bytes.
+constexpr std::size_t kPageBytes = std::size_t{1} << 20;
 constexpr std::string_view kCreateRoute = "/workflows/create_workflow";
 
 // The definition in the body, as it is stored. Its faults become problems.
@@ -108,6 +114,26 @@ rest::Judged<base::Uuid> QueriedId(const Call& call) {
   return *id;
 }
 
+// All of them.
+rest::Handled SendWorkflows(Call& call, store::WorkflowFilter filter) {
+  rest::ListParts<store::Workflow> list;
+  list.head = "[";
+  list.limit = call.parts.config.workflows.workflows_per_org_max;
+  list.read = [filter = std::move(filter)](store::Session& session, const store::Workflow* after,
+                                           int items_max) {
+    store::WorkflowFilter page = filter;
+    if (after != nullptr) page.after = store::WorkflowPlace{after->created_at, after->id};
+    page.limit = items_max;
+    page.bytes_max = rest::kPageBytes;
+    return store::ListWorkflows(session, page);
+  };
+  list.write = [](const store::Workflow& workflow, std::string* text) {
+    base::AppendJson(WorkflowItem(workflow), text);
+  };
+  list.tail = [](const store::Workflow*) { return std::string("]"); };
+  return SendList(call, std::move(list));
+}
+
 // What `get` has of the workflow that the query names.
 template <typename Found>
 rest::Judged<Found> FindQueried(const Call& call,
@@ -171,12 +197,32 @@ rest::Handled CreateWorkflow(Call& call) {
 }
 
 rest::Handled ListWorkflows(Call& call) {
-  base::Json list = base::Json::array();
-  for (const store::Workflow& workflow : store::ListWorkflows(
-           call.session, call.caller.org_id, call.parts.config.workflows.workflows_per_org_max)) {
-    list.push_back(WorkflowItem(workflow));
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const bool paged = !query.All("limit").empty();
+  const int limit = query.Integer("limit", kPageDefault, 1, kPageMax);
+  const auto cursor = query.Text("cursor");
+  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  store::WorkflowFilter filter{.org_id = call.caller.org_id};
+  if (!paged && !cursor) return SendWorkflows(call, std::move(filter));
+  if (cursor) {
+    const auto place = rest::DecodeTimedCursor(WorkflowsOf(filter.org_id), *cursor);
+    if (!place) return rest::InvalidCursor();
+    filter.after = store::WorkflowPlace{place->at, place->id};
   }
-  return rest::JsonReply(200, list);
+  filter.limit = limit + 1;
+  filter.bytes_max = kPageBytes;
+  auto page = rest::CutPage(store::ListWorkflows(call.session, filter), limit,
+                            [&](const store::Workflow& last) {
+                              return rest::EncodeCursor(WorkflowsOf(filter.org_id),
+                                                        rest::TimedPlace{last.created_at, last.id});
+                            });
+  std::string text = "[";
+  for (const store::Workflow& workflow : page.items) {
+    if (text.size() > 1) text.push_back(',');
+    base::AppendJson(WorkflowItem(workflow), &text);
+  }
+  return SendArray(call, text + ']', std::move(page.next_cursor));
 }
 
 rest::Handled ShowWorkflow(Call& call) {

@@ -34,14 +34,16 @@ std::vector<Cells> ReadRows(std::string_view rows_json, std::size_t width) {
 }
 
 void AppendRowObject(const Columns& columns, const base::CellTexts& row, std::string* out) {
-  out->push_back('{');
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (i > 0) out->push_back(',');
-    base::AppendJsonString(columns[i], out);
-    out->push_back(':');
-    out->append(i < row.size() ? row[i] : kNullCell);
-  }
-  out->push_back('}');
+  for (std::size_t i = 0; i < columns.size(); ++i) AppendRowMember(columns, row, i, out);
+  out->append(columns.empty() ? "{}" : "}");
+}
+
+void AppendRowMember(const Columns& columns, const base::CellTexts& row, std::size_t at,
+                     std::string* out) {
+  out->push_back(at == 0 ? '{' : ',');
+  base::AppendJsonString(columns[at], out);
+  out->push_back(':');
+  out->append(at < row.size() ? row[at] : kNullCell);
 }
 
 void ForEachRow(std::string_view rows_json, std::size_t width,

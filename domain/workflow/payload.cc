@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "domain/workflow/added_columns.h"
 
 namespace vedette::domain {
 namespace {
@@ -25,16 +26,6 @@ base::JsonLimits Limits() {
 bool IsRequired(const Json& schema) {
   const auto required = schema.find("required");
   return required == schema.end() || *required != false;
-}
-
-std::string RowText(std::vector<std::string> cells) {
-  while (!cells.empty() && cells.back() == "null") cells.pop_back();
-  std::string text = "[";
-  for (const std::string& cell : cells) {
-    if (text.size() > 1) text.push_back(',');
-    text += cell;
-  }
-  return text + ']';
 }
 
 }  // namespace
@@ -73,8 +64,8 @@ std::optional<RecordFault> PayloadReader::Take(std::string_view record) {
 }
 
 std::optional<RecordFault> PayloadReader::Add(const Json& record) {
-  std::vector<std::string> cells(columns_.size(), "null");
-  std::vector<bool> present(columns_.size(), false);
+  std::vector<Cell> cells;
+  cells.reserve(record.size());
   for (const auto& [name, value] : record.items()) {
     const std::size_t chars = base::CountCharacters(name);
     if (chars == 0 || chars > kColumnCharsMax) {
@@ -86,28 +77,53 @@ std::optional<RecordFault> PayloadReader::Add(const Json& record) {
       return RecordFault{"too_long", fmt::format("Records have at most {} columns", kColumnsMax),
                          name};
     }
-    if (*place >= cells.size()) {
-      cells.resize(*place + 1, "null");
-      present.resize(*place + 1, false);
-    }
-    cells[*place] = base::DumpJson(value);
-    present[*place] = true;
+    cells.push_back({*place, base::DumpJson(value)});
   }
-  if (!missing_) {
-    std::vector<std::string> columns;
-    for (const std::size_t place : required_) {
-      if (!present[place]) columns.push_back(columns_[place]);
-    }
-    if (!columns.empty()) missing_ = MissingColumns{records_, std::move(columns)};
+  if (full()) {
+    return RecordFault{
+        "too_long", fmt::format("Records times columns should be at most {}; with this one there "
+                                "are {} records of {} columns: upload a file",
+                                kPayloadCellsMax, records_ + 1, columns_.size())};
   }
+  std::sort(cells.begin(), cells.end(),
+            [](const Cell& a, const Cell& b) { return a.place < b.place; });
+  JudgeRequired(cells);
   ++records_;
-  part_.rows_json += (part_.row_count == 0 ? "[" : ",") + RowText(std::move(cells));
+  AppendRow(cells);
+  return std::nullopt;
+}
+
+void PayloadReader::JudgeRequired(const std::vector<Cell>& cells) {
+  if (missing_) return;
+  std::vector<std::string> columns;
+  for (const std::size_t place : required_) {
+    const auto found =
+        std::lower_bound(cells.begin(), cells.end(), place,
+                         [](const Cell& cell, std::size_t at) { return cell.place < at; });
+    if (found == cells.end() || found->place != place) columns.push_back(columns_[place]);
+  }
+  if (!columns.empty()) missing_ = MissingColumns{records_, std::move(columns)};
+}
+
+// Up to the last cell that is not null.
+void PayloadReader::AppendRow(const std::vector<Cell>& cells) {
+  std::string& text = part_.rows_json;
+  const std::size_t before = text.size();
+  text += part_.row_count == 0 ? "[[" : ",[";
+  std::size_t written = 0;
+  for (const Cell& cell : cells) {
+    if (cell.text == kNullCell) continue;
+    for (; written < cell.place; ++written) text.append(kNullCell).push_back(',');
+    text.append(cell.text).push_back(',');
+    ++written;
+  }
+  if (written > 0) text.pop_back();
+  text += ']';
+  bytes_ += text.size() - before;
   ++part_.row_count;
-  if (static_cast<std::size_t>(part_.row_count) == part_rows_ ||
-      part_.rows_json.size() >= kPayloadPartBytes) {
+  if (static_cast<std::size_t>(part_.row_count) == part_rows_ || text.size() >= kPayloadPartBytes) {
     EndPart();
   }
-  return std::nullopt;
 }
 
 void PayloadReader::EndPart() {
@@ -117,6 +133,7 @@ void PayloadReader::EndPart() {
 
 std::vector<RowsPart> PayloadReader::Finish() {
   if (part_.row_count > 0) EndPart();
+  bytes_ = 0;
   return std::exchange(parts_, {});
 }
 

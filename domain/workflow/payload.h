@@ -17,6 +17,10 @@ inline constexpr std::size_t kColumnsMax = 1024;     // of a block's output
 inline constexpr std::size_t kColumnCharsMax = 200;  // of a column's name
 inline constexpr std::size_t kRecordsMax = 100'000;  // of a payload
 inline constexpr std::size_t kRecordBytesMax = 65'536;
+// Of a payload, records times columns. A column that one record brings is a null in each other row
+// that has a later one, so that a small payload of records with few members each would be made
+// large. One of 16 MiB whose cells take 8 bytes each, names included, has no more.
+inline constexpr std::size_t kPayloadCellsMax = 2'000'000;
 // A part of the payload ends with the record with which it has so many bytes.
 inline constexpr std::size_t kPayloadPartBytes = 512 * 1024;
 
@@ -48,16 +52,28 @@ class PayloadReader {
 
   // The next record, as JSON text. What is wrong with it, if anything; it is no row then.
   std::optional<RecordFault> Take(std::string_view record);
+  // Whether records times columns are over kPayloadCellsMax with one more record: each is a fault.
+  bool full() const { return (records_ + 1) * columns_.size() > kPayloadCellsMax; }
 
   // After the last record.
   std::vector<RowsPart> Finish();
+  // Of the rows that Finish gives.
+  std::size_t bytes() const { return bytes_; }
   const Columns& columns() const { return columns_; }
   std::size_t records() const { return records_; }
   // The first record that lacks columns.
   const std::optional<MissingColumns>& missing() const { return missing_; }
 
  private:
+  // A value that a record has. What it lacks is not kept.
+  struct Cell {
+    std::size_t place;
+    std::string text;
+  };
+
   std::optional<RecordFault> Add(const base::Json& record);
+  void JudgeRequired(const std::vector<Cell>& cells);
+  void AppendRow(const std::vector<Cell>& cells);
   std::optional<std::size_t> PlaceOf(const std::string& name);
   void EndPart();
 
@@ -69,6 +85,7 @@ class PayloadReader {
   std::optional<MissingColumns> missing_;
   RowsPart part_;
   std::vector<RowsPart> parts_;
+  std::size_t bytes_ = 0;
 };
 
 // The records of a webhook_input: JSON text of an object or of an array of objects. Nothing where

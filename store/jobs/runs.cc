@@ -38,9 +38,15 @@ RunDetail ReadDetail(const pqxx::row& row) {
 }  // namespace
 
 std::vector<RunItem> ListRuns(Session& session, const RunFilter& filter) {
+  std::optional<base::Timestamp> after;
+  std::optional<base::Uuid> after_id;
+  if (filter.after) {
+    after = filter.after->created_at;
+    after_id = filter.after->id;
+  }
   return Read(session, [&](Transaction& tx) {
-    return ReadItems(
-        tx.Exec("run_list", filter.org_id, filter.statuses, filter.workflow_id, filter.limit));
+    return ReadItems(tx.Exec("run_list", filter.org_id, filter.statuses, filter.workflow_id,
+                             filter.limit, after, after_id));
   });
 }
 

@@ -40,10 +40,15 @@ struct RunItem {
   std::int64_t row_errors = 0;
   int blocks = 0;
 };
+struct RunPlace {
+  base::Timestamp created_at{};
+  base::Uuid id;
+};
 struct RunFilter {
   base::Uuid org_id;
   std::optional<std::vector<domain::JobStatus>> statuses;  // empty: every one
   std::optional<base::Uuid> workflow_id;
+  std::optional<RunPlace> after;  // older ones only
   int limit = 100;
 };
 // Newest first.

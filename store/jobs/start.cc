@@ -17,6 +17,22 @@ namespace vedette::store {
 namespace {
 
 constexpr const char* kEstimateKey = "estimate_mc";
+// A statement takes parts of so many bytes, or one that is larger. A request may give a hundred
+// times as much, and its parameters stand in memory several times, once in a buffer that the
+// connection keeps.
+constexpr std::size_t kPartBytesTogether = std::size_t{4} << 20;
+
+// The end of those parts from `from` on that one statement takes.
+std::size_t EndOfParts(const NewJob& job, std::size_t from) {
+  std::size_t bytes = 0;
+  std::size_t end = from;
+  while (end < job.parts.size()) {
+    bytes += job.parts[end].rows_json.size();
+    if (bytes > kPartBytesTogether && end > from) break;
+    ++end;
+  }
+  return end;
+}
 
 // What idempotency_key.answer holds.
 std::string StoredAnswer(const NewJob& job) {
@@ -117,7 +133,8 @@ int Beginning(const NewJob& job) {
 using Text = std::optional<std::string>;
 using Id = std::optional<base::Uuid>;
 
-// Jobs with their blocks and parts as job_asked and job_inserted take them.
+// Jobs with their blocks as job_asked and job_inserted take them, and with the parts that one
+// statement takes.
 class JobRows {
  public:
   void Add(const NewJob& job, const Id& endpoint_id, const Endpoints& endpoints) {
@@ -139,9 +156,10 @@ class JobRows {
                   block.pace.count());
       ++number;
     }
-    number = 0;
-    for (const NewJobPart& part : job.parts) {
-      parts_.Add(jobs_count_, 0, number++, part.rows_json, part.row_count);
+    const std::size_t end = EndOfParts(job, 0);
+    for (std::size_t i = 0; i < end; ++i) {
+      parts_.Add(jobs_count_, 0, static_cast<int>(i), job.parts[i].rows_json,
+                 job.parts[i].row_count);
     }
   }
 
@@ -161,6 +179,17 @@ class JobRows {
       blocks_;
   Rows<int, int, int, std::string, int> parts_;
 };
+
+// The parts that a request gave beyond those that were inserted with the job.
+void InsertFurtherParts(Transaction& tx, const NewJob& job) {
+  for (std::size_t from = EndOfParts(job, 0); from < job.parts.size();) {
+    Rows<int, std::string, int> parts;
+    for (const std::size_t end = EndOfParts(job, from); from < end; ++from) {
+      parts.Add(static_cast<int>(from), job.parts[from].rows_json, job.parts[from].row_count);
+    }
+    tx.Exec("run_parts_give", job.id, parts);
+  }
+}
 
 // Whether a block without parts of its own is completed with the source, which is there already.
 bool CompletesBlocks(const NewJob& job) {
@@ -255,7 +284,8 @@ bool MayStartTogether(const NewJob& job) {
   const bool tells = std::any_of(job.blocks.begin(), job.blocks.end(),
                                  [](const auto& block) { return block.webhook.has_value(); });
   return !job.team_id && !job.webhook && !tells && !job.upload_id && !job.fault &&
-         !job.idempotency && !job.investigation && Beginning(job) > 0 && !CompletesBlocks(job);
+         !job.idempotency && !job.investigation && Beginning(job) > 0 && !CompletesBlocks(job) &&
+         EndOfParts(job, 0) == job.parts.size();
 }
 
 bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
@@ -305,6 +335,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     JobRows rows;
     rows.Add(job, endpoint_id, endpoints);
     rows.Insert(tx, "job_insert", month);
+    InsertFurtherParts(tx, job);
     JobStarted started = Started(tx, clock, job, &purses);
     started.run_data = run_data;
     return started;

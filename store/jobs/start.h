@@ -153,7 +153,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
                       const StartLimits& limits);
 
 // Whether nothing but its organisation's balance and limits is asked at the job's start: no team's
-// limit, receiver, file, idempotency key or investigation.
+// limit, receiver, file, idempotency key or investigation; and one statement takes its parts.
 bool MayStartTogether(const NewJob& job);
 
 // Starts such jobs of one organisation in one transaction. False where not all of them can be paid

@@ -92,13 +92,16 @@ left join job_block i on i.job_id = b.job_id and i.block = b.input and b.parts_t
 where b.job_id = j.id
 
 -- name: run_list
--- $1 organisation; $2 statuses; $3 workflow; $4 limit
+-- $1 organisation; $2 statuses; $3 workflow; $4 limit; $5, $6 time and id of the last one of the page before, null
+-- before the first
 select :run_columns, b.rows_in, b.rows_out, b.row_errors, b.blocks
 from (
   select * from job
   where org_id = $1 and kind = :kind_workflow
     and ($2::smallint[] is null or status = any($2::smallint[]))
     and ($3::uuid is null or workflow_id = $3)
+    and (created_at, id) < (coalesce($5::timestamptz, 'infinity'),
+                            coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
   order by created_at desc, id desc
   limit $4) j
 cross join lateral (:run_sums) b
@@ -123,6 +126,12 @@ from (select part, rows, row_count,
             where job_id = $1 and block = $2 and part >= $3 order by part limit $5) first) p
 where bytes_before < $4
 order by part
+
+-- name: run_parts_give
+-- Further parts of the source of a run that was inserted just now.
+insert into job_part (job_id, block, part, rows, row_count)
+select $1::uuid, 0, p.part, p.rows, p.row_count
+from unnest($2::int[], $3::json[], $4::smallint[]) as p(part, rows, row_count)
 
 -- name: run_paces
 -- Rows that were timed in the last $2 runs of the organisation $1, and the microseconds that they took, by the type of

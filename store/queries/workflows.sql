@@ -24,10 +24,21 @@ where w.id = $1 and w.org_id = $2 and ($3 or w.deleted_at is null)
 select id, name, definition from workflow where id = $1 and org_id = $2 and deleted_at is null
 
 -- name: workflow_list
-select :workflow_columns from workflow w
-where w.org_id = $1 and w.deleted_at is null
-order by w.id desc
-limit $2
+-- $1 organisation; $2, $3 time and id of the last one of the page before, null before the first; $4 limit; $5 bytes of
+-- the page, which ends with the one with which it has them
+select :workflow_columns, w.bytes_until from (
+  select w.*, sum(w.bytes) over (order by w.created_at desc, w.id desc rows unbounded preceding) as bytes_until
+  from (
+    select *, octet_length(name) + octet_length(description) as bytes from workflow
+    where org_id = $1 and deleted_at is null
+      and (created_at, id) < (coalesce($2::timestamptz, 'infinity'),
+                              coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by created_at desc, id desc
+    limit $4
+  ) w
+) w
+where w.bytes_until - w.bytes < $5
+order by w.created_at desc, w.id desc
 
 -- name: workflow_update
 update workflow

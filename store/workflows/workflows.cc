@@ -75,14 +75,17 @@ std::optional<WorkflowToRun> GetWorkflowToRun(Session& session, const base::Uuid
   });
 }
 
-std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit) {
+Page<Workflow> ListWorkflows(Session& session, const WorkflowFilter& filter) {
+  std::optional<base::Timestamp> after;
+  std::optional<base::Uuid> after_id;
+  if (filter.after) {
+    after = filter.after->created_at;
+    after_id = filter.after->id;
+  }
   return Read(session, [&](Transaction& tx) {
-    std::vector<Workflow> workflows;
-    for (const auto& row : tx.Exec("workflow_list", org_id, limit)) {
-      Columns in(row);
-      workflows.push_back(ReadWorkflow(in));
-    }
-    return workflows;
+    return ReadPage<Workflow>(
+        tx.Exec("workflow_list", filter.org_id, after, after_id, filter.limit, filter.bytes_max),
+        filter.limit, filter.bytes_max, ReadWorkflow);
   });
 }
 

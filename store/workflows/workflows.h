@@ -1,15 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/principal.h"
 #include "store/audit.h"
 #include "store/idempotency.h"
+#include "store/page.h"
 #include "store/session.h"
 
 // Saved workflows. They belong to an organisation, whatever the caller's team; every function sees
@@ -68,8 +69,18 @@ struct WorkflowToRun {
 std::optional<WorkflowToRun> GetWorkflowToRun(Session& session, const base::Uuid& org_id,
                                               const base::Uuid& id);
 
+struct WorkflowPlace {
+  base::Timestamp created_at{};
+  base::Uuid id;
+};
+struct WorkflowFilter {
+  base::Uuid org_id;
+  std::optional<WorkflowPlace> after;  // older ones only
+  int limit = 100;
+  std::size_t bytes_max = 0;  // of names and descriptions
+};
 // Newest first, without their definitions.
-std::vector<Workflow> ListWorkflows(Session& session, const base::Uuid& org_id, int limit);
+Page<Workflow> ListWorkflows(Session& session, const WorkflowFilter& filter);
 
 struct WorkflowChange {
   std::optional<std::string> name;

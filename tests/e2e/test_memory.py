@@ -215,6 +215,54 @@ def test_large_creates_at_once_take_turns(api):
             assert a.result().status == 200 and len(a.result().json["rows"]) == 100_000, a.result()
 
 
+COLUMNS = 1024
+
+
+def workflow(tenant, **specs):
+    """Of a source alone: a run of it is complete with its start."""
+    return post(tenant, "/workflows/create_workflow", {"workflow_name": "W", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "1", "block_name": "webhook",
+                    "specs": {"dataframe_type": "LEAD", **specs}}], "edges": []}})["id"]
+
+
+def sparse(count):
+    """Records that take few bytes to say, and would take five for each column of each of them to keep."""
+    return [{f"c{n}": 1 for n in range(COLUMNS)}] + [{f"c{COLUMNS - 1}": 1}] * (count - 1)
+
+
+def test_a_small_payload_makes_no_large_rows(api):
+    tenant = api.organisation()
+    given, stored = workflow(tenant), workflow(tenant, webhook_input=json.dumps(sparse(1_950), separators=(",", ":")))
+    payload = json_bytes({"webhook_payload": sparse(100_000)})
+    with Watched(api, API_MIB_MAX) as watched, concurrent.futures.ThreadPoolExecutor(12) as pool:
+        refused = [pool.submit(tenant.call, "POST", f"/workflows/run?workflow_id={given}", raw=payload) for _ in range(4)]
+        started = [pool.submit(tenant.call, "POST", f"/workflows/run?workflow_id={stored}") for _ in range(8)]
+        while not all(a.done() for a in refused + started):
+            watched.within()
+            watched.is_served()
+        assert {a.result().status for a in refused} <= {422, 503}
+        assert {a.result().status for a in started} <= {200, 503}
+
+
+def test_files_that_nobody_reads_are_not_made_at_once(api):
+    """The names of the columns, 800 kB, stand in each of 99 lines, and the link needs no key."""
+    tenant = api.organisation()
+    names = ["\U0001f600" * 190 + f"{n:010}" for n in range(COLUMNS)]
+    records = [dict.fromkeys(names[at:at + 64], 1) for at in range(0, COLUMNS, 64)] + [{names[-1]: 1}] * 83
+    run = post(tenant, f"/workflows/run?workflow_id={workflow(tenant)}", {"webhook_payload": records})["job_id"]
+    url = tenant.get(f"/workflows/runs/{run}/results/download-links?format=ndjson")[0]["download_url"]
+    path = url[url.index("/storage"):]
+    with Watched(api, API_MIB_MAX) as watched:
+        waiting = readers(api, tenant, path, 40)
+        try:
+            watched.hold()
+        finally:
+            for s in waiting:
+                s.close()
+        whole = wait_until("a place", lambda: (a := tenant.call("GET", path)).status == 200 and a, 60)
+        assert len(whole.body) > 99 * COLUMNS * 770
+
+
 # ---- a worker ----
 
 

@@ -67,7 +67,7 @@ def test_every_number_and_phone_comes_back(flows):
     tenant = flows.organisation()
     cells = ["+4930123456", "-12", "-0.5", "+1", "1e-7", "0049", "007", "say \"hi\"", "a,b", "two\nlines", "cr\rlf\r\n",
              " spaces ", "ünïcødé", "__proto__", "x" * 20_000]
-    harmed = ["=1+1", "@SUM(A1)", "+49 30 12", "-1-2", "\t=1", "=cmd|' /C calc'!A0"]
+    harmed = ["=1+1", "@SUM(A1)", "+49 30 12", "-1-2", "\t=1", "=cmd|' /C calc'!A0", " =1+1", "\n=1", "\u00a0=1", "\uff1d1"]
     out = io.StringIO(newline="")
     csv.writer(out).writerows([["n", "cell"]] + [[n, cell] for n, cell in enumerate(cells + harmed)])
     workflow = create(tenant, ("read_csv", {}), ("dedupe", {}))
@@ -84,8 +84,9 @@ def as_written(cell):
     """What a file of results has of a cell of a file: a blank one is no value, and no cell begins a formula."""
     if not cell.strip(" \t\n\r\f\v"):
         return ""
-    number = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", cell)
-    return "'" + cell if cell[0] in "=+-@\t\r" and not number else cell
+    seen = cell.lstrip(" \t\n\r\f\v")
+    number = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", seen)
+    return "'" + cell if cell[0] in "\t\r\n" or seen[0] in "=+-@" and not number else cell
 
 
 def test_pythons_reader_reads_back_whatever_was_in_the_file(flows):

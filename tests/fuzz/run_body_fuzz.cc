@@ -67,7 +67,8 @@ void ReadPayload(const api::RunBody& run, const base::Json& specs, rest::Problem
   domain::PayloadReader reader(schema == specs.end() ? base::Json() : *schema, kPartRows);
   std::vector<std::string_view> records = *run.payload;
   if (!run.record.empty()) records.push_back(run.record);
-  api::ReadRecords(records, &reader, &problems);
+  api::ReadRecords(
+      records, [](std::size_t) { return true; }, &reader, &problems);
   if (problems.any()) {
     rest::ValidationReply(problems.items());
     return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <string>
@@ -367,8 +368,15 @@ TEST_F(ApiRunRules, EveryFieldOfItsItemInTheList) {
 
 TEST_F(ApiRunRules, ARunThatGoesOnOffersItsCompletedBlocksAndEveryFieldOfThem) {
   const std::string run = RunRows(
-      NewWorkflow(Chain({WebhookSource(), Block("dedupe")}), "A flow, of mine!"), Records(2));
-  const Reply links = Ask("GET", "/workflows/runs/" + run + "/results/download-links?format=json");
+      NewWorkflow(Chain({WebhookSource(), Block("dedupe"), Block("dedupe")}), "A flow, of mine!"),
+      Records(2));
+  const std::string of = "/workflows/runs/" + run + "/results/download-links";
+  EXPECT_EQ(Ask("GET", of).body, Json::array()) << "its input is no result of a queued run";
+  EXPECT_EQ(Ask("GET", of + "?blocks=all").body.size(), 1U) << "but one of its blocks with rows";
+  Sql("update job set status = 1, started_at = created_at");
+  EXPECT_EQ(Ask("GET", of).body, Json::array()) << "nor of a running one";
+  Sql("update job_block set status = 2, finished_at = now(), rows_out = 2 where block = 1");
+  const Reply links = Ask("GET", of + "?format=json");
   ASSERT_EQ(links.body.size(), 1U) << links.raw.body;
   const Json& link = links.body[0];
   EXPECT_EQ(NamesOf(link), (std::set<std::string>{
@@ -376,20 +384,47 @@ TEST_F(ApiRunRules, ARunThatGoesOnOffersItsCompletedBlocksAndEveryFieldOfThem) {
                                "content_type", "row_count", "block_number", "block_name",
                                "created_at", "message", "storage_bucket", "file_size", "results"}));
   EXPECT_TRUE(
-      link["filename"].get<std::string>().ends_with("_1_webhook_" + run.substr(0, 8) + ".ndjson"));
+      link["filename"].get<std::string>().ends_with("_2_dedupe_" + run.substr(0, 8) + ".ndjson"));
   EXPECT_EQ(link["filename"].get<std::string>().find_first_of(" ,!"), std::string::npos);
   EXPECT_EQ(link["download_expires_in_seconds"], 900);
   EXPECT_EQ(link["row_count"], 2);
-  EXPECT_EQ(link["block_number"], 1);
-  EXPECT_EQ(link["block_name"], "webhook");
+  EXPECT_EQ(link["block_number"], 2);
+  EXPECT_EQ(link["block_name"], "dedupe");
   EXPECT_TRUE(link["created_at"].is_string()) << "the block's end";
   EXPECT_TRUE(link["message"].is_null());
   EXPECT_EQ(link["storage_bucket"], "vedette");
   EXPECT_TRUE(link["file_size"].is_null());
   EXPECT_TRUE(link["results"].is_null());
-  const std::string of = "/workflows/runs/" + run + "/results/download-links";
   EXPECT_EQ(Ask("GET", of + "?format=xml").type(), "enum");
   EXPECT_EQ(Ask("GET", of + "?blocks=1").type(), "literal_error");
+}
+
+TEST_F(ApiRunRules, TheListOfRunsGoesOnBehindItsCursor) {
+  const std::string workflow = Free();
+  std::vector<std::string> started;
+  for (int i = 0; i < 5; ++i) started.push_back(RunRows(workflow, Records(1)));
+  // Two of one time are told apart by their ids.
+  Sql("update job set created_at = (select created_at from job where id = '" + started[2] +
+      "') where id = '" + started[3] + "'");
+  const std::string of = "/workflows/runs?limit=2&status=queued&workflow_id=" + workflow;
+  std::vector<std::string> listed;
+  std::string cursor;
+  do {
+    const Reply page = Ask("GET", of + (cursor.empty() ? "" : "&cursor=" + cursor));
+    ASSERT_EQ(page.status, 200) << page.raw.body;
+    ASSERT_TRUE(page.body.is_array());
+    EXPECT_LE(page.body.size(), 2U);
+    for (const Json& run : page.body) listed.push_back(run["job_id"].get<std::string>());
+    cursor = page.Header("X-Next-Cursor");
+  } while (!cursor.empty());
+  std::reverse(started.begin(), started.end());
+  EXPECT_EQ(listed, started) << "each once, newest first";
+  EXPECT_EQ(Ask("GET", "/workflows/runs").Header("X-Next-Cursor"), "") << "there are no more";
+  EXPECT_EQ(Ask("GET", "/workflows/runs?cursor=x").error(), "invalid_cursor");
+  cursor = Ask("GET", of).Header("X-Next-Cursor");
+  const Headers theirs{{"x-api-key", NewTenant("other").key}};
+  EXPECT_EQ(Ask("GET", "/workflows/runs?cursor=" + cursor, theirs).error(), "invalid_cursor")
+      << "another organisation's";
 }
 
 }  // namespace

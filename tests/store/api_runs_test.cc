@@ -571,6 +571,11 @@ TEST_F(ApiRuns, ALinkIsRefusedWhereAnyCharacterOfItWasChanged) {
     EXPECT_NE(refused.raw.body.substr(0, 7), "n,email") << changed;
   }
   EXPECT_EQ(status(path + "A").error(), "invalid_link");
+  const std::string query = path.substr(path.find('?') + 1);
+  for (const std::string& repeated :
+       {query.substr(query.find('&') + 1), query.substr(0, query.find('&'))}) {
+    EXPECT_EQ(status(path + "&" + repeated).error(), "invalid_link") << "twice: " << repeated;
+  }
   EXPECT_EQ(status(path.substr(0, path.find('?'))).error(), "invalid_link");
   Sql("delete from job_part");
   EXPECT_EQ(status(path).status, 404) << "past the retention of rows";

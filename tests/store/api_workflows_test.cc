@@ -141,6 +141,40 @@ TEST_F(ApiWorkflows, AnIdIsTakenOnceAndThereAreSoManyAtMost) {
   EXPECT_EQ(full.error(), "too_many_workflows");
 }
 
+TEST_F(ApiWorkflows, TheListIsNewestFirstWhateverIdsClientsChoseAndInPagesWhereTheyAskForThem) {
+  const std::vector<std::string> ids{"ffffffff-0000-4000-8000-000000000001",
+                                     "00000000-0000-4000-8000-000000000002",
+                                     "88888888-0000-4000-8000-000000000003"};
+  for (const std::string& id : ids) {
+    ASSERT_EQ(Create({{"id", id}}).status, 200);
+  }
+  const auto listed = [](const Reply& reply) {
+    std::vector<std::string> found;
+    for (const Json& workflow : reply.body) found.push_back(workflow["id"].get<std::string>());
+    return found;
+  };
+  const Reply all = Ask("GET", "/workflows");
+  EXPECT_EQ(listed(all), std::vector<std::string>(ids.rbegin(), ids.rend()));
+  EXPECT_EQ(all.Header("X-Next-Cursor"), "");
+  const Reply first = Ask("GET", "/workflows?limit=2");
+  EXPECT_EQ(listed(first), (std::vector<std::string>{ids[2], ids[1]}));
+  const std::string cursor = first.Header("X-Next-Cursor");
+  ASSERT_NE(cursor, "");
+  const Reply last = Ask("GET", "/workflows?limit=2&cursor=" + cursor);
+  EXPECT_EQ(listed(last), std::vector<std::string>{ids[0]});
+  EXPECT_EQ(last.Header("X-Next-Cursor"), "");
+  EXPECT_EQ(listed(Ask("GET", "/workflows?cursor=" + cursor)), std::vector<std::string>{ids[0]});
+  EXPECT_EQ(Ask("GET", "/workflows?limit=3").Header("X-Next-Cursor"), "");
+  EXPECT_EQ(Ask("GET", "/workflows?cursor=x").error(), "invalid_cursor");
+  EXPECT_EQ(Ask("GET", "/workflows?limit=0").type(), "greater_than_equal");
+  EXPECT_EQ(Ask("GET", "/workflows?limit=1001").type(), "less_than_equal");
+  // Pages end by their bytes, too.
+  Sql("update workflow set description = repeat('d', 1100000)");
+  const Reply large = Ask("GET", "/workflows?limit=2");
+  EXPECT_EQ(listed(large), std::vector<std::string>{ids[2]});
+  EXPECT_NE(large.Header("X-Next-Cursor"), "");
+}
+
 TEST_F(ApiWorkflows, AForeignWorkflowIsNotThere) {
   const std::string id = Create().body["id"];
   const Tenant other = NewTenant("other");

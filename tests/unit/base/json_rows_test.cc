@@ -58,5 +58,21 @@ TEST(ForEachRow, IsWhatTheParserReads) {
   }
 }
 
+TEST(RowReader, GivesOneRowAfterTheOther) {
+  const std::string text = R"([["a"], null, [1, 2], []])";
+  RowReader reader(text);
+  CellTexts cells;
+  ASSERT_TRUE(reader.Next(&cells));
+  EXPECT_EQ(cells, (CellTexts{"\"a\""}));
+  ASSERT_TRUE(reader.Next(&cells));
+  EXPECT_EQ(cells, (CellTexts{"1", "2"})) << "a row that was not recorded is passed over";
+  ASSERT_TRUE(reader.Next(&cells));
+  EXPECT_EQ(cells, CellTexts{});
+  EXPECT_FALSE(reader.Next(&cells));
+  RowReader cut("[[1]");
+  ASSERT_TRUE(cut.Next(&cells));
+  EXPECT_THROW(cut.Next(&cells), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace vedette::base

@@ -132,6 +132,20 @@ TEST(Csv, AByteOrderMarkIsOneInTheFirstLineAlone) {
   EXPECT_EQ(records, std::vector<Fields>{(Fields{"\xef\xbb\xbf", "1"})});
 }
 
+TEST(Csv, ByteOrderMarksAtTheStartAreNoPartOfAColumnsName) {
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string& marks : {mark, mark + mark, mark + mark + mark}) {
+    for (const char* name : {"name", "\"name\""}) {
+      const Read read = ReadCsv(marks + name + ",b\n1,2\n");
+      ASSERT_EQ(read.records.size(), 2U);
+      EXPECT_EQ(read.records[0], (Fields{"name", "b"})) << marks.size();
+    }
+  }
+  EXPECT_EQ(ReadCsv(mark + "\"" + mark + "\",b\n").records[0], (Fields{mark, "b"}))
+      << "quoted it is text";
+  EXPECT_EQ(ReadCsv(mark + "a" + mark + ",b\n").records[0], (Fields{"a" + mark, "b"}));
+}
+
 TEST(Csv, KnowsLinesAndEndsOfRecords) {
   const Read read = ReadCsv("h\n\"a\nb\"\n\nc\n");
   EXPECT_EQ(read.lines, (std::vector<std::int64_t>{1, 2, 5}));

@@ -34,7 +34,17 @@ TEST(CsvWriter, CellsAreQuotedWhereTheyMustBe) {
 
 TEST(CsvWriter, FormulasAreDefused) {
   for (const char* text : {"=1+1", "=cmd|' /C calc'!A0", "+SUM(A1)", "-2+3", "@SUM(1)", "\t=1",
-                           "\r=1", "+", "-", "+49 30 1234", "-1-1", "=", "+1e", "-.5"}) {
+                           "\r=1", "+", "-", "+49 30 1234", "-1-1", "=", "+1e", "-.5",
+                           // Behind what is not seen, and of full width.
+                           " =1+1", "\n=1", "\xc2\xa0=1", " \xe3\x80\x80\t@SUM(1)",
+                           "\xef\xbb\xbf=1", "\xe2\x80\x8b+1+1",
+                           "\xef\xbc\x9d"
+                           "1+1",
+                           "\xef\xbc\x8b"
+                           "1",
+                           "\xef\xbc\x8d"
+                           "1",
+                           "\xef\xbc\xa0SUM(1)"}) {
     std::string header;
     AppendCsvHeader({text}, Formulas::kDefused, &header);
     for (const std::string& line : {Written({text}), header}) {
@@ -49,6 +59,10 @@ TEST(CsvWriter, NumbersAndPhonesAreUnharmed) {
   for (const char* text :
        {"-1", "-0.5", "+4930123456", "+1", "1e5", "-1E-7", "0049", "-12345678901234567890.01"}) {
     EXPECT_EQ(Written({text}), std::string(text) + "\r\n");
+  }
+  for (const char* text : {" -1", "\xc2\xa0+4930123456", " text", "\xc2\xa0text", " ",
+                           "\xe3\x80\x80", "\xef\xbc\xa1"}) {
+    EXPECT_EQ(Written({text}), std::string(text) + "\r\n") << "no formula behind white space";
   }
   EXPECT_EQ(Written({-1, -0.5}), "-1,-0.5\r\n");
 }

@@ -1,5 +1,6 @@
 #include "domain/workflow/payload.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace vedette::domain {
@@ -62,6 +63,38 @@ TEST(WorkflowPayload, APartEndsByRowsOrBytes) {
     rows += part.row_count;
   }
   EXPECT_EQ(rows, 20);
+}
+
+TEST(WorkflowPayload, ARowEndsWithItsLastValueWhateverTheOrderOfItsMembers) {
+  PayloadReader reader(base::ParseJsonOrThrow(R"({"a": {}, "b": {}, "c": {}})"), 256);
+  EXPECT_FALSE(reader.Take(R"({"c": null, "b": 2, "a": 1})"));
+  EXPECT_FALSE(reader.Take(R"({"c": 3, "a": null, "b": null})"));
+  EXPECT_FALSE(reader.Take(R"({"a": null, "b": null, "c": null})"));
+  EXPECT_EQ(reader.bytes(), std::string("[[1,2],[null,null,3],[]").size());
+  const auto parts = reader.Finish();
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].rows_json, "[[1,2],[null,null,3],[]]");
+  EXPECT_EQ(reader.bytes(), 0U);
+}
+
+TEST(WorkflowPayload, G11_RecordsTimesColumnsAreBoundedBeforeTheirRowsAreMade) {
+  std::string wide = "{";
+  for (int i = 0; i < 1024; ++i) {
+    wide += fmt::format("{}\"c{}\":1", i == 0 ? "" : ",", i);
+  }
+  PayloadReader reader(nullptr, 256);
+  ASSERT_FALSE(reader.Take(wide + "}"));
+  std::optional<RecordFault> fault;
+  std::size_t taken = 0;
+  for (; taken < kRecordsMax && !fault; ++taken) fault = reader.Take(R"({"c1023":1})");
+  ASSERT_TRUE(fault) << "99,999 small records would be " << reader.bytes() << " bytes of rows";
+  EXPECT_EQ(fault->type, "too_long");
+  EXPECT_EQ(fault->msg,
+            "Records times columns should be at most 2000000; with this one there are 1954 records "
+            "of 1024 columns: upload a file");
+  EXPECT_EQ(reader.records(), kPayloadCellsMax / 1024);
+  EXPECT_TRUE(reader.full());
+  EXPECT_LT(reader.bytes(), std::size_t{11} << 20) << "five bytes a cell";
 }
 
 TEST(WorkflowPayload, ASampleIsAnObjectOrAnArrayOfObjects) {

@@ -1,6 +1,4 @@
-#include "api/monitors/upload_slots.h"
-
-#include "api/limits.h"
+#include "api/open_slots.h"
 
 namespace vedette::api {
 namespace {
@@ -10,9 +8,9 @@ constexpr double kReserve = 0.5;
 
 }  // namespace
 
-UploadSlots::UploadSlots() : open_(kUploadsOpenMax, kReserve) {}
+OpenSlots::OpenSlots(std::size_t total) : open_(total, kReserve) {}
 
-UploadSlots::Taken UploadSlots::Take(const base::Uuid& org_id) {
+OpenSlots::Taken OpenSlots::Take(const base::Uuid& org_id) {
   const std::lock_guard lock(mutex_);
   if (open_.full()) return Taken::kFull;
   if (!open_.MayTake(org_id)) return Taken::kShare;
@@ -20,7 +18,7 @@ UploadSlots::Taken UploadSlots::Take(const base::Uuid& org_id) {
   return Taken::kYes;
 }
 
-void UploadSlots::GiveBack(const base::Uuid& org_id) {
+void OpenSlots::GiveBack(const base::Uuid& org_id) {
   const std::lock_guard lock(mutex_);
   open_.GiveBack(org_id);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 
 #include "base/fair_share.h"
@@ -7,12 +8,12 @@
 
 namespace vedette::api {
 
-// The uploads under way in one process, kUploadsOpenMax at most. An organisation that is alone may
-// have half of them; n greedy ones have equal shares, and some stay free for the next (G10). Any
-// thread.
-class UploadSlots {
+// What of one kind is under way in one process, uploads or downloads, `total` at most. An
+// organisation that is alone may have half of them; n greedy ones have equal shares, and some stay
+// free for the next (G10). Any thread.
+class OpenSlots {
  public:
-  UploadSlots();
+  explicit OpenSlots(std::size_t total);
 
   enum class Taken {
     kYes,    // to be given back
