@@ -169,6 +169,8 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
     row.domain_tries = std::move(memo->domain_tries);
     row.tries = std::move(memo->tries);
     row.seen = std::move(memo->seen);
+    const auto guesser = std::find(order_.begin(), order_.end(), PatternProvider::kId);
+    ReplanGuesses(static_cast<std::size_t>(guesser - order_.begin()), &row.tries, &row.seen);
     if (!memo->domain.empty()) SetDomain(&row, memo->domain);
   }
   FindDomain(id);
@@ -324,7 +326,8 @@ void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
   row.tries.push_back({provider, std::move(asked.shown), asked.retryable, asked.retry_after});
   DropGuesses(verifying(), &row.seen);
   // A pattern that is learned is nothing to wait for.
-  const bool is_learned = !asked.candidates.empty() && asked.candidates.front().is_learned;
+  const bool is_learned =
+      !asked.candidates.empty() && asked.candidates.front().seen == domain::PatternSeen::kLearned;
   if (is_learned || asked.candidates.empty()) row.turn.reset();
   Advance(id);
 }
