@@ -267,7 +267,7 @@ TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
   EXPECT_EQ(live["completed_blocks"], 1);
   EXPECT_TRUE(live["started_at"].is_string());
   EXPECT_TRUE(live["completed_at"].is_null());
-  EXPECT_EQ(live["overall_progress_percentage"], 44.4) << "the mean of 100, 33.3 and 0";
+  EXPECT_EQ(live["overall_progress_percentage"], 47.5) << "the mean of 100, 42.6 and 0";
   EXPECT_EQ(live["estimation_blocked_by"], "2");
 }
 
@@ -287,8 +287,8 @@ TEST_F(ApiRunRules, EveryFieldOfItsBlocks) {
   EXPECT_EQ(filter["previous_block_ids"], Json::array({"1"}));
   EXPECT_EQ(filter["status"], "running");
   EXPECT_TRUE(filter["completed_at"].is_null());
-  EXPECT_EQ(filter["progress_percentage"], 33.3);
-  EXPECT_EQ(filter["current_step"], "1 of 3 parts");
+  EXPECT_EQ(filter["progress_percentage"], 42.6) << "256 of 600 rows, which are one of three parts";
+  EXPECT_EQ(filter["current_step"], "256 of 600 rows");
   EXPECT_EQ(filter["processed_count"], 256);
   EXPECT_EQ(filter["total_count"], 600) << "its input is complete";
   EXPECT_EQ(filter["estimated_total_count"], 600);
