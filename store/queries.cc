@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/job.h"
+#include "domain/job_wait.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "domain/principal.h"
@@ -44,6 +45,7 @@ constexpr Number kNumbers[] = {
     {"job_running", domain::JobStatus::kRunning},
     {"job_completed", domain::JobStatus::kCompleted},
     {"kind_workflow", domain::JobKind::kWorkflow},
+    {"wait_mail_budget", domain::JobWait::kMailBudget},
     {"block_pending", domain::BlockStatus::kPending},
     {"block_running", domain::BlockStatus::kRunning},
     {"block_completed", domain::BlockStatus::kCompleted},

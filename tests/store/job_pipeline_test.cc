@@ -189,6 +189,30 @@ TEST_F(JobPipeline, ARowThatIsToBeTriedLaterWaitsInTheDatabaseWithItsMemo) {
   EXPECT_EQ(PartRows(job.id), "[[0],[1]]");
 }
 
+TEST_F(JobPipeline, APartWaitsForTheMailBudgetAsLongAsOneOfItsRowsDoes) {
+  const auto job = Numbers(3);
+  block.SetScript([](const RowRequest& request, int attempt) -> std::optional<RowResult> {
+    if (request.cells.at(0) == "0" && attempt == 1) return RowLater{std::chrono::minutes(10), "{}"};
+    if (request.cells.at(0) != "1" || attempt > 1) return Ended(request.cells);
+    return RowLater{std::chrono::minutes(40), "{}", domain::JobWait::kMailBudget};
+  });
+  Start(job);
+  const Process process(*this);
+  Eventually("select count(*) from job_chunk where lease_token is null and waits_for = 1", "1");
+  EXPECT_EQ(Sql("select rows_done from job_block"), "1");
+  // The ten minutes of the greylisted row are over; the other row still waits, as its chunk says.
+  Sql("update job_chunk set available_at = now(), done = replace(done::text, "
+      "(done -> 'later' -> '0' ->> 'at_us'), '1')::json");
+  Eventually("select rows_done from job_block", "2");
+  Eventually(
+      "select count(*) from job_chunk where lease_token is null and waits_for = 1 and "
+      "available_at > now() + interval '30 minutes'",
+      "1");
+  Sql("update job_chunk set available_at = now(), done = replace(done::text, "
+      "(done -> 'later' -> '1' ->> 'at_us'), '1')::json");
+  UntilJobIs(job.id, JobStatus::kCompleted);
+}
+
 TEST_F(JobPipeline, G10_AFullLaneDelaysNoOther) {
   settings.jobs.slots_research = 2;
   auto slow = Numbers(4);

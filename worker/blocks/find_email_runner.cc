@@ -366,7 +366,12 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
   if (asked.later) {
     domain::ApplyVerdict(asked.later->verdict, &address);
     address.check = AddressCheck::kLater;
-    ++address.attempts;
+    // What a server says counts against the patience with it, and the budget says nothing of it.
+    if (asked.later->verdict.reason == domain::VerdictReason::kRate) {
+      row.why = domain::JobWait::kMailBudget;
+    } else {
+      ++address.attempts;
+    }
     const bool is_first = row.later == milliseconds(0);
     row.later = is_first ? asked.later->wait : std::min(row.later, asked.later->wait);
   } else {
@@ -394,7 +399,8 @@ void FindEmailRunner::EndLater(RowId id) {
   }
   auto node = rows_.extract(id);
   node.mapped().turn.reset();
-  node.mapped().done(RowLater{std::max(node.mapped().later, milliseconds(1000)), std::move(*memo)});
+  node.mapped().done(RowLater{std::max(node.mapped().later, milliseconds(1000)), std::move(*memo),
+                              node.mapped().why});
 }
 
 void FindEmailRunner::Fail(RowId id, std::string error_class, std::string message) {

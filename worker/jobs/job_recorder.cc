@@ -184,6 +184,7 @@ void JobRecorder::AddLater(const JobChunkPtr& chunk, std::size_t row, RowLater l
   Add(chunk);
 }
 
+  waiting.why = later.why;
 void JobRecorder::AddFault(const JobChunkPtr& chunk, store::JobFault fault) {
   chunk->fault = std::move(fault);
   Add(chunk);
@@ -222,7 +223,9 @@ bool JobRecorder::Take(Item* item) {
   if (item->what != What::kFault) item->to_be_told = std::move(to_be_told);
   auto rows = std::make_shared<std::vector<RowRecord>>();
   rows->reserve(chunk.rows.size());
-  for (const JobRow& row : chunk.rows) rows->push_back({row.output, row.memo, row.not_before});
+  for (const JobRow& row : chunk.rows) {
+    rows->push_back({row.output, row.memo, row.not_before, row.why});
+  }
   item->rows = std::move(rows);
   chunk.Enter(HeldJobChunk::Recording::kUnderWay);
   return true;

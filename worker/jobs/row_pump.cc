@@ -42,8 +42,9 @@ struct RowPump::Run {
   std::size_t index = 0;
   base::Uuid row_id;
   int attempts = 0;
-  std::chrono::nanoseconds started{};   // since boot
-  std::chrono::nanoseconds deadline{};  // since boot
+  enum class Waiting { kMay, kMayNot } waiting = Waiting::kMay;  // what its last attempt was told
+  std::chrono::nanoseconds started{};                            // since boot
+  std::chrono::nanoseconds deadline{};                           // since boot
 
   JobRow& row() const { return chunk->rows[index]; }
 };
@@ -155,7 +156,8 @@ void RowPump::Attempt(const std::shared_ptr<Run>& run) {
   request.cells = run->row().cells;
   request.memo = run->row().memo;
   request.timeout = std::max(left, milliseconds(1));
-  request.may_wait = MayWait(chunk);
+  if (!MayWait(chunk)) run->waiting = Run::Waiting::kMayNot;
+  request.may_wait = run->waiting == Run::Waiting::kMay;
   request.may_call = live_.Guard([this, held = run->chunk] { return MayCall(*held); });
   chunk.run->runner->Start(std::move(request), live_.Guard([this, run](RowResult result) {
     OnResult(run, std::move(result));
@@ -201,12 +203,18 @@ void RowPump::OnFailure(const std::shared_ptr<Run>& run, const RowFailure& failu
 void RowPump::OnLater(const std::shared_ptr<Run>& run, RowLater later) {
   base::Assert(later.memo.size() <= kMemoBytesMax, "A memo keeps its limit.");
   later.wait = std::clamp<milliseconds>(later.wait, kLaterMin, kLaterMax);
-  const bool in_time = clock_.SinceBoot() + later.wait < run->chunk->deadline;
-  if (run->chunk->job().waited || !in_time) {
+  if (run->waiting == Run::Waiting::kMayNot) {
     EndWith(run, {std::string(kRowLateCode), "the row was to be tried again, but too late"});
     return;
   }
   Leave(run);
+  if (clock_.SinceBoot() + later.wait >= run->chunk->deadline) {
+    // There is no time for that. It ends as what is known of it now.
+    run->waiting = Run::Waiting::kMayNot;
+    run->row().memo = std::move(later.memo);
+    Attempt(run);
+    return;
+  }
   hooks_.later(run->chunk, run->index, std::move(later));
   Pump();
 }
