@@ -213,6 +213,25 @@ TEST_F(JobPipeline, APartWaitsForTheMailBudgetAsLongAsOneOfItsRowsDoes) {
   UntilJobIs(job.id, JobStatus::kCompleted);
 }
 
+TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
+  block.SetScript([](const RowRequest& request, int) -> std::optional<RowResult> {
+    auto done = std::get<worker::RowDone>(Ended(request.cells));
+    if (request.cells.at(0) == "1") done.error = worker::RowError{"timed_out", "no time was left"};
+    return done;
+  });
+  settings.lookups.row_timeout_ms = std::chrono::minutes(2);
+  auto in_time = Numbers(2);  // the row's own time was over, and its job's was not
+  Start(in_time);
+  auto late = Numbers(2);
+  late.deadline = std::chrono::minutes(1);
+  Start(late);
+  const Process process(*this);
+  UntilJobIs(in_time.id, JobStatus::kCompleted);
+  UntilJobIs(late.id, JobStatus::kTimedOut);
+  EXPECT_EQ(Job(late.id, "status_reason"), "deadline_exceeded");
+  EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
+}
+
 TEST_F(JobPipeline, G10_AFullLaneDelaysNoOther) {
   settings.jobs.slots_research = 2;
   auto slow = Numbers(4);

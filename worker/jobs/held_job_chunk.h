@@ -111,6 +111,7 @@ struct HeldJobChunk {
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
   std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
   std::optional<RowError> error;                // of the last row that ended with one
+  bool late = false;                            // a row had no time left, since its job had none
   std::optional<store::JobFault> fault;         // the job is to fail
   Phase phase = Phase::kWorking;
   Recording recording = Recording::kNone;
@@ -140,9 +141,9 @@ struct HeldJobChunk {
   bool Resting() const;
   // The first time at which a row is to be tried that is to be tried later.
   base::Timestamp RestsUntil() const;
-
   // What clients are told that it waits for: one of its rows that are to be tried later does.
   domain::JobWait RestsFor() const;
+
   store::Lease lease() const { return claimed.lease; }
   const base::Uuid& id() const { return claimed.lease.id; }
   domain::Lane lane() const { return claimed.lane; }

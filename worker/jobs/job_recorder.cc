@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "domain/email/found.h"
 
 namespace vedette::worker {
 namespace {
@@ -117,6 +118,10 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
     if (chunk.error && chunk.rows.size() == 1 && IsSingle(chunk.job().kind)) {
       end.error_code = chunk.error->code;
       end.error = chunk.error->message;
+    } else if (chunk.late) {
+      // The runner that ended the row saw the job's deadline before the keeper did.
+      end.error_code = domain::kErrorTimedOut;
+      end.error = "The job did not end before its deadline.";
     }
     record.what = std::move(end);
   }
@@ -179,12 +184,12 @@ void JobRecorder::AddLater(const JobChunkPtr& chunk, std::size_t row, RowLater l
   waiting.state = JobRow::State::kLater;
   waiting.memo = std::move(later.memo);
   waiting.not_before = clock_.Now() + later.wait;
+  waiting.why = later.why;
   NoteUnrecorded(*chunk);
   ++chunk->unrecorded.later;
   Add(chunk);
 }
 
-  waiting.why = later.why;
 void JobRecorder::AddFault(const JobChunkPtr& chunk, store::JobFault fault) {
   chunk->fault = std::move(fault);
   Add(chunk);

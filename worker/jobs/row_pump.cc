@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/backoff.h"
+#include "domain/email/found.h"
 #include "domain/ids.h"
 #include "store/jobs/hold.h"
 
@@ -207,7 +208,6 @@ void RowPump::OnLater(const std::shared_ptr<Run>& run, RowLater later) {
     EndWith(run, {std::string(kRowLateCode), "the row was to be tried again, but too late"});
     return;
   }
-  Leave(run);
   if (clock_.SinceBoot() + later.wait >= run->chunk->deadline) {
     // There is no time for that. It ends as what is known of it now.
     run->waiting = Run::Waiting::kMayNot;
@@ -215,6 +215,7 @@ void RowPump::OnLater(const std::shared_ptr<Run>& run, RowLater later) {
     Attempt(run);
     return;
   }
+  Leave(run);
   hooks_.later(run->chunk, run->index, std::move(later));
   Pump();
 }
@@ -240,6 +241,8 @@ void RowPump::End(const std::shared_ptr<Run>& run, RowDone done) {
     ++run->chunk->unrecorded.timed;
     run->chunk->unrecorded.took += took;
   }
+  const bool timed_out = done.error && done.error->code == domain::kErrorTimedOut;
+  if (timed_out && run->deadline == chunk.deadline) run->chunk->late = true;
   Leave(run);
   hooks_.ended(run->chunk, run->index, std::move(done));
   Pump();
@@ -280,7 +283,7 @@ void RowPump::RunRetries() {
       Withdraw(run);
     } else if (now >= run->deadline) {
       // It waited for a look at its chunk until its time was over.
-      EndWith(run, {"timed_out", "the row was not done in time"});
+      EndWith(run, {std::string(domain::kErrorTimedOut), "the row was not done in time"});
     } else {
       Attempt(run);
     }
