@@ -102,6 +102,7 @@ base::Json JobJson(const store::JobView& job) {
       {"kind", domain::JobKindName(job.kind)},
       {"status", domain::JobStatusName(job.status)},
       {"status_reason", TextJson(job.status_reason)},
+      {"waiting_until", TimeJson(job.waiting_until)},
       {"error", TextJson(job.error)},
       {"org_id", job.org_id.ToString()},
       {"team_id", IdJson(job.team_id)},

@@ -7,6 +7,7 @@
 #include "domain/block_progress.h"
 #include "domain/job.h"
 #include "domain/money.h"
+#include "store/jobs/run_progress.h"
 
 namespace vedette::admin {
 namespace {
@@ -19,15 +20,8 @@ const store::JobBlockView& RowsOf(const RunShown& shown, std::size_t block) {
   return shown.detail.blocks.at(static_cast<std::size_t>(rows));
 }
 
-int PerMilleOf(const RunShown& shown, std::size_t block) {
-  const store::JobBlockView& rows = RowsOf(shown, block);
-  return domain::PerMille(
-      {rows.input, rows.parts_total, rows.opened, rows.parts_done, rows.part_window},
-      shown.detail.blocks.at(block).status == domain::BlockStatus::kCompleted);
-}
-
 // What the block is called beside what a job's block has.
-void AddGraph(const RunShown& shown, std::size_t block, base::Json* json) {
+void AddGraph(const RunShown& shown, std::size_t block, int per_mille, base::Json* json) {
   const domain::ShownBlock& in_graph = shown.graph.blocks.at(block);
   const domain::BlockStatus status = shown.detail.blocks.at(block).status;
   const bool unfinished =
@@ -41,7 +35,7 @@ void AddGraph(const RunShown& shown, std::size_t block, base::Json* json) {
   (*json)["type"] = in_graph.name;  // a lookup's own is that of its runner, "row_find_email"
   (*json)["sequence_number"] = in_graph.sequence_number;
   (*json)["previous_block_ids"] = std::move(previous);
-  (*json)["progress_percentage"] = PerMilleOf(shown, block) / kPerMilleInPercent;
+  (*json)["progress_percentage"] = per_mille / kPerMilleInPercent;
   (*json)["rows_out"] = RowsOf(shown, block).rows_out;
 }
 
@@ -83,10 +77,9 @@ base::Json RunJson(const store::RunItem& item) {
 
 base::Json RunShownJson(const RunShown& shown) {
   base::Json json = JobDetailJson(shown.detail);
-  std::vector<int> per_mille;
+  const std::vector<int> per_mille = store::RunPerMille(shown.graph, shown.detail.blocks);
   for (std::size_t block = 0; block < shown.graph.blocks.size(); ++block) {
-    AddGraph(shown, block, &json["blocks"][block]);
-    per_mille.push_back(PerMilleOf(shown, block));
+    AddGraph(shown, block, per_mille.at(block), &json["blocks"][block]);
   }
   json["workflow_id"] = shown.run.workflow_id.ToString();
   json["workflow_name"] = shown.run.workflow_name;

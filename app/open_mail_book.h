@@ -26,9 +26,9 @@ class OpenMailBook : public worker::MailBook {
     admission.granted = true;
     loop_.Post([done = std::move(done), admission] { done(admission); });
   }
-  void Block(const std::string&, std::chrono::milliseconds, domain::VerdictReason,
-             const std::string&) override {}
-  void Unblock(const std::string&) override {}
+  void NoteTrouble(const std::string&, const store::MailTrouble&,
+                   const domain::MailBlockTimes&) override {}
+  void NoteServed(const std::string&) override {}
 
  private:
   base::EventLoop& loop_;

@@ -7,6 +7,13 @@ namespace vedette::domain {
 namespace {
 
 constexpr int kWhole = 1000;
+constexpr std::int64_t kNone = 0;
+
+// Below the whole, which is kept for what is completed.
+int Share(std::int64_t done, std::int64_t total) {
+  if (total == 0) return 0;
+  return static_cast<int>(std::min<std::int64_t>(kWhole * done / total, kWhole - 1));
+}
 
 }  // namespace
 
@@ -23,11 +30,27 @@ int PartsToOpen(const BlockProgress& block, const std::vector<std::int64_t>& inp
   return n;
 }
 
-int PerMille(const BlockProgress& block, bool completed) {
-  if (completed) return kWhole;
-  if (block.parts_total == 0) return 0;
-  const auto tenths = std::int64_t{kWhole} * block.parts_done / block.parts_total;
-  return static_cast<int>(std::min<std::int64_t>(tenths, kWhole - 1));
+std::vector<int> PerMille(const std::vector<BlockRows>& blocks) {
+  std::vector<int> per_mille;
+  std::vector<std::optional<std::int64_t>> at_most;  // rows that can come to each
+  for (const BlockRows& block : blocks) {
+    std::optional<std::int64_t> rows = block.rows_total;
+    if (block.input) {
+      const auto input = static_cast<std::size_t>(*block.input);
+      const BlockRows& before = blocks.at(input);
+      rows = at_most.at(input);
+      if (rows && before.drops_rows) *rows -= std::max(before.rows_done - before.rows_out, kNone);
+    }
+    at_most.push_back(rows);
+    if (block.completed) {
+      per_mille.push_back(kWhole);
+    } else if (rows.value_or(0) > 0) {
+      per_mille.push_back(Share(block.rows_done, *rows));
+    } else {
+      per_mille.push_back(Share(block.parts_done, block.parts_total));
+    }
+  }
+  return per_mille;
 }
 
 int MeanPerMille(const std::vector<int>& per_mille) {

@@ -26,9 +26,23 @@ constexpr int PartsOpen(const BlockProgress& block) {
 // for nobody. `input_parts` are the parts that exist of the input, ascending.
 int PartsToOpen(const BlockProgress& block, const std::vector<std::int64_t>& input_parts);
 
-// In tenths of a per cent: 1000 only where everything is done, never falling while parts are done.
-// A block without parts has 0 until it is `completed`.
-int PerMille(const BlockProgress& block, bool completed);
+// What is known of the rows of a block.
+struct BlockRows {
+  std::optional<int> input;
+  std::optional<std::int64_t> rows_total;  // of a source, where it is known
+  std::int64_t rows_done = 0;              // of its input, that were recorded
+  std::int64_t rows_out = 0;               // of its output
+  int parts_total = 0;
+  int parts_done = 0;
+  bool drops_rows = false;
+  bool completed = false;
+};
+
+// How far each block has come, in tenths of a per cent: 1000 only where it is completed, and never
+// falling. It is the rows that were recorded out of those that can come to it: its source's, less
+// what blocks between them have dropped so far; of parts where that is not known or nothing can
+// come. `blocks` are in their order, inputs first.
+std::vector<int> PerMille(const std::vector<BlockRows>& blocks);
 
 // Of a job: the mean of its blocks', 1000 only where each has 1000.
 int MeanPerMille(const std::vector<int>& per_mille);

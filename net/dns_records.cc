@@ -4,7 +4,12 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
+
+#include "base/text.h"
 
 namespace vedette::net {
 namespace {
@@ -37,6 +42,47 @@ std::uint16_t AnsweredType(const unsigned char* answer, int size) {
   return at + kQuestionTail <= size
              ? static_cast<std::uint16_t>(static_cast<unsigned>(answer[at]) << 8U | answer[at + 1])
              : std::uint16_t{0};
+}
+
+// A name of the answer from `at` on, in lower case; moves `at` behind it. Empty where it is none.
+std::string ReadName(const unsigned char* answer, int size, int* at) {
+  char* name = nullptr;
+  long taken = 0;  // NOLINT(google-runtime-int): the library's type
+  if (*at >= size || ares_expand_name(answer + *at, answer, size, &name, &taken) != ARES_SUCCESS) {
+    *at = size;
+    return "";
+  }
+  const std::unique_ptr<char, void (*)(void*)> owner(name, ares_free_string);
+  *at += static_cast<int>(taken);
+  return base::AsciiLower(name);
+}
+
+int ReadShort(const unsigned char* answer, int at) {
+  return answer[at] << 8 | answer[at + 1];
+}
+
+// The names of the answer's CNAME records by their aliases, as far as it can be read.
+std::map<std::string, std::string> Aliases(const unsigned char* answer, int size) {
+  constexpr int kHeader = 12;
+  constexpr int kAnswersAt = 6;
+  constexpr int kQuestionTail = 4;
+  constexpr int kRecordHead = 10;  // type, class, time to live, length
+  constexpr int kLengthAt = 8;
+  std::map<std::string, std::string> names;
+  if (size < kHeader) return names;
+  int at = kHeader;
+  ReadName(answer, size, &at);
+  at += kQuestionTail;
+  for (int left = ReadShort(answer, kAnswersAt); left > 0; --left) {
+    std::string alias = ReadName(answer, size, &at);
+    if (at > size - kRecordHead || names.size() == kDnsRecordsMax) break;
+    const int type = ReadShort(answer, at);
+    int data = at + kRecordHead;
+    at = data + ReadShort(answer, at + kLengthAt);
+    if (type != static_cast<int>(DnsType::kCname)) continue;
+    names.emplace(std::move(alias), ReadName(answer, size, &data));
+  }
+  return names;
 }
 
 int ReadTxt(const unsigned char* answer, int size, std::vector<std::string>* out) {
@@ -108,6 +154,17 @@ void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
   if (out->records.empty()) {
     out->status = parsed == ARES_SUCCESS ? DnsStatus::kNoRecord : StatusOf(parsed);
   }
+}
+
+bool HasAliasLoop(const unsigned char* answer, int size) {
+  const std::map<std::string, std::string> names = Aliases(answer, size);
+  return std::any_of(names.begin(), names.end(), [&](const auto& first) {
+    // A walk that has taken more steps than there are aliases goes round.
+    std::size_t steps = 0;
+    auto at = names.find(first.second);
+    while (at != names.end() && ++steps <= names.size()) at = names.find(at->second);
+    return at != names.end();
+  });
 }
 
 std::string ReverseLabels(const IpAddress& ip) {

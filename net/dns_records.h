@@ -9,7 +9,7 @@
 // Records of the DNS beside addresses, as c-ares gives them. Pure.
 namespace vedette::net {
 
-enum class DnsType : std::uint8_t { kNs = 2, kPtr = 12, kMx = 15, kTxt = 16 };
+enum class DnsType : std::uint8_t { kA = 1, kNs = 2, kCname = 5, kPtr = 12, kMx = 15, kTxt = 16 };
 inline constexpr int kDnsClassInternet = 1;
 
 enum class DnsStatus : std::uint8_t {
@@ -40,6 +40,10 @@ void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
 // Of TXT, each record's parts joined; of PTR and NS, names.
 void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<std::string>* out);
+
+// Whether aliases (CNAME) of the answer lead back to one of themselves. False also for what cannot
+// be read.
+bool HasAliasLoop(const unsigned char* answer, int size);
 
 // "4.3.2.1.in-addr.arpa" of 1.2.3.4.
 std::string ReverseName(const IpAddress& ip);

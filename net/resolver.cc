@@ -78,6 +78,7 @@ struct Resolver::Impl {
   void Resolve(const std::string& host, std::function<void(ResolveResult)> done);
   void Begin(const std::string& host);
   void OnAnswer(const std::string& host, std::uint64_t id, int status, ares_addrinfo* info);
+  void LookForLoop(const std::string& host, std::uint64_t id, ResolveResult result);
   void Complete(const std::string& host, ResolveResult result);
   void Deliver();
   void ExpireLookups();
@@ -232,9 +233,36 @@ void Resolver::Impl::OnAnswer(const std::string& host, std::uint64_t id, int sta
   }
   if (result.addresses.empty()) {
     result.error = ares_strerror(status == ARES_SUCCESS ? ARES_ENODATA : status);
-    result.missing = status == ARES_SUCCESS || status == ARES_ENODATA || status == ARES_ENOTFOUND;
+    if (status == ARES_SUCCESS || status == ARES_ENODATA) return LookForLoop(host, id, result);
+    result.missing = status == ARES_ENOTFOUND;
   }
   Complete(host, std::move(result));
+}
+
+// Of an answer without an address the library keeps nothing. So it is asked for once more, as it
+// is: aliases that lead back to themselves do not say that the name has no address.
+void Resolver::Impl::LookForLoop(const std::string& host, std::uint64_t id, ResolveResult result) {
+  struct Asked {
+    Impl* impl;
+    std::string host;
+    std::uint64_t id;
+    ResolveResult result;
+  };
+  ares_query(
+      channel_, host.c_str(), kDnsClassInternet, static_cast<int>(DnsType::kA),
+      [](void* arg, int status, int, unsigned char* answer, int size) {
+        const std::unique_ptr<Asked> asked(static_cast<Asked*>(arg));
+        Impl& impl = *asked->impl;
+        if (impl.closing_) return;
+        const auto found = impl.lookups_.find(asked->host);
+        if (found == impl.lookups_.end() || found->second.id != asked->id) return;  // given up
+        const bool is_loop = status == ARES_SUCCESS && HasAliasLoop(answer, size);
+        if (is_loop) asked->result.error = "its aliases lead back to themselves";
+        asked->result.missing = !is_loop && (status == ARES_SUCCESS || status == ARES_ENODATA ||
+                                             status == ARES_ENOTFOUND);
+        impl.Complete(asked->host, std::move(asked->result));
+      },
+      new Asked{this, host, id, std::move(result)});
 }
 
 // Callbacks run from the loop, never from inside c-ares or Resolve.

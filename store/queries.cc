@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/job.h"
+#include "domain/job_wait.h"
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "domain/principal.h"
@@ -47,6 +48,7 @@ constexpr Number kNumbers[] = {
     {"job_terminated", domain::JobStatus::kTerminated},
     {"kind_workflow", domain::JobKind::kWorkflow},
     {"part_rows_max", domain::kPartRowsMax},
+    {"wait_mail_budget", domain::JobWait::kMailBudget},
     {"block_pending", domain::BlockStatus::kPending},
     {"block_running", domain::BlockStatus::kRunning},
     {"block_completed", domain::BlockStatus::kCompleted},

@@ -16,6 +16,11 @@ function deadline(job) {
   return overdue(job) ? [badge('overdue', 'bad'), ' ', when(job.deadline_at)] : when(job.deadline_at);
 }
 
+// A job that stands still says until when.
+export function why(job) {
+  return job.waiting_until ? [job.status_reason, ' until ', when(job.waiting_until)] : job.status_reason ?? '';
+}
+
 const overdue = job => OPEN.includes(job.status) && new Date(job.deadline_at) < Date.now();
 
 // What ails a job: rows that could not be done, and chunks that were claimed again and again.
@@ -40,7 +45,7 @@ export async function jobs(main, _, filter) {
       ['Job', j => h('a', {href: `#/jobs/${j.id}`}, when(j.created_at))],
       ['Kind', j => j.kind],
       ['Status', j => statusBadge(j.status)],
-      ['Why', j => [j.status_reason ?? '', j.error && h('div', {class: 'bad'}, j.error)]],
+      ['Why', j => [why(j), j.error && h('div', {class: 'bad'}, j.error)]],
       ['Organisation', j => named('organisation', j.org_id)],
       ['Charged', j => number(j.charged), 'n'],
       ['Reserved', j => number(j.reserved), 'n'],
@@ -77,7 +82,7 @@ export async function job(main, [id]) {
       ['Id', copyable(j.id)],
       ['Health', health(j)],
       j.kind === 'workflow' && ['Run', h('a', {href: `#/runs/${j.id}`}, 'as the graph of its blocks')],
-      ['Why', j.status_reason ?? '–'], ['Error', j.error ?? '–'],
+      ['Why', why(j) || '–'], ['Error', j.error ?? '–'],
       ['Organisation', named('organisation', j.org_id)],
       ['Team', partOf(j.org_id, j.team_id)], ['Caller', caller(j.caller, j.org_id)],
       ['Estimate', number(j.estimate)], ['Reserved', number(j.reserved)], ['Charged', number(j.charged)],

@@ -3,6 +3,7 @@
 import {ask, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
+import {why} from './jobs.js';
 import {filterForm, showList} from './list.js';
 import {caller, named} from './names.js';
 
@@ -112,7 +113,7 @@ export async function run(main, [id]) {
     facts([
       ['Id', copyable(r.id)], ['Workflow', copyable(r.workflow_id)],
       ['Progress', `${r.progress_percentage} %`],
-      ['Why', r.status_reason ?? '–'], ['Error', r.error ?? '–'],
+      ['Why', why(r) || '–'], ['Error', r.error ?? '–'],
       ['Organisation', named('organisation', r.org_id)],
       ['Caller', caller(r.caller, r.org_id)],
       ['Estimate', number(r.estimate)], ['Reserved', number(r.reserved)], ['Charged', number(r.charged)],

@@ -29,6 +29,8 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
                   {"status", domain::ShownJobStatus(job.status)},
                   {"result", nullptr},
                   {"error", domain::JobErrorOf(job.status, job.status_reason, job.error)},
+                  {"status_reason", base::OrNull(job.status_reason)},
+                  {"waiting_until", base::OrNull(job.waiting_until)},
                   {"charge_amount", nullptr},
                   {"progress", {{"done", job.rows_done}, {"total", job.rows_total}}},
                   {"created_at", base::FormatTimestamp(job.created_at)},

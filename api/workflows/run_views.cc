@@ -9,7 +9,7 @@
 #include "base/json_or_null.h"
 #include "domain/block_progress.h"
 #include "domain/job_result.h"
-#include "domain/workflow/block_types.h"
+#include "store/jobs/run_progress.h"
 
 namespace vedette::api {
 namespace {
@@ -48,17 +48,11 @@ class LiveBlock {
   bool IsCompleted() const { return own_.status == BlockStatus::kCompleted; }
   bool IsRunning() const { return !run_ended_ && own_.status == BlockStatus::kRunning; }
 
-  int PerMille() const {
-    const domain::BlockProgress progress{rows_.input, rows_.parts_total, rows_.opened,
-                                         rows_.parts_done, rows_.part_window};
-    return domain::PerMille(progress, IsCompleted());
-  }
-
-  Json ToJson(const domain::RunGraph& graph) const {
+  Json ToJson(const domain::RunGraph& graph, int per_mille) const {
     Json previous = Json::array();
     if (shown_.input) previous.push_back(graph.blocks[static_cast<std::size_t>(*shown_.input)].id);
     Json step = nullptr;
-    if (IsRunning()) step = fmt::format("{} of {} parts", rows_.parts_done, rows_.parts_total);
+    if (IsRunning()) step = fmt::format("{} of {} rows", rows_.rows_done, TotalCount());
     return {{"block_id", shown_.id},
             {"block_name", shown_.name},
             {"sequence_number", shown_.sequence_number},
@@ -66,7 +60,7 @@ class LiveBlock {
             {"status", StatusName()},
             {"started_at", base::OrNull(own_.started_at)},
             {"completed_at", base::OrNull(own_.finished_at)},
-            {"progress_percentage", PerMille() / kPerMilleInPercent},
+            {"progress_percentage", per_mille / kPerMilleInPercent},
             {"current_step", std::move(step)},
             {"processed_count", rows_.rows_done},
             {"total_count", TotalCount()},
@@ -104,11 +98,6 @@ class LiveBlock {
   const std::optional<std::int64_t> expected_;
   const bool run_ended_;
 };
-
-bool DropsRows(const domain::ShownBlock& block) {
-  const domain::BlockType* type = domain::FindBlockType(block.name);
-  return type != nullptr && type->drops_rows;
-}
 
 }  // namespace
 
@@ -150,7 +139,7 @@ Json RunItemJson(const store::RunItem& item, double cents_per_credit, base::Time
 Json LiveStatusJson(const store::RunView& run, const domain::RunGraph& graph,
                     const std::vector<JobBlockView>& blocks) {
   Json shown = Json::array();
-  std::vector<int> per_mille;
+  const std::vector<int> per_mille = store::RunPerMille(graph, blocks);
   Json current = nullptr;
   Json current_sequence = nullptr;
   Json blocked_by = nullptr;
@@ -158,22 +147,22 @@ Json LiveStatusJson(const store::RunView& run, const domain::RunGraph& graph,
   base::Timestamp updated = run.finished_at.value_or(run.created_at);
   for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
     const LiveBlock block(graph, blocks, static_cast<int>(i), run.finished_at.has_value());
-    per_mille.push_back(block.PerMille());
     if (block.IsCompleted()) ++completed;
     if (block.IsRunning()) {
       current = graph.blocks[i].id;
       current_sequence = graph.blocks[i].sequence_number;
     }
-    if (blocked_by.is_null() && DropsRows(graph.blocks[i]) && !block.IsCompleted()) {
+    if (blocked_by.is_null() && domain::DropsRows(graph.blocks[i]) && !block.IsCompleted()) {
       blocked_by = graph.blocks[i].id;
     }
     updated = std::max(updated, blocks[i].updated_at);
-    shown.push_back(block.ToJson(graph));
+    shown.push_back(block.ToJson(graph, per_mille.at(i)));
   }
   return {{"run_id", run.id.ToString()},
           {"workflow_id", run.workflow_id.ToString()},
           {"overall_status", domain::JobStatusName(domain::RunStatus(run.status))},
           {"status_reason", base::OrNull(run.status_reason)},
+          {"waiting_until", base::OrNull(run.waiting_until)},
           {"error_message", base::OrNull(run.error)},
           {"current_block", std::move(current)},
           {"current_block_sequence", std::move(current_sequence)},

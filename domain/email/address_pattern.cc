@@ -102,7 +102,7 @@ std::vector<Guess> GuessLocalParts(const std::vector<NameRendering>& names,
   std::vector<Guess> out;
   if (const auto learned = LearnedPattern(counts)) {
     for (const NameRendering& name : names) {
-      AddOnce({LocalPart(*learned, name), *learned, true},
+      AddOnce({LocalPart(*learned, name), *learned, PatternSeen::kLearned},
               std::min(kLearnedGuessesMax, guesses_max), &out);
     }
     return out;
@@ -112,8 +112,10 @@ std::vector<Guess> GuessLocalParts(const std::vector<NameRendering>& names,
   const std::vector<AddressPattern> order = Ordered(counts);
   for (std::size_t rendering = 0; rendering < names.size(); ++rendering) {
     for (std::size_t place = 0; place < order.size(); ++place) {
-      all.emplace_back(place + kRenderingCost * rendering, place,
-                       Guess{LocalPart(order[place], names[rendering]), order[place]});
+      all.emplace_back(
+          place + kRenderingCost * rendering, place,
+          Guess{LocalPart(order[place], names[rendering]), order[place],
+                HitsOf(counts, order[place]) > 0 ? PatternSeen::kHit : PatternSeen::kNot});
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {

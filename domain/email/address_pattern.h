@@ -54,10 +54,17 @@ inline constexpr std::size_t kRenderingCost = 3;
 // many as misses; of several the one with the most hits.
 std::optional<AddressPattern> LearnedPattern(const std::vector<PatternCount>& counts);
 
+// What an organisation knows of the pattern of a guess at its domain.
+enum class PatternSeen : std::uint8_t {
+  kNot,      // nothing, or more misses than hits
+  kHit,      // the domain has shown it
+  kLearned,  // it is the one that the domain has: no other one is tried
+};
+
 struct Guess {
   std::string local;
   AddressPattern pattern{};
-  bool is_learned = false;
+  PatternSeen seen = PatternSeen::kNot;
 
   bool operator==(const Guess&) const = default;
 };

@@ -44,7 +44,7 @@ struct Candidate {
   std::vector<std::string> sources;         // URLs
   std::string quote;                        // of the source; empty where there is none
   std::optional<AddressPattern> pattern{};  // that makes it from the name, where that is known
-  bool is_learned = false;                  // the pattern is the one that the domain has
+  PatternSeen seen = PatternSeen::kNot;     // of a guess: its pattern, at its domain
 };
 
 // The confidence that an address has by how it was found, without a word of its provider's own.

@@ -149,12 +149,13 @@ int ConfidenceOf(const Candidate& candidate) {
   switch (candidate.status) {
     case AddressStatus::kOk:
       if (candidate.stated) return kConfidenceOk;
-      if (candidate.is_learned) return kConfidenceOkLearned;
+      if (candidate.seen == PatternSeen::kLearned) return kConfidenceOkLearned;
       return !candidate.pattern || UsesBothNames(*candidate.pattern) ? kConfidenceOkBothNames
                                                                      : kConfidenceOkOneName;
     case AddressStatus::kUnknown:
       if (candidate.stated) return kConfidenceStated;
-      return candidate.is_learned ? kConfidenceGuessedLearned : kConfidenceGuessed;
+      return candidate.seen == PatternSeen::kLearned ? kConfidenceGuessedLearned
+                                                     : kConfidenceGuessed;
     case AddressStatus::kNotFound:
       return 0;
   }
@@ -237,7 +238,8 @@ Found JudgeFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries,
   } else {
     found.reason = found.addresses.front().reason;
   }
-  if (!found.addresses.empty() && !is_found && found.addresses.front().candidate.is_learned) {
+  if (!found.addresses.empty() && !is_found &&
+      found.addresses.front().candidate.seen == PatternSeen::kLearned) {
     found.reason = kPatternRefused;
   }
   if (!is_found && end == FindEnd::kOutOfTime) found.error = kErrorTimedOut;

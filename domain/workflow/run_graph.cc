@@ -48,6 +48,11 @@ int RowsOf(const RunGraph& graph, int block) {
   return at_end ? shown.input.value_or(block) : block;
 }
 
+bool DropsRows(const ShownBlock& block) {
+  const BlockType* type = FindBlockType(block.name);
+  return type != nullptr && type->drops_rows;
+}
+
 std::vector<int> LeavesOf(const RunGraph& graph) {
   std::vector<bool> has_consumer(graph.blocks.size());
   for (const ShownBlock& block : graph.blocks) {

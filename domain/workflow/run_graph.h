@@ -30,6 +30,8 @@ RunGraph ReadRunGraph(const std::string& params_json);
 
 // The block whose rows the block shows as its own: of one that acts at the end its input.
 int RowsOf(const RunGraph& graph, int block);
+// Whether rows may end in the block. False of one that this version does not know.
+bool DropsRows(const ShownBlock& block);
 std::vector<int> LeavesOf(const RunGraph& graph);
 
 }  // namespace vedette::domain

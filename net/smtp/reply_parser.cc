@@ -44,6 +44,8 @@ std::string EnhancedCode(std::string_view text) {
 }
 
 SmtpReplyParser::Line SmtpReplyParser::Take(std::string_view line) {
+  // No mail server says NUL (RFC 5321 2.3.8 and 4.2): something else listens there.
+  if (line.find('\0') != std::string_view::npos) return Line::kBroken;
   if (line.size() < kCodeDigits || !std::all_of(line.begin(), line.begin() + 3, IsAsciiDigit)) {
     return Line::kBroken;
   }

@@ -26,8 +26,8 @@ class SmtpReplyParser {
   // The next complete reply, if there is one. A line ends with LF, with or without CR.
   std::optional<SmtpReply> Next();
 
-  // What came is no reply: a line without a code, another code inside a reply, or over a limit.
-  // Nothing follows then.
+  // What came is no reply: a line without a code or with a NUL, another code inside a reply, or
+  // over a limit. Nothing follows then.
   bool broken() const { return broken_; }
 
   // No byte waits to be read.

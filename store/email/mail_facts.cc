@@ -61,7 +61,7 @@ MailAdmission AdmitRecipients(Session& session, const std::string& host_key,
           admission = {};
           const auto host = tx.Exec("mail_host_state", host_key);
           if (!host.empty()) {
-            Columns(host.at(0)).Into(&admission.blocked_until, &admission.blocked_before);
+            Columns(host.at(0)).Into(&admission.blocked_until);
           }
           if (admission.blocked_until) return;
           const auto taken = tx.Exec("mail_budget_take", keys, caps, windows, recipients);
@@ -78,21 +78,33 @@ MailAdmission AdmitRecipients(Session& session, const std::string& host_key,
   return admission;
 }
 
-void BlockMailHost(Session& session, const std::string& key, std::chrono::milliseconds block,
-                   int reason, const std::string& last_reply) {
-  InTransaction(
+bool NoteMailTrouble(Session& session, const std::string& key, const MailTrouble& trouble,
+                     const domain::MailBlockTimes& times) {
+  return InTransaction(
       session,
       [&](Transaction& tx) {
-        tx.Exec("mail_host_block", key, block.count(), reason,
-                last_reply.substr(0, kMailReplyBytesMax));
+        // The first statement locks the host's row, so that of the processes that count at the same
+        // time one blocks it.
+        const auto counted = tx.Exec("mail_host_trouble", key, trouble.domain);
+        if (counted.empty()) return false;
+        int refusals = 0;
+        int connect_failures = 0;
+        int blocked_before = 0;
+        Columns(counted.at(0)).Into(&refusals, &connect_failures, &blocked_before);
+        if (refusals < domain::kMailRefusalsMax &&
+            connect_failures < domain::kMailConnectFailuresMax) {
+          return false;
+        }
+        tx.Exec("mail_host_block", key, domain::MailBlockFor(times, blocked_before).count(),
+                trouble.reason, trouble.last_reply.substr(0, kMailReplyBytesMax));
+        return true;
       },
       Durability::kAsync);
 }
 
-bool UnblockMailHost(Session& session, const std::string& key) {
-  return InTransaction(session, [&](Transaction& tx) {
-    return tx.Exec("mail_host_unblock", key).affected_rows() > 0;
-  });
+void NoteMailServed(Session& session, const std::string& key) {
+  InTransaction(
+      session, [&](Transaction& tx) { tx.Exec("mail_host_served", key); }, Durability::kAsync);
 }
 
 bool UnblockMailHost(Session& session, const base::Clock& clock, const std::string& key,

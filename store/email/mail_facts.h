@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "domain/email/host_breaker.h"
 #include "domain/email/mail_facts.h"
 #include "store/audit.h"
 #include "store/session.h"
@@ -28,7 +29,6 @@ struct MailPermit {
 // The host as its breaker says (mail_host), and the permits, asked for in one transaction.
 struct MailAdmission {
   std::optional<base::Timestamp> blocked_until{};  // then nothing was taken
-  int blocked_before = 0;                          // times in a row
   bool granted = false;
   std::chrono::milliseconds wait{};  // of what was not granted: until the fullest window ends
 };
@@ -59,12 +59,19 @@ struct MailHost {
 };
 inline constexpr std::size_t kMailReplyBytesMax = 300;
 
-// Leaves the host out for `block`, by the database's clock.
-void BlockMailHost(Session& session, const std::string& key, std::chrono::milliseconds block,
-                   int reason, const std::string& last_reply);
-// The host served us. False: it was not blocked.
-bool UnblockMailHost(Session& session, const std::string& key);
-// The operator says that it will: the same, with its audit.
+// What a host did that may block it, as the fleet counts (domain/email/host_breaker.h). A host that
+// is blocked is counted nothing; a block is by the database's clock.
+struct MailTrouble {
+  std::string domain{};  // it refused us, about this one; empty: a connection to it failed
+  int reason = 0;        // domain::VerdictReason, of the block
+  std::string last_reply{};
+};
+// True: the host is blocked now.
+bool NoteMailTrouble(Session& session, const std::string& key, const MailTrouble& trouble,
+                     const domain::MailBlockTimes& times);
+// The host served us: what was counted of it is over, but for a block that goes on.
+void NoteMailServed(Session& session, const std::string& key);
+// The operator says that it will. False: nothing was counted of it.
 bool UnblockMailHost(Session& session, const base::Clock& clock, const std::string& key,
                      const AuditEntry& audit);
 // Those that are blocked or were of late, the last one first, at most `limit`.

@@ -14,9 +14,9 @@ std::vector<base::Uuid> RenewJobChunks(Session& session, const std::vector<Lease
 }
 
 void PutBackJobChunks(Session& session, const std::vector<JobPutBack>& chunks) {
-  Rows<base::Uuid, base::Uuid, std::int64_t> rows;
+  Rows<base::Uuid, base::Uuid, std::int64_t, domain::JobWait> rows;
   for (const JobPutBack& chunk : chunks) {
-    rows.Add(chunk.lease.id, chunk.lease.token, chunk.delay.count());
+    rows.Add(chunk.lease.id, chunk.lease.token, chunk.delay.count(), chunk.waits_for);
   }
   InTransaction(session, [&](Transaction& tx) { tx.Exec("job_chunk_put_back", rows); });
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/job_wait.h"
 #include "store/lease.h"
 #include "store/session.h"
 
@@ -24,6 +25,7 @@ struct JobPutBack {
   // Otherwise it is due after the delay, as one whose rows are all to be tried later, and claims
   // count from zero.
   std::chrono::milliseconds delay{};
+  domain::JobWait waits_for = domain::JobWait::kUntold;  // what clients are told meanwhile
 };
 void PutBackJobChunks(Session& session, const std::vector<JobPutBack>& chunks);
 

@@ -42,7 +42,7 @@ struct JobView {
   std::optional<base::Uuid> team_id;
   domain::JobKind kind = domain::JobKind::kFindEmail;
   domain::JobStatus status = domain::JobStatus::kQueued;
-  std::optional<std::string> status_reason;  // a code
+  std::optional<std::string> status_reason;  // a code; of an open job why it stands still
   std::optional<std::string> error;          // a sentence
   domain::Principal caller;
   std::int64_t estimate_mc = 0;
@@ -55,6 +55,9 @@ struct JobView {
   // Of all blocks: rows that were recorded, and rows there are as far as is known.
   std::int64_t rows_done = 0;
   std::int64_t rows_total = 0;
+  // While it stands still since permits to ask mail servers are used up: when it goes on, as far as
+  // is known. Nothing of it is worked on or due then.
+  std::optional<base::Timestamp> waiting_until;
 };
 
 }  // namespace vedette::store

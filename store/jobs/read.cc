@@ -1,5 +1,6 @@
 #include "store/jobs/read.h"
 
+#include "domain/job_wait.h"
 #include "store/audit_sql.h"
 #include "store/sql.h"
 
@@ -11,7 +12,9 @@ JobView ReadView(const pqxx::row& row) {
   Columns(row).Into(&job.id, &job.org_id, &job.team_id, &job.kind, &job.status, &job.status_reason,
                     &job.error, &job.caller.kind, &job.caller.id, &job.estimate_mc,
                     &job.reserved_mc, &job.charged_mc, &job.created_at, &job.started_at,
-                    &job.deadline_at, &job.finished_at, &job.rows_done, &job.rows_total);
+                    &job.deadline_at, &job.finished_at, &job.rows_done, &job.rows_total,
+                    &job.waiting_until);
+  if (job.waiting_until) job.status_reason = domain::kReasonWaitingForMailBudget;
   return job;
 }
 

@@ -64,7 +64,8 @@ struct JobPartEnd {
   std::string rows_json;  // the output: array of arrays, in the order of the block's columns
   int row_count = 0;      // of the output, at most kPartRowsMax
   // The job fails instead of completing when this part is its last one: of a lookup of one row
-  // whose row failed. With the code timed_out it is timed_out.
+  // whose row failed. With the code timed_out it is timed_out, also for rows whose job had no more
+  // time for them.
   std::optional<std::string> error_code;
   std::optional<std::string> error;
   // In place of rows_json and row_count, of a block that works on whole parts: what it made.

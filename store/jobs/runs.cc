@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "domain/job_wait.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -12,7 +13,8 @@ RunView ReadRun(Columns& in) {
   std::optional<std::string> name;
   in.Into(&run.id, &run.org_id, &run.workflow_id, &name, &run.status, &run.status_reason,
           &run.error, &run.caller.kind, &run.caller.id, &run.caller.on_behalf_of, &run.charged_mc,
-          &run.created_at, &run.started_at, &run.finished_at);
+          &run.created_at, &run.started_at, &run.finished_at, &run.waiting_until);
+  if (run.waiting_until) run.status_reason = domain::kReasonWaitingForMailBudget;
   run.workflow_name = std::move(name).value_or("");
   return run;
 }

@@ -31,6 +31,7 @@ struct RunView {
   base::Timestamp created_at{};
   std::optional<base::Timestamp> started_at;
   std::optional<base::Timestamp> finished_at;
+  std::optional<base::Timestamp> waiting_until;  // as of JobView
 };
 
 struct RunItem {

@@ -8,6 +8,15 @@ id, org_id, team_id, kind, status, status_reason, error, caller_kind, caller_id,
 j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id,
   exists (select from job_block b where b.job_id = j.id and b.endpoint_id is not null)
 
+-- fragment: job_waits_until
+-- Of a job j: until when it stands still since permits to ask mail servers are used up: some of its chunks wait for them, and none is
+-- worked on or due. Null of any other. What a chunk waits for says nothing while somebody holds it.
+case when exists (select from job_chunk w where w.job_id = j.id and w.waits_for = :wait_mail_budget)
+     then (select min(c.available_at) filter (where c.waits_for = :wait_mail_budget)
+           from job_chunk c
+           where c.job_id = j.id
+           having bool_and(c.lease_token is null and c.available_at > now())) end
+
 -- name: job_start_read
 -- The month that a reservation made now counts in, and how many jobs of the organisation $1 are open, up to $2.
 select date_trunc('month', now() at time zone 'UTC')::date,
@@ -249,10 +258,10 @@ from unnest($1::uuid[], $2::uuid[]) as u(id, token)
 join job_chunk c on c.id = u.id and c.lease_token = u.token
 
 -- name: job_chunk_put_back
--- $3 delays in ms; 0: given back, before what waits, its claim not counted
+-- $3 delays in ms; 0: given back, before what waits, its claim not counted; $4 what it waits for, 0: nothing that is told
 with held as (
-  select c.id, u.delay_ms
-  from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as u(id, token, delay_ms)
+  select c.id, u.delay_ms, nullif(u.waits_for, 0) as waits_for
+  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::smallint[]) as u(id, token, delay_ms, waits_for)
   join job_chunk c on c.id = u.id and c.lease_token = u.token
   order by c.id
   for update of c
@@ -262,7 +271,7 @@ set lease_token = null,
     available_at = case when h.delay_ms = 0 then least(c.due_at, now())
                         else now() + h.delay_ms * interval '1 millisecond' end,
     due_at = case when h.delay_ms = 0 then c.due_at else now() + h.delay_ms * interval '1 millisecond' end,
-    claims = case when h.delay_ms = 0 then greatest(c.claims - 1, 0) else 0 end,
+    claims = case when h.delay_ms = 0 then greatest(c.claims - 1, 0) else 0 end, waits_for = h.waits_for,
     suspect = null  -- the process that puts a chunk back lives: the try that was under way did not end it
 from held h
 where c.id = h.id
@@ -489,7 +498,7 @@ with gone as (
 select count(*) from gone
 
 -- name: job_get
-select :job_columns from job_shown
+select :job_columns, :job_waits_until from job_shown j
 where id = $1 and ($2::uuid is null or org_id = $2) and ($3::uuid is null or team_id = $3)
 
 -- name: job_get_lookup
@@ -508,7 +517,7 @@ where j.id = any($1::uuid[]) and j.finished_at is not null
 
 -- name: job_list
 -- $1 the last id of the page before; $2 organisation; $3 team; $4 kind; $5 status; $6 limit
-select :job_columns from job_shown
+select :job_columns, :job_waits_until from job_shown j
 where id < $1
   and ($2::uuid is null or org_id = $2)
   and ($3::uuid is null or team_id = $3)

@@ -14,7 +14,7 @@ set mx_kind = excluded.mx_kind, hosts = excluded.hosts, class = excluded.class, 
   recipients_at = excluded.recipients_at
 
 -- name: mail_host_state
-select case when blocked_until > now() then blocked_until end, failures from mail_host where key = $1
+select case when blocked_until > now() then blocked_until end from mail_host where key = $1
 
 -- name: mail_budget_take
 -- $1 keys in order, $2 caps, $3 windows in milliseconds, $4 permits. A key that would exceed its cap gives no row.
@@ -51,21 +51,36 @@ from mail_budget cross join lateral (
 where window_at + b.long > now()
 order by used desc, key limit $1
 
--- name: mail_host_block
-insert into mail_host (key, failures, blocked_until, reason, last_reply, updated_at)
-values ($1, 1, now() + $2::bigint * interval '1 millisecond', $3::smallint, $4, now())
+-- name: mail_host_trouble
+-- The host $1 refused us about the domain $2, or, where that is empty, a connection to it failed. What it has in a row by now, and how
+-- often it was blocked; nothing of one that is blocked.
+insert into mail_host as h (key, refused_for, connect_failures, updated_at)
+values ($1, case when $2::text = '' then '{}' else array[$2::text] end, case when $2::text = '' then 1 else 0 end, now())
 on conflict (key) do update
-set failures = mail_host.failures + 1, blocked_until = excluded.blocked_until, reason = excluded.reason,
-  last_reply = excluded.last_reply, updated_at = now()
+set refused_for = case when $2::text = '' or $2::text = any(h.refused_for) then h.refused_for else h.refused_for || $2::text end,
+  connect_failures = h.connect_failures + excluded.connect_failures, updated_at = now()
+where h.blocked_until is null or h.blocked_until <= now()
+returning cardinality(refused_for), connect_failures, failures
+
+-- name: mail_host_block
+update mail_host
+set failures = failures + 1, blocked_until = now() + $2::bigint * interval '1 millisecond', reason = $3::smallint, last_reply = $4,
+  refused_for = '{}', connect_failures = 0, updated_at = now()
+where key = $1
+
+-- name: mail_host_served
+update mail_host set failures = 0, blocked_until = null, refused_for = '{}', connect_failures = 0, updated_at = now()
+where key = $1 and (blocked_until is null or blocked_until <= now())
+  and (failures > 0 or blocked_until is not null or cardinality(refused_for) > 0 or connect_failures > 0)
 
 -- name: mail_host_unblock
-update mail_host set failures = 0, blocked_until = null, updated_at = now()
-where key = $1 and (failures > 0 or blocked_until is not null)
+update mail_host set failures = 0, blocked_until = null, refused_for = '{}', connect_failures = 0, updated_at = now()
+where key = $1 and (failures > 0 or blocked_until is not null or cardinality(refused_for) > 0 or connect_failures > 0)
 
 -- name: mail_hosts
 select key, failures, case when blocked_until > now() then blocked_until end, coalesce(reason, 0),
   coalesce(last_reply, ''), updated_at
-from mail_host order by updated_at desc limit $1
+from mail_host where reason is not null order by updated_at desc limit $1
 
 -- name: mail_hosts_blocked
 select key from mail_host where blocked_until > now()

@@ -79,7 +79,7 @@ cross join lateral (
 -- fragment: run_columns
 -- Of a job j that is a run.
 j.id, j.org_id, j.workflow_id, j.name, j.status, j.status_reason, j.error, j.caller_kind, j.caller_id, j.on_behalf_of,
-  j.charged_mc, j.created_at, j.started_at, j.finished_at
+  j.charged_mc, j.created_at, j.started_at, j.finished_at, :job_waits_until
 
 -- fragment: run_sums
 -- Over the blocks of a job j.

@@ -216,6 +216,26 @@ def test_never_more_than_the_hourly_cap_is_asked(make_world):
     assert ("UNKNOWN", "rate") in outcomes and not any(status == "NOT_FOUND" for status, _ in outcomes)
 
 
+def test_a_bulk_that_waits_for_the_mail_budget_says_so_and_until_when(make_world):
+    world = make_world(extra={"VEDETTE_EMAIL_SMTP_PER_DOMAIN_HOUR": "20"}).start()
+    tenant = world.vedette.organisation(10_000)
+    task = tenant.post("/find-email-bulk-async", {"leads": leads(60, "acme.test")})["task_id"]
+    shown = {}
+
+    def waits():
+        shown.update(tenant.get(f"/job-status/{task}"))
+        return shown["status_reason"] == "waiting_for_mail_budget"
+
+    wait_until("the budget to be used up", waits, 60, 0.2)
+    assert shown["status"] == "running" and shown["error"] is None
+    assert shown["created_at"] < shown["waiting_until"] < shown["deadline_at"]
+    assert 0 < shown["progress"]["done"] < 60, "those that had permits have ended"
+    assert len(world.mail.recipients("@acme.test")) <= 20
+    assert world.vedette.as_operator("GET", f"/admin/v1/jobs/{task}").json["waiting_until"] == shown["waiting_until"]
+    assert tenant.post(f"/job-status/{task}/cancel", {})["status_reason"] == "cancelled_by_client"
+    assert tenant.get(f"/job-status/{task}")["waiting_until"] is None
+
+
 HOSTILE = ["a\r\nDATA", "a>\r\nRCPT TO:<b", "a\nQUIT", "a\0b", "<script>", "a b", "\"a\\\"\r\nVRFY x\"", "a@b", "a\u2028b",
            "../..", "%0d%0aDATA", "a;b", "a\\", "\u202eevil", "х\r\nEXPN", "ａ\r", "'; drop table job; --", "{key}", "\x7f"]
 

@@ -82,10 +82,10 @@ TEST_F(AdminJobs, AreListedNewestFirstByKindStatusAndOrganisation) {
   EXPECT_TRUE(item["caller"].contains("kind") && item["caller"].contains("id"));
   std::set<std::string> keys;
   for (const auto& [key, value] : item.items()) keys.insert(key);
-  EXPECT_EQ(keys,
-            (std::set<std::string>{"id", "kind", "status", "status_reason", "error", "org_id",
-                                   "team_id", "caller", "estimate", "reserved", "charged",
-                                   "created_at", "started_at", "deadline_at", "finished_at"}));
+  EXPECT_EQ(keys, (std::set<std::string>{"id", "kind", "status", "status_reason", "error", "org_id",
+                                         "team_id", "caller", "estimate", "reserved", "charged",
+                                         "created_at", "started_at", "deadline_at", "finished_at",
+                                         "waiting_until"}));
   Terminate(second);
   const auto ids = [this](const std::string& query) {
     std::vector<std::string> found;

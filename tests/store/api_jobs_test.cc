@@ -45,7 +45,8 @@ TEST_F(ApiJobs, TheStatusShowsAJobFromItsStartToItsResult) {
   EXPECT_EQ(open.body["task_id"], id);
   EXPECT_EQ(open.body["task_type"], "find_email");
   EXPECT_EQ(open.body["status"], "running");
-  for (const char* name : {"result", "error", "charge_amount", "started_at", "finished_at"}) {
+  for (const char* name : {"result", "error", "charge_amount", "started_at", "finished_at",
+                           "status_reason", "waiting_until"}) {
     ASSERT_TRUE(open.body.contains(name));
     EXPECT_TRUE(open.body[name].is_null()) << name;
   }

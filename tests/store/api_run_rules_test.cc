@@ -296,11 +296,12 @@ TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
                                    "error_message", "current_block", "current_block_sequence",
                                    "total_blocks", "completed_blocks", "started_at", "completed_at",
                                    "last_updated", "overall_progress_percentage",
-                                   "estimation_blocked_by", "blocks"}));
+                                   "estimation_blocked_by", "blocks", "waiting_until"}));
   EXPECT_EQ(live["run_id"], run);
   EXPECT_EQ(live["workflow_id"], Sql("select id from workflow"));
   EXPECT_EQ(live["overall_status"], "running");
   EXPECT_TRUE(live["status_reason"].is_null());
+  EXPECT_TRUE(live["waiting_until"].is_null());
   EXPECT_TRUE(live["error_message"].is_null());
   EXPECT_EQ(live["current_block"], "2");
   EXPECT_EQ(live["current_block_sequence"], 2);
@@ -308,8 +309,31 @@ TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
   EXPECT_EQ(live["completed_blocks"], 1);
   EXPECT_TRUE(live["started_at"].is_string());
   EXPECT_TRUE(live["completed_at"].is_null());
-  EXPECT_EQ(live["overall_progress_percentage"], 44.4) << "the mean of 100, 33.3 and 0";
+  EXPECT_EQ(live["overall_progress_percentage"], 47.5) << "the mean of 100, 42.6 and 0";
   EXPECT_EQ(live["estimation_blocked_by"], "2");
+}
+
+TEST_F(ApiRunRules, ARunThatWaitsForTheMailBudgetSaysSoAndUntilWhen) {
+  const std::string run = UnderWay();
+  // Of its parts one waits for the budget, and one is still worked on.
+  Sql("update job_chunk set waits_for = 1, lease_token = null, available_at = now() + interval '40 "
+      "minutes' "
+      "where part = (select min(part) from job_chunk)");
+  EXPECT_TRUE(Live(run)["status_reason"].is_null()) << "another part is due";
+  // Another one waits for a greylist.
+  Sql("update job_chunk set lease_token = null, available_at = now() + interval '10 minutes' where "
+      "waits_for is null");
+  const Json live = Live(run);
+  EXPECT_EQ(live["overall_status"], "running");
+  EXPECT_EQ(live["status_reason"], "waiting_for_mail_budget");
+  EXPECT_EQ(base::ParseTimestamp(live["waiting_until"].get<std::string>()),
+            base::ParseTimestamp(
+                Sql("select to_char(available_at at time zone 'UTC', "
+                    "'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') from job_chunk where waits_for = 1")));
+  EXPECT_EQ(Ask("GET", "/workflows/runs").body[0]["status_reason"], "waiting_for_mail_budget");
+  EXPECT_EQ(Ask("GET", "/job-status/" + run).body["status_reason"], "waiting_for_mail_budget");
+  Sql("update job_chunk set available_at = now() where waits_for = 1");
+  EXPECT_TRUE(Live(run)["status_reason"].is_null()) << "it is due";
 }
 
 TEST_F(ApiRunRules, EveryFieldOfItsBlocks) {
@@ -328,8 +352,8 @@ TEST_F(ApiRunRules, EveryFieldOfItsBlocks) {
   EXPECT_EQ(filter["previous_block_ids"], Json::array({"1"}));
   EXPECT_EQ(filter["status"], "running");
   EXPECT_TRUE(filter["completed_at"].is_null());
-  EXPECT_EQ(filter["progress_percentage"], 33.3);
-  EXPECT_EQ(filter["current_step"], "1 of 3 parts");
+  EXPECT_EQ(filter["progress_percentage"], 42.6) << "256 of 600 rows, which are one of three parts";
+  EXPECT_EQ(filter["current_step"], "256 of 600 rows");
   EXPECT_EQ(filter["processed_count"], 256);
   EXPECT_EQ(filter["total_count"], 600) << "its input is complete";
   EXPECT_EQ(filter["estimated_total_count"], 600);

@@ -189,6 +189,49 @@ TEST_F(JobPipeline, ARowThatIsToBeTriedLaterWaitsInTheDatabaseWithItsMemo) {
   EXPECT_EQ(PartRows(job.id), "[[0],[1]]");
 }
 
+TEST_F(JobPipeline, APartWaitsForTheMailBudgetAsLongAsOneOfItsRowsDoes) {
+  const auto job = Numbers(3);
+  block.SetScript([](const RowRequest& request, int attempt) -> std::optional<RowResult> {
+    if (request.cells.at(0) == "0" && attempt == 1) return RowLater{std::chrono::minutes(10), "{}"};
+    if (request.cells.at(0) != "1" || attempt > 1) return Ended(request.cells);
+    return RowLater{std::chrono::minutes(40), "{}", domain::JobWait::kMailBudget};
+  });
+  Start(job);
+  const Process process(*this);
+  Eventually("select count(*) from job_chunk where lease_token is null and waits_for = 1", "1");
+  EXPECT_EQ(Sql("select rows_done from job_block"), "1");
+  // The ten minutes of the greylisted row are over; the other row still waits, as its chunk says.
+  Sql("update job_chunk set available_at = now(), done = replace(done::text, "
+      "(done -> 'later' -> '0' ->> 'at_us'), '1')::json");
+  Eventually("select rows_done from job_block", "2");
+  Eventually(
+      "select count(*) from job_chunk where lease_token is null and waits_for = 1 and "
+      "available_at > now() + interval '30 minutes'",
+      "1");
+  Sql("update job_chunk set available_at = now(), done = replace(done::text, "
+      "(done -> 'later' -> '1' ->> 'at_us'), '1')::json");
+  UntilJobIs(job.id, JobStatus::kCompleted);
+}
+
+TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
+  block.SetScript([](const RowRequest& request, int) -> std::optional<RowResult> {
+    auto done = std::get<worker::RowDone>(Ended(request.cells));
+    if (request.cells.at(0) == "1") done.error = worker::RowError{"timed_out", "no time was left"};
+    return done;
+  });
+  settings.lookups.row_timeout_ms = std::chrono::minutes(2);
+  auto in_time = Numbers(2);  // the row's own time was over, and its job's was not
+  Start(in_time);
+  auto late = Numbers(2);
+  late.deadline = std::chrono::minutes(1);
+  Start(late);
+  const Process process(*this);
+  UntilJobIs(in_time.id, JobStatus::kCompleted);
+  UntilJobIs(late.id, JobStatus::kTimedOut);
+  EXPECT_EQ(Job(late.id, "status_reason"), "deadline_exceeded");
+  EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
+}
+
 TEST_F(JobPipeline, G10_AFullLaneDelaysNoOther) {
   settings.jobs.slots_research = 2;
   auto slow = Numbers(4);

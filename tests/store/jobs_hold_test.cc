@@ -173,6 +173,26 @@ TEST_F(JobsHold, AChunkWhoseRowsAreTriedLaterIsDueAfterTheDelay) {
             "0 true true");
 }
 
+TEST_F(JobsHold, AJobStandsStillForTheMailBudgetWhileItsChunkWaitsForIt) {
+  const base::Uuid id = Start(Lookup());
+  const auto shown = [&] {
+    const auto job = store::GetJob(session, {}, id);
+    return std::pair(job->status_reason.value_or(""), job->waiting_until.has_value());
+  };
+  const std::pair<std::string, bool> goes_on{"", false};
+  EXPECT_EQ(shown(), goes_on);
+  constexpr auto kBudget = domain::JobWait::kMailBudget;
+  store::PutBackJobChunks(session,
+                          {{Claim().chunks.at(0).lease, std::chrono::minutes(10), kBudget}});
+  EXPECT_EQ(shown(), std::pair(std::string("waiting_for_mail_budget"), true));
+  Sql("update job_chunk set available_at = now()");
+  EXPECT_EQ(shown(), goes_on) << "it is due";
+  const auto again = Claim().chunks.at(0);
+  EXPECT_EQ(shown(), goes_on) << "it is worked on";
+  store::PutBackJobChunks(session, {{again.lease, std::chrono::minutes(10)}});
+  EXPECT_EQ(shown(), goes_on) << "it waits for something else";
+}
+
 TEST_F(JobsHold, AChunkOfALaneThatNobodyServesGoesToTheLaneLookup) {
   auto job = Lookup();
   job.blocks[0].lane = Lane::kSmtp;

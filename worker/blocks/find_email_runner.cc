@@ -169,6 +169,8 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
     row.domain_tries = std::move(memo->domain_tries);
     row.tries = std::move(memo->tries);
     row.seen = std::move(memo->seen);
+    const auto guesser = std::find(order_.begin(), order_.end(), PatternProvider::kId);
+    ReplanGuesses(static_cast<std::size_t>(guesser - order_.begin()), &row.tries, &row.seen);
     if (!memo->domain.empty()) SetDomain(&row, memo->domain);
   }
   FindDomain(id);
@@ -324,7 +326,8 @@ void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
   row.tries.push_back({provider, std::move(asked.shown), asked.retryable, asked.retry_after});
   DropGuesses(verifying(), &row.seen);
   // A pattern that is learned is nothing to wait for.
-  const bool is_learned = !asked.candidates.empty() && asked.candidates.front().is_learned;
+  const bool is_learned =
+      !asked.candidates.empty() && asked.candidates.front().seen == domain::PatternSeen::kLearned;
   if (is_learned || asked.candidates.empty()) row.turn.reset();
   Advance(id);
 }
@@ -363,7 +366,12 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
   if (asked.later) {
     domain::ApplyVerdict(asked.later->verdict, &address);
     address.check = AddressCheck::kLater;
-    ++address.attempts;
+    // What a server says counts against the patience with it, and the budget says nothing of it.
+    if (asked.later->verdict.reason == domain::VerdictReason::kRate) {
+      row.why = domain::JobWait::kMailBudget;
+    } else {
+      ++address.attempts;
+    }
     const bool is_first = row.later == milliseconds(0);
     row.later = is_first ? asked.later->wait : std::min(row.later, asked.later->wait);
   } else {
@@ -391,7 +399,8 @@ void FindEmailRunner::EndLater(RowId id) {
   }
   auto node = rows_.extract(id);
   node.mapped().turn.reset();
-  node.mapped().done(RowLater{std::max(node.mapped().later, milliseconds(1000)), std::move(*memo)});
+  node.mapped().done(RowLater{std::max(node.mapped().later, milliseconds(1000)), std::move(*memo),
+                              node.mapped().why});
 }
 
 void FindEmailRunner::Fail(RowId id, std::string error_class, std::string message) {

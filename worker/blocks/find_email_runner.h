@@ -83,7 +83,8 @@ class FindEmailRunner final : public RowRunner {
     std::shared_ptr<DomainTurns::Turn> turn{};  // while it guesses
     std::size_t verifying = 0;                  // addresses that the verifier is asked about
     std::chrono::milliseconds later{};          // the shortest wait that the verifier has named
-    bool is_suppressed = false;                 // nothing of it is kept
+    domain::JobWait why = domain::JobWait::kUntold;  // it waits, as far as clients are told
+    bool is_suppressed = false;                      // nothing of it is kept
   };
 
   Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }

@@ -30,7 +30,7 @@ Json AddressJson(const FoundAddress& address, Kept kept) {
   json["sources"] = kept == Kept::kNeither ? std::vector<std::string>() : candidate.sources;
   json["quote"] = kept == Kept::kAll ? candidate.quote : std::string();
   json["pattern"] = candidate.pattern ? Json(Number(*candidate.pattern)) : Json(nullptr);
-  json["learned"] = candidate.is_learned;
+  json["learned"] = candidate.seen == domain::PatternSeen::kLearned;
   json["provider"] = address.provider;
   json["reason"] = address.reason;
   json["check"] = Number(address.check);
@@ -52,7 +52,8 @@ FoundAddress ReadAddress(const Json& json) {
   if (const Json& pattern = json.at("pattern"); !pattern.is_null()) {
     candidate.pattern = domain::ReadAddressPattern(pattern.get<int>());
   }
-  candidate.is_learned = json.at("learned").get<bool>();
+  // Guesses of other patterns are made again where the lead comes back.
+  if (json.at("learned").get<bool>()) candidate.seen = domain::PatternSeen::kLearned;
   address.provider = json.at("provider").get<std::string>();
   address.reason = json.at("reason").get<std::string>();
   address.check = static_cast<AddressCheck>(json.at("check").get<int>());

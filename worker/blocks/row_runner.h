@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/job_wait.h"
 
 // What a block of a job does to one row. The pipeline of jobs (worker/jobs/) calls it: it claims
 // parts, starts their rows here, and records what comes back. Attempts, deadlines, leases and money
@@ -70,6 +71,7 @@ inline constexpr std::string_view kRowUnheld = "unheld";
 struct RowLater {
   std::chrono::milliseconds wait{};
   std::string memo;  // JSON, at most kMemoBytesMax
+  domain::JobWait why = domain::JobWait::kUntold;
 };
 inline constexpr std::size_t kMemoBytesMax = 16 * 1024;
 

@@ -86,4 +86,11 @@ base::Timestamp HeldJobChunk::RestsUntil() const {
   return until;
 }
 
+domain::JobWait HeldJobChunk::RestsFor() const {
+  const bool budget = std::any_of(rows.begin(), rows.end(), [](const JobRow& row) {
+    return row.state == JobRow::State::kLater && row.why == domain::JobWait::kMailBudget;
+  });
+  return budget ? domain::JobWait::kMailBudget : domain::JobWait::kUntold;
+}
+
 }  // namespace vedette::worker

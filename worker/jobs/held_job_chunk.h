@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job.h"
+#include "domain/job_wait.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
 #include "store/lease.h"
@@ -35,9 +36,10 @@ struct JobRow {
   };
 
   State state = State::kWaiting;
-  Cells cells;                          // of its input
-  std::string memo;                     // JSON; of its last RowLater, empty where there was none
-  base::Timestamp not_before{};         // of its last RowLater, by the database's clock
+  Cells cells;                   // of its input
+  std::string memo;              // JSON; of its last RowLater, empty where there was none
+  base::Timestamp not_before{};  // of its last RowLater, by the database's clock
+  domain::JobWait why = domain::JobWait::kUntold;  // of its last RowLater
   std::shared_ptr<const Cells> output;  // where it has ended; shared with records under way
 };
 
@@ -109,6 +111,7 @@ struct HeldJobChunk {
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
   std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
   std::optional<RowError> error;                // of the last row that ended with one
+  bool late = false;                            // a row had no time left, since its job had none
   std::optional<store::JobFault> fault;         // the job is to fail
   Phase phase = Phase::kWorking;
   Recording recording = Recording::kNone;
@@ -138,6 +141,8 @@ struct HeldJobChunk {
   bool Resting() const;
   // The first time at which a row is to be tried that is to be tried later.
   base::Timestamp RestsUntil() const;
+  // What clients are told that it waits for: one of its rows that are to be tried later does.
+  domain::JobWait RestsFor() const;
 
   store::Lease lease() const { return claimed.lease; }
   const base::Uuid& id() const { return claimed.lease.id; }

@@ -228,7 +228,7 @@ void JobPipeline::OnRecorded(const JobChunkPtr& chunk) {
   } else if (chunk->Working() && chunk->Resting()) {
     const auto wait =
         std::chrono::ceil<std::chrono::milliseconds>(chunk->RestsUntil() - clock_.Now());
-    PutBack(chunk, std::max<std::chrono::milliseconds>(wait, kLaterMin));
+    PutBack(chunk, std::max<std::chrono::milliseconds>(wait, kLaterMin), chunk->RestsFor());
     claimer_.OnRoom();
   } else if (chunk->Working() && chunk->mode == HeldJobChunk::Mode::kSerial) {
     serial_.OnRecorded(chunk);
@@ -246,14 +246,16 @@ void JobPipeline::Forget(const JobChunkPtr& chunk) {
 }
 
 // Nothing of the chunk is in flight, being recorded or left to be recorded.
-void JobPipeline::PutBack(const JobChunkPtr& chunk, std::chrono::milliseconds delay) {
+void JobPipeline::PutBack(const JobChunkPtr& chunk, std::chrono::milliseconds delay,
+                          domain::JobWait waits_for) {
   if (chunk->Lost()) return;
-  SendBack(chunk->lease(), delay);
+  SendBack(chunk->lease(), delay, waits_for);
   Forget(chunk);
 }
 
-void JobPipeline::SendBack(const store::Lease& lease, std::chrono::milliseconds delay) {
-  put_backs_.push_back({lease, delay});
+void JobPipeline::SendBack(const store::Lease& lease, std::chrono::milliseconds delay,
+                           domain::JobWait waits_for) {
+  put_backs_.push_back({lease, delay, waits_for});
   put_back_.Wake();
 }
 

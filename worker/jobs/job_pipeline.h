@@ -87,8 +87,10 @@ class JobPipeline {
   void OnLost(const JobChunkPtr& chunk);
   void OnRecorded(const JobChunkPtr& chunk);
   void Forget(const JobChunkPtr& chunk);
-  void PutBack(const JobChunkPtr& chunk, std::chrono::milliseconds delay);
-  void SendBack(const store::Lease& lease, std::chrono::milliseconds delay);
+  void PutBack(const JobChunkPtr& chunk, std::chrono::milliseconds delay,
+               domain::JobWait waits_for = domain::JobWait::kUntold);
+  void SendBack(const store::Lease& lease, std::chrono::milliseconds delay,
+                domain::JobWait waits_for = domain::JobWait::kUntold);
   void Stop(const JobChunkPtr& chunk);
   void PutBackIfQuiet(const JobChunkPtr& chunk);
   void StopAll();

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/email/found.h"
 
 namespace vedette::worker {
 namespace {
@@ -118,6 +119,10 @@ JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
     if (chunk.error && chunk.rows.size() == 1 && IsSingle(chunk.job().kind)) {
       end.error_code = chunk.error->code;
       end.error = chunk.error->message;
+    } else if (chunk.late) {
+      // The runner that ended the row saw the job's deadline before the keeper did.
+      end.error_code = domain::kErrorTimedOut;
+      end.error = "The job did not end before its deadline.";
     }
     record.what = std::move(end);
   }
@@ -180,6 +185,7 @@ void JobRecorder::AddLater(const JobChunkPtr& chunk, std::size_t row, RowLater l
   waiting.state = JobRow::State::kLater;
   waiting.memo = std::move(later.memo);
   waiting.not_before = clock_.Now() + later.wait;
+  waiting.why = later.why;
   NoteUnrecorded(*chunk);
   ++chunk->unrecorded.later;
   Add(chunk);
@@ -223,7 +229,9 @@ bool JobRecorder::Take(Item* item) {
   if (item->what != What::kFault) item->to_be_told = std::move(to_be_told);
   auto rows = std::make_shared<std::vector<RowRecord>>();
   rows->reserve(chunk.rows.size());
-  for (const JobRow& row : chunk.rows) rows->push_back({row.output, row.memo, row.not_before});
+  for (const JobRow& row : chunk.rows) {
+    rows->push_back({row.output, row.memo, row.not_before, row.why});
+  }
   item->rows = std::move(rows);
   chunk.Enter(HeldJobChunk::Recording::kUnderWay);
   return true;

@@ -77,6 +77,7 @@ void ApplyLater(const base::Json& later, base::Timestamp now, std::vector<JobRow
     if (row.state == JobRow::State::kEnded) continue;
     row.not_before = base::Timestamp(Microseconds(wait.at("at_us").get<std::int64_t>()));
     if (const auto memo = wait.find("memo"); memo != wait.end()) row.memo = base::DumpJson(*memo);
+    row.why = static_cast<domain::JobWait>(wait.value("for", 0));
     row.state = row.not_before > now ? JobRow::State::kLater : JobRow::State::kWaiting;
   }
 }
@@ -138,6 +139,9 @@ std::string WriteDone(const std::vector<RowRecord>& rows) {
     if (!later.empty()) later.push_back(',');
     const auto at = row.not_before.time_since_epoch().count();
     later += "\"" + std::to_string(i) + "\":{\"at_us\":" + std::to_string(at);
+    if (row.why != domain::JobWait::kUntold) {
+      later += ",\"for\":" + std::to_string(static_cast<int>(row.why));
+    }
     if (!row.memo.empty()) later += ",\"memo\":" + row.memo;
     later.push_back('}');
   }

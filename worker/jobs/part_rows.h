@@ -30,13 +30,15 @@ struct RowRecord {
   std::shared_ptr<const Cells> output;  // null: it has not ended
   std::string memo;
   base::Timestamp not_before{};
+  domain::JobWait why = domain::JobWait::kUntold;
 };
 
 // The output of a part, of which every row has ended: JSON array of arrays.
 std::string WriteOutput(const std::vector<RowRecord>& rows);
 
 // store::JobPartProgress::done_json. Of "later", which is the pipeline's own:
-//   {"<index>": {"at_us": 1764000000000000, "memo": {..}}}    memo is left out where there is none
+//   {"<index>": {"at_us": 1764000000000000, "for": 1, "memo": {..}}}
+// "for" (domain::JobWait) and memo are left out where there is none.
 std::string WriteDone(const std::vector<RowRecord>& rows);
 
 }  // namespace vedette::worker

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/backoff.h"
 #include "config/config.h"
+#include "domain/email/found.h"
 #include "domain/ids.h"
 #include "store/jobs/hold.h"
 
@@ -43,8 +44,9 @@ struct RowPump::Run {
   std::size_t index = 0;
   base::Uuid row_id;
   int attempts = 0;
-  std::chrono::nanoseconds started{};   // since boot
-  std::chrono::nanoseconds deadline{};  // since boot
+  enum class Waiting { kMay, kMayNot } waiting = Waiting::kMay;  // what its last attempt was told
+  std::chrono::nanoseconds started{};                            // since boot
+  std::chrono::nanoseconds deadline{};                           // since boot
 
   JobRow& row() const { return chunk->rows[index]; }
 };
@@ -156,7 +158,8 @@ void RowPump::Attempt(const std::shared_ptr<Run>& run) {
   request.cells = run->row().cells;
   request.memo = run->row().memo;
   request.timeout = std::max(left, milliseconds(1));
-  request.may_wait = MayWait(chunk);
+  if (!MayWait(chunk)) run->waiting = Run::Waiting::kMayNot;
+  request.may_wait = run->waiting == Run::Waiting::kMay;
   request.may_call = live_.Guard([this, held = run->chunk] { return MayCall(*held); });
   chunk.run->runner->Start(std::move(request), live_.Guard([this, run](RowResult result) {
     OnResult(run, std::move(result));
@@ -202,9 +205,15 @@ void RowPump::OnFailure(const std::shared_ptr<Run>& run, const RowFailure& failu
 void RowPump::OnLater(const std::shared_ptr<Run>& run, RowLater later) {
   base::Assert(later.memo.size() <= kMemoBytesMax, "A memo keeps its limit.");
   later.wait = std::clamp<milliseconds>(later.wait, kLaterMin, kLaterMax);
-  const bool in_time = clock_.SinceBoot() + later.wait < run->chunk->deadline;
-  if (run->chunk->job().waited || !in_time) {
+  if (run->waiting == Run::Waiting::kMayNot) {
     EndWith(run, {std::string(kRowLateCode), "the row was to be tried again, but too late"});
+    return;
+  }
+  if (clock_.SinceBoot() + later.wait >= run->chunk->deadline) {
+    // There is no time for that. It ends as what is known of it now.
+    run->waiting = Run::Waiting::kMayNot;
+    run->row().memo = std::move(later.memo);
+    Attempt(run);
     return;
   }
   Leave(run);
@@ -233,6 +242,8 @@ void RowPump::End(const std::shared_ptr<Run>& run, RowDone done) {
     ++run->chunk->unrecorded.timed;
     run->chunk->unrecorded.took += took;
   }
+  const bool timed_out = done.error && done.error->code == domain::kErrorTimedOut;
+  if (timed_out && run->deadline == chunk.deadline) run->chunk->late = true;
   Leave(run);
   hooks_.ended(run->chunk, run->index, std::move(done));
   Pump();
@@ -273,7 +284,7 @@ void RowPump::RunRetries() {
       Withdraw(run);
     } else if (now >= run->deadline) {
       // It waited for a look at its chunk until its time was over.
-      EndWith(run, {"timed_out", "the row was not done in time"});
+      EndWith(run, {std::string(domain::kErrorTimedOut), "the row was not done in time"});
     } else {
       Attempt(run);
     }

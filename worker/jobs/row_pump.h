@@ -31,7 +31,7 @@ inline constexpr std::chrono::hours kLaterMax{1};
 // servers commonly put a sender off, and some time to use the answer.
 inline constexpr std::chrono::minutes kLaterNeeds{15};
 
-// The code of a row that asks to be tried later although that is too late.
+// The code of a row that asks to be tried later although it was told that there is no time for it.
 inline constexpr std::string_view kRowLateCode = "tried_too_late";
 // The code of a row whose output is larger than a row or its part may be.
 inline constexpr std::string_view kRowTooLargeCode = "row_too_large";

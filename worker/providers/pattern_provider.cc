@@ -82,7 +82,7 @@ void PatternProvider::Start(LookupRequest request, std::function<void(LookupAnsw
       candidate.address = guess.local + '@' + domain;
       candidate.stated = false;
       candidate.pattern = guess.pattern;
-      candidate.is_learned = guess.is_learned;
+      candidate.seen = guess.seen;
       candidate.confidence = domain::ConfidenceOf(candidate);
     }
     if (candidates.empty()) return done(Nothing{});

@@ -49,15 +49,14 @@ void StoredMailBook::Admit(const std::string& host_key,
       });
 }
 
-void StoredMailBook::Block(const std::string& host_key, std::chrono::milliseconds block,
-                           domain::VerdictReason reason, const std::string& last_reply) {
-  Write([=](store::Session& session) {
-    store::BlockMailHost(session, host_key, block, static_cast<int>(reason), last_reply);
-  });
+void StoredMailBook::NoteTrouble(const std::string& host_key, const store::MailTrouble& trouble,
+                                 const domain::MailBlockTimes& times) {
+  Write(
+      [=](store::Session& session) { store::NoteMailTrouble(session, host_key, trouble, times); });
 }
 
-void StoredMailBook::Unblock(const std::string& host_key) {
-  Write([host_key](store::Session& session) { store::UnblockMailHost(session, host_key); });
+void StoredMailBook::NoteServed(const std::string& host_key) {
+  Write([host_key](store::Session& session) { store::NoteMailServed(session, host_key); });
 }
 
 }  // namespace vedette::worker

@@ -21,9 +21,9 @@ class StoredMailBook final : public MailBook {
   void SaveDomain(const domain::MailDomainFacts& facts) override;
   void Admit(const std::string& host_key, const std::vector<store::MailPermit>& permits,
              int recipients, std::function<void(store::MailAdmission)> done) override;
-  void Block(const std::string& host_key, std::chrono::milliseconds block,
-             domain::VerdictReason reason, const std::string& last_reply) override;
-  void Unblock(const std::string& host_key) override;
+  void NoteTrouble(const std::string& host_key, const store::MailTrouble& trouble,
+                   const domain::MailBlockTimes& times) override;
+  void NoteServed(const std::string& host_key) override;
 
  private:
   // For what may as well be lost.

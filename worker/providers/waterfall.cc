@@ -14,6 +14,7 @@ namespace {
 
 using domain::FindEnd;
 using domain::FoundAddress;
+using domain::PatternSeen;
 using domain::TryOutcome;
 using std::chrono::milliseconds;
 
@@ -61,6 +62,12 @@ bool TellsNothing(const FoundAddress& address) {
   });
 }
 
+// Whether the permits to ask about guesses are used up: others would be refused, too.
+bool WaitsForPermits(const FoundAddress& address) {
+  return !address.candidate.stated && address.check == domain::AddressCheck::kLater &&
+         address.reason == domain::VerdictReasonName(domain::VerdictReason::kRate);
+}
+
 // The addresses to verify now: all that were stated; else the next guesses.
 std::vector<std::size_t> NextToVerify(const std::vector<FoundAddress>& seen) {
   std::vector<std::size_t> stated;
@@ -69,11 +76,13 @@ std::vector<std::size_t> NextToVerify(const std::vector<FoundAddress>& seen) {
     if (IsOpen(seen[i])) (seen[i].candidate.stated ? stated : guesses).push_back(i);
   }
   if (!stated.empty() || guesses.empty()) return stated;
-  const bool is_learned = seen[guesses.front()].candidate.is_learned;
-  const bool is_first = std::none_of(seen.begin(), seen.end(), [](const FoundAddress& address) {
-    return address.candidate.is_learned && !IsOpen(address);
+  if (std::any_of(seen.begin(), seen.end(), WaitsForPermits)) return {};
+  const PatternSeen pattern = seen[guesses.front()].candidate.seen;
+  const bool is_first = std::none_of(seen.begin(), seen.end(), [&](const FoundAddress& address) {
+    return address.candidate.seen == pattern && !IsOpen(address);
   });
-  guesses.resize(std::min(guesses.size(), is_learned && is_first ? 1 : kGuessesAtOnce));
+  const bool is_alone = pattern != PatternSeen::kNot && is_first;
+  guesses.resize(std::min(guesses.size(), is_alone ? 1 : kGuessesAtOnce));
   return guesses;
 }
 
@@ -138,6 +147,14 @@ void AddCandidates(const std::string& provider, const domain::Candidates& candid
           std::max(before.candidate.confidence, domain::ConfidenceOf(before.candidate));
     }
   }
+}
+
+void ReplanGuesses(std::size_t guesser, std::vector<Try>* tries, std::vector<FoundAddress>* seen) {
+  if (tries->empty() || tries->back().provider != guesser) return;
+  const std::size_t unasked = std::erase_if(*seen, [](const FoundAddress& address) {
+    return !address.candidate.stated && IsOpen(address) && address.attempts == 0;
+  });
+  if (unasked > 0) tries->pop_back();
 }
 
 void DropGuesses(Verifying verifying, std::vector<FoundAddress>* seen) {

@@ -22,8 +22,9 @@
 // the next provider is asked, and the addresses that nobody could verify are kept. A failure that
 // may pass is tried once more, after a short wait, where the row's time allows it. Where something
 // verifies, the addresses of an answer that are not OK already are judged before the next provider
-// is asked: what was stated all at once, a guess of a learned pattern alone, other guesses
-// kGuessesAtOnce at a time, so that few recipients are named for nothing.
+// is asked: what was stated all at once, a guess of a pattern that the domain has shown alone and
+// first, other guesses kGuessesAtOnce at a time, so that few recipients are named for nothing. Once
+// the permits to ask are used up no further guess is asked about.
 namespace vedette::worker {
 
 // What came of asking one provider once.
@@ -67,6 +68,12 @@ Step NextStep(std::size_t providers, const std::vector<Try>& tries,
 // stays where it is; a guess that somebody states becomes a stated address.
 void AddCandidates(const std::string& provider, const domain::Candidates& candidates,
                    std::size_t candidates_max, std::vector<domain::FoundAddress>* seen);
+
+// Makes a lead that has waited guess again, where `guesser`, a place in the order, was the last one
+// asked: the domain may have shown its pattern meanwhile. Guesses about which a server has said
+// something, a greylist too, stay; where no others are left nothing changes.
+void ReplanGuesses(std::size_t guesser, std::vector<Try>* tries,
+                   std::vector<domain::FoundAddress>* seen);
 
 // Drops guesses that say nothing: all that nobody could verify where an address is OK; else all but
 // the first of them where nobody verifies, or where the server's answer to one shows that it cannot

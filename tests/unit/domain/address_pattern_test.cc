@@ -66,13 +66,16 @@ TEST(AddressPattern, OfALearnedPatternOnlyThreeRenderingsAreTried) {
   const std::vector<NameRendering> names = {{"a", "b"}, {"c", "d"}, {"e", "f"}, {"g", "h"}};
   const auto guesses = GuessLocalParts(names, {{AddressPattern::kFLast, 2, 0}}, 10);
   EXPECT_EQ(Locals(guesses), (std::vector<std::string>{"ab", "cd", "ef"}));
-  EXPECT_TRUE(guesses.front().is_learned);
+  EXPECT_EQ(guesses.front().seen, PatternSeen::kLearned);
 }
 
 TEST(AddressPattern, PatternsWithAHitComeFirst) {
   const auto guesses =
       GuessLocalParts({kAnn}, {{AddressPattern::kLast, 1, 0}, {AddressPattern::kFLast, 1, 1}}, 3);
   EXPECT_EQ(Locals(guesses), (std::vector<std::string>{"example", "ann.example", "aexample"}));
+  EXPECT_EQ(guesses[0].seen, PatternSeen::kHit);
+  EXPECT_EQ(guesses[1].seen, PatternSeen::kNot);
+  EXPECT_EQ(guesses[2].seen, PatternSeen::kNot) << "as many misses as hits";
 }
 
 TEST(AddressPattern, AnAddressTellsItsPattern) {

@@ -162,7 +162,7 @@ TEST(Found, ConfidenceSaysHowAnAddressWasFound) {
     Candidate candidate;
     candidate.status = status;
     candidate.stated = stated;
-    candidate.is_learned = learned;
+    if (learned) candidate.seen = PatternSeen::kLearned;
     candidate.pattern = by;
     return ConfidenceOf(candidate);
   };
@@ -186,7 +186,7 @@ TEST(Found, WhatTheOrganisationKnewAlreadyIsFree) {
 
 TEST(Found, ALearnedPatternThatIsRefusedIsTheReason) {
   FoundAddress guess = Seen("ann@acme.com", AddressStatus::kNotFound, 0, false);
-  guess.candidate.is_learned = true;
+  guess.candidate.seen = PatternSeen::kLearned;
   EXPECT_EQ(Worked({guess}).reason, "pattern_refused");
   EXPECT_EQ(JudgeFound({}, {}, FindEnd::kWorked, "no_domain").reason, "no_domain");
 }

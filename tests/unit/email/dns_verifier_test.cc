@@ -27,9 +27,9 @@ class Book final : public MailBook {
              std::function<void(store::MailAdmission)>) override {
     ADD_FAILURE() << "no mail server is asked";
   }
-  void Block(const std::string&, std::chrono::milliseconds, domain::VerdictReason,
-             const std::string&) override {}
-  void Unblock(const std::string&) override {}
+  void NoteTrouble(const std::string&, const store::MailTrouble&,
+                   const domain::MailBlockTimes&) override {}
+  void NoteServed(const std::string&) override {}
 
   domain::MailDomainFacts known{"known.test"};
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "worker/providers/mail/host_breaker.h"
+#include "domain/email/host_breaker.h"
 
 namespace vedette::worker {
 namespace {
@@ -89,20 +89,10 @@ TEST(MailRounds, CountWhatWasSentAlsoWhereItWasNotAnswered) {
   EXPECT_EQ(round.asked(), 1);
 }
 
-TEST(HostBreakers, OpenAfterThreeDomainsInARowOrFiveFailedConnections) {
-  HostBreaker breaker;
-  EXPECT_FALSE(breaker.Refused("h", "a.example"));
-  EXPECT_FALSE(breaker.Refused("h", "a.example"));
-  EXPECT_FALSE(breaker.Refused("h", "b.example"));
-  breaker.Served("h");
-  EXPECT_FALSE(breaker.Refused("h", "a.example"));
-  EXPECT_FALSE(breaker.Refused("h", "b.example"));
-  EXPECT_TRUE(breaker.Refused("h", "c.example"));
-  for (int i = 1; i < 5; ++i) EXPECT_FALSE(breaker.ConnectFailed("g"));
-  EXPECT_TRUE(breaker.ConnectFailed("g"));
-  EXPECT_EQ(HostBreaker::BlockFor(0), std::chrono::minutes(30));
-  EXPECT_EQ(HostBreaker::BlockFor(1), std::chrono::hours(1));
-  EXPECT_EQ(HostBreaker::BlockFor(50), std::chrono::hours(6));
+TEST(HostBreakers, BlockForHalfAnHourAtFirstAndDoubleUpToSixHours) {
+  EXPECT_EQ(domain::MailBlockFor({}, 0), std::chrono::minutes(30));
+  EXPECT_EQ(domain::MailBlockFor({}, 1), std::chrono::hours(1));
+  EXPECT_EQ(domain::MailBlockFor({}, 50), std::chrono::hours(6));
 }
 
 }  // namespace

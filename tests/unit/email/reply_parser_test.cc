@@ -60,6 +60,13 @@ TEST(SmtpReplies, AreRefusedOverEveryBound) {
   EXPECT_TRUE(IsBroken(many));
 }
 
+TEST(SmtpReplies, WithANulAreRefused) {
+  EXPECT_TRUE(IsBroken(std::string("220 mx\0.test\r\n", 14)));
+  EXPECT_TRUE(IsBroken(std::string("220-mx.test\r\n220 \0\0\0\r\n", 22)));
+  EXPECT_TRUE(IsBroken(std::string(4, '\0') + "220 mx.test\r\n"));
+  EXPECT_EQ(Parse("220 mx\x01.test\r\n")->lines.front(), "mx?.test") << "others are shown as '?'";
+}
+
 SmtpPath PathOf(const std::string& text) {
   const auto address = domain::ParseAddress(text);
   return *SmtpPath::Of(*address, *domain::AsciiDomain(address->domain));

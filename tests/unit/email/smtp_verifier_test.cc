@@ -4,6 +4,7 @@
 
 #include <future>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "tests/unit/email/scripted_mx.h"
@@ -48,15 +49,25 @@ class MemoryBook final : public MailBook {
     }
     loop_.Post([done = std::move(done), admission] { done(admission); });
   }
-  void Block(const std::string& host_key, std::chrono::milliseconds, domain::VerdictReason,
-             const std::string& last_reply) override {
-    blocked[host_key] = last_reply;
+  // What the fleet counts is the store's; of this one host alone.
+  void NoteTrouble(const std::string& host_key, const store::MailTrouble& trouble,
+                   const domain::MailBlockTimes& times) override {
+    EXPECT_EQ(times.first, 30min);
+    troubles.push_back(trouble.domain);
+    if (std::set<std::string>(troubles.begin(), troubles.end()).size() == 3) {
+      blocked[host_key] = trouble.last_reply;
+    }
   }
-  void Unblock(const std::string& host_key) override { blocked.erase(host_key); }
+  void NoteServed(const std::string& /*host_key*/) override {
+    ++served;
+    troubles.clear();
+  }
 
   std::map<std::string, domain::MailDomainFacts> domains;
   std::map<std::string, int> used;
   std::map<std::string, std::string> blocked;
+  std::vector<std::string> troubles;  // their domains; empty: of connections
+  int served = 0;
 
  private:
   base::EventLoop& loop_;

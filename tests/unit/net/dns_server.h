@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -21,8 +22,9 @@
 namespace vedette::net::test {
 
 // A DNS server on 127.0.0.1, UDP: answers A and AAAA for the names it was given, with a time to
-// live of 0, "no such name" for those it was told are missing, and nothing at all for others. While
-// it holds, it answers nobody; those are answered together afterwards.
+// live of 0, "no such name" for those it was told are missing, aliases for those that have them,
+// and nothing at all for others. While it holds, it answers nobody; those are answered together
+// afterwards.
 class DnsServer {
  public:
   DnsServer() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -84,6 +86,13 @@ class DnsServer {
     missing_.insert(name);
   }
 
+  // The name is answered with these CNAME records, each an alias and its name, and nothing else.
+  void SetAliases(const std::string& name,
+                  const std::vector<std::pair<std::string, std::string>>& aliases) {
+    const std::lock_guard lock(mutex_);
+    aliases_[name] = aliases;
+  }
+
  private:
   static constexpr std::size_t kHeader = 12;
 
@@ -108,6 +117,23 @@ class DnsServer {
     }
   }
 
+  static std::string NameOf(const std::string& name) {
+    std::string out;
+    std::size_t at = 0;
+    while (at < name.size()) {
+      const std::size_t end = std::min(name.find('.', at), name.size());
+      out += static_cast<char>(end - at) + name.substr(at, end - at);
+      at = end + 1;
+    }
+    return out + '\0';
+  }
+
+  static std::string AliasRecord(const std::string& alias, const std::string& name) {
+    const std::string data = NameOf(name);
+    return NameOf(alias) + std::string("\x00\x05\x00\x01\x00\x00\x00\x00\x00", 9) +
+           static_cast<char>(data.size()) + data;
+  }
+
   void Send(const std::string& answer, const sockaddr_in& to) const {
     sendto(fd_, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
   }
@@ -124,11 +150,16 @@ class DnsServer {
     const bool v6 = query[at + 2] == 28;
     const std::lock_guard lock(mutex_);
     const auto found = names_.find(name);
-    if (found == names_.end() && !missing_.contains(name)) {
+    const auto aliases = aliases_.find(name);
+    if (found == names_.end() && aliases == aliases_.end() && !missing_.contains(name)) {
       return "";
     }
     std::string records;
     int count = 0;
+    if (aliases != aliases_.end()) {
+      for (const auto& [alias, target] : aliases->second) records += AliasRecord(alias, target);
+      count = static_cast<int>(aliases->second.size());
+    }
     for (const IpAddress& ip : found == names_.end() ? std::vector<IpAddress>() : found->second) {
       if (ip.v6 == v6) {
         records += std::string("\xc0\x0c\x00", 3) + (v6 ? '\x1c' : '\x01') +
@@ -139,7 +170,7 @@ class DnsServer {
     }
     std::string answer = query.substr(0, 2);
     answer += '\x81';
-    answer += found == names_.end() ? '\x83' : '\x80';
+    answer += missing_.contains(name) ? '\x83' : '\x80';
     answer += std::string("\x00\x01\x00", 3) + static_cast<char>(count) + std::string(4, '\0');
     return answer + query.substr(kHeader, question_end - kHeader) + records;
   }
@@ -153,6 +184,7 @@ class DnsServer {
   std::vector<std::pair<std::string, sockaddr_in>> held_;
   std::map<std::string, std::vector<IpAddress>> names_;
   std::set<std::string> missing_;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> aliases_;
   std::thread thread_;
 };
 

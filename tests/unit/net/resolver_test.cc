@@ -70,6 +70,22 @@ TEST(Resolver, ReadsTheHostsFileFirst) {
   EXPECT_EQ(dns.queries(), 0);
 }
 
+TEST(Resolver, ALoopOfAliasesSaysNothingOfTheNameAndADeadEndThatItHasNoAddress) {
+  DnsServer dns;
+  dns.SetAliases("loop.example", {{"loop.example", "a.example"}, {"a.example", "LOOP.example"}});
+  dns.SetAliases("own.example", {{"own.example", "own.example"}});
+  dns.SetAliases(
+      "late.example",
+      {{"late.example", "b.example"}, {"b.example", "c.example"}, {"c.example", "b.example"}});
+  dns.SetAliases("end.example", {{"end.example", "d.example"}});
+  Asker asker({dns.address()});
+  for (const std::string name : {"loop.example", "own.example", "late.example", "end.example"}) {
+    const ResolveResult result = asker.Begin(name).get();
+    EXPECT_THAT(result.addresses, IsEmpty()) << name;
+    EXPECT_EQ(result.missing, name == "end.example") << name;
+  }
+}
+
 TEST(Resolver, FailuresHaveAReason) {
   DnsServer dns;
   dns.SetMissing("missing.example");

@@ -315,6 +315,42 @@ TEST_F(FindEmail, AGreylistedLeadComesBackWithWhatItKnowsAndIsOkThen) {
   EXPECT_EQ(CellOf(done).at("details").at("tries").size(), 2U) << "no provider is asked twice";
 }
 
+LookupAnswer SaysBudgetIsUsedUp() {
+  Later later;
+  later.wait = 40min;
+  later.verdict.reason = domain::VerdictReason::kRate;
+  return later;
+}
+
+TEST_F(FindEmail, ALeadThatWaitsForTheMailBudgetSaysSoAndComesBackToWhatItsDomainHasShown) {
+  bool is_used_up = true;
+  AddOwn([&is_used_up](const LookupRequest& request) {
+    if (is_used_up) return SaysBudgetIsUsedUp();
+    return OnlyKnows("zyxwvut.ann@acme.com")(request);
+  });
+  const auto runner = Bind(Request());
+  RowRequest row = Row(kAnn);
+  const auto later = std::get<RowLater>(Run(*runner, row));
+  EXPECT_EQ(later.wait, 40min);
+  EXPECT_EQ(later.why, domain::JobWait::kMailBudget);
+  EXPECT_EQ(asked_["smtp"].size(), 3U) << "no further guess has a permit either";
+  // Another lead of the domain has found its address meanwhile.
+  is_used_up = false;
+  memory_.patterns[domain::AddressPattern::kLastDotFirst] = {domain::AddressPattern::kLastDotFirst,
+                                                             1, 0};
+  row.memo = later.memo;
+  const auto done = std::get<RowDone>(Run(*runner, row));
+  EXPECT_EQ(CellOf(done).at("email").at(0).at(0), "zyxwvut.ann@acme.com");
+  EXPECT_EQ(asked_["smtp"].size(), 4U) << "one recipient";
+  EXPECT_EQ(CellOf(done).at("details").at("tries").size(), 2U);
+}
+
+TEST_F(FindEmail, AGreylistIsNotToldAsTheMailBudget) {
+  AddOwn([](const LookupRequest&) { return SaysLater(); });
+  const auto runner = Bind(Request());
+  EXPECT_EQ(std::get<RowLater>(Run(*runner, Row(kAnn))).why, domain::JobWait::kUntold);
+}
+
 TEST_F(FindEmail, ALeadsOwnAddressIsVerifiedForItsOwnPriceAndNothingIsSearched) {
   AddOwn(OnlyKnows("Ann@acme.com"));
   domain::FindRequest request = Request();

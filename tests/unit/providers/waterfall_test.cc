@@ -14,6 +14,7 @@ using domain::AddressStatus;
 using domain::Candidates;
 using domain::FindEnd;
 using domain::FoundAddress;
+using domain::PatternSeen;
 using domain::TryOutcome;
 using std::chrono::milliseconds;
 
@@ -114,10 +115,10 @@ TEST(Waterfall, AnAddressIsKeptOnceAndWithTheBetterStatus) {
   EXPECT_EQ(seen[1].provider, "p0");
 }
 
-FoundAddress Guess(const std::string& address, bool learned = false) {
+FoundAddress Guess(const std::string& address, PatternSeen pattern = PatternSeen::kNot) {
   FoundAddress guess = Seen(address, AddressStatus::kUnknown);
   guess.candidate.stated = false;
-  guess.candidate.is_learned = learned;
+  guess.candidate.seen = pattern;
   return guess;
 }
 void Judge(FoundAddress* address, domain::Verdict verdict, domain::VerdictReason reason) {
@@ -140,11 +141,48 @@ TEST(Waterfall, AddressesAreVerifiedBeforeTheNextProviderIsAsked) {
 }
 
 TEST(Waterfall, OfALearnedPatternTheFirstRenderingIsAskedAlone) {
-  std::vector<FoundAddress> guesses = {Guess("a@x.org", true), Guess("b@x.org", true),
-                                       Guess("c@x.org", true)};
+  constexpr auto kLearned = PatternSeen::kLearned;
+  std::vector<FoundAddress> guesses = {Guess("a@x.org", kLearned), Guess("b@x.org", kLearned),
+                                       Guess("c@x.org", kLearned)};
   EXPECT_EQ(VerifiedNext(guesses), std::vector<std::size_t>{0});
   Judge(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
   EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2}));
+}
+
+TEST(Waterfall, AGuessOfThePatternThatTheDomainHasShownIsAskedAloneAndFirst) {
+  std::vector<FoundAddress> guesses = {Guess("a@x.org", PatternSeen::kHit), Guess("b@x.org"),
+                                       Guess("c@x.org", PatternSeen::kHit), Guess("d@x.org")};
+  EXPECT_EQ(VerifiedNext(guesses), std::vector<std::size_t>{0});
+  Judge(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2, 3}));
+  Judge(&guesses[0], domain::Verdict::kOk, domain::VerdictReason::kNone);
+  EXPECT_TRUE(VerifiedNext(guesses).empty()) << "it answered";
+}
+
+TEST(Waterfall, OncePermitsAreUsedUpNoFurtherGuessIsAskedAbout) {
+  std::vector<FoundAddress> guesses = {Guess("a@x.org"), Guess("b@x.org"), Guess("c@x.org"),
+                                       Guess("d@x.org")};
+  Judge(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kRate);
+  guesses[0].check = domain::AddressCheck::kLater;
+  EXPECT_TRUE(VerifiedNext(guesses).empty());
+  Judge(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kGreylisted);
+  guesses[0].check = domain::AddressCheck::kLater;
+  EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2, 3}));
+}
+
+TEST(Waterfall, ALeadThatHasWaitedGuessesAnewButForWhatAServerSaid) {
+  std::vector<FoundAddress> seen = {Seen("s@x.org", AddressStatus::kUnknown), Guess("a@x.org"),
+                                    Guess("b@x.org"), Guess("c@x.org")};
+  Judge(&seen[1], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  seen[2].attempts = 1;
+  std::vector<Try> tries = {Tried(0, TryOutcome::kFound), Tried(1, TryOutcome::kFound)};
+  ReplanGuesses(0, &tries, &seen);
+  EXPECT_EQ(tries.size(), 2U) << "another one was asked after it";
+  ReplanGuesses(1, &tries, &seen);
+  EXPECT_EQ(tries.size(), 1U);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0].candidate.address, "s@x.org");
+  EXPECT_EQ(seen[2].candidate.address, "b@x.org");
 }
 
 TEST(Waterfall, WhatSaidLaterIsWaitedForWhenNothingElseIsLeft) {

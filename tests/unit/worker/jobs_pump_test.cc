@@ -213,6 +213,21 @@ TEST_F(RowPumpTest, ARowIsPutOffOnlyWhereNobodyWaitsAndItsJobHasTheTime) {
   EXPECT_EQ(ended[0].error->code, kRowLateCode);
 }
 
+TEST_F(RowPumpTest, ARowThatWouldWaitBeyondItsJobIsAskedOnceMoreAndMayNotWait) {
+  const JobChunkPtr chunk = Hold({});
+  chunk->deadline = clock.now + minutes(30);
+  pump.Pump();
+  ASSERT_TRUE(runner->asked[0].request.may_wait);
+  Answer(0, RowLater{minutes(40), R"({"tried": 1})"});
+  ASSERT_EQ(asked(), 2U);
+  EXPECT_FALSE(runner->asked[1].request.may_wait);
+  EXPECT_EQ(runner->asked[1].request.memo, R"({"tried": 1})");
+  EXPECT_TRUE(laters.empty());
+  Answer(1, RowDone{{"1"}, std::nullopt, std::nullopt});
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended[0].error, std::nullopt);
+}
+
 TEST_F(RowPumpTest, G5_WhatComesBackOfALostChunkIsDropped) {
   const JobChunkPtr chunk = Hold({.rows = 20});
   pump.Pump();

@@ -24,9 +24,12 @@ class MailBook {
   // Nothing is granted where the database cannot be asked.
   virtual void Admit(const std::string& host_key, const std::vector<store::MailPermit>& permits,
                      int recipients, std::function<void(store::MailAdmission)> done) = 0;
-  virtual void Block(const std::string& host_key, std::chrono::milliseconds block,
-                     domain::VerdictReason reason, const std::string& last_reply) = 0;
-  virtual void Unblock(const std::string& host_key) = 0;
+  // The host refused us, or could not be reached. It is left alone from then on where the fleet has
+  // seen enough of that in a row.
+  virtual void NoteTrouble(const std::string& host_key, const store::MailTrouble& trouble,
+                           const domain::MailBlockTimes& times) = 0;
+  // It served us, which ends what is counted.
+  virtual void NoteServed(const std::string& host_key) = 0;
 };
 
 }  // namespace vedette::worker

@@ -290,7 +290,6 @@ void MailDesk::AskAdmission(int addresses) {
 }
 
 void MailDesk::OnAdmission(int addresses, const store::MailAdmission& admission) {
-  blocked_before_ = admission.blocked_before;
   if (admission.granted) return StartExchange(addresses);
   // Fewer may still fit.
   if (!admission.blocked_until && addresses > 1) return AskAdmission(1);

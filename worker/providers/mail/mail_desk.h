@@ -16,7 +16,6 @@
 #include "net/mx.h"
 #include "net/resolver.h"
 #include "work/live.h"
-#include "worker/providers/mail/host_breaker.h"
 #include "worker/providers/mail/mail_book.h"
 #include "worker/providers/mail/mail_exchange.h"
 #include "worker/providers/provider.h"
@@ -39,8 +38,7 @@ struct MailOffice {
   const MailNames names;
   MailBook& book;
   std::optional<net::SmtpPeer> proxy{};
-  std::chrono::milliseconds window{};  // of every budget, block and greylist; 0: as they are
-  HostBreaker breaker{};
+  std::chrono::milliseconds window{};        // of every budget, block and greylist; 0: as they are
   std::map<std::string, int> connections{};  // by host key
   // Desks that wait for a connection to end, by host key, first come first served. Each call either
   // takes a connection or needs none any more.
@@ -137,7 +135,7 @@ class MailDesk {
   void OnEnded(MailExchangeEnd end);
   void LearnFrom(const MailExchangeEnd& end);
   void NoteRefusal(const std::string& reply_text);
-  void BlockHost(domain::VerdictReason reason, const std::string& reply_text);
+  void NoteTrouble(const store::MailTrouble& trouble);
   void CountForBreaker(const MailExchangeEnd& end);
   void PutBack(const MailExchangeEnd& end);
   void GoOnAfterRefusal(const MailExchangeEnd& end);
@@ -165,7 +163,6 @@ class MailDesk {
   enum class TopUpState : std::uint8_t { kNone, kAsked } top_up_ = TopUpState::kNone;
   int spare_permits_ = 0;                  // taken and not used
   std::chrono::milliseconds rate_wait_{};  // until permits are there again
-  int blocked_before_ = 0;                 // of the host, by the last admission
   std::string room_key_;                   // whose connection this desk counts against
   std::unique_ptr<MailExchange> exchange_;
   base::Timer rest_timer_;

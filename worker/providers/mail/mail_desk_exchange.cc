@@ -112,8 +112,7 @@ void MailDesk::OnDecided(std::vector<MailRound::Decided> decided) {
     facts.control_witness = one.facts.control_witness;
     if (RefusesUs(facts.reply)) NoteRefusal(exchange_ ? exchange_->refusal_text() : "");
     if (facts.reply == ReplyClass::kAccepted || facts.reply == ReplyClass::kUnknownMailbox) {
-      office_.breaker.Served(HostKey());
-      if (std::exchange(blocked_before_, 0) > 0) office_.book.Unblock(HostKey());
+      office_.book.NoteServed(HostKey());
     }
     Answer(one.id, facts, std::move(one.evidence));
   }
@@ -161,20 +160,19 @@ void MailDesk::LearnFrom(const MailExchangeEnd& end) {
 
 // Before anybody is answered, so that who asks next finds the host blocked.
 void MailDesk::NoteRefusal(const std::string& reply_text) {
-  if (!office_.breaker.Refused(HostKey(), domain_)) return;
-  BlockHost(domain::VerdictReason::kPolicy, reply_text);
+  NoteTrouble({domain_, static_cast<int>(domain::VerdictReason::kPolicy), reply_text});
 }
 
-void MailDesk::BlockHost(domain::VerdictReason reason, const std::string& reply_text) {
-  office_.book.Block(HostKey(), Window(HostBreaker::BlockFor(blocked_before_)), reason, reply_text);
+void MailDesk::NoteTrouble(const store::MailTrouble& trouble) {
+  domain::MailBlockTimes times;
+  times = {Window(times.first), Window(times.max)};
+  office_.book.NoteTrouble(HostKey(), trouble, times);
 }
 
 void MailDesk::CountForBreaker(const MailExchangeEnd& end) {
   if (end.how == How::kRefused && RefusesUs(end.refusal)) NoteRefusal(end.reply_text);
   const bool no_connection = end.how == How::kFault && end.fault == net::SmtpFault::kConnect;
-  if (no_connection && office_.breaker.ConnectFailed(HostKey())) {
-    BlockHost(domain::VerdictReason::kConnect, "");
-  }
+  if (no_connection) NoteTrouble({"", static_cast<int>(domain::VerdictReason::kConnect), ""});
 }
 
 void MailDesk::PutBack(const MailExchangeEnd& end) {
