@@ -15,6 +15,7 @@
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
 #include "store/lease.h"
+#include "worker/blocks/part_turn.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/block_runs.h"
 
@@ -89,7 +90,7 @@ struct HeldJobChunk {
     kSerial,    // its workers died repeatedly: one row at a time, alone (SerialRows)
   };
 
-  // Without its rows, which are in `rows`; of a whole part with them, until it is made.
+  // Without its rows, which are in `rows`; of a whole part with them, until it begins to be made.
   store::ClaimedJobChunk claimed;
   BlockRunPtr run;
   JobOrgLoad* org = nullptr;  // valid while the chunk is held, or one of its rows is in flight
@@ -107,7 +108,8 @@ struct HeldJobChunk {
   // Who wants to hear that a row is recorded; without those of the record that is under way.
   std::vector<std::function<void()>> to_be_told;
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
-  std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
+  std::shared_ptr<PartTurn> turn;               // of a whole part, once it is to be made
+  std::shared_ptr<const PartOutput> made;       // likewise, once it is
   std::optional<RowError> error;                // of the last row that ended with one
   std::optional<store::JobFault> fault;         // the job is to fail
   Phase phase = Phase::kWorking;
@@ -119,9 +121,14 @@ struct HeldJobChunk {
   // In place of SetRows: its part is made as a whole.
   void SetWhole();
 
-  // Follows one of the arrows that are drawn above; another one is an error of the program.
+  // Follows one of the arrows that are drawn above; another one is an error of the program. A whole
+  // part that is being made stops, as every phase but the first one wants no more of it.
   void Enter(Phase to);
   void Enter(Recording to);
+
+  void StopPart() const {
+    if (turn) turn->Stop();
+  }
 
   bool IsWhole() const { return run->work != nullptr; }
   bool Working() const { return phase == Phase::kWorking; }
