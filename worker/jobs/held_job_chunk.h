@@ -56,11 +56,21 @@ struct RowCounts {
   bool any() const { return done > 0 || later > 0; }
 };
 
-// What a process holds of one organisation in one lane. JobHoldings counts it.
-struct JobOrgLoad {
+// The rank of chunks that a client waits for, and of the others.
+inline constexpr int kRankWaited = 0;
+inline constexpr int kRankOther = 1;
+inline constexpr int kRankCount = 2;
+
+// What a process holds in one lane: of everybody, or of one organisation. JobHoldings counts it.
+struct JobLoad {
   std::size_t chunks = 0;
   std::size_t rows_open = 0;  // of these chunks, without an end
   std::size_t in_flight = 0;
+};
+struct LaneLoad : JobLoad {
+  JobLoad waited;  // of it, what clients wait for
+};
+struct JobOrgLoad : LaneLoad {
   std::size_t bytes = 0;  // of these chunks
 };
 
@@ -130,6 +140,7 @@ struct HeldJobChunk {
     if (turn) turn->Stop();
   }
 
+  bool Waited() const { return claimed.rank == kRankWaited; }
   bool IsWhole() const { return run->work != nullptr; }
   bool Working() const { return phase == Phase::kWorking; }
   bool Lost() const { return phase == Phase::kLost; }

@@ -22,12 +22,21 @@ std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
     a.org_id = org.org_id;
     const bool whole = lane == domain::Lane::kTransform;
     a.first_rows = whole ? 1 : static_cast<std::size_t>(std::max(org.rows, 1));
-    const JobOrgLoad* load = holdings.FindOrg(lane, org.org_id);
-    if (load == nullptr) continue;
-    a.rows_open = whole ? load->chunks : load->rows_open;
-    a.in_flight = load->in_flight;
+    const JobOrgLoad* held = holdings.FindOrg(lane, org.org_id);
+    if (held == nullptr) continue;
+    const JobLoad& load = rank == kRankWaited ? held->waited : *held;
+    a.rows_open = whole ? load.chunks : load.rows_open;
+    a.in_flight = load.in_flight;
   }
   return asking;
+}
+
+// Of the slots of a lane, those that are not kept for rows that a client waits for: at least one,
+// however few there are.
+std::size_t SlotsForEverybody(const config::JobsConfig& config, domain::Lane lane) {
+  const std::size_t slots = SlotsOf(config, lane);
+  const double kept = std::floor(static_cast<double>(slots) * config.waited_share);
+  return std::max<std::size_t>(slots - static_cast<std::size_t>(kept), 1);
 }
 
 }  // namespace
@@ -49,11 +58,9 @@ std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane) {
 work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
                      int rank) {
   const std::size_t slots = SlotsOf(config, lane);
-  const double kept = rank == kRankWaited ? 0 : config.waited_share;
+  const std::size_t for_everybody = SlotsForEverybody(config, lane);
   work::Room room;
-  // At least one slot is for everybody, however few there are.
-  room.slots_max = std::max<std::size_t>(
-      slots - static_cast<std::size_t>(std::floor(static_cast<double>(slots) * kept)), 1);
+  room.slots_max = rank == kRankWaited ? slots : for_everybody;
   room.in_flight = load.in_flight;
   room.newcomer_share = config.newcomer_share;
   if (lane == domain::Lane::kTransform) {
@@ -64,6 +71,10 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
   } else {
     room.rows_max = room.slots_max;
     room.rows_open = load.rows_open;
+    if (rank == kRankWaited) {
+      const std::size_t others = load.rows_open - load.waited.rows_open;
+      room.rows_open = std::min(others, for_everybody) + load.waited.rows_open;
+    }
     room.rows_left = work::LeftOf(kHeldPerSlot * room.slots_max, load.rows_open);
   }
   room.rows_left_for_slots = room.rows_left;
@@ -118,8 +129,10 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
       org.rank_max = rank;
       // What rank 0 takes here is not there for rank 1.
       if (rank == kRankWaited) {
-        load.rows_open += static_cast<std::size_t>(share.rows_max);
-        load.chunks += chunks;
+        for (JobLoad* of : {static_cast<JobLoad*>(&load), &load.waited}) {
+          of->rows_open += static_cast<std::size_t>(share.rows_max);
+          of->chunks += chunks;
+        }
       }
     }
   }

@@ -17,13 +17,10 @@
 //
 // Rows of both ranks fill the slots from the left; the last ones are kept for rows that a client
 // waits for. Within what its rank may use, an organisation that is alone leaves newcomer_share
-// free, and organisations that ask for more than there is share equally (G10).
+// free, and organisations that ask for more than there is share equally (G10). What an organisation
+// holds of the other rows does not count against those that its clients wait for: neither in its
+// share, nor in the last slots where parts that came whole reach into them.
 namespace vedette::worker {
-
-// The rank of chunks that a client waits for, and of the others.
-inline constexpr int kRankWaited = 0;
-inline constexpr int kRankOther = 1;
-inline constexpr int kRankCount = 2;
 
 // Chunks of an organisation in one claim. Its first due chunk says how many of them fill its share
 // of the room; this bounds what is held where the chunks after it are larger.

@@ -90,8 +90,9 @@ void RowPump::PumpLane(domain::Lane lane) {
 bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
   const auto may = [&](const JobChunkPtr& chunk, bool newcomer) {
     if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
-    return work::MayStart(chunk->org->in_flight,
-                          JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank), newcomer);
+    const JobLoad& held = chunk->Waited() ? chunk->org->waited : *chunk->org;
+    return work::MayStart(held.in_flight, JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank),
+                          newcomer);
   };
   auto turn = turns.Next(may);
   if (!turn) return false;
@@ -156,6 +157,7 @@ void RowPump::Attempt(const std::shared_ptr<Run>& run) {
   request.memo = run->row().memo;
   request.timeout = std::max(left, milliseconds(1));
   request.may_wait = MayWait(chunk);
+  request.waited = chunk.Waited();
   request.may_call = live_.Guard([this, held = run->chunk] { return MayCall(*held); });
   chunk.run->runner->Start(std::move(request), live_.Guard([this, run](RowResult result) {
     OnResult(run, std::move(result));

@@ -62,6 +62,18 @@ TEST_F(JobRoom, WhatAClientWaitsForHasTheReservedSlots) {
   EXPECT_GT(shares[0].chunks_max, 0);
 }
 
+// Its bulk came as parts that reach into the slots which are kept.
+TEST_F(JobRoom, G10_AnOrganisationsOwnBulksTakeNothingOfWhatIsKeptForItsWaitedCalls) {
+  Hold({.id = 1, .org = 1, .rows = 74});
+  Hold({.id = 2, .org = 1, .job = 2, .rows = 25});
+  const auto shares = Share({Due(1, 0, 1), Due(1, 1, 10)});
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].rank_max, kRankWaited);
+  Hold({.id = 3, .org = 1, .job = 3, .rows = 22, .rank = kRankWaited});
+  EXPECT_TRUE(Share({Due(1, 0, 1)}).empty()) << "its waited rows have their share";
+  EXPECT_EQ(Share({Due(2, 0, 1)}).size(), 1U) << "a neighbour's have room";
+}
+
 TEST_F(JobRoom, AnOrganisationWithBothRanksIsAskedForOnce) {
   const auto shares = Share({Due(1, 0, 1), Due(1, 1, 10), Due(2, 1, 10)});
   ASSERT_EQ(shares.size(), 2U);
@@ -141,6 +153,22 @@ TEST_F(JobRoom, HoldingsCountByLaneAndOrganisationUntilTheLastRowHasLeft) {
   EXPECT_NE(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
   holdings.LeaveFlight(chunk);
   EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
+}
+
+TEST_F(JobRoom, HoldingsCountWhatClientsWaitForBesideAll) {
+  Hold({.id = 1, .org = 1, .rows = 2});
+  Hold({.id = 2, .org = 1, .job = 2, .rows = 3, .rank = kRankWaited});
+  holdings.EnterFlight(*chunks[1]);
+  const LaneLoad& lane = holdings.Lane(Lane::kLookup);
+  EXPECT_EQ(lane.rows_open, 5U);
+  EXPECT_EQ(lane.waited.rows_open, 3U);
+  EXPECT_EQ(lane.waited.in_flight, 1U);
+  EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1))->waited.chunks, 1U);
+  holdings.LeaveFlight(*chunks[1]);
+  holdings.CloseRow(*chunks[1]);
+  holdings.Remove(chunks[1]);
+  EXPECT_EQ(lane.waited.rows_open, 0U);
+  EXPECT_EQ(lane.rows_open, 2U);
 }
 
 }  // namespace
