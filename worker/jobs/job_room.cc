@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "work/counts.h"
 
@@ -145,6 +146,42 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
     taken.erase(found);
   }
   return shares;
+}
+
+base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
+                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
+  std::set<base::Uuid> organisations;
+  for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
+  const bool some_left_out = shares.size() < organisations.size();
+  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
+}
+
+std::vector<store::DueJobs> LaneTurns::InTurn(std::vector<store::DueJobs> due) const {
+  const auto first = std::find_if(due.begin(), due.end(), [this](const store::DueJobs& jobs) {
+    return !(jobs.org_id < next_);
+  });
+  std::rotate(due.begin(), first, due.end());
+  return due;
+}
+
+void LaneTurns::Shared(const std::vector<store::DueJobs>& due,
+                       const std::vector<store::JobShare>& shares, const JobHoldings& holdings) {
+  const auto is_of = [](const base::Uuid& org) {
+    return [&org](const auto& other) { return other.org_id == org; };
+  };
+  // Who holds nothing is given something while there is any room.
+  const auto left_out = std::find_if(due.begin(), due.end(), [&](const store::DueJobs& jobs) {
+    return std::none_of(shares.begin(), shares.end(), is_of(jobs.org_id)) &&
+           holdings.FindOrg(jobs.lane, jobs.org_id) == nullptr;
+  });
+  if (left_out != due.end() && shares.empty() && !next_.is_nil())
+    return;  // nobody's turn has passed
+  const bool seen = std::any_of(due.begin(), due.end(), is_of(next_));
+  if (left_out != due.end()) {
+    next_ = left_out->org_id;
+  } else if (seen) {
+    next_ = {};
+  }
 }
 
 }  // namespace vedette::worker

@@ -57,4 +57,24 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
                                        const JobHoldings& holdings, domain::Lane lane,
                                        const std::vector<store::DueJobs>& due);
 
+// Where the next walk of a lane begins: behind the last organisation that got a share where others
+// came away with nothing, so that these come first; else where the walk ended (`walked_to`).
+base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
+                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to);
+
+// Whose turn it is where there is not room for everybody in a lane. Walks go by the ids of
+// organisations, and many of them find no room; so the first one that came away with nothing is
+// remembered, and is the first one to be given room, wherever a walk begins. A plain value.
+class LaneTurns {
+ public:
+  // `due` of a lane, by organisation, in turn.
+  std::vector<store::DueJobs> InTurn(std::vector<store::DueJobs> due) const;
+  // What is due, in turn, has got these shares.
+  void Shared(const std::vector<store::DueJobs>& due, const std::vector<store::JobShare>& shares,
+              const JobHoldings& holdings);
+
+ private:
+  base::Uuid next_;  // nil: nobody came away with nothing
+};
+
 }  // namespace vedette::worker

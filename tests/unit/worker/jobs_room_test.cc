@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -138,6 +140,48 @@ TEST_F(JobRoom, G11_WhatIsHeldIsCountedInBytesByOrganisationOverAllLanes) {
   holdings.Remove(chunks[1]);
   EXPECT_EQ(holdings.BytesOf(1000, 0.1).held_by(Id(1)), ten);
   EXPECT_EQ(holdings.bytes_held(), ten + 2);
+}
+
+// Four organisations with endless work, in parts of sixteen rows beside four slots: most walks find
+// no room.
+TEST_F(JobRoom, G10_OrganisationsTakeEvenTurnsWhereTheirPartsAreLargerThanWhatIsFree) {
+  const config::JobsConfig config = Slots(4);
+  std::map<base::Uuid, int> served;
+  std::deque<JobChunkPtr> held;
+  LaneTurns turns;
+  base::Uuid cursor;
+  int id = 0;
+  while (id < 40) {
+    if (HasClaimRoom(config, holdings.Lane(Lane::kLookup), Lane::kLookup)) {
+      std::vector<store::DueJobs> seen;
+      for (int org = 1; org <= 4; ++org) {
+        if (cursor < Id(org)) seen.push_back(Due(org, 1, 16));
+      }
+      const auto due = turns.InTurn(seen);
+      const auto shares = ShareLane(config, holdings, Lane::kLookup, due);
+      turns.Shared(due, shares, holdings);
+      cursor = NextCursor(due, shares, {});
+      for (const store::JobShare& share : shares) {
+        ++served[share.org_id];
+        held.push_back(NewJobChunk({.id = ++id, .job = id, .rows = 16}, nullptr));
+        held.back()->claimed.org_id = share.org_id;
+        holdings.Add(held.back());
+      }
+    }
+    // One of the rows under way ends.
+    while (HasFreeSlot(config, holdings.Lane(Lane::kLookup), Lane::kLookup, kRankOther) &&
+           held.front()->in_flight < held.front()->rows_open) {
+      holdings.EnterFlight(*held.front());
+    }
+    holdings.LeaveFlight(*held.front());
+    holdings.CloseRow(*held.front());
+    if (held.front()->Finished()) {
+      holdings.Remove(held.front());
+      held.pop_front();
+    }
+  }
+  ASSERT_EQ(served.size(), 4U);
+  for (const auto& [org, times] : served) EXPECT_NEAR(times, 10, 1);
 }
 
 TEST_F(JobRoom, HoldingsCountByLaneAndOrganisationUntilTheLastRowHasLeft) {
