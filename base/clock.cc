@@ -83,6 +83,10 @@ std::chrono::nanoseconds SystemClock::SinceBoot() const {
   return ReadClock(CLOCK_BOOTTIME);
 }
 
+std::chrono::nanoseconds ThreadTime() {
+  return ReadClock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 std::string FormatTimestamp(Timestamp t) {
   const auto day = std::chrono::floor<std::chrono::days>(t);
   const std::chrono::year_month_day date(day);

@@ -30,6 +30,10 @@ class SystemClock final : public Clock {
   std::chrono::nanoseconds SinceBoot() const override;
 };
 
+// The processor's time that the calling thread has taken until now (CLOCK_THREAD_CPUTIME_ID).
+// Unlike SinceBoot it stands still while the thread does not run. A call costs about 0.3 us.
+std::chrono::nanoseconds ThreadTime();
+
 // RFC 3339, UTC, microseconds: "2026-11-21T09:30:00.000000Z".
 std::string FormatTimestamp(Timestamp t);
 

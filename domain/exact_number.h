@@ -1,5 +1,8 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +13,29 @@ namespace vedette::domain {
 // numbers are, and a plus sign and leading zeros may stand before.
 bool IsDecimalNumber(std::string_view text);
 
-// Negative, 0 or positive as the first of two decimal numbers is less, the same or greater.
-int CompareNumbers(std::string_view a, std::string_view b);
+// A number that is read once, for many comparisons by its value. Immutable.
+class ExactNumber {
+ public:
+  // Nothing: the text is no decimal number.
+  static std::optional<ExactNumber> Read(std::string_view text);
+
+  bool operator==(const ExactNumber&) const = default;
+  std::strong_ordering operator<=>(const ExactNumber& other) const;
+
+ private:
+  friend std::string PlainNumber(std::string_view number);
+  friend bool IsSameNumber(std::string_view a, std::string_view b);
+
+  // Of a text that is a number.
+  explicit ExactNumber(std::string_view text);
+
+  std::strong_ordering CompareSizes(const ExactNumber& other) const;
+
+  // (-1)^negative * digits * 10^exponent; digits neither begin nor end with a zero. Zero has none.
+  bool negative_ = false;
+  std::string digits_;
+  std::int64_t exponent_ = 0;
+};
 
 // Whether two numbers, written as JSON has them, are the same: 1E2, 100 and 100.0 are.
 bool IsSameNumber(std::string_view a, std::string_view b);

@@ -67,8 +67,14 @@ class ApiRunMonitors : public ApiRuns {
     request.rows_json = chunk.rows_json.value_or("[]");
     request.bytes_max = config.jobs.part_bytes_max;
     request.row_bytes_max = config.limits.row_bytes_max;
-    const auto made = std::get<worker::PartOutput>(
-        std::get<std::shared_ptr<const worker::PartWork>>(*work)->Make(session, request));
+    worker::PartTurn turn(clock, worker::kPartTimeMax, std::chrono::nanoseconds::max());
+    turn.Begin();
+    auto step = std::get<std::shared_ptr<const worker::PartWork>>(*work)->Make(request, turn);
+    while (const auto* asked = std::get_if<worker::PartRead>(&step)) {
+      const worker::PartCompute next = asked->read(session);
+      step = next(turn);
+    }
+    const auto made = std::get<worker::PartOutput>(step);
     NextPart next{chunk.job_id, {}};
     next.record.job_id = chunk.job_id;
     next.record.lease = chunk.lease;

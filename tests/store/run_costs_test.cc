@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "domain/workflow/block_types.h"
 #include "tests/store/allocation_count.h"
 #include "tests/store/api_runs_support.h"
 
@@ -197,6 +198,37 @@ TEST_F(RunCosts, OfARunOfOneRowAndThreeBlocks) {
   costs.rows_written /= kRunsCounted;
   costs.allocations /= kSmallRuns;
   ExpectAtMost("a run of one row and three blocks", costs, kOfOneRow);
+}
+
+// Allocations for a row of a filter whose condition lists so many long numbers, none of which the
+// row has.
+double OfARowBeside(int numbers) {
+  const std::string digits(600, '7');
+  Json list = Json::array();
+  for (int i = 0; i < numbers; ++i) list.push_back(digits + std::to_string(i));
+  const Json condition{{"column", "n"}, {"op", "in"}, {"value", std::move(list)}};
+  const auto filter = domain::FindBlockType("filter")->make(
+      {{"conditions", Json::array({condition, condition, condition})},
+       {"match", "any"},
+       {"case_sensitive", true}},
+      {"n"});
+  const std::string cell = '"' + digits + '"';
+  const base::CellTexts row{cell};
+  base::CellTexts out;
+  std::vector<std::string> made;
+  constexpr int kTries = 100;
+  const auto before = AllocationsSoFar();
+  for (int i = 0; i < kTries; ++i) EXPECT_FALSE(filter->ApplyTexts(row, &out, &made));
+  return static_cast<double>(AllocationsSoFar() - before) / kTries;
+}
+
+// The values of a list are read once a filter, and a cell once a row, however many conditions look
+// at it.
+TEST(FilterCosts, AListOfAThousandNumbersCostsARowNoMoreThanOneOfTwo) {
+  if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
+  const double of_two = OfARowBeside(2);
+  EXPECT_GT(of_two, 0);
+  EXPECT_LE(OfARowBeside(1000), of_two);
 }
 
 }  // namespace

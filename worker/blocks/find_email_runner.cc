@@ -279,6 +279,7 @@ LookupRequest FindEmailRunner::Question(const Row& row, Lookup lookup) const {
   request.mode = request_.mode;
   request.verify_emails = request_.verify_emails;
   request.may_wait = row.request.may_wait;
+  request.waited = row.request.waited;
   request.timeout = std::max(Left(row), milliseconds(1));
   request.may_call = row.request.may_call;
   if (lookup != Lookup::kVerifyEmail) request.person = row.person;

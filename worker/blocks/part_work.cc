@@ -1,5 +1,7 @@
 #include "worker/blocks/part_work.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -32,12 +34,13 @@ class FunctionWork final : public PartWork {
   FunctionWork(std::unique_ptr<const domain::RowFunction> function, std::size_t width)
       : function_(std::move(function)), width_(width) {}
 
-  PartResult Make(store::Session& /*session*/, const PartRequest& request) const override {
+  PartStep Make(const PartRequest& request, PartTurn& turn) const override {
     PartOutput output;
     domain::RowsWriter made(request.bytes_max);
     base::CellTexts applied;
     std::vector<std::string> texts;
     domain::ForEachRow(request.rows_json, width_, [&](const base::CellTexts& row) {
+      turn.Ask();
       ++output.rows_done;
       if (function_->ApplyTexts(row, &applied, &texts)) made.Add(applied);
     });
@@ -55,32 +58,47 @@ class DedupeWork final : public PartWork {
  public:
   DedupeWork(domain::DedupeKeys keys, std::size_t width) : keys_(std::move(keys)), width_(width) {}
 
-  PartResult Make(store::Session& session, const PartRequest& request) const override {
-    std::vector<base::CellTexts> rows;
-    std::vector<std::optional<std::string>> keys;
+  PartStep Make(const PartRequest& request, PartTurn& turn) const override {
+    const auto rows = std::make_shared<Keyed>();
     std::vector<std::string> asked;
     domain::ForEachRow(request.rows_json, width_, [&](const base::CellTexts& row) {
-      rows.push_back(row);
-      keys.push_back(keys_.KeyOf(row));
-      if (keys.back()) asked.push_back(*keys.back());
+      turn.Ask();
+      rows->push_back({row, keys_.KeyOf(row)});
+      if (rows->back().key) asked.push_back(*rows->back().key);
     });
-    std::set<std::string> seen;
-    if (!asked.empty() && request.part > 0) {  // nothing is before the first one
-      seen = store::ReadSeenKeys(session, request.job_id, request.block, asked);
-    }
+    // Nothing is before the first one.
+    if (asked.empty() || request.part == 0) return Keep(request, *rows, {}, turn);
+    return PartRead{
+        [&request, rows, asked = std::move(asked)](store::Session& session) -> PartCompute {
+          return [&request, rows,
+                  seen = store::ReadSeenKeys(session, request.job_id, request.block, asked)](
+                     PartTurn& next) { return Keep(request, *rows, seen, next); };
+        }};
+  }
+
+ private:
+  struct KeyedRow {
+    base::CellTexts cells;  // points into the request
+    std::optional<std::string> key;
+  };
+  using Keyed = std::vector<KeyedRow>;
+
+  // `seen`: what the parts before have shown.
+  static PartOutput Keep(const PartRequest& request, const Keyed& rows, std::set<std::string> seen,
+                         PartTurn& turn) {
     PartOutput output;
     output.rows_done = static_cast<int>(rows.size());
     domain::RowsWriter kept(request.bytes_max);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (keys[i] && !seen.insert(*keys[i]).second) continue;
-      if (keys[i]) output.keys.push_back(*keys[i]);
-      kept.Add(rows[i]);
+    for (const auto& [cells, key] : rows) {
+      turn.Ask();
+      if (key && !seen.insert(*key).second) continue;
+      if (key) output.keys.push_back(*key);
+      kept.Add(cells);
     }
     output.parts.push_back(Made(request.part, kept.Take()));
     return output;
   }
 
- private:
   const domain::DedupeKeys keys_;
   const std::size_t width_;
 };
@@ -96,37 +114,60 @@ class MonitorWork final : public PartWork {
   MonitorWork(domain::MonitorRows rows, std::string block_id, std::size_t width)
       : rows_(std::move(rows)), block_id_(std::move(block_id)), width_(width) {}
 
-  PartResult Make(store::Session& session, const PartRequest& request) const override {
-    std::vector<domain::Cells> rows = domain::ReadRows(request.rows_json, width_);
-    std::vector<domain::RowValues> values;
+  PartStep Make(const PartRequest& request, PartTurn& turn) const override {
+    const auto rows = std::make_shared<Split>();
+    rows->cells = domain::ReadRows(request.rows_json, width_);
     std::vector<std::string> asked;
-    for (const domain::Cells& row : rows) {
-      values.push_back(rows_.ValuesOf(row));
-      if (values.back().has_key) asked.push_back(values.back().key_hash);
+    for (const domain::Cells& row : rows->cells) {
+      turn.Ask();
+      rows->values.push_back(rows_.ValuesOf(row));
+      if (rows->values.back().has_key) asked.push_back(rows->values.back().key_hash);
     }
+    if (asked.empty()) return Add(request, rows.get(), {}, turn);
+    return PartRead{[this, &request, rows,
+                     asked = std::move(asked)](store::Session& session) -> PartCompute {
+      return [this, &request, rows,
+              known = store::ReadMonitorKeys(session, MonitorOf(request), asked)](PartTurn& next) {
+        return Add(request, rows.get(), known, next);
+      };
+    }};
+  }
+
+ private:
+  struct Split {
+    std::vector<domain::Cells> cells;
+    std::vector<domain::RowValues> values;  // of each of them
+  };
+
+  base::Uuid MonitorOf(const PartRequest& request) const {
+    return domain::RunMonitorId(request.job_id, block_id_);
+  }
+
+  // Takes the rows. `known`: the keys that the monitor has already.
+  PartOutput Add(const PartRequest& request, Split* rows, std::set<std::string> known,
+                 PartTurn& turn) const {
     store::JobMonitorRows made;
-    made.monitor_id = domain::RunMonitorId(request.job_id, block_id_);
-    std::set<std::string> known;
-    if (!asked.empty()) known = store::ReadMonitorKeys(session, made.monitor_id, asked);
+    made.monitor_id = MonitorOf(request);
     PartOutput output;
-    output.rows_done = static_cast<int>(rows.size());
+    output.rows_done = static_cast<int>(rows->cells.size());
     domain::RowsWriter written(request.bytes_max);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (const char* why = WhyNot(values[i], request.row_bytes_max, &known)) {
+    for (std::size_t i = 0; i < rows->cells.size(); ++i) {
+      turn.Ask();
+      domain::RowValues& values = rows->values[i];
+      if (const char* why = WhyNot(values, request.row_bytes_max, &known)) {
         ++output.row_errors;
-        written.Add(rows_.NotAdded(std::move(rows[i]), why));
+        written.Add(rows_.NotAdded(std::move(rows->cells[i]), why));
         continue;
       }
-      made.row_ids.push_back(domain::RunMonitorRowId(made.monitor_id, values[i].key_hash));
-      written.Add(rows_.Added(std::move(rows[i]), made.row_ids.back().ToString()));
-      made.rows.push_back(std::move(values[i]));
+      made.row_ids.push_back(domain::RunMonitorRowId(made.monitor_id, values.key_hash));
+      written.Add(rows_.Added(std::move(rows->cells[i]), made.row_ids.back().ToString()));
+      made.rows.push_back(std::move(values));
     }
     output.parts.push_back(Made(request.part, written.Take()));
     output.monitor = std::move(made);
     return output;
   }
 
- private:
   // Why the row is not added; null where it is: its key is known then.
   static const char* WhyNot(const domain::RowValues& row, std::size_t bytes_max,
                             std::set<std::string>* known) {
@@ -145,10 +186,19 @@ class MonitorWork final : public PartWork {
 // A piece of the file becomes the parts that follow those of the pieces before it.
 class ReadCsvWork final : public PartWork {
  public:
-  PartResult Make(store::Session& session, const PartRequest& request) const override {
-    const auto unit = request.upload_id ? store::ReadUploadUnit(session, *request.upload_id,
-                                                                request.part, request.part_rows)
-                                        : std::nullopt;
+  PartStep Make(const PartRequest& request, PartTurn& /*turn*/) const override {
+    return PartRead{[&request](store::Session& session) -> PartCompute {
+      const auto unit = std::make_shared<const std::optional<store::UploadUnit>>(
+          request.upload_id
+              ? store::ReadUploadUnit(session, *request.upload_id, request.part, request.part_rows)
+              : std::nullopt);
+      return [&request, unit](PartTurn& turn) { return Split(request, *unit, turn); };
+    }};
+  }
+
+ private:
+  static PartStep Split(const PartRequest& request, const std::optional<store::UploadUnit>& unit,
+                        PartTurn& turn) {
     if (!unit) {
       return store::JobFault{std::string(domain::kReasonSourceUnavailable),
                              "the uploaded file is not there any more"};
@@ -161,6 +211,7 @@ class ReadCsvWork final : public PartWork {
     };
     domain::CsvReader reader(unit->first_line, request.row_bytes_max);
     const auto take = [&](domain::CsvRecord& record) -> std::optional<domain::CsvProblem> {
+      turn.Ask();
       rows.AddFields(record.fields);
       ++output.rows_done;
       if (rows.row_count() == request.part_rows) end_part();
@@ -174,14 +225,34 @@ class ReadCsvWork final : public PartWork {
   }
 };
 
-// What no work tells by itself: rows that cannot be read are a fault, and so is what is too large.
+// What no work tells by itself: rows that cannot be read are a fault, and so is what is too large
+// or takes too long.
 class GuardedWork final : public PartWork {
  public:
-  explicit GuardedWork(std::unique_ptr<const PartWork> work) : work_(std::move(work)) {}
+  // `block`: as the client knows it.
+  GuardedWork(std::unique_ptr<const PartWork> work, std::string block)
+      : work_(std::move(work)), block_(std::move(block)) {}
 
-  PartResult Make(store::Session& session, const PartRequest& request) const override {
+  PartStep Make(const PartRequest& request, PartTurn& turn) const override {
+    return Guarded([&](PartTurn& own) { return work_->Make(request, own); }, turn);
+  }
+
+ private:
+  PartStep Guarded(const PartCompute& compute, PartTurn& turn) const {
     try {
-      return work_->Make(session, request);
+      PartStep step = compute(turn);
+      auto* asked = std::get_if<PartRead>(&step);
+      if (asked == nullptr) return step;
+      return PartRead{
+          [this, read = std::move(asked->read)](store::Session& session) -> PartCompute {
+            return [this, next = read(session)](PartTurn& own) { return Guarded(next, own); };
+          }};
+    } catch (const PartStopped& stopped) {
+      if (stopped.why != PartStop::kOverdue) throw;
+      return Fault(
+          fmt::format("{} takes too long: a part of its rows took more than {} s of "
+                      "computing, which is what one may take",
+                      block_, kPartTimeMax.count()));
     } catch (const domain::PartTooLarge& error) {
       return Fault(error.what());
     } catch (const std::invalid_argument&) {
@@ -192,8 +263,8 @@ class GuardedWork final : public PartWork {
     }
   }
 
- private:
   const std::unique_ptr<const PartWork> work_;
+  const std::string block_;
 };
 
 std::unique_ptr<const PartWork> WorkOf(const domain::BlockType& type,
@@ -226,9 +297,11 @@ std::optional<BoundWork> BindPartWork(const std::string& type, const std::string
   // A lookup of a route has the name of its block, and specs of its own.
   if (block == nullptr || block->work == domain::BlockWork::kLookup) return std::nullopt;
   try {
-    auto work = WorkOf(*block, domain::ReadBoundSpecs(specs_json));
+    const domain::BoundSpecs bound = domain::ReadBoundSpecs(specs_json);
+    auto work = WorkOf(*block, bound);
     if (!work) return std::nullopt;
-    return std::make_shared<const GuardedWork>(std::move(work));
+    return std::make_shared<const GuardedWork>(std::move(work),
+                                               fmt::format("block {} ({})", bound.block_id, type));
   } catch (const std::exception&) {
     return "the specs of the block cannot be read by this version";
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +11,10 @@
 #include "base/uuid.h"
 #include "store/jobs/record.h"
 #include "store/session.h"
+#include "worker/blocks/part_turn.h"
 
 // What a block of a job does to a whole part, in the lane `transform`. The pipeline (worker/jobs/)
-// claims parts, has them made here on a thread of the pool, and records what comes back.
+// claims parts, has them made here on threads that do nothing else, and records what comes back.
 namespace vedette::worker {
 
 struct PartRequest {
@@ -38,15 +40,30 @@ struct PartOutput {
   std::vector<store::JobPassedPart> passed{};
 };
 
-// The output, or why the job fails.
-using PartResult = std::variant<PartOutput, store::JobFault>;
+// A part is made in steps, of which each either computes or reads the database: a thread that
+// computes has no session, and a session does not wait for what is computed.
+//
+//   Make --> computed --> PartOutput, or why the job fails
+//              |   ^
+//    PartRead  |   | what goes on with what was read
+//              v   |
+//            a session
+struct PartRead;
+using PartStep = std::variant<PartOutput, store::JobFault, PartRead>;
+using PartCompute = std::function<PartStep(PartTurn& turn)>;
+struct PartRead {
+  // Throws what the store throws: the part is made again then, later.
+  std::function<PartCompute(store::Session& session)> read;
+};
 
 // Bound to the specs of one block of one job. Immutable; any thread.
 class PartWork {
  public:
   virtual ~PartWork() = default;
-  // May read the database; throws what the store throws, and is tried again then.
-  virtual PartResult Make(store::Session& session, const PartRequest& request) const = 0;
+  // The first step. It and those that follow may refer to this object and to the request. Each
+  // throws PartStopped where `turn` says that nobody waits for the part any more; time that is up
+  // is a fault.
+  virtual PartStep Make(const PartRequest& request, PartTurn& turn) const = 0;
 };
 
 // The work of a block of this type with these specs (domain::BoundSpecs), or a sentence that says

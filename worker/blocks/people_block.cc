@@ -168,6 +168,7 @@ void PeopleRunner::Ask(RowId id, std::size_t provider) {
   request.row_id = row.request.row_id;
   request.org_id = row.request.org_id;
   request.job_id = row.request.job_id;
+  request.waited = row.request.waited;
   request.person = row.person;
   request.timeout = std::max(Left(row), milliseconds(1));
   request.may_call = row.request.may_call;

@@ -29,6 +29,7 @@ struct RowRequest {
   std::string memo;                     // of the RowLater before this attempt; empty at the first
   std::chrono::milliseconds timeout{};  // the runner answers within it
   bool may_wait = true;                 // false where a client waits: RowLater is no answer then
+  bool waited = false;                  // a client waits
   // Asked before each call that is made for the row: false once nobody waits for its result, or it
   // is not known whether anybody does. The attempt then ends with the failure kRowUnheld. Empty:
   // yes.

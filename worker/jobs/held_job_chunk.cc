@@ -65,6 +65,7 @@ void HeldJobChunk::SetWhole() {
 void HeldJobChunk::Enter(Phase to) {
   base::Assert(MayFollow(phase, to), "A job chunk enters a phase that follows its own.");
   phase = to;
+  StopPart();
 }
 
 void HeldJobChunk::Enter(Recording to) {

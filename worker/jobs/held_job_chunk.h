@@ -16,6 +16,7 @@
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
 #include "store/lease.h"
+#include "worker/blocks/part_turn.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/block_runs.h"
 
@@ -57,11 +58,21 @@ struct RowCounts {
   bool any() const { return done > 0 || later > 0; }
 };
 
-// What a process holds of one organisation in one lane. JobHoldings counts it.
-struct JobOrgLoad {
+// The rank of chunks that a client waits for, and of the others.
+inline constexpr int kRankWaited = 0;
+inline constexpr int kRankOther = 1;
+inline constexpr int kRankCount = 2;
+
+// What a process holds in one lane: of everybody, or of one organisation. JobHoldings counts it.
+struct JobLoad {
   std::size_t chunks = 0;
   std::size_t rows_open = 0;  // of these chunks, without an end
   std::size_t in_flight = 0;
+};
+struct LaneLoad : JobLoad {
+  JobLoad waited;  // of it, what clients wait for
+};
+struct JobOrgLoad : LaneLoad {
   std::size_t bytes = 0;  // of these chunks
 };
 
@@ -91,7 +102,7 @@ struct HeldJobChunk {
     kSerial,    // its workers died repeatedly: one row at a time, alone (SerialRows)
   };
 
-  // Without its rows, which are in `rows`; of a whole part with them, until it is made.
+  // Without its rows, which are in `rows`; of a whole part with them, until it begins to be made.
   store::ClaimedJobChunk claimed;
   BlockRunPtr run;
   JobOrgLoad* org = nullptr;  // valid while the chunk is held, or one of its rows is in flight
@@ -109,7 +120,8 @@ struct HeldJobChunk {
   // Who wants to hear that a row is recorded; without those of the record that is under way.
   std::vector<std::function<void()>> to_be_told;
   std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
-  std::shared_ptr<const PartOutput> made;       // of a whole part, once it is
+  std::shared_ptr<PartTurn> turn;               // of a whole part, once it is to be made
+  std::shared_ptr<const PartOutput> made;       // likewise, once it is
   std::optional<RowError> error;                // of the last row that ended with one
   bool late = false;                            // a row had no time left, since its job had none
   std::optional<store::JobFault> fault;         // the job is to fail
@@ -122,10 +134,16 @@ struct HeldJobChunk {
   // In place of SetRows: its part is made as a whole.
   void SetWhole();
 
-  // Follows one of the arrows that are drawn above; another one is an error of the program.
+  // Follows one of the arrows that are drawn above; another one is an error of the program. A whole
+  // part that is being made stops, as every phase but the first one wants no more of it.
   void Enter(Phase to);
   void Enter(Recording to);
 
+  void StopPart() const {
+    if (turn) turn->Stop();
+  }
+
+  bool Waited() const { return claimed.rank == kRankWaited; }
   bool IsWhole() const { return run->work != nullptr; }
   bool Working() const { return phase == Phase::kWorking; }
   bool Lost() const { return phase == Phase::kLost; }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "config/config.h"
-#include "worker/jobs/job_room.h"
 
 namespace vedette::worker {
 namespace {
@@ -15,15 +14,6 @@ std::vector<store::DueJobs> OfLane(const store::JobWalk& walk, domain::Lane lane
   std::copy_if(walk.due.begin(), walk.due.end(), std::back_inserter(due),
                [lane](const store::DueJobs& jobs) { return jobs.lane == lane; });
   return due;
-}
-
-// Where the next walk of a lane begins. The organisations that got nothing of this one come first.
-base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
-                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
-  std::set<base::Uuid> organisations;
-  for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
-  const bool some_left_out = shares.size() < organisations.size();
-  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
 }
 
 }  // namespace
@@ -118,9 +108,11 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
   std::vector<store::JobShare> shares;
   auto bytes = holdings_.BytesOf(config_.worker.rows_held_bytes_max, config_.jobs.newcomer_share);
   for (const auto& [lane, next] : walk.next) {
-    const auto due = OfLane(walk, lane);
+    LaneTurns& turns = turns_[lane];
+    const auto due = turns.InTurn(OfLane(walk, lane));
     const auto of_lane = WithinBytes(ShareLane(config_.jobs, holdings_, lane, due),
                                      ChunkBytesMax(config_.jobs), &bytes);
+    turns.Shared(due, of_lane, holdings_);
     // What is claimed now may be all there was: then one walk more finds nothing.
     rounds_[lane].Walked(NextCursor(due, of_lane, next),
                          due.empty() ? work::Rounds::Left::kNothing : work::Rounds::Left::kSome);

@@ -19,6 +19,7 @@
 #include "work/step.h"
 #include "worker/jobs/block_runs.h"
 #include "worker/jobs/job_holdings.h"
+#include "worker/jobs/job_room.h"
 #include "worker/jobs/part_rows.h"
 
 namespace vedette::worker {
@@ -91,6 +92,7 @@ class JobClaimer {
   const JobHoldings& holdings_;
   const Hooks hooks_;
   std::map<domain::Lane, work::Rounds> rounds_;
+  std::map<domain::Lane, LaneTurns> turns_;
   std::chrono::nanoseconds run_began_{};  // since boot
   std::set<domain::Lane> passed_over_;    // lanes that the last run did not look at
   RoomMeanwhile room_ = RoomMeanwhile::kNone;

@@ -11,12 +11,11 @@ void JobHoldings::Add(const JobChunkPtr& chunk) {
                "A job chunk is held before it is worked on.");
   const bool is_new = chunks_.emplace(chunk->id(), chunk).second;
   base::Assert(is_new, "A job chunk is held once.");
-  LaneLoad& lane = LaneOf(*chunk);
-  ++lane.chunks;
-  lane.rows_open += chunk->rows_open;
   chunk->org = &orgs_[{chunk->lane(), chunk->claimed.org_id}];
-  ++chunk->org->chunks;
-  chunk->org->rows_open += chunk->rows_open;
+  for (JobLoad* load : LoadsOf(*chunk)) {
+    ++load->chunks;
+    load->rows_open += chunk->rows_open;
+  }
   chunk->org->bytes += chunk->bytes;
   bytes_held_ += chunk->bytes;
 }
@@ -26,14 +25,12 @@ bool JobHoldings::Remove(const JobChunkPtr& chunk) {
   if (held == chunks_.end() || held->second != chunk) return false;
   chunks_.erase(held);
   chunk->Enter(HeldJobChunk::Phase::kLost);
-  LaneLoad& lane = LaneOf(*chunk);
-  work::TakeFrom(&lane.chunks, 1, "No more job chunks leave than a lane has.");
-  work::TakeFrom(&lane.rows_open, chunk->rows_open, "No more open rows leave than a lane has.");
-  JobOrgLoad& org = *chunk->org;
-  work::TakeFrom(&org.chunks, 1, "No more job chunks leave than the organisation has.");
-  work::TakeFrom(&org.rows_open, chunk->rows_open,
-                 "No more open rows leave than the organisation has.");
-  work::TakeFrom(&org.bytes, chunk->bytes, "No more bytes leave than the organisation has.");
+  for (JobLoad* load : LoadsOf(*chunk)) {
+    work::TakeFrom(&load->chunks, 1, "No more job chunks leave than are held.");
+    work::TakeFrom(&load->rows_open, chunk->rows_open, "No more open rows leave than are held.");
+  }
+  work::TakeFrom(&chunk->org->bytes, chunk->bytes,
+                 "No more bytes leave than the organisation has.");
   work::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
   ForgetOrgIfIdle(*chunk);
   return true;
@@ -42,24 +39,23 @@ bool JobHoldings::Remove(const JobChunkPtr& chunk) {
 void JobHoldings::CloseRow(HeldJobChunk& chunk) {
   base::Assert(!chunk.Lost(), "Only a row of a held job chunk has its end counted.");
   work::TakeFrom(&chunk.rows_open, 1, "No more rows of a job chunk end than it has.");
-  work::TakeFrom(&chunk.org->rows_open, 1,
-                 "No more rows of an organisation end than are held of it.");
-  work::TakeFrom(&LaneOf(chunk).rows_open, 1, "No more rows end than a lane has.");
+  for (JobLoad* load : LoadsOf(chunk)) {
+    work::TakeFrom(&load->rows_open, 1, "No more rows end than are held.");
+  }
 }
 
 void JobHoldings::EnterFlight(HeldJobChunk& chunk) {
   base::Assert(chunk.Working(), "Only a job chunk that is worked on starts a row.");
   ++chunk.in_flight;
-  ++chunk.org->in_flight;
-  ++LaneOf(chunk).in_flight;
+  for (JobLoad* load : LoadsOf(chunk)) ++load->in_flight;
   base::Assert(chunk.in_flight <= chunk.rows_open, "A row in flight has not ended.");
 }
 
 void JobHoldings::LeaveFlight(HeldJobChunk& chunk) {
   work::TakeFrom(&chunk.in_flight, 1, "No more rows of a job chunk leave than are in flight.");
-  work::TakeFrom(&chunk.org->in_flight, 1,
-                 "No more rows of an organisation leave than are in flight.");
-  work::TakeFrom(&LaneOf(chunk).in_flight, 1, "No more rows leave than are in flight in a lane.");
+  for (JobLoad* load : LoadsOf(chunk)) {
+    work::TakeFrom(&load->in_flight, 1, "No more rows leave than are in flight.");
+  }
   ForgetOrgIfIdle(chunk);
 }
 
@@ -67,6 +63,12 @@ void JobHoldings::ForgetOrgIfIdle(const HeldJobChunk& chunk) {
   if (chunk.org->chunks > 0 || chunk.org->in_flight > 0) return;
   base::Assert(chunk.org->rows_open == 0, "Where no job chunk is held, no row is.");
   orgs_.erase({chunk.lane(), chunk.claimed.org_id});
+}
+
+std::vector<JobLoad*> JobHoldings::LoadsOf(HeldJobChunk& chunk) {
+  LaneLoad& lane = LaneOf(chunk);
+  if (!chunk.Waited()) return {&lane, chunk.org};
+  return {&lane, &lane.waited, chunk.org, &chunk.org->waited};
 }
 
 LaneLoad& JobHoldings::LaneOf(const HeldJobChunk& chunk) {

@@ -14,16 +14,9 @@
 
 namespace vedette::worker {
 
-// What a process holds in one lane.
-struct LaneLoad {
-  std::size_t chunks = 0;
-  std::size_t rows_open = 0;  // of these chunks, without an end
-  std::size_t in_flight = 0;
-};
-
 // What a process holds of jobs: chunks, their rows, and the rows of them that are in flight, by
 // lane and by organisation. This is the only place that counts. Each call keeps these equations,
-// for each lane and for each organisation in it:
+// for each lane and for each organisation in it, of all chunks and of those that clients wait for:
 //
 //   chunks     = the chunks that are held
 //   rows_open  = the sum of `rows_open` over the chunks that are held
@@ -66,6 +59,8 @@ class JobHoldings {
   using OrgKey = std::pair<domain::Lane, base::Uuid>;
 
   LaneLoad& LaneOf(const HeldJobChunk& chunk);
+  // All that a chunk is counted in.
+  std::vector<JobLoad*> LoadsOf(HeldJobChunk& chunk);
   void ForgetOrgIfIdle(const HeldJobChunk& chunk);
 
   std::unordered_map<base::Uuid, JobChunkPtr> chunks_;

@@ -109,7 +109,7 @@ HeldWatch::Hooks JobPipeline::WatchHooks() {
 SerialRows::Hooks JobPipeline::SerialHooks() {
   SerialRows::Hooks hooks;
   hooks.start = [this](const JobChunkPtr& chunk, std::size_t row) { pump_.StartRow(chunk, row); };
-  hooks.start_whole = [this](const JobChunkPtr& chunk) { parts_.Start(chunk); };
+  hooks.start_whole = [this](const JobChunkPtr& chunk) { parts_.StartAlone(chunk); };
   hooks.ended = [this](const JobChunkPtr& chunk, std::size_t row, RowDone done) {
     recorder_.AddEnd(chunk, row, std::move(done));
   };
@@ -164,7 +164,7 @@ void JobPipeline::OnClaimed(JobClaimer::Claimed claimed) {
     StopAll();
   } else {
     pump_.Pump();
-    parts_.Pump();
+    parts_.ShowHeld();
   }
 }
 
@@ -203,7 +203,7 @@ void JobPipeline::Begin(const JobChunkPtr& chunk) {
   } else if (serial_.Take(chunk)) {
     return;
   } else if (chunk->IsWhole()) {
-    parts_.Enqueue(chunk);
+    parts_.Start(chunk);
   } else {
     pump_.Enqueue(chunk);
   }

@@ -174,7 +174,6 @@ void JobRecorder::AddMade(const JobChunkPtr& chunk, PartOutput made) {
   chunk->unrecorded.done = made.rows_done;
   chunk->unrecorded.errors = made.row_errors;
   chunk->made = std::make_shared<const PartOutput>(std::move(made));
-  chunk->claimed.rows_json.reset();
   holdings_.CloseRow(*chunk);
   Add(chunk);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "config/role_config.h"
 #include "work/counts.h"
@@ -23,12 +24,21 @@ std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
     a.org_id = org.org_id;
     const bool whole = lane == domain::Lane::kTransform;
     a.first_rows = whole ? 1 : static_cast<std::size_t>(std::max(org.rows, 1));
-    const JobOrgLoad* load = holdings.FindOrg(lane, org.org_id);
-    if (load == nullptr) continue;
-    a.rows_open = whole ? load->chunks : load->rows_open;
-    a.in_flight = load->in_flight;
+    const JobOrgLoad* held = holdings.FindOrg(lane, org.org_id);
+    if (held == nullptr) continue;
+    const JobLoad& load = rank == kRankWaited ? held->waited : *held;
+    a.rows_open = whole ? load.chunks : load.rows_open;
+    a.in_flight = load.in_flight;
   }
   return asking;
+}
+
+// Of the slots of a lane, those that are not kept for rows that a client waits for: at least one,
+// however few there are.
+std::size_t SlotsForEverybody(const config::JobsConfig& config, domain::Lane lane) {
+  const std::size_t slots = SlotsOf(config, lane);
+  const double kept = std::floor(static_cast<double>(slots) * config.waited_share);
+  return std::max<std::size_t>(slots - static_cast<std::size_t>(kept), 1);
 }
 
 }  // namespace
@@ -50,11 +60,9 @@ std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane) {
 work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
                      int rank) {
   const std::size_t slots = SlotsOf(config, lane);
-  const double kept = rank == kRankWaited ? 0 : config.waited_share;
+  const std::size_t for_everybody = SlotsForEverybody(config, lane);
   work::Room room;
-  // At least one slot is for everybody, however few there are.
-  room.slots_max = std::max<std::size_t>(
-      slots - static_cast<std::size_t>(std::floor(static_cast<double>(slots) * kept)), 1);
+  room.slots_max = rank == kRankWaited ? slots : for_everybody;
   room.in_flight = load.in_flight;
   room.newcomer_share = config.newcomer_share;
   if (lane == domain::Lane::kTransform) {
@@ -65,6 +73,10 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
   } else {
     room.rows_max = room.slots_max;
     room.rows_open = load.rows_open;
+    if (rank == kRankWaited) {
+      const std::size_t others = load.rows_open - load.waited.rows_open;
+      room.rows_open = std::min(others, for_everybody) + load.waited.rows_open;
+    }
     room.rows_left = work::LeftOf(kHeldPerSlot * room.slots_max, load.rows_open);
   }
   room.rows_left_for_slots = room.rows_left;
@@ -119,8 +131,10 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
       org.rank_max = rank;
       // What rank 0 takes here is not there for rank 1.
       if (rank == kRankWaited) {
-        load.rows_open += static_cast<std::size_t>(share.rows_max);
-        load.chunks += chunks;
+        for (JobLoad* of : {static_cast<JobLoad*>(&load), &load.waited}) {
+          of->rows_open += static_cast<std::size_t>(share.rows_max);
+          of->chunks += chunks;
+        }
       }
     }
   }
@@ -133,6 +147,42 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
     taken.erase(found);
   }
   return shares;
+}
+
+base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
+                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
+  std::set<base::Uuid> organisations;
+  for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
+  const bool some_left_out = shares.size() < organisations.size();
+  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
+}
+
+std::vector<store::DueJobs> LaneTurns::InTurn(std::vector<store::DueJobs> due) const {
+  const auto first = std::find_if(due.begin(), due.end(), [this](const store::DueJobs& jobs) {
+    return !(jobs.org_id < next_);
+  });
+  std::rotate(due.begin(), first, due.end());
+  return due;
+}
+
+void LaneTurns::Shared(const std::vector<store::DueJobs>& due,
+                       const std::vector<store::JobShare>& shares, const JobHoldings& holdings) {
+  const auto is_of = [](const base::Uuid& org) {
+    return [&org](const auto& other) { return other.org_id == org; };
+  };
+  // Who holds nothing is given something while there is any room.
+  const auto left_out = std::find_if(due.begin(), due.end(), [&](const store::DueJobs& jobs) {
+    return std::none_of(shares.begin(), shares.end(), is_of(jobs.org_id)) &&
+           holdings.FindOrg(jobs.lane, jobs.org_id) == nullptr;
+  });
+  if (left_out != due.end() && shares.empty() && !next_.is_nil())
+    return;  // nobody's turn has passed
+  const bool seen = std::any_of(due.begin(), due.end(), is_of(next_));
+  if (left_out != due.end()) {
+    next_ = left_out->org_id;
+  } else if (seen) {
+    next_ = {};
+  }
 }
 
 }  // namespace vedette::worker

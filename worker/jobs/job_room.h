@@ -17,13 +17,10 @@
 //
 // Rows of both ranks fill the slots from the left; the last ones are kept for rows that a client
 // waits for. Within what its rank may use, an organisation that is alone leaves newcomer_share
-// free, and organisations that ask for more than there is share equally (G10).
+// free, and organisations that ask for more than there is share equally (G10). What an organisation
+// holds of the other rows does not count against those that its clients wait for: neither in its
+// share, nor in the last slots where parts that came whole reach into them.
 namespace vedette::worker {
-
-// The rank of chunks that a client waits for, and of the others.
-inline constexpr int kRankWaited = 0;
-inline constexpr int kRankOther = 1;
-inline constexpr int kRankCount = 2;
 
 // Chunks of an organisation in one claim. Its first due chunk says how many of them fill its share
 // of the room; this bounds what is held where the chunks after it are larger.
@@ -59,5 +56,25 @@ std::vector<store::JobShare> WithinBytes(std::vector<store::JobShare> shares,
 std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
                                        const JobHoldings& holdings, domain::Lane lane,
                                        const std::vector<store::DueJobs>& due);
+
+// Where the next walk of a lane begins: behind the last organisation that got a share where others
+// came away with nothing, so that these come first; else where the walk ended (`walked_to`).
+base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
+                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to);
+
+// Whose turn it is where there is not room for everybody in a lane. Walks go by the ids of
+// organisations, and many of them find no room; so the first one that came away with nothing is
+// remembered, and is the first one to be given room, wherever a walk begins. A plain value.
+class LaneTurns {
+ public:
+  // `due` of a lane, by organisation, in turn.
+  std::vector<store::DueJobs> InTurn(std::vector<store::DueJobs> due) const;
+  // What is due, in turn, has got these shares.
+  void Shared(const std::vector<store::DueJobs>& due, const std::vector<store::JobShare>& shares,
+              const JobHoldings& holdings);
+
+ private:
+  base::Uuid next_;  // nil: nobody came away with nothing
+};
 
 }  // namespace vedette::worker

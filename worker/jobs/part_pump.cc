@@ -1,5 +1,6 @@
 #include "worker/jobs/part_pump.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -12,14 +13,15 @@ namespace {
 
 constexpr domain::Lane kLane = domain::Lane::kTransform;
 
-PartRequest RequestOf(const HeldJobChunk& chunk, const config::Config& config) {
+// Takes the rows: a part that is not made is claimed again.
+PartRequest TakeRequest(HeldJobChunk& chunk, const config::Config& config) {
   PartRequest request;
   request.job_id = chunk.claimed.job_id;
   request.block = chunk.claimed.block;
   request.part = chunk.claimed.part;
   request.part_rows = chunk.job().part_rows;
   request.upload_id = chunk.job().upload_id;
-  request.rows_json = chunk.claimed.rows_json.value_or("[]");
+  request.rows_json = std::exchange(chunk.claimed.rows_json, std::nullopt).value_or("[]");
   request.bytes_max = config.jobs.part_bytes_max;
   request.row_bytes_max = config.limits.row_bytes_max;
   return request;
@@ -30,15 +32,16 @@ constexpr std::size_t kPassedBytesMax = std::size_t{64} * 1024;
 constexpr std::size_t kPassedBlocksMax = 16;
 
 // Works the blocks behind the chunk's, each on what the one before it made of the only part, and
-// stops before one that cannot: it gets a chunk of its own then, and fails as that.
-void PassOn(store::Session& session, const BlockRun& run, PartRequest request, PartOutput* output) {
+// stops before one that cannot, also where the part's time is up: it gets a chunk of its own then,
+// and fails as that.
+void PassOn(const BlockRun& run, PartRequest request, PartTurn& turn, PartOutput* output) {
   const BlockRun* next = run.next.get();
   const std::vector<store::JobMadePart>* made = &output->parts;
   while (next != nullptr && output->passed.size() < kPassedBlocksMax) {
     if (made->size() != 1 || made->front().rows_json.size() > kPassedBytesMax) return;
     request.block = next->block->block;
     request.rows_json = made->front().rows_json;
-    auto result = next->work->Make(session, request);
+    auto result = next->work->Make(request, turn);
     auto* further = std::get_if<PartOutput>(&result);
     if (further == nullptr) return;
     output->passed.push_back({request.block, std::move(further->parts), std::move(further->keys),
@@ -48,35 +51,46 @@ void PassOn(store::Session& session, const BlockRun& run, PartRequest request, P
   }
 }
 
-// Parts that are made in one slot.
-constexpr std::size_t kMadeTogetherMax = 16;
-
-struct PartTask {
-  BlockRunPtr run;
-  bool passes = false;
-  PartRequest request;
-};
-struct MadePart {
-  PartResult result;
-  std::chrono::microseconds took{};
-};
-
-std::vector<MadePart> MakeAll(store::Session& session, const base::Clock& clock,
-                              const std::vector<PartTask>& tasks) {
-  std::vector<MadePart> made;
-  for (const PartTask& task : tasks) {
-    const auto began = clock.SinceBoot();
-    PartResult result = task.run->work->Make(session, task.request);
-    auto* output = std::get_if<PartOutput>(&result);
-    if (task.passes && output != nullptr) PassOn(session, *task.run, task.request, output);
-    const auto took = clock.SinceBoot() - began;
-    made.push_back(
-        {std::move(result), std::chrono::duration_cast<std::chrono::microseconds>(took)});
-  }
-  return made;
+base::ThreadPool::Limits LimitsOf(const config::JobsConfig& config) {
+  const auto threads = static_cast<std::size_t>(config.slots_transform);
+  return {threads, std::max<std::size_t>(threads - 1, 1),
+          static_cast<std::size_t>(config.parts_held_max)};
 }
 
 }  // namespace
+
+// A part that is being made. It belongs to the loop, and while a step is under way to its thread.
+struct PartPump::Task {
+  base::Uuid key;  // whose turns it takes
+  BlockRunPtr run;
+  bool passes = false;
+  PartRequest request;
+  std::shared_ptr<PartTurn> turn;
+  std::chrono::nanoseconds took{};  // of its steps
+
+  Result Run(const PartCompute& step, const base::Clock& clock) {
+    const auto began = clock.SinceBoot();
+    Result result = Tried(step);
+    took += clock.SinceBoot() - began;
+    return result;
+  }
+
+ private:
+  Result Tried(const PartCompute& step) {
+    try {
+      turn->Begin();
+      turn->Ask();
+      PartStep came = step(*turn);
+      auto* output = std::get_if<PartOutput>(&came);
+      if (passes && output != nullptr) PassOn(*run, request, *turn, output);
+      return came;
+    } catch (const PartStopped& stopped) {
+      return stopped.why;
+    } catch (...) {
+      return store::CurrentFailure();
+    }
+  }
+};
 
 PartPump::PartPump(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                    metrics::Metrics& metrics, const config::Config& config, base::Logger log,
@@ -88,97 +102,99 @@ PartPump::PartPump(base::EventLoop& loop, store::Pool& pool, const base::Clock& 
       config_(config),
       log_(log),
       holdings_(holdings),
-      hooks_(std::move(hooks)) {}
+      hooks_(std::move(hooks)),
+      threads_("parts", LimitsOf(config.jobs)) {}
 
-void PartPump::Pump() {
-  const auto slots = static_cast<std::size_t>(config_.jobs.slots_transform);
-  while (slots_used_ < slots) {
-    const auto chunks = TakeWaiting();
-    if (chunks.empty()) break;
-    StartTogether(chunks);
-  }
-  metrics_.SetJobRowsInFlight(kLane, static_cast<std::int64_t>(holdings_.Lane(kLane).in_flight));
-  ShowHeld();
-}
-
-std::vector<JobChunkPtr> PartPump::TakeWaiting() {
-  while (!alone_.empty()) {
-    const JobChunkPtr chunk = alone_.front();
-    alone_.pop_front();
-    if (chunk->Working()) return {chunk};
-  }
-  std::vector<JobChunkPtr> taken;
-  while (!waiting_.empty() && taken.size() < kMadeTogetherMax) {
-    const JobChunkPtr chunk = waiting_.front();
-    if (!taken.empty() && !chunk->run->shares_records) break;
-    waiting_.pop_front();
-    if (!chunk->Working()) continue;
-    taken.push_back(chunk);
-    if (!chunk->run->shares_records) break;
-  }
-  return taken;
+PartPump::~PartPump() {
+  for (const auto& [id, chunk] : holdings_.chunks()) chunk->StopPart();
 }
 
 void PartPump::ShowHeld() {
   metrics_.SetRunPartsHeld(static_cast<std::int64_t>(holdings_.Lane(kLane).chunks));
 }
 
-void PartPump::StartTogether(const std::vector<JobChunkPtr>& chunks) {
-  std::vector<PartTask> tasks;
-  for (const JobChunkPtr& chunk : chunks) {
-    holdings_.EnterFlight(*chunk);
-    // A part whose worker died is worked alone from then on, so that it is its own block that is
-    // blamed.
-    const bool passes = chunk->claimed.claims == 1 && chunk->mode == HeldJobChunk::Mode::kTogether;
-    tasks.push_back({chunk->run, passes, RequestOf(*chunk, config_)});
-  }
-  ++slots_used_;
-  store::RunAsync<std::vector<MadePart>>(
+void PartPump::StartAs(const base::Uuid& turn, const JobChunkPtr& chunk) {
+  holdings_.EnterFlight(*chunk);
+  const auto task = std::make_shared<Task>();
+  task->key = turn;
+  task->run = chunk->run;
+  // A part whose worker died is worked alone from then on, so that it is its own block that is
+  // blamed.
+  task->passes = chunk->claimed.claims == 1 && chunk->mode == HeldJobChunk::Mode::kTogether;
+  task->request = TakeRequest(*chunk, config_);
+  task->turn = std::make_shared<PartTurn>(clock_, kPartTimeMax, chunk->deadline);
+  chunk->turn = task->turn;
+  Compute(chunk, task,
+          [task = task.get()](PartTurn& own) { return task->run->work->Make(task->request, own); });
+}
+
+void PartPump::Compute(const JobChunkPtr& chunk, const TaskPtr& task, PartCompute step) {
+  auto done =
+      live_.Guard([this, chunk, task](Result result) { OnStep(chunk, task, std::move(result)); });
+  const bool posted = threads_.Post(
+      task->key, [loop = &loop_, clock = &clock_, task, step = std::move(step), done] {
+        loop->Post([done, result = std::make_shared<Result>(task->Run(step, *clock))]() mutable {
+          done(std::move(*result));
+        });
+      });
+  if (posted) return;
+  // What was lost waits there until its turn comes, and is not held any more meanwhile.
+  loop_.Post([done]() mutable {
+    done(store::Failure{store::Failure::Kind::kOverloaded, "too many parts wait to be made"});
+  });
+}
+
+void PartPump::Read(const JobChunkPtr& chunk, const TaskPtr& task, PartRead asked) {
+  store::RunAsync<PartCompute>(
       pool_, loop_,
-      [tasks = std::move(tasks), clock = &clock_](store::Session& session) {
-        return MakeAll(session, *clock, tasks);
+      [clock = &clock_, task, asked = std::move(asked)](store::Session& session) {
+        const auto began = clock->SinceBoot();
+        PartCompute next = asked.read(session);
+        task->took += clock->SinceBoot() - began;
+        return next;
       },
-      live_.Guard([this, chunks](std::variant<std::vector<MadePart>, store::Failure> result) {
-        --slots_used_;
-        if (auto* made = std::get_if<std::vector<MadePart>>(&result)) {
-          for (std::size_t i = 0; i < chunks.size(); ++i) {
-            metrics_.ObserveRunPart(chunks[i]->run->block->type, (*made)[i].took);
-            OnMade(chunks[i], std::move((*made)[i].result));
-          }
+      live_.Guard([this, chunk, task](std::variant<PartCompute, store::Failure> result) {
+        if (auto* next = std::get_if<PartCompute>(&result)) {
+          Compute(chunk, task, std::move(*next));
         } else {
-          OnFailed(chunks, std::get<store::Failure>(result));
+          OnStep(chunk, task, std::get<store::Failure>(std::move(result)));
         }
-        Pump();
       }));
 }
 
-// One of several may be what fails: each is tried alone.
-void PartPump::OnFailed(const std::vector<JobChunkPtr>& chunks, const store::Failure& failure) {
-  if (chunks.size() == 1) return OnMade(chunks.front(), failure);
-  for (const JobChunkPtr& chunk : chunks) {
-    holdings_.LeaveFlight(*chunk);
-    if (chunk->Working()) {
-      alone_.push_back(chunk);
-    } else {
-      hooks_.dropped(chunk);
-    }
+void PartPump::OnStep(const JobChunkPtr& chunk, const TaskPtr& task, Result result) {
+  auto* step = std::get_if<PartStep>(&result);
+  auto* asked = step == nullptr ? nullptr : std::get_if<PartRead>(step);
+  if (asked != nullptr && !task->turn->stopped()) return Read(chunk, task, std::move(*asked));
+  if (asked != nullptr) result = PartStop::kUnwanted;
+  if (std::holds_alternative<PartStep>(result)) {
+    metrics_.ObserveRunPart(chunk->run->block->type,
+                            std::chrono::duration_cast<std::chrono::microseconds>(task->took));
   }
+  holdings_.LeaveFlight(*chunk);
+  OnEnd(chunk, std::move(result));
+  metrics_.SetJobRowsInFlight(kLane, static_cast<std::int64_t>(holdings_.Lane(kLane).in_flight));
 }
 
-void PartPump::OnMade(const JobChunkPtr& chunk, std::variant<PartResult, store::Failure> result) {
-  holdings_.LeaveFlight(*chunk);
-  auto* made = std::get_if<PartResult>(&result);
+void PartPump::OnEnd(const JobChunkPtr& chunk, Result result) {
   const bool awaited = chunk->Working() || chunk->phase == HeldJobChunk::Phase::kGivingBack;
+  auto* step = std::get_if<PartStep>(&result);
   if (!awaited) {
     hooks_.dropped(chunk);
-  } else if (made == nullptr) {
-    log_.Warn("a part of a job could not be made",
-              {{"error", std::get<store::Failure>(result).message}});
-    hooks_.failed(chunk);
-  } else if (auto* fault = std::get_if<store::JobFault>(made)) {
-    hooks_.fault(chunk, std::move(*fault));
+  } else if (step != nullptr) {
+    if (auto* fault = std::get_if<store::JobFault>(step)) {
+      hooks_.fault(chunk, std::move(*fault));
+    } else {
+      hooks_.made(chunk, std::get<PartOutput>(std::move(*step)));
+    }
+  } else if (!chunk->Working()) {
+    hooks_.dropped(chunk);  // it is given back
   } else {
-    hooks_.made(chunk, std::get<PartOutput>(std::move(*made)));
+    // Its job's time is over where it was stopped: the end of the job takes it away.
+    if (const auto* failure = std::get_if<store::Failure>(&result)) {
+      log_.Warn("a part of a job could not be made", {{"error", failure->message}});
+    }
+    hooks_.failed(chunk);
   }
 }
 

@@ -93,8 +93,9 @@ void RowPump::PumpLane(domain::Lane lane) {
 bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
   const auto may = [&](const JobChunkPtr& chunk, bool newcomer) {
     if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
-    return work::MayStart(chunk->org->in_flight,
-                          JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank), newcomer);
+    const JobLoad& held = chunk->Waited() ? chunk->org->waited : *chunk->org;
+    return work::MayStart(held.in_flight, JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank),
+                          newcomer);
   };
   auto turn = turns.Next(may);
   if (!turn) return false;
@@ -160,6 +161,7 @@ void RowPump::Attempt(const std::shared_ptr<Run>& run) {
   request.timeout = std::max(left, milliseconds(1));
   if (!MayWait(chunk)) run->waiting = Run::Waiting::kMayNot;
   request.may_wait = run->waiting == Run::Waiting::kMay;
+  request.waited = chunk.Waited();
   request.may_call = live_.Guard([this, held = run->chunk] { return MayCall(*held); });
   chunk.run->runner->Start(std::move(request), live_.Guard([this, run](RowResult result) {
     OnResult(run, std::move(result));

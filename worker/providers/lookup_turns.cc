@@ -1,6 +1,7 @@
 #include "worker/providers/lookup_turns.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -18,12 +19,28 @@ LookupTurns::LookupTurns(base::EventLoop& loop, const base::Clock& clock, Limits
 
 LookupTurns::~LookupTurns() = default;
 
-bool LookupTurns::HasTurn() const {
-  return in_flight_ < limits_.in_flight_max && clock_.SinceBoot() >= next_start_;
+int LookupTurns::Places(bool waited) const {
+  const int all = limits_.in_flight_max;
+  if (waited) return all;
+  return std::max(all - static_cast<int>(std::floor(all * kPlacesKeptForWaited)), 1);
+}
+
+bool LookupTurns::HasTurn(bool waited) const {
+  return in_flight_ < Places(waited) && clock_.SinceBoot() >= next_start_;
+}
+
+LookupTurns::Turns* LookupTurns::NextTurns() {
+  for (const bool waited : {true, false}) {
+    if (!TurnsOf(waited).empty() && HasTurn(waited)) return &TurnsOf(waited);
+  }
+  return nullptr;
 }
 
 void LookupTurns::Start(LookupRequest request, Done done) {
-  if (waiting_.empty() && HasTurn()) return Run(std::move(request), std::move(done));
+  const bool waited = request.waited;
+  if (TurnsOf(waited).empty() && HasTurn(waited)) {
+    return Run(std::move(request), std::move(done));
+  }
   const WaitId id = ++last_id_;
   const base::Uuid org = request.org_id;
   Waiting entry;
@@ -33,7 +50,7 @@ void LookupTurns::Start(LookupRequest request, Done done) {
   entry.request = std::move(request);
   entry.done = std::move(done);
   waiting_.emplace(id, std::move(entry));
-  turns_.Push(org, id);
+  TurnsOf(waited).Push(org, id);
   GiveTurns();
 }
 
@@ -41,8 +58,9 @@ void LookupTurns::OnTime(WaitId id) {
   const auto it = waiting_.find(id);
   base::Assert(it != waiting_.end(), "a lookup that waits has a timer, and no other has one");
   const auto done = std::move(it->second.done);
+  Turns& turns = TurnsOf(it->second.request.waited);
   waiting_.erase(it);
-  turns_.EraseIf([&](WaitId other) { return other == id; });
+  turns.EraseIf([&](WaitId other) { return other == id; });
   done(pages::OverloadedFailure());
 }
 
@@ -58,8 +76,8 @@ void LookupTurns::Run(LookupRequest request, Done done) {
 }
 
 void LookupTurns::GiveTurns() {
-  while (!waiting_.empty() && HasTurn()) {
-    const auto next = turns_.Pop();
+  while (Turns* turns = NextTurns()) {
+    const auto next = turns->Pop();
     base::Assert(next.has_value(), "what waits has a turn to come");
     auto node = waiting_.extract(*next);
     Waiting& entry = node.mapped();

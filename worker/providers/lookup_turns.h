@@ -13,8 +13,12 @@
 
 namespace vedette::worker {
 
-// How many questions a provider is asked, at once and one after another. Those beyond wait,
-// organisations in turns:
+// The share of a provider's places that is kept for questions that a client waits for.
+inline constexpr double kPlacesKeptForWaited = 0.25;
+
+// How many questions a provider is asked, at once and one after another. Those beyond wait: those
+// that a client waits for go before the others, which leave the last places to them, and
+// organisations take turns among both:
 //
 //   Start --its turn--> asked --answer--> done
 //     |                   ^
@@ -50,7 +54,14 @@ class LookupTurns {
     std::unique_ptr<base::Timer> timer{};
   };
 
-  bool HasTurn() const;
+  using Turns = base::FairQueue<base::Uuid, WaitId>;
+
+  // Places of questions that a client waits for, or of the others.
+  int Places(bool waited) const;
+  bool HasTurn(bool waited) const;
+  Turns& TurnsOf(bool waited) { return waited ? waited_turns_ : turns_; }
+  // The queue whose turn it is; null where none has one.
+  Turns* NextTurns();
   void OnTime(WaitId id);
   void Run(LookupRequest request, Done done);
   // Gives turns to those that wait, as far as the limits allow.
@@ -64,7 +75,9 @@ class LookupTurns {
   std::chrono::nanoseconds next_start_{};  // not before it
   WaitId last_id_ = 0;
   std::unordered_map<WaitId, Waiting> waiting_;
-  base::FairQueue<base::Uuid, WaitId> turns_;  // the keys of `waiting_`, by organisation
+  // The keys of `waiting_`, by organisation.
+  Turns waited_turns_;
+  Turns turns_;
   base::Timer next_turn_;
 };
 

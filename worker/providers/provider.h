@@ -43,6 +43,7 @@ struct LookupRequest {
   std::vector<std::string> urls{};  // of kVerifyAge: pages that the client names as the person's
   bool guess = false;               // the address was made from a pattern
   int attempt = 0;                  // how often Later was answered about this address before
+  bool waited = false;              // a client waits
   bool may_wait = true;  // no client waits, so that Later is an answer; otherwise it is UNKNOWN
   std::chrono::milliseconds timeout{};  // it is answered within it, waits included
   // As of RowRequest: a provider that lets questions wait asks it before it goes on with one.

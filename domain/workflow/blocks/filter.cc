@@ -1,10 +1,10 @@
+#include <string.h>
 #include <unicode/unistr.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/text.h"
 #include "domain/exact_number.h"
 #include "domain/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
@@ -63,68 +63,116 @@ Op OpOf(const Json& condition) {
 
 enum class Case { kSensitive, kInsensitive };
 
-using Value = std::optional<std::string>;  // nothing: a blank cell
+// A value as it is compared: read once, a cell for its row and a condition's for the filter.
+struct Value {
+  std::optional<std::string> text;  // nothing: blank
+  std::optional<ExactNumber> number;
+};
 
 Value ValueOf(const Json& cell, Case sensitivity) {
-  Value value = CellValue(cell);
-  if (!value || sensitivity == Case::kSensitive) return value;
-  std::string folded;
-  icu::UnicodeString::fromUTF8(*value).foldCase().toUTF8String(folded);
-  return folded;
+  Value value{CellValue(cell), {}};
+  if (!value.text) return value;
+  if (sensitivity == Case::kInsensitive) {
+    std::string folded;
+    icu::UnicodeString::fromUTF8(*value.text).foldCase().toUTF8String(folded);
+    value.text = std::move(folded);
+  }
+  value.number = ExactNumber::Read(*value.text);
+  return value;
 }
 
-bool IsSame(const Value& a, const Value& b) {
-  if (!a || !b || *a == *b) return a == b;
-  return IsDecimalNumber(*a) && IsDecimalNumber(*b) && CompareNumbers(*a, *b) == 0;
+std::strong_ordering Compare(const Value& a, const Value& b) {
+  if (a.number && b.number) return *a.number <=> *b.number;
+  return *a.text <=> *b.text;
 }
 
-int Compare(const std::string& a, const std::string& b) {
-  if (IsDecimalNumber(a) && IsDecimalNumber(b)) return CompareNumbers(a, b);
-  return a.compare(b);
-}
+// The values of a condition, in which a cell is looked up: their order is that of numbers, and that
+// of texts that are none.
+class ValueSet {
+ public:
+  explicit ValueSet(std::vector<Value> values) {
+    for (Value& value : values) {
+      if (value.number) {
+        numbers_.push_back(*std::move(value.number));
+      } else if (value.text) {
+        texts_.push_back(*std::move(value.text));
+      } else {
+        has_blank_ = true;
+      }
+    }
+    std::sort(numbers_.begin(), numbers_.end());
+    std::sort(texts_.begin(), texts_.end());
+  }
+
+  bool Has(const Value& cell) const {
+    if (!cell.text) return has_blank_;
+    if (cell.number) return std::binary_search(numbers_.begin(), numbers_.end(), *cell.number);
+    return std::binary_search(texts_.begin(), texts_.end(), *cell.text);
+  }
+
+ private:
+  std::vector<ExactNumber> numbers_;
+  std::vector<std::string> texts_;
+  bool has_blank_ = false;
+};
 
 struct Condition {
   std::size_t column;
   Op op;
-  std::vector<Value> values;  // one, but for in and not_in
+  Value value;     // but for in and not_in
+  ValueSet among;  // of eq, ne, in and not_in
 };
 
-bool IsAmong(const Value& cell, const std::vector<Value>& values) {
-  return std::any_of(values.begin(), values.end(),
-                     [&](const Value& value) { return IsSame(cell, value); });
+Condition ConditionOf(const Json& given, const Columns& input, Case sensitivity) {
+  const std::size_t column = ColumnAt(input, given.at("column").get_ref<const std::string&>());
+  const auto found = given.find("value");
+  const Json value = found == given.end() ? Json() : *found;
+  std::vector<Value> values;
+  if (value.is_array()) {
+    for (const Json& one : value) values.push_back(ValueOf(one, sensitivity));
+  } else {
+    values.push_back(ValueOf(value, sensitivity));
+  }
+  Value first = values.front();
+  return {column, OpOf(given), std::move(first), ValueSet(std::move(values))};
+}
+
+// As std::string::find, whose time is the product of both lengths at worst; this one's is the sum.
+bool Contains(const std::string& text, const std::string& part) {
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 // A blank cell is neither less nor greater than anything, and contains nothing.
 bool Holds(const Condition& condition, const Value& cell) {
-  const Value& value = condition.values.front();
-  const bool both = cell && value;
+  const Value& value = condition.value;
+  const bool both = cell.text && value.text;
   switch (condition.op) {
     case Op::kEq:
     case Op::kIn:
-      return IsAmong(cell, condition.values);
+      return condition.among.Has(cell);
     case Op::kNe:
     case Op::kNotIn:
-      return !IsAmong(cell, condition.values);
+      return !condition.among.Has(cell);
     case Op::kGt:
-      return both && Compare(*cell, *value) > 0;
+      return both && Compare(cell, value) > 0;
     case Op::kGte:
-      return both && Compare(*cell, *value) >= 0;
+      return both && Compare(cell, value) >= 0;
     case Op::kLt:
-      return both && Compare(*cell, *value) < 0;
+      return both && Compare(cell, value) < 0;
     case Op::kLte:
-      return both && Compare(*cell, *value) <= 0;
+      return both && Compare(cell, value) <= 0;
     case Op::kContains:
-      return both && cell->find(*value) != std::string::npos;
+      return both && Contains(*cell.text, *value.text);
     case Op::kNotContains:
-      return !both || cell->find(*value) == std::string::npos;
+      return !both || !Contains(*cell.text, *value.text);
     case Op::kStartsWith:
-      return both && cell->starts_with(*value);
+      return both && cell.text->starts_with(*value.text);
     case Op::kEndsWith:
-      return both && cell->ends_with(*value);
+      return both && cell.text->ends_with(*value.text);
     case Op::kIsEmpty:
-      return !cell;
+      return !cell.text;
     case Op::kIsNotEmpty:
-      return cell.has_value();
+      return cell.text.has_value();
   }
   return false;
 }
@@ -135,16 +183,11 @@ class Filter final : public RowFunction {
       : match_(specs.at("match") == "any" ? Match::kAny : Match::kAll),
         case_(specs.at("case_sensitive").get<bool>() ? Case::kSensitive : Case::kInsensitive) {
     for (const Json& given : specs.at("conditions")) {
-      Condition condition{
-          ColumnAt(input, given.at("column").get_ref<const std::string&>()), OpOf(given), {}};
-      const auto value = given.find("value");
-      if (value == given.end() || !value->is_array()) {
-        condition.values.push_back(ValueOf(value == given.end() ? Json() : *value, case_));
-      } else {
-        for (const Json& one : *value) condition.values.push_back(ValueOf(one, case_));
-      }
-      conditions_.push_back(std::move(condition));
+      conditions_.push_back(ConditionOf(given, input, case_));
     }
+    // Conditions on one column come one after another, so that a row's cell is read once.
+    std::stable_sort(conditions_.begin(), conditions_.end(),
+                     [](const Condition& a, const Condition& b) { return a.column < b.column; });
   }
 
   std::optional<Cells> Apply(Cells row) const override {
@@ -169,11 +212,17 @@ class Filter final : public RowFunction {
   // `cell_at` gives the cell of a column.
   template <typename F>
   bool Keeps(F&& cell_at) const {
-    const auto holds = [&](const Condition& condition) {
-      return Holds(condition, ValueOf(cell_at(condition.column), case_));
-    };
-    return match_ == Match::kAny ? std::any_of(conditions_.begin(), conditions_.end(), holds)
-                                 : std::all_of(conditions_.begin(), conditions_.end(), holds);
+    Value cell;
+    const Condition* read = nullptr;  // the last one whose cell was read
+    for (const Condition& condition : conditions_) {
+      if (read == nullptr || read->column != condition.column) {
+        cell = ValueOf(cell_at(condition.column), case_);
+      }
+      read = &condition;
+      const bool decides = match_ == Match::kAny;
+      if (Holds(condition, cell) == decides) return decides;
+    }
+    return match_ == Match::kAll;
   }
 
   const Match match_;

@@ -219,6 +219,52 @@ TEST(HttpProvider, G10OrganisationsThatWaitTakeTurns) {
   EXPECT_LE(place, 2) << "it waits for what is asked and for one turn of the other";
 }
 
+TEST(HttpProvider, G10_WhatAClientWaitsForHasPlacesOfItsOwn) {
+  Gate gate;
+  Site site([&](const ServerRequest&) {
+    gate.Wait();
+    return ServerResponse{200, {}, kAnswer};
+  });
+  config::HttpProviderConfig config = Config(site.Url());
+  config.in_flight_max = 4;
+  Rig rig(config);
+  const base::Uuid org = base::Uuid::V4();
+  const std::size_t bytes = LookupBody(Ann(org)).size();
+  std::vector<std::future<LookupAnswer>> lookups;
+  for (int i = 0; i < 20; ++i) lookups.push_back(rig.Begin(Ann(org)));
+  EXPECT_EQ(questions.usage().used, 3 * bytes) << "its bulk leaves a place";
+  for (int i = 0; i < 3; ++i) {
+    LookupRequest request = Ann(org);
+    request.waited = true;
+    lookups.push_back(rig.Begin(std::move(request)));
+  }
+  EXPECT_EQ(questions.usage().used, 4 * bytes) << "the place is for one that a client waits for";
+  gate.Open();
+  for (auto& lookup : lookups) EXPECT_TRUE(IsFound(lookup.get()));
+  EXPECT_EQ(site.requests().size(), 23U);
+}
+
+TEST(HttpProvider, G10_WhatAClientWaitsForGoesBeforeTheBulksOfItsOrganisation) {
+  Gate gate;
+  Site site([&](const ServerRequest&) {
+    gate.Wait();
+    return ServerResponse{200, {}, kAnswer};
+  });
+  config::HttpProviderConfig config = Config(site.Url());
+  config.in_flight_max = 1;
+  Rig rig(config);
+  const base::Uuid org = base::Uuid::V4();
+  std::vector<std::future<LookupAnswer>> lookups;
+  for (int i = 0; i < 20; ++i) lookups.push_back(rig.Begin(Ann(org)));
+  LookupRequest waited = Ann(org);
+  waited.waited = true;
+  lookups.push_back(rig.Begin(waited));
+  gate.Open();
+  for (auto& lookup : lookups) EXPECT_TRUE(IsFound(lookup.get()));
+  EXPECT_EQ(site.requests().at(1).Header("idempotency-key"), waited.row_id.ToString())
+      << "it waits for what is asked alone";
+}
+
 TEST(HttpProvider, G5_WhatNobodyWaitsForWhenItsTurnComesIsNotAsked) {
   Gate gate;
   Site site([&](const ServerRequest&) {

@@ -39,9 +39,13 @@ struct JobChunkOptions {
   bool waited = false;
 };
 
-// A chunk of a job with one block; row i has the cell "i". Its job has an hour to go at 0 since
-// boot.
-inline JobChunkPtr NewJobChunk(const JobChunkOptions& options, std::shared_ptr<RowRunner> runner) {
+// The claim of a chunk of a job with one block, and the run of that block, which has nothing that
+// runs it yet.
+struct ClaimOfBlock {
+  store::ClaimedJobChunk claimed;
+  std::shared_ptr<BlockRun> run;
+};
+inline ClaimOfBlock NewClaim(const JobChunkOptions& options) {
   auto job = std::make_shared<store::JobSpec>();
   job->job_id = Id(options.job);
   job->org_id = Id(options.org);
@@ -52,17 +56,34 @@ inline JobChunkPtr NewJobChunk(const JobChunkOptions& options, std::shared_ptr<R
   auto run = std::make_shared<BlockRun>();
   run->job = job;
   run->block = &job->blocks.front();
-  run->runner = std::move(runner);
   store::ClaimedJobChunk claimed;
   claimed.lease = {Id(options.id), Id(1000 + options.id)};
   claimed.job_id = job->job_id;
   claimed.org_id = job->org_id;
   claimed.lane = options.lane;
   claimed.rank = options.rank;
-  const JobChunkPtr chunk = MakeHeldJobChunk(std::move(claimed), std::move(run));
+  return {std::move(claimed), std::move(run)};
+}
+
+// A chunk of such a job; row i has the cell "i". Its job has an hour to go at 0 since boot.
+inline JobChunkPtr NewJobChunk(const JobChunkOptions& options, std::shared_ptr<RowRunner> runner) {
+  ClaimOfBlock claim = NewClaim(options);
+  claim.run->runner = std::move(runner);
+  const JobChunkPtr chunk = MakeHeldJobChunk(std::move(claim.claimed), std::move(claim.run));
   std::vector<JobRow> rows(static_cast<std::size_t>(options.rows));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].cells = {std::to_string(i)};
   chunk->SetRows(std::move(rows));
+  chunk->deadline = std::chrono::hours(1);
+  return chunk;
+}
+
+// The same of a part that is made as a whole, in the lane `transform`.
+inline JobChunkPtr NewWholeChunk(JobChunkOptions options, std::shared_ptr<const PartWork> work) {
+  options.lane = domain::Lane::kTransform;
+  ClaimOfBlock claim = NewClaim(options);
+  claim.run->work = std::move(work);
+  const JobChunkPtr chunk = MakeHeldJobChunk(std::move(claim.claimed), std::move(claim.run));
+  chunk->SetWhole();
   chunk->deadline = std::chrono::hours(1);
   return chunk;
 }

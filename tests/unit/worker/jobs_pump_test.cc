@@ -128,6 +128,7 @@ TEST_F(RowPumpTest, ARequestNamesItsRowAndHasTheTimeOfARowButNotMoreThanItsJob) 
   EXPECT_EQ(runner->asked[1].request.cells, Cells{"1"});
   EXPECT_EQ(runner->asked[0].request.timeout, settings.lookups.row_timeout_ms);
   EXPECT_TRUE(runner->asked[0].request.may_wait);
+  EXPECT_FALSE(runner->asked[0].request.waited);
   EXPECT_NE(runner->asked[0].request.row_id, runner->asked[1].request.row_id);
   const JobChunkPtr short_one = NewJobChunk({.id = 2, .job = 2, .waited = true}, runner);
   short_one->known_held = clock.now;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -61,6 +63,18 @@ TEST_F(JobRoom, WhatAClientWaitsForHasTheReservedSlots) {
   ASSERT_EQ(shares.size(), 1U);
   EXPECT_EQ(shares[0].rank_max, kRankWaited);
   EXPECT_GT(shares[0].chunks_max, 0);
+}
+
+// Its bulk came as parts that reach into the slots which are kept.
+TEST_F(JobRoom, G10_AnOrganisationsOwnBulksTakeNothingOfWhatIsKeptForItsWaitedCalls) {
+  Hold({.id = 1, .org = 1, .rows = 74});
+  Hold({.id = 2, .org = 1, .job = 2, .rows = 25});
+  const auto shares = Share({Due(1, 0, 1), Due(1, 1, 10)});
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].rank_max, kRankWaited);
+  Hold({.id = 3, .org = 1, .job = 3, .rows = 22, .rank = kRankWaited});
+  EXPECT_TRUE(Share({Due(1, 0, 1)}).empty()) << "its waited rows have their share";
+  EXPECT_EQ(Share({Due(2, 0, 1)}).size(), 1U) << "a neighbour's have room";
 }
 
 TEST_F(JobRoom, AnOrganisationWithBothRanksIsAskedForOnce) {
@@ -129,6 +143,48 @@ TEST_F(JobRoom, G11_WhatIsHeldIsCountedInBytesByOrganisationOverAllLanes) {
   EXPECT_EQ(holdings.bytes_held(), ten + 2);
 }
 
+// Four organisations with endless work, in parts of sixteen rows beside four slots: most walks find
+// no room.
+TEST_F(JobRoom, G10_OrganisationsTakeEvenTurnsWhereTheirPartsAreLargerThanWhatIsFree) {
+  const config::JobsConfig config = Slots(4);
+  std::map<base::Uuid, int> served;
+  std::deque<JobChunkPtr> held;
+  LaneTurns turns;
+  base::Uuid cursor;
+  int id = 0;
+  while (id < 40) {
+    if (HasClaimRoom(config, holdings.Lane(Lane::kLookup), Lane::kLookup)) {
+      std::vector<store::DueJobs> seen;
+      for (int org = 1; org <= 4; ++org) {
+        if (cursor < Id(org)) seen.push_back(Due(org, 1, 16));
+      }
+      const auto due = turns.InTurn(seen);
+      const auto shares = ShareLane(config, holdings, Lane::kLookup, due);
+      turns.Shared(due, shares, holdings);
+      cursor = NextCursor(due, shares, {});
+      for (const store::JobShare& share : shares) {
+        ++served[share.org_id];
+        held.push_back(NewJobChunk({.id = ++id, .job = id, .rows = 16}, nullptr));
+        held.back()->claimed.org_id = share.org_id;
+        holdings.Add(held.back());
+      }
+    }
+    // One of the rows under way ends.
+    while (HasFreeSlot(config, holdings.Lane(Lane::kLookup), Lane::kLookup, kRankOther) &&
+           held.front()->in_flight < held.front()->rows_open) {
+      holdings.EnterFlight(*held.front());
+    }
+    holdings.LeaveFlight(*held.front());
+    holdings.CloseRow(*held.front());
+    if (held.front()->Finished()) {
+      holdings.Remove(held.front());
+      held.pop_front();
+    }
+  }
+  ASSERT_EQ(served.size(), 4U);
+  for (const auto& [org, times] : served) EXPECT_NEAR(times, 10, 1);
+}
+
 TEST_F(JobRoom, HoldingsCountByLaneAndOrganisationUntilTheLastRowHasLeft) {
   Hold({.id = 1, .org = 1, .rows = 2});
   HeldJobChunk& chunk = *chunks[0];
@@ -142,6 +198,22 @@ TEST_F(JobRoom, HoldingsCountByLaneAndOrganisationUntilTheLastRowHasLeft) {
   EXPECT_NE(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
   holdings.LeaveFlight(chunk);
   EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
+}
+
+TEST_F(JobRoom, HoldingsCountWhatClientsWaitForBesideAll) {
+  Hold({.id = 1, .org = 1, .rows = 2});
+  Hold({.id = 2, .org = 1, .job = 2, .rows = 3, .rank = kRankWaited});
+  holdings.EnterFlight(*chunks[1]);
+  const LaneLoad& lane = holdings.Lane(Lane::kLookup);
+  EXPECT_EQ(lane.rows_open, 5U);
+  EXPECT_EQ(lane.waited.rows_open, 3U);
+  EXPECT_EQ(lane.waited.in_flight, 1U);
+  EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1))->waited.chunks, 1U);
+  holdings.LeaveFlight(*chunks[1]);
+  holdings.CloseRow(*chunks[1]);
+  holdings.Remove(chunks[1]);
+  EXPECT_EQ(lane.waited.rows_open, 0U);
+  EXPECT_EQ(lane.rows_open, 2U);
 }
 
 }  // namespace

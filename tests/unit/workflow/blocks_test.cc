@@ -97,12 +97,34 @@ TEST(FilterBlock, ListsAndEmptiness) {
   EXPECT_TRUE(Keeps("is_not_empty", nullptr, false));
 }
 
+TEST(FilterBlock, AListIsLookedUpAsItsValuesCompareOneByOne) {
+  const Json list{"b", "1e2", -0.5, "007", "\u00c4", "12345678901234567890.0"};
+  for (const Json& cell :
+       {Json(100), Json("100.0"), Json("-.5e0"), Json(7), Json("b"), Json("12345678901234567890"),
+        Json("-5e-1"), Json("0"), Json("B"), Json("\u00e4"), Json(), Json("1E2")}) {
+    for (const Json& more : {Json::object(), Json{{"case_sensitive", false}}}) {
+      bool any = false;
+      for (const Json& value : list) any = any || Keeps("eq", value, cell, more);
+      EXPECT_EQ(Keeps("in", list, cell, more), any) << cell;
+      EXPECT_EQ(Keeps("not_in", list, cell, more), !any) << cell;
+    }
+  }
+  EXPECT_TRUE(Keeps("in", list, "1E2"));
+  EXPECT_FALSE(Keeps("in", list, "B"));
+  EXPECT_TRUE(Keeps("in", list, "B", {{"case_sensitive", false}}));
+  EXPECT_TRUE(Keeps("contains", "E", "1e2", {{"case_sensitive", false}}));
+}
+
 TEST(FilterBlock, AllOrAny) {
   const Json one{{"column", "name"}, {"op", "eq"}, {"value", "Ada"}};
   const Json two{{"column", "age"}, {"op", "gt"}, {"value", 40}};
   const Cells row{"Ada", 36, nullptr};
   EXPECT_FALSE(Apply("filter", {{"conditions", {one, two}}}, row));
   EXPECT_EQ(Apply("filter", {{"conditions", {one, two}}, {"match", "any"}}, row), row);
+  // Those on one column need not stand together.
+  const Json three{{"column", "name"}, {"op", "contains"}, {"value", "d"}};
+  EXPECT_FALSE(Apply("filter", {{"conditions", {one, two, three}}}, row));
+  EXPECT_EQ(Apply("filter", {{"conditions", {two, three}}, {"match", "any"}}, row), row);
 }
 
 TEST(FilterBlock, AnOperatorHasItsKindOfValue) {
