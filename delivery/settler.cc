@@ -35,7 +35,9 @@ void Note(const Turns& turns, const base::Logger& log) {
   for (const store::BreakerTurn& turn : turns) {
     log.Info(
         turn.opened ? "a receiver fails: it is tried once an interval" : "a receiver works again",
-        {{"receiver", turn.receiver}, {"org", turn.org_id.ToString()}});
+        {{"receiver", turn.receiver},
+         {"id", turn.endpoint_id.ToString()},
+         {"org", turn.org_id.ToString()}});
   }
 }
 

@@ -49,6 +49,13 @@ enum class AttemptEnd {
   kDead,       // none does
 };
 
+// What an attempt says of its receiver.
+enum class ReceiverState {
+  kWorks,    // it took the notification, or answered that it wants it no more (410)
+  kFails,    // any other answer, or none
+  kUnknown,  // no request was made
+};
+
 // The body of a notification of a check that is signed and sent: compact JSON
 //   {"type","monitor_id","event_group_id","metadata","created_at"}
 // whose monitor_id is the ROW's id (interface 6.1; for the test notification the caller puts the

@@ -13,6 +13,7 @@
 #include "api/monitors/monitor_body.h"
 #include "api/monitors/refusals.h"
 #include "api/monitors/rules_body.h"
+#include "api/webhook.h"
 #include "base/text.h"
 #include "domain/change_rules.h"
 #include "domain/csv.h"
@@ -79,10 +80,6 @@ rest::Judged<std::optional<base::Uuid>> ChooseTeam(const Call& call, const Creat
   const auto id = base::Uuid::Parse(*body.team_id);
   if (!id || (call.caller.team_id && *call.caller.team_id != *id)) return rest::NotFound("team");
   return std::optional(*id);
-}
-
-store::Webhook ToWebhook(const net::TenantUrl& url) {
-  return {url.text, {url.scheme, url.host, url.port}};
 }
 
 // The JSON array with one more sentence, if there is one.

@@ -221,10 +221,18 @@ TEST_F(ApiMonitors, AllMonitorsOfARunAreListedOverThePagesThatTheyAreReadIn) {
   EXPECT_EQ(ids.size(), 2500U);
 }
 
-TEST_F(ApiMonitors, EndpointIsSharedByMonitorsOfAnOrganisation) {
-  NewMonitor({{"webhook_url", "https://hooks.example.com/a"}});
-  NewMonitor({{"webhook_url", "https://hooks.example.com:443/b"}});
-  EXPECT_EQ(Sql("select count(*) from endpoint"), "1");
+TEST_F(ApiMonitors, G10_ReceiversOfAnOrganisationAreApartByPathAndNotByQuery) {
+  const auto receiver = [this](const std::string& url) {
+    const std::string id = NewMonitor({{"webhook_url", url}});
+    return Sql("select endpoint_id from monitor where id = '" + id + "'");
+  };
+  const std::string a = receiver("https://hooks.example.com/a");
+  EXPECT_EQ(receiver("https://hooks.example.com:443/a?team=2"), a);
+  EXPECT_NE(receiver("https://hooks.example.com/b"), a);
+  EXPECT_EQ(receiver("https://hooks.example.com"), receiver("https://hooks.example.com/?x=1"));
+  EXPECT_EQ(Sql("select count(*) from endpoint"), "3");
+  EXPECT_EQ(Sql("select count(*) from endpoint where host like '%/a%'"), "0")
+      << "a path may hold a secret";
 }
 
 TEST_F(ApiMonitors, AnOrganisationThatCannotPayACheckIsToldAtCreation) {
