@@ -258,7 +258,7 @@ void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendRes
                                                 {"org", n.org_id.ToString()},
                                                 {"attempt", delivery.attempts + 1},
                                                 {"status", result.status_code.value_or(0)},
-                                                {"class", error.substr(0, error.find(':'))},
+                                                {"class", domain::ErrorClass(error)},
                                                 {"address", net::OriginOf(n.url)}});
 }
 

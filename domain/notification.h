@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -55,6 +56,15 @@ enum class ReceiverState {
   kFails,    // any other answer, or none
   kUnknown,  // no request was made
 };
+
+// Why an attempt failed is a class and a sentence, "timeout: no answer within 10 s": the class.
+std::string_view ErrorClass(std::string_view error);
+// The class where the organisation's secrets could not be read.
+inline constexpr std::string_view kSigningError = "signing";
+
+// What a pending delivery waits for that nobody is sending. `receiver_fails`: its breaker is open.
+DeliveryWait WaitOf(bool receiver_fails, int attempts,
+                    const std::optional<std::string>& last_error);
 
 // The body of a notification of a check that is signed and sent: compact JSON
 //   {"type","monitor_id","event_group_id","metadata","created_at"}

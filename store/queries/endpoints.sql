@@ -2,6 +2,10 @@
 -- How an endpoint e is called: a path may hold a secret of the receiver's.
 e.scheme || '://' || split_part(e.host, '/', 1) || ':' || e.port
 
+-- fragment: receiver_fails
+-- Of an endpoint e, if there is one: its breaker is open from the failure that opens it to the first success.
+coalesce(e.available_at > '-infinity', false)
+
 -- name: endpoint_try
 -- Of endpoints whose breaker is open, those that may be tried now: one process gets each, once an interval.
 update endpoint e set available_at = now() + $2 * interval '1 millisecond'

@@ -231,7 +231,7 @@ TEST_F(DeliveryTest, G10_ReceiversByHostBecomeReceiversByPathWithWhatIsPending) 
   Sql("update monitor set endpoint_id = '" + host + "'");
   Sql("update delivery set endpoint_id = '" + host + "'");
   Sql("delete from endpoint where id <> '" + host + "'");
-  std::ifstream file(VEDETTE_SOURCE_DIR "/store/migrations/0039_receivers_by_path.sql");
+  std::ifstream file(VEDETTE_SOURCE_DIR "/store/migrations/0039_receivers_and_balance.sql");
   const std::string migration((std::istreambuf_iterator<char>(file)), {});
   ASSERT_FALSE(migration.empty());
   Sql(migration);
