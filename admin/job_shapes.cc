@@ -70,6 +70,7 @@ base::Json DeliveryOfJobJson(const store::DeliveryView& delivery) {
       {"type", domain::NotificationTypeName(delivery.type)},
       {"attempts", delivery.attempts},
       {"next_attempt_at", TimeJson(delivery.next_attempt_at)},
+      {"waiting_for", WaitingForJson(delivery)},
       {"created_at", TimeJson(delivery.created_at)},
       {"last_error", TextJson(delivery.last_error)},
   };

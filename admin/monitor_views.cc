@@ -52,6 +52,7 @@ rest::Page<std::string> ReadRows(store::Session& session, const domain::Monitor&
     looked_until = page.more ? page.items.back().position : static_cast<int>(last);
   } else {
     page = store::ListRows(session, monitor.id, after, limit, kPageBytesMax);
+    store::ReadFailures(session, monitor.id, &page.items);
     if (!page.items.empty()) looked_until = page.items.back().position;
   }
   const domain::RowJson writer(monitor, domain::RowJson::View::kPage);
@@ -71,7 +72,7 @@ rest::Page<std::string> ReadRows(store::Session& session, const domain::Monitor&
 
 }  // namespace
 
-rest::Reply GetMonitors(const Parts&, store::Session& session, const Call& call) {
+rest::Reply GetMonitors(const Parts& parts, store::Session& session, const Call& call) {
   rest::Problems problems;
   rest::QueryReader input(call.request.query, &problems);
   store::MonitorFilter filter;
@@ -104,19 +105,20 @@ rest::Reply GetMonitors(const Parts&, store::Session& session, const Call& call)
   const auto page = rest::CutPage(
       store::ListMonitors(session, filter), list.limit,
       [](const domain::Monitor& monitor) { return rest::EncodeCursor(kMonitorList, monitor.id); });
-  return {200, rest::PageText("items", page, [](const domain::Monitor& monitor, std::string* text) {
-            text->append(domain::MonitorSummaryJson(monitor));
+  return {200,
+          rest::PageText("items", page, [&](const domain::Monitor& monitor, std::string* text) {
+            text->append(domain::MonitorSummaryJson(monitor, parts.config.prices_mc));
           })};
 }
 
-rest::Reply GetMonitor(const Parts&, store::Session& session, const Call& call) {
+rest::Reply GetMonitor(const Parts& parts, store::Session& session, const Call& call) {
   const auto monitor = store::GetMonitor(session, kEveryMonitor, call.ids[0]);
   if (!monitor) return NoMonitor();
   std::vector<std::string> ticks;
   for (const auto& tick : store::ListTicks(session, monitor->id, std::nullopt, kTicksShown)) {
     ticks.push_back(domain::TickJson(tick));
   }
-  std::string text = domain::MonitorDetailJson(*monitor);
+  std::string text = domain::MonitorDetailJson(*monitor, parts.config.prices_mc);
   text.pop_back();
   return {200, text + fmt::format(",\"ticks\":[{}]}}", fmt::join(ticks, ","))};
 }

@@ -6,6 +6,7 @@
 #include "admin/job_shapes.h"
 #include "domain/money.h"
 #include "domain/names.h"
+#include "domain/notification.h"
 
 namespace vedette::admin {
 namespace {
@@ -14,10 +15,9 @@ base::Json AgeJson(const std::optional<std::chrono::milliseconds>& age) {
   return age ? base::Json(age->count()) : base::Json(nullptr);
 }
 
-// The word before the sentence: "timeout: ...".
-std::optional<std::string> ErrorClass(const std::optional<std::string>& error) {
+std::optional<std::string> ClassOf(const std::optional<std::string>& error) {
   if (!error) return std::nullopt;
-  return error->substr(0, error->find(':'));
+  return std::string(domain::ErrorClass(*error));
 }
 
 base::Json AttemptJson(const store::DeliveryAttemptView& attempt) {
@@ -27,7 +27,7 @@ base::Json AttemptJson(const store::DeliveryAttemptView& attempt) {
       {"attempted_at", TimeJson(attempt.attempted_at)},
       {"delivered", attempt.delivered},
       {"status_code", attempt.status_code ? base::Json(*attempt.status_code) : base::Json()},
-      {"error_class", TextJson(ErrorClass(attempt.error))},
+      {"error_class", TextJson(ClassOf(attempt.error))},
       {"error", TextJson(attempt.error)},
       {"answer", TextJson(attempt.answer)},
       {"duration_ms", duration.count()},
@@ -149,6 +149,11 @@ base::Json ApiKeyJson(const store::ApiKey& key) {
   };
 }
 
+base::Json WaitingForJson(const store::DeliveryView& delivery) {
+  return delivery.waits_for ? base::Json(domain::DeliveryWaitName(*delivery.waits_for))
+                            : base::Json(nullptr);
+}
+
 base::Json DeliveryJson(const store::DeliveryView& delivery) {
   return {
       {"id", delivery.id.ToString()},
@@ -161,6 +166,7 @@ base::Json DeliveryJson(const store::DeliveryView& delivery) {
       {"event_group_id", delivery.event_group_id.ToString()},
       {"attempts", delivery.attempts},
       {"next_attempt_at", TimeJson(delivery.next_attempt_at)},
+      {"waiting_for", WaitingForJson(delivery)},
       {"last_error", TextJson(delivery.last_error)},
       {"created_at", TimeJson(delivery.created_at)},
   };

@@ -22,6 +22,8 @@ base::Json IdJson(const std::optional<base::Uuid>& id);
 base::Json TeamJson(const store::Team& team);
 base::Json OrganisationJson(const store::Organisation& org);
 base::Json ApiKeyJson(const store::ApiKey& key);
+// What it waits for, or null.
+base::Json WaitingForJson(const store::DeliveryView& delivery);
 base::Json DeliveryJson(const store::DeliveryView& delivery);
 // With its attempts. What receivers answered is shown as text, invalid UTF-8 replaced.
 base::Json DeliveryDetailJson(const store::DeliveryDetail& detail);

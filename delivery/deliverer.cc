@@ -34,10 +34,9 @@ std::string_view OutcomeName(AttemptEnd end) {
   return "dead";
 }
 
-// As the receiver's lane sees it: what never came to a request says nothing about the receiver.
-Lanes::End LaneEnd(const SendResult& result, AttemptEnd end) {
-  if (!result.tried) return Lanes::End::kNotTried;
-  return end == AttemptEnd::kDelivered ? Lanes::End::kDelivered : Lanes::End::kFailed;
+// What never came to a request says nothing about the receiver.
+domain::ReceiverState ReceiverOf(const SendResult& result) {
+  return result.tried ? ReceiverAfter(result.status_code) : domain::ReceiverState::kUnknown;
 }
 
 store::AttemptRecord RecordOf(const store::LeasedDelivery& delivery, base::Timestamp attempted_at,
@@ -50,10 +49,10 @@ store::AttemptRecord RecordOf(const store::LeasedDelivery& delivery, base::Times
   record.attempted_at = attempted_at;
   record.duration = result.duration;
   record.status_code = result.status_code;
+  record.receiver = ReceiverOf(result);
   record.error = std::move(result.error);
   if (!result.answer.empty()) record.answer = std::move(result.answer);
   record.retry_in = next.wait;
-  record.endpoint_failed = result.tried;
   return record;
 }
 
@@ -214,7 +213,7 @@ void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
   if (held.state == Held::State::kLost) {
     const base::Uuid endpoint_id = held.delivery.notification.endpoint_id;
     held_.erase(delivery_id);
-    LeaveLane(endpoint_id, Lanes::End::kNotTried, Held::State::kLost);
+    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, Held::State::kLost);
     return;
   }
   held.state = Held::State::kSending;
@@ -236,7 +235,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   const base::Uuid endpoint_id = held.delivery.notification.endpoint_id;
   if (result.moved) {  // the next claim finds out where it goes
     Release({delivery_id});
-    LeaveLane(endpoint_id, Lanes::End::kNotTried, held.state);
+    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, held.state);
     Pump();
     return;
   }
@@ -246,9 +245,9 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   const NextStep next = Decide(held.delivery, attempted_at, result);
   metrics_.ObserveDeliveryAttempt(result.duration);
   metrics_.AddDeliveries(OutcomeName(next.end), 1);
-  const Lanes::End lane_end = LaneEnd(result, next.end);
+  const domain::ReceiverState receiver = ReceiverOf(result);
   settler_.Add(RecordOf(held.delivery, attempted_at, next, std::move(result)));
-  LeaveLane(endpoint_id, lane_end, held.state);
+  LeaveLane(endpoint_id, receiver, held.state);
   Pump();
 }
 
@@ -260,7 +259,7 @@ void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendRes
                                                 {"org", n.org_id.ToString()},
                                                 {"attempt", delivery.attempts + 1},
                                                 {"status", result.status_code.value_or(0)},
-                                                {"class", error.substr(0, error.find(':'))},
+                                                {"class", domain::ErrorClass(error)},
                                                 {"address", net::OriginOf(n.url)}});
 }
 
@@ -277,8 +276,9 @@ NextStep Deliverer::Decide(const store::LeasedDelivery& delivery, base::Timestam
 }
 
 // The lane may give back what waits for a receiver that fails.
-void Deliverer::LeaveLane(const base::Uuid& endpoint_id, Lanes::End end, Held::State was) {
-  Release(lanes_.Ended(endpoint_id, end, was == Held::State::kOverdue));
+void Deliverer::LeaveLane(const base::Uuid& endpoint_id, domain::ReceiverState receiver,
+                          Held::State was) {
+  Release(lanes_.Ended(endpoint_id, receiver, was == Held::State::kOverdue));
 }
 
 void Deliverer::OnSettled() {

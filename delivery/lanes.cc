@@ -186,16 +186,17 @@ void Lanes::Overdue(const base::Uuid& receiver_id) {
   SetPace(entry, Pace::kSlow);
 }
 
-std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, End end, bool was_overdue) {
+std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, domain::ReceiverState state,
+                                     bool was_overdue) {
   auto& entry = Use(receiver_id);
   Receiver& receiver = entry.second;
   LaneOf(receiver).in_flight.GiveBack(receiver.org_id);
   --receiver.in_flight;
   if (was_overdue) --receiver.overdue;
   Leave(receiver);
-  if (end == End::kDelivered) receiver.failures = 0;
-  if (end == End::kFailed) ++receiver.failures;
-  if (end != End::kNotTried) {
+  if (state == domain::ReceiverState::kWorks) receiver.failures = 0;
+  if (state == domain::ReceiverState::kFails) ++receiver.failures;
+  if (state != domain::ReceiverState::kUnknown) {
     SetPace(entry, was_overdue || receiver.overdue > 0 ? Pace::kSlow : Pace::kPrompt);
   }
   std::vector<base::Uuid> given_back;

@@ -11,6 +11,7 @@
 #include "base/fair_queue.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
+#include "domain/notification.h"
 
 namespace vedette::delivery {
 
@@ -45,9 +46,9 @@ class Lanes {
 
   // An attempt has been under way for too long to be called prompt. At most once an attempt.
   void Overdue(const base::Uuid& receiver_id);
-  enum class End { kDelivered, kFailed, kNotTried };
   // The result waits no more and is to be given back: the receiver fails.
-  std::vector<base::Uuid> Ended(const base::Uuid& receiver_id, End end, bool was_overdue);
+  std::vector<base::Uuid> Ended(const base::Uuid& receiver_id, domain::ReceiverState state,
+                                bool was_overdue);
 
   // Everything that waits, to be given back.
   std::vector<base::Uuid> TakeWaiting();

@@ -38,4 +38,7 @@ struct NextStep {
 NextStep NextAttempt(const RetryRules& rules, const AttemptContext& context,
                      const AttemptResult& result);
 
+// What the answer to a request says of its receiver; empty: there was none.
+domain::ReceiverState ReceiverAfter(std::optional<int> status_code);
+
 }  // namespace vedette::delivery

@@ -1,5 +1,6 @@
 #include "delivery/settler.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,11 +34,29 @@ AttemptBatcher::Job Settlement(const Attempts& attempts, bool again,
   };
 }
 
-void Note(const Turns& turns, const base::Logger& log) {
+// The class of the last failure of the receiver among them.
+std::string FailureClass(const Attempts& attempts, const base::Uuid& endpoint_id) {
+  std::string error;
+  for (const store::AttemptRecord& attempt : attempts) {
+    if (attempt.notification.endpoint_id != endpoint_id || !attempt.error) continue;
+    error = domain::ErrorClass(*attempt.error);
+  }
+  return error;
+}
+
+void Note(const Attempts& attempts, const Turns& turns, const base::Logger& log) {
   for (const store::BreakerTurn& turn : turns) {
-    log.Info(
-        turn.opened ? "a receiver fails: it is tried once an interval" : "a receiver works again",
-        {{"receiver", turn.receiver}, {"org", turn.org_id.ToString()}});
+    const std::string id = turn.endpoint_id.ToString();
+    const std::string org = turn.org_id.ToString();
+    if (!turn.opened) {
+      log.Info("a receiver works again", {{"receiver", turn.receiver}, {"id", id}, {"org", org}});
+      continue;
+    }
+    log.Info("a receiver fails: it is tried once an interval",
+             {{"receiver", turn.receiver},
+              {"id", id},
+              {"org", org},
+              {"class", FailureClass(attempts, turn.endpoint_id)}});
   }
 }
 
@@ -46,17 +65,16 @@ void Note(const Turns& turns, const base::Logger& log) {
 Settler::Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                  const config::DeliveryConfig& config, base::Logger log,
                  std::function<void()> settled)
-    : batcher_(
-          loop, pool, clock, log, OptionsOf(config),
-          {.begin = [&config](const Attempts& attempts,
-                              bool again) { return Settlement(attempts, again, config); },
-           .written =
-               [settled, log](const Attempts& /*attempts*/, const Turns& turns, bool /*again*/) {
-                 Note(turns, log);
-                 settled();
-               },
-           .lost = [settled](const store::AttemptRecord& /*attempt*/,
-                             const work::Loss& /*loss*/) { settled(); }}) {}
+    : batcher_(loop, pool, clock, log, OptionsOf(config),
+               {.begin = [&config](const Attempts& attempts,
+                                   bool again) { return Settlement(attempts, again, config); },
+                .written =
+                    [settled, log](const Attempts& attempts, const Turns& turns, bool /*again*/) {
+                      Note(attempts, turns, log);
+                      settled();
+                    },
+                .lost = [settled](const store::AttemptRecord& /*attempt*/,
+                                  const work::Loss& /*loss*/) { settled(); }}) {}
 
 void Settler::Add(store::AttemptRecord attempt) {
   batcher_.Add(std::move(attempt));

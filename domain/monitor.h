@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +56,10 @@ struct Monitor {
   std::optional<std::string> rules_json;  // domain/change_rules.h
   // Of the headers that its pages are asked with; their values are not read here.
   std::vector<std::string> request_header_names;
+  // Its receiver failed several times in a row and is left alone until then (its breaker is open).
+  std::optional<base::Timestamp> webhook_waiting_until;
+  std::int64_t balance_mc = 0;               // of the organisation, and
+  std::optional<std::int64_t> team_left_mc;  // what its team may still spend this month
 };
 
 struct ShownStatus {
@@ -68,6 +73,14 @@ ShownStatus ShowStatus(const Monitor& monitor);
 
 // The next slots of its schedule; none unless it is shown as active.
 std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor);
+
+// By the tier's name, millicredits per check.
+using CheckPrices = std::map<std::string, std::int64_t>;
+std::int64_t PriceOf(Tier tier, const CheckPrices& prices_mc);
+
+// What an active monitor's checks would be skipped for now, balance first, as an admission asks.
+enum class WaitingFor { kBalance, kSpendLimit };
+std::optional<WaitingFor> WaitsFor(const Monitor& monitor, const CheckPrices& prices_mc);
 
 struct Row {
   base::Uuid id;

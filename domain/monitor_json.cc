@@ -121,8 +121,15 @@ void AppendDiff(const Event& event, Members* m) {
   m->Raw("removed", diff ? TextsJson(diff->removed) : "null");
 }
 
+std::optional<std::string> WaitingForName(const std::optional<WaitingFor>& waits) {
+  if (!waits) return std::nullopt;
+  return *waits == WaitingFor::kBalance ? "balance" : "spend_limit";
+}
+
 // Whether it does what it is for.
-void AppendHealth(const Monitor& monitor, Members* m) {
+void AppendHealth(const Monitor& monitor, const CheckPrices& prices_mc, Members* m) {
+  m->TextOrNull("waiting_for", WaitingForName(WaitsFor(monitor, prices_mc)));
+  m->TimeOrNull("webhook_waiting_until", monitor.webhook_waiting_until);
   m->TimeOrNull("failing_since", monitor.failing_since);
   m->TimeOrNull("archived_at", monitor.archived_at);
 }
@@ -133,7 +140,7 @@ void AppendTimes(const Monitor& monitor, Members* m) {
 }
 
 // The detail view without its closing brace.
-std::string OpenDetail(const Monitor& monitor) {
+std::string OpenDetail(const Monitor& monitor, const CheckPrices& prices_mc) {
   const ShownStatus shown = ShowStatus(monitor);
   std::string out = "{";
   Members m(&out);
@@ -144,6 +151,7 @@ std::string OpenDetail(const Monitor& monitor) {
   AppendSwitch(shown, &m);
   m.Text("status", MonitorStatusName(shown.status));
   m.TextOrNull("webhook_url", monitor.webhook_url);
+  m.Raw("webhook_event_types", EventTypesJson(monitor));
   m.Bool("webhook_failing", monitor.webhook_failing);
   m.RawOrNull("metadata", monitor.metadata_json);
   AppendSchedule(monitor, &m);
@@ -153,7 +161,7 @@ std::string OpenDetail(const Monitor& monitor) {
   m.TextOrNull("run_id", monitor.run_id);
   m.Raw("rules", monitor.rules_json ? std::string_view(*monitor.rules_json) : "{}");
   m.Raw("request_header_names", TextsJson(monitor.request_header_names));
-  AppendHealth(monitor, &m);
+  AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out;
 }
@@ -167,6 +175,19 @@ ShownStatus ShowStatus(const Monitor& monitor) {
   return {monitor.status, monitor.disabled_reason};
 }
 
+std::int64_t PriceOf(Tier tier, const CheckPrices& prices_mc) {
+  const auto price = prices_mc.find(std::string(TierName(tier)));
+  return price == prices_mc.end() ? 0 : price->second;
+}
+
+std::optional<WaitingFor> WaitsFor(const Monitor& monitor, const CheckPrices& prices_mc) {
+  if (ShowStatus(monitor).status != MonitorStatus::kActive) return std::nullopt;
+  const std::int64_t price_mc = PriceOf(monitor.tier, prices_mc);
+  if (monitor.balance_mc < price_mc) return WaitingFor::kBalance;
+  if (monitor.team_left_mc.value_or(price_mc) < price_mc) return WaitingFor::kSpendLimit;
+  return std::nullopt;
+}
+
 std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor) {
   if (ShowStatus(monitor).status != MonitorStatus::kActive) return {};
   return NextRunTimes(monitor.next_run_at, monitor.frequency, kNextRunTimesShown);
@@ -176,15 +197,15 @@ std::string JsonText(std::string_view text) {
   return base::DumpJson(base::Json(text));
 }
 
-std::string MonitorDetailJson(const Monitor& monitor) {
-  return OpenDetail(monitor) + '}';
+std::string MonitorDetailJson(const Monitor& monitor, const CheckPrices& prices_mc) {
+  return OpenDetail(monitor, prices_mc) + '}';
 }
 
-std::string MonitorDetailHead(const Monitor& monitor) {
-  return OpenDetail(monitor) + ",\"rows\":[";
+std::string MonitorDetailHead(const Monitor& monitor, const CheckPrices& prices_mc) {
+  return OpenDetail(monitor, prices_mc) + ",\"rows\":[";
 }
 
-std::string MonitorSummaryJson(const Monitor& monitor) {
+std::string MonitorSummaryJson(const Monitor& monitor, const CheckPrices& prices_mc) {
   const ShownStatus shown = ShowStatus(monitor);
   std::string out = "{";
   Members m(&out);
@@ -198,7 +219,7 @@ std::string MonitorSummaryJson(const Monitor& monitor) {
   m.RawOrNull("metadata", monitor.metadata_json);
   AppendSchedule(monitor, &m);
   m.Text("status", MonitorStatusName(shown.status));
-  AppendHealth(monitor, &m);
+  AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out + '}';
 }

@@ -14,14 +14,14 @@ namespace vedette::domain {
 std::string JsonText(std::string_view text);
 
 // The detail view without `rows`, a complete object.
-std::string MonitorDetailJson(const Monitor& monitor);
+std::string MonitorDetailJson(const Monitor& monitor, const CheckPrices& prices_mc);
 
 // The detail view up to and including `"rows":[`; the code that streams it closes with
 // kMonitorDetailTail.
-std::string MonitorDetailHead(const Monitor& monitor);
+std::string MonitorDetailHead(const Monitor& monitor, const CheckPrices& prices_mc);
 inline constexpr std::string_view kMonitorDetailTail = "]}";
 
-std::string MonitorSummaryJson(const Monitor& monitor);
+std::string MonitorSummaryJson(const Monitor& monitor, const CheckPrices& prices_mc);
 
 // Writes rows of one monitor. What they share is written once, at construction. Append throws
 // std::invalid_argument where a text of the row is no JSON.

@@ -26,6 +26,7 @@ constexpr std::array kNotificationTypes{"monitor.field.changed"sv,
                                         "outgoing_webhook"sv,
                                         "reverse_email_bulk"sv};
 constexpr std::array kDeliveryStates{"pending"sv, "dead"sv, "delivered"sv};
+constexpr std::array kDeliveryWaits{"turn"sv, "retry"sv, "receiver"sv, "signing_secret"sv};
 
 }  // namespace
 
@@ -73,6 +74,10 @@ std::optional<NotificationType> ParseNotificationType(std::string_view name) {
 
 std::string_view DeliveryStateName(DeliveryState state) {
   return NameIn(kDeliveryStates, state);
+}
+
+std::string_view DeliveryWaitName(DeliveryWait wait) {
+  return NameIn(kDeliveryWaits, wait);
 }
 
 }  // namespace vedette::domain

@@ -60,6 +60,15 @@ constexpr bool IsCheckNotice(NotificationType type) {
 enum class DeliveryState : std::uint8_t { kPending = 0, kDead = 1, kDelivered = 2 };
 std::string_view DeliveryStateName(DeliveryState state);
 
+// What a pending delivery waits for before its next attempt.
+enum class DeliveryWait : std::uint8_t {
+  kTurn = 0,           // it has not been tried, and is due
+  kRetry = 1,          // an attempt failed: the next one
+  kReceiver = 2,       // its receiver failed several times in a row and is left alone (its breaker)
+  kSigningSecret = 3,  // the organisation's signing secret cannot be read: nothing goes unsigned
+};
+std::string_view DeliveryWaitName(DeliveryWait wait);
+
 // Features of an organisation.
 inline constexpr std::string_view kFeatureMonitors = "monitors";
 inline constexpr std::string_view kFeatureTestingMonitors = "testing_monitors";

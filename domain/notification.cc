@@ -25,6 +25,17 @@ void AppendCompact(std::string_view json, std::string* out) {
 }  // namespace
 
 // Names, ids and times need no escaping.
+std::string_view ErrorClass(std::string_view error) {
+  return error.substr(0, error.find(':'));
+}
+
+DeliveryWait WaitOf(bool receiver_fails, int attempts,
+                    const std::optional<std::string>& last_error) {
+  if (receiver_fails) return DeliveryWait::kReceiver;
+  if (last_error && ErrorClass(*last_error) == kSigningError) return DeliveryWait::kSigningSecret;
+  return attempts == 0 ? DeliveryWait::kTurn : DeliveryWait::kRetry;
+}
+
 std::string NotificationBody(const Notification& notification) {
   const auto* check = std::get_if<CheckNotice>(&notification.about);
   base::Assert(check != nullptr, "the body of a callback is made of its job");

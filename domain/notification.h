@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,6 +49,22 @@ enum class AttemptEnd {
   kRetry,      // another attempt follows
   kDead,       // none does
 };
+
+// What an attempt says of its receiver.
+enum class ReceiverState {
+  kWorks,    // it took the notification, or answered that it wants it no more (410)
+  kFails,    // any other answer, or none
+  kUnknown,  // no request was made
+};
+
+// Why an attempt failed is a class and a sentence, "timeout: no answer within 10 s": the class.
+std::string_view ErrorClass(std::string_view error);
+// The class where the organisation's secrets could not be read.
+inline constexpr std::string_view kSigningError = "signing";
+
+// What a pending delivery waits for that nobody is sending. `receiver_fails`: its breaker is open.
+DeliveryWait WaitOf(bool receiver_fails, int attempts,
+                    const std::optional<std::string>& last_error);
 
 // The body of a notification of a check that is signed and sent: compact JSON
 //   {"type","monitor_id","event_group_id","metadata","created_at"}

@@ -53,6 +53,7 @@ struct TenantUrl {
   std::string scheme;                // http, https
   std::string host;                  // lower case, without brackets; a literal in canonical form
   int port;                          // the scheme's where none is given
+  std::string path;                  // as given, without the query; may be empty
   std::string text;                  // as given
   std::optional<IpAddress> literal;  // where the host is an address in any spelling
 };

@@ -197,6 +197,7 @@ TenantUrlResult JudgeTenantUrl(std::string_view text, const AddressPolicy& polic
   url.scheme = parts.scheme;
   url.host = host.literal ? host.literal->ToString() : host.name;
   url.port = parts.port;
+  url.path = parts.rest.substr(0, parts.rest.find('?'));
   url.text = text;
   url.literal = host.literal;
   return {std::move(url), std::nullopt};

@@ -9,7 +9,7 @@ constexpr std::size_t kFieldOverheadBytes = 256;
 }  // namespace
 
 std::size_t BytesOf(const PageReading& reading) {
-  std::size_t bytes = sizeof(PageReading);
+  std::size_t bytes = sizeof(PageReading) + reading.url.size();
   if (reading.text) bytes += reading.text->url.size() + reading.text->text.size();
   if (const auto* observation = std::get_if<domain::Observation>(&reading.result)) {
     for (const auto& [name, field] : observation->fields) {

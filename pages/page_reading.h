@@ -18,6 +18,8 @@ struct PageText {
 struct PageReading {
   domain::ObservationResult result;
   std::optional<PageText> text;  // where it was asked for and the page could be read
+  std::string url{};             // of the page that was read, the last one after redirects
+  bool asks_for_password = false;
 };
 
 // What it takes in memory, about.

@@ -11,6 +11,7 @@
 #include "domain/field_description.h"
 #include "pages/compiled_selector.h"
 #include "pages/linked_data.h"
+#include "pages/login_page.h"
 #include "pages/scripted_page.h"
 #include "pages/url_reference.h"
 
@@ -119,7 +120,8 @@ class Extraction {
                                         field, domain::kValueBytesMax)));
       return;
     }
-    if (!observed.value.is_null()) observed.sources.push_back(url_);
+    // Of what is absent, too: the page may be another one than was asked for.
+    observed.sources.push_back(url_);
     out->fields.insert_or_assign(field, std::move(observed));
   }
 
@@ -133,6 +135,7 @@ class Extraction {
   }
 
   bool IsMadeByScripts() { return pages::IsMadeByScripts(&forms_, stop_); }
+  bool AsksForPassword() { return pages::AsksForPassword(&forms_, stop_); }
 
   FieldResult Text(const Filters& filters) {
     std::optional<std::string> visible =
@@ -412,7 +415,7 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};
   }
-  PageReading out{std::move(observation), {}};
+  PageReading out{std::move(observation), {}, page.url, extraction.AsksForPassword()};
   if (text_bytes_max == 0) return out;
   FieldResult text = extraction.Text({});
   if (auto* failure = std::get_if<Failure>(&text)) return {std::move(*failure), {}};

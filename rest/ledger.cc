@@ -55,13 +55,12 @@ std::optional<base::Timestamp> ReadTime(QueryReader* input, std::string_view nam
 }
 
 struct Times {
-  base::Timestamp since;                 // the epoch: from the first line on
+  std::optional<base::Timestamp> since;  // empty: from the first line on
   std::optional<base::Timestamp> until;  // empty: up to now
 };
 Times ReadTimes(QueryReader* input) {
   const auto month = input->Text("month");
-  if (!month)
-    return {ReadTime(input, "since").value_or(base::Timestamp()), ReadTime(input, "until")};
+  if (!month) return {ReadTime(input, "since"), ReadTime(input, "until")};
   try {
     const auto since = base::ParseTimestamp(*month + "-01T00:00:00Z");
     const std::chrono::year_month_day first(std::chrono::floor<std::chrono::days>(since));
@@ -70,6 +69,11 @@ Times ReadTimes(QueryReader* input) {
     input->Refuse("month", "value_error", "Input should be a month such as 2026-11");
     return {};
   }
+}
+
+// The beginning of the longest time of whole days that can be asked for by day and ends then.
+base::Timestamp LastDaysBefore(base::Timestamp until) {
+  return std::chrono::floor<std::chrono::days>(until) - std::chrono::days(kLedgerDaysMax - 1);
 }
 
 template <typename Choice>
@@ -139,7 +143,6 @@ Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope&
   LedgerQuery read;
   read.range.scope = scope;
   const Times times = ReadTimes(&input);
-  read.range.since = times.since;
   read.by = ReadChoice<By>(&input, "by", {{{"entry", By::kEntry}, {"day", By::kDay}}});
   read.format =
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
@@ -147,6 +150,8 @@ Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope&
   input.Finish({"since", "until", "cursor"});
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   read.range.until = store::LedgerSettled(session, times.until);
+  const auto first = read.by == By::kDay ? LastDaysBefore(read.range.until) : base::Timestamp();
+  read.range.since = times.since.value_or(first);
   if (read.by == By::kDay &&
       read.range.until - read.range.since > std::chrono::days(kLedgerDaysMax)) {
     input.Refuse("since", "value_error", "By day a time of at most 366 days can be asked for");

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "base/text.h"
 #include "net/http_server.h"
 
 namespace vedette::rest {
@@ -63,9 +64,10 @@ int QueryReader::Integer(std::string_view name, int absent, int min, int max) {
 bool QueryReader::Boolean(std::string_view name, bool absent) {
   const auto text = Text(name);
   if (!text) return absent;
-  if (*text == "true") return true;
-  if (*text == "false") return false;
-  Refuse(name, "bool_parsing", "Input should be true or false");
+  const std::string word = base::AsciiLower(*text);
+  if (word == "true" || word == "1") return true;
+  if (word == "false" || word == "0") return false;
+  Refuse(name, "bool_parsing", "Input should be true or false, or 1 or 0");
   return absent;
 }
 

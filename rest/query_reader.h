@@ -24,7 +24,8 @@ class QueryReader {
   QueryReader(std::string_view query, Problems* problems);
 
   int Integer(std::string_view name, int absent, int min, int max);
-  bool Boolean(std::string_view name, bool absent);  // "true" or "false"
+  // "true" or "false" in any case, as languages write it, or "1" or "0".
+  bool Boolean(std::string_view name, bool absent);
   std::optional<base::Uuid> Id(std::string_view name);
   std::optional<std::string> Text(std::string_view name) const;
   std::vector<std::string> All(std::string_view name) const;

@@ -7,11 +7,12 @@ namespace vedette::store {
 base::Uuid EnsureEndpoint(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
                           const EndpointAddress& address) {
   const auto find = [&] {
-    return tx.Exec("endpoint_find", org_id, address.scheme, address.host, address.port);
+    return tx.Exec("endpoint_find", org_id, address.scheme, address.host, address.port,
+                   address.path);
   };
   if (const auto known = ReadFirst<base::Uuid>(find())) return *known;
   tx.Exec("endpoint_insert", base::Uuid::V7(clock), org_id, address.scheme, address.host,
-          address.port);
+          address.port, address.path);
   return ReadOne<base::Uuid>(find());
 }
 

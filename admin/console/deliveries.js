@@ -19,6 +19,14 @@ function about(d) {
   ];
 }
 
+// Why a pending one has not gone, or is not there yet.
+const WAITS = {
+  turn: 'its turn', retry: 'its next attempt, as the last one failed',
+  receiver: 'its receiver, which failed several times in a row and is tried once an interval',
+  signing_secret: 'the signing secret, which cannot be read: nothing goes unsigned',
+};
+export const waits = d => d.waiting_for ? WAITS[d.waiting_for] ?? d.waiting_for : '';
+
 function aboutLink(d) {
   if (d.job_id) return ['job ', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id.slice(-12))];
   return ['monitor ', named('monitor', d.monitor_id)];
@@ -88,6 +96,7 @@ export async function deliveries(main, _, filter) {
       ['Organisation', d => named('organisation', d.org_id)],
       ['Attempts', d => number(d.attempts), 'n'],
       ['Next attempt', d => when(d.next_attempt_at)],
+      ['Waits for', waits],
       ['Last error', d => d.last_error ?? ''],
     ],
   });
@@ -103,6 +112,7 @@ export async function delivery(main, [id]) {
       ['Organisation', named('organisation', d.org_id)],
       ...about(d),
       ['Attempts', number(d.attempts)], ['Next attempt', exactly(d.next_attempt_at)],
+      ['Waits for', waits(d) || '–'],
       ['Last error', d.last_error ?? '–'],
     ]),
     h('h3', null, d.state === 'delivered' ? 'As it was sent' : 'As it is sent next'), requestOf(d),

@@ -1,4 +1,5 @@
 import {ask, query} from './api.js';
+import {waits} from './deliveries.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
@@ -122,6 +123,7 @@ export async function job(main, [id]) {
       ['Type', d => d.type],
       ['Attempts', d => number(d.attempts), 'n'],
       ['Next attempt', d => when(d.next_attempt_at)],
+      ['Waits for', waits],
       ['Last error', d => d.last_error ?? ''],
     ], j.deliveries, 'No callback.'));
 }

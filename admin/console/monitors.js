@@ -43,9 +43,14 @@ function actions(monitor, again) {
     }}, action.title)));
 }
 
+// For what the checks of one would be skipped now.
+const WAITS = {balance: 'no credits', spend_limit: 'spend limit reached'};
+
 // What ails a monitor, as badges.
 function health(m) {
-  return [m.failing_since && [' ', badge('failing', 'bad')], m.webhook_failing && [' ', badge('receiver fails', 'bad')],
+  return [m.failing_since && [' ', badge('failing', 'bad')],
+    m.webhook_waiting_until && [' ', badge('receiver fails', 'bad')],
+    m.waiting_for && [' ', badge(WAITS[m.waiting_for] ?? m.waiting_for, 'bad')],
     m.archived_at && [' ', badge('archived', 'off')]];
 }
 
@@ -150,7 +155,8 @@ function rowsChoice(id, chosen) {
 }
 
 export async function monitor(main, [id], filter = {}) {
-  const [m, latest] = await Promise.all([ask('GET', `/monitors/${id}`), ask('GET', `/monitors/${id}/events?event_type=change&limit=10`)]);
+  const [m, latest, errors] = await Promise.all([ask('GET', `/monitors/${id}`),
+    ask('GET', `/monitors/${id}/events?event_type=change&limit=10`), ask('GET', `/monitors/${id}/events?event_type=error&limit=10`)]);
   const rows = h('div');
   const changes = latest.items.length === 0 ? h('p', {class: 'empty'}, 'No change yet.')
     : h('ol', {class: 'events'}, latest.items.map(event => eventRow(event, id)));
@@ -164,9 +170,15 @@ export async function monitor(main, [id], filter = {}) {
       m.run_id && ['Made by', ID.test(m.run_id) ? h('a', {href: `#/runs/${m.run_id}`}, 'a run of a workflow') : `run ${m.run_id}`],
       ['Every', m.frequency], ['Tier', m.tier],
       ['Rows', `${number(m.active_row_count)} active of ${number(m.row_count)}`],
-      ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', exactly(m.failing_since)] : 'checks complete'],
+      ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', exactly(m.failing_since),
+        errors.items.length > 0 && `: ${errors.items[0].message}`] : 'checks complete'],
+      m.waiting_for && ['Waits for', m.waiting_for === 'balance' ? 'credits: its organisation cannot pay a check, and they are skipped'
+        : 'the next month, or a higher spend limit of its team: checks are skipped'],
       ['Last tick', exactly(m.last_run_at)], ['Next', exactly(m.next_run_times[0])],
-      ['Webhook', m.webhook_failing ? [m.webhook_url, ' ', badge('failing for 48 h', 'bad')] : m.webhook_url ?? '–'],
+      ['Webhook', [m.webhook_url ?? '–', m.webhook_failing && [' ', badge('failing for 48 h', 'bad')],
+        m.webhook_url && m.webhook_event_types.length === 0 && ' is told nothing: webhook_event_types is an empty list']],
+      m.webhook_waiting_until && ['Deliveries wait', ['for the receiver, which failed several times in a row: tried again at ',
+        exactly(m.webhook_waiting_until)]],
       ['Deliveries', h('a', {href: `#/deliveries?monitor_id=${m.id}`}, 'of this monitor')],
       ['Who changed it', h('a', {href: `#/audit?target=${m.id}`}, 'in the audit')],
     ].filter(Boolean)),
@@ -177,6 +189,8 @@ export async function monitor(main, [id], filter = {}) {
       facts(Object.entries(m.rules).map(([field, rules]) => [field, JSON.stringify(rules)]))],
     m.request_header_names.length > 0 && h('p', {class: 'note'}, `Pages are asked with: ${m.request_header_names.join(', ')}`),
     h('h3', null, 'Ticks'), m.ticks.length > 0 && ledger(id, m.ticks), ticksTable(id, m.ticks),
+    errors.items.length > 0 && [h('h3', null, m.failing_since ? 'Why it fails' : 'Latest errors'),
+      h('ol', {class: 'events'}, errors.items.map(event => eventRow(event, id)))],
     h('h3', null, 'Latest changes'), changes,
     h('p', null, h('a', {href: `#/monitors/${id}/changes`}, 'All changes and errors of this monitor')),
     h('h3', null, 'Rows'), rowsChoice(id, filter.rows ?? ''), rows);
@@ -187,7 +201,7 @@ export async function monitor(main, [id], filter = {}) {
     columns: [
       ['Subject', r => h('a', {href: `#/monitors/${id}/rows/${r.id}`}, Object.values(r.subject).join(' · '))],
       ['Values', present],
-      ['Checked', r => [when(r.last_run_at), r.is_failing && [' ', badge('failing', 'bad')]]],
+      ['Checked', r => [when(r.last_run_at), r.is_failing && [' ', badge('failing', 'bad'), r.failure && ` ${r.failure.message}`]]],
       ['Freshness', freshness],
       ['State', r => r.is_active ? '' : 'switched off'],
     ],

@@ -8,6 +8,7 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
+#include "api/webhook.h"
 #include "config/provider_rules.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
@@ -55,8 +56,7 @@ rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
   if (body.webhook_url) {
     auto url = JudgeJobWebhook(*body.webhook_url, call.parts.policy);
     if (auto* reply = std::get_if<rest::Reply>(&url)) return std::move(*reply);
-    const auto& judged = std::get<net::TenantUrl>(url);
-    ask.webhook = store::Webhook{judged.text, {judged.scheme, judged.host, judged.port}};
+    ask.webhook = ToWebhook(std::get<net::TenantUrl>(url));
   }
   ask.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
   ask.request = {.mode = body.mode,

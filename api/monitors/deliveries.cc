@@ -34,8 +34,10 @@ std::string DeliveryText(const store::MonitorDelivery& delivery) {
                   {"event_group_id", delivery.event_group_id.ToString()},
                   {"attempts", delivery.attempts},
                   {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
+                  {"waiting_for", nullptr},
                   {"last_error", nullptr},
                   {"created_at", base::FormatTimestamp(delivery.created_at)}};
+  if (delivery.waits_for) json["waiting_for"] = domain::DeliveryWaitName(*delivery.waits_for);
   if (delivery.last_error) json["last_error"] = *delivery.last_error;
   return base::DumpJson(json);
 }

@@ -13,7 +13,7 @@ rest::Handled ShowMonitor(Call& call) {
   const auto monitor =
       std::make_shared<const domain::Monitor>(std::move(std::get<domain::Monitor>(found)));
   auto list = RowListParts(monitor, domain::RowJson::View::kDetail, -1);
-  list.head = domain::MonitorDetailHead(*monitor);
+  list.head = domain::MonitorDetailHead(*monitor, call.parts.config.prices_mc);
   list.limit = std::numeric_limits<int>::max();
   list.tail = [](const domain::Row*) { return std::string(domain::kMonitorDetailTail); };
   return SendList(call, std::move(list));

@@ -287,13 +287,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
       reader.Object("metadata", rest::Presence::kOptional, limits.metadata_bytes_max);
   out.webhook_url = reader.Text("webhook_url", rest::Presence::kOptional, 0, kUrlReadCharsMax);
   auto types = ReadEventTypes(&reader, problems);
-  if (types) {
-    out.webhook_event_types = std::move(*types);
-  } else if (out.webhook_url) {
-    out.webhook_event_types = {domain::NotificationType::kChanged,
-                               domain::NotificationType::kCompleted,
-                               domain::NotificationType::kFailed};
-  }
+  if (types) out.webhook_event_types = std::move(*types);
   out.team_id = reader.Text("team_id", rest::Presence::kOptional, 0, kWordCharsMax);
   out.run_id = reader.Text("run_id", rest::Presence::kOptional, 1, domain::kRunIdCharsMax);
   out.confirm_after =

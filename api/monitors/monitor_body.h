@@ -46,7 +46,10 @@ struct CreateBody {
   std::optional<std::string> research_plan;
   std::optional<std::string> metadata_json;
   std::optional<std::string> webhook_url;
-  std::vector<domain::NotificationType> webhook_event_types;
+  // Fixed at creation, so that without a webhook_url, too, it is all: one may come later.
+  std::vector<domain::NotificationType> webhook_event_types{domain::NotificationType::kChanged,
+                                                            domain::NotificationType::kCompleted,
+                                                            domain::NotificationType::kFailed};
   std::optional<std::string> team_id;
   std::optional<std::string> run_id;
   int confirm_after = 1;

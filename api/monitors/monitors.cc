@@ -14,6 +14,7 @@
 #include "api/monitors/monitor_body.h"
 #include "api/monitors/refusals.h"
 #include "api/monitors/rules_body.h"
+#include "api/webhook.h"
 #include "base/text.h"
 #include "domain/change_rules.h"
 #include "domain/csv.h"
@@ -82,10 +83,6 @@ rest::Judged<std::optional<base::Uuid>> ChooseTeam(const Call& call, const Creat
   return std::optional(*id);
 }
 
-store::Webhook ToWebhook(const net::TenantUrl& url) {
-  return {url.text, {url.scheme, url.host, url.port}};
-}
-
 // The JSON array with one more sentence, if there is one.
 std::optional<std::string> WithWarning(const std::optional<std::string>& warnings_json,
                                        const std::optional<std::string>& more) {
@@ -97,17 +94,34 @@ std::optional<std::string> WithWarning(const std::optional<std::string>& warning
 }
 
 // The sentence for an organisation that cannot pay one check of the tier.
-std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier) {
-  const auto& prices = call.parts.config.prices_mc;
-  const auto price = prices.find(std::string(domain::TierName(tier)));
-  if (price == prices.end() || price->second == 0) return std::nullopt;
-  const std::int64_t balance_mc = store::ReadBalance(call.session, call.caller.org_id);
-  if (balance_mc >= price->second) return std::nullopt;
+std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier,
+                                          std::int64_t balance_mc) {
+  const std::int64_t price_mc = domain::PriceOf(tier, call.parts.config.prices_mc);
+  if (balance_mc >= price_mc) return std::nullopt;
   return fmt::format(
       "Your organisation has {} credits and a check costs {}: until it has more, checks are "
-      "skipped "
-      "(skipped_balance), and nothing is looked at.",
-      domain::FormatCredits(balance_mc), domain::FormatCredits(price->second));
+      "skipped (skipped_balance), and nothing is looked at.",
+      domain::FormatCredits(balance_mc), domain::FormatCredits(price_mc));
+}
+
+// What a trigger says of checks that will be skipped, as things stand.
+std::optional<std::string> UnpaidWarning(const Call& call, const domain::Monitor& monitor) {
+  const auto waits = domain::WaitsFor(monitor, call.parts.config.prices_mc);
+  if (!waits) return std::nullopt;
+  if (*waits == domain::WaitingFor::kBalance) {
+    return BalanceWarning(call, monitor.tier, monitor.balance_mc);
+  }
+  return "The team's spend limit of this month is used up: until the next one, or a higher limit, "
+         "checks are skipped (skipped_spend_limit), and nothing is looked at.";
+}
+
+// The sentence for a receiver that will never be told anything.
+std::optional<std::string> SilentWebhookWarning(
+    bool has_url, const std::vector<domain::NotificationType>& types) {
+  if (!has_url || !types.empty()) return std::nullopt;
+  return "webhook_event_types is an empty list, and stays as it was at creation: nothing will be "
+         "sent to the webhook_url. To be told, create the monitor again with the types or without "
+         "the list.";
 }
 
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,
@@ -143,7 +157,11 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
                                       call.parts.selector_fault, call.parts.clock),
                   AddressWarning(monitor.rows, judged.tier, call.parts.config));
-  monitor.warnings_json = WithWarning(monitor.warnings_json, BalanceWarning(call, judged.tier));
+  for (const auto& more :
+       {BalanceWarning(call, judged.tier, store::ReadBalance(call.session, call.caller.org_id)),
+        SilentWebhookWarning(monitor.webhook.has_value(), monitor.webhook_event_types)}) {
+    monitor.warnings_json = WithWarning(monitor.warnings_json, more);
+  }
   return monitor;
 }
 
@@ -199,7 +217,7 @@ std::string StatusMessage(MonitorStatus status, std::string_view what) {
 rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Json& members = {}) {
   const auto monitor = store::GetMonitor(call.session, call.scope(), monitor_id);
   if (!monitor) return rest::NotFound("monitor");
-  std::string text = domain::MonitorDetailJson(*monitor);
+  std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
   for (const auto& [name, value] : members.items()) {
     text.pop_back();
     text.append(",\"").append(name).append("\":").append(base::DumpJson(value)).append("}");
@@ -208,16 +226,20 @@ rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Js
 }
 
 // What an update says beside the monitor: of a change of struct, what is forgotten and what cannot
-// work; of a change of tier, what its probe cannot serve.
+// work; of a change of tier, what its probe cannot serve; of a webhook_url, that it is in vain.
 base::Json SaidOfChange(const Call& call, const domain::Monitor& before,
                         const store::MonitorChange& change, const store::ControlOutcome& outcome) {
   base::Json said = base::Json::object();
   if (change.struct_json) said["forgotten"] = outcome.forgotten;
-  if (!change.struct_json && !change.tier) return said;
-  const auto warnings =
-      DescriptionWarnings(base::ParseJsonOrThrow(change.struct_json.value_or(before.struct_json)),
-                          change.tier.value_or(before.tier), call.parts.config,
-                          call.parts.selector_fault, call.parts.clock);
+  std::optional<std::string> warnings;
+  if (change.struct_json || change.tier) {
+    warnings =
+        DescriptionWarnings(base::ParseJsonOrThrow(change.struct_json.value_or(before.struct_json)),
+                            change.tier.value_or(before.tier), call.parts.config,
+                            call.parts.selector_fault, call.parts.clock);
+  }
+  warnings = WithWarning(warnings, SilentWebhookWarning(change.webhook && *change.webhook,
+                                                        before.webhook_event_types));
   if (warnings) said["warnings"] = base::ParseJsonOrThrow(*warnings);
   return said;
 }
@@ -299,7 +321,8 @@ std::vector<MonitorStatus> ReadStatuses(const rest::QueryReader& query, rest::Pr
 }
 
 // A list of summaries, newest first; the caller adds head and tail.
-rest::ListParts<domain::Monitor> MonitorListParts(store::MonitorFilter filter, int limit) {
+rest::ListParts<domain::Monitor> MonitorListParts(const Call& call, store::MonitorFilter filter,
+                                                  int limit) {
   rest::ListParts<domain::Monitor> list;
   list.limit = limit;
   list.read = [filter = std::move(filter)](store::Session& session, const domain::Monitor* after,
@@ -310,8 +333,9 @@ rest::ListParts<domain::Monitor> MonitorListParts(store::MonitorFilter filter, i
     page.bytes_max = rest::kPageBytes;
     return store::ListMonitors(session, page);
   };
-  list.write = [](const domain::Monitor& monitor, std::string* text) {
-    text->append(domain::MonitorSummaryJson(monitor));
+  list.write = [&prices_mc = call.parts.config.prices_mc](const domain::Monitor& monitor,
+                                                          std::string* text) {
+    text->append(domain::MonitorSummaryJson(monitor, prices_mc));
   };
   return list;
 }
@@ -384,7 +408,7 @@ rest::Handled ListMonitors(Call& call) {
     filter.before_id = rest::DecodeIdCursor(MonitorsOf(bound_to), *cursor);
     if (!filter.before_id) return rest::InvalidCursor();
   }
-  auto list = MonitorListParts(std::move(filter), limit);
+  auto list = MonitorListParts(call, std::move(filter), limit);
   list.head = "{\"monitors\":[";
   list.tail = [bound_to](const domain::Monitor* next_after) -> std::string {
     if (next_after == nullptr) return "]}";
@@ -400,10 +424,11 @@ rest::Handled ListMonitorsForRun(Call& call) {
   store::MonitorFilter filter{.scope = call.scope(),
                               .statuses = ReadStatuses(query, &problems),
                               .run_id = call.path_params[0]};
+  filter.with_archived = query.Boolean("archived", false);
   query.Finish();
   if (auto refusal = problems.Refusal()) return std::move(*refusal);
   if (base::CountCharacters(*filter.run_id) > domain::kRunIdCharsMax) return rest::Reply{200, "[]"};
-  auto list = MonitorListParts(std::move(filter), kRunMonitorsMax);
+  auto list = MonitorListParts(call, std::move(filter), kRunMonitorsMax);
   list.head = "[";
   list.tail = [](const domain::Monitor*) { return std::string("]"); };
   return SendList(call, std::move(list));
@@ -482,10 +507,14 @@ rest::Handled TriggerMonitor(Call& call) {
   }
   if (outcome.raise) call.parts.signals.Raise(*outcome.raise);
   store::ConfirmTrigger(call.session);
-  return rest::Reply{202, base::DumpJson({{"monitor_id", id.ToString()},
-                                          {"tick_id", outcome.tick_id},
-                                          {"rows", outcome.rows},
-                                          {"joined", outcome.joined}})};
+  base::Json said{{"monitor_id", id.ToString()},
+                  {"tick_id", outcome.tick_id},
+                  {"rows", outcome.rows},
+                  {"joined", outcome.joined}};
+  if (const auto warning = UnpaidWarning(call, std::get<domain::Monitor>(monitor))) {
+    said["warnings"] = base::Json::array({*warning});
+  }
+  return rest::Reply{202, base::DumpJson(said)};
 }
 
 rest::Handled TestWebhook(Call& call) {

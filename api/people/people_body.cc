@@ -11,6 +11,7 @@
 #include "api/limits.h"
 #include "config/config.h"
 #include "config/provider_rules.h"
+#include "api/webhook.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
 #include "domain/people/source_ids.h"
@@ -97,8 +98,7 @@ rest::Judged<std::optional<store::Webhook>> JudgePeopleCommon(const Call& call,
   if (!common.webhook_url) return std::optional<store::Webhook>();
   auto url = JudgeJobWebhook(*common.webhook_url, call.parts.policy);
   if (auto* reply = std::get_if<rest::Reply>(&url)) return std::move(*reply);
-  const auto& judged = std::get<net::TenantUrl>(url);
-  return std::optional(store::Webhook{judged.text, {judged.scheme, judged.host, judged.port}});
+  return std::optional(ToWebhook(std::get<net::TenantUrl>(url)));
 }
 
 AgeBody ReadAgeBody(const base::Json& members, rest::Problems* problems) {

@@ -8,6 +8,7 @@
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/jobs/job_calls.h"
+#include "api/webhook.h"
 #include "api/workflows/block_terms.h"
 #include "api/workflows/definition_rules.h"
 #include "api/workflows/run_body.h"
@@ -206,7 +207,7 @@ std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
   const auto url = member.get<std::string>();
   const auto judged = net::JudgeTenantUrl(url, call.parts.policy);
   if (!judged.url) return "the address is not allowed: " + judged.error->message;
-  return store::Webhook{url, {judged.url->scheme, judged.url->host, judged.url->port}};
+  return ToWebhook(*judged.url);
 }
 
 store::NewJobBlock BlockOf(const Call& call, const domain::PlannedBlock& planned,

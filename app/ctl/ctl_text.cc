@@ -90,6 +90,15 @@ std::string CountsOf(const Json& value) {
   return text;
 }
 
+// The member that a column names, "failure.message" of an object's object; null for none.
+const Json* MemberOf(const Json& item, std::string_view column) {
+  const std::size_t dot = column.find('.');
+  const auto it = item.find(std::string(column.substr(0, dot)));
+  if (it == item.end()) return nullptr;
+  if (dot == std::string_view::npos) return &*it;
+  return it->is_object() ? MemberOf(*it, column.substr(dot + 1)) : nullptr;
+}
+
 // The head, and a line each item.
 using Cells = std::vector<std::vector<std::string>>;
 
@@ -107,13 +116,13 @@ Cells CellsOf(const Json& items, const std::vector<std::string_view>& columns,
   for (const Json& item : items) {
     std::vector<std::string> line;
     for (const std::string& column : lines[0]) {
-      const auto it = item.find(column);
-      if (it == item.end()) {
+      const Json* value = MemberOf(item, column);
+      if (value == nullptr) {
         line.emplace_back();
         continue;
       }
-      std::string text = CountsOf(*it);
-      if (text.empty()) text = it->is_object() && it->empty() ? "-" : Cell(*it);
+      std::string text = CountsOf(*value);
+      if (text.empty()) text = value->is_object() && value->empty() ? "-" : Cell(*value);
       line.push_back(base::CutCharacters(text, cell_chars_max));
     }
     lines.push_back(std::move(line));

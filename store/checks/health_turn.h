@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "base/uuid.h"
 
 namespace vedette::store {
@@ -10,6 +12,10 @@ struct HealthTurn {
   base::Uuid monitor_id;
   base::Uuid org_id;
   bool fails = false;
+  // Of a check that failed, where the process that closed the tick knows one: the class, and where
+  // its row is looked at ("https://shop.example"). The store leaves both empty.
+  std::string failure_class{};
+  std::string address{};
 };
 
 }  // namespace vedette::store

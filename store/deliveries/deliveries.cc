@@ -227,7 +227,7 @@ void ReadTurns(const pqxx::result& rows, bool opened, std::vector<BreakerTurn>* 
   for (const auto& row : rows) {
     BreakerTurn& turn = turns->emplace_back();
     turn.opened = opened;
-    Columns(row).Into(&turn.org_id, &turn.receiver);
+    Columns(row).Into(&turn.endpoint_id, &turn.org_id, &turn.receiver);
   }
 }
 
@@ -239,10 +239,15 @@ std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
   std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
   std::set<base::Uuid> succeeded;
   for (const AttemptRecord& a : attempts) {
-    if (a.end == domain::AttemptEnd::kDelivered) {
-      succeeded.insert(a.notification.endpoint_id);
-    } else if (a.endpoint_failed) {
-      ++failures[a.notification.endpoint_id];
+    switch (a.receiver) {
+      case domain::ReceiverState::kWorks:
+        succeeded.insert(a.notification.endpoint_id);
+        break;
+      case domain::ReceiverState::kFails:
+        ++failures[a.notification.endpoint_id];
+        break;
+      case domain::ReceiverState::kUnknown:
+        break;
     }
   }
   Rows<base::Uuid, int> failed;

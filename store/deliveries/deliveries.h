@@ -78,13 +78,14 @@ struct AttemptRecord {
   std::optional<std::string> error;      // class and sentence; empty when delivered
   std::optional<std::string> answer;     // the first bytes of the body
   std::chrono::milliseconds retry_in{};  // kRetry
-  bool endpoint_failed = true;           // whether a failure counts against the endpoint
+  domain::ReceiverState receiver = domain::ReceiverState::kUnknown;
 };
 
 // A receiver whose breaker opened, or closed again.
 struct BreakerTurn {
+  base::Uuid endpoint_id;
   base::Uuid org_id;
-  std::string receiver;  // "https://hooks.example.com:443"
+  std::string receiver;  // "https://hooks.example.com:443", of which there is one a path
   bool opened = false;
 };
 

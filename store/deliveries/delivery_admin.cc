@@ -17,9 +17,13 @@ constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
 // From :delivery_view or :delivered_view.
 DeliveryView ReadView(const pqxx::row& row) {
   DeliveryView view;
+  bool receiver_fails = false;
   Columns(row).Into(&view.id, &view.state, &view.type, &view.org_id, &view.monitor_id, &view.row_id,
                     &view.job_id, &view.event_group_id, &view.attempts, &view.next_attempt_at,
-                    &view.last_error, &view.created_at);
+                    &view.last_error, &view.created_at, &receiver_fails);
+  if (view.next_attempt_at) {
+    view.waits_for = domain::WaitOf(receiver_fails, view.attempts, view.last_error);
+  }
   return view;
 }
 

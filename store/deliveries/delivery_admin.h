@@ -31,6 +31,7 @@ struct DeliveryView {
   // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,
   // dead, or being sent now.
   std::optional<base::Timestamp> next_attempt_at;
+  std::optional<domain::DeliveryWait> waits_for;  // where an attempt is planned
   std::optional<std::string> last_error;
   base::Timestamp created_at;
 };

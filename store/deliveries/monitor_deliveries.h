@@ -22,6 +22,7 @@ struct MonitorDelivery {
   // When it is due, its receiver's breaker considered. Empty where nothing is planned: dead, or
   // being sent now.
   std::optional<base::Timestamp> next_attempt_at;
+  std::optional<domain::DeliveryWait> waits_for;  // where an attempt is planned
   std::optional<std::string> last_error;
   base::Timestamp created_at;
 };

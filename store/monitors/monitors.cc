@@ -29,7 +29,7 @@ domain::Monitor ReadMonitor(Columns& in) {
           &m.next_run_at, &m.last_run_at, &m.row_count, &m.active_row_count,
           &m.organisation_stopped, &m.webhook_failing, &m.struct_version, &field_versions,
           &m.archived_at, &m.failing_since, &m.removed_row_count, &m.rules_json,
-          &m.request_header_names);
+          &m.request_header_names, &m.balance_mc, &m.team_left_mc, &m.webhook_waiting_until);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }

@@ -1,6 +1,7 @@
 #include "store/monitors/rows.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -133,6 +134,27 @@ Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int a
     if (!page.items.empty() || !read.more) return page;
     after = read.items.back().row.position;
   }
+}
+
+void ReadFailures(Session& session, const base::Uuid& monitor_id, std::vector<domain::Row>* rows) {
+  std::map<int, domain::Row*> failing;  // by position
+  std::vector<int> positions;
+  for (domain::Row& row : *rows) {
+    if (!row.failing) continue;
+    failing[row.position] = &row;
+    positions.push_back(row.position);
+  }
+  if (failing.empty()) return;
+  Read(session, [&](Transaction& tx) {
+    for (const auto& found : tx.Exec("row_failures", monitor_id, positions)) {
+      int position = 0;
+      std::optional<base::Timestamp> since;
+      std::optional<std::string> message;
+      Columns(found).Into(&position, &since, &message);
+      failing.at(position)->failing_since = since;
+      failing.at(position)->failure_message = std::move(message);
+    }
+  });
 }
 
 std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,

@@ -27,6 +27,9 @@ Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int a
                            int limit, std::size_t bytes_max);
 
 // With since when and why its checks fail, where they do.
+// Reads since when checks of those rows fail that are failing, and what the last one said.
+void ReadFailures(Session& session, const base::Uuid& monitor_id, std::vector<domain::Row>* rows);
+
 std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
                                   const base::Uuid& row_id);
 

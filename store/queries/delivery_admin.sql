@@ -3,11 +3,11 @@
 d.id, d.state, d.type, d.org_id, d.monitor_id, d.row_id, d.job_id, d.event_group_id, d.attempts,
   case when d.state = :delivery_pending and d.lease_token is null then greatest(d.available_at, e.available_at) end
     as next_attempt_at,
-  d.last_error, d.created_at
+  d.last_error, d.created_at, :receiver_fails as receiver_fails
 
 -- fragment: delivered_view
 delivery_id as id, :delivery_delivered as state, type, org_id, monitor_id, row_id, job_id, event_group_id, attempt as attempts,
-  null::timestamptz as next_attempt_at, null::text as last_error, created_at
+  null::timestamptz as next_attempt_at, null::text as last_error, created_at, false as receiver_fails
 
 -- name: delivery_admin_list
 -- $1 state or null; $2 organisation; $3 monitor; $4 job; $5 the last id of the page before; $6 limit

@@ -3,7 +3,8 @@
 id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, disabled_reason, key_columns, struct,
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
-  struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names
+  struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names,
+  balance_mc, team_left_mc, webhook_waiting_until
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.

@@ -38,9 +38,8 @@ select
 
 -- name: overview_failing
 -- $1 limit
-select org_id, scheme || '://' || host || ':' || port as address, failing_since, failed_at, failures,
-  count(*) over () as total
-from endpoint
+select org_id, :endpoint_origin as address, failing_since, failed_at, failures, count(*) over () as total
+from endpoint e
 where failing
 order by failing_since
 limit $1

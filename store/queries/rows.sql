@@ -61,6 +61,16 @@ join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
 :row_failure
 where r.id = $2 and r.monitor_id = $1 and r.removed_at is null
 
+-- name: row_failures
+-- Of rows at the positions $2, which look as if they failed.
+select r.position, f.failing_since, f.failure_message
+from monitor_row r
+cross join lateral (
+  select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
+) s
+:row_failure
+where r.monitor_id = $1 and r.position = any ($2::int[])
+
 -- name: row_id_by_key
 select id from monitor_row where monitor_id = $1 and key_hash = $2
 

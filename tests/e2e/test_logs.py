@@ -40,6 +40,9 @@ def test_failures_and_recoveries_are_logged_once_and_attempts_at_debug(binary, d
         for message in ("a monitor fails", "a monitor works again"):
             [line] = lines(service, message)
             assert line["level"] == "info" and line["monitor"] == made["id"] and line["org"] == tenant.org_id
+        [fails] = lines(service, "a monitor fails")
+        assert fails["class"] == "http_status" and fails["address"] == "http://127.0.0.1", "why, and of which host"
+        assert lines(service, "a receiver fails")[0]["class"] == "http_status"
         attempt = lines(service, "an attempt at a check failed")[0]
         assert attempt["level"] == "debug" and attempt["class"] == "http_status" and attempt["row"] == made["rows"][0]["id"]
         assert attempt["address"] == "http://127.0.0.1"

@@ -100,6 +100,28 @@ def service(binary, database, tmp_path):
     assert it.stop() == 0, it.log()
 
 
+def test_a_path_that_fails_delays_no_other_path_of_its_host_G10(service, database, nginx):
+    nginx.write("page.html", "<title>A page</title>")
+    answer = {"/down": 500, "/gone": 410, "/well": 200}
+    gateway = Scripted(lambda r, c, q: c.sendall(reply(answer[q["line"].split()[1]])))
+    base = gateway.url.rsplit("/", 1)[0]
+    tenant = service.organisation()
+    down = new_monitor(tenant, nginx, f"{base}/down")
+    for attempt in range(1, 6):  # opens its breaker
+        attempted(service, down, attempt)
+        if attempt < 5:
+            database.rows("UPDATE delivery SET available_at = now()")
+    for _ in range(6):
+        gone = attempted(service, new_monitor(tenant, nginx, f"{base}/gone"))
+        assert gone["state"] == "dead" and gone["last_error"] == "http_status: the receiver answered 410"
+        well = attempted(service, new_monitor(tenant, nginx, f"{base}/well"))
+        assert well["state"] == "delivered" and len(well["history"]) == 1
+    assert database.rows("SELECT failures, available_at > now() FROM endpoint ORDER BY 1") == [
+        (0, False), (0, False), (5, True)], "only its own receiver is left alone"
+    assert service.log().count("a receiver fails") == 1 and "a receiver works again" not in service.log()
+    gateway.close()
+
+
 def new_monitor(tenant, nginx, url):
     """One row; its only check ends with a notification to `url`."""
     return tenant.post("/monitors", {

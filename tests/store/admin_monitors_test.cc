@@ -77,8 +77,8 @@ TEST_F(AdminMonitors, NothingIsAskedForNobodyWithoutABodyOrWithoutAnApi) {
   EXPECT_EQ(nowhere.body["error"], "no_api_here");
 }
 
-TEST_F(AdminMonitors, ThoseOfARunAreFoundInItsOrganisation) {
-  const std::string org = NewOrganisation();
+// A monitor of a row for each address.
+store::NewMonitor OrderOf(const std::string& org, const std::vector<std::string>& urls) {
   store::NewMonitor order;
   order.org_id = *base::Uuid::Parse(org);
   order.name = "pages";
@@ -86,8 +86,16 @@ TEST_F(AdminMonitors, ThoseOfARunAreFoundInItsOrganisation) {
   order.frequency = std::chrono::days(1);
   order.key_columns = {"url"};
   order.struct_json = R"({"title":"css:h1"})";
-  order.rows.push_back(domain::SplitRow(Json{{"url", "https://a.example/"}},
-                                        domain::ColumnRoles{{"url"}, {"title"}}));
+  for (const std::string& url : urls) {
+    order.rows.push_back(
+        domain::SplitRow(Json{{"url", url}}, domain::ColumnRoles{{"url"}, {"title"}}));
+  }
+  return order;
+}
+
+TEST_F(AdminMonitors, ThoseOfARunAreFoundInItsOrganisation) {
+  const std::string org = NewOrganisation();
+  store::NewMonitor order = OrderOf(org, {"https://a.example/"});
   store::Session session(config.database, {.name = "test"}, clock, metrics, log);
   store::CreateMonitor(session, clock, order);
   order.run_id = "a run";
@@ -102,6 +110,25 @@ TEST_F(AdminMonitors, ThoseOfARunAreFoundInItsOrganisation) {
   // Without an organisation no index serves it, and a run has no text of a monitor.
   EXPECT_EQ(Ask("GET", "/admin/v1/monitors?run_id=a%20run").status, 422);
   EXPECT_EQ(Ask("GET", path + "&run_id=a%20run&q=pages").status, 422);
+}
+
+TEST_F(AdminMonitors, AListOfRowsSaysWhyTheyFail) {
+  const std::string org = NewOrganisation();
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const std::string id =
+      store::CreateMonitor(session, clock,
+                           OrderOf(org, {"https://a.example/", "https://b.example/"}))
+          .monitor_id.ToString();
+  Sql("update row_state set outcome = 3 where position = 0");
+  Sql("insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, "
+      "message) select gen_random_uuid(), org_id, monitor_id, id, 1795253400000000, "
+      "gen_random_uuid(), 1, 'dns: no such name' from monitor_row where position = 0");
+  const Json rows = Ask("GET", "/admin/v1/monitors/" + id + "/rows").body["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["is_failing"], true);
+  EXPECT_EQ(rows[0]["failure"]["message"], "dns: no such name");
+  EXPECT_EQ(rows[0]["failure"]["since"], "2026-11-21T09:30:00.000000Z");
+  EXPECT_FALSE(rows[1].contains("failure"));
 }
 
 class ApiForOperators : public ApiTest {

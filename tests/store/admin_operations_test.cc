@@ -395,6 +395,8 @@ TEST_F(Operations, DeliveriesAreListedByStateNewestFirst) {
   ASSERT_EQ(waiting.body["items"].size(), 1U);
   EXPECT_EQ(waiting.body["items"][0]["id"], pending);
   EXPECT_TRUE(waiting.body["items"][0]["next_attempt_at"].is_string());
+  EXPECT_EQ(waiting.body["items"][0]["waiting_for"], "retry");
+  EXPECT_EQ(listed.body["items"][0]["waiting_for"], nullptr);
   const Reply done = Ask("GET", "/admin/v1/deliveries?state=delivered");
   ASSERT_EQ(done.body["items"].size(), 1U);
   EXPECT_EQ(done.body["items"][0]["id"], delivered);

@@ -188,6 +188,32 @@ TEST_F(ApiMending, AnOwnerSeesTheDeliveriesOfAMonitorThatHaveNotArrived) {
   EXPECT_EQ(Ask("GET", path + "?state=delivered").status, 422);
 }
 
+TEST_F(ApiMending, AnOwnerSeesWhatADeliveryWaitsForAndUntilWhen) {
+  const std::string id = NewMonitor({{"webhook_url", "https://hooks.example.com/"}});
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, id, gen_random_uuid(), "
+      "gen_random_uuid(), 0, now() from monitor returning 1");
+  const auto shown = [&] {
+    return Ask("GET", "/monitors/" + id + "/deliveries").body["deliveries"][0];
+  };
+  const auto until = [&] { return Ask("GET", "/monitors/" + id).body["webhook_waiting_until"]; };
+  EXPECT_EQ(shown()["waiting_for"], "turn");
+  EXPECT_TRUE(until().is_null());
+  Sql("update delivery set attempts = 1, last_error = 'signing: it cannot be read', available_at = "
+      "now() + interval '5 seconds' returning 1");
+  EXPECT_EQ(shown()["waiting_for"], "signing_secret");
+  Sql("update delivery set last_error = 'timeout: no answer' returning 1");
+  EXPECT_EQ(shown()["waiting_for"], "retry");
+  Sql("update endpoint set failures = 5, available_at = now() + interval '30 seconds' returning 1");
+  EXPECT_EQ(shown()["waiting_for"], "receiver");
+  EXPECT_EQ(shown()["next_attempt_at"], until()) << "no sooner than its receiver is tried";
+  EXPECT_EQ(Ask("GET", "/monitors").body["monitors"][0]["webhook_waiting_until"], until());
+  Sql("update delivery set lease_token = gen_random_uuid() returning 1");
+  EXPECT_TRUE(shown()["waiting_for"].is_null()) << "it is being sent";
+  Sql("update delivery set lease_token = null, state = 1 returning 1");
+  EXPECT_TRUE(shown()["waiting_for"].is_null()) << "it is dead";
+}
+
 TEST_F(ApiMending, RulesAreJudgedShownChangedAndEnded) {
   const Json rules{{"price", {{"only_if", {{"below", 100}}}, {"ignore", {"[0-9]+ left"}}}}};
   const std::string id = NewMonitor({{"rules", rules}});

@@ -71,7 +71,9 @@ TEST_F(ApiMonitors, DetailHasEveryFieldOfTheInterface) {
                             "updated_at",
                             "rows",
                             "status",
-                            "webhook_failing"}) {
+                            "webhook_event_types",
+                            "webhook_failing",
+                            "waiting_for"}) {
     EXPECT_TRUE(reply.body.contains(field)) << field;
   }
   EXPECT_EQ(reply.body["next_run_times"].size(), 5U);
@@ -167,6 +169,8 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
                                                         "row_count",
                                                         "active_row_count",
                                                         "status",
+                                                        "waiting_for",
+                                                        "webhook_waiting_until",
                                                         "failing_since",
                                                         "archived_at",
                                                         "created_at",
@@ -221,10 +225,45 @@ TEST_F(ApiMonitors, AllMonitorsOfARunAreListedOverThePagesThatTheyAreReadIn) {
   EXPECT_EQ(ids.size(), 2500U);
 }
 
-TEST_F(ApiMonitors, EndpointIsSharedByMonitorsOfAnOrganisation) {
-  NewMonitor({{"webhook_url", "https://hooks.example.com/a"}});
-  NewMonitor({{"webhook_url", "https://hooks.example.com:443/b"}});
-  EXPECT_EQ(Sql("select count(*) from endpoint"), "1");
+TEST_F(ApiMonitors, MonitorsOfARunCanBeHadInEveryStatusAndArchivedToo) {
+  const auto of_run = [this](const std::string& query) {
+    return Ask("GET", "/monitors/for-run/r-1" + query).body;
+  };
+  for (const char* status : {"starting", "failed", "active", "paused", "cancelled"}) {
+    const std::string id = NewMonitor({{"run_id", "r-1"}});
+    if (std::string_view(status) == "cancelled") {
+      Ask("POST", "/monitors/" + id + "/cancel");
+    } else {
+      Sql("update monitor set status = (array_position(array['starting', 'failed', 'active', "
+          "'paused', 'cancelled'], '" +
+          std::string(status) + "') - 1) where id = '" + id + "'");
+    }
+    const Json found = of_run(std::string("?status=") + status);
+    ASSERT_EQ(found.size(), 1U) << status << found.dump();
+    EXPECT_EQ(found[0]["id"], id);
+  }
+  const std::string archived = NewMonitor({{"run_id", "r-1"}});
+  ASSERT_EQ(Ask("POST", "/monitors/" + archived + "/archive").status, 200);
+  EXPECT_EQ(of_run("").size(), 5U);
+  EXPECT_EQ(of_run("?archived=true").size(), 6U);
+  const Json both = of_run("?archived=True&status=cancelled");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0]["id"], archived) << "newest first";
+  EXPECT_EQ(of_run("?status=active").size(), 1U);
+}
+
+TEST_F(ApiMonitors, G10_ReceiversOfAnOrganisationAreApartByPathAndNotByQuery) {
+  const auto receiver = [this](const std::string& url) {
+    const std::string id = NewMonitor({{"webhook_url", url}});
+    return Sql("select endpoint_id from monitor where id = '" + id + "'");
+  };
+  const std::string a = receiver("https://hooks.example.com/a");
+  EXPECT_EQ(receiver("https://hooks.example.com:443/a?team=2"), a);
+  EXPECT_NE(receiver("https://hooks.example.com/b"), a);
+  EXPECT_EQ(receiver("https://hooks.example.com"), receiver("https://hooks.example.com/?x=1"));
+  EXPECT_EQ(Sql("select count(*) from endpoint"), "3");
+  EXPECT_EQ(Sql("select count(*) from endpoint where host like '%/a%'"), "0")
+      << "a path may hold a secret";
 }
 
 TEST_F(ApiMonitors, AnOrganisationThatCannotPayACheckIsToldAtCreation) {
@@ -310,6 +349,65 @@ TEST_F(ApiMonitors, TriggerOpensATickAndASecondJoinsIt) {
   EXPECT_EQ(ticks.body["ticks"][0]["trigger"], "manual");
   EXPECT_TRUE(ticks.body["ticks"][0]["finished_at"].is_null());
   EXPECT_EQ(ticks.body["ticks"][0]["slots"], 0);
+}
+
+TEST_F(ApiMonitors, ATriggerThatNobodyPaysSaysSoAndTheMonitorWhatItWaitsFor) {
+  const std::string id = NewMonitor();
+  const Reply poor = Ask("POST", "/monitors/" + id + "/trigger");
+  ASSERT_EQ(poor.status, 202) << "it may get credits before the check";
+  ASSERT_EQ(poor.body["warnings"].size(), 1U) << poor.raw.body;
+  EXPECT_THAT(poor.body["warnings"][0].get<std::string>(), HasSubstr("skipped_balance"));
+  EXPECT_EQ(Ask("GET", "/monitors/" + id).body["waiting_for"], "balance");
+  EXPECT_EQ(Ask("GET", "/monitors").body["monitors"][0]["waiting_for"], "balance");
+
+  Sql("update account set balance_mc = 1000000 returning 1");
+  EXPECT_FALSE(Ask("POST", "/monitors/" + id + "/trigger").body.contains("warnings"));
+  EXPECT_TRUE(Ask("GET", "/monitors/" + id).body["waiting_for"].is_null());
+
+  const std::string team = NewTeam(acme.org_id);
+  Sql("update team set spend_limit_mc = 1000 where id = '" + team + "'");
+  Sql("insert into team_spend (team_id, month, spent_mc) values ('" + team +
+      "', date_trunc('month', now() at time zone 'UTC')::date, 1000)");
+  Sql("update monitor set team_id = '" + team + "'");
+  const Reply limited = Ask("POST", "/monitors/" + id + "/trigger");
+  ASSERT_EQ(limited.body["warnings"].size(), 1U) << limited.raw.body;
+  EXPECT_THAT(limited.body["warnings"][0].get<std::string>(), HasSubstr("skipped_spend_limit"));
+  EXPECT_EQ(Ask("GET", "/monitors/" + id).body["waiting_for"], "spend_limit");
+  EXPECT_TRUE(Ask("POST", "/monitors/" + id + "/update", {{"is_active", false}})
+                  .body["waiting_for"]
+                  .is_null())
+      << "a paused monitor waits for nothing";
+}
+
+TEST_F(ApiMonitors, EventTypesThatWereNotGivenAreAllThreeAndAGivenListStays) {
+  const Json all{"monitor.field.changed", "monitor.execution.completed",
+                 "monitor.execution.failed"};
+  const Json url{{"webhook_url", "https://hooks.example.com/a"}};
+  const auto types = [this](const std::string& id) {
+    return Ask("GET", "/monitors/" + id).body["webhook_event_types"];
+  };
+  Sql("update account set balance_mc = 1000000 returning 1");
+  const std::string later = NewMonitor();
+  EXPECT_EQ(types(later), all) << "a webhook_url may come later";
+  EXPECT_EQ(types(NewMonitor(url)), all);
+  EXPECT_EQ(types(NewMonitor({{"webhook_event_types", nullptr}})), all);
+  const std::string one = NewMonitor({{"webhook_event_types", {"monitor.field.changed"}}});
+  EXPECT_EQ(types(one), Json::array({"monitor.field.changed"}));
+  const std::string none = NewMonitor({{"webhook_event_types", Json::array()}});
+  EXPECT_EQ(types(none), Json::array());
+
+  for (const std::string& told : {later, one}) {
+    EXPECT_FALSE(Ask("POST", "/monitors/" + told + "/update", url).body.contains("warnings"));
+  }
+  const Reply silent = Ask("POST", "/monitors/" + none + "/update", url);
+  ASSERT_EQ(silent.status, 200) << silent.raw.body;
+  ASSERT_EQ(silent.body["warnings"].size(), 1U) << silent.raw.body;
+  EXPECT_THAT(silent.body["warnings"][0].get<std::string>(), HasSubstr("webhook_event_types"));
+  EXPECT_EQ(types(none), Json::array());
+  Json body = GoodBody();
+  body.update(url);
+  body["webhook_event_types"] = Json::array();
+  EXPECT_EQ(Ask("POST", "/monitors", body).body["warnings"].size(), 1U);
 }
 
 TEST_F(ApiMonitors, UpdateChangesEachFieldAndLeavesTheOthers) {

@@ -90,6 +90,7 @@ struct CheckRunner::Check {
   base::Uuid id;  // event_group_id
   KnownValues known;
   base::JsonText subject;
+  std::string address;  // where the row is looked at, as in "https://shop.example"; once it failed
   base::JsonText context;
   int attempts = 0;
   Stage stage = Stage::kWaits;
@@ -278,7 +279,7 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
   const auto* failure = std::get_if<ProbeFailure>(&result);
   if (failure != nullptr) {
     metrics_.AddProbeFailure(probe.kind, failure->error_class);
-    NoteFailure(*check, *failure);
+    NoteFailure(check.get(), *failure);
   }
   if (failure != nullptr && check->chunk->Working()) {
     const auto left = check->deadline - clock_.SinceBoot();
@@ -291,18 +292,19 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
 }
 
 // Without the sentence and the address's path, which may tell of a person.
-void CheckRunner::NoteFailure(const Check& check, const ProbeFailure& failure) const {
+void CheckRunner::NoteFailure(Check* noted, const ProbeFailure& failure) const {
+  const Check& check = *noted;
   const TierProbe& probe = probes_.at(check.chunk->claimed.tier);
-  std::optional<std::string> address;
   if (probe.probe->ReadsSubject()) {
-    address = pages::PageAddress(check.subject.Value(), check.context.Value());
+    const auto page = pages::PageAddress(check.subject.Value(), check.context.Value());
+    noted->address = net::OriginOf(page.value_or(""));
   }
   log_.Debug("an attempt at a check failed", {{"monitor", check.part().part.monitor_id.ToString()},
                                               {"row", check.row().row_id.ToString()},
                                               {"check", check.id.ToString()},
                                               {"attempt", check.attempts},
                                               {"class", failure.error_class},
-                                              {"address", net::OriginOf(address.value_or(""))}});
+                                              {"address", check.address}});
 }
 
 void CheckRunner::RetryLater(const std::shared_ptr<Check>& check, milliseconds delay) {
@@ -346,9 +348,10 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
   // A chunk that is deaf or lost has no use for the result.
   if (chunk->Working() || chunk->phase == HeldChunk::Phase::kGivingBack) {
     const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
-    hooks_.result(
-        chunk, {check->ref, verdict.outcome, EffectsOf(*chunk, check->ref, verdict, clock_, sink_),
-                Origin::kProbed, verdict.never_observed});
+    auto effects = EffectsOf(*chunk, check->ref, verdict, clock_, sink_);
+    if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;
+    hooks_.result(chunk, {check->ref, verdict.outcome, std::move(effects), Origin::kProbed,
+                          verdict.never_observed});
   }
   Pump();
 }

@@ -93,7 +93,7 @@ class CheckRunner {
   void Attempt(const std::shared_ptr<Check>& check);
   bool OnTurn(Check& check, std::chrono::milliseconds waited);
   void OnProbed(const std::shared_ptr<Check>& check, const ProbeResult& result);
-  void NoteFailure(const Check& check, const ProbeFailure& failure) const;
+  void NoteFailure(Check* noted, const ProbeFailure& failure) const;
   void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
   void CountDuration(Check& check);

@@ -32,6 +32,7 @@ struct CheckEffects {
   std::vector<store::EventRecord> events;
   std::optional<store::RowUpdate> row;
   std::optional<store::DeliveryRecord> delivery;
+  std::string address;  // of a failed check, for the log: "https://shop.example"; may be empty
 };
 
 // Where a result comes from. The database refused the result of a probe: then the recorder replaces

@@ -1,9 +1,11 @@
 #include "worker/checks/recorder.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "config/config.h"
+#include "domain/notification.h"
 #include "store/signals.h"
 #include "work/health_log.h"
 #include "worker/checks/check_effects.h"
@@ -91,6 +93,15 @@ work::BatcherOptions Options(const config::WorkerConfig& config) {
   return options;
 }
 
+// What a failed check says of why its monitor fails: nothing that tells of a person.
+void Explain(const CheckEffects& effects, store::HealthTurn* turn) {
+  for (const store::EventRecord& event : effects.events) {
+    if (event.type != domain::EventType::kError || !event.message) continue;
+    turn->failure_class = domain::ErrorClass(*event.message);
+    turn->address = effects.address;
+  }
+}
+
 }  // namespace
 
 Recorder::Recorder(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -172,9 +183,30 @@ bool Recorder::Take(Item* item) {
   return true;
 }
 
+// With what the last checks said of the monitors that fail, whose ticks end with them.
+std::vector<store::HealthTurn> Recorder::Explained(std::vector<store::HealthTurn> turns,
+                                                   const std::vector<Item>& items) {
+  std::map<base::Uuid, store::HealthTurn*> unexplained;
+  for (store::HealthTurn& turn : turns) {
+    if (turn.fails) unexplained.emplace(turn.monitor_id, &turn);
+  }
+  for (const Item& item : items) {
+    for (const CheckResult& result : item.results) {
+      if (unexplained.empty()) return turns;
+      if (result.outcome != domain::Outcome::kFailed || !result.effects) continue;
+      const auto turn =
+          unexplained.find(item.chunk->claimed.parts[result.ref.part].part.monitor_id);
+      if (turn == unexplained.end()) continue;
+      Explain(*result.effects, turn->second);
+      unexplained.erase(turn);
+    }
+  }
+  return turns;
+}
+
 void Recorder::OnWritten(const std::vector<Item>& items, const store::RecordResult& result,
                          bool again) {
-  work::LogTurns(log_, result.turns);
+  work::LogTurns(log_, Explained(result.turns, items));
   for (const Item& item : items) {
     item.chunk->Enter(HeldChunk::Recording::kNone);
     const bool dropped = std::find(result.dropped.begin(), result.dropped.end(),

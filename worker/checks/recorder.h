@@ -68,6 +68,8 @@ class Recorder {
 
   Batcher::Hooks BatcherHooks();
   static bool Take(Item* item);
+  static std::vector<store::HealthTurn> Explained(std::vector<store::HealthTurn> turns,
+                                                  const std::vector<Item>& items);
   void OnWritten(const std::vector<Item>& items, const store::RecordResult& result, bool again);
   void OnItemWritten(const Item& item, const store::RecordResult& result);
   void OnLost(Item item, const work::Loss& loss);

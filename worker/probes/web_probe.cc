@@ -1,5 +1,7 @@
 #include "worker/probes/web_probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "config/probe_config.h"
 #include "pages/fetch.h"
 #include "pages/http_failure.h"
+#include "pages/login_page.h"
 #include "pages/page_address.h"
 #include "pages/robots_book.h"
 #include "pages/selector.h"
@@ -197,7 +200,7 @@ void WebProbe::Impl::Fail(CheckId id, ProbeFailure failure) {
 }
 
 void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
-  const std::string asked(base::CutCharacters(check.url, kAskedCharactersMax));
+  const std::string url = check.url;
   pages::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
   fetch.url = std::move(check.url);
@@ -223,14 +226,17 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
                                                       pages::ReadingTime& time) {
     return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
   };
-  auto then = [done = std::move(check.done), asked](pages::Fetched fetched) {
-    if (auto* failure = std::get_if<ProbeFailure>(&fetched)) {
-      failure->message += " It was asked for " + asked + '.';
-      return done({std::move(*failure), {}});
+  auto then = [done = std::move(check.done), url](pages::Fetched fetched) {
+    if (const auto* found = std::get_if<std::shared_ptr<const pages::Reading>>(&fetched)) {
+      // Under this key nothing else is kept.
+      const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
+      if (!pages::LeadsToLogin(url, reading)) return done(reading);
+      fetched = pages::LoginRequired(reading);
     }
-    const auto& reading = *std::get<std::shared_ptr<const pages::Reading>>(fetched);
-    // Under this key nothing else is kept.
-    done(static_cast<const FieldReading&>(reading).reading);
+    auto& failure = std::get<ProbeFailure>(fetched);
+    failure.message +=
+        fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
+    done({std::move(failure), {}});
   };
   if (robots == nullptr) return fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
   robots->Ask(fetch, [fetch, read = std::move(read), then = std::move(then),

@@ -24,7 +24,8 @@ namespace vedette::worker {
 // in turns by organisation; neither the wait for one nor that for a connection counts as time of
 // the page. Its failures:
 //   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
-//   blocked, body_too_large, protocol, bad_selector, bad_content, overloaded, unreadable_headers
+//   blocked, login_required, body_too_large, protocol, bad_selector, bad_content, overloaded,
+//   unreadable_headers
 // `pool` ends before `loop` does: its jobs post to the loop.
 class WebProbe final : public Probe {
  public:

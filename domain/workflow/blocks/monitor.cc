@@ -37,7 +37,7 @@ constexpr std::string_view kSchema = R"({
     "webhook_event_types": {"type": ["array", "null"], "maxItems": 3, "default": null,
       "items": {"type": "string", "enum": ["monitor.field.changed", "monitor.execution.completed",
         "monitor.execution.failed"]},
-      "description": "All three where there is a webhook_url and this is left out."},
+      "description": "All three where this is left out."},
     "confirm_after": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1},
     "missing_confirmations": {"type": "integer", "minimum": 1, "maximum": 100, "default": 2}
   }
@@ -102,7 +102,6 @@ std::optional<std::string> TextIn(const Json& specs, const char* member) {
 std::vector<NotificationType> EventTypesIn(const Json& specs) {
   const Json& given = specs.at("webhook_event_types");
   if (given.is_null()) {
-    if (specs.at("webhook_url").is_null()) return {};
     return {NotificationType::kChanged, NotificationType::kCompleted, NotificationType::kFailed};
   }
   std::vector<NotificationType> types;

@@ -291,6 +291,17 @@ TEST(CtlText, AListIsATableOfTheChosenColumns) {
   EXPECT_EQ(FormatForPeople(Json::array(), {"id"}), "none\n");
 }
 
+TEST(CtlText, AColumnMayBeAMemberOfAnObject) {
+  const Json list = base::ParseJsonOrThrow(
+      R"({"rows":[{"id":"a","failure":{"since":"now","message":"dns: no such name"}},{"id":"b"},
+                  {"id":"c","failure":null}]})");
+  EXPECT_EQ(FormatForPeople(list, {"id", "failure.message"}),
+            "id  failure.message\n"
+            "a   dns: no such name\n"
+            "b\n"
+            "c\n");
+}
+
 TEST(CtlText, AnObjectIsLinesWithATableForEachListInIt) {
   const Json object = base::ParseJsonOrThrow(
       R"({"id":"a","chunks":{"due":1,"leased":2},"tags":[],"teams":[{"id":"b"}]})");

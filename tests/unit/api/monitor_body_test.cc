@@ -210,9 +210,11 @@ TEST(CreateBody, Defaults) {
   EXPECT_EQ(body.subject_type, "company");
   EXPECT_EQ(body.confirm_after, 1);
   EXPECT_EQ(body.missing_confirmations, 2);
-  EXPECT_TRUE(body.webhook_event_types.empty());
+  EXPECT_EQ(body.webhook_event_types.size(), 3U) << "a webhook_url may come later";
   body = Read(With("webhook_url", "https://x.example"), &problems);
   EXPECT_EQ(body.webhook_event_types.size(), 3U);
+  body = Read(With("webhook_event_types", Json::array()), &problems);
+  EXPECT_TRUE(body.webhook_event_types.empty()) << "a list that was given stays";
 }
 
 struct Broken {

@@ -12,7 +12,7 @@ namespace vedette::delivery {
 namespace {
 
 using vedette::test::Id;
-using End = Lanes::End;
+using End = domain::ReceiverState;
 
 // The organisation of a receiver by its number: 1 to 999 are of one, 1000 to 1999 of the next.
 base::Uuid Org(int receiver) {
@@ -38,7 +38,7 @@ struct World {
     }
     return started;
   }
-  std::vector<base::Uuid> EndOne(int receiver, End end = End::kDelivered, bool overdue = false) {
+  std::vector<base::Uuid> EndOne(int receiver, End end = End::kWorks, bool overdue = false) {
     --under_way[receiver];
     return lanes.Ended(Id(receiver), end, overdue);
   }
@@ -147,7 +147,7 @@ TEST(Lanes, G10_TwoOrganisationsWhoseReceiversHangHaveEqualShares) {
     for (const int first : {1, 1000}) {
       for (int r = first; r < first + 100; ++r) {
         if (w.under_way[r] == 0) continue;
-        w.EndOne(r, End::kFailed, true);
+        w.EndOne(r, End::kFails, true);
         for (const int started : w.Start()) w.lanes.Overdue(Id(started));
         break;
       }
@@ -192,7 +192,7 @@ TEST(Lanes, OneQuickAnswerAmongHangingOnesIsNotPrompt) {
   w.lanes.Overdue(Id(1));
   w.EndOne(1);
   EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
-  w.EndOne(1, End::kFailed, true);
+  w.EndOne(1, End::kFails, true);
   EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
   w.EndOne(1);
   EXPECT_TRUE(w.lanes.IsPrompt(Id(1)));
@@ -207,7 +207,7 @@ TEST(Lanes, SlowReceiversShareTheirLaneEqually) {
   }
   for (int round = 0; round < 20; ++round) {
     for (int r : {1, 2, 3, 4}) {
-      if (w.under_way[r] > 0) w.EndOne(r, End::kFailed, true);
+      if (w.under_way[r] > 0) w.EndOne(r, End::kFails, true);
       for (const int started : w.Start()) w.lanes.Overdue(Id(started));
     }
     if (round < 5) continue;  // until the first one's share is down to a fourth
@@ -222,7 +222,7 @@ TEST(Lanes, WhatWaitsForAFailingReceiverIsGivenBackToItsBreaker) {
   for (int i = 0; i < kLimits.failures_max; ++i) {
     w.Start();
     EXPECT_TRUE(given_back.empty());
-    given_back = w.EndOne(1, End::kFailed);
+    given_back = w.EndOne(1, End::kFails);
   }
   EXPECT_EQ(given_back.size(), 12U - 5U - static_cast<std::size_t>(w.under_way[1]));
   EXPECT_FALSE(w.Reserve(1)) << "left to the claims";
@@ -234,12 +234,12 @@ TEST(Lanes, AnAttemptThatWasNotMadeSaysNothing) {
   World w(kLimits);
   w.Add(1);
   w.Start();
-  w.EndOne(1, End::kNotTried);
+  w.EndOne(1, End::kUnknown);
   EXPECT_FALSE(w.lanes.IsPrompt(Id(1)));
   for (int i = 0; i < 10; ++i) {
     w.Add(1);
     w.Start();
-    w.EndOne(1, End::kNotTried);
+    w.EndOne(1, End::kUnknown);
   }
   EXPECT_TRUE(w.Reserve(1));
 }

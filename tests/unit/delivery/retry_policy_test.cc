@@ -98,6 +98,16 @@ TEST(RetryPolicy, TheStatusDecides) {
   EXPECT_EQ(NextAttempt(Defaults(), Attempt(1), kNoAnswer).end, AttemptEnd::kRetry);
 }
 
+TEST(RetryPolicy, A410IsNoFailureOfTheReceiver) {
+  for (const int status : {200, 204, 299, 410}) {
+    EXPECT_EQ(ReceiverAfter(status), domain::ReceiverState::kWorks) << status;
+  }
+  for (const int status : {199, 302, 404, 409, 411, 429, 500, 503}) {
+    EXPECT_EQ(ReceiverAfter(status), domain::ReceiverState::kFails) << status;
+  }
+  EXPECT_EQ(ReceiverAfter(std::nullopt), domain::ReceiverState::kFails);
+}
+
 TEST(RetryPolicy, RetryAfterOf429And503IsAMinimumCappedAtTheLongestWait) {
   const auto wait = [](int attempts, int status, milliseconds retry_after) {
     return NextAttempt(Defaults(), Attempt(attempts), {status, retry_after}).wait;

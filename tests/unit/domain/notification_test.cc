@@ -93,5 +93,18 @@ TEST(Notification, ACallbackOfABlockSaysHowItsRunEnded) {
   EXPECT_EQ(EventTypeHeader(n), "outgoing_webhook.failed");
 }
 
+TEST(Notification, APendingOneSaysWhatItWaitsFor) {
+  EXPECT_EQ(WaitOf(false, 0, std::nullopt), DeliveryWait::kTurn);
+  EXPECT_EQ(WaitOf(false, 2, "http_status: the receiver answered 500"), DeliveryWait::kRetry);
+  EXPECT_EQ(WaitOf(false, 2, "signing: the signing secret cannot be read"),
+            DeliveryWait::kSigningSecret);
+  for (const int attempts : {0, 2}) {
+    EXPECT_EQ(WaitOf(true, attempts, "timeout: no answer"), DeliveryWait::kReceiver)
+        << "whatever came of its own attempts";
+  }
+  EXPECT_EQ(DeliveryWaitName(DeliveryWait::kTurn), "turn");
+  EXPECT_EQ(DeliveryWaitName(DeliveryWait::kSigningSecret), "signing_secret");
+}
+
 }  // namespace
 }  // namespace vedette::domain

@@ -90,6 +90,43 @@ TEST_F(WebProbeTest, FollowsUpToFiveRedirects) {
   EXPECT_FALSE(std::get<ProbeFailure>(more).retryable);
 }
 
+TEST_F(WebProbeTest, ALoginInPlaceOfThePageIsAFailureAndNoAbsentPrice) {
+  const std::string form = "<form><input type=Password name=p></form>";
+  Site site([&](const ServerRequest& request) {
+    const std::string& path = request.path;
+    if (path == "/expired") return To("/login?next=%2Fexpired%3Ftoken%3D1");
+    if (path == "/sent-away") return To("/account/start");
+    if (path == "/") return To("/en/");
+    if (path == "/en/") return Html("<p class=price>1399</p>" + form);
+    if (path == "/open") return To("/new-place");
+    if (path == "/new-place") return Html("<h1>Sold out</h1>");
+    if (path == "/in-place") return Html(form);
+    return Html("<title>Log in</title>" + form);
+  });
+  const auto rig = Rig();
+  const auto ask = [&](const std::string& path) {
+    return rig->Check(Request(Spec({{"price", "css:.price"}}), {{"url", site.Url(path)}}));
+  };
+  for (const auto& [path, led_to] :
+       {std::pair("/expired", "/login"), std::pair("/sent-away", "/account/start")}) {
+    const auto result = ask(path);
+    ASSERT_EQ(FailureClass(result), "login_required") << path;
+    const auto& failure = std::get<ProbeFailure>(result);
+    EXPECT_FALSE(failure.retryable);
+    EXPECT_NE(failure.message.find(site.Url(led_to) + ","), std::string::npos) << failure.message;
+    EXPECT_EQ(failure.message.find("token"), std::string::npos) << failure.message;
+  }
+  const auto price = [&](const std::string& path) {
+    return std::get<Observation>(ask(path)).fields.at("price");
+  };
+  EXPECT_EQ(price("/").value, "1399") << "a page that is open may have a login beside";
+  EXPECT_TRUE(price("/in-place").value.is_null()) << "nobody was led anywhere";
+  EXPECT_TRUE(price("/login").value.is_null()) << "the login is the page that was asked for";
+  EXPECT_TRUE(price("/open").value.is_null());
+  EXPECT_EQ(price("/open").sources, std::vector<std::string>{site.Url("/new-place")})
+      << "which page it is absent from";
+}
+
 TEST_F(WebProbeTest, G9EveryHopIsJudged) {
   Site site([](const ServerRequest& request) {
     if (request.path == "/private") return To("http://10.0.0.1/");

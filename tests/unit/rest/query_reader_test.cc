@@ -31,10 +31,13 @@ TEST(QueryReader, ReadsIntegersWithinTheirRange) {
   }
 }
 
-TEST(QueryReader, TakesTrueAndFalseOnly) {
+TEST(QueryReader, TakesTrueAndFalseAsLanguagesWriteThemAndNothingElse) {
   for (const auto& [text, value, ok] :
        {std::tuple("b=true", true, true), std::tuple("b=false", false, true),
-        std::tuple("b=1", false, false), std::tuple("b=True", false, false),
+        std::tuple("b=True", true, true), std::tuple("b=False", false, true),
+        std::tuple("b=TRUE", true, true), std::tuple("b=1", true, true),
+        std::tuple("b=0", false, true), std::tuple("b=2", false, false),
+        std::tuple("b=yes", false, false), std::tuple("b=%20true", false, false),
         std::tuple("b=", false, false), std::tuple("", false, true)}) {
     Problems problems;
     QueryReader query(text, &problems);

@@ -12,7 +12,8 @@ TEST(HealthLog, EachMonitorThatTurnsHasALine) {
   const base::Uuid working = base::Uuid::V4();
   testing::internal::CaptureStderr();
   LogTurns(base::Logger(base::LogLevel::kInfo, base::LogFormat::kText),
-           {{failing, base::Uuid::V4(), true}, {working, base::Uuid::V4(), false}});
+           {{failing, base::Uuid::V4(), true, "dns", "https://shop.example"},
+            {working, base::Uuid::V4(), false}});
   const std::string lines = testing::internal::GetCapturedStderr();
   const std::size_t fails = lines.find("a monitor fails");
   const std::size_t works = lines.find("a monitor works again");
@@ -20,6 +21,8 @@ TEST(HealthLog, EachMonitorThatTurnsHasALine) {
   ASSERT_NE(works, std::string::npos) << lines;
   EXPECT_LT(fails, lines.find(failing.ToString()));
   EXPECT_LT(lines.find(failing.ToString()), works);
+  EXPECT_LT(lines.find("dns"), works) << "why it fails";
+  EXPECT_LT(lines.find("https://shop.example"), works) << lines;
   EXPECT_LT(works, lines.find(working.ToString()));
   EXPECT_NE(lines.find(working.ToString()), std::string::npos) << lines;
 }

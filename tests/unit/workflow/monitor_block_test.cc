@@ -73,10 +73,11 @@ TEST(MonitorBlock, WhatIsLeftOutIsAsInPostMonitors) {
   EXPECT_EQ(plain.missing_confirmations, 2);
   EXPECT_FALSE(plain.metadata_json);
   EXPECT_FALSE(plain.research_plan);
-  EXPECT_TRUE(plain.webhook_event_types.empty());
+  const std::vector all{NotificationType::kChanged, NotificationType::kCompleted,
+                        NotificationType::kFailed};
+  EXPECT_EQ(plain.webhook_event_types, all) << "a webhook_url may come later";
   EXPECT_EQ(ReadMonitorOrder(Whole({{"webhook_url", "https://a.example/"}})).webhook_event_types,
-            (std::vector{NotificationType::kChanged, NotificationType::kCompleted,
-                         NotificationType::kFailed}));
+            all);
   const MonitorOrder chosen =
       ReadMonitorOrder(Whole({{"webhook_url", "https://a.example/"},
                               {"metadata", {{"a", 1}}},
