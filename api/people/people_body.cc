@@ -9,9 +9,9 @@
 #include <variant>
 
 #include "api/limits.h"
+#include "api/webhook.h"
 #include "config/config.h"
 #include "config/provider_rules.h"
-#include "api/webhook.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
 #include "domain/people/source_ids.h"

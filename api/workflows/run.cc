@@ -426,8 +426,7 @@ rest::Handled RunWorkflow(Call& call) {
   if (auto reply = JudgeFeatures(call, definition)) return std::move(*reply);
   const std::size_t names = NamesCost(std::get<Source>(source).rows.columns, definition);
   if (auto reply = TakeBytes(call, names)) return std::move(*reply);
-  store::NewJob job =
-      JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
+  store::NewJob job = JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
   job.idempotency = idempotency;
   const auto outcome = call.parts.job_starts.Start(call.session, job);
   Announce(call, outcome);

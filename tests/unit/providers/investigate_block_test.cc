@@ -1,7 +1,7 @@
 // One subject of an investigation: who looks at it, what is left out, what it costs, and what is
 // said of where it leads.
-#include "base/json.h"
 #include "worker/blocks/investigate_block.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 
