@@ -2,6 +2,7 @@
 
 #include "admin/handlers.h"
 #include "admin/shapes.h"
+#include "config/config.h"
 #include "config/lookup_config.h"
 #include "domain/email/verdict.h"
 #include "store/audit.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admin/handlers.h"
+#include "config/config.h"
 #include "domain/limits.h"
 #include "domain/monitor.h"
 #include "domain/monitor_json.h"

@@ -8,6 +8,7 @@
 
 #include "api/provider_token.h"
 #include "config/auth_config.h"
+#include "config/config.h"
 
 namespace vedette::api {
 namespace {

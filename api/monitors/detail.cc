@@ -3,6 +3,7 @@
 
 #include "api/handlers.h"
 #include "api/monitors/lists.h"
+#include "config/config.h"
 
 namespace vedette::api {
 

@@ -11,6 +11,7 @@
 #include "api/monitors/refusals.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "config/limits_config.h"
 #include "domain/observation.h"
 

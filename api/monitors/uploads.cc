@@ -1,4 +1,5 @@
 #include "store/monitors/uploads.h"
+#include "config/config.h"
 #include "config/limits_config.h"
 
 #include <fmt/format.h>

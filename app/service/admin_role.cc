@@ -1,5 +1,6 @@
 #include "app/service/admin_role.h"
 
+#include "config/config.h"
 #include "config/server_config.h"
 
 namespace vedette::app {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/service/drain_parts.h"
+#include "config/config.h"
 #include "config/net_config.h"
 
 namespace vedette::app {

@@ -2,6 +2,7 @@
 
 #include "app/mail_check.h"
 #include "app/service/drain_parts.h"
+#include "config/config.h"
 #include "config/lookup_config.h"
 
 namespace vedette::app {

@@ -1,3 +1,4 @@
+#include "config/config.h"
 #include "worker/jobs/part_pump.h"
 
 #include <gtest/gtest.h>
