@@ -177,8 +177,11 @@ void PartPump::OnStep(const JobChunkPtr& chunk, const TaskPtr& task, Result resu
 }
 
 void PartPump::OnEnd(const JobChunkPtr& chunk, Result result) {
-  const bool awaited = chunk->Working() || chunk->phase == HeldJobChunk::Phase::kGivingBack;
   auto* step = std::get_if<PartStep>(&result);
+  // What was made is recorded even while its chunk is given back; what was not made is then given
+  // back.
+  const bool awaited =
+      chunk->Working() || (step != nullptr && chunk->phase == HeldJobChunk::Phase::kGivingBack);
   if (!awaited) {
     hooks_.dropped(chunk);
   } else if (step != nullptr) {
@@ -187,8 +190,6 @@ void PartPump::OnEnd(const JobChunkPtr& chunk, Result result) {
     } else {
       hooks_.made(chunk, std::get<PartOutput>(std::move(*step)));
     }
-  } else if (!chunk->Working()) {
-    hooks_.dropped(chunk);  // it is given back
   } else {
     // Its job's time is over where it was stopped: the end of the job takes it away.
     if (const auto* failure = std::get_if<store::Failure>(&result)) {
