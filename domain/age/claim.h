@@ -67,6 +67,7 @@ struct AgeClaim {
   std::string url;       // where it stands: a web address
   std::string quote;     // what stands there
   std::string provider;  // who gave it
+  std::string tie{};  // for readers: what of the person stands there besides the name; may be empty
 };
 using AgeClaims = std::vector<AgeClaim>;
 

@@ -1,5 +1,8 @@
 #include "domain/age/identity.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -126,26 +129,29 @@ bool IsNamedByClient(const AgeSubject& subject, const std::string& url) {
                      [&](const std::string& named) { return UrlKey(named) == key; });
 }
 
-// How many further things of the person stand in the source.
-int CountThings(const Person& person, const SourceFacts& source, const std::vector<Word>& words) {
+// Which further things of the person stand in the source.
+std::vector<std::string_view> FindThings(const Person& person, const SourceFacts& source,
+                                         const std::vector<Word>& words) {
   const std::string folded = base::AsciiLower(source.text);
   std::string links;
   for (const std::string& link : source.links) links += base::AsciiLower(link) + " ";
-  int things = 0;
+  std::vector<std::string_view> things;
   for (const std::string& address : {person.email, person.personal_email}) {
     const std::string token = base::AsciiLower(address);
-    if (HoldsToken(folded, token) || HoldsToken(links, token)) ++things;
+    if (HoldsToken(folded, token) || HoldsToken(links, token)) things.push_back("the address");
   }
   const std::string profile = UrlKey(person.linkedin);
   const auto is_profile = [&](const std::string& link) { return UrlKey(link) == profile; };
   if (!profile.empty() && (std::any_of(source.links.begin(), source.links.end(), is_profile) ||
                            HoldsToken(folded, profile))) {
-    ++things;
+    things.push_back("the profile");
   }
   const bool has_company = HoldsWords(words, person.company) || HoldsToken(folded, person.domain) ||
                            HoldsToken(links, person.domain);
-  if (has_company) ++things;
-  if (HoldsWords(words, person.location) && HoldsWords(words, person.title)) ++things;
+  if (has_company) things.push_back("the company");
+  if (HoldsWords(words, person.location) && HoldsWords(words, person.title)) {
+    things.push_back("title and location");
+  }
   return things;
 }
 
@@ -158,7 +164,7 @@ NameMatch MatchName(const Person& subject, std::string_view name) {
   return MatchGiven(asked.given, given.given);
 }
 
-Identity MatchIdentity(const AgeSubject& subject, const SourceFacts& source) {
+Identity MatchIdentity(const AgeSubject& subject, const SourceFacts& source, std::string* tie) {
   const std::vector<Word> words = SplitWords(source.text);
   const Names names = NamesOf(subject.person);
   if (names.family.empty()) return Identity::kUnproven;
@@ -170,10 +176,15 @@ Identity MatchIdentity(const AgeSubject& subject, const SourceFacts& source) {
     match = FindName(names, words);
     if (match == NameMatch::kNone) return Identity::kUnproven;
   }
-  const int things = CountThings(subject.person, source, words);
-  if (match == NameMatch::kInitial) return things >= 2 ? Identity::kSame : Identity::kUnproven;
-  const bool is_same = things >= 1 || IsNamedByClient(subject, source.url);
-  return is_same ? Identity::kSame : Identity::kUnproven;
+  const auto things = FindThings(subject.person, source, words);
+  const bool is_named = match == NameMatch::kEqual && IsNamedByClient(subject, source.url);
+  const std::size_t wanted = match == NameMatch::kInitial ? 2 : 1;
+  if (things.size() < wanted && !is_named) return Identity::kUnproven;
+  if (tie != nullptr) {
+    *tie = things.empty() ? "the name, on a page that the request names"
+                          : fmt::format("the name and {}", fmt::join(things, ", "));
+  }
+  return Identity::kSame;
 }
 
 }  // namespace vedette::domain

@@ -44,6 +44,8 @@ enum class NameMatch { kNone, kInitial, kEqual };
 // given names may stand on one side.
 NameMatch MatchName(const Person& subject, std::string_view name);
 
-Identity MatchIdentity(const AgeSubject& subject, const SourceFacts& source);
+// `tie`: where it is the same person, what showed it, for readers: "the name and the company".
+Identity MatchIdentity(const AgeSubject& subject, const SourceFacts& source,
+                       std::string* tie = nullptr);
 
 }  // namespace vedette::domain

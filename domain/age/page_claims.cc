@@ -82,8 +82,10 @@ bool IsAbout(const Person& person, std::string_view text, const DateMention& men
   return true;
 }
 
-AgeClaim Stated(const SourceFacts& page, AgeClaim::Standing standing, Identity identity) {
+AgeClaim Stated(const SourceFacts& page, AgeClaim::Standing standing, Identity identity,
+                std::string tie) {
   AgeClaim claim;
+  if (identity == Identity::kSame) claim.tie = std::move(tie);
   claim.standing = standing;
   claim.identity = identity;
   claim.url = page.url;
@@ -96,9 +98,10 @@ void AddStructured(const AgeSubject& subject, const SourceFacts& page,
   SourceFacts source = page;
   source.name = person.name;
   // Data without a name may be anybody's.
+  std::string tie;
   const Identity identity =
-      person.name.empty() ? Identity::kUnproven : MatchIdentity(subject, source);
-  AgeClaim claim = Stated(page, AgeClaim::Standing::kStructured, identity);
+      person.name.empty() ? Identity::kUnproven : MatchIdentity(subject, source, &tie);
+  AgeClaim claim = Stated(page, AgeClaim::Standing::kStructured, identity, std::move(tie));
   if (const auto date = ReadDateValue(person.birth)) {
     claim.date = *date;
     claim.quote = fmt::format("{}: birthDate {}", person.name, person.birth);
@@ -118,13 +121,14 @@ void AddSentences(const AgeSubject& subject, const SourceFacts& page,
                   const std::function<bool(const DateMention&)>& counts, AgeClaims* claims) {
   const auto mentions = ReadDateMentions(page.text);
   if (mentions.empty()) return;
-  const Identity of_page = MatchIdentity(subject, page);
+  std::string tie;
+  const Identity of_page = MatchIdentity(subject, page, &tie);
   for (const DateMention& mention : mentions) {
     if (claims->size() >= kAgeClaimsMax) return;
     if (!counts(mention)) continue;
     const bool is_tied = of_page == Identity::kSame && IsAbout(subject.person, page.text, mention);
-    AgeClaim claim =
-        Stated(page, AgeClaim::Standing::kProse, is_tied ? Identity::kSame : Identity::kUnproven);
+    AgeClaim claim = Stated(page, AgeClaim::Standing::kProse,
+                            is_tied ? Identity::kSame : Identity::kUnproven, tie);
     claim.kind = mention.kind;
     claim.date = mention.date;
     claim.age = mention.age;

@@ -310,9 +310,11 @@ void Describe(const AgeClaims& claims, std::size_t untied, bool has_died, AgeRes
   std::set<std::pair<std::string, std::string>> told;
   for (const AgeClaim& claim : claims) {
     if (!told.emplace(claim.url, claim.quote).second) continue;
-    text +=
-        fmt::format("{} says: \"{}\". ", ClaimHost(claim.url),
-                    base::CutCharacters(base::FoldSpace(claim.quote), kClaimQuoteCharactersMax));
+    const bool is_service = claim.standing == AgeClaim::Standing::kService;
+    const std::string tie = claim.tie.empty() && is_service ? "the service's own word" : claim.tie;
+    text += fmt::format("{} says: \"{}\"{}. ", ClaimHost(claim.url),
+                        base::CutCharacters(base::FoldSpace(claim.quote), kClaimQuoteCharactersMax),
+                        tie.empty() ? "" : fmt::format(" (tied to the person by {})", tie));
     const bool is_new = std::find(result->sources.begin(), result->sources.end(), claim.url) ==
                         result->sources.end();
     if (is_new && result->sources.size() < kAgeSourcesMax) result->sources.push_back(claim.url);

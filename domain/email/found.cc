@@ -32,11 +32,19 @@ std::string_view StatusName(AddressStatus status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
+// Whether the domain is the company's, or one of the two is below the other: mail.acme.example.
+bool IsOfCompany(const std::string& domain, const std::string& company_domain) {
+  return domain == company_domain || domain.ends_with("." + company_domain) ||
+         company_domain.ends_with("." + domain);
+}
+
+// Where nobody knows the company's domain, a professional address is taken for the company's.
 std::string_view TypeOf(const std::string& text, FindMode mode, const std::string& company_domain) {
   const auto address = ParseAddress(text);
+  const bool is_known = !company_domain.empty() || mode == FindMode::kPersonal;
   if (!address) return mode == FindMode::kPersonal ? kPersonal : kCompany;
   if (IsFreeMailboxDomain(address->domain)) return kPersonal;
-  return mode == FindMode::kPersonal && address->domain != company_domain ? kPersonal : kCompany;
+  return is_known && !IsOfCompany(address->domain, company_domain) ? kPersonal : kCompany;
 }
 
 // An address that the lead came with: nobody has verified it.
@@ -270,6 +278,18 @@ bool IsCharged(const Found& found, ChargeRule rule) {
     if (candidate.status == AddressStatus::kOk) return true;
     return rule == ChargeRule::kFound && candidate.status == AddressStatus::kUnknown &&
            candidate.stated;
+  });
+}
+
+bool IsCharged(FindMode mode, const Person& person, const Found& found, ChargeRule rule) {
+  if (!IsCharged(found, rule)) return false;
+  const bool counts_types = mode == FindMode::kProfessional && rule != ChargeRule::kAlways &&
+                            found.end != FindEnd::kOwnVerified;
+  if (!counts_types) return true;
+  const std::string company_domain = CompanyDomain(person);
+  return std::any_of(found.addresses.begin(), found.addresses.end(), [&](const auto& address) {
+    return IsReturned(address) &&
+           TypeOf(address.candidate.address, mode, company_domain) == kCompany;
   });
 }
 

@@ -116,6 +116,9 @@ Found FailedFound(std::string_view error_code);
 
 // Whether the row costs its price. Never with an error, never where it was answered at once.
 bool IsCharged(const Found& found, ChargeRule rule);
+// The same for a lead. A professional lookup costs nothing where all that was found is on other
+// domains than the company's, but under the rule that charges every answer.
+bool IsCharged(FindMode mode, const Person& person, const Found& found, ChargeRule rule);
 
 // "ok", "unknown", "not_found", or the error: for metrics.
 std::string_view FoundOutcome(const Found& found);

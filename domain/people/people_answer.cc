@@ -1,6 +1,7 @@
 #include "domain/people/people_answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unicode/normalizer2.h>
 #include <unicode/unistr.h>
 
@@ -89,6 +90,21 @@ std::string Nfc(std::string_view text) {
   std::string out;
   composed.toUTF8String(out);
   return out;
+}
+
+// The sources that were asked and had nothing, as a sentence behind the evidence.
+std::string InVain(const PeopleEnd& end) {
+  std::vector<std::string_view> names;
+  for (const ProviderTry& one : end.tries) {
+    if (one.outcome == TryOutcome::kNothing) names.push_back(one.provider);
+  }
+  return names.empty() ? "" : fmt::format("Looked at in vain: {}.", fmt::join(names, ", "));
+}
+
+std::string AgeEvidence(const AgeResult& result, const PeopleEnd& end) {
+  const std::string in_vain = result.is_withheld ? "" : InVain(end);
+  if (result.evidence.empty() || in_vain.empty()) return result.evidence + in_vain;
+  return base::CutCharacters(result.evidence + " " + in_vain, kAgeEvidenceCharactersMax);
 }
 
 }  // namespace
@@ -229,7 +245,7 @@ base::Json AgeCell(const AgeResult& result, const PeopleEnd& end, bool charged) 
   age["value"] = base::OrNull(result.age);
   age["as_of"] = DateText(result.as_of);
   age["confidence"] = result.age_confidence;
-  cell["evidence"] = result.evidence;
+  cell["evidence"] = AgeEvidence(result, end);
   cell["sources"] = result.sources;
   cell["error"] = base::OrNull(end.error);
   const bool is_found = date.year || result.age;

@@ -2,7 +2,16 @@
 
 #include <cstdint>
 
+// Whether a sanitizer is on; g++ and clang say so in words of their own.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VEDETTE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define VEDETTE_SANITIZED 1
+#endif
+#endif
+
+#ifdef VEDETTE_SANITIZED
 #define VEDETTE_COUNTS_ALLOCATIONS 0  // the sanitizers' own operator new stays
 #else
 #define VEDETTE_COUNTS_ALLOCATIONS 1

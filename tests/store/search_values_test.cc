@@ -11,6 +11,7 @@
 #include "domain/search/jsonpath_writer.h"
 #include "domain/search/values.h"
 #include "store/search/search_import.h"
+#include "tests/store/allocation_count.h"
 #include "tests/support/search_cases.h"
 #include "tests/support/test_database.h"
 
@@ -111,7 +112,7 @@ class SearchValuesTest : public testing::Test {
 // Each round has shared documents, those of the caller, and foreign ones that would change every
 // count.
 TEST_F(SearchValuesTest, G8_DatabaseAndRuleAgreeOnEveryCountAndForeignDocumentsAreInNone) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VEDETTE_SANITIZED
   constexpr int kRounds = 3;  // what a sanitizer looks at is the code, of which all is run by then
 #else
   constexpr int kRounds = 10;

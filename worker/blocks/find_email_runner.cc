@@ -458,7 +458,8 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
 RowDone FindEmailRunner::Done(const Person& person, const Found& found) const {
   const bool is_own = found.end == domain::FindEnd::kOwnVerified;
   const std::int64_t price_mc = is_own ? std::min(request_.verify_mc, price_mc_) : price_mc_;
-  const bool charged = price_mc > 0 && domain::IsCharged(found, request_.charge);
+  const bool charged =
+      price_mc > 0 && domain::IsCharged(request_.mode, person, found, request_.charge);
   RowDone done;
   done.cells = {CellOf(person, found, charged)};
   if (charged) done.charge_mc = price_mc;

@@ -200,7 +200,7 @@ void AddItem(const domain::AgeSubject& subject, const WikidataItem& item,
   }
   facts.text = text;
   AgeClaim claim;
-  claim.identity = domain::MatchIdentity(subject, facts);
+  claim.identity = domain::MatchIdentity(subject, facts, &claim.tie);
   if (claim.identity == domain::Identity::kOther) return;
   claim.url = facts.url;
   claim.provider = "wikidata";

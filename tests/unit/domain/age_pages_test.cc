@@ -171,6 +171,14 @@ TEST(AgePagesTest, AnAgeIsReadInEightLanguagesAndNeverFromAnotherNumber) {
   }
 }
 
+TEST(AgePagesTest, TheEvidenceSaysWhatTiedItToThePerson) {
+  const AgeResult result =
+      ResultOf(Ada(), "Ada Lovelace of Analytical Engines was born on 6 May 1980.");
+  EXPECT_NE(result.evidence.find("(tied to the person by the name and the company)"),
+            std::string::npos)
+      << result.evidence;
+}
+
 TEST(AgePagesTest, ANameAloneProvesNothing) {
   const AgeResult result = ResultOf(Ada(), "Ada Lovelace was born on 6 May 1980.");
   EXPECT_EQ(Text(result.date_of_birth), "-/-/-");

@@ -52,6 +52,23 @@ TEST(Found, TheBestAddressComesFirst) {
   EXPECT_EQ(FoundOutcome(found), "ok");
 }
 
+TEST(Found, AnAddressOnAnotherDomainThanTheCompanysIsNotTheCompanysAndFree) {
+  const auto type_of = [](const std::string& address) {
+    const Found found = Worked({Seen(address, AddressStatus::kOk)});
+    return Cell(kProfessional, Ann(), found).at("email").at(0).at(2).get<std::string>();
+  };
+  EXPECT_EQ(type_of("ann@acme.com"), "COMPANY");
+  EXPECT_EQ(type_of("ann@mail.acme.com"), "COMPANY");
+  EXPECT_EQ(type_of("ann@notacme.com"), "PERSONAL");
+  EXPECT_EQ(type_of("ann@elsewhere.com"), "PERSONAL");
+  const Found elsewhere = Worked({Seen("ann@elsewhere.com", AddressStatus::kOk)});
+  EXPECT_FALSE(IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kOk));
+  EXPECT_FALSE(IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kFound));
+  EXPECT_TRUE(IsCharged(FindMode::kPersonal, Ann(), elsewhere, ChargeRule::kOk));
+  const Found ours = Worked({Seen("ann@acme.com", AddressStatus::kOk)});
+  EXPECT_TRUE(IsCharged(kProfessional, Ann(), ours, ChargeRule::kOk));
+}
+
 TEST(Found, AShortCellHasOfTheDetailsTheReasonAlone) {
   for (const FindMode mode : {kProfessional, FindMode::kPersonal}) {
     const Found found = Worked({Seen("b@acme.com", AddressStatus::kUnknown, 7)});

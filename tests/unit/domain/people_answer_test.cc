@@ -50,6 +50,16 @@ TEST(PeopleAnswerTest, AnAddressOfARoleIsAnsweredAtOnceAndFree) {
   EXPECT_FALSE(ReverseAtOnce(kAddress));
 }
 
+TEST(PeopleAnswerTest, TheEvidenceOfAnAgeNamesTheSourcesThatHadNothing) {
+  AgeResult result;
+  result.evidence = "a.example says: \"born in 1980\".";
+  PeopleEnd end;
+  end.tries = {{"pages", TryOutcome::kFound}, {"wikidata", TryOutcome::kNothing}};
+  EXPECT_EQ(AgeCell(result, end, true).at("evidence"),
+            "a.example says: \"born in 1980\". Looked at in vain: wikidata.");
+  EXPECT_EQ(AgeCell(AgeResult(), end, false).at("evidence"), "Looked at in vain: wikidata.");
+}
+
 TEST(PeopleAnswerTest, ARuleOfChargeDecidesOfANameAndOfADate) {
   const auto named = JudgeReverse(kAddress, {{"a", Named("Ada Lovelace", 6)}}, {});
   EXPECT_TRUE(IsReverseCharged(named, ChargeRule::kFound));

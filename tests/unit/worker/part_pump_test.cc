@@ -1,4 +1,3 @@
-#include "config/config.h"
 #include "worker/jobs/part_pump.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/workflow/bound_specs.h"
 #include "tests/unit/worker/held_job_chunks.h"
 
