@@ -172,7 +172,7 @@ TEST_F(ApiRows, StaleRowsAreThoseWhoseLastCheckIsOlderThanTheFrequency) {
       Ask("GET", path + "&limit=1&cursor=" + first.body["next_cursor"].get<std::string>());
   EXPECT_EQ(second.body["rows"][0]["subject"]["domain"], "3.example");
   EXPECT_FALSE(second.body.contains("next_cursor"));
-  EXPECT_EQ(Ask("GET", "/monitors/" + id + "/rows?stale=1").status, 422);
+  EXPECT_EQ(Ask("GET", "/monitors/" + id + "/rows?stale=2").status, 422);
 }
 
 TEST_F(ApiRows, StaleLooksAtTenThousandRowsACall) {
