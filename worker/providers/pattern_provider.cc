@@ -139,9 +139,10 @@ void StoreProvider::Reverse(const LookupRequest& request, std::function<void(Loo
   question.org_id = request.org_id;
   question.address = base::AsciiLower(address->Text());
   question.person_key = domain::PersonKey(person);
+  std::string key = question.address;  // kept apart: arguments are made in any order
   memory_.Ask(std::move(question),
               [done = std::move(done), person = std::move(person),
-               address = question.address](const std::optional<EmailKnowledge>& known) {
+               address = std::move(key)](const std::optional<EmailKnowledge>& known) {
                 if (!known) return done(NoDatabase());
                 for (const domain::EmailFact& fact : known->facts) {
                   LookupAnswer answer = PersonOf(person, address, fact);
