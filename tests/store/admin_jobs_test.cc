@@ -311,7 +311,8 @@ TEST_F(AdminJobs, ADeadProcessIsShownForAWhileButCountsNowhereAndIsForgotten) {
   EXPECT_EQ(overview["waits"]["max"], 10);
   EXPECT_EQ(overview["jobs"]["lanes"][1]["members"], 1);
   EXPECT_EQ(overview["members"].size(), 2U) << "that it died is to be seen";
-  for (const Json& provider : Ask("GET", "/admin/v1/providers").body["items"]) {
+  const Json providers = Ask("GET", "/admin/v1/providers").body["items"];
+  for (const Json& provider : providers) {
     for (const Json& failing : provider["failing"]) EXPECT_EQ(failing["host"], "alive");
   }
   store::Member self;
