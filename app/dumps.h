@@ -2,7 +2,7 @@
 
 namespace vedette::app {
 
-// From now on neither a core dump nor another process of the same user sees the memory of this one,
+// Neither a core dump nor another process of the same user sees this one's memory from now on,
 // which holds keys, tokens and people's addresses. (PR_SET_DUMPABLE; root still may.)
 void ForbidDumps();
 

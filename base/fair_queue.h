@@ -14,7 +14,7 @@ namespace vedette::base {
 // Keys take turns; within a key the order is that of arrival. So nobody waits behind a neighbour's
 // backlog, only behind one turn of each key that waits (G10).
 //
-// Where items differ a lot in what they cost, the owner says what each has cost (Charge): turns are
+// The owner says what each item has cost (Charge) where costs differ a lot: turns are
 // then by cost, and a key that has used more than others since they came waits until they have,
 // too.
 //
@@ -96,7 +96,7 @@ class FairQueue {
   // What the key had used when its turn was given, and the order of turns that are equal in that.
   using Turns = std::map<std::pair<Cost, std::uint64_t>, Key>;
 
-  // Who comes begins where the others are: nobody saves turns up.
+  // A newcomer begins where the others are: nobody saves turns up.
   typename Turns::iterator AddTurn(const Key& key) {
     const auto it = used_.find(key);
     const Cost used = it == used_.end() ? now_ : std::max(now_, it->second);

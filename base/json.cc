@@ -25,7 +25,7 @@ std::string Reason(std::string_view what) {
   return std::string(what.substr(0, what.find("; last read:")));
 }
 
-// Of a key, where a place is told.
+// Bytes of a key that are shown where a place is told.
 constexpr std::size_t kPlaceKeyBytesMax = 64;
 
 // Builds the document from the parser's callbacks. Returning false ends the parse.
@@ -131,7 +131,7 @@ class Builder final : public nlohmann::json_sax<Json> {
                 (place.empty() ? "" : place + ": ") + "a string contains \\u0000");
   }
 
-  // Where the value that comes next stands: leads[3].email. Empty at the root, and of what is
+  // The place of the value that comes next: leads[3].email. Empty at the root, and of what is
   // passed over.
   std::string PlaceText() const {
     std::string place;

@@ -95,7 +95,7 @@ void RowReader::Container() {
   } while (depth > 0);
 }
 
-// From one quote to behind the other.
+// Reads from one quote to behind the other.
 void RowReader::String() {
   ++at_;
   for (;;) {

@@ -23,7 +23,7 @@ bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id);
 // Whether a source of people that vedette has is switched on here.
 bool IsOn(const Config& config, std::string_view id);
 
-// Whom requests and workflows may name to find addresses, and who else there is.
+// The providers that requests and workflows may name to find addresses, and the others.
 domain::KnownFinders FindersOf(const Config& config);
 
 }  // namespace vedette::config

@@ -32,7 +32,7 @@ std::string_view WithoutUnseen(std::string_view text) {
 
 bool BeginsFormula(std::string_view text) {
   constexpr std::string_view kBeginnings = "=+-@";
-  // Of full width, which spreadsheets in East Asia take for the others.
+  // Signs of full width, which spreadsheets in East Asia take for the others.
   constexpr std::array<std::uint32_t, 4> kWide{0xFF1D, 0xFF0B, 0xFF0D, 0xFF20};
   std::uint32_t code = 0;
   if (base::DecodeUtf8(text, &code) == 0) return false;

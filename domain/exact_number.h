@@ -26,7 +26,7 @@ class ExactNumber {
   friend std::string PlainNumber(std::string_view number);
   friend bool IsSameNumber(std::string_view a, std::string_view b);
 
-  // Of a text that is a number.
+  // The number that a text is.
   explicit ExactNumber(std::string_view text);
 
   std::strong_ordering CompareSizes(const ExactNumber& other) const;

@@ -12,7 +12,7 @@ enum class Tier : std::uint8_t { kMicro = 0, kLow = 1, kMedium = 2, kHigh = 3, k
 inline constexpr std::size_t kTierCount = 5;
 std::string_view TierName(Tier tier);
 std::optional<Tier> ParseTier(std::string_view name);
-// Of monitors, which have no tier xhigh: it is one of enrichment alone.
+// The tiers of monitors, which have no xhigh: it is one of enrichment alone.
 std::optional<Tier> ParseMonitorTier(std::string_view name);
 
 enum class SubjectType : std::uint8_t { kCompany = 0, kLead = 1 };

@@ -239,7 +239,7 @@ void Resolver::Impl::OnAnswer(const std::string& host, std::uint64_t id, int sta
   Complete(host, std::move(result));
 }
 
-// Of an answer without an address the library keeps nothing. So it is asked for once more, as it
+// The library keeps nothing of an answer without an address. So it is asked for once more, as it
 // is: aliases that lead back to themselves do not say that the name has no address.
 void Resolver::Impl::LookForLoop(const std::string& host, std::uint64_t id, ResolveResult result) {
   struct Asked {

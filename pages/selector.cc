@@ -120,7 +120,7 @@ class Extraction {
                                         field, domain::kValueBytesMax)));
       return;
     }
-    // Of what is absent, too: the page may be another one than was asked for.
+    // An absent value has it, too: the page may be another one than was asked for.
     observed.sources.push_back(url_);
     out->fields.insert_or_assign(field, std::move(observed));
   }

@@ -28,7 +28,7 @@ using domain::ResultFormat;
 
 enum class Which { kResults, kAllBlocks };
 
-// Of one read of the database while a file is written, but for its last part.
+// Bounds of one read of the database while a file is written, but for its last part.
 constexpr std::size_t kReadBytesMax = std::size_t{512} << 10;
 constexpr int kReadPartsMax = 16;
 // What rest::kStreamBytes has room for beside a piece: parts that were read, and names of columns.

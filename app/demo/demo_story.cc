@@ -189,7 +189,7 @@ bool DemoStory::FindMonitor() {
   return true;
 }
 
-// Where a visitor has rotated the signing secret away, the receiver needs one that it knows. The
+// The receiver needs a signing secret that it knows where a visitor has rotated it away. The
 // visitor's stays good beside it.
 void DemoStory::RenewSecret() {
   const std::uint64_t before = parts_.receiver.received_total();

@@ -38,7 +38,7 @@ bool IsOfCompany(const std::string& domain, const std::string& company_domain) {
          company_domain.ends_with("." + domain);
 }
 
-// Where nobody knows the company's domain, a professional address is taken for the company's.
+// A professional address is taken for the company's where nobody knows the company's domain.
 std::string_view TypeOf(const std::string& text, FindMode mode, const std::string& company_domain) {
   const auto address = ParseAddress(text);
   const bool is_known = !company_domain.empty() || mode == FindMode::kPersonal;

@@ -49,7 +49,7 @@ std::optional<FilterError> JudgeExclusions(const Exclusions& exclusions, Mode mo
 std::optional<FilterError> JudgeExclusionList(std::string_view list_id, Mode list_mode,
                                               ExclusionListState state, Mode mode);
 
-// Of the sum of the ids of the lists that a request names.
+// The limit of all ids in the lists that a request names.
 std::optional<FilterError> JudgeExcludedSum(int ids);
 
 // The code of every such refusal.

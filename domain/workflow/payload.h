@@ -17,9 +17,9 @@ inline constexpr std::size_t kColumnsMax = 1024;     // of a block's output
 inline constexpr std::size_t kColumnCharsMax = 200;  // of a column's name
 inline constexpr std::size_t kRecordsMax = 100'000;  // of a payload
 inline constexpr std::size_t kRecordBytesMax = 65'536;
-// Of a payload, records times columns. A column that one record brings is a null in each other row
-// that has a later one, so that a small payload of records with few members each would be made
-// large. One of 16 MiB whose cells take 8 bytes each, names included, has no more.
+// The limit of a payload in records times columns. A column that one record brings is a null in
+// each other row that has a later one, so that a small payload of records with few members each
+// would be made large. One of 16 MiB whose cells take 8 bytes each, names included, has no more.
 inline constexpr std::size_t kPayloadCellsMax = 2'000'000;
 // A part of the payload ends with the record with which it has so many bytes.
 inline constexpr std::size_t kPayloadPartBytes = 512 * 1024;
@@ -57,7 +57,7 @@ class PayloadReader {
 
   // After the last record.
   std::vector<RowsPart> Finish();
-  // Of the rows that Finish gives.
+  // The bytes of the rows that Finish gives.
   std::size_t bytes() const { return bytes_; }
   const Columns& columns() const { return columns_; }
   std::size_t records() const { return records_; }

@@ -23,7 +23,7 @@ class SearchTimedOut : public std::runtime_error {
 struct ValuesQuestion {
   domain::search::Mode mode = domain::search::Mode::kCompany;
   base::Uuid org_id;  // of the caller, who sees the shared documents and this organisation's (G8)
-  // Of one without whole values no value is listed, and documents with any are counted.
+  // A field without whole values has no value listed, and documents with any are counted.
   const domain::search::Field* field = nullptr;
   domain::search::Filter filter;
   std::vector<std::string> excluded_ids{};  // of documents that are not counted

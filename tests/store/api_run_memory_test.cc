@@ -43,7 +43,7 @@ class ApiRunMemory : public ApiRuns {
          Block("dedupe")}));
   }
 
-  // Of a client that sends no credential where it reads a file.
+  // A client sends no credential where it reads a file.
   net::ServerRequest Asking(const std::string& target) {
     net::ServerRequest request = Request("GET", target, {});
     if (target.starts_with("/storage")) request.headers.clear();

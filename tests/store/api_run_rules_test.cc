@@ -315,7 +315,7 @@ TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
 
 TEST_F(ApiRunRules, ARunThatWaitsForTheMailBudgetSaysSoAndUntilWhen) {
   const std::string run = UnderWay();
-  // Of its parts one waits for the budget, and one is still worked on.
+  // One of its parts waits for the budget, and one is still worked on.
   Sql("update job_chunk set waits_for = 1, lease_token = null, available_at = now() + interval '40 "
       "minutes' "
       "where part = (select min(part) from job_chunk)");

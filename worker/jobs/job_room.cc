@@ -170,7 +170,7 @@ void LaneTurns::Shared(const std::vector<store::DueJobs>& due,
   const auto is_of = [](const base::Uuid& org) {
     return [&org](const auto& other) { return other.org_id == org; };
   };
-  // Who holds nothing is given something while there is any room.
+  // An organisation that holds nothing is given something while there is any room.
   const auto left_out = std::find_if(due.begin(), due.end(), [&](const store::DueJobs& jobs) {
     return std::none_of(shares.begin(), shares.end(), is_of(jobs.org_id)) &&
            holdings.FindOrg(jobs.lane, jobs.org_id) == nullptr;

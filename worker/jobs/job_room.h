@@ -57,7 +57,7 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
                                        const JobHoldings& holdings, domain::Lane lane,
                                        const std::vector<store::DueJobs>& due);
 
-// Where the next walk of a lane begins: behind the last organisation that got a share where others
+// The next walk of a lane begins behind the last organisation that got a share where others
 // came away with nothing, so that these come first; else where the walk ended (`walked_to`).
 base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
                       const std::vector<store::JobShare>& shares, const base::Uuid& walked_to);
