@@ -148,8 +148,6 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
   ConnectionQueue queue_;
-  // Names whose entry in curl's cache is not needed any more; removed with the next request.
-  std::vector<std::string> stale_[2];  // tenants', operator's
 };
 
 HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
@@ -158,8 +156,10 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
       config_(net),
       tenant_policy_(net.allow),
       resolver_(loop, net.dns_servers, net.connect_timeout_ms),
-      tenant_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
-      operator_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
+      tenant_loop_(loop, net.connections_max, net.connections_per_host_max,
+                   [this](CURL* e, CURLcode r) { OnDone(e, r); }),
+      operator_loop_(loop, net.connections_max, net.connections_per_host_max,
+                     [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
       failed_timer_(loop, [this] { DeliverFailed(); }),
       rest_timer_(loop, [this] { Pump(); }),
@@ -181,7 +181,8 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
 HttpClient::Impl::~Impl() {
   for (auto& [id, transfer] : transfers_) {
     if (transfer->with_curl()) {
-      transfer->route.loop->Remove(transfer->easy());
+      transfer->route.loop->Remove(transfer->easy(), *transfer->route.handle, transfer->host_key,
+                                   {});
     }
   }
 }
@@ -356,8 +357,9 @@ void HttpClient::Impl::Begin(Transfer& transfer) {
 
 void HttpClient::Impl::Start(Transfer& transfer) {
   const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
+  transfer.route.handle = &transfer.route.loop->HandleFor(transfer.host_key);
   std::vector<std::string> entries;
-  for (std::string& name : std::exchange(stale_[transfer.route.loop == &operator_loop_], {})) {
+  for (std::string& name : CurlLoop::TakeStaleNames(*transfer.route.handle)) {
     entries.push_back("-" + std::move(name));
   }
   if (!peer.literal) {
@@ -375,7 +377,7 @@ void HttpClient::Impl::Start(Transfer& transfer) {
     FailLater(transfer, Failure(HttpErrorClass::kProtocol, problem));
     return;
   }
-  transfer.route.loop->Add(transfer.easy());
+  transfer.route.loop->Add(transfer.easy(), *transfer.route.handle, transfer.host_key);
 }
 
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
@@ -389,12 +391,11 @@ void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
 // Out of curl and out of its place, wherever it is. One that waits stays in the queue.
 void HttpClient::Impl::Withdraw(Transfer& transfer) {
   if (transfer.with_curl()) {
-    transfer.route.loop->Remove(transfer.easy());
     const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
-    if (!(peer.literal &&
-          peer.literal->v6)) {  // which curl's "-host:port" cannot name: those age out
-      stale_[transfer.route.loop == &operator_loop_].push_back(KeyOf(peer.host, peer.port));
-    }
+    // curl's "-host:port" cannot name an address of IPv6: such an entry ages out.
+    const bool named = !(peer.literal && peer.literal->v6);
+    transfer.route.loop->Remove(transfer.easy(), *transfer.route.handle, transfer.host_key,
+                                named ? KeyOf(peer.host, peer.port) : std::string());
     Release(transfer);
   } else if (transfer.phase == Transfer::Phase::kRenewing) {
     Release(transfer);
@@ -574,6 +575,10 @@ void HttpClient::CancelAll() {
 
 std::size_t HttpClient::in_flight() const {
   return impl_->transfers_.size();
+}
+
+std::int64_t HttpClient::OpenConnectionsMax(const config::NetConfig& config) {
+  return CurlLoop::ConnectionsKeptMax(config.connections_max, config.connections_per_host_max);
 }
 
 }  // namespace vedette::net

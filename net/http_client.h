@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -105,6 +106,10 @@ class HttpClient {
   void CancelAll();
 
   std::size_t in_flight() const;
+
+  // Connections that a client of this configuration may have open at once to whom it asks: more
+  // than `connections_max`, since those of one host are kept in several places (curl_loop.h).
+  static std::int64_t OpenConnectionsMax(const config::NetConfig& config);
 
  private:
   struct Impl;

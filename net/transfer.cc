@@ -373,7 +373,7 @@ curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype, struct curl_socka
   }
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (fd >= 0) {
-    transfer->route.loop->OpenedSocket(fd);
+    transfer->route.loop->OpenedSocket(*transfer->route.handle, fd);
   }
   return fd;
 }

@@ -55,6 +55,7 @@ class Transfer {
     // Judges every address that is connected to; of the request's trust (of the proxy's with one).
     const AddressPolicy* policy;
     CurlLoop* loop;
+    CurlLoop::Handle* handle = nullptr;  // of the loop, while it is with curl
   };
 
   // Hands curl the request. `resolve`: entries for CURLOPT_RESOLVE. Empty, or why it cannot be

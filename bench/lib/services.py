@@ -91,7 +91,7 @@ class Nginx:
         self.url = f"http://127.0.0.1:{port}/"
         (self.dir / "nginx.conf").write_text(f"""
 daemon off; pid {self.dir}/pid; error_log {self.dir}/error.log; worker_processes 1;
-events {{ worker_connections 4096; }}
+events {{ worker_connections 16384; }}
 http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {self.dir}/body;
   proxy_temp_path {self.dir}/p; fastcgi_temp_path {self.dir}/f; uwsgi_temp_path {self.dir}/u; scgi_temp_path {self.dir}/s;
   server {{ listen 127.0.0.1:{port} backlog=4096; default_type application/json;

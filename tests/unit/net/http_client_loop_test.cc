@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/curl_loop.h"
 #include "net/http_client.h"
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dead_host.h"
@@ -23,6 +24,7 @@ using test::milliseconds;
 using test::NetConfig;
 using test::RawServer;
 using test::Says;
+using test::SaysOkEachTime;
 
 // Sends again and again until `total` answers have come.
 class Repeater {
@@ -68,6 +70,24 @@ class Repeater {
   std::map<HttpErrorClass, int> counts_;
   std::promise<void> finished_;
 };
+
+// curl looks through a handle's connections to a host one by one, so the requests to one host are
+// spread over handles; each finds the connections that it kept.
+TEST(HttpClientLoop, ManyRequestsToOneHostUseTheirConnectionsAgain) {
+  RawServer server(SaysOkEachTime);
+  constexpr int kAtOnce = 2 * CurlLoop::kTransfersPerHandle + 10;
+  config::NetConfig config = NetConfig();
+  config.connections_max = kAtOnce;
+  config.connections_per_host_max = kAtOnce;
+  LoopThread loop;
+  Repeater repeater(loop, config);
+  HttpRequest request;
+  request.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/";
+  request.timeout = std::chrono::seconds(test::kPatienceSeconds);
+  repeater.Begin(request, kAtOnce, 10 * kAtOnce);
+  EXPECT_EQ(repeater.Count(HttpErrorClass::kNone), 10 * kAtOnce);
+  EXPECT_LE(server.accepted(), 3 * CurlLoop::kTransfersPerHandle) << "one for each place";
+}
 
 TEST(HttpClientLoop, G11_HostsThatDropTheirSynDoNotEndTheProcessBesideAnotherClient) {
   DeadHost dead;

@@ -24,9 +24,10 @@ class TransferG9 : public ::testing::Test {
   TransferG9() {
     config_.connect_timeout_ms = test::milliseconds(5000);
     thread_.Run([&] {
-      loop_ = std::make_unique<CurlLoop>(thread_.loop, 4, [this](CURL* easy, CURLcode result) {
-        HttpResponse response = Transfer::Of(easy)->TakeResponse(result);
-        loop_->Remove(easy);
+      loop_ = std::make_unique<CurlLoop>(thread_.loop, 4, 4, [this](CURL* easy, CURLcode result) {
+        Transfer& transfer = *Transfer::Of(easy);
+        HttpResponse response = transfer.TakeResponse(result);
+        loop_->Remove(easy, *transfer.route.handle, transfer.host_key, {});
         done_.set_value(std::move(response));
       });
     });
@@ -44,8 +45,10 @@ class TransferG9 : public ::testing::Test {
       transfer.route.target = "/";
       transfer.route.policy = &policy;
       transfer.route.loop = loop_.get();
+      transfer.host_key = "127.0.0.1:" + std::to_string(port);
+      transfer.route.handle = &loop_->HandleFor(transfer.host_key);
       EXPECT_EQ(transfer.Prepare({}), "");
-      loop_->Add(transfer.easy());
+      loop_->Add(transfer.easy(), *transfer.route.handle, transfer.host_key);
     });
     HttpResponse response = future.get();
     thread_.Run([] {});  // curl has let go of the handle
