@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "lib"))
+from figures import Targets, table  # noqa: E402
 from services import Nginx  # noqa: E402
 
 IN_FLIGHT = [32, 128, 1024, 4096]
@@ -51,17 +52,19 @@ def main():
                 rounds["bare", n].append(measured([bench / "delivery/bench_bare_sender", host.url, "1", count, str(n), "",
                                                    "/dev/null"]))
     figures = {f"{who} {n}": medians(r) for (who, n), r in rounds.items()}
-    print("| in flight | vedette /s | us CPU | bare client /s | us CPU |\n|---|---|---|---|---|")
-    for n in IN_FLIGHT:
-        ours, bare = figures[f"vedette {n}"], figures[f"bare {n}"]
-        print(f"| {n} | {ours['per_s']:.0f} | {ours['cpu_us']:.1f} | {bare['per_s']:.0f} | {bare['cpu_us']:.1f} |")
+    table("Requests to one host", [
+        [f"{n:,} in flight"] + [f"{figures[f'{who} {n}'][key]:,.1f}" for who in ("vedette", "bare") for key in ("per_s", "cpu_us")]
+        for n in IN_FLIGHT], ["", "a second", "CPU us", "bare client, a second", "CPU us"])
     few = figures[f"vedette {IN_FLIGHT[0]}"]
-    print("\n| target | wanted | measured | met |\n|---|---|---|---|")
+    targets = Targets()
     for n in IN_FLIGHT[1:]:
         many = figures[f"vedette {n}"]
-        rate, cpu = many["per_s"] / few["per_s"], many["cpu_us"] / few["cpu_us"]
-        print(f"| rate at {n}, times that at 32 | {RATE_TARGET} | {rate:.2f} | {'yes' if rate >= RATE_TARGET else 'no'} |")
-        print(f"| CPU at {n}, times that at 32 | {CPU_TARGET} | {cpu:.2f} | {'yes' if cpu <= CPU_TARGET else 'no'} |")
+        targets.figure(f"one host, rate at {n:,} over {IN_FLIGHT[0]} in flight", many["per_s"] / few["per_s"],
+                       (">=", RATE_TARGET), "x")
+        targets.figure(f"one host, CPU of a request at {n:,} over {IN_FLIGHT[0]} in flight", many["cpu_us"] / few["cpu_us"],
+                       ("<=", CPU_TARGET), "x")
+    targets.print()
+    figures["targets"] = targets.lines
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=1))
 

@@ -89,7 +89,8 @@ class Targets:
 
     def figure(self, name, measured, target, unit):
         """One that stands for itself."""
-        self._add(f"{name}: {measured:,.1f} {unit}", "", None, None, target, verdict(measured, target), unit)
+        digits = 2 if unit == "x" else 1
+        self._add(f"{name}: {measured:,.{digits}f} {unit}", "", None, None, target, verdict(measured, target), unit)
         self.lines[-1]["measured"] = measured
 
     def _add(self, name, beside, by_rate, by_cpu, target, met, unit):

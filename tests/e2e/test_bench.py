@@ -9,6 +9,7 @@ import sys
 import threading
 import types
 from importlib.machinery import SourceFileLoader
+from xml.etree import ElementTree
 
 import pytest
 from conftest import ROOT
@@ -16,10 +17,11 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "bench" / "lib"))
 import figures  # noqa: E402
 import findings  # noqa: E402
+import pictures  # noqa: E402
 
 BENCHMARKS = sorted([p for p in (ROOT / "bench").iterdir() if p.is_file() and p.suffix == ""]
                     + list((ROOT / "bench").glob("*/run.py")))
-WITH_PARTS = ["checks", "jobs", "search", "workflows"]
+WITH_PARTS = ["checks", "jobs", "run", "search", "workflows"]
 
 
 def name(path):
@@ -136,6 +138,24 @@ def test_a_target_is_met_or_not_by_rate_and_by_cpu():
     assert targets.lines[0]["by_rate"] == pytest.approx(10)
     assert targets.lines[0]["by_cpu"] == pytest.approx(5)
     assert targets.lines[2]["measured"] == pytest.approx(5)
+
+
+def test_the_run_of_all_finds_every_target_and_tells_how_much_of_it_was_reached():
+    run, targets = load("run"), figures.Targets()
+    targets.against("a", costs(1000, 10, 10), "b", costs(100, 50, 50), (">=", 20))
+    targets.postgres_cpu("c", costs(1000, 10, 10), "d", costs(100, 5, 5), ("<=", 4))
+    targets.figure("rate", 0.4, (">=", 0.8), "x")
+    targets.figure("told", 3.0, None, "ms")
+    lines = list(run.lines_of({"targets": targets.lines[:2], "waiting": {"targets": targets.lines[2:]}, "b": [{"per_s": 1}]}))
+    assert [run.share_of_target(line) for line in lines] == [pytest.approx(0.5), pytest.approx(2), pytest.approx(0.5), None]
+
+
+def test_a_picture_has_a_bar_for_each_figure_and_tells_what_was_missed():
+    drawn = ElementTree.fromstring(pictures.bars("checks & jobs", [("met <yes>", 2.0), ("missed", 0.5), ("far", 1e9)]))
+    rows = [e for e in drawn if e.tag.endswith("rect")][1:]
+    assert [e.get("fill") for e in rows] == [pictures.MET, pictures.MISSED, pictures.MET]
+    widths = [float(e.get("width")) for e in rows]
+    assert widths[1] < widths[0] < widths[2] <= pictures.WIDTH - pictures.LABELS
 
 
 def test_workflows_are_held_against_every_line_that_was_promised():
