@@ -136,7 +136,7 @@ zehnminuten.de zehnminutenmail.de zippymail.info zoemail.net zoemail.org zomg.in
 )";
 
 // With what the operator's file adds. It is constant from the first question on.
-WordSet& Listed() {
+WordSet& DisposableDomains() {
   static WordSet listed = WordsOf(kDisposableDomains);
   return listed;
 }
@@ -144,7 +144,7 @@ WordSet& Listed() {
 }  // namespace
 
 bool IsDisposableDomain(std::string_view domain) {
-  while (!Listed().contains(domain)) {
+  while (!DisposableDomains().contains(domain)) {
     const auto dot = domain.find('.');
     if (dot == std::string_view::npos) return false;
     domain.remove_prefix(dot + 1);
@@ -153,7 +153,7 @@ bool IsDisposableDomain(std::string_view domain) {
 }
 
 void AddDisposableDomains(const std::vector<std::string>& domains) {
-  Listed().insert(domains.begin(), domains.end());
+  DisposableDomains().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain

@@ -10,6 +10,7 @@
 #include "domain/email/address.h"
 #include "domain/email/address_pattern.h"
 #include "domain/email/find_request.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/idn.h"
 #include "domain/email/lead.h"
 #include "domain/email/person_name.h"
@@ -20,7 +21,6 @@ namespace {
 
 using base::Json;
 
-constexpr const char* kErased = "erased";
 // What ends an address inside a sentence.
 constexpr std::string_view kBeforeAddress = " \t\r\n<>()[]{},;:\"'|`=/\\";
 // Longer runs without one of these are no address.
@@ -371,16 +371,6 @@ bool ErasureTarget::IsIn(const Json& value) const {
     if (IsInText(name) || IsIn(member)) return true;
   }
   return false;
-}
-
-Json ErasedLead() {
-  Json lead = Json::object();
-  lead[kErased] = true;
-  return lead;
-}
-
-bool IsErasedLead(const Json& lead) {
-  return lead.is_object() && lead.size() == 1 && lead.contains(kErased);
 }
 
 int EraseFrom(const ErasureTarget& target, StoredJob* job) {

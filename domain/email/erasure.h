@@ -43,9 +43,6 @@ class ErasureTarget {
   std::string domain_;
 };
 
-base::Json ErasedLead();
-bool IsErasedLead(const base::Json& lead);
-
 // What an investigation has found, as it is stored.
 struct StoredFinding {
   std::int64_t seq = 0;

@@ -1,8 +1,5 @@
-#include <string>
-#include <string_view>
-#include <vector>
+#include "domain/email/free_mailbox.h"
 
-#include "domain/email/address.h"
 #include "domain/email/word_list.h"
 
 namespace vedette::domain {
@@ -112,7 +109,7 @@ zohomail.eu zohomail.in zonnet.nl zoominternet.net zoznam.sk
 )";
 
 // With what the operator's file adds. It is constant from the first question on.
-WordSet& Listed() {
+WordSet& FreeMailboxes() {
   static WordSet listed = WordsOf(kFreeMailboxDomains);
   return listed;
 }
@@ -120,11 +117,11 @@ WordSet& Listed() {
 }  // namespace
 
 bool IsFreeMailboxDomain(std::string_view domain) {
-  return Listed().contains(domain);
+  return FreeMailboxes().contains(domain);
 }
 
 void AddFreeMailboxDomains(const std::vector<std::string>& domains) {
-  Listed().insert(domains.begin(), domains.end());
+  FreeMailboxes().insert(domains.begin(), domains.end());
 }
 
 }  // namespace vedette::domain

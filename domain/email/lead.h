@@ -55,4 +55,8 @@ std::string LeadKey(const Person& person);
 // The person as services are given it: every field, null where it is not known.
 base::Json PersonJson(const Person& person);
 
+// What stands in a stored request in place of a lead whose person was erased: {"erased": true}.
+base::Json ErasedLead();
+bool IsErasedLead(const base::Json& lead);
+
 }  // namespace vedette::domain

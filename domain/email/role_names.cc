@@ -71,7 +71,7 @@ warehouse web webadmin webdesign webinar webinars webmail webmaster website webt
 werbung wholesale wsparcie www zakupy zamowienia zarzad zentrale
 )";
 
-const WordSet& Listed() {
+const WordSet& RoleNames() {
   static const WordSet listed = WordsOf(kRoleNames);
   return listed;
 }
@@ -82,7 +82,7 @@ bool IsRoleName(std::string_view local) {
   std::string name = base::AsciiLower(local.substr(0, local.find('+')));
   std::erase_if(name, [](char c) { return c == '-' || c == '_' || c == '.'; });
   while (!name.empty() && base::IsAsciiDigit(name.back())) name.pop_back();
-  return Listed().contains(name);
+  return RoleNames().contains(name);
 }
 
 }  // namespace vedette::domain
