@@ -13,6 +13,7 @@
 #include "base/base64url.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/openssl_owned.h"
 
 namespace vedette::base {
@@ -72,11 +73,6 @@ std::string Member(const Json& jwk, const char* name) {
   const auto& text = it->get_ref<const std::string&>();
   if (text.size() > PublicKey::kPemBytesMax) return {};
   return Base64UrlDecode(text).value_or("");
-}
-
-std::string TextMember(const Json& jwk, const char* name) {
-  const auto it = jwk.find(name);
-  return it != jwk.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 Owned<EVP_PKEY> RsaOf(const Json& jwk) {
