@@ -14,7 +14,7 @@
 // where a member is absent. Nothing else is known: UnknownKeywords finds it.
 namespace vedette::domain {
 
-// What is wrong with a value, as one item of a 422 says it (interface 2.12).
+// A fault of a value, as one item of a 422 says it.
 struct ValidationFault {
   base::Json loc;  // array: from where the caller began
   std::string type;

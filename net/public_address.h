@@ -62,11 +62,11 @@ struct UrlError {
   std::string message;  // one sentence that says which rule is broken
 };
 
-// Splits and judges a tenant's URL (decisions, Webhooks): at most 2083 characters, http or https,
-// no user:password, no fragment, no control characters or spaces; a host that is a literal in any
-// spelling (0x7f.1, 2130706433, [::ffff:127.0.0.1], NAT64, ...), `localhost`, `*.localhost`,
-// `*.local` or `*.internal` must be allowed by `policy`. Names are judged later, at every
-// connection, by address. Exactly one of the two is set.
+// Splits and checks a tenant's URL: at most 2083 characters, http or https, no user:password, no
+// fragment, no control characters or spaces; a host that is a literal in any spelling (0x7f.1,
+// 2130706433, [::ffff:127.0.0.1], NAT64, ...), `localhost`, `*.localhost`, `*.local` or
+// `*.internal` must be allowed by `policy`. Names are checked later, at every connection, by
+// address. Exactly one of the two is set.
 struct TenantUrlResult {
   std::optional<TenantUrl> url;
   std::optional<UrlError> error;

@@ -9,7 +9,7 @@
 
 #include "net/http_server.h"
 
-// From bytes to a ServerRequest. Internal to the server.
+// The parser that makes a ServerRequest of bytes. Internal to the server.
 namespace vedette::net {
 
 // A request that no handler sees.

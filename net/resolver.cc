@@ -344,7 +344,7 @@ void Resolver::Impl::Query(const std::string& name, DnsType type,
         if (asked->impl->closing_) return;
         DnsRecords<Record> records;
         ReadDnsAnswer(status, answer, size, &records);
-        // As for addresses: never from inside c-ares.
+        // The answer comes as for addresses: never from inside c-ares.
         asked->impl->ready_.emplace_back(
             [done = std::move(asked->done), records = std::move(records)] { done(records); });
         asked->impl->deliver_timer_.Start(milliseconds(0));

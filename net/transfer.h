@@ -33,7 +33,7 @@ class Transfer {
   enum class Phase { kResolving, kWaiting, kRenewing, kActive, kPaused, kFailed };
   bool with_curl() const { return phase == Phase::kActive || phase == Phase::kPaused; }
 
-  // Whom a transfer with a budget tells that its answer waits.
+  // The client that a transfer with a budget tells that its answer waits.
   class Pauser {
    public:
     virtual ~Pauser() = default;
@@ -48,7 +48,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // Where the request goes, judged before.
+  // The destination of the request, checked before.
   struct Route {
     TenantUrl url;
     std::string target;  // path and query
@@ -89,7 +89,7 @@ class Transfer {
   Pauser* pauser = nullptr;  // not null where the request has a budget
   std::chrono::steady_clock::time_point paused_at;
   std::chrono::steady_clock::duration paused_for{};  // in all, up to paused_at
-  // Of the request's timeout, while it waits on a clock of its own (wait_max).
+  // The rest of the request's timeout, while it waits on a clock of its own (wait_max).
   std::chrono::steady_clock::duration time_left{};
   HttpResponse response;
 

@@ -222,7 +222,7 @@ void Fetcher::Impl::Redirect(PageId id, Page& page, const net::HttpResponse& res
   Request(id);
 }
 
-// From here on the page belongs to the pool; the loop keeps its time and waits for OnRead.
+// The page belongs to the pool from here on; the loop keeps its time and waits for OnRead.
 void Fetcher::Impl::Post(PageId id, Page& page, net::HttpResponse response) {
   FetchedPage fetched{std::move(response.body),
                       std::string(response.Header("content-type").value_or("")), page.request.url};

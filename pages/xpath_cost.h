@@ -13,7 +13,7 @@ namespace vedette::pages {
 struct XPathCost {
   bool merges = false;      // node-sets that may hold most of the page, each into the other
   std::size_t strings = 1;  // that may be held at once, each as long as the page's text
-  // Where it compares two node-sets, each node with each; the character's number, from 1.
+  // The character, from 1, at which it compares two node-sets, each node with each.
   std::optional<std::size_t> compares_sets;
 };
 XPathCost CostOf(std::string_view expression);

@@ -14,7 +14,7 @@
 // that it is the person who was asked about.
 namespace vedette::domain {
 
-// Of what is kept of a claim. A longer quote is cut.
+// Limits of what is kept of a claim. A longer quote is cut.
 inline constexpr std::size_t kClaimQuoteCharactersMax = 300;
 inline constexpr std::size_t kClaimUrlBytesMax = 1024;
 // Claims of one lookup; further ones are not looked at.

@@ -228,7 +228,7 @@ class Gap {
 // The date behind a cue whose last word is before `at`.
 std::optional<DateMention> DateBehind(const Words& words, std::size_t cue, std::size_t at) {
   Gap gap;
-  // Of "nata a" the last word is the preposition of a place already.
+  // The last word of "nata a" is the preposition of a place already.
   if (at > cue + 1) gap.Take(words, at - 1);
   for (std::size_t i = at; i < words.size() && i <= at + kCueGapMax; ++i) {
     if (const auto read = ReadDateAt(words, i)) {

@@ -8,8 +8,8 @@
 
 #include "domain/age/claim.h"
 
-// From what sources state about a person to the person's date of birth and age. Pure; the order of
-// the claims does not matter.
+// A person's date of birth and age, found from what sources state about the person. Pure; the order
+// of the claims does not matter.
 //
 //   1. Only claims with Identity::kSame, a URL and a quote count. Dates that do not exist, lie in
 //      the future or more than kAgeYearsMax years back are dropped. An approximate date keeps its

@@ -135,7 +135,7 @@ yopmail.com yopmail.fr yopmail.gq yopmail.net yopmail.pp.ua you-spam.com yuurok.
 zehnminuten.de zehnminutenmail.de zippymail.info zoemail.net zoemail.org zomg.info
 )";
 
-// With what the operator's file adds. It is constant from the first question on.
+// The list with what the operator's file adds. It is constant from the first question on.
 WordSet& DisposableDomains() {
   static WordSet listed = WordsOf(kDisposableDomains);
   return listed;

@@ -26,7 +26,7 @@ constexpr std::string_view kBeforeAddress = " \t\r\n<>()[]{},;:\"'|`=/\\";
 // Longer runs without one of these are no address.
 constexpr std::size_t kAddressRunMax = kAddressBytesMax * 2;
 
-// As JSON text writes it, without quotation marks.
+// The text as JSON writes it, without quotation marks.
 std::string InJson(std::string_view text) {
   const std::string quoted = base::DumpJson(Json(base::AsciiLower(text)));
   return quoted.substr(1, quoted.size() - 2);
@@ -47,7 +47,7 @@ std::string NeedleOf(const Address& address) {
   return InJson(longest);
 }
 
-// As ProfileSuppression compares it: behind the scheme and "www.".
+// The profile as ProfileSuppression compares it: behind the scheme and "www.".
 std::string NeedleOfProfile(std::string_view url) {
   std::string text = base::AsciiLower(base::Trim(url));
   text = text.substr(0, text.find_first_of("?#"));
@@ -95,7 +95,7 @@ int EraseCells(const ErasureTarget& target, Json* rows) {
   return touched;
 }
 
-// Of a job that is no lookup.
+// Erases from a job that is no lookup.
 int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
   int touched = 0;
   for (auto& part : job->parts) {
@@ -167,8 +167,8 @@ void EndRow(StoredJob::Chunk* chunk, std::size_t index, std::size_t rows) {
   chunk->changed = true;
 }
 
-// Of an investigation: the subjects of one list, each in a cell of its own or by itself. A subject
-// that is erased is not looked at: its row in the block `block` ends.
+// Erases from an investigation: the subjects of one list, each in a cell of its own or by itself. A
+// subject that is erased is not investigated: its row in the block `block` ends.
 int EraseSubjects(const ErasureTarget& target, int block, int part, std::size_t first,
                   std::size_t size, Json* subjects, StoredJob* job) {
   int touched = 0;
@@ -280,7 +280,7 @@ void AddKnownAs(const ErasureTarget& target, const Json& lead, StoredJob* job) {
   }
 }
 
-// Of a lookup. A row that was erased before is found no more.
+// Erases from a lookup. A row that was erased before is found no more.
 int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
   const RowSet matched = MatchedRows(target, job);
   Json& rows = RowsOf(job->params);

@@ -108,7 +108,7 @@ ymail.com ymobile.ne.jp youmail.dk zahav.net.il ziggo.nl zipmail.com.br zoho.com
 zohomail.eu zohomail.in zonnet.nl zoominternet.net zoznam.sk
 )";
 
-// With what the operator's file adds. It is constant from the first question on.
+// The list with what the operator's file adds. It is constant from the first question on.
 WordSet& FreeMailboxes() {
   static WordSet listed = WordsOf(kFreeMailboxDomains);
   return listed;

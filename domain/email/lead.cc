@@ -22,7 +22,7 @@ struct KnownKey {
   std::string Person::*field;
 };
 
-// Of each field the keys in their order: the first one with a value counts.
+// The keys of each field in their order: the first one with a value counts.
 constexpr auto kKnownKeys = std::to_array<KnownKey>({
     {"name", &Person::name},
     {"full_name", &Person::name},

@@ -28,7 +28,7 @@ constexpr std::array kSuffixes{
     Suffix{"mimecast.com", MailClass::kMimecast},
 };
 
-// Of each class; 0: the configuration's.
+// The recipients of each class; 0: the configuration's.
 constexpr std::array<int, kMailClassCount> kRecipients = {0, 1, 5, 10, 1, 5, 3, 3};
 
 bool HasSuffix(std::string_view host, std::string_view suffix) {

@@ -49,7 +49,7 @@ constexpr std::string_view kParticles[] = {
     "ter",   "van", "vom", "von",   "y",   "zu",  "zum",   "zur",
 };
 constexpr std::string_view kFamilyFirst[] = {"cn", "hk", "hu", "jp", "kr", "tw", "vn"};
-// Where a name usually ends with two family names, of which the first is used.
+// Countries whose names usually end with two family names, of which the first is used.
 constexpr std::string_view kTwoFamilyNames[] = {
     "ar", "bo", "cl", "co", "cr", "cu", "do", "ec", "es", "gt",
     "hn", "mx", "ni", "pa", "pe", "pr", "py", "sv", "uy", "ve",
@@ -267,7 +267,8 @@ std::vector<Words> FamilyOf(const Words& words, std::size_t begin, bool last_fir
   return family;
 }
 
-// Where the family name begins in a name of at least two words whose given name stands first.
+// The place at which the family name begins in a name of at least two words whose given name stands
+// first.
 std::size_t FamilyBegin(const Words& words, bool two_family_names) {
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
     if (Has(kParticles, words[i])) return i;
@@ -306,8 +307,8 @@ void SplitEastAsian(const Words& words, NameScript script, NameWords* out) {
 
 void SplitFamilyFirst(const Words& words, std::string_view country, NameWords* out) {
   out->family = {{words.front()}};
-  // Of a Vietnamese name people are called by its last word; Chinese and Korean given names have
-  // two syllables.
+  // Vietnamese people are called by the last word of their name; Chinese and Korean given names
+  // have two syllables.
   if (country == "vn") {
     out->given = {words.back()};
   } else if (country == "hu" || country == "jp") {

@@ -21,7 +21,7 @@
 namespace vedette::domain {
 
 inline constexpr std::size_t kDefinitionBlocksMax = 50;
-// As JSON, without the sample payload of its source.
+// The most bytes of a definition as JSON, without the sample payload of its source.
 inline constexpr std::size_t kDefinitionBytesMax = 256 * 1024;
 inline constexpr std::size_t kBlockIdCharsMax = 64;
 

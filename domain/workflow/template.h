@@ -12,8 +12,8 @@
 #include "base/uuid.h"
 #include "domain/workflow/definition.h"
 
-// Templates: workflows to begin with, and what a card shows of them (interface 2.10). Some ship
-// with the service and are everybody's; an organisation may have its own. Pure.
+// Templates: workflows to begin with, and what a card shows of them. Some ship with the service and
+// are everybody's; an organisation may have its own. Pure.
 namespace vedette::domain {
 
 struct WorkflowTemplate {
