@@ -50,8 +50,8 @@ SigningKey SigningKey::FromPem(std::string_view pem) {
   handle->key.reset(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
   Check(handle->key != nullptr, "it is no private key in PEM without a password");
   SigningKey key(std::move(handle));
-  const auto judged = PublicKey::FromPem(key.PublicPem());
-  if (const auto* fault = std::get_if<KeyFault>(&judged)) Check(false, fault->message.c_str());
+  const auto checked = PublicKey::FromPem(key.PublicPem());
+  if (const auto* fault = std::get_if<KeyFault>(&checked)) Check(false, fault->message.c_str());
   return key;
 }
 

@@ -30,7 +30,7 @@ RE2::Options PatternOptions() {
 }
 
 // The text that rules look at, folded as comparisons fold it; nothing where there is none, or where
-// it is too long to be looked at.
+// it is too long to be examined.
 std::optional<std::string> TextOf(const Json& value) {
   if (!value.is_string())
     return value.is_null() ? std::nullopt : std::optional(base::DumpJson(value));

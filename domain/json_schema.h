@@ -24,7 +24,7 @@ struct ValidationFault {
 };
 using ValidationFaults = std::vector<ValidationFault>;
 
-// Judges `value`, which stands at `loc`, adds what is wrong, and fills in the defaults of absent
+// Validates `value`, which stands at `loc`, adds what is wrong, and fills in the defaults of absent
 // members, also of those inside. `schema` is one of ours.
 void ApplySchema(const base::Json& schema, const base::Json& loc, base::Json* value,
                  ValidationFaults* faults);

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "domain/failure.h"
 
-// What is asked about a row, and what somebody who looked at it answers. Values; any thread.
+// What is asked about a row, and what a probe of it answers. Values; any thread.
 namespace vedette::domain {
 
 // The most bytes of an observed value. A longer one fails the check: comparing a cut one would miss

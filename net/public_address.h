@@ -30,7 +30,7 @@ struct Cidr {
 };
 
 // False for every address that is not on the public internet: design 9, "Never public". An
-// IPv4-mapped IPv6 address is judged as IPv4; of IPv6 only 2000::/3 minus its special blocks is
+// IPv4-mapped IPv6 address is checked as IPv4; of IPv6 only 2000::/3 minus its special blocks is
 // public.
 bool IsPublicAddress(const IpAddress& ip);
 
@@ -41,14 +41,14 @@ class AddressPolicy {
   explicit AddressPolicy(const std::vector<std::string>& allow);
   bool Allows(const IpAddress& ip) const;
   // The allow list is not empty: names that stay inside by convention (*.local, *.internal) may be
-  // given, and are judged by the addresses they resolve to.
+  // given, and are checked by the addresses they resolve to.
   bool OpensAny() const { return !allow_.empty(); }
 
  private:
   std::vector<Cidr> allow_;
 };
 
-// A tenant's URL in parts, as judged.
+// A tenant's URL in parts, as checked.
 struct TenantUrl {
   std::string scheme;                // http, https
   std::string host;                  // lower case, without brackets; a literal in canonical form

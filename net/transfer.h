@@ -52,7 +52,8 @@ class Transfer {
   struct Route {
     TenantUrl url;
     std::string target;  // path and query
-    // Judges every address that is connected to; of the request's trust (of the proxy's with one).
+    // Validates every address that is connected to; of the request's trust (of the proxy's with
+    // one).
     const AddressPolicy* policy;
     CurlLoop* loop;
   };
@@ -82,7 +83,7 @@ class Transfer {
   HttpClient::Callback done;
   Route route;
   std::string host_key;              // host:port
-  std::vector<IpAddress> addresses;  // of its name, judged
+  std::vector<IpAddress> addresses;  // of its name, checked
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;

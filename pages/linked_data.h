@@ -15,7 +15,7 @@ namespace vedette::pages {
 inline constexpr std::size_t kLinkedDataBytesMax = 4 << 20;
 // Values in all blocks together.
 inline constexpr std::size_t kLinkedDataValuesMax = 200'000;
-// Nodes of a type that are looked at.
+// Nodes of a type that are read.
 inline constexpr std::size_t kLinkedDataNodesMax = 10'000;
 
 struct LinkedData {

@@ -16,7 +16,7 @@ using Kind = Word::Kind;
 
 constexpr int kYearMin = 1800;
 constexpr int kYearMax = 2199;
-constexpr std::size_t kSentenceWordsMax = 12;  // before a cue that are looked at
+constexpr std::size_t kSentenceWordsMax = 12;  // before a cue that are read
 constexpr std::size_t kQuoteBytesBefore = 120;
 constexpr std::size_t kQuoteBytesAfter = 60;
 

@@ -107,7 +107,7 @@ int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
     if (chunk.done.is_null()) continue;
     int rows = EraseCells(target, &RowsOf(chunk.done));
     for (const auto& [index, later] : Member(chunk.done, "later").items()) {
-      // The row begins again, and is told that nobody looks the person up.
+      // The row begins again, and finds the person on the suppression list.
       if (target.IsIn(later)) rows += static_cast<int>(later.erase("memo"));
     }
     chunk.changed = rows > 0;

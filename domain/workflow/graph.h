@@ -19,7 +19,7 @@ struct GraphNode {
   std::optional<BlockCategory> category;  // empty: of an unknown block
 };
 
-// Judges the edges of nodes, in stages: the source, each edge, then the paths. Pure.
+// Validates the edges of nodes, in stages: the source, each edge, then the paths. Pure.
 class GraphJudge {
  public:
   // `edges`: array of {from_block_id, to_block_id, condition}. `loc`: where the definition stands.
