@@ -33,6 +33,7 @@
 #include "config/config.h"
 #include "domain/email/address.h"
 #include "domain/email/disposable_domains.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/signature.h"
 
 namespace vedette::app {

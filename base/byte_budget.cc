@@ -33,8 +33,8 @@ struct ByteBudget::Impl {
   std::size_t used = 0;
   std::size_t waiting = 0;
   const State* privileged = nullptr;
-  // Of `used`: what the privileged holder has taken where it did not fit. It does not count for the
-  // others, because it would eat up the room that is kept for the next organisation (G10).
+  // The part of `used` that the privileged holder has taken where it did not fit. It does not count
+  // for the others, because it would eat up the room that is kept for the next organisation (G10).
   std::size_t beyond = 0;
 
   Impl(std::size_t t, double r) : total(t), reserve(r) {}

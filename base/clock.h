@@ -9,7 +9,8 @@ namespace vedette::base {
 // A point in time as the database and the API know it: UTC, microseconds.
 using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
 
-// Where time comes from. Handed in, so that tests can move it. All methods are safe on any thread.
+// The source of time. It is passed in, so that tests can move it. All methods are safe on any
+// thread.
 class Clock {
  public:
   virtual ~Clock() = default;

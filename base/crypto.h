@@ -12,12 +12,12 @@
 namespace vedette::base {
 
 std::string Sha256(std::string_view data);  // 32 bytes
-// Of the two, one behind the other.
+// The digest of both texts, one behind the other.
 std::string Sha256(std::string_view first, std::string_view second);
 std::string Sha1(std::string_view data);                              // 20 bytes
 std::string HmacSha256(std::string_view key, std::string_view data);  // 32 bytes
 
-// From the operating system's generator.
+// Random bytes of the operating system's generator.
 std::string RandomBytes(std::size_t n);
 
 // `n` characters of 0-9A-Za-z, uniformly distributed.

@@ -194,7 +194,7 @@ class Builder final : public nlohmann::json_sax<Json> {
                  "nested deeper than " + std::to_string(limits_.depth_max) + " levels");
   }
 
-  // Of equal keys the last value, at the place of the first.
+  // Equal keys become one: the last value, at the place of the first.
   static Json::object_t Merged(Members members) {
     std::vector<std::size_t> by_key(members.size());
     std::iota(by_key.begin(), by_key.end(), std::size_t{0});
@@ -314,7 +314,7 @@ class Walker {
   std::size_t at_ = 0;
 };
 
-// As nlohmann writes it.
+// The text that nlohmann would write.
 std::string Dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -47,11 +47,11 @@ struct JsonElements {
   std::vector<std::string_view> texts;  // of the first ones; they point into the document's text
 };
 
-// As ParseJson, for an object with one large array: the array in its member `name` is judged like
-// the rest, but not built. In `out` it is [], and `elements` has the texts of its first
-// `elements_max` elements; `elements` is empty where the member is missing or no array. So the
-// memory that a document takes is that of its other members. The elements count for no limit but
-// the depth: who parses one gives the limits of one.
+// Parses as ParseJson does, for an object with one large array: the array in its member `name` is
+// checked like the rest, but not built. In `out` it is [], and `elements` has the texts of its
+// first `elements_max` elements; `elements` is empty where the member is missing or no array. So
+// the memory that a document takes is that of its other members. The elements count for no limit
+// but the depth: the caller that parses one gives the limits of one.
 std::optional<JsonError> ParseJsonApart(std::string_view text, std::string_view name,
                                         std::size_t elements_max, Json* out,
                                         std::optional<JsonElements>* elements,
@@ -61,7 +61,8 @@ std::optional<JsonError> ParseJsonApart(std::string_view text, std::string_view 
 // writes it as it is; for nlohmann it is a binary value, which JSON text never has.
 std::optional<std::string_view> NumberText(const Json& value);
 
-// As ParseJson; throws std::invalid_argument with the message. For text that we wrote ourselves.
+// Parses as ParseJson does, and throws std::invalid_argument with the message. For text that we
+// wrote ourselves.
 Json ParseJsonOrThrow(std::string_view text);
 
 // The value of a cell, which is text that we wrote ourselves, with its numbers as keep_numbers has

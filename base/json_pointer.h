@@ -9,7 +9,7 @@
 
 namespace vedette::base {
 
-// Where a value stands in a JSON document (RFC 6901): "/data/email", "/list/0". Pure; a value.
+// The place of a value in a JSON document (RFC 6901): "/data/email", "/list/0". Pure; a value.
 class JsonPointer {
  public:
   JsonPointer() = default;  // "": the whole document

@@ -12,7 +12,7 @@ namespace vedette::base {
 // The cells of one row, each a JSON text that points into the text of the rows.
 using CellTexts = std::vector<std::string_view>;
 
-// Reads the rows one by one, for who goes on with them later. One thread at a time.
+// Reads the rows one by one, for a caller that goes on with them later. One thread at a time.
 class RowReader {
  public:
   // `text` must outlive this object and the cells.
@@ -41,7 +41,7 @@ class RowReader {
 // Calls `row` for every element that is an array; what else stands there (null: a row that was not
 // recorded) is passed over. The cells are valid during the call, their text as long as `text` is;
 // `row` may take or change the vector. Throws std::invalid_argument for what is no array of arrays;
-// what stands inside a cell is not judged, as the database has done that.
+// what stands inside a cell is not checked, as the database has done that.
 void ForEachRow(std::string_view text, const std::function<void(CellTexts& row)>& row);
 
 }  // namespace vedette::base

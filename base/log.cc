@@ -142,7 +142,7 @@ struct Logger::Sink {
         format(line_format),
         out("vedette", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
     out.set_pattern("%v");
-    out.set_level(spdlog::level::trace);  // the threshold is ours, judged before a line is built
+    out.set_level(spdlog::level::trace);  // the threshold is ours, checked before a line is built
   }
   const LogLevel level;
   const LogFormat format;

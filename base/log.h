@@ -54,10 +54,10 @@ class Logger {
   void Warn(std::string_view message, Fields fields = {}) const;
   void Error(std::string_view message, Fields fields = {}) const;
 
-  // Of a trouble of the whole process that many of its parts meet, such as a database that is away:
-  // who meets it first writes the line as a warning, the others at debug; once somebody's line says
-  // that it is over (info; nothing where there was none), the next one is a warning again.
-  // `trouble` is a constant.
+  // Logs a trouble of the whole process that many of its parts meet, such as a database that is
+  // away: the first to meet it writes the line as a warning, the others at debug; once somebody's
+  // line says that it is over (info; nothing where there was none), the next one is a warning
+  // again. `trouble` is a constant.
   void Trouble(std::string_view trouble, std::string_view message, Fields fields = {}) const;
   void TroubleOver(std::string_view trouble, std::string_view message, Fields fields = {}) const;
 

@@ -13,6 +13,7 @@
 #include "base/base64url.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/openssl_owned.h"
 
 namespace vedette::base {
@@ -72,11 +73,6 @@ std::string Member(const Json& jwk, const char* name) {
   const auto& text = it->get_ref<const std::string&>();
   if (text.size() > PublicKey::kPemBytesMax) return {};
   return Base64UrlDecode(text).value_or("");
-}
-
-std::string TextMember(const Json& jwk, const char* name) {
-  const auto it = jwk.find(name);
-  return it != jwk.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 Owned<EVP_PKEY> RsaOf(const Json& jwk) {
@@ -209,7 +205,7 @@ std::optional<SignatureAlgorithm> ParseSignatureAlgorithm(std::string_view name)
 PublicKey::PublicKey(std::shared_ptr<const Handle> handle, Type type)
     : handle_(std::move(handle)), type_(type) {}
 
-std::variant<PublicKey, KeyFault> PublicKey::Judge(std::shared_ptr<const Handle> handle) {
+std::variant<PublicKey, KeyFault> PublicKey::Validate(std::shared_ptr<const Handle> handle) {
   EVP_PKEY* key = handle->key.get();
   std::optional<std::string> fault;
   Type type = Type::kRsa;
@@ -248,7 +244,7 @@ std::variant<PublicKey, KeyFault> PublicKey::FromPem(std::string_view pem) {
   auto handle = std::make_shared<Handle>();
   handle->key.reset(PEM_read_bio_PUBKEY(bio.get(), nullptr, nullptr, nullptr));
   if (!handle->key) return KeyFault{"the block is no public key that can be read"};
-  return Judge(std::move(handle));
+  return Validate(std::move(handle));
 }
 
 std::variant<PublicKey, KeyFault> PublicKey::FromDer(std::string_view der) {
@@ -257,7 +253,7 @@ std::variant<PublicKey, KeyFault> PublicKey::FromDer(std::string_view der) {
   auto handle = std::make_shared<Handle>();
   handle->key.reset(d2i_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
   if (!handle->key || at != Bytes(der) + der.size()) return KeyFault{"no SubjectPublicKeyInfo"};
-  return Judge(std::move(handle));
+  return Validate(std::move(handle));
 }
 
 std::variant<PublicKey, KeyFault> PublicKey::FromJwk(const Json& jwk) {
@@ -275,7 +271,7 @@ std::variant<PublicKey, KeyFault> PublicKey::FromJwk(const Json& jwk) {
   if (type == "EC") handle->key = P256Of(jwk);
   if (type == "OKP") handle->key = Ed25519Of(jwk);
   if (!handle->key) return KeyFault{"the key is none of RSA, EC on P-256, or Ed25519"};
-  return Judge(std::move(handle));
+  return Validate(std::move(handle));
 }
 
 std::string PublicKey::Der() const {

@@ -18,7 +18,7 @@ std::string_view SignatureAlgorithmName(SignatureAlgorithm algorithm);  // "RS25
 // "Ed25519" (RFC 9864) is another name of EdDSA. Names are compared byte for byte.
 std::optional<SignatureAlgorithm> ParseSignatureAlgorithm(std::string_view name);
 
-// Why a key is not taken: one sentence for who sent it.
+// Why a key is not taken: one sentence for the sender.
 struct KeyFault {
   std::string message;
 };
@@ -54,7 +54,7 @@ class PublicKey {
   enum class Type { kRsa, kP256, kEd25519 };
   struct Handle;
   PublicKey(std::shared_ptr<const Handle> handle, Type type);
-  static std::variant<PublicKey, KeyFault> Judge(std::shared_ptr<const Handle> handle);
+  static std::variant<PublicKey, KeyFault> Validate(std::shared_ptr<const Handle> handle);
 
   std::shared_ptr<const Handle> handle_;
   Type type_;

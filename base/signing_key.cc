@@ -12,7 +12,7 @@
 namespace vedette::base {
 namespace {
 
-constexpr int kP256Bytes = 32;
+constexpr int kP256PartBytes = 32;
 
 void Check(bool good, const char* what) {
   if (!good) throw std::runtime_error(std::string("the key cannot be used: ") + what);
@@ -28,10 +28,10 @@ std::string PairOf(const std::string& der) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
   const Owned<ECDSA_SIG> pair(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
   Check(pair != nullptr, "no signature came");
-  std::string text(2 * kP256Bytes, '\0');
+  std::string text(2 * kP256PartBytes, '\0');
   auto* out = reinterpret_cast<unsigned char*>(text.data());
-  BN_bn2binpad(ECDSA_SIG_get0_r(pair.get()), out, kP256Bytes);
-  BN_bn2binpad(ECDSA_SIG_get0_s(pair.get()), out + kP256Bytes, kP256Bytes);
+  BN_bn2binpad(ECDSA_SIG_get0_r(pair.get()), out, kP256PartBytes);
+  BN_bn2binpad(ECDSA_SIG_get0_s(pair.get()), out + kP256PartBytes, kP256PartBytes);
   return text;
 }
 
@@ -50,8 +50,8 @@ SigningKey SigningKey::FromPem(std::string_view pem) {
   handle->key.reset(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
   Check(handle->key != nullptr, "it is no private key in PEM without a password");
   SigningKey key(std::move(handle));
-  const auto judged = PublicKey::FromPem(key.PublicPem());
-  if (const auto* fault = std::get_if<KeyFault>(&judged)) Check(false, fault->message.c_str());
+  const auto checked = PublicKey::FromPem(key.PublicPem());
+  if (const auto* fault = std::get_if<KeyFault>(&checked)) Check(false, fault->message.c_str());
   return key;
 }
 

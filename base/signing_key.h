@@ -19,8 +19,8 @@ class SigningKey {
   std::string PublicPem() const;
   // RS256, ES256 or EdDSA.
   SignatureAlgorithm DefaultAlgorithm() const;
-  // As JWS has it: ES256 is r and s, 64 bytes. Throws std::runtime_error for an algorithm that does
-  // not fit.
+  // The signature as JWS has it: ES256 is r and s, 64 bytes. Throws std::runtime_error for an
+  // algorithm that does not fit.
   std::string Sign(SignatureAlgorithm algorithm, std::string_view data) const;
 
  private:

@@ -58,7 +58,8 @@ constexpr bool ContinuesCharacter(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// The functions below take valid UTF-8. Of other text they read every byte, and never beyond it.
+// The functions below take valid UTF-8. They read every byte of other text, too, and never beyond
+// it.
 
 // The number of code points.
 std::size_t CountCharacters(std::string_view text);

@@ -17,7 +17,7 @@ class ThreadPool {
  public:
   struct Limits {
     std::size_t threads = 1;
-    // Of these, what one key may occupy at once: fewer than all of them leave one for the others.
+    // The threads that one key may occupy at once: fewer than all of them leave one for the others.
     std::size_t threads_per_key_max = 1;
     // Jobs of one key that wait. How many keys there are is the caller's to bound.
     std::size_t queue_per_key_max = 1;

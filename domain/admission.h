@@ -5,7 +5,8 @@
 
 namespace vedette::domain {
 
-// May these checks be paid for: balance, then the team's spend limit (design: admission). Pure.
+// How many checks of a chunk can be paid for: the balance limits them first, then the team's spend
+// limit. Pure.
 struct AdmissionRequest {
   std::int64_t balance_mc = 0;                // of the account, without what is reserved
   std::optional<std::int64_t> spend_left_mc;  // until the team's limit; empty = no limit

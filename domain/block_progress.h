@@ -44,7 +44,7 @@ struct BlockRows {
 // come. `blocks` are in their order, inputs first.
 std::vector<int> PerMille(const std::vector<BlockRows>& blocks);
 
-// Of a job: the mean of its blocks', 1000 only where each has 1000.
+// The progress of a job: the mean of its blocks', 1000 only where each has 1000.
 int MeanPerMille(const std::vector<int>& per_mille);
 
 }  // namespace vedette::domain

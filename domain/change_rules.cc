@@ -17,7 +17,7 @@ namespace {
 
 using base::Json;
 
-// Of one compiled pattern: far more than what its length allows to be useful.
+// The memory of one compiled pattern: far more than what its length allows to be useful.
 constexpr std::int64_t kPatternMemoryMax = 1 << 20;
 // Two numbers that differ by a threshold as people write them: 0.3 - 0.2 counts as 0.1.
 constexpr double kRounding = 1e-9;
@@ -30,7 +30,7 @@ RE2::Options PatternOptions() {
 }
 
 // The text that rules look at, folded as comparisons fold it; nothing where there is none, or where
-// it is too long to be looked at.
+// it is too long to be examined.
 std::optional<std::string> TextOf(const Json& value) {
   if (!value.is_string())
     return value.is_null() ? std::nullopt : std::optional(base::DumpJson(value));
@@ -39,7 +39,7 @@ std::optional<std::string> TextOf(const Json& value) {
   return text;
 }
 
-// Of a body, whose numbers may be kept as they were written.
+// The number of a body, which may be kept as it was written.
 std::optional<double> GivenNumber(const Json& value) {
   const auto text = base::NumberText(value);
   return NumberOf(text ? Json(std::string(*text)) : value.is_number() ? value : Json(nullptr));

@@ -20,7 +20,7 @@
 // Patterns are RE2's: their time is linear in the text, also for hostile ones. Pure; any thread.
 namespace vedette::domain {
 
-// Of one field; a member that is empty asks for nothing.
+// The rules of one field; a member that is empty asks for nothing.
 struct ChangeRules {
   // Conditions on the new value; every one that is given has to hold.
   std::optional<double> above;
@@ -46,7 +46,7 @@ inline constexpr std::size_t kRuleTextBytesMax = 32768;
 ValidationFaults JudgeChangeRules(const base::Json& loc, const base::Json& rules,
                                   const base::Json& watched);
 
-// Of rules that were judged, as a monitor keeps them; none where there is no text.
+// Reads rules that were validated, as a monitor keeps them; none where there is no text.
 RulesOfFields ParseChangeRules(const std::optional<std::string>& json);
 
 // `rules` (an object) without those of fields that `watched` does not have.

@@ -9,8 +9,8 @@
 namespace vedette::domain {
 namespace {
 
-// Where the chunk that begins at `first` ends: at a multiple of whole blocks, or at a divisor of
-// one, counted from position 0, so that the same rows fall into the same chunks tick after tick.
+// The end of the chunk that begins at `first`: a multiple of whole blocks, or a divisor of one,
+// counted from position 0, so that the same rows fall into the same chunks tick after tick.
 int ChunkEnd(int first, int end, int chunk_rows_max) {
   int step = chunk_rows_max;
   if (step >= kBlockRows) {

@@ -9,7 +9,7 @@
 #include "base/uuid.h"
 #include "domain/names.h"
 
-// How ticks become chunks (design 4). Pure.
+// How ticks become chunks. Pure.
 namespace vedette::domain {
 
 // Rows [first, end) of one monitor in one tick.

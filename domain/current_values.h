@@ -24,7 +24,7 @@
 // has never been observed.
 namespace vedette::domain {
 
-// At which version of a monitor's struct each field last changed or left; empty where none did.
+// The version of a monitor's struct at which each field last changed or left; empty where none did.
 // What was observed with an earlier version of a field is forgotten: it is left out of what the
 // next check compares with, and of what is shown.
 using FieldVersions = std::map<std::string, int, std::less<>>;

@@ -51,7 +51,7 @@ enum class JobStatus : std::uint8_t {
 };
 std::string_view JobStatusName(JobStatus status);
 std::optional<JobStatus> ParseJobStatus(std::string_view name);
-// As clients see the status of a run: what the operator ended is cancelled, a deadline is a
+// The status of a run as clients see it: what the operator ended is cancelled, a deadline is a
 // failure.
 JobStatus RunStatus(JobStatus status);
 constexpr bool IsEnd(JobStatus status) {

@@ -40,16 +40,16 @@ base::Json CentsOf(std::int64_t mc, double cents_per_credit);
 // The error of a completed lookup, and of its rows, past the retention of what was found.
 inline constexpr std::string_view kResultExpired = "result_expired";
 
-// What a client that waits for the lookup is answered, whatever its end. Of a single what the
-// client sees of its row, with "task_id" and "charge_amount" in its "details"; of a bulk
+// The answer to a client that waits for the lookup, whatever its end. For a single one it is what
+// the client sees of its row, with "task_id" and "charge_amount" in its "details"; for a bulk it is
 // {"task_id", "results", "charge_amount"}, in the order of the request. A row that was not recorded
 // has the job's status as its error. Throws std::invalid_argument where what is stored cannot be
 // read.
 base::Json WaitedResult(const EndedLookup& lookup, double cents_per_credit);
 
-// What the status of a lookup shows: WaitedResult of a completed one, and of a bulk that has a row
-// that was recorded; otherwise null, also past the retention of rows. Of a run its {"run_id"}.
-// Throws as WaitedResult.
+// The result that the status of a lookup shows: WaitedResult of a completed one, and of a bulk that
+// has a row that was recorded; otherwise null, also past the retention of rows. For a run it is
+// {"run_id"}. Throws as WaitedResult.
 base::Json LookupResult(const EndedLookup& lookup, double cents_per_credit);
 
 // Null for a completed job, else {"error": a code, "message": a sentence}.

@@ -90,7 +90,7 @@ class Judge {
     faults_->push_back({loc_, std::move(type), std::move(msg), input, std::move(ctx)});
   }
 
-  // False where the value is of no type that the schema allows: nothing else is judged then.
+  // False where the value is of no type that the schema allows: nothing else is checked then.
   bool CheckType(const Json& schema, const Json& value) {
     const Json* type = Find(schema, "type");
     if (type == nullptr) return true;

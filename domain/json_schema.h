@@ -14,7 +14,7 @@
 // where a member is absent. Nothing else is known: UnknownKeywords finds it.
 namespace vedette::domain {
 
-// What is wrong with a value, as one item of a 422 says it (interface 2.12).
+// A fault of a value, as one item of a 422 says it.
 struct ValidationFault {
   base::Json loc;  // array: from where the caller began
   std::string type;
@@ -24,7 +24,7 @@ struct ValidationFault {
 };
 using ValidationFaults = std::vector<ValidationFault>;
 
-// Judges `value`, which stands at `loc`, adds what is wrong, and fills in the defaults of absent
+// Validates `value`, which stands at `loc`, adds what is wrong, and fills in the defaults of absent
 // members, also of those inside. `schema` is one of ours.
 void ApplySchema(const base::Json& schema, const base::Json& loc, base::Json* value,
                  ValidationFaults* faults);

@@ -10,7 +10,7 @@
 // Money is integer millicredits inside (`*_mc`); outside it is credits with at most three decimals.
 namespace vedette::domain {
 
-// As a JSON number: 1500 -> 1.5, 2000 -> 2. Exact up to 2^53 millicredits.
+// The credits as a JSON number: 1500 -> 1.5, 2000 -> 2. Exact up to 2^53 millicredits.
 base::Json CreditsToJson(std::int64_t mc);
 
 // For people: "1.5", "-0.001", "2".

@@ -54,7 +54,7 @@ struct Monitor {
   std::optional<base::Timestamp> failing_since;
   std::int64_t removed_row_count = 0;     // of row_count
   std::optional<std::string> rules_json;  // domain/change_rules.h
-  // Of the headers that its pages are asked with; their values are not read here.
+  // The names of the headers that its pages are asked with; their values are not read here.
   std::vector<std::string> request_header_names;
   // Its receiver failed several times in a row and is left alone until then (its breaker is open).
   std::optional<base::Timestamp> webhook_waiting_until;
@@ -108,7 +108,7 @@ struct Event {
   base::Uuid id;
   EventType type = EventType::kChange;
   base::Uuid event_group_id;
-  // Where events of many rows are listed: whose it is.
+  // The monitor of the event, where events of many rows are listed.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> row_id;
   std::int64_t tick_id = 0;

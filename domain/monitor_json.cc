@@ -255,7 +255,7 @@ void RowJson::Append(const Row& row, std::string* out) const {
       CurrentValuesOf(watched_, field_versions_,
                       {row.baseline_json, row.known_json, row.seen_json, row.struct_version});
   m.Raw("current", base::DumpJson(current.values));
-  // A row that no check has looked at has not been missed by one.
+  // A row that no check has examined has not been missed by one.
   m.Raw("never_observed", row.last_run_at ? TextsJson(current.never_observed) : "[]");
   text.append(",").append(before_active_);
   m.Bool("is_active", row.is_active);

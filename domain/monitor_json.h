@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "domain/monitor.h"
 
-// The JSON shapes of monitors, rows, events and ticks (interface 2.1 to 2.4, design 8), as compact
-// text. The public API and the admin port both show these. Pure.
+// The JSON shapes of monitors, rows, events and ticks, as compact text. The public API and the
+// admin port both show these. Pure.
 namespace vedette::domain {
 
 // A JSON string, quoted and escaped; invalid UTF-8 is replaced.

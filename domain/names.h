@@ -36,7 +36,7 @@ std::string_view TickTriggerName(TickTrigger trigger);
 enum class EventType : std::uint8_t { kChange = 0, kError = 1, kCompletion = 2 };
 std::string_view EventTypeName(EventType type);
 
-// Types of notifications (interface 6.1), the test notification, and the callbacks of jobs.
+// Types of notifications, the test notification, and the callbacks of jobs.
 enum class NotificationType : std::uint8_t {
   kChanged = 0,
   kCompleted = 1,
@@ -50,7 +50,7 @@ enum class NotificationType : std::uint8_t {
   kReverseEmailBulk = 9,
 };
 std::string_view NotificationTypeName(NotificationType type);  // "monitor.field.changed", ...
-// Of what a monitor can subscribe to: not the test, and no callback of a job.
+// Parses what a monitor can subscribe to: not the test, and no callback of a job.
 std::optional<NotificationType> ParseNotificationType(std::string_view name);
 // Whether it tells of a check, to which a monitor can subscribe.
 constexpr bool IsCheckNotice(NotificationType type) {

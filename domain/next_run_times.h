@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-// The schedule of a monitor (design 5): slots at anchor + k x frequency for k = 0, 1, 2, ... No
-// drift, whatever runs late. Pure; `now` is the database's clock.
+// The schedule of a monitor: slots at anchor + k x frequency for k = 0, 1, 2, ... No drift,
+// whatever runs late. Pure; `now` is the database's clock.
 namespace vedette::domain {
 
 struct DueSlots {

@@ -67,9 +67,9 @@ DeliveryWait WaitOf(bool receiver_fails, int attempts,
                     const std::optional<std::string>& last_error);
 
 // The body of a notification of a check that is signed and sent: compact JSON
-//   {"type","monitor_id","event_group_id","metadata","created_at"}
-// whose monitor_id is the ROW's id (interface 6.1; for the test notification the caller puts the
-// monitor's id into row_id). Nothing else in the system knows this.
+// {"type","monitor_id","event_group_id","metadata","created_at"} whose monitor_id is the ROW's id
+// (for the test notification the caller puts the monitor's id into row_id). Nothing else in the
+// system knows this.
 std::string NotificationBody(const Notification& notification);
 
 // The headers that a notification, or a callback, is sent with at its n-th attempt, from 1, but for

@@ -10,11 +10,11 @@
 #include "base/json.h"
 #include "domain/failure.h"
 
-// What is asked about a row, and what somebody who looked at it answers. Values; any thread.
+// What is asked about a row, and what a probe of it answers. Values; any thread.
 namespace vedette::domain {
 
-// Of an observed value. A longer one fails the check: comparing a cut one would miss changes,
-// silently.
+// The most bytes of an observed value. A longer one fails the check: comparing a cut one would miss
+// changes, silently.
 inline constexpr std::size_t kValueBytesMax = 65536;
 
 struct WatchedField {
@@ -32,7 +32,7 @@ struct FieldObservation {
 // Fields by name; one that is left out was not observed.
 struct Observation {
   std::map<std::string, FieldObservation> fields;
-  // Of those that were not observed: why they could not be read, though others could.
+  // Fields that were not observed: why they could not be read, though others could.
   std::map<std::string, Failure> unread{};
 };
 

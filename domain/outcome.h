@@ -6,8 +6,8 @@
 
 namespace vedette::domain {
 
-// How a check ended (design: outcome). The numbers are stored, one byte a check, in row_state, tick
-// and check_log: never renumber.
+// How a check ended. The numbers are stored, one byte a check, in row_state, tick and check_log:
+// never renumber.
 enum class Outcome : std::uint8_t {
   kChanged = 1,
   kUnchanged = 2,

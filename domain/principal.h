@@ -18,8 +18,9 @@ enum class PrincipalKind : std::uint8_t {
 };
 std::string_view PrincipalKindName(PrincipalKind kind);  // "api_key", ...
 
-// Who calls. A job keeps it as caller_kind and caller_id. Requests are counted by `id`: of a key or
-// a client its own, however many tokens it has; of a user that of all his sessions.
+// The caller. A job keeps it as caller_kind and caller_id. Requests are counted by `id`: that of a
+// key or a client is its own, however many tokens it has; that of a user stands for all his
+// sessions.
 struct Principal {
   PrincipalKind kind = PrincipalKind::kApiKey;
   base::Uuid id{};

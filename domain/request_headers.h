@@ -24,7 +24,7 @@ inline constexpr std::size_t kRequestHeadersBytesMax = 16384;  // names and valu
 // What is wrong with `headers`, which stands at `loc`. No fault repeats a value.
 ValidationFaults JudgeRequestHeaders(const base::Json& loc, const base::Json& headers);
 
-// Of headers that were judged, in the order in which they were given.
+// Reads headers that were validated, in the order in which they were given.
 RequestHeaders ReadRequestHeaders(const base::Json& headers);
 std::vector<std::string> NamesOf(const RequestHeaders& headers);
 // The text that is sealed.

@@ -17,8 +17,8 @@ constexpr std::size_t kKeyHashBytes = 16;
 // Beyond it a double no longer holds every integer.
 constexpr double kExactIntegerMax = 9007199254740992.0;
 
-// As NormaliseValue has the number where a double holds it exactly, so that it does not matter how
-// it was written; its own digits otherwise.
+// The number as NormaliseValue has it where a double holds it exactly, so that it does not matter
+// how it was written; its own digits otherwise.
 std::string NormaliseNumberText(std::string_view number) {
   const std::string text(number);
   const auto as_double = NormaliseValue(base::Json(std::strtod(text.c_str(), nullptr)));

@@ -10,8 +10,7 @@
 #include "base/json_text.h"
 
 // How a row of columns becomes a subject, a baseline and a context, and when two rows have the same
-// key (interface 4.1 rules 5 to 7, decisions "Wire"). Pure; the same for rows of a request and of a
-// file.
+// key. Pure; the same for rows of a request and of a file.
 namespace vedette::domain {
 
 // Which columns mean what, of one monitor.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// The signature of outgoing webhooks (interface 6.2.4): Service-Signature:
+// The signature of outgoing webhooks (docs/webhooks.md): Service-Signature:
 // t=<unix>,v1=<hex>[,v1=<hex>] where v1 = lower-case hex of HMAC-SHA256(secret, "<t>." + body). The
 // key is the UTF-8 bytes of the whole secret string, prefix included. Pure.
 namespace vedette::domain {

@@ -16,7 +16,8 @@ namespace vedette::domain {
 
 // A chunk is made for about 10 s of work of one slot, whatever its checks take: one step for each.
 inline constexpr std::chrono::seconds kTurnStep{1};
-// Where the queue of an organisation that has nothing waiting begins: 2.6 million steps back.
+// The place at which the queue of an organisation that has nothing waiting begins: 2.6 million
+// steps back.
 inline constexpr std::chrono::hours kTurnsBack{30 * 24};
 // Nothing starves: who has waited this much longer than its steps goes before all that comes later.
 inline constexpr std::chrono::hours kTurnAgeing{1};

@@ -14,9 +14,9 @@ struct ValueDiff {
   std::vector<std::string> removed;
 };
 
-// Of two values as JSON texts: lists where both are arrays, or texts of arrays (`css:li | all`);
-// lines where both are texts and one of them has several. Nothing for other values. White space
-// around an item or a line, and blank lines, do not count.
+// Compares two values, given as JSON texts: lists where both are arrays, or texts of arrays
+// (`css:li | all`); lines where both are texts and one of them has several. Nothing for other
+// values. White space around an item or a line, and blank lines, do not count.
 std::optional<ValueDiff> DiffOfValues(std::string_view previous_json,
                                       std::string_view current_json);
 

@@ -37,7 +37,7 @@ inline constexpr std::size_t kDnsRecordsMax = 64;
 // Reads what ares_query calls back with. An answer that cannot be parsed is kFailed.
 void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<MxRecord>* out);
-// Of TXT, each record's parts joined; of PTR and NS, names.
+// Reads records: TXT ones as their joined parts; PTR and NS ones as names.
 void ReadDnsAnswer(int ares_status, const unsigned char* answer, int size,
                    DnsRecords<std::string>* out);
 

@@ -101,7 +101,7 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   Impl& operator=(const Impl&) = delete;
 
   RequestId Send(HttpRequest request, Callback done);
-  std::string Judge(Transfer& transfer);
+  std::string FillRoute(Transfer& transfer);
   void Resolve(Transfer& transfer);
   void OnResolved(RequestId id, ResolveResult result);
   void Enqueue(Transfer& transfer);
@@ -210,7 +210,7 @@ HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done)
   transfers_.emplace(transfer.id, std::move(owned));
   deadlines_.emplace(transfer.deadline, transfer.id);
   ArmDeadline();
-  const std::string refusal = Judge(transfer);
+  const std::string refusal = FillRoute(transfer);
   if (!refusal.empty()) {
     FailLater(transfer, Failure(HttpErrorClass::kRefusedAddress, refusal));
   } else {
@@ -220,9 +220,9 @@ HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done)
 }
 
 // Fills the route. Empty, or why the URL is refused.
-std::string HttpClient::Impl::Judge(Transfer& transfer) {
+std::string HttpClient::Impl::FillRoute(Transfer& transfer) {
   const bool tenant = transfer.request.trust == Trust::kTenant;
-  // A fragment is the reader's own business: never sent, never judged.
+  // A fragment is the reader's own business: never sent, never checked.
   const std::string_view text =
       std::string_view(transfer.request.url).substr(0, transfer.request.url.find('#'));
   const AddressPolicy& policy = tenant ? tenant_policy_ : open_policy_;

@@ -19,10 +19,10 @@
 
 namespace vedette::net {
 
-// Whose URL it is. A tenant's may reach public addresses only, plus the allow list, checked at
+// The owner of the URL. A tenant's may reach public addresses only, plus the allow list, checked at
 // every connection, by address (G9). The operator's (a probe's `url`) is exempt. Neither is ever
 // redirected here: a 3xx is an answer like any other; the web probe follows itself, each hop
-// judged.
+// checked.
 enum class Trust { kTenant, kOperator };
 
 struct HttpRequest {
@@ -31,7 +31,8 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   Trust trust = Trust::kTenant;
-  // Whose turn the request takes where several wait; nil: nobody's in particular.
+  // The organisation in whose turn the request goes where several wait; nil: nobody's in
+  // particular.
   base::Uuid org{};
   std::chrono::milliseconds timeout{10000};  // name, connection, answer's body
   // How long the request may wait for a connection, which then does not count as time of `timeout`.
@@ -44,8 +45,8 @@ struct HttpRequest {
   std::size_t body_bytes_max = 4096;
   // What a longer body means: cut it and succeed (webhook answers), or fail (pages).
   bool truncate_body = false;
-  // Where the answer's body is counted, as it stands decoded; nullptr: nowhere. The body is read on
-  // only as its bytes are taken. While it waits for them `timeout` stands still, for a minute in
+  // The budget that counts the answer's body, as it stands decoded; nullptr: none. The body is read
+  // on only as its bytes are taken. While it waits for them `timeout` stands still, for a minute in
   // all: then it fails with kBusy. The budget outlives the client and every answer, and the loop
   // outlives every holding.
   base::ByteBudget* budget = nullptr;

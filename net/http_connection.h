@@ -40,7 +40,7 @@ class ConnectionHost {
   virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
   virtual std::string_view date() = 0;  // of now, as the Date header has it
   virtual bool draining() const = 0;
-  // Where any connection may read what nobody looks at.
+  // A buffer into which any connection may read what is thrown away.
   virtual boost::asio::mutable_buffer scratch() = 0;
   // An idle connection waits for a request's first byte and may be closed for a new one.
   virtual void SetIdle(HttpConnection& connection, bool idle) = 0;
@@ -81,7 +81,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   // Exchange::WhenGone.
   void Watch(std::uint64_t sequence, std::function<void()> then);
 
-  // Where the server keeps it; the server's alone.
+  // The place at which the server keeps it; the server's alone.
   struct Slot {
     std::list<std::shared_ptr<HttpConnection>>::iterator at;
     bool idle = false;

@@ -28,9 +28,9 @@ namespace {
 // Connections over connections_max that are being told so; over it they are closed without a word.
 constexpr std::size_t kRefusedConnectionsMax = 64;
 constexpr milliseconds kAcceptRetry{100};
-// Deadlines are looked at in rounds, a quarter of the shortest one apart.
-constexpr milliseconds kSweepMin{5};
-constexpr milliseconds kSweepMax{250};
+// Deadlines are scanned in rounds, a quarter of the shortest one apart.
+constexpr milliseconds kDeadlineScanMin{5};
+constexpr milliseconds kDeadlineScanMax{250};
 
 tcp::endpoint ResolveListenAddress(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
@@ -47,10 +47,10 @@ tcp::endpoint ResolveListenAddress(const std::string& listen) {
   return *resolver.resolve(host == "*" ? "0.0.0.0" : host, listen.substr(colon + 1), flags).begin();
 }
 
-milliseconds SweepInterval(const config::HttpServerConfig& c) {
+milliseconds DeadlineScanInterval(const config::HttpServerConfig& c) {
   const auto shortest =
       std::min({c.header_timeout_ms, c.body_timeout_ms, c.write_timeout_ms, c.idle_timeout_ms});
-  return std::clamp(shortest / 4, kSweepMin, kSweepMax);
+  return std::clamp(shortest / 4, kDeadlineScanMin, kDeadlineScanMax);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ struct HttpServer::Impl final : ConnectionHost {
   void RunThread();
   void Accept();
   void OnAccept(HttpConnection::Socket socket);
-  void Sweep();
+  void CloseOverdue();
   void BeginDrain();
   void CloseAll();
   void FinishStop();
@@ -100,7 +100,7 @@ struct HttpServer::Impl final : ConnectionHost {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(io_);
   Acceptor acceptor_{io_.get_executor()};
-  Timer sweep_timer_{io_.get_executor()};
+  Timer deadline_timer_{io_.get_executor()};
   Timer accept_timer_{io_.get_executor()};
   Timer drain_timer_{io_.get_executor()};
   tcp::endpoint bound_;
@@ -178,7 +178,7 @@ void HttpServer::Impl::Start() {
   }
   asio::post(io_, [this] {
     Accept();
-    Sweep();
+    CloseOverdue();
   });
   thread_ = std::thread([this] { RunThread(); });
 }
@@ -249,7 +249,7 @@ void HttpServer::Impl::OnAccept(HttpConnection::Socket socket) {
   }
 }
 
-void HttpServer::Impl::Sweep() {
+void HttpServer::Impl::CloseOverdue() {
   const auto now = std::chrono::steady_clock::now();
   for (Connections* list : {&busy_, &idle_}) {
     for (auto it = list->begin(); it != list->end();) {
@@ -262,10 +262,10 @@ void HttpServer::Impl::Sweep() {
   if (stopped_) {
     return;
   }
-  sweep_timer_.expires_after(SweepInterval(config_));
-  sweep_timer_.async_wait([this](const boost::system::error_code& ec) {
+  deadline_timer_.expires_after(DeadlineScanInterval(config_));
+  deadline_timer_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) {
-      Sweep();
+      CloseOverdue();
     }
   });
 }
@@ -309,7 +309,7 @@ void HttpServer::Impl::FinishStop() {
   }
   stopped_ = true;
   mailbox_->Close();
-  sweep_timer_.cancel();
+  deadline_timer_.cancel();
   drain_timer_.cancel();
   work_.reset();
 }

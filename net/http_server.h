@@ -23,7 +23,7 @@ struct ServerRequest {
   std::string query;   // behind the '?', may be empty
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
-  // The body was over the limit; it is not in `body`. The handler answers (413, or what it judges
+  // The body was over the limit; it is not in `body`. The handler answers (413, or what it checks
   // first); the server reads on for a while so that a client still sending can read the answer.
   bool body_too_large = false;
   // The body is still to be taken, by Exchange::Gather or Read.
@@ -113,7 +113,7 @@ class Exchange {
 };
 
 // What a server serves. Handle is called on the server's thread once the header is there, and must
-// not block: it hands the exchange to a pool. It judges the header and then takes the body, by
+// not block: it hands the exchange to a pool. It checks the header and then takes the body, by
 // Exchange::Gather or Read. A body that has come with its header (a few KiB) is in the request
 // already.
 class HttpService {
@@ -124,7 +124,7 @@ class HttpService {
   virtual std::size_t BodyBytesMax(std::string_view method, std::string_view path) const = 0;
 };
 
-// A service that judges nothing before the body is there: HandleWhole gets requests whose body is
+// A service that checks nothing before the body is there: HandleWhole gets requests whose body is
 // whole, or over the limit. Without a budget; so its BodyBytesMax is small.
 class WholeBodyService : public HttpService {
  public:

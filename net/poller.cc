@@ -121,7 +121,7 @@ void Poller::Collect() {
   for (int k = 0; k < n; ++k) {
     const epoll_event& event = events[static_cast<std::size_t>(k)];
     const Entry& entry = entries_[number(event)];
-    // Of another generation: the socket was replaced within this round.
+    // The event is of another generation: the socket was replaced within this round.
     if (entry.wanted != 0 && entry.generation == static_cast<std::uint32_t>(event.data.u64 >> 32)) {
       ready_(static_cast<int>(number(event)), FromEpoll(event.events));
     }

@@ -25,7 +25,7 @@ constexpr Block kNeverPublicV4[] = {
     {{203, 0, 113, 0}, 24},  {{224, 0, 0, 0}, 4},    {{240, 0, 0, 0}, 4},
     {{168, 63, 129, 16}, 32}};
 
-// Of IPv6 only 2000::/3 is public, without these: protocol assignments (Teredo among them),
+// Only 2000::/3 of IPv6 is public, without these: protocol assignments (Teredo among them),
 // documentation, 6to4, documentation again.
 constexpr Block kGlobalUnicastV6 = {{0x20, 0, 0, 0}, 3};
 constexpr Block kNeverPublicV6[] = {{{0x20, 0x01, 0x00, 0x00}, 23},

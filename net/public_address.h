@@ -30,7 +30,7 @@ struct Cidr {
 };
 
 // False for every address that is not on the public internet: design 9, "Never public". An
-// IPv4-mapped IPv6 address is judged as IPv4; of IPv6 only 2000::/3 minus its special blocks is
+// IPv4-mapped IPv6 address is checked as IPv4; of IPv6 only 2000::/3 minus its special blocks is
 // public.
 bool IsPublicAddress(const IpAddress& ip);
 
@@ -41,14 +41,14 @@ class AddressPolicy {
   explicit AddressPolicy(const std::vector<std::string>& allow);
   bool Allows(const IpAddress& ip) const;
   // The allow list is not empty: names that stay inside by convention (*.local, *.internal) may be
-  // given, and are judged by the addresses they resolve to.
+  // given, and are checked by the addresses they resolve to.
   bool OpensAny() const { return !allow_.empty(); }
 
  private:
   std::vector<Cidr> allow_;
 };
 
-// A tenant's URL in parts, as judged.
+// A tenant's URL in parts, as checked.
 struct TenantUrl {
   std::string scheme;                // http, https
   std::string host;                  // lower case, without brackets; a literal in canonical form
@@ -62,11 +62,11 @@ struct UrlError {
   std::string message;  // one sentence that says which rule is broken
 };
 
-// Splits and judges a tenant's URL (decisions, Webhooks): at most 2083 characters, http or https,
-// no user:password, no fragment, no control characters or spaces; a host that is a literal in any
-// spelling (0x7f.1, 2130706433, [::ffff:127.0.0.1], NAT64, ...), `localhost`, `*.localhost`,
-// `*.local` or `*.internal` must be allowed by `policy`. Names are judged later, at every
-// connection, by address. Exactly one of the two is set.
+// Splits and checks a tenant's URL: at most 2083 characters, http or https, no user:password, no
+// fragment, no control characters or spaces; a host that is a literal in any spelling (0x7f.1,
+// 2130706433, [::ffff:127.0.0.1], NAT64, ...), `localhost`, `*.localhost`, `*.local` or
+// `*.internal` must be allowed by `policy`. Names are checked later, at every connection, by
+// address. Exactly one of the two is set.
 struct TenantUrlResult {
   std::optional<TenantUrl> url;
   std::optional<UrlError> error;

@@ -9,7 +9,7 @@
 
 #include "net/http_server.h"
 
-// From bytes to a ServerRequest. Internal to the server.
+// The parser that makes a ServerRequest of bytes. Internal to the server.
 namespace vedette::net {
 
 // A request that no handler sees.
@@ -44,7 +44,7 @@ class HeaderScanner {
   const char* problem_ = "";
 };
 
-// One request. Beast's parser judges the syntax (Content-Length with Transfer-Encoding, lengths
+// One request. Beast's parser checks the syntax (Content-Length with Transfer-Encoding, lengths
 // that differ, bad chunks); what it lets pass and a proxy may read otherwise is refused here.
 class RequestParser final : private boost::beast::http::basic_parser<true> {
  public:

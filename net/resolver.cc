@@ -28,7 +28,7 @@ constexpr std::size_t kCachedNamesMax = 20000;
 constexpr std::chrono::seconds kCacheMin{1};
 constexpr std::chrono::seconds kCacheMax{30};
 constexpr int kTries = 3;
-// Retries and deadlines are looked at this often at least.
+// Retries and deadlines are examined this often at least.
 constexpr milliseconds kRoundMax{250};
 
 struct Cached {
@@ -206,7 +206,7 @@ void Resolver::Impl::Begin(const std::string& host) {
   ares_addrinfo_hints hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
-  // Sorting would open a socket to every address, before anyone has judged it.
+  // Sorting would open a socket to every address, before anyone has checked it.
   hints.ai_flags = ARES_AI_NOSORT;
   ares_getaddrinfo(
       channel_, host.c_str(), nullptr, &hints,
@@ -344,7 +344,7 @@ void Resolver::Impl::Query(const std::string& name, DnsType type,
         if (asked->impl->closing_) return;
         DnsRecords<Record> records;
         ReadDnsAnswer(status, answer, size, &records);
-        // As for addresses: never from inside c-ares.
+        // The answer comes as for addresses: never from inside c-ares.
         asked->impl->ready_.emplace_back(
             [done = std::move(asked->done), records = std::move(records)] { done(records); });
         asked->impl->deliver_timer_.Start(milliseconds(0));

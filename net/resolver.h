@@ -19,7 +19,7 @@ struct ResolveResult {
   bool missing = false;              // the DNS is sure that there is none
 };
 
-// Where names are looked up.
+// The sources by which names are resolved.
 enum class NameSources : std::uint8_t {
   kSystem,   // the hosts file, then DNS with the system's search list
   kDnsOnly,  // DNS, every name absolute: what stands in the DNS must not mean a name of ours

@@ -16,7 +16,8 @@ namespace vedette::net {
 
 namespace {
 
-// Of an answer's header, interim answers included: a receiver cannot feed us headers for ever.
+// The most bytes of an answer's header, interim answers included: a receiver cannot feed us headers
+// for ever.
 constexpr std::size_t kHeaderBytesMax = 64 * 1024;
 constexpr std::size_t kHeaderFieldsMax = 256;
 // A connection is given up at this age, so that a receiver that moved is followed.

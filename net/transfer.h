@@ -33,7 +33,7 @@ class Transfer {
   enum class Phase { kResolving, kWaiting, kRenewing, kActive, kPaused, kFailed };
   bool with_curl() const { return phase == Phase::kActive || phase == Phase::kPaused; }
 
-  // Whom a transfer with a budget tells that its answer waits.
+  // The client that a transfer with a budget tells that its answer waits.
   class Pauser {
    public:
     virtual ~Pauser() = default;
@@ -48,11 +48,12 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // Where the request goes, judged before.
+  // The destination of the request, checked before.
   struct Route {
     TenantUrl url;
     std::string target;  // path and query
-    // Judges every address that is connected to; of the request's trust (of the proxy's with one).
+    // Validates every address that is connected to; of the request's trust (of the proxy's with
+    // one).
     const AddressPolicy* policy;
     CurlLoop* loop;
     CurlLoop::Handle* handle = nullptr;  // of the loop, while it is with curl
@@ -83,14 +84,14 @@ class Transfer {
   HttpClient::Callback done;
   Route route;
   std::string host_key;              // host:port
-  std::vector<IpAddress> addresses;  // of its name, judged
+  std::vector<IpAddress> addresses;  // of its name, checked
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;
   Pauser* pauser = nullptr;  // not null where the request has a budget
   std::chrono::steady_clock::time_point paused_at;
   std::chrono::steady_clock::duration paused_for{};  // in all, up to paused_at
-  // Of the request's timeout, while it waits on a clock of its own (wait_max).
+  // The rest of the request's timeout, while it waits on a clock of its own (wait_max).
   std::chrono::steady_clock::duration time_left{};
   HttpResponse response;
 

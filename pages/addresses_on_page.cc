@@ -112,7 +112,7 @@ std::vector<PageLink> LinksOnPage(const HtmlDocument& page, ExtractionStop& stop
   const char* kLinks = "//a[@href]";
   HtmlMatches urls = page.Every({kLinks}, false, "href", stop, TextView::kWhole, kTextsBytesMax);
   HtmlMatches texts = page.Every({kLinks}, false, "", stop, TextView::kWhole, kTextsBytesMax);
-  // Where a link has no text the lists do not stand side by side, and addresses alone count.
+  // The lists do not stand side by side where a link has no text, and addresses alone count.
   const bool is_paired = urls.texts.size() == texts.texts.size();
   const std::size_t count = std::min(urls.texts.size(), kPageLinksMax);
   for (std::size_t i = 0; i < count; ++i) {

@@ -12,7 +12,7 @@
 // that it leads to. Pure; a thread of the pool, as HtmlDocument.
 namespace vedette::pages {
 
-// Of one page; more are not looked at.
+// The most addresses of one page; more are not read.
 inline constexpr std::size_t kPageAddressesMax = 1000;
 inline constexpr std::size_t kPageLinksMax = 2000;
 // A block of text that speaks of one person.
@@ -36,9 +36,9 @@ struct AddressesOnPage {
   std::vector<PageLink> links;
 };
 
-// From links with mailto:, structured data, visible text, bracketed forms such as "ann [at]
-// acme.com", and Cloudflare's data-cfemail. `html`: valid UTF-8. What cannot be parsed gives
-// nothing.
+// Finds addresses in links with mailto:, structured data, visible text, bracketed forms such as
+// "ann [at] acme.com", and Cloudflare's data-cfemail. `html`: valid UTF-8. What cannot be parsed
+// gives nothing.
 AddressesOnPage FindAddressesOnPage(std::string_view html, ExtractionStop& stop);
 
 // Every address in a text, bracketed forms too; at most kPageAddressesMax.

@@ -10,7 +10,7 @@
 namespace vedette::pages {
 namespace {
 
-constexpr std::size_t kTextsBytesMax = 4 << 20;
+constexpr std::size_t kCardTextsBytesMax = 4 << 20;
 
 // U+E000, of the private use area, marks where an element begins or ends. Pages have no use for it.
 constexpr std::string_view kBoundary = "\xEE\x80\x80";
@@ -113,7 +113,7 @@ std::vector<PageCard> CardsOnPage(std::string_view html, ExtractionStop& stop) {
   if (page == nullptr) return {};
   std::vector<std::pair<std::size_t, PageCard>> found;
   const HtmlMatches matches =
-      page->Every({kCards}, false, "", stop, TextView::kVisible, kTextsBytesMax);
+      page->Every({kCards}, false, "", stop, TextView::kVisible, kCardTextsBytesMax);
   for (const std::string& marked : matches.texts) {
     if (found.size() == kPageCardsMax || stop.stopped()) break;
     const std::string text = WithoutBoundaries(marked);

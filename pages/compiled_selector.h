@@ -60,7 +60,7 @@ struct CompileError {
   std::size_t position;  // the character's number in the selector, from 1
 };
 
-// Of everything but prose, which has no selector.
+// Compiles every description but prose, which has no selector.
 std::variant<Selector, CompileError> CompileSelector(const domain::FieldDescription& description);
 
 }  // namespace vedette::pages

@@ -133,7 +133,7 @@ class Parser {
   Parser(std::vector<CssToken> tokens, CssNames names)
       : tokens_(std::move(tokens)), names_(names) {}
 
-  // Where a parse gives nothing, error() says why.
+  // A parse that gives nothing leaves the reason in error().
   std::optional<std::vector<Chain>> Group(int depth, bool relative);
   bool AtEnd() const { return Peek().kind == Kind::kEnd; }
   bool FailAtPeek(std::string_view expected);

@@ -140,8 +140,8 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
 
 void Fetcher::Impl::Start(FetchRequest request, ReadPage read, std::function<void(Fetched)> done) {
   base::Assert(loop.InLoopThread(), "pages are fetched on the loop's thread");
-  if (auto judged = net::JudgeTenantUrl(request.url, policy); judged.error) {
-    return done(RefusedAddress(std::move(judged.error->message)));
+  if (auto checked = net::JudgeTenantUrl(request.url, policy); checked.error) {
+    return done(RefusedAddress(std::move(checked.error->message)));
   }
   const PageId id = ++last_id;
   Page page;
@@ -213,16 +213,16 @@ void Fetcher::Impl::Redirect(PageId id, Page& page, const net::HttpResponse& res
   if (target.empty()) {
     return Finish(id, RefusedAddress("The page redirects to what is no http or https address."));
   }
-  if (const auto judged = net::JudgeTenantUrl(target, policy); judged.error) {
+  if (const auto checked = net::JudgeTenantUrl(target, policy); checked.error) {
     return Finish(id,
                   RefusedAddress(fmt::format("The page redirects to an address that is refused: {}",
-                                             judged.error->message)));
+                                             checked.error->message)));
   }
   page.request.url = std::move(target);
   Request(id);
 }
 
-// From here on the page belongs to the pool; the loop keeps its time and waits for OnRead.
+// The page belongs to the pool from here on; the loop keeps its time and waits for OnRead.
 void Fetcher::Impl::Post(PageId id, Page& page, net::HttpResponse response) {
   FetchedPage fetched{std::move(response.body),
                       std::string(response.Header("content-type").value_or("")), page.request.url};
@@ -299,10 +299,10 @@ Fetcher::Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPoo
 
 Fetcher::~Fetcher() = default;
 
-std::optional<Failure> Fetcher::Judge(const std::string& url) const {
-  auto judged = net::JudgeTenantUrl(url, impl_->policy);
-  if (!judged.error) return std::nullopt;
-  return RefusedAddress(std::move(judged.error->message));
+std::optional<Failure> Fetcher::CheckUrl(const std::string& url) const {
+  auto checked = net::JudgeTenantUrl(url, impl_->policy);
+  if (!checked.error) return std::nullopt;
+  return RefusedAddress(std::move(checked.error->message));
 }
 
 void Fetcher::Fetch(FetchRequest request, ReadPage read, std::function<void(Fetched)> done) {

@@ -79,12 +79,12 @@ struct FetchRequest {
 
 // Gets pages of tenants' URLs and has them read. Loop thread only; every page's way is
 //
-//   judged --> requested --> whole --> waits for a thread --> read --> done
+//   checked --> requested --> whole --> waits for a thread --> read --> done
 //     ^            |  |                      |                  |
 //     +- redirect -+  +--> 304: the reading  +-- too long ------+--> failure
 //                          that is remembered
 //
-// Each hop is judged (G9); at most kRedirectsMax are followed. Where the memory has a reading of
+// Each hop is checked (G9); at most kRedirectsMax are followed. Where the memory has a reading of
 // the page under the same key, only another version is asked for; the same bytes are not read
 // again. A page counts in `budget` from its first byte until it has been read. Threads are taken in
 // turns by organisation. Its failures:
@@ -102,7 +102,7 @@ class Fetcher {
   Fetcher& operator=(const Fetcher&) = delete;
 
   // Why a page of that URL would not be asked for; empty where it would.
-  std::optional<domain::Failure> Judge(const std::string& url) const;
+  std::optional<domain::Failure> CheckUrl(const std::string& url) const;
 
   // `done` exactly once, perhaps from inside Fetch.
   void Fetch(FetchRequest request, ReadPage read, std::function<void(Fetched)> done);

@@ -18,14 +18,14 @@ inline constexpr int kHtmlDepthMax = 2048;
 inline constexpr std::size_t kHtmlNodesMax = 300'000;
 // libxml2's steps in one XPath evaluation: about 2 seconds.
 inline constexpr unsigned long kXPathStepsMax = 100'000'000;
-// Where an expression may merge node-sets: one merge, which cannot be stopped, costs the square of
-// the nodes, about 2 seconds.
+// The most nodes where an expression may merge node-sets: one merge, which cannot be stopped, costs
+// the square of the nodes, about 2 seconds.
 inline constexpr std::size_t kXPathMergeNodesMax = 30'000;
 // The strings that one expression may hold at once (see XPathCost), and the text of all elements
 // together, which one step may read: each of them has that of those inside it.
 inline constexpr std::size_t kXPathStringBytesMax = 96 << 20;
 inline constexpr std::size_t kHtmlNestedTextBytesMax = std::size_t{2} << 30;
-// Of the text around a match that is kept as evidence.
+// The most characters of the text around a match that are kept as evidence.
 inline constexpr std::size_t kEvidenceCharactersMax = 300;
 
 // Ends an extraction from another thread. Any thread.
@@ -131,7 +131,7 @@ struct XPathError {
 };
 std::optional<XPathError> CheckXPath(std::string_view expression);
 
-// Of a folded text, the at most kEvidenceCharactersMax characters around text[at, at + length).
+// The at most kEvidenceCharactersMax characters of a folded text around text[at, at + length).
 std::string Surroundings(std::string_view text, std::size_t at, std::size_t length);
 
 }  // namespace vedette::pages

@@ -15,7 +15,7 @@ namespace vedette::pages {
 
 inline constexpr std::size_t kJsonPathBytesMax = 2048;
 inline constexpr std::size_t kJsonPathSegmentsMax = 64;
-// Values looked at in one search; beyond it the search gives up.
+// Values examined in one search; beyond it the search gives up.
 inline constexpr std::size_t kJsonPathVisitsMax = 2'000'000;
 
 // A JSONPath of RFC 9535 without filters: names (`.name`, `['name']`), indexes (negative ones count

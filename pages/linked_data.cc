@@ -8,7 +8,7 @@
 namespace vedette::pages {
 namespace {
 
-// As kJsonDepthMax of other pages; the blocks are one level deeper.
+// The depth that kJsonDepthMax allows other pages; the blocks are one level deeper.
 constexpr int kDepthMax = 64;
 constexpr int kMembersMax = 100'000;
 

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 8> kLoginWords{"login",  "log-in",  "log_
 
 constexpr std::size_t kShownCharactersMax = 200;
 
-// Where a page is: "www." and a last slash tell no page from another.
+// The place of a page: "www." and a last slash tell no page from another.
 struct Place {
   std::string host;
   std::string path;

@@ -26,7 +26,7 @@ struct FreeHtmlParser {
 struct FreeXmlParser {
   void operator()(xmlParserCtxt* parser) const { xmlFreeParserCtxt(parser); }
 };
-// Of what libxml2 says about a page that is no XML.
+// The most characters of what libxml2 says about a page that is no XML.
 constexpr std::size_t kFaultCharactersMax = 200;
 
 void IgnoreMessage(void*, const char*, ...) {}
@@ -89,7 +89,7 @@ void OnProcessingInstruction(void* context, const xmlChar* target, const xmlChar
   xmlSAX2ProcessingInstruction(context, target, data);
 }
 
-// Of an element in the default namespace, whose paths then need no prefix.
+// Takes an element in the default namespace, whose paths then need no prefix.
 void OnXmlElement(void* context, const xmlChar* name, const xmlChar* prefix, const xmlChar* uri,
                   int namespaces, const xmlChar** declared, int attributes, int defaulted,
                   const xmlChar** values) {

@@ -87,8 +87,8 @@ bool AreThousands(const std::string& digits, char separator) {
   }
 }
 
-// Where the decimals begin; npos for none. Empty where that cannot be told, or where the separators
-// are not those of a number.
+// The place at which the decimals begin; npos for none. Empty where that cannot be told, or where
+// the separators are not those of a number.
 std::optional<std::size_t> DecimalSeparator(const std::string& digits, DecimalMark mark) {
   const std::size_t last = digits.find_last_of(".,");
   if (last == std::string::npos) return last;

@@ -14,8 +14,7 @@ enum class DecimalMark {
   kComma,  // 1.299,50
 };
 
-// As people who read this language ("de", "de-CH") write numbers; unknown for one that is not
-// known.
+// The mark of people who read this language ("de", "de-CH"); unknown for one that is not known.
 DecimalMark MarkOfLanguage(std::string_view language);
 
 // The first number in a text, for `| number`: an integer where it has no decimals and a double

@@ -15,7 +15,7 @@ namespace {
 
 // A longer header is not repeated.
 constexpr std::size_t kValidatorBytesMax = 512;
-// Of the containers, about, beside what they hold.
+// The memory of the containers, about, beside what they hold.
 constexpr std::size_t kItemOverheadBytes = 512;
 
 std::string HeaderOrEmpty(const net::HttpResponse& response, std::string_view name) {

@@ -3,7 +3,7 @@
 namespace vedette::pages {
 namespace {
 
-// Of the containers of one field, about, beside what they hold.
+// The memory of the containers of one field, about, beside what they hold.
 constexpr std::size_t kFieldOverheadBytes = 256;
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace vedette::pages {
 
-// Of a file; the rest is not read (RFC 9309, 2.5 asks for 500 KiB at least).
+// The most bytes of a file; the rest is not read (RFC 9309, 2.5 asks for 500 KiB at least).
 inline constexpr std::size_t kRobotsBytesMax = 512 * 1024;
 inline constexpr std::size_t kRobotsRulesMax = 4096;
 

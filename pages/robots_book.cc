@@ -23,7 +23,7 @@ std::pair<std::string, std::string> SiteAndPath(std::string_view url) {
   return {base::AsciiLower(url.substr(0, path)), std::move(rest)};
 }
 
-std::optional<domain::Failure> Judge(const Robots& robots, std::string_view url) {
+std::optional<domain::Failure> RefusalOf(const Robots& robots, std::string_view url) {
   if (robots.Allows(SiteAndPath(url).second)) return std::nullopt;
   return domain::Failure{
       "robots", "The site's robots.txt does not allow that the page is fetched.", false, {}};
@@ -64,7 +64,7 @@ void RobotsBook::Impl::Ask(const FetchRequest& page, Done done) {
   const std::string site = SiteAndPath(page.url).first;
   const auto it = known.find(site);
   if (it != known.end() && clock.SinceBoot() - it->second.read_at < kRobotsKnownMax) {
-    return done(Judge(it->second.robots, page.url));
+    return done(RefusalOf(it->second.robots, page.url));
   }
   auto& waits = waiting[site];
   waits.push_back({page, std::move(done)});
@@ -110,7 +110,7 @@ void RobotsBook::Impl::OnRead(const std::string& site, Fetched fetched) {
   if (failure == nullptr) robots = RobotsOf(fetched);
   Keep(site, robots);
   for (const Waiting& waited : std::exchange(waiting[site], {})) {
-    waited.done(Judge(robots, waited.page.url));
+    waited.done(RefusalOf(robots, waited.page.url));
   }
   if (const auto it = waiting.find(site); it != waiting.end() && it->second.empty()) {
     waiting.erase(it);

@@ -147,7 +147,7 @@ class Extraction {
   }
 
  private:
-  // As the page says in which language it is; unknown where it does not.
+  // The mark of the language that the page says it is in; unknown where it does not say.
   DecimalMark MarkOfPage() {
     if (mark_) return *mark_;
     mark_ = DecimalMark::kUnknown;
@@ -277,7 +277,7 @@ class Extraction {
       if (found.value != nullptr) return JsonFound(selector.filters, *found.value);
     }
     if (linked_->fault.empty()) return FieldObservation{};
-    // Where it would stand nobody knows: it is not absent.
+    // Nobody knows where it would stand: it is not absent.
     return BadContent(
         fmt::format("The field '{}' is not in the page's JSON-LD, of which a block is no JSON: {}.",
                     field, linked_->fault));
@@ -337,7 +337,7 @@ std::size_t FieldSet::bytes_max() const {
   std::size_t bytes = sizeof(FieldSet);
   for (const Field& field : fields_) {
     bytes += sizeof(Field) + field.name.size();
-    // Of the others the compiled form takes a few times their text.
+    // The compiled form of the others takes a few times their text.
     const auto* selector = std::get_if<Selector>(&field.selector);
     const bool regex = selector != nullptr && std::holds_alternative<RegexSelector>(*selector);
     bytes += regex ? kRegexMemoryBytesMax : kSelectorBytesAbout;
@@ -379,7 +379,7 @@ domain::ObservationResult FieldSet::Extract(const FetchedPage& page, ExtractionS
   return Read(page, stop, 0).result;
 }
 
-// Of a page that its scripts make, what was not found is unread, and not absent.
+// What was not found of a page that its scripts make is unread, and not absent.
 template <typename From>
 void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const {
   std::optional<bool> made_by_scripts;  // once it was asked

@@ -138,7 +138,7 @@ std::string IsProperty(std::string_view name) {
       kIsItem);
 }
 
-// Of people inside each other the innermost count.
+// The innermost of people inside each other counts.
 std::string Innermost(std::string_view condition) {
   return fmt::format("//*[{0} and not(.//*[{0}])]", condition);
 }

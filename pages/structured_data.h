@@ -11,7 +11,8 @@
 // Pure; a thread of the pool, as HtmlDocument.
 namespace vedette::pages {
 
-// Of one page; more are not looked at. Microdata and hCard cost a search of the page for each.
+// The most persons of one page; more are not read. Microdata and hCard cost a search of the page
+// for each.
 inline constexpr std::size_t kPagePersonsMax = 500;
 inline constexpr std::size_t kMarkedPersonsMax = 30;
 inline constexpr std::size_t kPersonLinksMax = 20;

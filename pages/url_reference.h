@@ -7,7 +7,7 @@ namespace vedette::pages {
 
 // A reference (a Location header) resolved against an absolute http or https URL, by RFC 3986, 5.2:
 // absolute, "//host/x", "/x", "x", "../x", "?q". The fragment is dropped. Empty where the reference
-// has another scheme than http or https. Judges nothing else. Pure.
+// has another scheme than http or https. Validates nothing else. Pure.
 std::string ResolveReference(std::string_view base, std::string_view reference);
 
 // A text as one segment of a path, or one value of a query: every byte but letters, digits and

@@ -9,11 +9,11 @@
 // stopped between them, but some single steps cost the square of the page, in time or in memory.
 namespace vedette::pages {
 
-// What an expression may make libxml2 do, judged by its tokens; never less than it does. Pure.
+// What an expression may make libxml2 do, checked by its tokens; never less than it does. Pure.
 struct XPathCost {
   bool merges = false;      // node-sets that may hold most of the page, each into the other
   std::size_t strings = 1;  // that may be held at once, each as long as the page's text
-  // Where it compares two node-sets, each node with each; the character's number, from 1.
+  // The character, from 1, at which it compares two node-sets, each node with each.
   std::optional<std::size_t> compares_sets;
 };
 XPathCost CostOf(std::string_view expression);

@@ -14,10 +14,10 @@
 // that it is the person who was asked about.
 namespace vedette::domain {
 
-// Of what is kept of a claim. A longer quote is cut.
+// Limits of what is kept of a claim. A longer quote is cut.
 inline constexpr std::size_t kClaimQuoteCharactersMax = 300;
 inline constexpr std::size_t kClaimUrlBytesMax = 1024;
-// Claims of one lookup; further ones are not looked at.
+// Claims of one lookup; further ones are not read.
 inline constexpr std::size_t kAgeClaimsMax = 256;
 
 // An address of the web that is short enough to be kept as the page of a claim.

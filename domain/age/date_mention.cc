@@ -16,7 +16,7 @@ using Kind = Word::Kind;
 
 constexpr int kYearMin = 1800;
 constexpr int kYearMax = 2199;
-constexpr std::size_t kSentenceWordsMax = 12;  // before a cue that are looked at
+constexpr std::size_t kSentenceWordsMax = 12;  // before a cue that are read
 constexpr std::size_t kQuoteBytesBefore = 120;
 constexpr std::size_t kQuoteBytesAfter = 60;
 
@@ -228,7 +228,7 @@ class Gap {
 // The date behind a cue whose last word is before `at`.
 std::optional<DateMention> DateBehind(const Words& words, std::size_t cue, std::size_t at) {
   Gap gap;
-  // Of "nata a" the last word is the preposition of a place already.
+  // The last word of "nata a" is the preposition of a place already.
   if (at > cue + 1) gap.Take(words, at - 1);
   for (std::size_t i = at; i < words.size() && i <= at + kCueGapMax; ++i) {
     if (const auto read = ReadDateAt(words, i)) {

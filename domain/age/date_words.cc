@@ -1,153 +1,62 @@
 #include "domain/age/date_words.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
-#include <span>
+#include <cstddef>
+#include <functional>
+#include <map>
+
+#include "domain/text/word_lists.h"
 
 namespace vedette::domain {
 namespace {
 
-struct Month {
-  std::string_view name;
-  int number;
+// The words of domain/text/words/date_words.txt.
+struct DateWords {
+  std::map<std::string, int, std::less<>> months;
+  WordPhrases births;
+  WordPhrases deaths;
+  WordSet prepositions;
+  WordSet place_prepositions;
+  WordSet approximations;
+  WordSet relatives;
+  WordSet alternatives;
+  WordSet julians;
 };
 
-// Two names of different months are never spelt alike in these languages. Sorted in the test.
-constexpr auto kMonths = std::to_array<Month>({
-    {"jan", 1},       {"january", 1},       {"januar", 1},       {"janner", 1},
-    {"janvier", 1},   {"janv", 1},          {"enero", 1},        {"ene", 1},
-    {"gennaio", 1},   {"gen", 1},           {"janeiro", 1},      {"januari", 1},
-    {"stycznia", 1},  {"styczen", 1},       {"sty", 1},          {"feb", 2},
-    {"february", 2},  {"februar", 2},       {"feber", 2},        {"fevrier", 2},
-    {"fevr", 2},      {"febrero", 2},       {"febbraio", 2},     {"fevereiro", 2},
-    {"fev", 2},       {"februari", 2},      {"lutego", 2},       {"luty", 2},
-    {"lut", 2},       {"mar", 3},           {"march", 3},        {"marz", 3},
-    {"maerz", 3},     {"mars", 3},          {"marzo", 3},        {"marco", 3},
-    {"maart", 3},     {"mrt", 3},           {"marca", 3},        {"marzec", 3},
-    {"apr", 4},       {"april", 4},         {"avril", 4},        {"avr", 4},
-    {"abril", 4},     {"abr", 4},           {"aprile", 4},       {"kwietnia", 4},
-    {"kwiecien", 4},  {"kwi", 4},           {"may", 5},          {"mai", 5},
-    {"mayo", 5},      {"maggio", 5},        {"mag", 5},          {"maio", 5},
-    {"mei", 5},       {"maja", 5},          {"maj", 5},          {"jun", 6},
-    {"june", 6},      {"juni", 6},          {"juin", 6},         {"junio", 6},
-    {"giugno", 6},    {"giu", 6},           {"junho", 6},        {"czerwca", 6},
-    {"czerwiec", 6},  {"cze", 6},           {"jul", 7},          {"july", 7},
-    {"juli", 7},      {"juillet", 7},       {"juil", 7},         {"julio", 7},
-    {"luglio", 7},    {"lug", 7},           {"julho", 7},        {"lipca", 7},
-    {"lipiec", 7},    {"lip", 7},           {"aug", 8},          {"august", 8},
-    {"aout", 8},      {"agosto", 8},        {"ago", 8},          {"augustus", 8},
-    {"sierpnia", 8},  {"sierpien", 8},      {"sie", 8},          {"sep", 9},
-    {"sept", 9},      {"september", 9},     {"septembre", 9},    {"septiembre", 9},
-    {"setiembre", 9}, {"settembre", 9},     {"set", 9},          {"setembro", 9},
-    {"wrzesnia", 9},  {"wrzesien", 9},      {"wrz", 9},          {"oct", 10},
-    {"october", 10},  {"oktober", 10},      {"okt", 10},         {"octobre", 10},
-    {"octubre", 10},  {"ottobre", 10},      {"ott", 10},         {"outubro", 10},
-    {"out", 10},      {"pazdziernika", 10}, {"pazdziernik", 10}, {"paz", 10},
-    {"nov", 11},      {"november", 11},     {"novembre", 11},    {"noviembre", 11},
-    {"novembro", 11}, {"listopada", 11},    {"listopad", 11},    {"lis", 11},
-    {"dec", 12},      {"december", 12},     {"dezember", 12},    {"dez", 12},
-    {"decembre", 12}, {"diciembre", 12},    {"dic", 12},         {"dicembre", 12},
-    {"dezembro", 12}, {"grudnia", 12},      {"grudzien", 12},    {"gru", 12},
-});
-
-using Phrase = std::array<std::string_view, 3>;  // empty words at its end
-
-constexpr auto kBirths = std::to_array<Phrase>({
-    {"date", "of", "birth"},
-    {"birth", "date"},
-    {"birthdate"},
-    {"birthday"},
-    {"born"},
-    {"dob"},
-    {"geboren"},
-    {"geb"},
-    {"geburtsdatum"},
-    {"geburtsjahr"},
-    {"date", "de", "naissance"},
-    {"ne"},
-    {"nee"},
-    {"fecha", "de", "nacimiento"},
-    {"nacio"},
-    {"nacido"},
-    {"nacida"},
-    {"data", "di", "nascita"},
-    {"nato", "a"},
-    {"nato", "il"},
-    {"nato", "nel"},
-    {"nata", "a"},
-    {"nata", "il"},
-    {"nata", "nel"},
-    {"data", "de", "nascimento"},
-    {"nasceu"},
-    {"nascido"},
-    {"nascida"},
-    {"geboortedatum"},
-    {"geboortejaar"},
-    {"data", "urodzenia"},
-    {"urodzony"},
-    {"urodzona"},
-    {"urodzil", "sie"},
-    {"urodzila", "sie"},
-    {"ur", "."},
-    {"*"},
-});
-
-constexpr auto kDeaths = std::to_array<Phrase>({
-    {"died"},         {"passed", "away"}, {"gestorben"},   {"verstorben"},  {"verstarb"},
-    {"decede"},       {"decedee"},        {"mort", "le"},  {"morte", "le"}, {"mort", "en"},
-    {"morte", "en"},  {"murio"},          {"fallecio"},    {"fallecido"},   {"fallecida"},
-    {"deceduto"},     {"deceduta"},       {"morto", "il"}, {"morta", "il"}, {"morto", "nel"},
-    {"morta", "nel"}, {"morreu"},         {"faleceu"},     {"falecido"},    {"falecida"},
-    {"overleden"},    {"overleed"},       {"zmarl"},       {"zmarla"},      {"\xE2\x80\xA0"},
-});
-
-constexpr auto kPrepositions = std::to_array<std::string_view>({
-    "a",   "am",  "an",     "anno", "ano",   "annee", "at",   "au",   "da",   "day",  "de",
-    "del", "den", "der",    "di",   "dia",   "dn",    "dnia", "dniu", "do",   "e",    "el",
-    "em",  "en",  "giorno", "il",   "im",    "in",    "is",   "jaar", "jahr", "jour", "la",
-    "le",  "na",  "nel",    "nell", "no",    "of",    "on",   "op",   "por",  "r",    "roku",
-    "rok", "sie", "te",     "the",  "volta", "w",     "was",  "we",   "year", "zu",
-});
-constexpr auto kPlacePrepositions = std::to_array<std::string_view>(
-    {"a", "at", "em", "en", "im", "in", "na", "no", "te", "w", "we", "zu", "au", "nel"});
-constexpr auto kApproximations = std::to_array<std::string_view>({
-    "about", "alrededor", "approx", "approximately", "around",  "c",     "ca",        "cerca",
-    "circa", "environ",   "etwa",   "hacia",         "intorno", "okolo", "omstreeks", "ongeveer",
-    "rond",  "roughly",   "um",     "ungefahr",      "vers",    "verso", "volta",
-});
-constexpr auto kRelatives = std::to_array<std::string_view>({
-    "son",      "sons",    "daughter", "daughters", "child",  "children",  "baby",   "wife",
-    "husband",  "mother",  "father",   "brother",   "sister", "twin",      "twins",  "jr",
-    "junior",   "sr",      "senior",   "grandson",  "sohn",   "tochter",   "kind",   "kinder",
-    "ehefrau",  "ehemann", "mutter",   "vater",     "bruder", "schwester", "enkel",  "zwilling",
-    "fils",     "fille",   "enfant",   "enfants",   "epouse", "mari",      "mere",   "pere",
-    "frere",    "soeur",   "hijo",     "hija",      "hijos",  "esposa",    "marido", "madre",
-    "padre",    "hermano", "hermana",  "figlio",    "figlia", "figli",     "moglie", "marito",
-    "fratello", "sorella", "filho",    "filha",     "mae",    "pai",       "irmao",  "irma",
-    "zoon",     "dochter", "moeder",   "vader",     "broer",  "zus",       "syn",    "corka",
-    "zona",     "maz",     "matka",    "ojciec",    "brat",   "siostra",   "nephew", "niece",
-});
-constexpr auto kAlternatives = std::to_array<std::string_view>(
-    {"or", "oder", "ou", "o", "of", "lub", "and", "und", "et", "y"});
-constexpr auto kJulians = std::to_array<std::string_view>(
-    {"julian", "julianisch", "julien", "juliano", "giuliano", "juliaans", "julianski"});
-
-bool IsIn(std::span<const std::string_view> words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+DateWords ReadDateWords() {
+  const auto groups = ListedGroups("date_words");
+  const auto words = [&](const char* group) { return SingleWords(groups.at(group)); };
+  DateWords read{{},
+                 groups.at("birth"),
+                 groups.at("death"),
+                 words("preposition"),
+                 words("place_preposition"),
+                 words("approximation"),
+                 words("relative"),
+                 words("alternative"),
+                 words("julian")};
+  for (int month = 1; month <= 12; ++month) {
+    for (const std::string& name : words(std::to_string(month).c_str())) read.months[name] = month;
+  }
+  return read;
 }
 
-std::size_t LongestPhrase(std::span<const Phrase> phrases, const std::vector<Word>& words,
+const DateWords& Listed() {
+  static const DateWords listed = ReadDateWords();
+  return listed;
+}
+
+// The words of the longest phrase that begins at words[at], or 0.
+std::size_t LongestPhrase(const WordPhrases& phrases, const std::vector<Word>& words,
                           std::size_t at) {
   std::size_t longest = 0;
-  for (const Phrase& phrase : phrases) {
-    std::size_t length = 0;
-    while (length < phrase.size() && !phrase[length].empty() && at + length < words.size() &&
-           words[at + length].folded == phrase[length]) {
-      ++length;
-    }
-    const bool is_whole = length == phrase.size() || phrase[length].empty();
-    if (is_whole) longest = std::max(longest, length);
+  for (const auto& phrase : phrases) {
+    if (phrase.size() <= longest || at + phrase.size() > words.size()) continue;
+    const auto is_here = [&](const std::string& wanted, const Word& word) {
+      return word.folded == wanted;
+    };
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+    if (std::equal(phrase.begin(), phrase.end(), first, is_here)) longest = phrase.size();
   }
   return longest;
 }
@@ -155,14 +64,13 @@ std::size_t LongestPhrase(std::span<const Phrase> phrases, const std::vector<Wor
 }  // namespace
 
 std::optional<int> MonthOf(std::string_view word) {
-  const auto it = std::find_if(kMonths.begin(), kMonths.end(),
-                               [&](const Month& month) { return month.name == word; });
-  if (it == kMonths.end()) return std::nullopt;
-  return it->number;
+  const auto it = Listed().months.find(word);
+  if (it == Listed().months.end()) return std::nullopt;
+  return it->second;
 }
 
 std::size_t BirthCue(std::string_view text, const std::vector<Word>& words, std::size_t at) {
-  const std::size_t length = LongestPhrase(kBirths, words, at);
+  const std::size_t length = LongestPhrase(Listed().births, words, at);
   if (length == 0) return 0;
   const Word& word = words[at];
   // Without its accent "ne" is another word in French and in Italian.
@@ -177,26 +85,26 @@ std::size_t BirthCue(std::string_view text, const std::vector<Word>& words, std:
 }
 
 std::size_t DeathCue(const std::vector<Word>& words, std::size_t at) {
-  return LongestPhrase(kDeaths, words, at);
+  return LongestPhrase(Listed().deaths, words, at);
 }
 
 bool IsPreposition(std::string_view word) {
-  return IsIn(kPrepositions, word);
+  return Listed().prepositions.contains(word);
 }
 bool IsPlacePreposition(std::string_view word) {
-  return IsIn(kPlacePrepositions, word);
+  return Listed().place_prepositions.contains(word);
 }
 bool IsApproximation(std::string_view word) {
-  return IsIn(kApproximations, word);
+  return Listed().approximations.contains(word);
 }
 bool IsRelative(std::string_view word) {
-  return IsIn(kRelatives, word);
+  return Listed().relatives.contains(word);
 }
 bool IsAlternative(std::string_view word) {
-  return IsIn(kAlternatives, word);
+  return Listed().alternatives.contains(word);
 }
 bool IsJulian(std::string_view word) {
-  return IsIn(kJulians, word);
+  return Listed().julians.contains(word);
 }
 
 }  // namespace vedette::domain

@@ -23,7 +23,7 @@
 // or its domain, and the location where the title stands there too.
 namespace vedette::domain {
 
-// Whom a client asks about.
+// The person whom a client asks about.
 struct AgeSubject {
   Person person;
   std::vector<std::string> urls;  // pages that the client names as the person's, besides linkedin
@@ -39,9 +39,9 @@ struct SourceFacts {
 
 enum class NameMatch { kNone, kInitial, kEqual };
 
-// Of the subject's name and one that a source gives. Letters are compared without accents and case;
-// family names are equal, and so is the given name, or one of them is the other's initial. Further
-// given names may stand on one side.
+// Compares the subject's name with one that a source gives. Letters are compared without accents
+// and case; family names are equal, and so is the given name, or one of them is the other's
+// initial. Further given names may stand on one side.
 NameMatch MatchName(const Person& subject, std::string_view name);
 
 // `tie`: where it is the same person, what showed it, for readers: "the name and the company".

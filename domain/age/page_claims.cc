@@ -144,7 +144,7 @@ struct Stretch {
   std::size_t end = 0;
 };
 
-// Where the quotes stand in the text, word for word.
+// The stretches of the text that are the quotes, word for word.
 std::vector<Stretch> StretchesOf(std::string_view text, const std::vector<std::string>& quotes) {
   std::vector<Stretch> stretches;
   for (const std::string& quote : quotes) {

@@ -8,13 +8,13 @@
 
 #include "domain/age/claim.h"
 
-// From what sources state about a person to the person's date of birth and age. Pure; the order of
-// the claims does not matter.
+// A person's date of birth and age, found from what sources state about the person. Pure; the order
+// of the claims does not matter.
 //
 //   1. Only claims with Identity::kSame, a URL and a quote count. Dates that do not exist, lie in
 //      the future or more than kAgeYearsMax years back are dropped. An approximate date keeps its
 //      year alone.
-//   2. The year is judged first, then the month among claims of that year, then the day among
+//   2. The year is decided first, then the month among claims of that year, then the day among
 //      claims of that month. A host has one vote, which weighs as much as its heaviest claim:
 //      structured data 3, a service or Wikidata with a reference 2, everything else 1. The winner
 //      needs twice the weight of all others together. Otherwise this part of the date and the

@@ -26,7 +26,7 @@ struct Assertion {
 // The client that the assertion names: whose keys are to be tried. Nothing is verified by it.
 std::optional<base::Uuid> ClaimedClient(const Jwt& jwt);
 
-// Judges the claims of an assertion whose signature is the client's. The faults are told to the
+// Validates the claims of an assertion whose signature is the client's. The faults are told to the
 // client: each names the claim and the rule.
 //   iss, sub   the client's id, both
 //   aud        one value, a text or an array of one text: the issuer, or the endpoint's URL

@@ -9,7 +9,7 @@
 // What an identity provider says of itself (OpenID Connect Discovery 1.0). Pure.
 namespace vedette::domain {
 
-// Where the document of this issuer is.
+// The URL of this issuer's document.
 std::string DiscoveryUrl(std::string_view issuer);
 
 // Reads the document: the URL of the provider's keys. Its `issuer` must be the configured one, byte

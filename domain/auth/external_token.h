@@ -29,7 +29,7 @@ struct ExternalToken {
   std::string subject;
 };
 
-// Judges a token whose signature is the provider's. The fault is for the log.
+// Validates a token whose signature is the provider's. The fault is for the log.
 std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
                                                         const ExternalTokenRules& rules,
                                                         base::Timestamp now);

@@ -60,9 +60,9 @@ struct FetchRules {
 };
 enum class FetchDecision {
   kUse,       // the keys that are there
-  kFetch,     // then judge by what came
+  kFetch,     // then decide by what came
   kUseStale,  // a fetch is due, but the last one is too young: the old keys serve
-  kWait,      // nothing to judge by but what a fetch that is under way will bring
+  kWait,      // nothing to decide by but what a fetch that is under way will bring
   kRefuse,    // the keys are fresh enough to know that there is no such key
   kNoKeys,    // none, or too old, and a fetch must not be made yet
 };

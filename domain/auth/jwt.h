@@ -34,7 +34,7 @@ struct Jwt {
 // Takes a token apart. Strict: three parts of base64url without padding; header and claims are
 // objects in which no member stands twice, at most kJwtDepthMax deep; `alg` is one that
 // base::SignatureAlgorithm has; `crit` and `b64` are refused. A key, or a URL of one, that stands
-// in the header is not looked at.
+// in the header is not read.
 std::variant<Jwt, JwtFault> ParseJwt(std::string_view text);
 
 // Whether a text has the form of a token, three parts between two dots, whatever is in them.

@@ -69,9 +69,10 @@ struct Guess {
   bool operator==(const Guess&) const = default;
 };
 
-// The local parts to try for a name, the likeliest first, each once. Of a learned pattern at most
-// kLearnedGuessesMax; else the `guesses_max` cheapest, where a guess costs the place of its pattern
-// and kRenderingCost times the place of its rendering. Patterns with a hit come before the others.
+// The local parts to try for a name, the likeliest first, each once. A learned pattern gives at
+// most kLearnedGuessesMax; otherwise they are the `guesses_max` cheapest, where a guess costs the
+// place of its pattern and kRenderingCost times the place of its rendering. Patterns with a hit
+// come before the others.
 std::vector<Guess> GuessLocalParts(const std::vector<NameRendering>& names,
                                    const std::vector<PatternCount>& counts,
                                    std::size_t guesses_max);

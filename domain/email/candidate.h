@@ -17,19 +17,19 @@ enum class AddressStatus : std::uint8_t {
   kNotFound,  // "NOT_FOUND": its server refuses it
 };
 
-// Of what is kept of a candidate. A longer list is cut, a longer quote too; a longer URL, and what
-// is no web address, is left out.
+// Limits of what is kept of a candidate. A longer list is cut, a longer quote too; a longer URL,
+// and what is no web address, is left out.
 inline constexpr std::size_t kCandidateSourcesMax = 5;
 inline constexpr std::size_t kCandidateSourceBytesMax = 1024;
 inline constexpr std::size_t kCandidateQuoteCharactersMax = 300;
 
 inline constexpr int kConfidenceMax = 10;
-// Where a provider names no confidence of its own.
+// The confidence where a provider names none of its own.
 inline constexpr int kConfidenceOk = 10;
 inline constexpr int kConfidenceStated = 6;
 inline constexpr int kConfidenceGuessed = 2;
-// Of guesses: an OK one by a learned pattern, by a pattern of both names, of one name alone; and
-// one by a learned pattern that nobody could verify.
+// The confidence of guesses: an OK one by a learned pattern, by a pattern of both names, of one
+// name alone; and one by a learned pattern that nobody could verify.
 inline constexpr int kConfidenceOkLearned = 9;
 inline constexpr int kConfidenceOkBothNames = 8;
 inline constexpr int kConfidenceOkOneName = 5;

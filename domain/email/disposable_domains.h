@@ -11,7 +11,7 @@ namespace vedette::domain {
 // operator's file adds.
 bool IsDisposableDomain(std::string_view domain);
 
-// As AddFreeMailboxDomains (domain/email/address.h).
+// Adds to that list, as AddFreeMailboxDomains does to its own (domain/email/free_mailbox.h).
 void AddDisposableDomains(const std::vector<std::string>& domains);
 
 }  // namespace vedette::domain

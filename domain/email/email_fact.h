@@ -32,7 +32,7 @@ struct EmailFact {
 // One question, answered in one read with those of other rows.
 struct EmailQuestion {
   base::Uuid org_id;
-  std::vector<SuppressionKey> keys;  // asked against the list of whom nobody looks up
+  std::vector<SuppressionKey> keys;  // asked against the suppression list
   std::string person_key;            // whose facts; empty: nobody's
   std::string address;               // whose fact, in lower case; empty: none's
   std::string domain;                // whose patterns; empty: none's

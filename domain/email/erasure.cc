@@ -10,6 +10,7 @@
 #include "domain/email/address.h"
 #include "domain/email/address_pattern.h"
 #include "domain/email/find_request.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/idn.h"
 #include "domain/email/lead.h"
 #include "domain/email/person_name.h"
@@ -20,13 +21,12 @@ namespace {
 
 using base::Json;
 
-constexpr const char* kErased = "erased";
 // What ends an address inside a sentence.
 constexpr std::string_view kBeforeAddress = " \t\r\n<>()[]{},;:\"'|`=/\\";
 // Longer runs without one of these are no address.
 constexpr std::size_t kAddressRunMax = kAddressBytesMax * 2;
 
-// As JSON text writes it, without quotation marks.
+// The text as JSON writes it, without quotation marks.
 std::string InJson(std::string_view text) {
   const std::string quoted = base::DumpJson(Json(base::AsciiLower(text)));
   return quoted.substr(1, quoted.size() - 2);
@@ -47,7 +47,7 @@ std::string NeedleOf(const Address& address) {
   return InJson(longest);
 }
 
-// As ProfileSuppression compares it: behind the scheme and "www.".
+// The profile as ProfileSuppression compares it: behind the scheme and "www.".
 std::string NeedleOfProfile(std::string_view url) {
   std::string text = base::AsciiLower(base::Trim(url));
   text = text.substr(0, text.find_first_of("?#"));
@@ -95,7 +95,7 @@ int EraseCells(const ErasureTarget& target, Json* rows) {
   return touched;
 }
 
-// Of a job that is no lookup.
+// Erases from a job that is no lookup.
 int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
   int touched = 0;
   for (auto& part : job->parts) {
@@ -107,7 +107,7 @@ int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
     if (chunk.done.is_null()) continue;
     int rows = EraseCells(target, &RowsOf(chunk.done));
     for (const auto& [index, later] : Member(chunk.done, "later").items()) {
-      // The row begins again, and is told that nobody looks the person up.
+      // The row begins again, and finds the person on the suppression list.
       if (target.IsIn(later)) rows += static_cast<int>(later.erase("memo"));
     }
     chunk.changed = rows > 0;
@@ -167,8 +167,8 @@ void EndRow(StoredJob::Chunk* chunk, std::size_t index, std::size_t rows) {
   chunk->changed = true;
 }
 
-// Of an investigation: the subjects of one list, each in a cell of its own or by itself. A subject
-// that is erased is not looked at: its row in the block `block` ends.
+// Erases from an investigation: the subjects of one list, each in a cell of its own or by itself. A
+// subject that is erased is not investigated: its row in the block `block` ends.
 int EraseSubjects(const ErasureTarget& target, int block, int part, std::size_t first,
                   std::size_t size, Json* subjects, StoredJob* job) {
   int touched = 0;
@@ -280,7 +280,7 @@ void AddKnownAs(const ErasureTarget& target, const Json& lead, StoredJob* job) {
   }
 }
 
-// Of a lookup. A row that was erased before is found no more.
+// Erases from a lookup. A row that was erased before is found no more.
 int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
   const RowSet matched = MatchedRows(target, job);
   Json& rows = RowsOf(job->params);
@@ -371,16 +371,6 @@ bool ErasureTarget::IsIn(const Json& value) const {
     if (IsInText(name) || IsIn(member)) return true;
   }
   return false;
-}
-
-Json ErasedLead() {
-  Json lead = Json::object();
-  lead[kErased] = true;
-  return lead;
-}
-
-bool IsErasedLead(const Json& lead) {
-  return lead.is_object() && lead.size() == 1 && lead.contains(kErased);
 }
 
 int EraseFrom(const ErasureTarget& target, StoredJob* job) {

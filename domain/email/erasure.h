@@ -10,10 +10,10 @@
 #include "base/uuid.h"
 #include "domain/email/suppression.h"
 
-// Whose data is taken out of what is stored, and how. Pure.
+// The erasure of one person's data from what is stored. Pure.
 //
-// Of a lookup the whole row goes: its lead becomes {"erased": true}, and its cell null. Of an
-// investigation the values of subjects and findings become null, and evidence empty. Of any other
+// A lookup loses the whole row: its lead becomes {"erased": true}, and its cell null. In an
+// investigation the values of subjects and findings become null, and evidence empty. In any other
 // job each cell that holds the person becomes null. Rows and findings stay where they are.
 namespace vedette::domain {
 
@@ -23,11 +23,11 @@ class ErasureTarget {
   // Empty where neither is given, or one that is given is none.
   static std::optional<ErasureTarget> Of(std::string_view email, std::string_view profile);
 
-  // Under which nobody looks the person up any more.
+  // The keys by which the suppression list knows the person from now on.
   const std::vector<SuppressionKey>& keys() const { return keys_; }
   // Texts in lower case: JSON that holds the person holds one of them, its A to Z in lower case.
   const std::vector<std::string>& needles() const { return needles_; }
-  // Of the address, in A-labels; empty where there is none.
+  // The domain of the address, in A-labels; empty where there is no address.
   const std::string& domain() const { return domain_; }
 
   // Whether the text, or a text anywhere in the value, names the person: an address in any spelling
@@ -42,9 +42,6 @@ class ErasureTarget {
   std::vector<std::string> needles_;
   std::string domain_;
 };
-
-base::Json ErasedLead();
-bool IsErasedLead(const base::Json& lead);
 
 // What an investigation has found, as it is stored.
 struct StoredFinding {
@@ -84,14 +81,14 @@ struct StoredJob {
   std::vector<Part> parts;
   std::vector<Chunk> chunks;
 
-  // Of an investigation: those of its findings that may hold the person, and its seeds.
+  // An investigation's findings that may hold the person, and its seeds.
   std::vector<StoredFinding> findings;
   base::Json seeds;
   bool seeds_changed = false;
 
-  // Of a lookup, filled in by EraseFrom: under which the organisation keeps facts about the person
-  // (PersonKey), and the addresses that may have been guessed from the name. Of a guess that was
-  // refused it is not kept for whom it was made.
+  // Filled in by EraseFrom for a lookup: the keys under which the organisation keeps facts about
+  // the person (PersonKey), and the addresses that may have been guessed from the name. A guess
+  // that was refused is kept without the person for whom it was made.
   std::vector<std::string> person_keys;
   std::vector<std::string> guesses;
 };

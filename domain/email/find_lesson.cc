@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "domain/email/address.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/idn.h"
 #include "domain/email/person_name.h"
 #include "domain/email/provider_ids.h"

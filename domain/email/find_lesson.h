@@ -11,7 +11,7 @@ namespace vedette::domain {
 // The id of the provider that answers with an organisation's own facts.
 inline constexpr std::string_view kStoreProvider = "store";
 
-// What an organisation learns from the addresses that a lead's work has judged: facts about those
+// What an organisation learns from the addresses that a lead's work has checked: facts about those
 // that may be relied on for a while (VerdictLife), and hits and misses of the company's patterns.
 // What came from its own facts teaches nothing new. A lead that names a company and its domain
 // teaches that. Pure.

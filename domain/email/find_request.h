@@ -16,8 +16,8 @@
 //                           "providers": ["a", ..], "charge": "found", "verify_mc": 1000}
 //   job_block.specs_json:  the same without rows
 //
-// Where "short_cells" is true, which only the blocks of runs ask for, the answer has no details but
-// the reason (FoundCell in found.h).
+// The answer has no details but the reason (FoundCell in found.h) where "short_cells" is true,
+// which only the blocks of runs ask for.
 //
 // A row, which is also the one cell that a runner is given, is a lead (an object), or, where it
 // asks for the same person as an earlier row of the request, [index of that row, lead]. Such a copy
@@ -62,7 +62,7 @@ std::string FindSpecsJson(const FindRequest& request);
 // else.
 FindRequest ReadFindRequest(std::string_view json);
 
-// Of a row that is worked on, in millicredits: what the block of the job is priced.
+// The price of a row that is worked on, in millicredits: what the block of the job is priced.
 std::int64_t FindPriceMc(FindMode mode, const FindEmailPrices& prices);
 // The most that the request may cost: copies, and leads that are answered at once, are free; a
 // lead's own address costs `verify_mc`, and never more than the price of the mode.

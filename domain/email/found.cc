@@ -9,8 +9,8 @@
 
 #include "base/json_or_null.h"
 #include "domain/email/address.h"
-#include "domain/email/erasure.h"
 #include "domain/email/find_lesson.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/lead.h"
 #include "domain/email/suppression.h"
 

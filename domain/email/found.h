@@ -59,7 +59,7 @@ base::Json RecordedCells(const std::optional<std::string>& rows_json, std::size_
 
 // Whether an address still has to be verified.
 //
-//   open --> verified      the verifier has judged it, or it cannot be asked
+//   open --> verified      the verifier has checked it, or it cannot be asked
 //    ^   \-> later --+     it has to be asked again after a while
 //    +--------------+
 enum class AddressCheck : std::uint8_t { kOpen, kVerified, kLater };

@@ -8,7 +8,7 @@
 #include "domain/email/reply_class.h"
 #include "domain/email/verdict.h"
 
-// From what was seen of an address to what we say of it. Pure. The first line that fits decides:
+// The verdict about an address, from what was seen of it. Pure. The first line that fits decides:
 //
 //   no address by syntax; no such domain; null MX; neither MX nor address   refused
 //   DNS fails; no public address; a disposable domain                       unknown

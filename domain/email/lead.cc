@@ -15,12 +15,14 @@
 namespace vedette::domain {
 namespace {
 
+constexpr const char* kErased = "erased";
+
 struct KnownKey {
   std::string_view key;
   std::string Person::*field;
 };
 
-// Of each field the keys in their order: the first one with a value counts.
+// The keys of each field in their order: the first one with a value counts.
 constexpr auto kKnownKeys = std::to_array<KnownKey>({
     {"name", &Person::name},
     {"full_name", &Person::name},
@@ -120,6 +122,16 @@ base::Json PersonJson(const Person& person) {
     json[std::string(field.key)] = value.empty() ? base::Json(nullptr) : base::Json(value);
   }
   return json;
+}
+
+base::Json ErasedLead() {
+  base::Json lead = base::Json::object();
+  lead[kErased] = true;
+  return lead;
+}
+
+bool IsErasedLead(const base::Json& lead) {
+  return lead.is_object() && lead.size() == 1 && lead.contains(kErased);
 }
 
 }  // namespace vedette::domain

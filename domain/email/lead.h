@@ -9,8 +9,8 @@
 #include "base/json_text.h"
 #include "domain/email/person.h"
 
-// A lead: the person as the client describes them, a JSON object. Of each group of keys the first
-// one with a value counts:
+// A lead: the person as the client describes them, a JSON object. The first key of each group that
+// has a value counts:
 //
 //   name, full_name            linkedin, linkedin_url
 //   first_name                 email
@@ -54,5 +54,9 @@ std::string LeadKey(const Person& person);
 
 // The person as services are given it: every field, null where it is not known.
 base::Json PersonJson(const Person& person);
+
+// What stands in a stored request in place of a lead whose person was erased: {"erased": true}.
+base::Json ErasedLead();
+bool IsErasedLead(const base::Json& lead);
 
 }  // namespace vedette::domain

@@ -8,7 +8,7 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::array<std::string_view, kMailClassCount> kNames = {
+constexpr std::array<std::string_view, kMailClassCount> kMailClassNames = {
     "other", "outlook", "microsoft365", "google", "yahoo", "apple", "proofpoint", "mimecast"};
 
 struct Suffix {
@@ -28,7 +28,7 @@ constexpr std::array kSuffixes{
     Suffix{"mimecast.com", MailClass::kMimecast},
 };
 
-// Of each class; 0: the configuration's.
+// The recipients of each class; 0: the configuration's.
 constexpr std::array<int, kMailClassCount> kRecipients = {0, 1, 5, 10, 1, 5, 3, 3};
 
 bool HasSuffix(std::string_view host, std::string_view suffix) {
@@ -39,13 +39,14 @@ bool HasSuffix(std::string_view host, std::string_view suffix) {
 }  // namespace
 
 std::string_view MailClassName(MailClass mail_class) {
-  return NameIn(kNames, mail_class);
+  return NameIn(kMailClassNames, mail_class);
 }
 
 MailClass MailClassOfHostKey(std::string_view key) {
   const std::string_view last = key.substr(key.rfind(' ') + 1);
-  const auto found = std::find(kNames.begin(), kNames.end(), last);
-  return found == kNames.end() ? MailClass::kOther : static_cast<MailClass>(found - kNames.begin());
+  const auto found = std::find(kMailClassNames.begin(), kMailClassNames.end(), last);
+  return found == kMailClassNames.end() ? MailClass::kOther
+                                        : static_cast<MailClass>(found - kMailClassNames.begin());
 }
 
 MailClass MailClassOf(std::string_view host) {

@@ -23,7 +23,8 @@ inline constexpr std::size_t kMailClassCount = 8;
 
 std::string_view MailClassName(MailClass mail_class);  // "google"
 
-// Of the key of a host that is left alone, "<hello name> google" or "<hello name> 192.0.2.0/24".
+// The class in the key of a host that is left alone, "<hello name> google" or "<hello name>
+// 192.0.2.0/24".
 MailClass MailClassOfHostKey(std::string_view key);
 
 // `host` is in lower case. The longest suffix wins; a suffix is one or more whole labels.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "domain/text/word_lists.h"
 
 namespace vedette::domain {
 namespace {
@@ -23,33 +24,27 @@ bool Has(const std::string_view (&sorted)[N], std::string_view word) {
   return std::binary_search(std::begin(sorted), std::end(sorted), word);
 }
 
-// Sorted, without dots. They stand before a name.
-constexpr std::string_view kTitles[] = {
-    "bc",    "chancellor", "dame", "dipl",  "dipl-inf", "dipl-ing",  "dipl-kfm", "doc",  "docent",
-    "dott",  "dottssa",    "dr",   "dra",   "dring",    "drmed",     "drmult",   "eng",  "frau",
-    "habil", "hc",         "herr", "hon",   "ing",      "ir",        "judr",     "lady", "lord",
-    "mag",   "med",        "mgr",  "miss",  "mme",      "mr",        "mrs",      "ms",   "mudr",
-    "mult",  "phdr",       "pd",   "phmag", "prof",     "professor", "rev",      "rndr", "sir",
+// The words of domain/text/words/name_words.txt.
+struct NameLists {
+  WordSet titles;
+  WordSet suffixes;
+  WordSet suffixes_after_comma;
+  WordSet particles;
 };
-// Sorted. They stand after a name.
-constexpr std::string_view kSuffixes[] = {
-    "bsc", "cfa", "cpa", "csc", "dds", "esq", "ii",  "iii",  "iv", "jr",
-    "llb", "llm", "mba", "md",  "msc", "phd", "pmp", "psyd", "rn", "sr",
-};
-// Sorted. After a comma alone: some are family names, too.
-constexpr std::string_view kSuffixesAfterComma[] = {
-    "ba", "bs", "do", "jd", "ma", "mag", "ms", "rd",
-};
-// Sorted. They begin a family name.
-constexpr std::string_view kParticles[] = {
-    "abu",   "af",  "al",  "auf",   "av",  "bar", "ben",   "bin",   "bint", "da",  "dal",
-    "dalla", "das", "de",  "degli", "dei", "del", "dell",  "della", "den",  "der", "di",
-    "do",    "dos", "du",  "e",     "el",  "ibn", "la",    "las",   "le",   "les", "lo",
-    "los",   "mac", "mc",  "o",     "op",  "san", "santa", "st",    "t",    "te",  "ten",
-    "ter",   "van", "vom", "von",   "y",   "zu",  "zum",   "zur",
-};
+
+const NameLists& Listed() {
+  static const NameLists listed = [] {
+    const auto groups = ListedGroups("name_words");
+    const auto words = [&](const char* group) { return SingleWords(groups.at(group)); };
+    return NameLists{words("title"), words("suffix"), words("suffix_after_comma"),
+                     words("particle")};
+  }();
+  return listed;
+}
+
+// Sorted. Countries where the family name stands first.
 constexpr std::string_view kFamilyFirst[] = {"cn", "hk", "hu", "jp", "kr", "tw", "vn"};
-// Where a name usually ends with two family names, of which the first is used.
+// Sorted. Countries whose names usually end with two family names, of which the first is used.
 constexpr std::string_view kTwoFamilyNames[] = {
     "ar", "bo", "cl", "co", "cr", "cu", "do", "ec", "es", "gt",
     "hn", "mx", "ni", "pa", "pe", "pr", "py", "sv", "uy", "ve",
@@ -158,15 +153,17 @@ class Splitter {
 };
 
 bool IsSuffix(const std::string& word) {
-  return Has(kSuffixes, word);
+  return Listed().suffixes.contains(word);
 }
 bool IsSuffixAfterComma(const std::string& word) {
-  return Has(kSuffixes, word) || Has(kSuffixesAfterComma, word) || Has(kTitles, word);
+  return Listed().suffixes.contains(word) || Listed().suffixes_after_comma.contains(word) ||
+         Listed().titles.contains(word);
 }
 
 void DropTitles(Words* words) {
-  const auto first = std::find_if_not(words->begin(), words->end(),
-                                      [](const auto& word) { return Has(kTitles, word); });
+  const auto first = std::find_if_not(words->begin(), words->end(), [](const auto& word) {
+    return Listed().titles.contains(word);
+  });
   words->erase(words->begin(), first);
   while (words->size() > 2 && IsSuffix(words->back())) words->pop_back();
 }
@@ -251,7 +248,7 @@ std::vector<Words> FamilyOf(const Words& words, std::size_t begin, bool last_fir
   Words unit;
   for (std::size_t i = begin; i < words.size(); ++i) {
     unit.push_back(words[i]);
-    if (Has(kParticles, words[i]) && i + 1 < words.size()) continue;
+    if (Listed().particles.contains(words[i]) && i + 1 < words.size()) continue;
     units.push_back(std::move(unit));
     unit.clear();
   }
@@ -267,10 +264,11 @@ std::vector<Words> FamilyOf(const Words& words, std::size_t begin, bool last_fir
   return family;
 }
 
-// Where the family name begins in a name of at least two words whose given name stands first.
+// The place at which the family name begins in a name of at least two words whose given name stands
+// first.
 std::size_t FamilyBegin(const Words& words, bool two_family_names) {
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    if (Has(kParticles, words[i])) return i;
+    if (Listed().particles.contains(words[i])) return i;
   }
   const std::size_t count = words.size() >= 4 || two_family_names ? 2 : 1;
   return std::max<std::size_t>(1, words.size() - count);
@@ -306,8 +304,8 @@ void SplitEastAsian(const Words& words, NameScript script, NameWords* out) {
 
 void SplitFamilyFirst(const Words& words, std::string_view country, NameWords* out) {
   out->family = {{words.front()}};
-  // Of a Vietnamese name people are called by its last word; Chinese and Korean given names have
-  // two syllables.
+  // Vietnamese people are called by the last word of their name; Chinese and Korean given names
+  // have two syllables.
   if (country == "vn") {
     out->given = {words.back()};
   } else if (country == "hu" || country == "jp") {
@@ -343,7 +341,7 @@ std::string_view NameFaultCode(NameFault fault) {
 }
 
 bool IsNameParticle(std::string_view word) {
-  return Has(kParticles, word);
+  return Listed().particles.contains(word);
 }
 
 std::string_view CountryOfDomain(std::string_view domain) {

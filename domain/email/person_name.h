@@ -11,7 +11,7 @@
 
 namespace vedette::domain {
 
-// Of one person; more are not looked at.
+// The most renderings of one person; more are not tried.
 inline constexpr std::size_t kRenderingsMax = 12;
 
 // A name as it may stand in an address: both parts of [a-z-], neither empty.

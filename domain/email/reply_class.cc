@@ -9,7 +9,7 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {
+constexpr std::array<std::string_view, 15> kReplyClassNames = {
     "none",    "accepted",       "unverified", "unknown_mailbox", "bare_refusal",     "disabled",
     "full",    "sender_refused", "policy",     "utf8_not_served", "recipients_spent", "greylisted",
     "closing", "unclear",        "nonsense"};
@@ -71,7 +71,7 @@ ReplyClass RefusedForNow(const ReplyCodes& reply, bool after_accepted) {
 }  // namespace
 
 std::string_view ReplyClassName(ReplyClass reply_class) {
-  return NameIn(kNames, reply_class);
+  return NameIn(kReplyClassNames, reply_class);
 }
 
 ReplyClass ClassifyReply(ReplyStage stage, const ReplyCodes& reply, MailClass mail_class,

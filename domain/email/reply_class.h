@@ -6,7 +6,7 @@
 #include "domain/email/mail_class.h"
 #include "domain/email/verdict.h"
 
-// What a mail server's reply says, by its codes alone. Its text is never judged, in any language.
+// What a mail server's reply says, by its codes alone. Its text decides nothing, in any language.
 // Pure.
 namespace vedette::domain {
 

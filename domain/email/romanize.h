@@ -8,7 +8,7 @@
 
 namespace vedette::domain {
 
-// Of one word; more spellings are not looked at.
+// The most spellings of one word; more are not tried.
 inline constexpr std::size_t kSpellingsMax = 4;
 
 // How a word of a name may be spelt in an address: of [a-z-], each once, the best first, at most

@@ -8,8 +8,9 @@
 
 #include "domain/email/person.h"
 
-// Whom nobody looks up, and under which key facts about a person are kept. Pure. Only digests are
-// stored: a value is normalised, and hashed behind a fixed label.
+// The suppression list: persons, addresses and domains that are never looked up. Also the keys
+// under which facts about a person are kept. Pure. Only digests are stored: a value is normalised,
+// and hashed behind a fixed label.
 namespace vedette::domain {
 
 // The numbers are stored (suppression.kind).

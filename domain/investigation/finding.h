@@ -35,8 +35,8 @@ struct Finding {
   std::vector<std::string> sources;
   std::string provider;
   std::vector<base::Uuid> derived_from;
-  // Of an entity: whether the process that found it has somebody who looks at such things. Empty
-  // where it does not say: then IsExpandable does.
+  // Whether the process that found an entity has a source for such things. Empty where it does not
+  // say: then IsExpandable decides.
   std::optional<bool> is_expandable{};
 };
 

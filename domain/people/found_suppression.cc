@@ -13,7 +13,7 @@ void Add(std::optional<SuppressionKey> key, std::vector<SuppressionKey>* keys) {
   }
 }
 
-// Of the person alone, without the candidates.
+// The keys of the person alone, without the candidates.
 std::vector<SuppressionKey> KeysOf(const PersonFound& person, const std::string& domain) {
   std::vector<SuppressionKey> keys;
   Add(PersonSuppression(person.name, domain), &keys);

@@ -6,7 +6,7 @@
 #include "domain/email/suppression.h"
 #include "domain/people/people_answer.h"
 
-// People whom a lookup of an address finds, and whom nobody looks up. Pure.
+// The suppression list, applied to the people that a lookup of an address finds. Pure.
 namespace vedette::domain {
 
 // What is asked about everybody in the answers, candidates too: the name at `domain` (the one of

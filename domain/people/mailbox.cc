@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "domain/email/disposable_domains.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/role_names.h"
 
 namespace vedette::domain {

@@ -12,8 +12,8 @@
 #include "base/json_or_null.h"
 #include "base/text.h"
 #include "domain/age/words.h"
-#include "domain/email/erasure.h"
 #include "domain/email/find_lesson.h"
+#include "domain/email/lead.h"
 #include "domain/people/mailbox.h"
 
 namespace vedette::domain {

@@ -57,13 +57,13 @@ struct ReverseAnswer {
 };
 std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address);
 
-// Who the answers say it is. The surest name of at least kNameConfidenceMin is the person's, 1
-// surer for each other provider that agrees; what the others know of the same person fills what is
-// not known. Names of other people, and unsure ones, are candidates.
+// The person that the answers agree on. The surest name of at least kNameConfidenceMin is the
+// person's, 1 surer for each other provider that agrees; what the others know of the same person
+// fills what is not known. Names of other people, and unsure ones, are candidates.
 ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer> answers,
                            PeopleEnd end);
 
-// Of a name: letters without regard to case and accents.
+// Compares names: letters without regard to case and accents.
 bool IsSameName(std::string_view a, std::string_view b);
 
 bool IsReverseCharged(const ReverseAnswer& answer, ChargeRule rule);

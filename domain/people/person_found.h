@@ -21,7 +21,7 @@ struct NameCandidate {
   std::string evidence;
 };
 
-// Who is behind an address, as one provider knows it. Empty members are not known. Names are
+// The person behind an address, as one provider knows it. Empty members are not known. Names are
 // cleaned (CleanName).
 struct PersonFound {
   std::string name;

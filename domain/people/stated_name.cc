@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "domain/email/name_words.h"
 #include "domain/people/person_found.h"
+#include "domain/text/word_lists.h"
 
 namespace vedette::domain {
 namespace {
@@ -18,104 +19,10 @@ namespace {
 constexpr std::size_t kIdeographsMin = 2;
 constexpr std::size_t kIdeographsMax = 6;
 
-// Folded, sorted. A name that has one of them is not believed: what is missed so is found
-// elsewhere, or not at all.
-constexpr std::string_view kNoNames[] = {
-    "about",       "abteilung",
-    "accounting",  "accounts",
-    "address",     "admin",
-    "ag",          "agency",
-    "analyst",     "and",
-    "architect",   "assistant",
-    "assistenz",   "associate",
-    "association", "bank",
-    "billing",     "board",
-    "bot",         "bv",
-    "call",        "career",
-    "careers",     "ceo",
-    "cfo",         "chair",
-    "chairman",    "chief",
-    "city",        "click",
-    "club",        "cmo",
-    "co",          "cofounder",
-    "college",     "com",
-    "company",     "consultant",
-    "consulting",  "contact",
-    "coo",         "coordinator",
-    "corp",        "corporation",
-    "cto",         "customer",
-    "department",  "designer",
-    "desk",        "developer",
-    "development", "digital",
-    "directeur",   "director",
-    "direktor",    "editor",
-    "education",   "email",
-    "engineer",    "engineering",
-    "engines",     "equipe",
-    "equipo",      "executive",
-    "fax",         "finance",
-    "for",         "foundation",
-    "founder",     "general",
-    "gmbh",        "group",
-    "head",        "help",
-    "helpdesk",    "here",
-    "holding",     "home",
-    "hotel",       "hr",
-    "impressum",   "imprint",
-    "inc",         "info",
-    "information", "institut",
-    "institute",   "it",
-    "job",         "jobs",
-    "junior",      "kanzlei",
-    "kontakt",     "kundenservice",
-    "lead",        "legal",
-    "leiter",      "leiterin",
-    "limited",     "llc",
-    "ltd",         "mail",
-    "management",  "manager",
-    "managing",    "marketing",
-    "media",       "member",
-    "mobile",      "more",
-    "museum",      "newsletter",
-    "noreply",     "of",
-    "office",      "officer",
-    "operations",  "our",
-    "owner",       "partner",
-    "partners",    "people",
-    "phone",       "plc",
-    "praxis",      "president",
-    "press",       "presse",
-    "privacy",     "product",
-    "professor",   "project",
-    "public",      "redaktion",
-    "relations",   "representative",
-    "research",    "reserved",
-    "rights",      "sa",
-    "sales",       "sarl",
-    "school",      "secretary",
-    "security",    "sekretariat",
-    "senior",      "service",
-    "services",    "shop",
-    "software",    "solutions",
-    "spa",         "srl",
-    "staff",       "store",
-    "street",      "studio",
-    "studios",     "support",
-    "system",      "systems",
-    "team",        "technical",
-    "technology",  "tel",
-    "telefon",     "telephone",
-    "test",        "the",
-    "trainee",     "unit",
-    "universitat", "university",
-    "us",          "user",
-    "verein",      "vertrieb",
-    "vice",        "vp",
-    "web",         "website",
-    "welcome",     "works",
-    "write",       "www",
-    "you",         "your",
-};
+const WordSet& NoNames() {
+  static const WordSet listed = ListedWords("no_names");
+  return listed;
+}
 
 constexpr std::string_view kTitles[] = {"dipl", "dr", "frau", "herr", "ing",
                                         "med",  "mr", "mrs",  "ms",   "prof"};
@@ -190,7 +97,7 @@ bool IsBelieved(const std::vector<NameWord>& words) {
   }
   std::size_t capitals = 0;
   for (const NameWord& word : words) {
-    if (IsIn(kNoNames, word.folded)) return false;
+    if (NoNames().contains(word.folded)) return false;
     const bool is_particle = IsNameParticle(word.folded);
     if (word.begins_small && !is_particle) return false;
     if (!word.begins_small) ++capitals;

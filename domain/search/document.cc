@@ -13,13 +13,13 @@
 namespace vedette::domain::search {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStateNames = {"receiving", "counting", "current",
-                                                         "former"};
+constexpr std::array<std::string_view, 4> kImportStateNames = {"receiving", "counting", "current",
+                                                               "former"};
 
 }  // namespace
 
 std::string_view ImportStateName(ImportState state) {
-  return NameIn(kStateNames, state);
+  return NameIn(kImportStateNames, state);
 }
 
 std::variant<Document, std::string> ReadDocument(std::string_view line) {

@@ -176,7 +176,7 @@ class DslReader {
   }
 
   // {field: short} or {field: {"<long_name>": value, ..}}: the field, and what is said of it.
-  // `options` may have further members, which `accept` judges.
+  // `options` may have further members, which `accept` checks.
   struct Said {
     const Field* field = nullptr;
     const base::Json* value = nullptr;

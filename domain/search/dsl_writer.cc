@@ -34,7 +34,7 @@ Json NestedClause(const std::string& path, Json query) {
   return {{"nested", {{"path", path}, {"query", std::move(query)}}}};
 }
 
-// Where a field is asked for as a whole, or for its words where it has no whole values.
+// The name of a field that is asked for as a whole, or for its words where it has no whole values.
 const std::string& ExactName(const Field& field) {
   return field.has_values() ? field.aggregation_field : field.name;
 }

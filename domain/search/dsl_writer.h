@@ -15,7 +15,7 @@ namespace vedette::domain::search {
 // them, which may be other words than WordsOf gives.
 base::Json FilterClause(const Filter& filter);
 
-// Whose documents are searched: those without an organisation, and the organisation's own.
+// The organisation whose documents are searched: those without an organisation, and its own.
 struct Tenant {
   std::string field;  // the name of the documents' field with the organisation's id
   std::string org_id;

@@ -110,7 +110,7 @@ std::variant<EngineCount, EngineProblem> ReadEngineAnswer(std::string_view body,
     return Unusable("the answer does not say what it leaves out");
   }
   EngineCount read{{*total, *missing, *other, {}},
-                   // Where the bound is not known it is -1.
+                   // The bound is -1 where it is not known.
                    *error_bound != 0 || (is_nested && *other > 0)};
   for (const Json& bucket : *buckets) {
     auto value = ValueOfKey(field, bucket);

@@ -64,7 +64,7 @@ bool HasPhrase(const std::vector<std::string>& words, const std::vector<std::str
   return std::search(words.begin(), words.end(), phrase.begin(), phrase.end()) != words.end();
 }
 
-struct Judge {
+struct Evaluator {
   const base::Json& object;  // the document, or one at a nested path
 
   bool Holds(const Filter& filter) const { return std::visit(*this, filter.is); }
@@ -89,7 +89,7 @@ struct Judge {
   bool operator()(const Nested& f) const {
     const Found objects = Objects(object, f.path);
     return std::any_of(objects.begin(), objects.end(),
-                       [&](const base::Json* inner) { return Judge{*inner}.All(f.parts); });
+                       [&](const base::Json* inner) { return Evaluator{*inner}.All(f.parts); });
   }
   bool operator()(const OneOf& f) const {
     return Any(*f.field, [&](const Value& value) {
@@ -130,7 +130,7 @@ struct Judge {
 }  // namespace
 
 bool Evaluate(const Filter& filter, const base::Json& document) {
-  return Judge{document}.Holds(filter);
+  return Evaluator{document}.Holds(filter);
 }
 
 std::vector<Value> ValuesOf(const Field& field, const base::Json& document) {

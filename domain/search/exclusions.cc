@@ -9,7 +9,7 @@
 namespace vedette::domain::search {
 namespace {
 
-constexpr std::array<std::string_view, 2> kStateNames = {"filling", "ready"};
+constexpr std::array<std::string_view, 2> kListStateNames = {"filling", "ready"};
 
 FilterError Refused(std::string message) {
   return {std::string(kInvalidExclusions), std::move(message)};
@@ -18,7 +18,7 @@ FilterError Refused(std::string message) {
 }  // namespace
 
 std::string_view ExclusionListStateName(ExclusionListState state) {
-  return NameIn(kStateNames, state);
+  return NameIn(kListStateNames, state);
 }
 
 std::optional<FilterError> JudgeExclusions(const Exclusions& exclusions, Mode mode) {

@@ -41,8 +41,9 @@ struct Exclusions {
   bool any() const { return !public_ids.empty() || !entity_ids.empty() || !list_ids.empty(); }
 };
 
-// What a request for documents of `mode` may not leave out so; nothing where all is well. Of lists
-// only what their ids say: whether they may be named is known to who reads them.
+// The first fault of what a request for documents of `mode` leaves out so; nothing where all is
+// well. Lists are checked by their ids alone: whether they may be named is known to the code that
+// reads them.
 std::optional<FilterError> JudgeExclusions(const Exclusions& exclusions, Mode mode);
 
 // Why a list of documents of `list_mode` may not be named in a request for those of `mode`.

@@ -11,7 +11,7 @@
 // data: what is not in the catalogue does not exist. Pure; immutable once parsed.
 namespace vedette::domain::search {
 
-// Whose documents are meant. The numbers are stored: never renumber.
+// The kind of documents that is meant. The numbers are stored: never renumber.
 enum class Mode : std::uint8_t { kPeople = 0, kCompany = 1 };
 inline constexpr std::size_t kModeCount = 2;
 std::string_view ModeName(Mode mode);  // "people", "company"
@@ -77,8 +77,8 @@ class Fields {
 // The fields of both modes.
 class Catalogue {
  public:
-  // Of the text of a catalogue, as fields.json has it. Throws std::invalid_argument with a sentence
-  // that names the field.
+  // Reads the text of a catalogue, as fields.json has it. Throws std::invalid_argument with a
+  // sentence that names the field.
   explicit Catalogue(std::string_view json);
   // The one that is compiled in.
   Catalogue();

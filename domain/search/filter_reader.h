@@ -10,7 +10,7 @@
 #include "base/json_text.h"
 #include "domain/search/filter.h"
 
-// From what a client sent to the tree. Pure.
+// The reading of a filter that a client sent into the tree. Pure.
 namespace vedette::domain::search {
 
 // How large one filter may be. A filter over a limit is refused, and names it.

@@ -9,10 +9,10 @@
 // Values of fields, between the tree, JSON and what clients see. Pure.
 namespace vedette::domain::search {
 
-// As JSON has it; a number without a fraction is an integer.
+// The value in JSON; a number without a fraction is an integer.
 base::Json JsonOf(const Value& value);
 
-// As an answer lists it: the text itself, "42", "0.5", "true".
+// The value as an answer lists it: the text itself, "42", "0.5", "true".
 std::string TextOf(const Value& value);
 
 // The clause {"term": {field: value}}, inside a nested clause where the field is nested, that

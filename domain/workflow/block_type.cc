@@ -17,7 +17,7 @@ using namespace std::string_view_literals;
 constexpr std::array kFrames{"LEAD"sv, "COMPANY"sv};
 constexpr std::array kCategories{"source"sv, "transform"sv, "enrich"sv, "output"sv};
 
-// Of the columns that a message names.
+// The most columns that a message names.
 constexpr std::size_t kColumnsNamedMax = 20;
 
 }  // namespace

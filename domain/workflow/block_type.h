@@ -25,7 +25,7 @@ std::optional<Frame> ParseFrame(std::string_view name);
 enum class BlockCategory { kSource, kTransform, kEnrich, kOutput };
 std::string_view BlockCategoryName(BlockCategory category);  // "source", ...
 
-// Who makes the output of a block.
+// The maker of a block's output.
 enum class BlockWork {
   kGiven,        // nobody: the request brought its parts
   kReadsFile,    // a worker, out of an uploaded file
@@ -37,7 +37,7 @@ enum class BlockWork {
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
-// By what a row of a block is priced, and so whether it is charged (api/workflows/block_terms.h).
+// The price of a block's row, and so whether it is charged (api/workflows/block_terms.h).
 enum class BlockPrice { kFree, kTier, kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
 
 using Columns = std::vector<std::string>;  // of a block's output, each name once
@@ -89,11 +89,11 @@ struct BlockType {
   // The columns of the output. `specs` are whole: they fit the schema, defaults filled in. Throws
   // BindError.
   Columns (*bind)(const base::Json& specs, const Columns& input) = nullptr;
-  // Of kRowFunction; after bind. It may keep references to neither.
+  // Makes the function of a kRowFunction block; after bind. It may keep references to neither.
   std::unique_ptr<const RowFunction> (*make)(const base::Json& specs,
                                              const Columns& input) = nullptr;
-  // Of kLookup: the type of the block of jobs whose lookup is asked ("find_email"), and what of a
-  // row is asked; after bind.
+  // The lookup of a kLookup block: the type of the block of jobs whose lookup is asked
+  // ("find_email"), and what is asked about a row; after bind.
   std::string_view lookup{};
   std::unique_ptr<const LookupRows> (*make_lookup)(const base::Json& specs,
                                                    const Columns& input) = nullptr;
@@ -107,7 +107,7 @@ struct BlockType {
   std::string_view url_member{};
 };
 
-// Where the column stands in `input`. Throws BindError that names the columns there are.
+// The place of the column in `input`. Throws BindError that names the columns there are.
 std::size_t ColumnAt(const Columns& input, std::string_view name);
 // The columns of `input`, with each of `added` in the place of the one of its name, or behind.
 Columns WithColumns(Columns input, const Columns& added);

@@ -8,7 +8,7 @@
 
 namespace vedette::domain {
 
-// By what the block `dedupe` knows a row again. Immutable.
+// The key by which the block `dedupe` recognises a row that came before. Immutable.
 class DedupeKeys {
  public:
   // Throws BindError for an unknown column.

@@ -47,7 +47,7 @@ std::string Cut(const std::string& text) {
   return text.size() <= kQuotedCharsMax ? text : text.substr(0, kQuotedCharsMax) + "...";
 }
 
-// Judges the blocks and edges of a definition whose shape is right.
+// Validates the blocks and edges of a definition whose shape is right.
 class DefinitionJudge {
  public:
   DefinitionJudge(const Json& given, const Json& loc, const DefinitionRules& rules)
@@ -215,7 +215,7 @@ ValidationFault FaultAt(const Json& loc, SpecFault fault) {
 
 namespace {
 
-// Parsed once: every run and every block of it is judged by it.
+// Parsed once: every run and every block of it is checked by it.
 const Json& SpecsSchemaOf(const BlockType& type) {
   static const std::map<std::string_view, Json> schemas = [] {
     std::map<std::string_view, Json> by_name;
@@ -305,7 +305,7 @@ Json DefinitionJson(const Definition& definition) {
 }
 
 Definition ReadStoredDefinition(const std::string& json) {
-  // Its addresses were judged when it was stored, and are again when something is sent to them.
+  // Its addresses were checked when it was stored, and are again when something is sent to them.
   const DefinitionRules rules{[](const std::string&) { return std::nullopt; },
                               [] { return std::string(); }};
   // Stored, it is longer than it was given: ids and types are filled in.

@@ -21,7 +21,7 @@
 namespace vedette::domain {
 
 inline constexpr std::size_t kDefinitionBlocksMax = 50;
-// As JSON, without the sample payload of its source.
+// The most bytes of a definition as JSON, without the sample payload of its source.
 inline constexpr std::size_t kDefinitionBytesMax = 256 * 1024;
 inline constexpr std::size_t kBlockIdCharsMax = 64;
 
@@ -45,12 +45,12 @@ struct DefinitionRules {
   std::function<std::optional<std::string>(const std::string& url)> url_fault;
   // Makes the id of a block that has none.
   std::function<std::string()> new_id;
-  // The providers that blocks may name to find addresses. Without them they are not judged: a
+  // The providers that blocks may name to find addresses. Without them they are not checked: a
   // stored definition may name one that is configured no more, which the run passes over.
   std::optional<KnownFinders> finders{};
 };
 
-// Judges a definition that stands at `loc`, which is gone over:
+// Validates a definition that stands at `loc`, which is gone over:
 //   {"blocks": [{"sequence_number", "block_name", "specs", "block_type"?, "block_id"?}],
 //    "edges": [{"from_block_id", "to_block_id", "condition"?}]}
 // Gives the graph or everything that is wrong, by stages: the shape; then, where that is right, the
@@ -60,7 +60,7 @@ std::variant<Definition, ValidationFaults> ReadDefinition(const base::Json& give
                                                           const base::Json& loc,
                                                           const DefinitionRules& rules);
 
-// Judges the specs of a block, which stand at `loc`, and fills in their defaults.
+// Validates the specs of a block, which stand at `loc`, and fills in their defaults.
 ValidationFaults JudgeBlockSpecs(const BlockType& type, const base::Json& loc, base::Json* specs,
                                  const DefinitionRules& rules);
 

@@ -91,7 +91,7 @@ std::string ResultFileName(std::string_view workflow_name, int sequence_number,
   for (const char c : workflow_name) {
     if (name.size() == kNameCharsMax) break;
     const bool plain = base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || c == '_' || c == '-';
-    // Of a character of several bytes one is left.
+    // A character of several bytes leaves one.
     if (plain || !base::ContinuesCharacter(c)) name += plain ? c : '_';
   }
   return fmt::format("{}_{}_{}_{}.{}", name, sequence_number, block_name,

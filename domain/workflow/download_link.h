@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 
-// Links by which a result file of a run is read without a credential, for a quarter of an hour
-// (interface 4.2). Pure.
+// Links by which a result file of a run is read without a credential, for a quarter of an hour.
+// Pure.
 //
 //   /storage/download/{run_id}/{block}.{csv|ndjson}?expires=<unix seconds>&signature=<43 base64url>
 //

@@ -19,7 +19,7 @@ struct GraphNode {
   std::optional<BlockCategory> category;  // empty: of an unknown block
 };
 
-// Judges the edges of nodes, in stages: the source, each edge, then the paths. Pure.
+// Validates the edges of nodes, in stages: the source, each edge, then the paths. Pure.
 class GraphJudge {
  public:
   // `edges`: array of {from_block_id, to_block_id, condition}. `loc`: where the definition stands.
@@ -29,8 +29,8 @@ class GraphJudge {
   // Once. Nothing is wrong: the nodes are a tree.
   ValidationFaults Judge();
 
-  // Of a tree: places of nodes, each behind its input; of several that may come next the one with
-  // the lowest sequence number.
+  // The order of a tree: places of nodes, each behind its input; of several that may come next the
+  // one with the lowest sequence number.
   const std::vector<std::size_t>& order() const { return order_; }
   std::optional<std::size_t> input(std::size_t node) const { return inputs_[node]; }
 

@@ -116,8 +116,8 @@ class LeadColumns {
 
 // The text of the cell at this place; empty where it has no value.
 std::string TextAt(const TextCells& row, std::size_t place);
-// Where the column stands that the specs name under email_column. Throws BindError where it does
-// not.
+// The place of the column that the specs name under email_column. Throws BindError where there is
+// none.
 std::size_t PlaceOfAddress(const base::Json& specs, const Columns& input);
 // The fault of a row without a value to look at.
 RowFault EmptyRow();

@@ -27,8 +27,8 @@ class PartTooLarge : public std::runtime_error {
 // Appends a row as an object, with every column: {"<column>": cell, ..}.
 void AppendRowObject(const Columns& columns, const base::CellTexts& row, std::string* out);
 
-// The same up to the end of one member, for who writes a row in stretches: of the column at `at`,
-// with what stands before it.
+// The same up to the end of one member, for a caller that writes a row in stretches: the column at
+// `at`, with what stands before it.
 void AppendRowMember(const Columns& columns, const base::CellTexts& row, std::size_t at,
                      std::string* out);
 

@@ -23,7 +23,7 @@ struct RunGraph {
   std::vector<ShownBlock> blocks;
 };
 
-// Of what a run was started with: {"definition", "dataframe_type"}.
+// The params of what a run was started with: {"definition", "dataframe_type"}.
 std::string RunParamsJson(const base::Json& definition, Frame frame);
 // Throws std::exception for anything else.
 RunGraph ReadRunGraph(const std::string& params_json);

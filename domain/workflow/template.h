@@ -12,8 +12,8 @@
 #include "base/uuid.h"
 #include "domain/workflow/definition.h"
 
-// Templates: workflows to begin with, and what a card shows of them (interface 2.10). Some ship
-// with the service and are everybody's; an organisation may have its own. Pure.
+// Templates: workflows to begin with, and what a card shows of them. Some ship with the service and
+// are everybody's; an organisation may have its own. Pure.
 namespace vedette::domain {
 
 struct WorkflowTemplate {
@@ -37,7 +37,7 @@ struct WorkflowTemplate {
 inline constexpr std::size_t kTemplateKeyCharsMax = 200;
 inline constexpr int kTemplatesPerOrgMax = 200;  // of its own
 
-// Judges the document of a template, which stands at `loc`: its members are those of
+// Validates the document of a template, which stands at `loc`: its members are those of
 // WorkflowTemplate without id and times, with `blocks` and `edges` in place of the definition.
 // Gives the template, its definition with every id filled in, or everything that is wrong.
 std::variant<WorkflowTemplate, ValidationFaults> ReadTemplate(const base::Json& document,
@@ -46,7 +46,7 @@ std::variant<WorkflowTemplate, ValidationFaults> ReadTemplate(const base::Json& 
 
 // What is stored: ReadStoredTemplate gives the same template for it, but id and times.
 base::Json TemplateDocument(const WorkflowTemplate& shown);
-// Its definition is not judged: another version may have stored it. Throws std::exception for what
+// Its definition is not checked: another version may have stored it. Throws std::exception for what
 // is no document.
 WorkflowTemplate ReadStoredTemplate(const base::Json& document);
 

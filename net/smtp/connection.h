@@ -39,7 +39,7 @@ struct SmtpPeer {
 struct SmtpTarget {
   SmtpPeer peer;
   std::string host;               // of the MX: SNI
-  std::optional<SmtpPeer> proxy;  // SOCKS5, the operator's own: not judged
+  std::optional<SmtpPeer> proxy;  // SOCKS5, the operator's own: not checked
 };
 
 inline constexpr std::size_t kSmtpConnectionBytesMax = 256 * 1024;  // that a server may send
@@ -62,7 +62,7 @@ class SmtpConnection {
     std::function<void(SmtpFault)> failed;
   };
 
-  // Begins to connect; `policy` judges the address once more. Everything handed in must outlive
+  // Begins to connect; `policy` checks the address once more. Everything handed in must outlive
   // this object. Events come from the loop, never from inside a method; they may destroy it.
   SmtpConnection(base::EventLoop& loop, const TlsContext& tls, const AddressPolicy& policy,
                  const SmtpTarget& target, const SmtpTimes& times, Events events);

@@ -78,7 +78,7 @@ SmtpDialogue::Step SmtpDialogue::AfterHello(const SmtpReply& reply) {
 }
 
 SmtpDialogue::Step SmtpDialogue::OnReply(const SmtpReply& reply) {
-  // A server that closes may say so at any time. What it said to RCPT is the caller's to judge.
+  // A server that closes may say so at any time. What it said to RCPT is for the caller to decide.
   if (reply.code == 421) {
     if (state_ < State::kReady) {
       refusal_ = reply;

@@ -8,7 +8,7 @@
 #include "net/public_address.h"
 
 // SOCKS version 5 (RFC 1928), without authentication, for connections to addresses. The proxy is
-// given the address that was judged, never a name. Pure.
+// given the address that was checked, never a name. Pure.
 namespace vedette::net {
 
 struct SocksProxy {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 // TLS of one connection over memory: bytes in, bytes out, no socket. Opportunistic (RFC 3207): TLS
-// 1.2 or later, the certificate is not judged, as nothing secret is said and a server without TLS
+// 1.2 or later, the certificate is not checked, as nothing secret is said and a server without TLS
 // would be asked all the same.
 namespace vedette::net {
 

@@ -149,7 +149,7 @@ void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max, Done
              "no_address", "The row has no url, website or domain that names its page.", false, {}},
          {}});
   }
-  if (auto refused = fetcher.Judge(*address)) return done({std::move(*refused), {}});
+  if (auto refused = fetcher.CheckUrl(*address)) return done({std::move(*refused), {}});
   const SharedFields fields = kept.Find(request.spec);
   Check check{std::move(request), *address, text_bytes_max, std::move(done)};
   return fields != nullptr ? Fetch(std::move(check), fields) : Compile(std::move(check));

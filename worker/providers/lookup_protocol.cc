@@ -10,6 +10,7 @@
 #include "base/json_members.h"
 #include "base/text.h"
 #include "domain/email/address.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/lead.h"
 
 namespace vedette::worker {

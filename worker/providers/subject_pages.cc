@@ -7,6 +7,7 @@
 
 #include "domain/age/date_mention.h"
 #include "domain/email/address.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/suppression.h"
 #include "pages/addresses_on_page.h"
 #include "pages/page_forms.h"

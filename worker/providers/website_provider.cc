@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/email/address.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/suppression.h"
 #include "domain/people/mailbox.h"
 #include "pages/page_forms.h"

@@ -10,6 +10,7 @@
 #include "base/json_members.h"
 #include "base/text.h"
 #include "domain/email/address.h"
+#include "domain/email/free_mailbox.h"
 #include "domain/email/idn.h"
 #include "domain/email/name_words.h"
 #include "pages/url_reference.h"

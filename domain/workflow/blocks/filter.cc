@@ -11,7 +11,7 @@
 #include "domain/workflow/cell_value.h"
 
 // Keeps the rows that meet its conditions. Values compare as monitors compare them: trimmed, and 1
-// is "1". Of two numbers the value counts, of anything else the text.
+// is "1". Two numbers compare by value, anything else by its text.
 namespace vedette::domain {
 namespace {
 
@@ -137,7 +137,8 @@ Condition ConditionOf(const Json& given, const Columns& input, Case sensitivity)
   return {column, OpOf(given), std::move(first), ValueSet(std::move(values))};
 }
 
-// As std::string::find, whose time is the product of both lengths at worst; this one's is the sum.
+// Finds as std::string::find does, whose time is the product of both lengths at worst; this one's
+// is the sum.
 bool Contains(const std::string& text, const std::string& part) {
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "domain/email/free_mailbox.h"
+
 namespace vedette::domain {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "domain/email/disposable_domains.h"
+#include "domain/email/free_mailbox.h"
 
 namespace vedette::domain {
 namespace {

@@ -169,8 +169,8 @@ TEST_F(FetchTest, G9TheFirstAddressAndEachRedirectAreJudged) {
   });
   EXPECT_EQ(FailureClass(Fetch(Request("http://10.0.0.1/"))), "refused_address");
   EXPECT_EQ(FailureClass(Fetch(Request(site.Url()))), "refused_address");
-  EXPECT_TRUE(fetcher_->Judge("http://10.0.0.1/"));
-  EXPECT_FALSE(fetcher_->Judge(site.Url()));
+  EXPECT_TRUE(fetcher_->CheckUrl("http://10.0.0.1/"));
+  EXPECT_FALSE(fetcher_->CheckUrl(site.Url()));
 }
 
 TEST_F(FetchTest, OwnHeadersAreSentToThePagesOwnSiteAlone) {
