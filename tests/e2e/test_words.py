@@ -171,6 +171,11 @@ def test_types_are_named_by_words_that_everybody_uses(word):
     assert not (wrong := left(f"types: {word}", type_names(word))), f"say {word}:\n{wrong}"
 
 
+def test_each_word_lives_where_the_page_says():
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", (ROOT / "docs" / "words.md").read_text()))
+    assert len(named) > 30 and not [place for place in named if not (ROOT / place).exists()]
+
+
 def test_what_is_left_is_named_by_a_rule_and_a_folder_that_exist():
     rules = {"beginnings", "citations", *DIALECT, *(f"types: {word}" for word in ENDINGS)}
     assert set(LEFT) <= rules
