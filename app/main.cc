@@ -187,7 +187,7 @@ int Verify(const std::string& secret, const std::string& header, std::optional<s
   return kFailed;
 }
 
-// As the command line has it.
+// The options of `vedette probe`, as the command line has them.
 struct ProbeOptions {
   std::string url;
   std::string tier = "low";
@@ -196,7 +196,8 @@ struct ProbeOptions {
   std::vector<std::string> known;
 };
 
-// Of a repeated name one value would be passed over in silence. `texts`: name=value.
+// A repeated name is refused: one of its values would be passed over in silence. `texts`:
+// name=value.
 void RefuseRepeated(const std::string& option, const std::vector<std::string>& texts) {
   std::set<std::string> seen;
   for (const std::string& text : texts) {
@@ -228,7 +229,7 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
   return ProbeOnce(common.Load(), std::move(options));
 }
 
-// As the command line has it.
+// The options of `vedette lookup`, as the command line has them.
 struct LookupOptions {
   LookupOnceOptions once;  // without the lead
   std::vector<std::string> lead;
@@ -427,7 +428,7 @@ void AddConfigCommand(CLI::App& app, CommandLine* line) {
       app.add_subcommand("config", "Print every key of the configuration with its default value");
   AddConfig(command, &line->common);
   command->add_flag("--check", line->config.check,
-                    "Judge the file of --config and the environment instead, as serve would");
+                    "Check the file of --config and the environment instead, as serve would");
   command->callback([line] { line->status = ShowConfig(line->common, line->config); });
 }
 
