@@ -11,7 +11,7 @@ namespace {
 constexpr std::chrono::milliseconds kTimeout{15000};
 constexpr std::size_t kAnswerBytesMax = 64 << 20;
 
-// The words of an error body, in any of the shapes of interface 7.
+// The words of an error body, in any of the shapes that the APIs have.
 std::string Reason(const JsonClient::Answer& answer) {
   const base::Json& body = answer.body;
   if (body.is_object()) {

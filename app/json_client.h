@@ -41,7 +41,7 @@ class JsonClient {
   base::Json Expect(const std::string& method, const std::string& path,
                     const std::optional<base::Json>& body = std::nullopt);
 
-  // As Expect, for a POST of a text of this type.
+  // The same as Expect, for a POST of a text of this type.
   base::Json Upload(const std::string& path, const std::string& content_type,
                     const std::string& text);
 

@@ -16,9 +16,9 @@ struct LookupOnceOptions {
 };
 
 // `vedette lookup`: one row of a lookup, once, with this machine's configuration, without a
-// database and without a charge. So nothing is known from before, nothing is learnt, the list of
-// whom nobody looks up is not asked, and mail servers are asked without the fleet's permits. Prints
-// the row's answer, `details.tries` in it, to standard output. Returns the exit status: 1 where the
+// database and without a charge. So nothing is known from before, nothing is learnt, the
+// suppression list is not asked, and mail servers are asked without the fleet's permits. Prints the
+// row's answer, `details.tries` in it, to standard output. Returns the exit status: 1 where the
 // row has an error. Throws config::ConfigError for a lead that no request may have.
 int LookupOnce(const config::Config& config, const LookupOnceOptions& options);
 

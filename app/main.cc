@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -14,10 +15,10 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/assertion.h"
-#include "app/command_hint.h"
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
 #include "app/descriptors.h"
@@ -28,6 +29,7 @@
 #include "app/service.h"
 #include "app/signals.h"
 #include "base/clock.h"
+#include "base/closest_word.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "config/config.h"
@@ -43,6 +45,67 @@ constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUse = 2;
 constexpr std::chrono::milliseconds kFaultPoll{200};
+
+// A word that is further off was not meant.
+constexpr std::size_t kTyposMax = 3;
+
+std::string Sentence(std::string_view kind, std::string_view word,
+                     const std::vector<std::string>& known) {
+  const auto closest = base::ClosestWord(word, known, kTyposMax);
+  if (!closest) return fmt::format("there is no {} \"{}\"", kind, word);
+  return fmt::format("there is no {} \"{}\"; the closest one is \"{}\"", kind, word, *closest);
+}
+
+std::vector<std::string> NamesOf(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+// The option that this word names, of the command or of the one that it stands under.
+const CLI::Option* FindOption(const CLI::App* command, const std::string& name) {
+  for (; command != nullptr; command = command->get_parent()) {
+    if (const CLI::Option* option = command->get_option_no_throw(name)) return option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> OptionsOf(const CLI::App* command) {
+  std::vector<std::string> names;
+  for (; command != nullptr; command = command->get_parent()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// The sentence about the first word of a command line that names no command or option of `app`,
+// with the one that was probably meant; empty where every word is known, so that the parser's own
+// sentence says what is wrong. `argv` as main has it. Values of options are passed over.
+std::string UnknownWord(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* command = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i]);
+    if (word == "--") return {};
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(0, word.find('='));
+      const CLI::Option* option = FindOption(command, name);
+      if (option == nullptr) return Sentence("option", name, OptionsOf(command));
+      const bool takes_next = option->get_items_expected_max() > 0 && name.size() == word.size();
+      if (takes_next) ++i;
+    } else if (!word.starts_with("-")) {
+      const auto commands = command->get_subcommands([](const CLI::App*) { return true; });
+      if (commands.empty()) continue;  // a value
+      const auto named = std::find_if(commands.begin(), commands.end(),
+                                      [&](const CLI::App* one) { return one->get_name() == word; });
+      if (named == commands.end()) return Sentence("command", word, NamesOf(commands));
+      command = *named;
+    }
+  }
+  return {};
+}
 
 struct CommonOptions {
   std::string config_path;
@@ -125,7 +188,7 @@ int Verify(const std::string& secret, const std::string& header, std::optional<s
   return kFailed;
 }
 
-// As the command line has it.
+// The options of `vedette probe`, as the command line has them.
 struct ProbeOptions {
   std::string url;
   std::string tier = "low";
@@ -134,7 +197,8 @@ struct ProbeOptions {
   std::vector<std::string> known;
 };
 
-// Of a repeated name one value would be passed over in silence. `texts`: name=value.
+// A repeated name is refused: one of its values would be passed over in silence. `texts`:
+// name=value.
 void RefuseRepeated(const std::string& option, const std::vector<std::string>& texts) {
   std::set<std::string> seen;
   for (const std::string& text : texts) {
@@ -166,7 +230,7 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
   return ProbeOnce(common.Load(), std::move(options));
 }
 
-// As the command line has it.
+// The options of `vedette lookup`, as the command line has them.
 struct LookupOptions {
   LookupOnceOptions once;  // without the lead
   std::vector<std::string> lead;
@@ -365,7 +429,7 @@ void AddConfigCommand(CLI::App& app, CommandLine* line) {
       app.add_subcommand("config", "Print every key of the configuration with its default value");
   AddConfig(command, &line->common);
   command->add_flag("--check", line->config.check,
-                    "Judge the file of --config and the environment instead, as serve would");
+                    "Check the file of --config and the environment instead, as serve would");
   command->callback([line] { line->status = ShowConfig(line->common, line->config); });
 }
 

@@ -148,7 +148,7 @@ void MonitorPreview::Preview(api::PreviewRequest request, Done done) {
 void MonitorPreview::Start(const api::PreviewRequest& request, Done done) {
   const std::size_t rows = request.rows.size();
   const std::size_t held = rows_.held_by(request.org_id);
-  // All of its rows or none: judged as the last of them would be.
+  // All of its rows are taken or none: the last of them decides.
   const auto total = static_cast<std::size_t>(config_.previews_in_flight_max);
   if (!base::MayTakeMore(held + rows - 1, rows_.used() + rows - 1, total, base::kUsualReserve)) {
     using Refusal = api::PreviewOutcome::Refusal;

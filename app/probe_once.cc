@@ -86,7 +86,7 @@ void AddValues(const worker::Observation& observation, base::Json* out) {
   (*out)["unread"] = std::move(unread);
 }
 
-// What would be a change against the known values: as the worker judges, but at once.
+// What would be a change against the known values: as the worker decides, but at once.
 base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult& result) {
   const worker::Verdict verdict =
       worker::Judge(asked.spec->watched, {1, 1}, {asked.known, std::nullopt, std::nullopt}, result);

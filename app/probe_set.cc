@@ -28,7 +28,7 @@ config::NetConfig WithPerHostMax(config::NetConfig net, int per_host_max) {
   return net;
 }
 
-// As sites are told who asks.
+// What sites are told of who asks.
 std::string UserAgentOf(const config::NetConfig& net) {
   return net.contact.empty() ? net.user_agent : net.user_agent + " (+" + net.contact + ')';
 }

@@ -54,8 +54,9 @@ class ProbeSet {
   metrics::Metrics& metrics_;
   const net::AddressPolicy& policy_;
   const config::NetConfig net_;
-  // Of all pages and answers of the process, and of what it asks. Two, because a question is held
-  // while its answer waits for room: in one, questions could keep each other's answers out.
+  // The bytes of all pages and answers of the process, and those of its questions. Two, because a
+  // question is held while its answer waits for room: in one, questions could keep each other's
+  // answers out.
   base::ByteBudget pages_budget_;
   base::ByteBudget questions_budget_;
   net::HttpClient page_client_;

@@ -33,7 +33,7 @@
 namespace vedette::app {
 namespace {
 
-// Of one name in the DNS, its retries included.
+// The time for one name in the DNS, its retries included.
 constexpr std::chrono::seconds kNamesTimeout{15};
 
 // A process that asks no mail servers does not know "smtp", and says so (no_smtp_worker).

@@ -12,7 +12,7 @@ namespace {
 
 using domain::AttemptEnd;
 
-// Receivers visited in one walk (design 4: cap it, remember where it stopped).
+// Receivers visited in one scan, which remembers where it stopped.
 constexpr int kReceiversPerWalkMax = 200;
 // What is known of a receiver's pace is forgotten when nothing was sent to it for this long.
 constexpr std::chrono::minutes kForgetAfter{30};
@@ -21,7 +21,7 @@ double Uniform(std::mt19937_64& random) {
   return std::uniform_real_distribution<double>(0, 1)(random);
 }
 
-// As the metric calls it.
+// The name of an end in the metric.
 std::string_view OutcomeName(AttemptEnd end) {
   switch (end) {
     case AttemptEnd::kDelivered:
@@ -251,7 +251,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   Pump();
 }
 
-// Of the address the host alone, as a path or a query may hold a secret of the receiver's.
+// The log has only the host of the address: its path or query may hold a secret of the receiver.
 void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendResult& result) const {
   const domain::Notification& n = delivery.notification;
   const std::string error = result.error.value_or("");

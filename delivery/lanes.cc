@@ -8,7 +8,7 @@ namespace {
 
 // A lane holds this many times what it may have under way: that, and what waits.
 constexpr std::size_t kHeldPerInFlight = 4;
-// Of a prompt receiver, held for each attempt it may have under way.
+// Deliveries of a prompt receiver that are held for each attempt it may have under way.
 constexpr int kHeldPerReceiverInFlight = 16;
 // Under way to a receiver that nobody knows yet: its first answer decides.
 constexpr int kNewReceiverMax = 2;

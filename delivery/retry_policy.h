@@ -6,8 +6,7 @@
 #include "base/backoff.h"
 #include "domain/notification.h"
 
-// When a notification is tried again, and when it is given up (design 7). Pure: the one place that
-// knows.
+// When a notification is tried again, and when it is given up. Pure: the one place that knows.
 namespace vedette::delivery {
 
 struct RetryRules {

@@ -1,7 +1,7 @@
 #include "metrics/metrics.h"
 #include "metrics/metrics_impl.h"
 
-// Of jobs and of runs of workflows.
+// The metrics of jobs and of runs of workflows.
 namespace vedette::metrics {
 
 void Metrics::AddJobEnded(domain::JobKind kind, domain::JobStatus end,

@@ -1,7 +1,7 @@
 #include "metrics/metrics.h"
 #include "metrics/metrics_impl.h"
 
-// Of lookups, their providers and mail servers.
+// The metrics of lookups, their providers and mail servers.
 namespace vedette::metrics {
 
 void Metrics::ObserveLookup(std::string_view kind, std::string_view outcome,

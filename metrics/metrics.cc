@@ -11,7 +11,7 @@
 #include "metrics/metrics_impl.h"
 #include "metrics/process_series.h"
 
-// Of checks, deliveries, requests and the process; and how all of it is shown.
+// The metrics of checks, deliveries, requests and the process; and how all of it is shown.
 namespace vedette::metrics {
 
 Metrics::Impl::Impl(std::string_view version) {

@@ -146,7 +146,7 @@ class Metrics {
   void SetWaitsMax(std::int64_t n);
   void AddWait(std::string_view outcome);
 
-  // vedette_auth_total{credential,outcome}: requests judged by their credential (none, api_key,
+  // vedette_auth_total{credential,outcome}: requests decided by their credential (none, api_key,
   // token, external); outcome: ok, missing, ambiguous, invalid, unavailable
   void AddAuth(std::string_view credential, std::string_view outcome);
   // vedette_oauth_requests_total{endpoint,outcome}: of token, revoke and introspect, "ok" or the

@@ -209,10 +209,9 @@ struct Metrics::Impl {
       &Histograms("vedette_lookup_seconds", "Duration of a row's lookup, all providers included."),
       {"kind"},
       kCheckBuckets};
-  Series<Counter> suppressed{
-      &Counters("vedette_suppressed_total",
-                "Leads and addresses that are on the list of those whom nobody looks up."),
-      {"kind"}};
+  Series<Counter> suppressed{&Counters("vedette_suppressed_total",
+                                       "Leads and addresses that are on the suppression list."),
+                             {"kind"}};
   Series<Counter> provider_calls{
       &Counters("vedette_provider_calls_total", "Questions to providers of lookups."),
       {"provider", "lookup", "outcome"}};

@@ -13,7 +13,7 @@ namespace vedette::metrics {
 // what cannot be read is left out. Any thread.
 std::vector<prometheus::MetricFamily> ProcessSeries();
 
-// Of the text of /proc/PID/stat, what ProcessSeries shows: in clock ticks, pages and bytes.
+// What ProcessSeries shows of the text of /proc/PID/stat: in clock ticks, pages and bytes.
 struct ProcessStat {
   unsigned long long user_ticks = 0;
   unsigned long long system_ticks = 0;

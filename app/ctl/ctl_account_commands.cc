@@ -265,7 +265,7 @@ std::vector<CtlCommand> LedgerCommands() {
   };
 }
 
-// Whom nobody looks up. The same options name whom to add and whom to remove.
+// The suppression list. The same options name whom to add and whom to remove.
 std::vector<CtlCommand> UserCommands() {
   return {
       {"org-external-id",

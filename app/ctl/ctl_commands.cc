@@ -283,7 +283,7 @@ std::vector<CtlCommand> SuppressionCommands() {
        {},
        {}},
       {"suppressions",
-       "List whom nobody looks up, newest first, without saying who it is",
+       "List the suppression list, newest first, without saying who it is",
        "GET",
        "/admin/v1/suppressions",
        {Query("--kind", "kind", "address, domain, profile or person"),

@@ -16,9 +16,9 @@ namespace {
 
 enum class Kind { kOrganisation, kMonitor, kTeam };
 
-// Of candidates for a name; the admin port gives no longer pages.
+// The candidates for a name that are asked for; the admin port gives no longer pages.
 constexpr int kCandidatesMax = 1000;
-// Of them, as they are named in a sentence.
+// The candidates that a sentence names.
 constexpr std::size_t kNamedMax = 5;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;

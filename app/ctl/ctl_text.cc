@@ -16,7 +16,7 @@ namespace {
 using base::Json;
 
 constexpr std::size_t kCellCharsMax = 60;
-// Of the tables of one thing, where an error is read to its end.
+// The width of a cell in the table of one thing, where an error is read to its end.
 constexpr std::size_t kWhole = 4096;
 constexpr std::size_t kGapChars = 2;
 // What a wide terminal shows in a line.

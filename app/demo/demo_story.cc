@@ -285,7 +285,7 @@ std::vector<std::string> DemoStory::ChapterNames() {
 
 bool DemoStory::IsTold(std::string_view chapter) const {
   if (parts_.only.empty()) return true;
-  // From the one that was asked for back to the one that needs no other.
+  // The chapters that the one asked for needs, back to the one that needs no other.
   std::string_view told = parts_.only;
   while (!told.empty()) {
     if (told == chapter) return true;
@@ -398,7 +398,7 @@ void DemoStory::TellWebhook() {
     Fail(fmt::format("the webhook arrived, but the receiver could not verify its signature: {}",
                      domain::SignatureCheckMessage(received->check)));
   }
-  // The notification's monitor_id is the row's id (interface 6.1).
+  // The notification's monitor_id is the row's id (docs/webhooks.md).
   if (!received->body.is_object() || TextAt(received->body, "monitor_id") != change_row_) {
     Fail(
         fmt::format("the webhook's body is not about the row: {}", base::DumpJson(received->body)));

@@ -42,7 +42,7 @@ struct DemoStoryParts {
   Narrator& narrator;
   const StopSignals& signals;
   const base::Clock& clock;
-  // Where the four servers are: "http://127.0.0.1:8080".
+  // The URLs of the four servers: "http://127.0.0.1:8080".
   std::string api;
   std::string admin;
   std::string site_address;
@@ -117,7 +117,7 @@ class DemoStory {
   void TellCounts();
   void ImportCompanies();
   void TellWorkflow();
-  // Of the workflow (demo_workflow.cc).
+  // The steps of the workflow chapter (demo_workflow.cc).
   std::string LeadsCsv() const;
   std::string RunToItsEnd(const std::string& workflow);
   void TellFileOf(const std::string& run);

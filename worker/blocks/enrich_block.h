@@ -11,7 +11,7 @@
 
 namespace vedette::worker {
 
-// Who researches the rows of a tier, and within which times.
+// The probe that researches the rows of a tier, and its times.
 struct ResearchProbe {
   Probe* probe = nullptr;
   config::ProbeConfig config;

@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 constexpr std::string_view kKind = "find_email";
 // A cell that is none: what is stored is not what the API stores.
 constexpr std::string_view kErrorInvalidLead = "invalid_lead";
-// Of the time that a lead has left it waits at most this part for its turn to guess.
+// A lead waits for its turn to guess at most this part of the time that it has left.
 constexpr int kTurnWaitPart = 3;
 
 // The person of a cell. A copy's, too.
@@ -117,7 +117,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   question.address = known_address;
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
+      return Fail(id, "database", "The suppression list cannot be read.");
     }
     Begin(id, *known);
   });
@@ -214,7 +214,7 @@ void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
   question.keys = domain::SuppressionKeys(*row.person);
   parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
+      return Fail(id, "database", "The suppression list cannot be read.");
     }
     if (!EndIfSuppressed(id, *known)) Advance(id);
   });
@@ -301,24 +301,26 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
       question.keys.push_back(std::move(key));
     }
   }
-  parts_.memory.Ask(
-      std::move(question), [this, id, provider, asked = std::move(asked)](auto known) mutable {
-        if (!known) {
-          return Fail(id, "database", "The list of those whom nobody looks up cannot be read.");
-        }
-        const auto& listed = known->suppressed;
-        std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
-          if (listed.empty()) return false;
-          const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
-          return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-            if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
-            parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
-            return true;
-          });
-        });
-        if (asked.candidates.empty()) asked.shown.outcome = domain::TryOutcome::kNothing;
-        Add(id, provider, std::move(asked));
-      });
+  parts_.memory.Ask(std::move(question),
+                    [this, id, provider, asked = std::move(asked)](auto known) mutable {
+                      if (!known) {
+                        return Fail(id, "database", "The suppression list cannot be read.");
+                      }
+                      const auto& listed = known->suppressed;
+                      std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+                        if (listed.empty()) return false;
+                        const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+                        return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+                          if (std::find(listed.begin(), listed.end(), key) == listed.end())
+                            return false;
+                          parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
+                          return true;
+                        });
+                      });
+                      if (asked.candidates.empty())
+                        asked.shown.outcome = domain::TryOutcome::kNothing;
+                      Add(id, provider, std::move(asked));
+                    });
 }
 
 void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
@@ -378,7 +380,7 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
   } else {
     domain::ApplyVerdict(asked.verdict.value_or(NoVerdict(asked)), &address);
   }
-  base::Assert(row.verifying > 0, "an address is judged once");
+  base::Assert(row.verifying > 0, "an address is verified once");
   if (--row.verifying > 0) return;
   DropGuesses(Verifying::kYes, &row.seen);
   Advance(id);
@@ -439,7 +441,7 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
   // nothing is kept.
   const bool is_named = row.domain_tries.empty() && !found.tries.empty() && !row.is_suppressed;
   if (!is_named) lesson.company_key.clear();
-  // Who hears of the last row may let go of this runner.
+  // `done` of the last row may destroy this runner.
   EmailMemory& memory = parts_.memory;
   RowDone done = Done(*row.person, found);
   if (!lesson.facts.empty()) {

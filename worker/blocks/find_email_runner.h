@@ -27,7 +27,7 @@ namespace vedette::worker {
 //    |
 //    +--answered at once----------> done, free
 //    |
-//    +--on the list of those whom nobody looks up--> done: nothing found, nobody is asked
+//    +--on the suppression list-----> done: nothing found, nobody is asked
 //    |
 //    +--a company without a domain: asks for its domain, one provider after another, and goes on
 //    |
@@ -39,11 +39,11 @@ namespace vedette::worker {
 //            +--> only "later" is left: RowLater, with what is known in its memo
 //
 // A row ends as RowDone within its timeout, whatever its providers do, or as RowLater where it may
-// wait. It answers RowFailure only where this process stops ("shutdown") or the database cannot be
-// asked whom nobody looks up ("database"), so that the row is tried again, or where may_call of the
-// request says no (kRowUnheld). A row with an error is
-// not charged; any other is charged where the request's rule of charge says so: the block's price,
-// or `verify_mc` where the lead's own address was verified.
+// wait. It answers RowFailure only where this process stops ("shutdown") or the suppression list
+// cannot be read ("database"), so that the row is tried again, or where may_call of the request
+// says no (kRowUnheld). A row with an error is not charged; any other is charged where the
+// request's rule of charge says so: the block's price, or `verify_mc` where the lead's own address
+// was verified.
 //
 // Leads of one domain guess one after another (DomainTurns) until a pattern of the domain is
 // learned. Loop thread only.
@@ -89,7 +89,7 @@ class FindEmailRunner final : public RowRunner {
 
   Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
   std::chrono::milliseconds Left(const Row& row) const;
-  // Whether somebody judges whether mailboxes exist.
+  // Whether somebody verifies that mailboxes exist.
   bool VerifiesMailboxes() const {
     return request_.verify_emails && verifying() == Verifying::kYes;
   }

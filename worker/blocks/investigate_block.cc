@@ -123,7 +123,7 @@ class Row : public std::enable_shared_from_this<Row> {
         asked.id(), std::chrono::floor<std::chrono::microseconds>(clock_.SinceBoot() - began));
   }
 
-  // Nothing of those whom nobody looks up is recorded.
+  // Nothing is recorded of those on the suppression list.
   void DropListed() {
     std::vector<SuppressionKey> keys;
     for (const Finding& finding : findings_) {
@@ -183,7 +183,7 @@ class InvestigateRunner final : public RowRunner {
     Subject subject;
     try {
       const base::Json json = base::ParseJsonOrThrow(request.cells.at(0));
-      // Of a person that was erased nothing is found, and nothing is charged.
+      // Nothing is found of a person that was erased, and nothing is charged.
       if (domain::IsErasedSubject(json)) {
         return done(RowDone{{domain::WriteFindings({})}, std::nullopt, std::nullopt});
       }

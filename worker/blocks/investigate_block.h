@@ -17,7 +17,7 @@ namespace vedette::worker {
 // (domain/investigation/finding.h). What is kept of them, and what is looked at next, is decided
 // where they are recorded (store/jobs/record.h).
 //
-//   row --on the list of whom nobody looks up--> done, nothing found
+//   row --on the suppression list--> done, nothing found
 //    |
 //    +--> expander --> next expander --> ... --> without addresses that are on that list --> done
 //

@@ -38,7 +38,7 @@ class Runner final : public RowRunner {
     lookup_->Start(std::move(request), [this, cells, done = std::move(done)](RowResult result) {
       auto* ended = std::get_if<RowDone>(&result);
       if (ended == nullptr) return done(std::move(result));
-      // Who hears of the last row may let go of this runner.
+      // `done` of the last row may destroy this runner.
       done(ResultOf(cells, std::move(*ended)));
     });
   }

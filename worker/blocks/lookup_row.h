@@ -37,7 +37,7 @@ inline std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
 }
 
 inline RowFailure ListUnread() {
-  return {"database", "The list of those whom nobody looks up cannot be read.", true, std::nullopt};
+  return {"database", "The suppression list cannot be read.", true, std::nullopt};
 }
 
 inline RowFailure Unheld() {

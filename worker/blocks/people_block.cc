@@ -74,7 +74,7 @@ class PeopleRunner final : public RowRunner {
   void Advance(RowId id);
   void Ask(RowId id, std::size_t provider);
   void OnAsked(RowId id, std::size_t provider, Asked asked);
-  // Drops of what was found whom nobody looks up, and finishes.
+  // Drops the people found who are on the suppression list, and finishes.
   void Conclude(RowId id, domain::FindEnd end);
   void Finish(RowId id, domain::FindEnd end);
   // Ends the attempt, and with it what it has learnt.
@@ -119,7 +119,8 @@ void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done
   AskTheList(id);
 }
 
-// Before anybody else: whom nobody looks up causes no question, and looks like nothing found.
+// The suppression list is asked before anybody else: somebody on it causes no question, and looks
+// like nothing found.
 void PeopleRunner::AskTheList(RowId id) {
   const Row& row = rows_.at(id);
   domain::EmailQuestion question;

@@ -23,14 +23,14 @@ namespace vedette::worker {
 //    |
 //    +--no person's address---------------> done, free
 //    |
-//    +--on the list of whom nobody looks up-> done, as if nothing was found
+//    +--on the suppression list-------------> done, as if nothing was found
 //    |
 //    +--> asking a provider --answer--> a name that is sure, none left, no time
 //             ^                             |                       |
 //             +------- after a wait, if any-+                       v
 //                                                  done, without whom that list has
 //
-// An age is judged from what all providers say; an address is done with the first sure name. A row
+// An age is decided from what all providers say; an address is done with the first sure name. A row
 // ends as RowDone within its timeout, and as RowFailure only where this process stops or holds the
 // row no more, or where that list cannot be read. A row with an error is not charged; any other is
 // charged the block's price where the request's rule of charge says so.

@@ -11,7 +11,7 @@
 
 namespace vedette::worker {
 
-// Your own research service (design 6, docs/probes.md): POST of the check, 200 with values, or 202
+// Your own research service (docs/probes.md): POST of the check, 200 with values, or 202
 // with a Location of the same origin, polled until 200 within the timeout. The service's URL is the
 // operator's: exempt from G9, never redirected. What is asked and what is answered count in
 // `budgets`. Its failures:

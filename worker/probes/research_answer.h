@@ -7,7 +7,7 @@
 
 #include "worker/probes/probe.h"
 
-// The bodies of the research service's protocol (design 6, docs/probes.md). Pure.
+// The bodies of the research service's protocol (docs/probes.md). Pure.
 namespace vedette::worker {
 
 inline constexpr std::size_t kAnswerEvidenceCharactersMax = 4096;

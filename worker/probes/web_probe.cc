@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 // compiled again for each page: a tenant's regexes may take 64 MiB a monitor.
 constexpr std::size_t kFieldSetsKeptMax = 256;
 constexpr std::size_t kFieldSetsKeptBytesMax = 64 << 20;
-// Of an address that a failure names.
+// The characters of an address that a failure names.
 constexpr std::size_t kAskedCharactersMax = 200;
 constexpr std::string_view kTooSlow = "Reading the page takes too long; simpler selectors may do.";
 

@@ -18,7 +18,7 @@ namespace vedette::worker {
 // The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from
 // the subject, then the context) and extracts each field by its description
 // (domain/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5 redirects,
-// each hop judged (G9). Asks only for another version of pages that `memory` holds.
+// each hop validated (G9). Asks only for another version of pages that `memory` holds.
 //
 // A page counts in `budget` from its first byte until it has been read. Threads of `pool` are taken
 // in turns by organisation; neither the wait for one nor that for a connection counts as time of
@@ -36,7 +36,8 @@ class WebProbe final : public Probe {
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 
-  // As Start, and with it the first `text_bytes_max` bytes of what a reader sees of the page.
+  // The same as Start, and with it the first `text_bytes_max` bytes of what a reader sees of the
+  // page.
   void Read(ProbeRequest request, std::size_t text_bytes_max,
             std::function<void(pages::PageReading)> done);
 

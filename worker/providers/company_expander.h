@@ -12,7 +12,7 @@
 
 namespace vedette::worker {
 
-// Of a company, its domain, as the first provider of [lookups] company_domain that knows one says
+// The domain of a company, as the first provider of [lookups] company_domain that knows one says
 // (provider_walk.h).
 //
 // It stands beside LookupExpander, under one name in the configuration. A finding's provider is the

@@ -10,7 +10,7 @@
 
 namespace vedette::worker {
 
-// What organisations know of addresses, and whom nobody looks up. Loop thread only.
+// What organisations know of addresses, and the suppression list. Loop thread only.
 class EmailMemory {
  public:
   virtual ~EmailMemory() = default;

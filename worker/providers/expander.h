@@ -10,7 +10,7 @@
 #include "domain/failure.h"
 #include "domain/investigation/finding.h"
 
-// Who finds something further of a subject of an investigation.
+// What finds something further about a subject of an investigation.
 namespace vedette::worker {
 
 struct ExpandRequest {

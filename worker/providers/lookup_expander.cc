@@ -21,7 +21,7 @@ std::string DomainOf(const Subject& subject) {
   return address ? domain::CompanyDomainOf(*address) : std::string();
 }
 
-// What a provider said of who is behind an address, while it is asked who of them nobody looks up.
+// What a provider said of who is behind an address, while the suppression list is asked about them.
 struct Answered {
   base::Uuid investigation_id;
   Subject subject;
@@ -38,7 +38,7 @@ std::vector<Finding> FindingsOf(const Answered& answered) {
   return findings;
 }
 
-// Takes those out whom nobody looks up, and ends the walk with the others.
+// Takes those on the suppression list out, and ends the walk with the others.
 void WeighPerson(EmailMemory& memory, const base::Uuid& org_id, Answered answered,
                  const Weighed& weighed) {
   const std::string domain = DomainOf(answered.subject);

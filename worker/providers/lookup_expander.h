@@ -19,8 +19,8 @@ std::vector<domain::Finding> PersonFindings(const base::Uuid& investigation_id,
                                             const domain::Subject& subject,
                                             const domain::PersonAnswer& answer);
 
-// Of an email, what the first provider of [lookups] reverse_email that knows somebody says of who
-// is behind it (provider_walk.h), without those whom nobody looks up.
+// The people behind an email, as the first provider of [lookups] reverse_email that knows somebody
+// says (provider_walk.h), without those on the suppression list.
 //
 // A finding's provider is the one that said so. Failures: shutdown, unheld, and database where that
 // list cannot be read.

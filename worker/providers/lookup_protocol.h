@@ -10,10 +10,10 @@
 // What a service is asked and what it answers (docs/lookups.md, docs/lookup.schema.json). Pure.
 namespace vedette::worker {
 
-// Of an answer; more candidates are not looked at.
+// Candidates of an answer; more are not read.
 inline constexpr std::size_t kAnswerCandidatesMax = 64;
 
-// Where a service names none.
+// The confidence where a service names none.
 int DefaultConfidence(domain::AddressStatus status);
 // Clients may show a source as a link: nothing but a web address of a sane length is one.
 bool IsSource(std::string_view url);

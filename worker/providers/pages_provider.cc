@@ -71,7 +71,7 @@ void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer
         // What was read before this process ran out of something counts.
         if (!seen->claims.empty()) return done(std::move(seen->claims));
         if (failure) return done(std::move(*failure));
-        // Who could read no page at all has not found nothing.
+        // No page at all could be read: that is a failure, and not "nothing found".
         if (seen->unread && seen->pages == 0) {
           return done(domain::Failure{std::string(kLookupSiteUnread), seen->unread->message, false,
                                       std::nullopt});

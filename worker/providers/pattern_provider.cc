@@ -38,7 +38,7 @@ std::optional<domain::Candidate> CandidateOf(const domain::EmailFact& fact, doma
   return candidate;
 }
 
-// Who the local part of the address names.
+// The person that the local part of the address names.
 domain::Person NamedBy(const domain::Address& address) {
   domain::Person person;
   person.name = domain::NameOfLocalPart(address.Text());

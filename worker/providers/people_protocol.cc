@@ -20,7 +20,7 @@ using domain::AgeClaim;
 using domain::PersonFound;
 
 // Values in all: about 20 MB of memory.
-constexpr base::JsonLimits kAnswerLimits{.values_max = 200'000};
+constexpr base::JsonLimits kPeopleAnswerLimits{.values_max = 200'000};
 constexpr int kDefaultConfidence = 6;
 // What an untrusted service's name is worth: too little to be an answer.
 constexpr int kUntrustedConfidence = 2;
@@ -29,7 +29,8 @@ constexpr int kUntrustedConfidence = 2;
 // The object of a body, or a failure.
 std::variant<base::Json, domain::Failure> ReadBody(std::string_view body) {
   base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
+  if (base::ParseJson(body, &answer, kPeopleAnswerLimits))
+    return InvalidLookupAnswer("it is not JSON");
   if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
   return answer;
 }

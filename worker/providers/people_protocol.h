@@ -9,7 +9,7 @@
 // failure is invalid_answer; its message names the member and no value.
 namespace vedette::worker {
 
-// Of an answer; more are not looked at.
+// Claims of an answer; more are not read.
 inline constexpr std::size_t kAnswerClaimsMax = 64;
 
 // The body of a 200 to reverse_email: {"person": {"name", "first_name", .., "confidence",

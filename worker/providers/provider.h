@@ -18,7 +18,7 @@
 #include "domain/failure.h"
 #include "domain/people/person_found.h"
 
-// Who answers lookups. A further lookup adds a name here, and what is answered to it.
+// Providers answer lookups. A further lookup adds a name here, and what is answered to it.
 namespace vedette::worker {
 
 enum class Lookup : std::uint8_t {
@@ -46,7 +46,8 @@ struct LookupRequest {
   bool waited = false;              // a client waits
   bool may_wait = true;  // no client waits, so that Later is an answer; otherwise it is UNKNOWN
   std::chrono::milliseconds timeout{};  // it is answered within it, waits included
-  // As of RowRequest: a provider that lets questions wait asks it before it goes on with one.
+  // The same as in RowRequest: a provider that lets questions wait asks it before it goes on with
+  // one.
   std::function<bool()> may_call{};
 
   bool MayCall() const { return !may_call || may_call(); }

@@ -58,8 +58,8 @@ class ProviderSet {
   // or that this process does not know, is not asked.
   void Ask(const std::string& id, LookupRequest request, std::function<void(Asked)> done);
 
-  // What a client is shown of providers that are not asked, since nobody looks up the person: each
-  // has found nothing, as it might have, or is not known here.
+  // What a client is shown of providers that are not asked, as the person is on the suppression
+  // list: each has found nothing, as it might have, or is not known here.
   std::vector<domain::ProviderTry> Unasked(const std::vector<std::string>& order) const;
 
   // By id.

@@ -22,7 +22,8 @@ namespace vedette::worker {
 //     +--none is left--> done, nothing found
 //     +--may_call says no: unheld; a provider says shutdown or unheld--> done, that failure
 
-// Whom an expander asks, in this order. Walks end unanswered with it. `providers` must outlive it.
+// The providers that an expander asks, in this order. Walks end unanswered with it. `providers`
+// must outlive it.
 struct ProviderOrder {
   ProviderSet& providers;
   const std::vector<std::string> ids;
@@ -33,7 +34,8 @@ struct ProviderOrder {
 using Weighed = std::function<void(std::optional<ExpandAnswer>)>;
 
 struct ProviderWalk {
-  // As every provider is asked. Whose it is, its timeout and may_call come from the request.
+  // The question that every provider is asked. Its organisation, its timeout and may_call come from
+  // the request.
   LookupRequest question;
   // Calls its second argument. It is called only while the ProviderOrder is there.
   std::function<void(Asked, Weighed)> weigh;

@@ -36,7 +36,7 @@ constexpr milliseconds kPendingMin{100};
 constexpr base::JsonLimits kAnswerLimits{.values_max = 200'000};
 constexpr std::string_view kWhom = "the service of a recipe";
 
-// Of a lead with a whole name alone: its given name and its family name, in lower case.
+// The given name and the family name, in lower case, of a lead that has a whole name alone.
 void SplitName(const domain::Person& person, RecipeValues* values) {
   const auto words =
       domain::ReadNameWords(person, domain::CountryOfDomain(domain::CompanyDomain(person)));

@@ -99,7 +99,7 @@ void RecipeProvider::Impl::Ask(LookupRequest request, LookupTurns::Done done) {
 void RecipeProvider::Impl::Send(CallId id) {
   const Call& call = calls.at(id);
   auto question = RecipeQuestion(recipe, call.request);
-  // Start has judged that there is one.
+  // Start has found that there is one.
   if (!question) return Finish(id, Nothing{});
   question->headers.emplace_back("Accept", "application/json");
   question->trust = net::Trust::kOperator;
@@ -150,7 +150,7 @@ std::string_view RecipeProvider::id() const {
 }
 
 void RecipeProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
-  // Whom the service cannot be asked about takes no turn.
+  // A person whom the service cannot be asked about takes no turn.
   if (!impl_->Serves(request) || !RecipeQuestion(impl_->recipe, request)) return done(Nothing{});
   impl_->turns.Start(std::move(request), std::move(done));
 }

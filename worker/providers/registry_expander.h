@@ -32,7 +32,7 @@ Registry RdapRegistry(std::string base_url);
 Registry CertificateRegistry(std::string base_url);
 
 // Looks a subject up in a registry, which so learns it. Answers come and are read as pages do:
-// every URL is judged, hosts are asked in turns. Where there is no answer, nothing is found. Its
+// every URL is validated, hosts are asked in turns. Where there is no answer, nothing is found. Its
 // failures: those of the process, overloaded and shutdown.
 class RegistryExpander final : public Expander {
  public:

@@ -18,8 +18,8 @@ inline constexpr int kBlockConfidence = 5;   // the only name beside it, which i
 inline constexpr int kBesideConfidence = 3;  // a name beside it: a candidate
 
 // Spellings of one mailbox (MailboxKey) count as the address. A name that is none (StatedName) does
-// not count. The structured persons that have the address are judged first: one name is the answer,
-// several are candidates. Otherwise the smallest card that has the address and a name is judged: a
+// not count. The structured persons that have the address are read first: one name is the answer,
+// several are candidates. Otherwise the smallest card that has the address and a name is read: a
 // single name beside a single address is the answer where the local part is made of it and it is
 // not the domain's own name, and a candidate where not; several names are candidates. Of a card
 // with several addresses nothing is known.

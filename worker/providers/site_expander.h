@@ -17,9 +17,9 @@ namespace vedette::worker {
 //       |
 //       +--forbids, or cannot be given now--> nothing
 //
-// In turns with other readers of pages (G10), each URL judged (G9), and each host asked no more
-// often than its gap allows. A site that cannot be read has nothing. Its failures: overloaded,
-// shutdown.
+// Pages are read in turns with other readers (G10), each URL is validated (G9), and each host asked
+// no more often than its gap allows. A site that cannot be read has nothing. Its failures:
+// overloaded, shutdown.
 class SiteExpander final : public Expander {
  public:
   static constexpr std::string_view kId = "website";

@@ -56,9 +56,10 @@ struct WalkRequest {
 //                           v
 //                     first page --> next page --> ... --> next visit, or the end
 //
-// Every URL is judged (G9), and pages are read in turns with other readers (G10). What robots.txt
-// forbids is not read; one that a server cannot give now (a 5xx) forbids everything (RFC 9309,
-// 2.3.1). Pages of other hosts are left alone, as robots.txt speaks for its own. Loop thread only.
+// Every URL is validated (G9), and pages are read in turns with other readers (G10). What
+// robots.txt forbids is not read; one that a server cannot give now (a 5xx) forbids everything (RFC
+// 9309, 2.3.1). Pages of other hosts are left alone, as robots.txt speaks for its own. Loop thread
+// only.
 class SiteWalker {
  public:
   enum class Go { kOn, kEnough };

@@ -110,7 +110,7 @@ Step NextStep(std::size_t providers, const std::vector<Try>& tries,
     if (is_later) return WaitUntil{};
     const bool is_answered = std::any_of(tries.begin(), tries.end(), Answered);
     if (is_answered) return End{FindEnd::kWorked};
-    // Who took all the time might have answered with more of it.
+    // A provider that took all the time might have answered with more of it.
     const bool had_time = tries.empty() || time_left >= kAttemptTimeMin;
     return End{had_time ? FindEnd::kNoneAnswered : FindEnd::kOutOfTime};
   }

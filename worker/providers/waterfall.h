@@ -21,10 +21,10 @@
 // One provider is asked at a time, in order. The first address that is OK ends the work; otherwise
 // the next provider is asked, and the addresses that nobody could verify are kept. A failure that
 // may pass is tried once more, after a short wait, where the row's time allows it. Where something
-// verifies, the addresses of an answer that are not OK already are judged before the next provider
-// is asked: what was stated all at once, a guess of a pattern that the domain has shown alone and
-// first, other guesses kGuessesAtOnce at a time, so that few recipients are named for nothing. Once
-// the permits to ask are used up no further guess is asked about.
+// verifies, the addresses of an answer that are not OK already are verified before the next
+// provider is asked: what was stated all at once, a guess of a pattern that the domain has shown
+// alone and first, other guesses kGuessesAtOnce at a time, so that few recipients are named for
+// nothing. Once the permits to ask are used up no further guess is asked about.
 namespace vedette::worker {
 
 // What came of asking one provider once.

@@ -149,7 +149,7 @@ WikidataItem ReadItem(const std::string& id, const Json& entity) {
   item.is_human = std::find(kinds.begin(), kinds.end(), "Q5") != kinds.end();
   item.births = TimesOf(entity, "P569");
   item.deaths = TimesOf(entity, "P570");
-  // Of somebody whose day of death is not known, the statement has no value.
+  // The statement of somebody whose day of death is not known has no value.
   item.has_died = !StatementsOf(entity, "P570").empty();
   item.employers = IdsOf(entity, "P108");
   AddTexts(entity, "P856", "", &item.sites);

@@ -16,8 +16,8 @@ namespace vedette::worker {
 
 // Asks the Web Key Directory of an address's own domain for the address's OpenPGP key
 // (draft-koch-openpgp-webkey-service), whose user ids name its owner: at the advanced URL, then,
-// where that gives no key, at the direct one. Serves reverse_email alone. Every URL is judged (G9).
-// A domain without a directory is no failure. Its failures: overloaded, shutdown.
+// where that gives no key, at the direct one. Serves reverse_email alone. Every URL is validated
+// (G9). A domain without a directory is no failure. Its failures: overloaded, shutdown.
 class WkdProvider final : public Provider {
  public:
   static constexpr std::string_view kId = "wkd";
@@ -41,8 +41,8 @@ class WkdProvider final : public Provider {
 // no URL can name. Pure.
 std::vector<std::string> WkdUrls(const domain::Address& address, const OriginOf& origin_of);
 
-// Whom the user ids of a key name for the address: those of other addresses do not count. Two
-// different names are candidates. `url`: where the key stands. Pure.
+// The person whom the user ids of a key name for the address: those of other addresses do not
+// count. Two different names are candidates. `url`: where the key stands. Pure.
 domain::PersonFound PersonOfKey(const domain::Address& address, const std::string& url,
                                 std::string_view key);
 

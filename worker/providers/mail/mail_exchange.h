@@ -65,7 +65,7 @@ class MailExchange {
   bool HasRoom() const;
   void Add(MailRound::AskId id, net::SmtpPath path);
   const MailRound& round() const { return round_; }
-  // Of the last reply that refused us, as ShownReply gives it.
+  // The text of the last reply that refused us, as ShownReply gives it.
   const std::string& refusal_text() const { return end_.reply_text; }
 
  private:

@@ -42,8 +42,8 @@ class MailRound {
   // recipient alone or hung up before the control. Its control is asked here.
   void Carry(AskId id);
 
-  // Whom to ask now. Empty while more addresses may come (`closing` is false), or at the end of the
-  // round. `closing`: nothing is added any more.
+  // The recipient to ask about now. Empty while more addresses may come (`closing` is false), or at
+  // the end of the round. `closing`: nothing is added any more.
   std::optional<net::SmtpPath> Next(bool closing);
   // Whether only Add can bring something before the control is asked.
   bool IsOver() const;

@@ -1,0 +1,184 @@
+"""Keeps the words plain: a comment begins with its noun, cites what a reader can open, and says the word that everybody
+uses. Names of types follow docs/words.md. What is left is counted by folder in LEFT, whose numbers only fall."""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Files whose comments are read, by the mark of their comments.
+MARKS = {".h": "//", ".cc": "//", ".js": "//", ".mjs": "//", ".sql": "--", ".py": "#", ".cmake": "#", ".txt": "#"}
+# The log of changes is history, and these lines have to name what they look for.
+SKIPPED = ("CHANGELOG.md", "tests/e2e/test_words.py", "docs/words.md", "tests/fuzz/corpus/", "docs/decisions/")
+
+LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+
+
+def text_files():
+    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
+        path = ROOT / name
+        if name.startswith(SKIPPED) or not path.is_file():
+            continue
+        mark = MARKS.get(path.suffix)
+        if mark == "#" and path.suffix == ".txt" and path.name != "CMakeLists.txt":
+            continue
+        if mark is None and path.suffix == "" and path.read_bytes()[:2] == b"#!":
+            mark = "#"
+        if mark or path.suffix == ".md":
+            yield name, mark, path.read_text(errors="replace").splitlines()
+
+
+def comments(mark, lines):
+    """Each line of a comment, as (number, text, whether a comment or a paragraph of one begins with it)."""
+    behind_code = re.compile(rf"\s{re.escape(mark)}\s+(.*)$")
+    goes_on = False
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if line.startswith(mark) and not line.startswith("#!"):
+            text = line[len(mark):].strip()
+            yield number, text, not goes_on
+            goes_on = bool(text)
+        else:
+            goes_on = False
+            # A mark in a string begins no comment.
+            if behind := behind_code.search(LITERAL.sub('""', line)):
+                yield number, behind.group(1), True
+
+
+COMMENTS = [(name, number, text, begins) for name, mark, lines in text_files() if mark
+            for number, text, begins in comments(mark, lines)]
+# What people read besides comments: documents, and the sentences in strings of the product.
+SENTENCES = [(name, number, line) for name, mark, lines in text_files() if mark is None
+             for number, line in enumerate(lines, 1)]
+SENTENCES += [(name, number, text) for name, mark, lines in text_files()
+              if mark == "//" and not name.startswith(("tests/", "bench/"))
+              for number, line in enumerate(lines, 1) for text in LITERAL.findall(line) if " " in text]
+TYPES = [(name, number, match.group(1)) for name, mark, lines in text_files() if name.endswith((".h", ".cc"))
+         for number, line in enumerate(lines, 1)
+         if (match := re.match(r"\s*(?:class|struct|enum class|using)\s+(\w+)(?=\s*(?:final|:|\{|=))", line))]
+
+# An English reader parses such a beginning twice: "Of a job: its rows." is "The rows of a job."
+GENITIVE = re.compile(r"(?:Of|Where|As|Who|Whom|From)\b")
+# Documents that are not in the repository. Decisions are, by their numbers.
+ELSEWHERE = re.compile(r"\b(?:design|interface|structured|house|brief|story)\b(?::| \d+\b|\.md\b)|\((?:jobs|aim|rule) \d")
+# Our own words for what everybody knows by another (docs/words.md).
+DIALECT = {
+    "balances": r"\b[Pp]urses?\b|\b[Pp]ayers?\b",
+    "the suppression list": r"\bnobody looks up\b",
+    "connection pool, or shared state": r"\b[Dd]esks?\b",
+    "quarantine": r"\b[Cc]ondemn\w*",
+    "abandoned": r"\b[Dd]eaf\b",
+    "give back": r"\bput back\b",
+    "goes into the audit log only": r"\bis the audit's\b",
+    "`done` may destroy it": r"\bWho hears of\b|\bmay let go of this\b",
+    "validate, parse": r"\b[Jj]udg(?:e|es|ed|ing)\b",
+}
+# Ends of type names, which say nothing to who has not written them.
+ENDINGS = {
+    "a pool, a state": r"\w*(?:Desk|Office)",
+    "balances": r"\w*(?:Purses?|Payer)",
+    "dependencies, options, helpers": r"(?!UrlParts|JobsParts)\w*(?:Means|Terms|Kit|Parts)",
+    "a batch, a cache, a plan": r"\w*(?:Round|Book)",
+    "validated, parsed": r"Judge\w*",
+}
+
+# What is left, by rule and by the first folder of a name. A number may only fall; one that has come to nothing goes.
+LEFT = {
+    "beginnings": {
+        "admin": 14, "api": 20, "app": 3, "base": 12, "bench": 4, "cmake": 1, "config": 9, "domain": 72, "net": 13,
+        "pages": 27, "quickstart": 1, "rest": 3, "store": 69, "tests": 64, "work": 1, "worker": 12,
+    },
+    "citations": {"admin": 1, "api": 4, "domain": 16, "net": 1, "rest": 1, "store": 6, "tests": 10, "worker": 3},
+    "balances": {"docs": 1, "store": 8, "tests": 1},
+    "the suppression list": {"admin": 2, "domain": 3, "store": 3, "tests": 5},
+    "connection pool, or shared state": {"docs": 1, "domain": 1, "tests": 1, "worker": 7},
+    "quarantine": {"tests": 1, "worker": 2},
+    "abandoned": {"worker": 1},
+    "give back": {"bench": 1, "store": 1, "worker": 4},
+    "goes into the audit log only": {"admin": 2},
+    "validate, parse": {
+        "admin": 4, "api": 27, "base": 3, "bench": 3, "config": 2, "docs": 2, "domain": 25, "net": 20, "pages": 5,
+        "rest": 1, "store": 6, "tests": 24, "worker": 1,
+    },
+    "types: a pool, a state": {"app": 1, "worker": 2},
+    "types: balances": {"store": 2},
+    "types: dependencies, options, helpers": {
+        "admin": 1, "api": 2, "app": 2, "domain": 2, "pages": 1, "rest": 2, "store": 1, "worker": 5,
+    },
+    "types: a batch, a cache, a plan": {"app": 1, "pages": 2, "scheduler": 1, "tests": 3, "worker": 3},
+    "types: validated, parsed": {"api": 3, "domain": 2, "rest": 1, "tests": 1},
+}
+
+
+def left(rule, found):
+    """What is found beyond what a folder may still have, as one text."""
+    counts = Counter(name.split("/")[0] for name, *_ in found)
+    allowed = LEFT.get(rule, {})
+    return "\n".join(
+        f"{folder}: {count} where {allowed.get(folder, 0)} were left\n" + "\n".join(
+            f"  {name}:{number}: {text}" for name, number, text in found if name.split("/")[0] == folder)
+        for folder, count in sorted(counts.items()) if count > allowed.get(folder, 0))
+
+
+def beginnings():
+    return [(name, number, text) for name, number, text, begins in COMMENTS if begins and GENITIVE.match(text)]
+
+
+def citations():
+    return [(name, number, text) for name, number, text, _ in COMMENTS if ELSEWHERE.search(text)]
+
+
+def dialect(word):
+    pattern = re.compile(DIALECT[word])
+    said = [(name, number, text) for name, number, text, _ in COMMENTS] + SENTENCES
+    return [one for one in said if pattern.search(one[2])]
+
+
+def type_names(word):
+    return [one for one in TYPES if re.fullmatch(ENDINGS[word], one[2])]
+
+
+def test_there_is_something_to_read():
+    assert len(COMMENTS) > 5000 and len(SENTENCES) > 1000 and len(TYPES) > 1000
+
+
+def test_a_comment_begins_with_its_noun():
+    assert not (wrong := left("beginnings", beginnings())), f"say the noun first:\n{wrong}"
+
+
+def test_a_comment_cites_what_is_in_the_repository():
+    assert not (wrong := left("citations", citations())), f"cite docs/, or say it:\n{wrong}"
+
+
+@pytest.mark.parametrize("word", DIALECT)
+def test_words_are_those_that_everybody_uses(word):
+    assert not (wrong := left(word, dialect(word))), f"say {word}:\n{wrong}"
+
+
+@pytest.mark.parametrize("word", ENDINGS)
+def test_types_are_named_by_words_that_everybody_uses(word):
+    assert not (wrong := left(f"types: {word}", type_names(word))), f"say {word}:\n{wrong}"
+
+
+def test_each_word_lives_where_the_page_says():
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", (ROOT / "docs" / "words.md").read_text()))
+    assert len(named) > 30 and not [place for place in named if not (ROOT / place).exists()]
+
+
+def test_what_is_left_is_named_by_a_rule_and_a_folder_that_exist():
+    rules = {"beginnings", "citations", *DIALECT, *(f"types: {word}" for word in ENDINGS)}
+    assert set(LEFT) <= rules
+    assert all((ROOT / folder).exists() and count > 0 for counts in LEFT.values() for folder, count in counts.items())
+
+
+if __name__ == "__main__":  # prints what LEFT would be today
+    found = {"beginnings": beginnings(), "citations": citations(), **{word: dialect(word) for word in DIALECT},
+             **{f"types: {word}": type_names(word) for word in ENDINGS}}
+    for rule, places in found.items():
+        counts = Counter(name.split("/")[0] for name, *_ in places)
+        if counts:
+            print(f'    "{rule}": {{' + ", ".join(f'"{k}": {v}' for k, v in sorted(counts.items())) + "},")
