@@ -12,8 +12,8 @@
 #include "app/mail_check.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
-#include "work/live.h"
 
 namespace vedette::app {
 
@@ -59,7 +59,7 @@ class MailWatch {
   std::unique_ptr<MailExamination> examination_;  // null while resting
   std::thread thread_;                            // of the examination
   base::Timer timer_;
-  const work::Live live_;
+  const lease::Live live_;
 };
 
 }  // namespace vedette::app

@@ -13,7 +13,7 @@
 #include "config/config_fwd.h"
 #include "config/probe_config.h"
 #include "config/server_config.h"
-#include "work/live.h"
+#include "lease/live.h"
 #include "worker/probes/web_probe.h"
 
 namespace vedette::app {
@@ -46,7 +46,7 @@ class MonitorPreview final : public api::Previewer {
   std::map<domain::Tier, Pages> tiers_;  // those that are served
   // Loop thread.
   base::FairShares<base::Uuid> rows_;
-  const work::Live live_;
+  const lease::Live live_;
 };
 
 }  // namespace vedette::app

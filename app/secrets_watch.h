@@ -5,9 +5,9 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
-#include "work/live.h"
 
 namespace vedette::app {
 
@@ -35,7 +35,7 @@ class SecretsWatch {
   const base::Logger log_;
   std::int64_t unreadable_ = 0;  // when it was last counted
   base::Timer timer_;
-  const work::Live live_;
+  const lease::Live live_;
 };
 
 }  // namespace vedette::app

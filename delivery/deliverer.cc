@@ -133,7 +133,7 @@ void Deliverer::Take(domain::Notification notification, const base::Uuid& lease_
   Pump();
 }
 
-work::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
+lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
   const Lanes::Room room = lanes_.RoomForClaims();
   if (room.prompt.full() && (room.slow.full() || room.slow_in_flight.full())) {
     more_ = true;
@@ -154,13 +154,13 @@ work::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
   };
 }
 
-work::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
+lease::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
   const bool sweep_goes_on = sweep_.Walked(claim.next_cursor, claim.passed_over, random_);
   more_ = claim.more || sweep_.passed_some_over();
   const bool got = !claim.deliveries.empty();
   for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
   Pump();
-  return sweep_goes_on || (more_ && got) ? work::kAtOnce : work::kAtPoll;
+  return sweep_goes_on || (more_ && got) ? lease::kAtOnce : lease::kAtPoll;
 }
 
 void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {

@@ -18,13 +18,13 @@
 #include "delivery/settler.h"
 #include "delivery/sweep.h"
 #include "domain/notification.h"
+#include "lease/drain.h"
+#include "lease/lease_keeper.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
-#include "work/drain.h"
-#include "work/lease_keeper.h"
-#include "work/step.h"
 
 namespace vedette::delivery {
 
@@ -70,8 +70,8 @@ class Deliverer {
   };
   using HeldMap = std::map<base::Uuid, Held>;  // by delivery id
 
-  work::Step<store::DeliveryClaim>::Job Claim();
-  work::NextRun OnClaimed(store::DeliveryClaim claim);
+  lease::Step<store::DeliveryClaim>::Job Claim();
+  lease::NextRun OnClaimed(store::DeliveryClaim claim);
   void Hold(store::LeasedDelivery delivery, bool reserved);
   void OnLeaseLost(const base::Uuid& delivery_id);
   void Pump();
@@ -105,10 +105,10 @@ class Deliverer {
   Sweep sweep_;
   bool more_ = false;  // claims left something that was due
 
-  work::Step<store::DeliveryClaim> claims_;
-  work::LeaseKeeper leases_;
+  lease::Step<store::DeliveryClaim> claims_;
+  lease::LeaseKeeper leases_;
   Settler settler_;
-  work::Drain drain_;
+  lease::Drain drain_;
   base::Timer overdue_timer_;
   base::Timer forget_timer_;
 };

@@ -61,7 +61,7 @@ Sender::Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client
              .finish =
                  [this](const Reading& reading) {
                    OnRead(std::exchange(reading_for_, {}), reading);
-                   return waiting_.empty() ? work::kAtPoll : work::kAtOnce;
+                   return waiting_.empty() ? lease::kAtPoll : lease::kAtOnce;
                  },
              .failed = [this](const store::Failure& /*failure*/) { OnNotRead(); }}) {}
 
@@ -102,7 +102,7 @@ void Sender::SendCallback(Waiting waiting) {
 }
 
 // One reading for everybody who waits by then.
-work::Step<Sender::Reading>::Job Sender::Read() {
+lease::Step<Sender::Reading>::Job Sender::Read() {
   if (waiting_.empty()) return nullptr;
   reading_for_ = std::exchange(waiting_, {});
   std::set<base::Uuid> orgs;

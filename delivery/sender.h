@@ -16,12 +16,12 @@
 #include "config/config_fwd.h"
 #include "delivery/run_callback.h"
 #include "domain/notification.h"
+#include "lease/live.h"
+#include "lease/step.h"
 #include "net/http_client.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
-#include "work/live.h"
-#include "work/step.h"
 
 namespace vedette::delivery {
 
@@ -82,7 +82,7 @@ class Sender {
   };
   bool IsFresh(std::chrono::nanoseconds read_at) const;
   void SendCallback(Waiting waiting);
-  work::Step<Reading>::Job Read();
+  lease::Step<Reading>::Job Read();
   void OnRead(WaitingList waiting, const Reading& reading);
   void OnNotRead();
   void Fail(const Waiting& waiting, std::string error);
@@ -99,8 +99,8 @@ class Sender {
   WaitingList reading_for_;  // for the one that is under way
   std::shared_ptr<base::ByteBudget> bodies_;
   std::list<Waiting> for_room_;  // callbacks
-  work::Step<Reading> read_;
-  work::Live live_;
+  lease::Step<Reading> read_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::delivery

@@ -15,9 +15,9 @@ constexpr base::Backoff kRetries{std::chrono::milliseconds(100), std::chrono::mi
 
 using Attempts = std::vector<store::AttemptRecord>;
 using Turns = std::vector<store::BreakerTurn>;
-using AttemptBatcher = work::Batcher<store::AttemptRecord, Turns>;
+using AttemptBatcher = lease::Batcher<store::AttemptRecord, Turns>;
 
-work::BatcherOptions OptionsOf(const config::DeliveryConfig& config) {
+lease::BatcherOptions OptionsOf(const config::DeliveryConfig& config) {
   return {.delayed = "attempts could not be recorded yet",
           .refused = "attempts could not be recorded",
           .delay = config.settle_delay_ms,
@@ -74,7 +74,7 @@ Settler::Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& cl
                       settled();
                     },
                 .lost = [settled](const store::AttemptRecord& /*attempt*/,
-                                  const work::Loss& /*loss*/) { settled(); }}) {}
+                                  const lease::Loss& /*loss*/) { settled(); }}) {}
 
 void Settler::Add(store::AttemptRecord attempt) {
   batcher_.Add(std::move(attempt));

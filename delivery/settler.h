@@ -7,9 +7,9 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/batcher.h"
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
-#include "work/batcher.h"
 
 namespace vedette::delivery {
 
@@ -32,7 +32,7 @@ class Settler {
   std::size_t gathered() const { return batcher_.gathered(); }
 
  private:
-  work::Batcher<store::AttemptRecord, std::vector<store::BreakerTurn>> batcher_;
+  lease::Batcher<store::AttemptRecord, std::vector<store::BreakerTurn>> batcher_;
 };
 
 }  // namespace vedette::delivery

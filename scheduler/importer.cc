@@ -27,9 +27,9 @@ void Importer::Wake() {
   step_.Wake();
 }
 
-work::NextRun Importer::OnBatch(store::ImportStep batch) {
+lease::NextRun Importer::OnBatch(store::ImportStep batch) {
   if (batch == store::ImportStep::kActivated) signals_.Raise(store::Signal::kDue);
-  return batch == store::ImportStep::kNothing ? work::kAtPoll : work::kAtOnce;
+  return batch == store::ImportStep::kNothing ? lease::kAtPoll : lease::kAtOnce;
 }
 
 void Importer::Drain(std::function<void()> done) {

@@ -6,10 +6,10 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/step.h"
 #include "store/monitors/import.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/step.h"
 
 namespace vedette::scheduler {
 
@@ -30,10 +30,10 @@ class Importer {
   void Drain(std::function<void()> done);
 
  private:
-  work::NextRun OnBatch(store::ImportStep batch);
+  lease::NextRun OnBatch(store::ImportStep batch);
 
   store::Signals& signals_;
-  work::Step<store::ImportStep> step_;
+  lease::Step<store::ImportStep> step_;
 };
 
 }  // namespace vedette::scheduler

@@ -67,10 +67,10 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                },
                .finish = [this](const Seen& seen) -> Gauges::Then {
                  ShowGauges(seen);
-                 return work::kAtPoll;
+                 return lease::kAtPoll;
                }}) {}
 
-work::StepOptions JobKeeper::Every(const char* failed) const {
+lease::StepOptions JobKeeper::Every(const char* failed) const {
   return {.failed = failed, .poll = config_.jobs.keeper_ms};
 }
 
@@ -95,27 +95,27 @@ JobKeeper::Ends::Hooks JobKeeper::EndHooks(std::function<store::JobKeeperRun(sto
   hooks.begin = [task = std::move(task)]() -> Ends::Job { return task; };
   hooks.finish = [this, batch](const store::JobKeeperRun& run) -> Ends::Then {
     OnEnded(run);
-    return run.ended >= batch ? work::kAtOnce : work::kAtPoll;
+    return run.ended >= batch ? lease::kAtOnce : lease::kAtPoll;
   };
   return hooks;
 }
 
-work::Step<JobKeeper::Stalled>::Hooks JobKeeper::StalledHooks() {
-  work::Step<Stalled>::Hooks hooks;
-  hooks.begin = [this]() -> work::Step<Stalled>::Job {
+lease::Step<JobKeeper::Stalled>::Hooks JobKeeper::StalledHooks() {
+  lease::Step<Stalled>::Hooks hooks;
+  hooks.begin = [this]() -> lease::Step<Stalled>::Job {
     return [this, cursor = stalled_at_](store::Session& session) {
       Stalled found{{}, cursor};
       found.run = store::EndStalledJobs(session, clock_, &found.next);
       return found;
     };
   };
-  hooks.finish = [this](const Stalled& found) -> work::Step<Stalled>::Then {
+  hooks.finish = [this](const Stalled& found) -> lease::Step<Stalled>::Then {
     stalled_at_ = found.next;
     OnEnded(found.run);
     metrics_.AddRunsStalled(
         std::count_if(found.run.jobs.begin(), found.run.jobs.end(),
                       [](const auto& job) { return job.kind == domain::JobKind::kWorkflow; }));
-    return work::kAtPoll;
+    return lease::kAtPoll;
   };
   return hooks;
 }
@@ -126,7 +126,7 @@ JobKeeper::Counts::Hooks JobKeeper::CountHooks(std::function<int(store::Session&
   Counts::Hooks hooks;
   hooks.begin = [task = std::move(task)]() -> Counts::Job { return task; };
   hooks.finish = [batch](int n) -> Counts::Then {
-    return n >= batch ? work::kAtOnce : work::kAtPoll;
+    return n >= batch ? lease::kAtOnce : lease::kAtPoll;
   };
   return hooks;
 }

@@ -9,12 +9,12 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/jobs/gauges.h"
 #include "store/jobs/keeper.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/step.h"
 
 namespace vedette::scheduler {
 
@@ -37,24 +37,24 @@ class JobKeeper {
   void Drain(std::function<void()> done);
 
  private:
-  using Ends = work::Step<store::JobKeeperRun>;
-  using Counts = work::Step<int>;
+  using Ends = lease::Step<store::JobKeeperRun>;
+  using Counts = lease::Step<int>;
   struct Seen {
     std::vector<store::LaneGauges> lanes;
     store::JobGauges jobs;
     std::chrono::microseconds oldest_queued_run{};
   };
-  using Gauges = work::Step<Seen>;
+  using Gauges = lease::Step<Seen>;
   // Whether the search for stalled jobs has further to go than one call does.
   struct Stalled {
     store::JobKeeperRun run;
     store::StalledCursor next;
   };
 
-  work::StepOptions Every(const char* failed) const;
+  lease::StepOptions Every(const char* failed) const;
   void OnEnded(const store::JobKeeperRun& run);
   Ends::Hooks EndHooks(std::function<store::JobKeeperRun(store::Session&)> task, int batch);
-  work::Step<Stalled>::Hooks StalledHooks();
+  lease::Step<Stalled>::Hooks StalledHooks();
   Counts::Hooks CountHooks(std::function<int(store::Session&)> task, int batch);
   void ShowGauges(const Seen& seen);
 
@@ -67,7 +67,7 @@ class JobKeeper {
   Ends overdue_;
   Ends over_limit_;
   Ends growing_;
-  work::Step<Stalled> stalled_;
+  lease::Step<Stalled> stalled_;
   Counts monitors_;
   Counts lanes_;
   Counts retire_;

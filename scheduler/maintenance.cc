@@ -25,7 +25,7 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
                  .finish =
                      [this](const store::MaintenanceRun& run) {
                        OnMaintained(run);
-                       return work::kAtPoll;
+                       return lease::kAtPoll;
                      }}),
       read_gauges_(
           loop, pool, log, {.failed = "reading gauges failed", .poll = kGaugesEvery},
@@ -34,7 +34,7 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
            .finish =
                [this](const store::Gauges& gauges) {
                  Show(gauges);
-                 return work::kAtPoll;
+                 return lease::kAtPoll;
                }}) {
   // So that each series stands at 0 before its first count.
   for (const std::string_view task : store::MaintenanceTasks()) {
@@ -47,7 +47,7 @@ void Maintenance::Start() {
   read_gauges_.Start();
 }
 
-work::Step<store::MaintenanceRun>::Job Maintenance::Maintain() {
+lease::Step<store::MaintenanceRun>::Job Maintenance::Maintain() {
   return [&retention = config_.retention, state = state_](store::Session& session) {
     return store::Maintain(session, retention, state.get());
   };

@@ -7,12 +7,12 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/async.h"
 #include "store/fleet/fleet.h"
 #include "store/fleet/maintenance.h"
 #include "store/session.h"
-#include "work/step.h"
 
 namespace vedette::scheduler {
 
@@ -28,7 +28,7 @@ class Maintenance {
   void Drain(std::function<void()> done);
 
  private:
-  work::Step<store::MaintenanceRun>::Job Maintain();
+  lease::Step<store::MaintenanceRun>::Job Maintain();
   void OnMaintained(const store::MaintenanceRun& run);
   void Tell(std::string_view task, const store::Failure& failure);
   void Show(const store::Gauges& gauges);
@@ -37,8 +37,8 @@ class Maintenance {
   const config::Config& config_;
   base::Logger log_;
   std::shared_ptr<store::MaintenanceState> state_;  // of the run that is under way
-  work::Step<store::MaintenanceRun> maintain_;
-  work::Step<store::Gauges> read_gauges_;
+  lease::Step<store::MaintenanceRun> maintain_;
+  lease::Step<store::Gauges> read_gauges_;
 };
 
 }  // namespace vedette::scheduler

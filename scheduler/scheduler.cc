@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "config/config.h"
-#include "work/health_log.h"
+#include "lease/health_log.h"
 
 namespace vedette::scheduler {
 namespace {
@@ -34,7 +34,7 @@ void Scheduler::Wake() {
   step_.Wake();
 }
 
-work::Step<Scheduler::Round>::Job Scheduler::Begin() {
+lease::Step<Scheduler::Round>::Job Scheduler::Begin() {
   const store::CutLimits limits = store::CutLimitsOf(config_);
   return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
     Round round;
@@ -49,10 +49,10 @@ work::Step<Scheduler::Round>::Job Scheduler::Begin() {
 
 // A run that reached one of its limits goes on at once; otherwise the next one begins when the next
 // monitor is due.
-work::NextRun Scheduler::OnRound(const Round& round) {
+lease::NextRun Scheduler::OnRound(const Round& round) {
   const std::int64_t chunks = round.due.chunks + round.portions.chunks;
   if (round.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
-  work::LogTurns(log_, round.closed.turns);
+  lease::LogTurns(log_, round.closed.turns);
   if (round.due.scheduled_ticks > 0) {
     metrics_.AddTicks(domain::TickTrigger::kSchedule, round.due.scheduled_ticks);
     log_.Debug("ticks cut", {{"ticks", round.due.scheduled_ticks},
@@ -60,9 +60,9 @@ work::NextRun Scheduler::OnRound(const Round& round) {
                              {"chunks", chunks}});
   }
   if (round.due.more || round.portions.more || round.closed.count == kClosedPerRoundMax) {
-    return work::kAtOnce;
+    return lease::kAtOnce;
   }
-  if (!round.next.next_due) return work::kAtPoll;
+  if (!round.next.next_due) return lease::kAtPoll;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(*round.next.next_due - round.next.now);
   return std::clamp(left, std::chrono::milliseconds(0), config_.scheduler.poll_ms);

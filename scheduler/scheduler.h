@@ -6,11 +6,11 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/checks/ticks.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/step.h"
 
 namespace vedette::scheduler {
 
@@ -39,15 +39,15 @@ class Scheduler {
     store::CutResult next;
     store::ClosedTicks closed;
   };
-  work::Step<Round>::Job Begin();
-  work::NextRun OnRound(const Round& round);
+  lease::Step<Round>::Job Begin();
+  lease::NextRun OnRound(const Round& round);
 
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
-  work::Step<Round> step_;
+  lease::Step<Round> step_;
 };
 
 }  // namespace vedette::scheduler

@@ -54,7 +54,7 @@ Waits::Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                      StartTimer();
                    }),
       look_(loop, pool, log, {.failed = "asking which jobs have ended failed", .poll = kLookEvery},
-            {.begin = [this]() -> work::Step<Ended>::Job {
+            {.begin = [this]() -> lease::Step<Ended>::Job {
                if (table_.empty()) return nullptr;
                pace_.Began(clock_.SinceBoot());
                return [jobs = table_.Jobs(), clock = &clock_](store::Session& session) {
@@ -64,12 +64,12 @@ Waits::Waits(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                  return ended;
                };
              },
-             .finish = [this](Ended ended) -> work::Step<Ended>::Then {
+             .finish = [this](Ended ended) -> lease::Step<Ended>::Then {
                pace_.Ended(ended.took);
                const auto ids = table_.TakeEnded(ended.jobs);
                for (const WaitTable::Id id : ids) End(id, WaitEnd::kEnded);
                StartTimer();
-               return work::kAtPoll;
+               return lease::kAtPoll;
              }}) {}
 
 std::optional<WaitPlaces::Place> Waits::Reserve(const base::Uuid& org_id) {

@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "rest/answer.h"
 #include "store/session.h"
-#include "work/step.h"
 
 namespace vedette::api {
 
@@ -120,7 +120,7 @@ class Waits {
   base::Timer deadline_timer_;
   base::Timer look_timer_;
   base::Timer drain_timer_;
-  work::Step<Ended> look_;
+  lease::Step<Ended> look_;
 };
 
 }  // namespace vedette::api

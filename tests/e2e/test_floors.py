@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
     {"app"},
     {"api", "admin", "scheduler", "worker", "delivery"},
-    {"rest", "work", "pages"},
+    {"rest", "lease", "pages"},
     {"store", "net"},
     {"metrics"},
     {"config"},
@@ -270,19 +270,19 @@ def test_state_machines_are_drawn():
     assert not undrawn, undrawn
 
 
-def test_what_work_knows_stands_nowhere_else():
+def test_what_leased_work_knows_stands_nowhere_else():
     """Whether an object still lives when a callback comes, and how a part drains: work::Live, work::Step, work::Drain."""
     wrong = [
         f"{name(path)}:{number}: {line.strip()}"
         for path in SOURCES
-        if not name(path).startswith("work/")
+        if not name(path).startswith("lease/")
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(r"\b(?:alive|drained)_\b", line)
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("folder", ["pages", "rest", "work"])
+@pytest.mark.parametrize("folder", ["lease", "pages", "rest"])
 def test_each_part_that_siblings_share_is_tested_by_itself(folder):
     included = {target for path in files(".h", ".cc", under=ROOT / "tests" / "unit" / folder)
                 for _, target in INCLUDE.findall(path.read_text())}

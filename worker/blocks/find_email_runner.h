@@ -11,8 +11,8 @@
 #include "base/event_loop.h"
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
-#include "work/live.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/domain_turns.h"
 #include "worker/providers/email_memory.h"
@@ -127,7 +127,7 @@ class FindEmailRunner final : public RowRunner {
   std::unordered_map<RowId, Row> rows_;
   RowId last_id_ = 0;
   // The last member, so that a turn that ends with the rows finds no runner.
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -43,8 +43,8 @@ CheckPipeline::CheckPipeline(base::EventLoop& loop, store::Pool& pool, store::Si
                    PauseHooks()),
       drain_(loop, config.worker.drain_timeout_ms, DrainHooks()) {}
 
-work::LeaseKeeper::Hooks CheckPipeline::LeaseHooks(store::Signals& signals) {
-  work::LeaseKeeper::Hooks hooks;
+lease::LeaseKeeper::Hooks CheckPipeline::LeaseHooks(store::Signals& signals) {
+  lease::LeaseKeeper::Hooks hooks;
   hooks.renew = [](store::Session& session, const std::vector<store::Lease>& leases,
                    std::chrono::milliseconds lease) {
     return store::RenewChunks(session, leases, lease);
@@ -62,8 +62,8 @@ work::LeaseKeeper::Hooks CheckPipeline::LeaseHooks(store::Signals& signals) {
 
 // Reads only while something is held: the claim itself is the first read of a chunk's monitors.
 // Where a read fails the next one tries, and until one succeeds no check starts.
-work::Step<store::ControlChanges>::Hooks CheckPipeline::PauseHooks() {
-  using Reads = work::Step<store::ControlChanges>;
+lease::Step<store::ControlChanges>::Hooks CheckPipeline::PauseHooks() {
+  using Reads = lease::Step<store::ControlChanges>;
   Reads::Hooks hooks;
   hooks.begin = [this]() -> Reads::Job {
     if (holdings_.empty()) return nullptr;
@@ -73,7 +73,7 @@ work::Step<store::ControlChanges>::Hooks CheckPipeline::PauseHooks() {
   hooks.finish = [this](const store::ControlChanges& changes) -> Reads::Then {
     pauses_.Apply(changes, pauses_began_, holdings_);
     runner_.Pump();
-    return work::kAtPoll;
+    return lease::kAtPoll;
   };
   return hooks;
 }
@@ -104,8 +104,8 @@ Suspects::Hooks CheckPipeline::SuspectHooks() {
   return hooks;
 }
 
-work::Drain::Hooks CheckPipeline::DrainHooks() {
-  work::Drain::Hooks hooks;
+lease::Drain::Hooks CheckPipeline::DrainHooks() {
+  lease::Drain::Hooks hooks;
   hooks.idle = [this] { return holdings_.empty() && !claimer_.running() && leases_.idle(); };
   hooks.overdue = [this] { StopWaiting(); };
   hooks.abandon = [this] { ForgetAll(); };

@@ -10,13 +10,13 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/drain.h"
+#include "lease/lease_keeper.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/drain.h"
-#include "work/lease_keeper.h"
-#include "work/step.h"
 #include "worker/checks/check_runner.h"
 #include "worker/checks/claimer.h"
 #include "worker/checks/holdings.h"
@@ -53,7 +53,7 @@ class CheckPipeline {
 
   // No new claims and no further checks; those in flight finish within [worker] drain_timeout_ms,
   // the rest is given back. `done` is called once nothing is held any more, and at the latest
-  // work::kDrainGrace after that time, also without the database. One call.
+  // lease::kDrainGrace after that time, also without the database. One call.
   void Drain(std::function<void()> done);
 
   // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
@@ -62,11 +62,11 @@ class CheckPipeline {
   std::vector<std::int64_t> CheckDurationsMs() const { return runner_.CheckDurationsMs(); }
 
  private:
-  work::LeaseKeeper::Hooks LeaseHooks(store::Signals& signals);
-  work::Step<store::ControlChanges>::Hooks PauseHooks();
+  lease::LeaseKeeper::Hooks LeaseHooks(store::Signals& signals);
+  lease::Step<store::ControlChanges>::Hooks PauseHooks();
   CheckRunner::Hooks RunnerHooks();
   Suspects::Hooks SuspectHooks();
-  work::Drain::Hooks DrainHooks();
+  lease::Drain::Hooks DrainHooks();
 
   void OnClaimed(Claimer::Claimed claimed);
   void Hold(const ChunkPtr& chunk, base::Timestamp now);
@@ -87,13 +87,13 @@ class CheckPipeline {
   Holdings holdings_;
   PauseWatch pauses_;
   std::chrono::nanoseconds pauses_began_{};  // since boot: the read that is under way
-  work::LeaseKeeper leases_;
+  lease::LeaseKeeper leases_;
   Recorder recorder_;
   CheckRunner runner_;
   Suspects suspects_;
   Claimer claimer_;
-  work::Step<store::ControlChanges> read_pauses_;
-  work::Drain drain_;
+  lease::Step<store::ControlChanges> read_pauses_;
+  lease::Drain drain_;
 };
 
 }  // namespace vedette::worker

@@ -141,7 +141,7 @@ void CheckRunner::Pump() {
   pumping_ = true;
   const auto may = [this](const ChunkPtr& chunk, bool newcomer) {
     if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
-    return work::MayStart(chunk->org->in_flight, RoomOf(limits_, holdings_, 0), newcomer);
+    return lease::MayStart(chunk->org->in_flight, RoomOf(limits_, holdings_, 0), newcomer);
   };
   while (FreeSlots(limits_, holdings_) > 0) {
     auto turn = startable_.Next(may);

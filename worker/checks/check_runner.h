@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "config/probe_config.h"
 #include "domain/names.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
-#include "work/live.h"
 #include "worker/checks/claim_room.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/holdings.h"
@@ -116,7 +116,7 @@ class CheckRunner {
   std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   bool pumping_ = false;
   base::Timer retry_timer_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/config.h"
-#include "work/counts.h"
+#include "lease/counts.h"
 
 namespace vedette::worker {
 namespace {
@@ -42,11 +42,11 @@ RoomLimits RoomLimitsOf(const config::Config& config) {
 }
 
 std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings) {
-  return work::LeftOf(limits.slots_max, holdings.in_flight());
+  return lease::LeftOf(limits.slots_max, holdings.in_flight());
 }
 
-work::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead) {
-  work::Room room;
+lease::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead) {
+  lease::Room room;
   room.slots_max = limits.slots_max;
   room.in_flight = holdings.in_flight();
   room.newcomer_share = limits.newcomer_share;
@@ -57,21 +57,21 @@ work::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_
   const std::size_t bytes_over_max =
       limits.bytes_max + limits.chunk_rows_max * limits.row_bytes_max;
   const auto rows_in = [&](std::size_t bytes_max) {
-    return work::LeftOf(bytes_max, holdings.bytes_held()) / limits.row_bytes_max;
+    return lease::LeftOf(bytes_max, holdings.bytes_held()) / limits.row_bytes_max;
   };
   room.rows_left =
-      std::min(work::LeftOf(held_max, holdings.rows_held()), rows_in(limits.bytes_max));
+      std::min(lease::LeftOf(held_max, holdings.rows_held()), rows_in(limits.bytes_max));
   room.rows_left_for_slots =
-      std::min(work::LeftOf(over_max, holdings.rows_held()), rows_in(bytes_over_max));
+      std::min(lease::LeftOf(over_max, holdings.rows_held()), rows_in(bytes_over_max));
   return room;
 }
 
-std::vector<work::Asking> AskingOf(const std::vector<store::DueOrg>& due,
-                                   const Holdings& holdings) {
-  std::vector<work::Asking> asking;
+std::vector<lease::Asking> AskingOf(const std::vector<store::DueOrg>& due,
+                                    const Holdings& holdings) {
+  std::vector<lease::Asking> asking;
   asking.reserve(due.size());
   for (const store::DueOrg& org : due) {
-    work::Asking& a = asking.emplace_back();
+    lease::Asking& a = asking.emplace_back();
     a.org_id = org.org_id;
     a.first_rows = static_cast<std::size_t>(org.rows);
     const OrgLoad* load = holdings.FindOrg(org.org_id);

@@ -5,8 +5,8 @@
 
 #include "base/uuid.h"
 #include "config/config_fwd.h"
+#include "lease/share_out.h"
 #include "store/checks/chunks.h"
-#include "work/share_out.h"
 #include "worker/checks/holdings.h"
 
 // How much a process may claim, by what it holds. Pure but for ClaimAhead, which remembers a
@@ -50,12 +50,13 @@ std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings);
 //
 // A row that is not loaded yet counts as `row_bytes_max`, so that what clients gave of the rows of
 // a claim stays within `bytes_max`, but for two chunks: the one that reaches the limit, and one
-// that goes into free slots although the limit is reached (work/share_out.h). What checks have seen
-// of a row is counted once it is loaded.
-work::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead);
+// that goes into free slots although the limit is reached (lease/share_out.h). What checks have
+// seen of a row is counted once it is loaded.
+lease::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead);
 
 // The organisations that have work due, with what is held of each. In the order of `due`.
-std::vector<work::Asking> AskingOf(const std::vector<store::DueOrg>& due, const Holdings& holdings);
+std::vector<lease::Asking> AskingOf(const std::vector<store::DueOrg>& due,
+                                    const Holdings& holdings);
 
 // Where the next walk begins. An organisation that got nothing of this one comes first.
 base::Uuid NextCursor(const store::OrgWalk& walk, const std::vector<store::ClaimShare>& shares);

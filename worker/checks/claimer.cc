@@ -77,7 +77,7 @@ Claimer::Claimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& cl
 
 void Claimer::Wake() {
   if (step_.draining()) return;
-  rounds_.MayBeDue(step_.running() ? work::Rounds::Walk::kUnderWay : work::Rounds::Walk::kNone);
+  rounds_.MayBeDue(step_.running() ? lease::Rounds::Walk::kUnderWay : lease::Rounds::Walk::kNone);
   step_.Wake();
 }
 
@@ -86,7 +86,7 @@ void Claimer::OnRoom() {
 }
 
 bool Claimer::HasRoom() const {
-  const work::Room room = RoomOf(limits_, holdings_, ahead_.rows());
+  const lease::Room room = RoomOf(limits_, holdings_, ahead_.rows());
   return room.rows_open < room.rows_max || room.in_flight < room.slots_max;
 }
 
@@ -105,7 +105,7 @@ Claimer::Run::Job Claimer::Begin() {
           claim = MakeClaim()](store::Session& session) -> Found {
     Taken taken;
     taken.walk = walk(session);
-    taken.shares = work::ShareOut(AskingOf(taken.walk.due, Holdings()), room);
+    taken.shares = lease::ShareOut(AskingOf(taken.walk.due, Holdings()), room);
     if (taken.shares.empty()) return std::move(taken.walk);
     taken.loaded = claim(session, taken.shares);
     return taken;
@@ -136,13 +136,13 @@ Claimer::Run::Then Claimer::OnTaken(Taken taken) {
 Claimer::Run::Then Claimer::OnWalked(const store::OrgWalk& walk) {
   if (step_.draining() || !HasRoom()) {  // OnRoom walks the same way again
     work_left_ = !walk.due.empty() || !walk.next_cursor.is_nil() || rounds_.some_unseen();
-    return work::kAtPoll;
+    return lease::kAtPoll;
   }
   auto shares =
-      work::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
+      lease::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
   rounds_.Walked(NextCursor(walk, shares));
   work_left_ = !walk.due.empty() || rounds_.some_unseen();
-  if (shares.empty()) return rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
+  if (shares.empty()) return rounds_.some_unseen() ? lease::kAtOnce : lease::kAtPoll;
   return Run::Job([shares = std::move(shares), claim = MakeClaim()](
                       store::Session& session) -> Found { return claim(session, shares); });
 }
@@ -181,7 +181,7 @@ Claimer::Run::Then Claimer::OnClaimed(Loaded loaded) {
                                            loaded.claim.now, run_began_));
   }
   hooks_.claimed(std::move(claimed));
-  return got || rounds_.some_unseen() ? work::kAtOnce : work::kAtPoll;
+  return got || rounds_.some_unseen() ? lease::kAtOnce : lease::kAtPoll;
 }
 
 }  // namespace vedette::worker

@@ -15,10 +15,10 @@
 #include "base/log.h"
 #include "config/config_fwd.h"
 #include "domain/names.h"
+#include "lease/rounds.h"
+#include "lease/step.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"
-#include "work/rounds.h"
-#include "work/step.h"
 #include "worker/checks/claim_room.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/holdings.h"
@@ -77,7 +77,7 @@ class Claimer {
   };
   // A run is a walk, and after it a claim where there is something to claim; or both at once.
   using Found = std::variant<store::OrgWalk, Loaded, Taken>;
-  using Run = work::Step<Found>;
+  using Run = lease::Step<Found>;
   // Claims these shares. It refers to nothing of the claimer, so that it may outlive it.
   using ClaimOf = std::function<Loaded(store::Session&, const std::vector<store::ClaimShare>&)>;
 
@@ -99,7 +99,7 @@ class Claimer {
   std::map<domain::Tier, std::int64_t> prices_mc_;
 
   ClaimAhead ahead_;
-  work::Rounds rounds_;
+  lease::Rounds rounds_;
   std::chrono::nanoseconds run_began_{};  // since boot
   bool was_busy_ = false;                 // something was held when the run began
   bool work_left_ = false;                // the last walk saw more than was taken

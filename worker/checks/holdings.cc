@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "work/counts.h"
+#include "lease/counts.h"
 
 namespace vedette::worker {
 void Holdings::Add(const ChunkPtr& chunk) {
@@ -27,12 +27,12 @@ bool Holdings::Remove(const ChunkPtr& chunk) {
   chunks_.erase(held);
   chunk->Enter(HeldChunk::Phase::kLost);
   OrgLoad& org = *chunk->org;
-  work::TakeFrom(&rows_held_, chunk->rows, "No more rows leave than are held.");
-  work::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
-  work::TakeFrom(&rows_open_, chunk->rows_open, "No more open rows leave than are held.");
-  work::TakeFrom(&org.rows_open, chunk->rows_open,
-                 "No more open rows leave than the organisation has.");
-  work::TakeFrom(&org.chunks, 1, "No more chunks leave than the organisation has.");
+  lease::TakeFrom(&rows_held_, chunk->rows, "No more rows leave than are held.");
+  lease::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
+  lease::TakeFrom(&rows_open_, chunk->rows_open, "No more open rows leave than are held.");
+  lease::TakeFrom(&org.rows_open, chunk->rows_open,
+                  "No more open rows leave than the organisation has.");
+  lease::TakeFrom(&org.chunks, 1, "No more chunks leave than the organisation has.");
   if (chunk->claimed.large) {
     const auto large = org.large_chunks.find(chunk->flow());
     base::Assert(large != org.large_chunks.end(), "A held chunk of a large tick is counted.");
@@ -44,10 +44,10 @@ bool Holdings::Remove(const ChunkPtr& chunk) {
 
 void Holdings::CloseRow(HeldChunk& chunk) {
   base::Assert(!chunk.Lost(), "Only a row of a held chunk has its outcome counted.");
-  work::TakeFrom(&chunk.rows_open, 1, "No more rows of a chunk end than it has.");
-  work::TakeFrom(&chunk.org->rows_open, 1,
-                 "No more rows of an organisation end than are held of it.");
-  work::TakeFrom(&rows_open_, 1, "No more rows end than are held.");
+  lease::TakeFrom(&chunk.rows_open, 1, "No more rows of a chunk end than it has.");
+  lease::TakeFrom(&chunk.org->rows_open, 1,
+                  "No more rows of an organisation end than are held of it.");
+  lease::TakeFrom(&rows_open_, 1, "No more rows end than are held.");
 }
 
 void Holdings::EnterFlight(HeldChunk& chunk) {
@@ -59,10 +59,10 @@ void Holdings::EnterFlight(HeldChunk& chunk) {
 }
 
 void Holdings::LeaveFlight(HeldChunk& chunk) {
-  work::TakeFrom(&in_flight_, 1, "No more checks end than are in flight.");
-  work::TakeFrom(&chunk.in_flight, 1, "No more checks of a chunk end than are in flight.");
-  work::TakeFrom(&chunk.org->in_flight, 1,
-                 "No more checks of an organisation end than are in flight.");
+  lease::TakeFrom(&in_flight_, 1, "No more checks end than are in flight.");
+  lease::TakeFrom(&chunk.in_flight, 1, "No more checks of a chunk end than are in flight.");
+  lease::TakeFrom(&chunk.org->in_flight, 1,
+                  "No more checks of an organisation end than are in flight.");
   ForgetOrgIfIdle(chunk);
 }
 

@@ -6,8 +6,8 @@
 
 #include "config/config.h"
 #include "domain/notification.h"
+#include "lease/health_log.h"
 #include "store/signals.h"
-#include "work/health_log.h"
 #include "worker/checks/check_effects.h"
 
 namespace vedette::worker {
@@ -82,8 +82,8 @@ void MakeUnrecordable(HeldChunk* chunk, CheckResult* result, const base::Clock& 
       std::string(kRecordFailedClass) + ": " + std::string(kRecordFailedMessage), clock, nullptr);
 }
 
-work::BatcherOptions Options(const config::WorkerConfig& config) {
-  work::BatcherOptions options;
+lease::BatcherOptions Options(const config::WorkerConfig& config) {
+  lease::BatcherOptions options;
   options.delayed = "checks could not be recorded yet";
   options.refused = "recording failed";
   options.delay = config.record_delay_ms;
@@ -133,7 +133,7 @@ Recorder::Batcher::Hooks Recorder::BatcherHooks() {
   };
   hooks.written = [this](const std::vector<Item>& batch, const store::RecordResult& result,
                          bool again) { OnWritten(batch, result, again); };
-  hooks.lost = [this](Item item, const work::Loss& loss) { OnLost(std::move(item), loss); };
+  hooks.lost = [this](Item item, const lease::Loss& loss) { OnLost(std::move(item), loss); };
   hooks.weight = [](const Item& item) {
     return item.results.empty() ? item.chunk->unrecorded.size() : item.results.size();
   };
@@ -206,7 +206,7 @@ std::vector<store::HealthTurn> Recorder::Explained(std::vector<store::HealthTurn
 
 void Recorder::OnWritten(const std::vector<Item>& items, const store::RecordResult& result,
                          bool again) {
-  work::LogTurns(log_, Explained(result.turns, items));
+  lease::LogTurns(log_, Explained(result.turns, items));
   for (const Item& item : items) {
     item.chunk->Enter(HeldChunk::Recording::kNone);
     const bool dropped = std::find(result.dropped.begin(), result.dropped.end(),
@@ -289,10 +289,10 @@ void Recorder::Drop(const ChunkPtr& chunk) {
 
 // The item is refused even alone, or was abandoned. Where an earlier try may have happened, the
 // chunk is loaded afresh: the refusal may be that of a repetition.
-void Recorder::OnLost(Item item, const work::Loss& loss) {
+void Recorder::OnLost(Item item, const lease::Loss& loss) {
   const ChunkPtr chunk = item.chunk;
   if (chunk->BeingRecorded()) chunk->Enter(HeldChunk::Recording::kNone);
-  const bool abandoned = loss.kind == work::Loss::Kind::kAbandoned;
+  const bool abandoned = loss.kind == lease::Loss::Kind::kAbandoned;
   if (abandoned || chunk->Lost() || loss.may_have_happened || item.results.empty() ||
       item.results.front().origin == Origin::kUnrecordable) {
     CancelReserved(item.results);

@@ -8,11 +8,11 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/batcher.h"
 #include "metrics/metrics.h"
 #include "store/checks/record.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/batcher.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/holdings.h"
 #include "worker/checks/notification_sink.h"
@@ -20,7 +20,7 @@
 namespace vedette::worker {
 
 // Records what a chunk's results write: gathers the results of many chunks and records them in
-// batches, one transaction each (work/batcher.h). Results of chunks that go on wait longer than
+// batches, one transaction each (lease/batcher.h). Results of chunks that go on wait longer than
 // those of chunks that are finished. What cannot be recorded now is tried again with backoff; a
 // chunk that the database refuses is recorded one result at a time, and a result that it refuses
 // becomes a failed check. Loop thread only; everything handed in must outlive this object.
@@ -64,7 +64,7 @@ class Recorder {
 
     bool operator==(const Item& other) const { return chunk == other.chunk; }
   };
-  using Batcher = work::Batcher<Item, store::RecordResult>;
+  using Batcher = lease::Batcher<Item, store::RecordResult>;
 
   Batcher::Hooks BatcherHooks();
   static bool Take(Item* item);
@@ -72,7 +72,7 @@ class Recorder {
                                                   const std::vector<Item>& items);
   void OnWritten(const std::vector<Item>& items, const store::RecordResult& result, bool again);
   void OnItemWritten(const Item& item, const store::RecordResult& result);
-  void OnLost(Item item, const work::Loss& loss);
+  void OnLost(Item item, const lease::Loss& loss);
   void RecordOneByOne(Item item);
   void Deliver(const std::vector<CheckResult>& results, const store::RecordResult& result);
   void CancelReserved(const std::vector<CheckResult>& results);

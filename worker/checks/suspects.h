@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "lease/live.h"
 #include "store/session.h"
-#include "work/live.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/notification_sink.h"
 #include "worker/suspect_slot.h"
@@ -80,7 +80,7 @@ class Suspects {
   NotificationSink* const sink_;  // may be null
   SuspectSlot& slot_;
   const Hooks hooks_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -16,7 +16,7 @@ HeldWatch::HeldWatch(base::EventLoop& loop, store::Pool& pool, const base::Clock
             {.begin = [this] { return Begin(); },
              .finish = [this](const Look& look) -> Looks::Then {
                OnLooked(look);
-               return work::kAtPoll;
+               return lease::kAtPoll;
              }}) {}
 
 void HeldWatch::Wake() {

@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "lease/step.h"
 #include "store/jobs/hold.h"
 #include "store/lease.h"
 #include "store/session.h"
-#include "work/step.h"
 #include "worker/jobs/held_job_chunk.h"
 #include "worker/jobs/job_holdings.h"
 
@@ -46,7 +46,7 @@ class HeldWatch {
     std::vector<store::Lease> asked;
     std::vector<store::HeldJobChunk> held;
   };
-  using Looks = work::Step<Look>;
+  using Looks = lease::Step<Look>;
 
   Looks::Job Begin();
   void OnLooked(const Look& look);

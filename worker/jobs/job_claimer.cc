@@ -36,7 +36,7 @@ JobClaimer::JobClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clo
 void JobClaimer::Wake() {
   if (step_.draining()) return;
   for (auto& [lane, rounds] : rounds_) {
-    rounds.MayBeDue(step_.running() ? work::Rounds::Walk::kUnderWay : work::Rounds::Walk::kNone);
+    rounds.MayBeDue(step_.running() ? lease::Rounds::Walk::kUnderWay : lease::Rounds::Walk::kNone);
   }
   step_.Wake();
 }
@@ -95,10 +95,10 @@ JobClaimer::Run::Then JobClaimer::OnFound(Found found) {
 }
 
 JobClaimer::Run::Then JobClaimer::OnWalked(const store::JobWalk& walk) {
-  if (step_.draining()) return work::kAtPoll;
+  if (step_.draining()) return lease::kAtPoll;
   auto shares = ShareOut(walk);
   if (shares.empty()) {
-    return MoreOrganisations() || HasRoomWherePassedOver() ? work::kAtOnce : work::kAtPoll;
+    return MoreOrganisations() || HasRoomWherePassedOver() ? lease::kAtOnce : lease::kAtPoll;
   }
   room_ = RoomMeanwhile::kNone;  // what there is until now has been shared out
   return Claim(std::move(shares));
@@ -115,7 +115,7 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
     turns.Shared(due, of_lane, holdings_);
     // What is claimed now may be all there was: then one walk more finds nothing.
     rounds_[lane].Walked(NextCursor(due, of_lane, next),
-                         due.empty() ? work::Rounds::Left::kNothing : work::Rounds::Left::kSome);
+                         due.empty() ? lease::Rounds::Left::kNothing : lease::Rounds::Left::kSome);
     shares.insert(shares.end(), of_lane.begin(), of_lane.end());
   }
   return shares;
@@ -163,11 +163,11 @@ JobClaimer::Run::Then JobClaimer::OnClaimed(Claimed claimed) {
   // A claim takes a bounded number of chunks of each organisation: more may be left behind the
   // walk.
   for (const Loaded& loaded : claimed.chunks) {
-    rounds_[loaded.chunk.lane].MayBeDue(work::Rounds::Walk::kNone);
+    rounds_[loaded.chunk.lane].MayBeDue(lease::Rounds::Walk::kNone);
   }
   const bool room_came = room_ == RoomMeanwhile::kSome;
   hooks_.claimed(std::move(claimed));
-  return got || room_came || MoreOrganisations() ? work::kAtOnce : work::kAtPoll;
+  return got || room_came || MoreOrganisations() ? lease::kAtOnce : lease::kAtPoll;
 }
 
 }  // namespace vedette::worker

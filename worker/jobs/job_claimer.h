@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "config/config_fwd.h"
 #include "domain/job.h"
+#include "lease/rounds.h"
+#include "lease/step.h"
 #include "store/jobs/claim.h"
 #include "store/session.h"
-#include "work/rounds.h"
-#include "work/step.h"
 #include "worker/jobs/block_runs.h"
 #include "worker/jobs/job_holdings.h"
 #include "worker/jobs/job_room.h"
@@ -69,7 +69,7 @@ class JobClaimer {
  private:
   // A run is a walk, and after it a claim where there is something to claim.
   using Found = std::variant<store::JobWalk, Claimed>;
-  using Run = work::Step<Found>;
+  using Run = lease::Step<Found>;
 
   static Claimed Load(store::JobClaim claim, const KnownJobs& known);
   bool HasRoom(domain::Lane lane) const;
@@ -91,7 +91,7 @@ class JobClaimer {
   const std::set<domain::Lane> lanes_;
   const JobHoldings& holdings_;
   const Hooks hooks_;
-  std::map<domain::Lane, work::Rounds> rounds_;
+  std::map<domain::Lane, lease::Rounds> rounds_;
   std::map<domain::Lane, LaneTurns> turns_;
   std::chrono::nanoseconds run_began_{};  // since boot
   std::set<domain::Lane> passed_over_;    // lanes that the last run did not look at

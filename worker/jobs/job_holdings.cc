@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "work/counts.h"
+#include "lease/counts.h"
 
 namespace vedette::worker {
 void JobHoldings::Add(const JobChunkPtr& chunk) {
@@ -26,21 +26,21 @@ bool JobHoldings::Remove(const JobChunkPtr& chunk) {
   chunks_.erase(held);
   chunk->Enter(HeldJobChunk::Phase::kLost);
   for (JobLoad* load : LoadsOf(*chunk)) {
-    work::TakeFrom(&load->chunks, 1, "No more job chunks leave than are held.");
-    work::TakeFrom(&load->rows_open, chunk->rows_open, "No more open rows leave than are held.");
+    lease::TakeFrom(&load->chunks, 1, "No more job chunks leave than are held.");
+    lease::TakeFrom(&load->rows_open, chunk->rows_open, "No more open rows leave than are held.");
   }
-  work::TakeFrom(&chunk->org->bytes, chunk->bytes,
-                 "No more bytes leave than the organisation has.");
-  work::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
+  lease::TakeFrom(&chunk->org->bytes, chunk->bytes,
+                  "No more bytes leave than the organisation has.");
+  lease::TakeFrom(&bytes_held_, chunk->bytes, "No more bytes leave than are held.");
   ForgetOrgIfIdle(*chunk);
   return true;
 }
 
 void JobHoldings::CloseRow(HeldJobChunk& chunk) {
   base::Assert(!chunk.Lost(), "Only a row of a held job chunk has its end counted.");
-  work::TakeFrom(&chunk.rows_open, 1, "No more rows of a job chunk end than it has.");
+  lease::TakeFrom(&chunk.rows_open, 1, "No more rows of a job chunk end than it has.");
   for (JobLoad* load : LoadsOf(chunk)) {
-    work::TakeFrom(&load->rows_open, 1, "No more rows end than are held.");
+    lease::TakeFrom(&load->rows_open, 1, "No more rows end than are held.");
   }
 }
 
@@ -52,9 +52,9 @@ void JobHoldings::EnterFlight(HeldJobChunk& chunk) {
 }
 
 void JobHoldings::LeaveFlight(HeldJobChunk& chunk) {
-  work::TakeFrom(&chunk.in_flight, 1, "No more rows of a job chunk leave than are in flight.");
+  lease::TakeFrom(&chunk.in_flight, 1, "No more rows of a job chunk leave than are in flight.");
   for (JobLoad* load : LoadsOf(chunk)) {
-    work::TakeFrom(&load->in_flight, 1, "No more rows leave than are in flight.");
+    lease::TakeFrom(&load->in_flight, 1, "No more rows leave than are in flight.");
   }
   ForgetOrgIfIdle(chunk);
 }

@@ -43,8 +43,8 @@ JobPipeline::JobPipeline(base::EventLoop& loop, store::Pool& pool, store::Signal
                 PutBackHooks(signals)),
       drain_(loop, config.worker.drain_timeout_ms, DrainHooks()) {}
 
-work::LeaseKeeper::Hooks JobPipeline::LeaseHooks() {
-  work::LeaseKeeper::Hooks hooks;
+lease::LeaseKeeper::Hooks JobPipeline::LeaseHooks() {
+  lease::LeaseKeeper::Hooks hooks;
   hooks.renew = [](store::Session& session, const std::vector<store::Lease>& leases,
                    std::chrono::milliseconds lease) {
     return store::RenewJobChunks(session, leases, lease);
@@ -122,25 +122,25 @@ SerialRows::Hooks JobPipeline::SerialHooks() {
 
 // One statement at a time puts back what has gathered. Where it fails, the leases end by
 // themselves.
-work::Step<bool>::Hooks JobPipeline::PutBackHooks(store::Signals& signals) {
-  work::Step<bool>::Hooks hooks;
-  hooks.begin = [this]() -> work::Step<bool>::Job {
+lease::Step<bool>::Hooks JobPipeline::PutBackHooks(store::Signals& signals) {
+  lease::Step<bool>::Hooks hooks;
+  hooks.begin = [this]() -> lease::Step<bool>::Job {
     if (put_backs_.empty()) return nullptr;
     return [chunks = std::exchange(put_backs_, {})](store::Session& session) {
       store::PutBackJobChunks(session, chunks);
       return true;
     };
   };
-  hooks.finish = [&signals](bool /*done*/) -> work::Step<bool>::Then {
+  hooks.finish = [&signals](bool /*done*/) -> lease::Step<bool>::Then {
     signals.Raise(store::Signal::kJobChunk);
-    return work::kAtPoll;
+    return lease::kAtPoll;
   };
   hooks.rested = [this] { drain_.Check(); };
   return hooks;
 }
 
-work::Drain::Hooks JobPipeline::DrainHooks() {
-  work::Drain::Hooks hooks;
+lease::Drain::Hooks JobPipeline::DrainHooks() {
+  lease::Drain::Hooks hooks;
   hooks.idle = [this] {
     return holdings_.empty() && !claimer_.running() && put_backs_.empty() && !put_back_.running();
   };

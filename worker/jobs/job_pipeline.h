@@ -11,13 +11,13 @@
 #include "base/log.h"
 #include "config/config_fwd.h"
 #include "domain/job.h"
+#include "lease/drain.h"
+#include "lease/lease_keeper.h"
+#include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/jobs/hold.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/drain.h"
-#include "work/lease_keeper.h"
-#include "work/step.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/block_runs.h"
 #include "worker/jobs/held_watch.h"
@@ -68,18 +68,18 @@ class JobPipeline {
 
   // No new claims and no further rows; those in flight finish within [worker] drain_timeout_ms, the
   // rest is given back. `done` is called once nothing is held any more, and at the latest
-  // work::kDrainGrace after that time, also without the database. One call.
+  // lease::kDrainGrace after that time, also without the database. One call.
   void Drain(std::function<void()> done);
 
  private:
-  work::LeaseKeeper::Hooks LeaseHooks();
+  lease::LeaseKeeper::Hooks LeaseHooks();
   JobRecorder::Hooks RecorderHooks();
   RowPump::Hooks PumpHooks();
   PartPump::Hooks PartHooks();
   HeldWatch::Hooks WatchHooks();
   SerialRows::Hooks SerialHooks();
-  work::Step<bool>::Hooks PutBackHooks(store::Signals& signals);
-  work::Drain::Hooks DrainHooks();
+  lease::Step<bool>::Hooks PutBackHooks(store::Signals& signals);
+  lease::Drain::Hooks DrainHooks();
 
   void OnClaimed(JobClaimer::Claimed claimed);
   void Hold(JobClaimer::Loaded loaded, const JobClaimer::Claimed& claimed);
@@ -104,7 +104,7 @@ class JobPipeline {
 
   JobHoldings holdings_;
   BlockRuns runs_;
-  work::LeaseKeeper leases_;
+  lease::LeaseKeeper leases_;
   JobRecorder recorder_;
   RowPump pump_;
   PartPump parts_;
@@ -112,8 +112,8 @@ class JobPipeline {
   SerialRows serial_;
   JobClaimer claimer_;
   std::vector<store::JobPutBack> put_backs_;  // for the next statement
-  work::Step<bool> put_back_;
-  work::Drain drain_;
+  lease::Step<bool> put_back_;
+  lease::Drain drain_;
 };
 
 }  // namespace vedette::worker

@@ -38,8 +38,8 @@ std::size_t WeightOf(const config::JobsConfig& config, const HeldJobChunk& chunk
   return std::clamp<std::size_t>(rows, 1, whole);
 }
 
-work::BatcherOptions Options(const config::Config& config) {
-  work::BatcherOptions options;
+lease::BatcherOptions Options(const config::Config& config) {
+  lease::BatcherOptions options;
   options.delayed = "parts of jobs could not be recorded yet";
   options.refused = "recording a part of a job failed";
   options.delay = config.jobs.record_delay_ms;
@@ -79,7 +79,7 @@ JobRecorder::Batcher::Hooks JobRecorder::BatcherHooks() {
   };
   hooks.written = [this](const std::vector<Item>& batch, const store::JobRecordResult& result,
                          bool /*again*/) { OnWritten(batch, result); };
-  hooks.lost = [this](const Item& item, const work::Loss& loss) { OnLost(item, loss); };
+  hooks.lost = [this](const Item& item, const lease::Loss& loss) { OnLost(item, loss); };
   hooks.weight = [this](const Item& item) { return WeightOf(config_.jobs, *item.chunk); };
   hooks.group = [](const Item& item) {
     return item.chunk->run->shares_records ? base::Uuid{} : item.chunk->claimed.job_id;
@@ -295,10 +295,10 @@ void JobRecorder::ShowPassed(const HeldJobChunk& chunk) {
 
 // The item is refused even alone, or was abandoned. Where an earlier try may have happened, the
 // next holder looks what is recorded: the refusal may be that of a repetition.
-void JobRecorder::OnLost(const Item& item, const work::Loss& loss) {
+void JobRecorder::OnLost(const Item& item, const lease::Loss& loss) {
   const JobChunkPtr& chunk = item.chunk;
   if (chunk->BeingRecorded()) chunk->Enter(HeldJobChunk::Recording::kNone);
-  if (loss.kind == work::Loss::Kind::kAbandoned || chunk->Lost()) return;
+  if (loss.kind == lease::Loss::Kind::kAbandoned || chunk->Lost()) return;
   if (loss.may_have_happened || item.what == What::kFault) {
     hooks_.give_back(chunk);
   } else {

@@ -10,11 +10,11 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "lease/batcher.h"
 #include "metrics/metrics.h"
 #include "store/jobs/record.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "work/batcher.h"
 #include "worker/jobs/held_job_chunk.h"
 #include "worker/jobs/job_holdings.h"
 #include "worker/jobs/part_rows.h"
@@ -22,7 +22,7 @@
 namespace vedette::worker {
 
 // Records what becomes of the rows of parts: gathers finished parts of one job and records them
-// together, one transaction for up to [jobs] record_chunks_max of them (work/batcher.h); those of
+// together, one transaction for up to [jobs] record_chunks_max of them (lease/batcher.h); those of
 // jobs with little to record, lookups above all, share a transaction with other jobs'. Rows of a
 // part that goes on wait longer, so that what a crash repeats is little and a record rare. A record
 // that cannot be made now is tried again with backoff; a part that the database refuses fails its
@@ -79,7 +79,7 @@ class JobRecorder {
 
     bool operator==(const Item& other) const { return chunk == other.chunk; }
   };
-  using Batcher = work::Batcher<Item, store::JobRecordResult>;
+  using Batcher = lease::Batcher<Item, store::JobRecordResult>;
 
   // A record without the texts of its rows, which are made on the pool's thread.
   struct Draft {
@@ -96,7 +96,7 @@ class JobRecorder {
   void OnWritten(const std::vector<Item>& items, const store::JobRecordResult& result);
   void OnItemWritten(const Item& item);
   void ShowPassed(const HeldJobChunk& chunk);
-  void OnLost(const Item& item, const work::Loss& loss);
+  void OnLost(const Item& item, const lease::Loss& loss);
 
   store::Signals& signals_;
   const base::Clock& clock_;

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/role_config.h"
-#include "work/counts.h"
+#include "lease/counts.h"
 
 namespace vedette::worker {
 namespace {
@@ -15,12 +15,12 @@ namespace {
 // more rows than there are slots.
 constexpr std::size_t kHeldPerSlot = 2;
 
-std::vector<work::Asking> AskingOf(const std::vector<store::DueJobs>& due,
-                                   const JobHoldings& holdings, domain::Lane lane, int rank) {
-  std::vector<work::Asking> asking;
+std::vector<lease::Asking> AskingOf(const std::vector<store::DueJobs>& due,
+                                    const JobHoldings& holdings, domain::Lane lane, int rank) {
+  std::vector<lease::Asking> asking;
   for (const store::DueJobs& org : due) {
     if (org.rank != rank) continue;
-    work::Asking& a = asking.emplace_back();
+    lease::Asking& a = asking.emplace_back();
     a.org_id = org.org_id;
     const bool whole = lane == domain::Lane::kTransform;
     a.first_rows = whole ? 1 : static_cast<std::size_t>(std::max(org.rows, 1));
@@ -57,11 +57,11 @@ std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane) {
   return 0;
 }
 
-work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
-                     int rank) {
+lease::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                      int rank) {
   const std::size_t slots = SlotsOf(config, lane);
   const std::size_t for_everybody = SlotsForEverybody(config, lane);
-  work::Room room;
+  lease::Room room;
   room.slots_max = rank == kRankWaited ? slots : for_everybody;
   room.in_flight = load.in_flight;
   room.newcomer_share = config.newcomer_share;
@@ -69,7 +69,7 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
     // A part is one piece of work, which is held until it is recorded.
     room.rows_max = static_cast<std::size_t>(config.parts_held_max);
     room.rows_open = load.chunks;
-    room.rows_left = work::LeftOf(room.rows_max, load.chunks);
+    room.rows_left = lease::LeftOf(room.rows_max, load.chunks);
   } else {
     room.rows_max = room.slots_max;
     room.rows_open = load.rows_open;
@@ -77,7 +77,7 @@ work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, dom
       const std::size_t others = load.rows_open - load.waited.rows_open;
       room.rows_open = std::min(others, for_everybody) + load.waited.rows_open;
     }
-    room.rows_left = work::LeftOf(kHeldPerSlot * room.slots_max, load.rows_open);
+    room.rows_left = lease::LeftOf(kHeldPerSlot * room.slots_max, load.rows_open);
   }
   room.rows_left_for_slots = room.rows_left;
   return room;
@@ -89,7 +89,7 @@ bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain:
 }
 
 bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane) {
-  const work::Room room = JobRoomOf(config, load, lane, kRankWaited);
+  const lease::Room room = JobRoomOf(config, load, lane, kRankWaited);
   const bool ahead = lane == domain::Lane::kTransform;  // parts are claimed before they can start
   return (ahead || room.in_flight < room.slots_max) && room.rows_left > 0;
 }
@@ -123,7 +123,7 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
   LaneLoad load = holdings.Lane(lane);
   for (int rank = 0; rank < kRankCount; ++rank) {
     const auto asking = AskingOf(due, holdings, lane, rank);
-    for (const auto& share : work::ShareOut(asking, JobRoomOf(config, load, lane, rank))) {
+    for (const auto& share : lease::ShareOut(asking, JobRoomOf(config, load, lane, rank))) {
       const auto chunks =
           std::min(static_cast<std::size_t>(share.chunks_max), kJobChunksPerShareMax);
       Taken& org = taken[share.org_id];

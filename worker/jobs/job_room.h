@@ -7,8 +7,8 @@
 #include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "domain/job.h"
+#include "lease/share_out.h"
 #include "store/jobs/claim.h"
-#include "work/share_out.h"
 #include "worker/jobs/job_holdings.h"
 
 // How much a process may start and claim of jobs, by what it holds. Pure.
@@ -30,8 +30,8 @@ inline constexpr std::size_t kJobChunksPerShareMax = 16;
 std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane);
 
 // What rows of a rank may use of a lane.
-work::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
-                     int rank);
+lease::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+                      int rank);
 
 // A row of this rank may start, as far as the lane is concerned.
 bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,

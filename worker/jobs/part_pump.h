@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "config/config_fwd.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
 #include "store/async.h"
 #include "store/session.h"
-#include "work/live.h"
 #include "worker/blocks/part_work.h"
 #include "worker/jobs/held_job_chunk.h"
 #include "worker/jobs/job_holdings.h"
@@ -77,7 +77,7 @@ class PartPump {
   JobHoldings& holdings_;
   const Hooks hooks_;
   base::ThreadPool threads_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

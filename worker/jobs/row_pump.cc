@@ -94,8 +94,8 @@ bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
   const auto may = [&](const JobChunkPtr& chunk, bool newcomer) {
     if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
     const JobLoad& held = chunk->Waited() ? chunk->org->waited : *chunk->org;
-    return work::MayStart(held.in_flight, JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank),
-                          newcomer);
+    return lease::MayStart(held.in_flight,
+                           JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank), newcomer);
   };
   auto turn = turns.Next(may);
   if (!turn) return false;

@@ -14,8 +14,8 @@
 #include "base/event_loop.h"
 #include "config/config_fwd.h"
 #include "domain/job.h"
+#include "lease/live.h"
 #include "metrics/metrics.h"
-#include "work/live.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/held_job_chunk.h"
 #include "worker/jobs/job_holdings.h"
@@ -115,7 +115,7 @@ class RowPump {
   std::multimap<std::chrono::nanoseconds, std::shared_ptr<Run>> retries_;  // by time since boot
   bool pumping_ = false;
   base::Timer retry_timer_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

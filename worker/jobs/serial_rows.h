@@ -7,8 +7,8 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "lease/live.h"
 #include "store/session.h"
-#include "work/live.h"
 #include "worker/jobs/held_job_chunk.h"
 #include "worker/suspect_slot.h"
 
@@ -72,7 +72,7 @@ class SerialRows {
   const int claims_max_;
   SuspectSlot& slot_;
   const Hooks hooks_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "lease/live.h"
 #include "pages/fetch.h"
-#include "work/live.h"
 #include "worker/providers/expander.h"
 
 namespace vedette::worker {
@@ -52,7 +52,7 @@ class RegistryExpander final : public Expander {
  private:
   pages::Fetcher& fetcher_;
   const Registry registry_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -11,8 +11,8 @@
 #include "base/event_loop.h"
 #include "base/uuid.h"
 #include "domain/failure.h"
+#include "lease/live.h"
 #include "net/http_client.h"
-#include "work/live.h"
 #include "worker/services/attempt_time.h"
 #include "worker/services/request_room.h"
 
@@ -74,7 +74,7 @@ class ServiceAttempt {
   std::optional<RequestRoom> room_;
   std::function<net::HttpRequest()> make_;
   std::function<void(Answer)> done_;  // set while a request is under way
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

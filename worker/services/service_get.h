@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/failure.h"
+#include "lease/live.h"
 #include "net/http_client.h"
-#include "work/live.h"
 
 // Reading of a service over HTTP: one GET, one answer.
 namespace vedette::worker {
@@ -50,7 +50,7 @@ class ServiceGetter {
   base::ByteBudget& answers_;
   const base::Clock& clock_;
   const GetService service_;
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -44,7 +44,7 @@ TEST(RoomOf, LeavesWhatTheHoldingsDoNotTake) {
   const ChunkPtr chunk = NewChunk({.rows = 8});
   holdings.Add(chunk);
   holdings.EnterFlight(*chunk);
-  const work::Room room = RoomOf(Limits(), holdings, 5);
+  const lease::Room room = RoomOf(Limits(), holdings, 5);
   EXPECT_EQ(room.rows_max, 15U);
   EXPECT_EQ(room.rows_open, 8U);
   EXPECT_EQ(room.rows_left, 4 * 15U - 8U);
@@ -59,7 +59,7 @@ TEST(RoomOf, IsNeverNegativeWhereAChunkWentOverALimit) {
   const ChunkPtr chunk = NewChunk({.rows = 200});
   holdings.Add(chunk);
   for (int i = 0; i < 12; ++i) holdings.EnterFlight(*chunk);
-  const work::Room room = RoomOf(Limits(), holdings, 0);
+  const lease::Room room = RoomOf(Limits(), holdings, 0);
   EXPECT_EQ(room.rows_left, 0U);
   EXPECT_EQ(room.rows_left_for_slots, 0U);
   EXPECT_EQ(FreeSlots(Limits(), holdings), 0U);

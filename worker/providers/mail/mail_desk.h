@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "lease/live.h"
 #include "net/mx.h"
 #include "net/resolver.h"
-#include "work/live.h"
 #include "worker/providers/mail/mail_book.h"
 #include "worker/providers/mail/mail_exchange.h"
 #include "worker/providers/provider.h"
@@ -167,7 +167,7 @@ class MailDesk {
   std::unique_ptr<MailExchange> exchange_;
   base::Timer rest_timer_;
   base::Timer ends_timer_;  // one for all asks
-  work::Live live_;
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

@@ -12,18 +12,18 @@
 #include <variant>
 #include <vector>
 
+#include "lease/batcher.h"
+#include "lease/drain.h"
+#include "lease/lease_keeper.h"
+#include "lease/share_out.h"
+#include "lease/step.h"
 #include "store/lease.h"
 #include "store/session.h"
-#include "work/batcher.h"
-#include "work/drain.h"
-#include "work/lease_keeper.h"
-#include "work/share_out.h"
-#include "work/step.h"
 
 // A kind of leased work as small as one can be: a store that keeps its tasks in memory, and a
-// worker over work/. What the worker says itself is what is particular to its kind: there is no
+// worker over lease/. What the worker says itself is what is particular to its kind: there is no
 // polling, renewal, draining or batching in it.
-namespace vedette::work {
+namespace vedette::lease {
 
 // Stands for a module of store/: tasks of organisations, leased under tokens by this store's clock,
 // which the test moves. Any thread; each function is one transaction.
@@ -271,4 +271,4 @@ class ToyWorker {
   class Drain drain_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -7,7 +7,7 @@
 #include "store/lease.h"
 
 // What each organisation that has work due may claim of a worker's free room. Pure.
-namespace vedette::work {
+namespace vedette::lease {
 
 // An organisation with due chunks, and what the worker holds of it.
 struct Asking {
@@ -45,4 +45,4 @@ std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& asking, const
 // way.
 bool MayStart(std::size_t org_in_flight, const Room& room, bool newcomer);
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,10 +1,10 @@
-#include "work/health_log.h"
+#include "lease/health_log.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 TEST(HealthLog, EachMonitorThatTurnsHasALine) {
@@ -28,4 +28,4 @@ TEST(HealthLog, EachMonitorThatTurnsHasALine) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,10 +1,10 @@
-#include "work/drain.h"
+#include "lease/drain.h"
 
 #include <utility>
 
 #include "base/assert.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 Drain::Drain(base::EventLoop& loop, std::chrono::milliseconds time_max, Hooks hooks,
              std::chrono::milliseconds grace)
@@ -47,4 +47,4 @@ void Drain::End() {
   loop_.Post(live_.Guard(std::exchange(done_, nullptr)));
 }
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

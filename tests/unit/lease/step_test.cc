@@ -1,4 +1,4 @@
-#include "work/step.h"
+#include "lease/step.h"
 
 #include <atomic>
 #include <memory>
@@ -6,19 +6,19 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/unit/work/work_test.h"
+#include "tests/unit/lease/lease_test.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-class StepTest : public WorkTest {
+class StepTest : public LeaseTest {
  public:
   void TearDown() override {
     OnLoop([this] { step_.reset(); });
-    WorkTest::TearDown();
+    LeaseTest::TearDown();
   }
 
   // A step whose runs are counted: `job` on the pool, `finish` on the loop.
@@ -194,4 +194,4 @@ TEST_F(StepTest, ResultsReachALiveOwnerOnly) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,11 +1,11 @@
-#include "work/share_out.h"
+#include "lease/share_out.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/fair_share.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 // Chunks of one organisation in one claim. Its rows are bounded by its share; this bounds the
@@ -66,4 +66,4 @@ std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& asking, const
   return shares;
 }
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

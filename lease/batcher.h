@@ -21,11 +21,11 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "lease/live.h"
 #include "store/async.h"
 #include "store/session.h"
-#include "work/live.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 struct BatcherOptions {
   std::string delayed;                // what the log says when a batch has to be repeated
@@ -407,4 +407,4 @@ class Batcher {
   Live live_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "store/checks/health_turn.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // A line for each monitor that began to fail, or works again; its rows' events say why.
 inline void LogTurns(const base::Logger& log, const std::vector<store::HealthTurn>& turns) {
@@ -24,4 +24,4 @@ inline void LogTurns(const base::Logger& log, const std::vector<store::HealthTur
   }
 }
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

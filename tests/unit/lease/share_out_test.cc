@@ -1,4 +1,4 @@
-#include "work/share_out.h"
+#include "lease/share_out.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/support/ids.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using vedette::test::Id;
@@ -123,4 +123,4 @@ TEST(MayStart, G10_NewcomersInsideMayUseHalfOfTheNewcomersShare) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

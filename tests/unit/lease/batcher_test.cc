@@ -1,4 +1,4 @@
-#include "work/batcher.h"
+#include "lease/batcher.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,16 +8,16 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/unit/work/work_test.h"
+#include "tests/unit/lease/lease_test.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using Items = std::vector<int>;
 
-class BatcherTest : public WorkTest {
+class BatcherTest : public LeaseTest {
  public:
   using IntBatcher = Batcher<int, bool>;
 
@@ -29,7 +29,7 @@ class BatcherTest : public WorkTest {
 
   void TearDown() override {
     OnLoop([this] { batcher_.reset(); });
-    WorkTest::TearDown();
+    LeaseTest::TearDown();
   }
 
   void Make() {
@@ -296,4 +296,4 @@ TEST_F(BatcherTest, ResultsReachALiveOwnerOnly) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,4 +1,4 @@
-#include "work/lease_keeper.h"
+#include "lease/lease_keeper.h"
 
 #include <algorithm>
 #include <mutex>
@@ -7,20 +7,20 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/unit/work/work_test.h"
+#include "tests/unit/lease/lease_test.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using Leases = std::vector<store::Lease>;
 
-class LeaseKeeperTest : public WorkTest {
+class LeaseKeeperTest : public LeaseTest {
  public:
   void TearDown() override {
     OnLoop([this] { keeper_.reset(); });
-    WorkTest::TearDown();
+    LeaseTest::TearDown();
   }
 
   void Make(milliseconds lease) {
@@ -155,4 +155,4 @@ TEST_F(LeaseKeeperTest, WhatCouldNotBeGivenBackIsLeftToTheEndOfItsLease) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 
 // Counts of what a pipeline holds, which never go below zero.
-namespace vedette::work {
+namespace vedette::lease {
 
 // `n` fewer. `sentence`: what is broken where there are not so many.
 inline void TakeFrom(std::size_t* count, std::size_t n, std::string_view sentence) {
@@ -20,4 +20,4 @@ inline std::size_t LeftOf(std::size_t total, std::size_t used) {
   return total - std::min(total, used);
 }
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

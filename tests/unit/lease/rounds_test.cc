@@ -1,8 +1,8 @@
-#include "work/rounds.h"
+#include "lease/rounds.h"
 
 #include <gtest/gtest.h>
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 const base::Uuid kA = *base::Uuid::Parse("0a000000-0000-4000-8000-000000000000");
@@ -62,4 +62,4 @@ TEST(RoundsTest, WhatAWalkLeftIsLeftUntilTheNextRoundBegins) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

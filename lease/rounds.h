@@ -2,7 +2,7 @@
 
 #include "base/uuid.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // How far walks over all organisations have come. They go by id in portions of bounded length, each
 // behind the one before it, round after round. A round does not see what becomes due behind its
@@ -54,4 +54,4 @@ class Rounds {
   base::Uuid cursor_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

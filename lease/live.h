@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // Lets callbacks reach an object only while it lives. An object whose callbacks may come after its
 // end (from the database, from the network) has one of these as its last member, which is therefore
@@ -31,4 +31,4 @@ class Live {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

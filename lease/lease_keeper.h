@@ -10,11 +10,11 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "lease/step.h"
 #include "store/lease.h"
 #include "store/session.h"
-#include "work/step.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // Renewals in the time of one lease: two may fail before the lease ends.
 inline constexpr int kRenewalsPerLease = 3;
@@ -84,4 +84,4 @@ class LeaseKeeper {
   Step<bool> give_back_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

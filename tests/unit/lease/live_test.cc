@@ -1,11 +1,11 @@
-#include "work/live.h"
+#include "lease/live.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 TEST(Live, ACallbackReachesItsObjectWhileItLives) {
@@ -43,4 +43,4 @@ TEST(Live, AnObjectMayEndInItsOwnCallback) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,8 +1,8 @@
-#include "work/counts.h"
+#include "lease/counts.h"
 
 #include <gtest/gtest.h>
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 TEST(Counts, WhatIsFreeIsNeverLessThanNothing) {
@@ -19,4 +19,4 @@ TEST(CountsDeathTest, ACountNeverGoesBelowZero) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

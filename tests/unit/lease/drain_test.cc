@@ -1,20 +1,20 @@
-#include "work/drain.h"
+#include "lease/drain.h"
 
 #include <optional>
 
-#include "tests/unit/work/work_test.h"
+#include "tests/unit/lease/lease_test.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-class DrainTest : public WorkTest {
+class DrainTest : public LeaseTest {
  public:
   void TearDown() override {
     OnLoop([this] { drain_.reset(); });
-    WorkTest::TearDown();
+    LeaseTest::TearDown();
   }
 
   void Make(milliseconds time_max, milliseconds grace) {
@@ -84,4 +84,4 @@ TEST_F(DrainTest, EndsWithoutTheDatabaseToo) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -19,7 +19,7 @@
 #include "store/session.h"
 #include "tests/support/ids.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // How long a test waits for what must happen.
 inline constexpr std::chrono::seconds kPatience{30};
@@ -47,9 +47,9 @@ class Gate {
 };
 
 // A loop with its thread, and a pool whose jobs use no session: there is no database.
-class WorkTest : public testing::Test {
+class LeaseTest : public testing::Test {
  public:
-  WorkTest() : pool_(Nowhere(), {.name = "test"}, 4, clock_, metrics_, log_) {
+  LeaseTest() : pool_(Nowhere(), {.name = "test"}, 4, clock_, metrics_, log_) {
     thread_ = std::thread([this] { loop_.Run(); });
   }
 
@@ -107,4 +107,4 @@ class WorkTest : public testing::Test {
   std::thread thread_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -10,11 +10,11 @@
 #include "base/assert.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "lease/live.h"
 #include "store/async.h"
 #include "store/session.h"
-#include "work/live.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // When a step runs next, unless it is woken before.
 using NextRun = std::optional<std::chrono::milliseconds>;
@@ -182,4 +182,4 @@ class Step {
   Live live_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

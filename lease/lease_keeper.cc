@@ -1,9 +1,9 @@
-#include "work/lease_keeper.h"
+#include "lease/lease_keeper.h"
 
 #include <set>
 #include <utility>
 
-namespace vedette::work {
+namespace vedette::lease {
 
 LeaseKeeper::LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger log,
                          std::chrono::milliseconds lease, Hooks hooks)
@@ -80,4 +80,4 @@ Step<bool>::Job LeaseKeeper::SendBack() {
   };
 }
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "base/event_loop.h"
-#include "work/live.h"
+#include "lease/live.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 
 // How long a drain that is out of time still waits for the database.
 inline constexpr std::chrono::milliseconds kDrainGrace{2000};
@@ -62,4 +62,4 @@ class Drain {
   Live live_;
 };
 
-}  // namespace vedette::work
+}  // namespace vedette::lease

@@ -1,25 +1,25 @@
-// A new kind of leased work, made of the parts of work/ alone (toy_work.h).
+// A new kind of leased work, made of the parts of lease/ alone (toy_work.h).
 #include <deque>
 #include <optional>
 
-#include "tests/unit/work/toy_work.h"
-#include "tests/unit/work/work_test.h"
+#include "tests/unit/lease/lease_test.h"
+#include "tests/unit/lease/toy_work.h"
 
-namespace vedette::work {
+namespace vedette::lease {
 namespace {
 
 using std::chrono::milliseconds;
 
 constexpr int kTasks = 200;
 
-class ToyWorkTest : public WorkTest {
+class ToyWorkTest : public LeaseTest {
  public:
   ToyWorkTest() {
     for (int n = 1; n <= kTasks; ++n) store_.Put(Id(n), Id(1000 + n % 3));
   }
   void TearDown() override {
     OnLoop([this] { workers_.clear(); });
-    WorkTest::TearDown();
+    LeaseTest::TearDown();
   }
 
   // A worker that does its tasks at once, or, where it `holds` them, when the test says so.
@@ -148,4 +148,4 @@ TEST_F(ToyWorkTest, ADrainOutOfTimeGivesBackWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace vedette::work
+}  // namespace vedette::lease
