@@ -83,7 +83,7 @@ Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& 
            .finish = [this](store::DeliveryClaim claim) { return OnClaimed(std::move(claim)); }}),
       leases_(loop, pool, log, config.delivery.lease_ms,
               {.renew = store::RenewDeliveries,
-               .give_back = store::ReleaseDeliveries,
+               .give_back = lease::GiveBackAtOnce(store::ReleaseDeliveries),
                .lost = [this](const base::Uuid& id) { OnLeaseLost(id); },
                .given_back = [this] { DrainStep(); }}),
       settler_(loop, pool, clock, config.delivery, log, [this] { OnSettled(); }),

@@ -5,6 +5,18 @@
 
 namespace vedette::lease {
 
+std::function<void(store::Session& session, const std::vector<store::GiveBack>& leases)>
+GiveBackAtOnce(std::function<void(store::Session& session, const std::vector<store::Lease>& leases)>
+                   statement) {
+  return [statement = std::move(statement)](store::Session& session,
+                                            const std::vector<store::GiveBack>& given_back) {
+    std::vector<store::Lease> leases;
+    leases.reserve(given_back.size());
+    for (const store::GiveBack& back : given_back) leases.push_back(back.lease);
+    statement(session, leases);
+  };
+}
+
 LeaseKeeper::LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger log,
                          std::chrono::milliseconds lease, Hooks hooks)
     : lease_(lease),
@@ -19,7 +31,11 @@ LeaseKeeper::LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger 
                   }}),
       give_back_(loop, pool, log, {.failed = "giving leases back failed"},
                  {.begin = [this] { return SendBack(); },
-                  .finish = [](bool /*done*/) { return kAtPoll; },
+                  .finish =
+                      [this](bool /*done*/) {
+                        if (hooks_.offered) hooks_.offered();
+                        return kAtPoll;
+                      },
                   .rested =
                       [this] {
                         if (hooks_.given_back) hooks_.given_back();
@@ -41,9 +57,10 @@ std::optional<store::Lease> LeaseKeeper::Drop(const base::Uuid& id) {
   return lease;
 }
 
-void LeaseKeeper::GiveBack(const std::vector<base::Uuid>& ids) {
+void LeaseKeeper::GiveBack(const std::vector<base::Uuid>& ids, std::chrono::milliseconds delay,
+                           domain::JobWait waits_for) {
   for (const base::Uuid& id : ids) {
-    if (const auto lease = Drop(id)) giving_back_.push_back(*lease);
+    if (const auto lease = Drop(id)) giving_back_.push_back({*lease, delay, waits_for});
   }
   if (!giving_back_.empty()) give_back_.Wake();
 }

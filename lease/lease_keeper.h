@@ -10,6 +10,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "domain/job_wait.h"
 #include "lease/step.h"
 #include "store/lease.h"
 #include "store/session.h"
@@ -18,6 +19,11 @@ namespace vedette::lease {
 
 // Renewals in the time of one lease: two may fail before the lease ends.
 inline constexpr int kRenewalsPerLease = 3;
+
+// LeaseKeeper::Hooks::give_back of a kind that gives everything back without a delay.
+std::function<void(store::Session& session, const std::vector<store::GiveBack>& leases)>
+GiveBackAtOnce(std::function<void(store::Session& session, const std::vector<store::Lease>& leases)>
+                   statement);
 
 // The leases that a process holds of one kind of work: renews all of them with one statement, tells
 // which are lost, and gives back. What it does not hold any more it forgets, so that it is the one
@@ -38,9 +44,12 @@ class LeaseKeeper {
                                           std::chrono::milliseconds lease)>
         renew;
     // On the pool. Makes available to others what is still held under these tokens.
-    std::function<void(store::Session& session, const std::vector<store::Lease>& leases)> give_back;
+    std::function<void(store::Session& session, const std::vector<store::GiveBack>& leases)>
+        give_back;
     // The lease is another process's, or nobody's: it is forgotten here already. May be empty.
     std::function<void(const base::Uuid& id)> lost{};
+    // Something was given back, which others may claim. May be empty.
+    std::function<void()> offered{};
     // Everything that was to be given back is, or could not be: then the leases end by themselves.
     // May be empty.
     std::function<void()> given_back{};
@@ -59,7 +68,8 @@ class LeaseKeeper {
   std::optional<store::Lease> Drop(const base::Uuid& id);
 
   // Gives back those of these that are held. They count as not held from here on.
-  void GiveBack(const std::vector<base::Uuid>& ids);
+  void GiveBack(const std::vector<base::Uuid>& ids, std::chrono::milliseconds delay = {},
+                domain::JobWait waits_for = domain::JobWait::kUntold);
 
   bool holds(const base::Uuid& id) const { return held_.contains(id); }
   std::size_t held() const { return held_.size(); }
@@ -78,8 +88,8 @@ class LeaseKeeper {
 
   const std::chrono::milliseconds lease_;
   const Hooks hooks_;
-  std::map<base::Uuid, base::Uuid> held_;  // tokens by id
-  std::vector<store::Lease> giving_back_;  // for the next statement
+  std::map<base::Uuid, base::Uuid> held_;     // tokens by id
+  std::vector<store::GiveBack> giving_back_;  // for the next statement
   Step<Renewal> renew_;
   Step<bool> give_back_;
 };

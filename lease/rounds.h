@@ -14,8 +14,8 @@ namespace vedette::lease {
 // What a walk saw and did not take is left until the next round, although later walks of the same
 // round find nothing.
 //
-//   Left::kNothing -- a walk that leaves some --------> Left::kSome
-//   Left::kSome ----- a walk begins at the first id --> Left::kNothing
+//   Left::kNothing -- a walk that leaves some, Repeat -> Left::kSome
+//   Left::kSome ----- a walk begins at the first id ---> Left::kNothing
 class Rounds {
  public:
   enum class Walk { kNone, kUnderWay };
@@ -36,6 +36,9 @@ class Rounds {
     cursor_ = next;
     if (left == Left::kSome) left_ = left;
   }
+
+  // Nothing could be taken of what the walk found: the next one begins at the same place.
+  void Repeat() { left_ = Left::kSome; }
 
   // Something of any organisation may be due.
   void MayBeDue(Walk walk) {

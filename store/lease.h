@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+
 #include "base/uuid.h"
+#include "domain/job_wait.h"
 
 namespace vedette::store {
 
@@ -12,6 +15,14 @@ struct Lease {
   base::Uuid token;
 
   bool operator==(const Lease&) const = default;
+};
+
+// A lease that is given back before its end, and when its work is due again: at once, or after
+// `delay`.
+struct GiveBack {
+  Lease lease;
+  std::chrono::milliseconds delay{};
+  domain::JobWait waits_for = domain::JobWait::kUntold;  // what clients are told meanwhile
 };
 
 // How much of an organisation's due work a claim takes: chunks in their order until they have

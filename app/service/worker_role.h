@@ -10,11 +10,11 @@
 #include "app/service/core.h"
 #include "app/service/duties.h"
 #include "app/service/pools.h"
+#include "lease/suspect_slot.h"
 #include "store/fleet/fleet.h"
 #include "worker/checks/check_pipeline.h"
 #include "worker/checks/notification_sink.h"
 #include "worker/jobs/job_pipeline.h"
-#include "worker/suspect_slot.h"
 
 namespace vedette::app {
 
@@ -42,7 +42,7 @@ class WorkerRole {
   void BuildJobs(const Core& core, store::Pool& pool, ProbeSet& probes);
 
   base::EventLoop& loop_;
-  worker::SuspectSlot suspect_slot_;  // the one of the process
+  lease::SuspectSlot suspect_slot_;  // the one of the process
   std::unique_ptr<worker::CheckPipeline> checks_;
   std::unique_ptr<RowBlockSet> row_blocks_;
   std::unique_ptr<worker::JobPipeline> jobs_;

@@ -13,9 +13,9 @@ std::vector<base::Uuid> RenewJobChunks(Session& session, const std::vector<Lease
       Durability::kAsync);
 }
 
-void PutBackJobChunks(Session& session, const std::vector<JobPutBack>& chunks) {
+void GiveBackJobChunks(Session& session, const std::vector<GiveBack>& chunks) {
   Rows<base::Uuid, base::Uuid, std::int64_t, domain::JobWait> rows;
-  for (const JobPutBack& chunk : chunks) {
+  for (const GiveBack& chunk : chunks) {
     rows.Add(chunk.lease.id, chunk.lease.token, chunk.delay.count(), chunk.waits_for);
   }
   InTransaction(session, [&](Transaction& tx) { tx.Exec("job_chunk_put_back", rows); });

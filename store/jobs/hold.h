@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "domain/job_wait.h"
 #include "store/lease.h"
 #include "store/session.h"
 
@@ -19,15 +18,10 @@ namespace vedette::store {
 std::vector<base::Uuid> RenewJobChunks(Session& session, const std::vector<Lease>& leases,
                                        std::chrono::milliseconds lease);
 
-struct JobPutBack {
-  Lease lease;
-  // Zero gives the chunk back: it is due at once, before what waits, and the claim is not counted.
-  // Otherwise it is due after the delay, as one whose rows are all to be tried later, and claims
-  // count from zero.
-  std::chrono::milliseconds delay{};
-  domain::JobWait waits_for = domain::JobWait::kUntold;  // what clients are told meanwhile
-};
-void PutBackJobChunks(Session& session, const std::vector<JobPutBack>& chunks);
+// Gives chunks back. One without a delay is due at once, before what waits, and the claim is not
+// counted. Another one is due after its delay, as one whose rows are all to be tried later, and
+// claims count from zero.
+void GiveBackJobChunks(Session& session, const std::vector<GiveBack>& chunks);
 
 // A chunk that is still this process's.
 struct HeldJobChunk {

@@ -282,6 +282,17 @@ def test_what_leased_work_knows_stands_nowhere_else():
     assert not wrong, "\n".join(wrong)
 
 
+# What a kind of leased work says itself: docs/decisions/0053-one-engine-for-leased-work.md.
+TOY_LINES_MAX = 300
+
+
+def test_a_small_kind_of_leased_work_is_small():
+    toy = (ROOT / "tests" / "unit" / "lease" / "toy_work.h").read_text()
+    for part in ["Claimer", "Recorder", "Suspects", "Pipeline"]:
+        assert re.search(rf"\b{part}<Toy", toy), f"the toy kind does without {part}"
+    assert len(toy.splitlines()) < TOY_LINES_MAX
+
+
 @pytest.mark.parametrize("folder", ["lease", "pages", "rest"])
 def test_each_part_that_siblings_share_is_tested_by_itself(folder):
     included = {target for path in files(".h", ".cc", under=ROOT / "tests" / "unit" / folder)

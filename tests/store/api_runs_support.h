@@ -10,7 +10,7 @@
 #include "worker/blocks/enrich_block.h"
 #include "worker/jobs/job_pipeline.h"
 #include "worker/probes/probe.h"
-#include "worker/suspect_slot.h"
+#include "lease/suspect_slot.h"
 
 namespace vedette::test {
 
@@ -48,7 +48,7 @@ class ApiRuns : public ApiJobs {
     base::EventLoop loop_;
     store::Pool pool_;
     std::unique_ptr<worker::EnrichBlock> lead_, company_;
-    worker::SuspectSlot slot_;
+    lease::SuspectSlot slot_;
     std::unique_ptr<worker::JobPipeline> pipeline_;
     std::thread thread_;
   };

@@ -14,12 +14,12 @@
 
 #include "base/event_loop.h"
 #include "config/config.h"
+#include "lease/suspect_slot.h"
 #include "store/signals.h"
 #include "tests/store/jobs_support.h"
 #include "worker/blocks/null_block.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/job_pipeline.h"
-#include "worker/suspect_slot.h"
 
 namespace vedette::test {
 
@@ -83,7 +83,7 @@ class JobPipelineTest : public JobsTest {
     JobPipelineTest& test_;
     store::Pool pool_;
     worker::NullBlock null_;
-    worker::SuspectSlot slot_;
+    lease::SuspectSlot slot_;
     std::unique_ptr<worker::JobPipeline> pipeline_;
     std::thread thread_;
     bool drained_ = false;

@@ -368,7 +368,7 @@ TEST_F(JobPipeline, ADrainThatIsOutOfTimeWaitsForNoRow) {
   block.Release(process.loop);
 }
 
-TEST_F(JobPipeline, ABlockOfAnUnknownTypeIsPutBackForAnotherBinary) {
+TEST_F(JobPipeline, ABlockOfAnUnknownTypeIsGivenBackForAnotherBinary) {
   auto job = Numbers(1);
   job.blocks[0].type = "of_tomorrow";
   Start(job);

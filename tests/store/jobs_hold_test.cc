@@ -157,7 +157,7 @@ TEST_F(JobsHold, ARenewalWaitsForNoRecordThatFailsItsJob) {
 TEST_F(JobsHold, AChunkThatIsGivenBackIsDueAtOnceAndItsClaimIsNotCounted) {
   Start(Lookup());
   const auto chunk = Claim().chunks.at(0);
-  store::PutBackJobChunks(session, {{chunk.lease, {}}});
+  store::GiveBackJobChunks(session, {{chunk.lease, {}}});
   const auto again = Claim().chunks.at(0);
   EXPECT_EQ(again.claims, 1);
   EXPECT_EQ(again.due_at, chunk.due_at);
@@ -166,7 +166,7 @@ TEST_F(JobsHold, AChunkThatIsGivenBackIsDueAtOnceAndItsClaimIsNotCounted) {
 TEST_F(JobsHold, AChunkWhoseRowsAreTriedLaterIsDueAfterTheDelay) {
   Start(Lookup());
   const auto chunk = Claim().chunks.at(0);
-  store::PutBackJobChunks(session, {{chunk.lease, std::chrono::minutes(10)}});
+  store::GiveBackJobChunks(session, {{chunk.lease, std::chrono::minutes(10)}});
   EXPECT_TRUE(Claim().chunks.empty());
   EXPECT_EQ(Sql("select claims || ' ' || (available_at between now() + interval '9 minutes' and "
                 "now() + interval '10 minutes') || ' ' || (due_at = available_at) from job_chunk"),
@@ -182,14 +182,14 @@ TEST_F(JobsHold, AJobStandsStillForTheMailBudgetWhileItsChunkWaitsForIt) {
   const std::pair<std::string, bool> goes_on{"", false};
   EXPECT_EQ(shown(), goes_on);
   constexpr auto kBudget = domain::JobWait::kMailBudget;
-  store::PutBackJobChunks(session,
-                          {{Claim().chunks.at(0).lease, std::chrono::minutes(10), kBudget}});
+  store::GiveBackJobChunks(session,
+                           {{Claim().chunks.at(0).lease, std::chrono::minutes(10), kBudget}});
   EXPECT_EQ(shown(), std::pair(std::string("waiting_for_mail_budget"), true));
   Sql("update job_chunk set available_at = now()");
   EXPECT_EQ(shown(), goes_on) << "it is due";
   const auto again = Claim().chunks.at(0);
   EXPECT_EQ(shown(), goes_on) << "it is worked on";
-  store::PutBackJobChunks(session, {{again.lease, std::chrono::minutes(10)}});
+  store::GiveBackJobChunks(session, {{again.lease, std::chrono::minutes(10)}});
   EXPECT_EQ(shown(), goes_on) << "it waits for something else";
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/store/worker_support.h"
-#include "worker/suspect_slot.h"
+#include "lease/suspect_slot.h"
 
 namespace vedette::test {
 namespace {
@@ -76,7 +76,7 @@ class PoisonTest : public WorkerTest {
 
 // Without care the innocent rows that were in the process would be tried one after the other.
 TEST_F(PoisonTest, G10_InnocentRowsBesideOneThatKillsAreCheckedInFewTurnsAndNoneFails) {
-  constexpr std::size_t kFew = worker::SuspectSlot::kBesideMax;
+  constexpr std::size_t kFew = lease::SuspectSlot::kBesideMax;
   MakeMonitors();
   for (int claim = 1; claim < settings.worker.claims_max; ++claim) {
     Process process(*this);

@@ -15,12 +15,12 @@
 
 #include "base/event_loop.h"
 #include "config/config.h"
+#include "lease/suspect_slot.h"
 #include "store/signals.h"
 #include "tests/store/pipeline_support.h"
 #include "worker/checks/check_pipeline.h"
 #include "worker/checks/notification_sink.h"
 #include "worker/probes/probe.h"
-#include "worker/suspect_slot.h"
 
 namespace vedette::test {
 
@@ -110,7 +110,7 @@ class WorkerTest : public PipelineTest {
    private:
     WorkerTest& test_;
     store::Pool pool_;
-    worker::SuspectSlot suspect_slot_;
+    lease::SuspectSlot suspect_slot_;
     std::unique_ptr<worker::CheckPipeline> pipeline_;
     std::thread thread_;
     bool drained_ = false;

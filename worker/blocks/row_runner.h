@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "domain/failure.h"
 #include "domain/job_wait.h"
 
 // What a block of a job does to one row. The pipeline of jobs (worker/jobs/) calls it: it claims
@@ -56,19 +57,14 @@ struct RowDone {
 
 // This attempt failed. A retryable failure is tried again while the row has time and attempts left;
 // otherwise, and after the last attempt, the row ends as EndWith says.
-struct RowFailure {
-  std::string error_class;
-  std::string message;
-  bool retryable = false;
-  std::optional<std::chrono::milliseconds> retry_after;
-};
+using RowFailure = domain::Failure;
 
 // The class of a failure that is none of the row's: a call was due when may_call said no. The
 // attempt does not count.
 inline constexpr std::string_view kRowUnheld = "unheld";
 
-// The row is to be tried again after `wait`, which may be longer than a lease: the chunk is put
-// back until then. What the attempt has learnt comes back with the row.
+// The row is to be tried again after `wait`, which may be longer than a lease: the chunk is
+// given back until then. What the attempt has learnt comes back with the row.
 struct RowLater {
   std::chrono::milliseconds wait{};
   std::string memo;  // JSON, at most kMemoBytesMax

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <random>
 #include <vector>
@@ -10,51 +9,40 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "lease/drain.h"
-#include "lease/lease_keeper.h"
-#include "lease/step.h"
+#include "lease/pipeline.h"
+#include "lease/suspect_slot.h"
+#include "lease/watch.h"
 #include "metrics/metrics.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"
 #include "store/signals.h"
+#include "worker/checks/check_claimer.h"
+#include "worker/checks/check_kind.h"
+#include "worker/checks/check_recorder.h"
 #include "worker/checks/check_runner.h"
-#include "worker/checks/claimer.h"
-#include "worker/checks/holdings.h"
+#include "worker/checks/check_suspects.h"
 #include "worker/checks/notification_sink.h"
-#include "worker/checks/pause_watch.h"
-#include "worker/checks/recorder.h"
-#include "worker/checks/suspects.h"
-#include "worker/suspect_slot.h"
 
 namespace vedette::worker {
 
-// The pipeline of checks. It composes the parts below, of which each has one task:
+// The pipeline of checks (lease/pipeline.h). What it has of its own:
 //
-//   Claimer ----> CheckRunner ----> Recorder ----> ended: not held any more
-//      |              ^
-//      +-> Suspects --+   chunks whose workers died repeatedly
+//   CheckClaimer ----> CheckRunner ----> CheckRecorder
+//      |                   ^
+//      +-> CheckSuspects --+   chunks whose workers died repeatedly
 //
-// Holdings counts what is held, LeaseKeeper renews the leases on it, PauseWatch knows which checks
-// may start, Drain bounds how long an end takes. Loop thread only; everything handed in must
-// outlive this object.
-class CheckPipeline {
+// A watch reads what was paused, by which it is known which checks may start. Loop thread only;
+// everything handed in must outlive this object.
+class CheckPipeline final : public lease::Pipeline<CheckKind> {
  public:
   // `sink` may be null: then notifications are left to the claims of deliveries. `slot` is the one
   // of the process.
   CheckPipeline(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                 const base::Clock& clock, metrics::Metrics& metrics, const config::Config& config,
-                std::map<domain::Tier, TierProbe> probes, SuspectSlot& slot, NotificationSink* sink,
-                base::Logger log);
+                std::map<domain::Tier, TierProbe> probes, lease::SuspectSlot& slot,
+                NotificationSink* sink, base::Logger log);
 
   void Start();
-
-  // Something may be due: looks at once.
-  void Wake() { claimer_.Wake(); }
-
-  // No new claims and no further checks; those in flight finish within [worker] drain_timeout_ms,
-  // the rest is given back. `done` is called once nothing is held any more, and at the latest
-  // lease::kDrainGrace after that time, also without the database. One call.
-  void Drain(std::function<void()> done);
 
   // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
   // none was made yet. Schedulers of version 0.1 size chunks by it; later ones go by each monitor's
@@ -62,38 +50,33 @@ class CheckPipeline {
   std::vector<std::int64_t> CheckDurationsMs() const { return runner_.CheckDurationsMs(); }
 
  private:
-  lease::LeaseKeeper::Hooks LeaseHooks(store::Signals& signals);
-  lease::Step<store::ControlChanges>::Hooks PauseHooks();
+  using PauseWatch = lease::Watch<store::ControlChanges>;
+
+  lease::Claimer<CheckKind>& claimer() override { return claimer_; }
+  lease::Recorder<CheckKind>& recorder() override { return recorder_; }
+  lease::Suspects<HeldChunk>& suspects() override { return suspects_; }
+  void Begin(const ChunkPtr& chunk) override;
+  void Pump() override { runner_.Pump(); }
+  void DropWaiting() override { runner_.DropWaiting(); }
+  void OnLeaseLost(const ChunkPtr& chunk) override;
+  void OnClaimedAgain() override { metrics_.AddLeaseLost(1); }
+
+  PauseWatch::Hooks PauseHooks();
   CheckRunner::Hooks RunnerHooks();
-  Suspects::Hooks SuspectHooks();
-  lease::Drain::Hooks DrainHooks();
+  CheckSuspects::Hooks SuspectHooks();
+  CheckClaimer::Hooks ClaimHooks();
 
-  void OnClaimed(Claimer::Claimed claimed);
-  void Hold(const ChunkPtr& chunk, base::Timestamp now);
-  void AddDecided(const ChunkPtr& chunk, base::Timestamp now);
-  void OnLeaseLost(const base::Uuid& chunk_id);
-  void Forget(const ChunkPtr& chunk);
-  void GiveBack(const ChunkPtr& chunk);
-  void GiveBackIfQuiet(const ChunkPtr& chunk);
-  void GiveAllBack();
-  void StopWaiting();
-  void ForgetAll();
+  void OnClaimed(const std::vector<ChunkPtr>& chunks, base::Timestamp now);
+  void AddDecided(const ChunkPtr& chunk);
 
-  const base::Clock& clock_;
   metrics::Metrics& metrics_;
-  const base::Logger log_;
   std::mt19937_64 random_;  // jitter only
 
-  Holdings holdings_;
   PauseWatch pauses_;
-  std::chrono::nanoseconds pauses_began_{};  // since boot: the read that is under way
-  lease::LeaseKeeper leases_;
-  Recorder recorder_;
+  CheckRecorder recorder_;
   CheckRunner runner_;
-  Suspects suspects_;
-  Claimer claimer_;
-  lease::Step<store::ControlChanges> read_pauses_;
-  lease::Drain drain_;
+  CheckSuspects suspects_;
+  CheckClaimer claimer_;
 };
 
 }  // namespace vedette::worker

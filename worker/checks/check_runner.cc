@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/backoff.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/current_values.h"
@@ -21,11 +20,6 @@ using std::chrono::milliseconds;
 
 // One check's share in the moving average of durations.
 constexpr int kDurationWeight = 32;
-// Waits between attempts: 500 to 750 ms at first, doubling.
-constexpr base::Backoff kRetryWait{milliseconds(625), milliseconds(640'000), 0.2};
-// The wait of a check whose turn came while it was not known whether its monitor is live.
-constexpr milliseconds kTurnAgain{500};
-
 // A value becomes what is known of its row: text that could not be read back must not get there.
 bool Storable(const ProbeResult& result) {
   const auto* observation = std::get_if<Observation>(&result);
@@ -60,16 +54,6 @@ void Forget(const domain::FieldVersions& versions, int row_version, KnownValues*
 }
 
 }  // namespace
-
-std::optional<milliseconds> WaitForRetry(const ProbeFailure& failure, int attempts,
-                                         int attempts_max, std::chrono::nanoseconds left,
-                                         double random) {
-  if (!failure.retryable || attempts >= attempts_max) return std::nullopt;
-  milliseconds wait = kRetryWait.Wait(attempts, random);
-  if (failure.retry_after) wait = std::max(wait, *failure.retry_after);
-  if (wait >= left) return std::nullopt;
-  return wait;
-}
 
 // A check between its start and its result.
 struct CheckRunner::Check {
@@ -118,22 +102,22 @@ Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
 
 CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
-                         NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses,
-                         base::Logger log, Hooks hooks)
+                         NotificationSink* sink, CheckHoldings& holdings,
+                         std::chrono::milliseconds age_max, base::Logger log, Hooks hooks)
     : clock_(clock),
       metrics_(metrics),
       limits_(limits),
       probes_(std::move(probes)),
       sink_(sink),
       holdings_(holdings),
-      pauses_(pauses),
+      age_max_(age_max),
       log_(log),
       hooks_(std::move(hooks)),
       random_(std::random_device{}()),
-      retry_timer_(loop, [this] { RunRetries(); }) {}
+      retries_(loop, clock, [this](const std::shared_ptr<Check>& check) { Retry(check); }) {}
 
 void CheckRunner::Enqueue(const ChunkPtr& chunk) {
-  startable_.Push(chunk->claimed.org_id, chunk->flow(), holdings_.AloneOfItsFlow(*chunk), chunk);
+  startable_.Push(chunk->org_id, chunk->flow(), chunk->AloneOfItsFlow(), chunk);
 }
 
 void CheckRunner::Pump() {
@@ -151,7 +135,7 @@ void CheckRunner::Pump() {
       startable_.Drop(*turn);
       continue;
     }
-    if (!pauses_.Fresh(*chunk, clock_.SinceBoot())) {
+    if (!chunk->Fresh(clock_.SinceBoot(), age_max_)) {
       hooks_.stale();
       break;  // goes on with what the read brings
     }
@@ -160,7 +144,7 @@ void CheckRunner::Pump() {
     if (!started || chunk->AllStarted()) startable_.Drop(*turn);
   }
   pumping_ = false;
-  metrics_.SetChecksInFlight(static_cast<std::int64_t>(holdings_.in_flight()));
+  metrics_.SetChecksInFlight(static_cast<std::int64_t>(holdings_.InLane().in_flight));
 }
 
 // Starts the chunk's next row that has no outcome. False when there is none left.
@@ -223,7 +207,7 @@ void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
   ++check->attempts;
   const auto left = std::chrono::floor<milliseconds>(check->deadline - clock_.SinceBoot());
   ProbeRequest request;
-  request.org_id = check->chunk->claimed.org_id;
+  request.org_id = check->chunk->org_id;
   request.check_id = check->id;
   request.row_id = check->row().row_id;
   request.spec = check->held().probe_spec;
@@ -247,7 +231,7 @@ bool CheckRunner::OnTurn(Check& check, milliseconds waited) {
   check.deadline += waited;
   if (check.stage == Check::Stage::kBegun) return true;
   const auto now = clock_.SinceBoot();
-  const bool fresh = pauses_.Fresh(*check.chunk, now);
+  const bool fresh = check.chunk->Fresh(now, age_max_);
   const bool may = fresh && check.held().MayRun() && check.chunk->Working();
   check.stage = may ? Check::Stage::kBegun : Check::Stage::kRefused;
   if (may) check.started = now;
@@ -261,7 +245,7 @@ void CheckRunner::Withdraw(const std::shared_ptr<Check>& check) {
   if (chunk->Working() && check->held().MayRun()) {
     check->stage = Check::Stage::kWaits;
     --check->attempts;
-    RetryLater(check, kTurnAgain);
+    retries_.Add(check, lease::kLookAgain);
     return;
   }
   holdings_.LeaveFlight(*chunk);
@@ -285,8 +269,8 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
     const auto left = check->deadline - clock_.SinceBoot();
     const double random = std::uniform_real_distribution<double>()(random_);
     const auto wait =
-        WaitForRetry(*failure, check->attempts, probe.config.attempts_max, left, random);
-    if (wait) return RetryLater(check, *wait);
+        lease::WaitForRetry(*failure, check->attempts, probe.config.attempts_max, left, random);
+    if (wait) return retries_.Add(check, *wait);
   }
   Finish(check, result);
 }
@@ -307,46 +291,29 @@ void CheckRunner::NoteFailure(Check* noted, const ProbeFailure& failure) const {
                                               {"address", check.address}});
 }
 
-void CheckRunner::RetryLater(const std::shared_ptr<Check>& check, milliseconds delay) {
-  retries_.emplace(clock_.SinceBoot() + delay, check);
-  RunRetries();
-}
-
-void CheckRunner::RunRetries() {
-  const auto now = clock_.SinceBoot();
-  bool freed = false;
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    const auto check = retries_.begin()->second;
-    retries_.erase(retries_.begin());
-    if (check->chunk->Working()) {
-      Attempt(check);
-    } else {
-      holdings_.LeaveFlight(*check->chunk);
-      freed = true;
-      hooks_.dropped(check->chunk);
-    }
+void CheckRunner::Retry(const std::shared_ptr<Check>& check) {
+  if (check->chunk->Working()) {
+    Attempt(check);
+    return;
   }
-  if (!retries_.empty()) {
-    retry_timer_.Start(std::chrono::ceil<milliseconds>(retries_.begin()->first - now));
-  }
-  if (freed) Pump();
+  holdings_.LeaveFlight(*check->chunk);
+  hooks_.dropped(check->chunk);
+  Pump();
 }
 
 void CheckRunner::DropWaiting() {
   startable_.Clear();
-  // A check that waits for its next attempt ends now.
-  retry_timer_.Stop();
-  auto retries = std::exchange(retries_, {});
-  for (auto& [at, check] : retries) retries_.emplace(std::chrono::nanoseconds(0), check);
-  RunRetries();
+  const auto left =
+      retries_.TakeIf([](const std::shared_ptr<Check>& check) { return !check->chunk->Working(); });
+  for (const auto& check : left) Retry(check);
 }
 
 void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
   const ChunkPtr chunk = check->chunk;
   holdings_.LeaveFlight(*chunk);
   CountDuration(*check);
-  // A chunk that is deaf or lost has no use for the result.
-  if (chunk->Working() || chunk->phase == HeldChunk::Phase::kGivingBack) {
+  // A chunk that is abandoned or lost has no use for the result.
+  if (chunk->WantsResults()) {
     const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
     auto effects = EffectsOf(*chunk, check->ref, verdict, clock_, sink_);
     if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;

@@ -18,14 +18,13 @@
 #include "config/probe_config.h"
 #include "domain/names.h"
 #include "lease/live.h"
+#include "lease/retries.h"
+#include "lease/start_turns.h"
 #include "metrics/metrics.h"
 #include "worker/checks/claim_room.h"
 #include "worker/checks/held_chunk.h"
-#include "worker/checks/holdings.h"
 #include "worker/checks/notification_sink.h"
-#include "worker/checks/pause_watch.h"
 #include "worker/probes/probe.h"
-#include "worker/start_turns.h"
 
 namespace vedette::worker {
 
@@ -35,14 +34,6 @@ struct TierProbe {
   Probe* probe = nullptr;
   config::ProbeConfig config;
 };
-
-// How long a check waits before its next attempt: nothing where the failure is its result, because
-// it cannot pass, the attempts are used up, or the wait would end at its deadline or after it.
-// `attempts` counts those that were made, at least 1; `left` is what is left until the deadline;
-// `random` is uniform in [0, 1). Pure.
-std::optional<std::chrono::milliseconds> WaitForRetry(const ProbeFailure& failure, int attempts,
-                                                      int attempts_max,
-                                                      std::chrono::nanoseconds left, double random);
 
 // Starts the rows of held chunks in turns (StartTurns), and of each organisation up to its share of
 // the slots (G10). Tries a check again within its deadline, and turns what the probe observed into
@@ -61,9 +52,10 @@ class CheckRunner {
     std::function<void()> stale;
   };
 
+  // No check starts on knowledge of `age_max` or older of its monitor (lease/watch.h).
   CheckRunner(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
               const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
-              NotificationSink* sink, Holdings& holdings, const PauseWatch& pauses,
+              NotificationSink* sink, CheckHoldings& holdings, std::chrono::milliseconds age_max,
               base::Logger log, Hooks hooks);
 
   // The chunk's rows without an outcome are to be started. The chunk is held.
@@ -97,25 +89,23 @@ class CheckRunner {
   void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
   void CountDuration(Check& check);
-  void RetryLater(const std::shared_ptr<Check>& check, std::chrono::milliseconds delay);
-  void RunRetries();
+  void Retry(const std::shared_ptr<Check>& check);
 
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const RoomLimits limits_;
   const std::map<domain::Tier, TierProbe> probes_;
   NotificationSink* const sink_;  // may be null
-  Holdings& holdings_;
-  const PauseWatch& pauses_;
+  CheckHoldings& holdings_;
+  const std::chrono::milliseconds age_max_;
   const base::Logger log_;
   const Hooks hooks_;
   std::mt19937_64 random_;  // jitter only
 
-  StartTurns<ChunkPtr> startable_;  // with rows that are not started
-  std::multimap<std::chrono::nanoseconds, std::shared_ptr<Check>> retries_;  // by time since boot
+  lease::StartTurns<ChunkPtr> startable_;  // with rows that are not started
+  lease::Retries<std::shared_ptr<Check>> retries_;
   std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   bool pumping_ = false;
-  base::Timer retry_timer_;
   lease::Live live_;
 };
 

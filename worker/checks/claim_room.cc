@@ -41,51 +41,46 @@ RoomLimits RoomLimitsOf(const config::Config& config) {
   return limits;
 }
 
-std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings) {
-  return lease::LeftOf(limits.slots_max, holdings.in_flight());
+std::size_t FreeSlots(const RoomLimits& limits, const CheckHoldings& holdings) {
+  return lease::LeftOf(limits.slots_max, holdings.InLane().in_flight);
 }
 
-lease::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead) {
+lease::Room RoomOf(const RoomLimits& limits, const CheckHoldings& holdings,
+                   std::size_t rows_ahead) {
+  const lease::Load& held = holdings.InLane();
   lease::Room room;
   room.slots_max = limits.slots_max;
-  room.in_flight = holdings.in_flight();
+  room.in_flight = held.in_flight;
   room.newcomer_share = limits.newcomer_share;
   room.rows_max = limits.slots_max + rows_ahead;
-  room.rows_open = holdings.rows_open();
+  room.rows_open = held.rows_open;
   const std::size_t held_max = kHeldPerOpen * room.rows_max;
   const std::size_t over_max = held_max + room.rows_max + limits.chunk_rows_max;
   const std::size_t bytes_over_max =
       limits.bytes_max + limits.chunk_rows_max * limits.row_bytes_max;
   const auto rows_in = [&](std::size_t bytes_max) {
-    return lease::LeftOf(bytes_max, holdings.bytes_held()) / limits.row_bytes_max;
+    return lease::LeftOf(bytes_max, held.bytes) / limits.row_bytes_max;
   };
-  room.rows_left =
-      std::min(lease::LeftOf(held_max, holdings.rows_held()), rows_in(limits.bytes_max));
-  room.rows_left_for_slots =
-      std::min(lease::LeftOf(over_max, holdings.rows_held()), rows_in(bytes_over_max));
+  room.rows_left = std::min(lease::LeftOf(held_max, held.rows), rows_in(limits.bytes_max));
+  room.rows_left_for_slots = std::min(lease::LeftOf(over_max, held.rows), rows_in(bytes_over_max));
   return room;
 }
 
 std::vector<lease::Asking> AskingOf(const std::vector<store::DueOrg>& due,
-                                    const Holdings& holdings) {
+                                    const CheckHoldings& holdings) {
   std::vector<lease::Asking> asking;
   asking.reserve(due.size());
   for (const store::DueOrg& org : due) {
     lease::Asking& a = asking.emplace_back();
     a.org_id = org.org_id;
     a.first_rows = static_cast<std::size_t>(org.rows);
-    const OrgLoad* load = holdings.FindOrg(org.org_id);
+    const CheckOrgLoad* load = holdings.FindOrg(org.org_id);
     if (load == nullptr) continue;
     a.rows_open = load->rows_open;
     a.in_flight = load->in_flight;
     a.newcomer = !org.large_monitor_id || !load->large_chunks.contains(*org.large_monitor_id);
   }
   return asking;
-}
-
-base::Uuid NextCursor(const store::OrgWalk& walk, const std::vector<store::ClaimShare>& shares) {
-  const bool some_left_out = shares.size() < walk.due.size();
-  return some_left_out && !shares.empty() ? shares.back().org_id : walk.next_cursor;
 }
 
 }  // namespace vedette::worker

@@ -7,7 +7,7 @@
 #include "config/config_fwd.h"
 #include "lease/share_out.h"
 #include "store/checks/chunks.h"
-#include "worker/checks/holdings.h"
+#include "worker/checks/held_chunk.h"
 
 // How much a process may claim, by what it holds. Pure but for ClaimAhead, which remembers a
 // number.
@@ -43,7 +43,7 @@ class ClaimAhead {
 };
 
 // Checks that may be started now.
-std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings);
+std::size_t FreeSlots(const RoomLimits& limits, const CheckHoldings& holdings);
 
 // The room that a claim may share out, with `rows_ahead` claimed beyond the slots. With nothing
 // held there is room for at least one row, if row_bytes_max <= bytes_max.
@@ -52,13 +52,10 @@ std::size_t FreeSlots(const RoomLimits& limits, const Holdings& holdings);
 // a claim stays within `bytes_max`, but for two chunks: the one that reaches the limit, and one
 // that goes into free slots although the limit is reached (lease/share_out.h). What checks have
 // seen of a row is counted once it is loaded.
-lease::Room RoomOf(const RoomLimits& limits, const Holdings& holdings, std::size_t rows_ahead);
+lease::Room RoomOf(const RoomLimits& limits, const CheckHoldings& holdings, std::size_t rows_ahead);
 
 // The organisations that have work due, with what is held of each. In the order of `due`.
 std::vector<lease::Asking> AskingOf(const std::vector<store::DueOrg>& due,
-                                    const Holdings& holdings);
-
-// Where the next walk begins. An organisation that got nothing of this one comes first.
-base::Uuid NextCursor(const store::OrgWalk& walk, const std::vector<store::ClaimShare>& shares);
+                                    const CheckHoldings& holdings);
 
 }  // namespace vedette::worker

@@ -6,19 +6,6 @@
 
 namespace vedette::worker {
 
-void HeldChunk::Enter(Phase next_phase) {
-  const bool drawn = (next_phase == Phase::kGivingBack && phase == Phase::kWorking) ||
-                     (next_phase == Phase::kDeaf && phase == Phase::kGivingBack) ||
-                     (next_phase == Phase::kLost && phase != Phase::kLost);
-  base::Assert(drawn, "A held chunk enters a phase only from the phase before it.");
-  phase = next_phase;
-}
-
-void HeldChunk::Enter(Recording next_recording) {
-  base::Assert(recording != next_recording, "A chunk has at most one record under way.");
-  recording = next_recording;
-}
-
 namespace {
 
 std::size_t TextBytes(const store::LoadedRow& row) {
@@ -29,6 +16,23 @@ std::size_t TextBytes(const store::LoadedRow& row) {
 
 }  // namespace
 
+void CheckOrgLoad::Hold(const HeldChunk& chunk) {
+  if (chunk.claimed.large) ++large_chunks[chunk.flow()];
+}
+
+void CheckOrgLoad::Drop(const HeldChunk& chunk) {
+  if (!chunk.claimed.large) return;
+  const auto large = large_chunks.find(chunk.flow());
+  base::Assert(large != large_chunks.end(), "A held chunk of a large tick is counted.");
+  if (--large->second == 0) large_chunks.erase(large);
+}
+
+bool HeldChunk::AloneOfItsFlow() const {
+  if (!claimed.large) return true;
+  const auto large = org->large_chunks.find(flow());
+  return large == org->large_chunks.end() || large->second == 1;
+}
+
 ChunkPtr MakeHeldChunk(
     store::ClaimedChunk claimed,
     const std::unordered_map<base::Uuid, std::shared_ptr<const store::MonitorSpec>>& specs,
@@ -36,8 +40,10 @@ ChunkPtr MakeHeldChunk(
     base::Timestamp now, std::chrono::nanoseconds began) {
   auto chunk = std::make_shared<HeldChunk>();
   chunk->claimed = std::move(claimed);
+  chunk->lease = {chunk->claimed.id, chunk->claimed.lease_token};
+  chunk->org_id = chunk->claimed.org_id;
   chunk->looked_until = now;
-  chunk->loaded_began = began;
+  chunk->known_since = began;
   for (const store::LoadedPart& part : chunk->claimed.parts) {
     HeldPart& held = chunk->parts.emplace_back();
     held.spec = specs.at(part.part.monitor_id);
@@ -45,10 +51,10 @@ ChunkPtr MakeHeldChunk(
     held.monitor_active = held.spec->monitor_active;
     held.org_runs = held.spec->org_runs;
     held.outcomes.assign(part.rows.size(), '\0');
-    chunk->rows += part.rows.size();
+    chunk->row_count += part.rows.size();
     for (const store::LoadedRow& row : part.rows) chunk->bytes += TextBytes(row);
   }
-  chunk->rows_open = chunk->rows;
+  chunk->rows_open = chunk->row_count;
   return chunk;
 }
 

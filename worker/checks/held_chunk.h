@@ -12,9 +12,10 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/outcome.h"
+#include "lease/held_work.h"
+#include "lease/holdings.h"
 #include "store/checks/chunks.h"
 #include "store/checks/record.h"
-#include "store/lease.h"
 #include "worker/probes/probe.h"
 
 // A leased chunk inside a process: its rows, what is known of each, and how far its work is. The
@@ -75,32 +76,18 @@ struct HeldPart {
   }
 };
 
-// What a process holds of one organisation. Holdings counts it.
-struct OrgLoad {
-  std::size_t chunks = 0;
-  std::size_t rows_open = 0;  // of these chunks, without an outcome
-  std::size_t in_flight = 0;
+struct HeldChunk;
+
+// What a process holds of one organisation.
+struct CheckOrgLoad : lease::LaneLoad {
   std::map<base::Uuid, std::size_t> large_chunks;  // chunks of large ticks, by monitor
+
+  void Hold(const HeldChunk& chunk);
+  void Drop(const HeldChunk& chunk);
 };
 
-struct HeldChunk {
-  // What is still done with the chunk.
-  //
-  //   kWorking --a drain--> kGivingBack --the drain's time is out--> kDeaf
-  //      |                       |                                     |
-  //      +-----------------------+-------------------------------------+--Holdings::Remove--> kLost
-  enum class Phase {
-    kWorking,     // its rows are started
-    kGivingBack,  // no further row is started; it goes back when what is in flight has ended
-    kDeaf,        // what is in flight is not waited for any more, and its results are ignored
-    kLost,        // not held: recorded to its end, given back, split, or its lease is gone
-  };
-
-  // Whether a record of the chunk is under way. There is one at a time: kNone <--> kUnderWay.
-  enum class Recording {
-    kNone,
-    kUnderWay,  // also while it waits for its next try
-  };
+struct HeldChunk : lease::HeldWork {
+  using OrgLoad = CheckOrgLoad;
 
   // How its results are recorded: kBatched --the database refuses its record--> kOneByOne, which
   // finds the row that is at fault. It stays so until the chunk is not held any more.
@@ -111,48 +98,32 @@ struct HeldChunk {
 
   store::ClaimedChunk claimed;
   OrgLoad* org = nullptr;  // valid while the chunk is held, or one of its checks is in flight
-  base::Timestamp looked_until{};               // the claim's time, by the database's clock
-  std::chrono::nanoseconds loaded_began{};      // since boot: when the read of its monitors began
-  std::vector<HeldPart> parts;                  // parallel to claimed.parts
-  RowRef next;                                  // the first row that may not have been started
-  std::size_t rows = 0;                         // of all parts
-  std::size_t bytes = 0;                        // of their texts, as they were loaded
-  std::size_t rows_open = 0;                    // rows without an outcome; Holdings counts them
-  std::size_t in_flight = 0;                    // checks under way; Holdings counts them
-  std::vector<CheckResult> unrecorded;          // without those of the record that is under way
-  std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
-  Phase phase = Phase::kWorking;
-  Recording recording = Recording::kNone;
+  base::Timestamp looked_until{};       // the claim's time, by the database's clock
+  std::vector<HeldPart> parts;          // parallel to claimed.parts
+  RowRef next;                          // the first row that may not have been started
+  std::vector<CheckResult> unrecorded;  // without those of the record that is under way
   RecordMode record_mode = RecordMode::kBatched;
 
-  // Follows one of the arrows that are drawn above; another one is an error of the program.
-  void Enter(Phase next);
-  void Enter(Recording next);
-
-  bool Working() const { return phase == Phase::kWorking; }
-  bool Lost() const { return phase == Phase::kLost; }
-  // A drain wants it back.
-  bool Leaving() const { return phase == Phase::kGivingBack || phase == Phase::kDeaf; }
-  bool BeingRecorded() const { return recording != Recording::kNone; }
-  // Nothing of it is awaited from a probe.
-  bool Quiet() const { return in_flight == 0 || phase == Phase::kDeaf; }
-  // Every row has an outcome, and no check of it is under way.
-  bool Finished() const { return rows_open == 0 && in_flight == 0; }
+  bool HasUnrecorded() const { return !unrecorded.empty(); }
+  bool CanEnd() const { return Finished(); }
 
   // Every row was started, or had an outcome before.
   bool AllStarted() const {
     return next.part >= parts.size() ||
            (next.part + 1 == parts.size() && next.row >= parts.back().outcomes.size());
   }
-  store::Lease lease() const { return {claimed.id, claimed.lease_token}; }
   // Whose turn its checks take among those of its organisation: the chunks of a large tick share
   // one.
   const base::Uuid& flow() const {
-    return claimed.large ? claimed.parts.front().part.monitor_id : claimed.id;
+    return claimed.large ? claimed.parts.front().part.monitor_id : id();
   }
+  // Whether nothing but this held chunk is held of its large tick's monitor. A chunk of small ticks
+  // is always alone.
+  bool AloneOfItsFlow() const;
 };
 
 using ChunkPtr = std::shared_ptr<HeldChunk>;
+using CheckHoldings = lease::Holdings<HeldChunk>;
 
 // The chunk of a claim, with no row started. `specs` and `probe_specs` have every monitor of it.
 // `now` is the claim's time by the database's clock, `began` the time since boot when its

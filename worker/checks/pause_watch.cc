@@ -10,7 +10,7 @@ namespace {
 using Switches = std::unordered_map<base::Uuid, bool>;
 
 void SwitchMonitors(const Switches& monitors, const Switches& organisations,
-                    const Holdings& holdings) {
+                    const CheckHoldings& holdings) {
   for (const auto& [id, chunk] : holdings.chunks()) {
     const auto org = organisations.find(chunk->claimed.org_id);
     for (HeldPart& part : chunk->parts) {
@@ -21,7 +21,7 @@ void SwitchMonitors(const Switches& monitors, const Switches& organisations,
   }
 }
 
-void SwitchRows(const std::vector<store::RowSwitch>& rows, const Holdings& holdings) {
+void SwitchRows(const std::vector<store::RowSwitch>& rows, const CheckHoldings& holdings) {
   std::unordered_map<base::Uuid, std::vector<const store::RowSwitch*>> by_monitor;
   for (const store::RowSwitch& row : rows) by_monitor[row.monitor_id].push_back(&row);
   for (const auto& [id, chunk] : holdings.chunks()) {
@@ -39,18 +39,16 @@ void SwitchRows(const std::vector<store::RowSwitch>& rows, const Holdings& holdi
 
 }  // namespace
 
-void PauseWatch::Apply(const store::ControlChanges& changes, std::chrono::nanoseconds began,
-                       const Holdings& holdings) {
-  began_ = began;
+void ApplyControl(const store::ControlChanges& changes, std::chrono::nanoseconds began,
+                  const CheckHoldings& holdings) {
+  for (const auto& [id, chunk] : holdings.chunks()) {
+    chunk->known_since = std::max(chunk->known_since, began);
+  }
   if (!changes.monitors.empty() || !changes.organisations.empty()) {
     SwitchMonitors({changes.monitors.begin(), changes.monitors.end()},
                    {changes.organisations.begin(), changes.organisations.end()}, holdings);
   }
   if (!changes.rows.empty()) SwitchRows(changes.rows, holdings);
-}
-
-bool PauseWatch::Fresh(const HeldChunk& chunk, std::chrono::nanoseconds now) const {
-  return now - std::max(chunk.loaded_began, began_) < age_max_;
 }
 
 }  // namespace vedette::worker

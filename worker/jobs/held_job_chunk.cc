@@ -6,25 +6,6 @@
 #include "base/assert.h"
 
 namespace vedette::worker {
-namespace {
-
-using Phase = HeldJobChunk::Phase;
-
-bool MayFollow(Phase from, Phase to) {
-  switch (to) {
-    case Phase::kWorking:
-      return false;
-    case Phase::kGivingBack:
-      return from == Phase::kWorking;
-    case Phase::kDeaf:
-      return from == Phase::kGivingBack;
-    case Phase::kLost:
-      return from != Phase::kLost;
-  }
-  return false;
-}
-
-}  // namespace
 
 std::size_t BytesOf(const Cells& cells) {
   std::size_t bytes = 0;
@@ -35,6 +16,8 @@ std::size_t BytesOf(const Cells& cells) {
 JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run) {
   auto chunk = std::make_shared<HeldJobChunk>();
   chunk->claimed = std::move(claimed);
+  chunk->lease = chunk->claimed.lease;
+  chunk->org_id = chunk->claimed.org_id;
   chunk->run = std::move(run);
   // Chunks of one job share its params. They count with each, which is on the safe side.
   chunk->bytes = chunk->job().params_json.size();
@@ -45,6 +28,7 @@ JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run) {
 void HeldJobChunk::SetRows(std::vector<JobRow> loaded) {
   base::Assert(rows.empty() && org == nullptr, "A job chunk has its rows before it is held.");
   rows = std::move(loaded);
+  row_count = rows.size();
   for (const JobRow& row : rows) {
     bytes += BytesOf(row.cells) + row.memo.size();
     if (row.state == JobRow::State::kEnded) {
@@ -58,19 +42,9 @@ void HeldJobChunk::SetRows(std::vector<JobRow> loaded) {
 
 void HeldJobChunk::SetWhole() {
   base::Assert(rows.empty() && org == nullptr, "A whole part is known before it is held.");
+  row_count = 1;
   rows_open = 1;
   bytes += claimed.rows_json ? claimed.rows_json->size() : 0;
-}
-
-void HeldJobChunk::Enter(Phase to) {
-  base::Assert(MayFollow(phase, to), "A job chunk enters a phase that follows its own.");
-  phase = to;
-  StopPart();
-}
-
-void HeldJobChunk::Enter(Recording to) {
-  base::Assert(recording != to, "One record of a job chunk is under way at a time.");
-  recording = to;
 }
 
 bool HeldJobChunk::Resting() const {

@@ -13,15 +13,17 @@
 #include "base/uuid.h"
 #include "domain/job.h"
 #include "domain/job_wait.h"
+#include "lease/held_work.h"
+#include "lease/holdings.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
-#include "store/lease.h"
 #include "worker/blocks/part_turn.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/block_runs.h"
 
 // A leased job chunk inside a process: the rows of its part, what is known of each, and how far its
-// work is. The states that it goes through are drawn at its enums. Loop thread only.
+// work is. The states that it goes through are drawn at its enums and at those
+// of lease::HeldWork. Loop thread only.
 namespace vedette::worker {
 
 struct JobRow {
@@ -32,7 +34,7 @@ struct JobRow {
   enum class State {
     kWaiting,   // it is to be started
     kInFlight,  // from its first attempt to its last, waits between them included
-    kLater,     // it waits for `not_before`, for which its chunk is put back
+    kLater,     // it waits for `not_before`, for which its chunk is given back
     kEnded,     // it has its output
   };
 
@@ -63,38 +65,10 @@ inline constexpr int kRankWaited = 0;
 inline constexpr int kRankOther = 1;
 inline constexpr int kRankCount = 2;
 
-// What a process holds in one lane: of everybody, or of one organisation. JobHoldings counts it.
-struct JobLoad {
-  std::size_t chunks = 0;
-  std::size_t rows_open = 0;  // of these chunks, without an end
-  std::size_t in_flight = 0;
-};
-struct LaneLoad : JobLoad {
-  JobLoad waited;  // of it, what clients wait for
-};
-struct JobOrgLoad : LaneLoad {
-  std::size_t bytes = 0;  // of these chunks
-};
-
-struct HeldJobChunk {
-  // What is still done with the chunk.
-  //
-  //   kWorking --a drain, a locked organisation--> kGivingBack --the drain is overdue--> kDeaf
-  //      |                                              |                                  |
-  //      +----------------------------------------------+-------JobHoldings::Remove--------+-->
-  //      kLost
-  enum class Phase {
-    kWorking,     // its rows are started
-    kGivingBack,  // no further row is started; it goes back when what is in flight has ended
-    kDeaf,        // what is in flight is not waited for any more, and its results are ignored
-    kLost,        // not held: recorded to its end, given back, or its lease is gone
-  };
-
-  // Whether a record of the chunk is under way. There is one at a time: kNone <--> kUnderWay.
-  enum class Recording {
-    kNone,
-    kUnderWay,  // also while it waits for its next try
-  };
+struct HeldJobChunk : lease::HeldWork {
+  using Lane = domain::Lane;
+  static constexpr std::size_t kLaneCount = domain::kLaneCount;
+  using OrgLoad = lease::OrgLoad;
 
   // How its rows are worked; fixed when the chunk is claimed.
   enum class Mode {
@@ -105,28 +79,20 @@ struct HeldJobChunk {
   // Without its rows, which are in `rows`; of a whole part with them, until it begins to be made.
   store::ClaimedJobChunk claimed;
   BlockRunPtr run;
-  JobOrgLoad* org = nullptr;  // valid while the chunk is held, or one of its rows is in flight
+  OrgLoad* org = nullptr;  // valid while the chunk is held, or one of its rows is in flight
+  // A part that is made as a whole has none, and counts as one row.
   std::vector<JobRow> rows;
-  std::size_t next = 0;  // no row before this one waits
-  // Rows that have not ended; JobHoldings counts them. A part that is made as a whole is one.
-  std::size_t rows_open = 0;
-  std::size_t in_flight = 0;              // rows in flight; JobHoldings counts them
-  std::size_t output_bytes = 0;           // of the rows that have ended
-  std::size_t bytes = 0;                  // of rows and params as they were loaded; JobHoldings
-                                          // counts them
-  std::chrono::nanoseconds known_held{};  // since boot: when the read began that found it held (G5)
-  std::chrono::nanoseconds deadline{};    // since boot: the job's
-  RowCounts unrecorded;                   // without those of the record that is under way
+  std::size_t next = 0;                 // no row before this one waits
+  std::size_t output_bytes = 0;         // of the rows that have ended
+  std::chrono::nanoseconds deadline{};  // since boot: the job's
+  RowCounts unrecorded;                 // without those of the record that is under way
   // Who wants to hear that a row is recorded; without those of the record that is under way.
   std::vector<std::function<void()>> to_be_told;
-  std::chrono::nanoseconds unrecorded_since{};  // since boot: the oldest of them
-  std::shared_ptr<PartTurn> turn;               // of a whole part, once it is to be made
-  std::shared_ptr<const PartOutput> made;       // likewise, once it is
-  std::optional<RowError> error;                // of the last row that ended with one
-  bool late = false;                            // a row had no time left, since its job had none
-  std::optional<store::JobFault> fault;         // the job is to fail
-  Phase phase = Phase::kWorking;
-  Recording recording = Recording::kNone;
+  std::shared_ptr<PartTurn> turn;          // of a whole part, once it is to be made
+  std::shared_ptr<const PartOutput> made;  // likewise, once it is
+  std::optional<RowError> error;           // of the last row that ended with one
+  bool late = false;                       // a row had no time left, since its job had none
+  std::optional<store::JobFault> fault;    // the job is to fail
   Mode mode = Mode::kTogether;
 
   // Its rows, of which some may have ended. Once, before it is held.
@@ -134,25 +100,10 @@ struct HeldJobChunk {
   // In place of SetRows: its part is made as a whole.
   void SetWhole();
 
-  // Follows one of the arrows that are drawn above; another one is an error of the program. A whole
-  // part that is being made stops, as every phase but the first one wants no more of it.
-  void Enter(Phase to);
-  void Enter(Recording to);
-
-  void StopPart() const {
-    if (turn) turn->Stop();
-  }
-
+  Lane lane() const { return claimed.lane; }
   bool Waited() const { return claimed.rank == kRankWaited; }
   bool IsWhole() const { return run->work != nullptr; }
-  bool Working() const { return phase == Phase::kWorking; }
-  bool Lost() const { return phase == Phase::kLost; }
-  bool Leaving() const { return phase == Phase::kGivingBack || phase == Phase::kDeaf; }
-  bool BeingRecorded() const { return recording != Recording::kNone; }
-  // Nothing of it is awaited from a runner.
-  bool Quiet() const { return in_flight == 0 || phase == Phase::kDeaf; }
-  // Every row has ended.
-  bool Finished() const { return rows_open == 0; }
+  bool HasUnrecorded() const { return unrecorded.any(); }
   // A record can end the chunk: its part is finished, or its job fails.
   bool CanEnd() const { return Finished() || fault.has_value(); }
   // What has not ended is to be tried later. Never of a whole part.
@@ -162,13 +113,17 @@ struct HeldJobChunk {
   // What clients are told that it waits for: one of its rows that are to be tried later does.
   domain::JobWait RestsFor() const;
 
-  store::Lease lease() const { return claimed.lease; }
-  const base::Uuid& id() const { return claimed.lease.id; }
-  domain::Lane lane() const { return claimed.lane; }
   const store::JobSpec& job() const { return *run->job; }
+
+ private:
+  // A whole part that is being made stops, as every phase but the first one wants no more of it.
+  void Stop() const override {
+    if (turn) turn->Stop();
+  }
 };
 
 using JobChunkPtr = std::shared_ptr<HeldJobChunk>;
+using JobHoldings = lease::Holdings<HeldJobChunk>;
 
 // The chunk of a claim, without rows. Where its block cannot be run it has that fault.
 JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run);

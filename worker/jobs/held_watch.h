@@ -7,12 +7,11 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "lease/step.h"
+#include "lease/watch.h"
 #include "store/jobs/hold.h"
 #include "store/lease.h"
 #include "store/session.h"
 #include "worker/jobs/held_job_chunk.h"
-#include "worker/jobs/job_holdings.h"
 
 namespace vedette::worker {
 
@@ -35,27 +34,25 @@ class HeldWatch {
   };
 
   HeldWatch(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
-            JobHoldings& holdings, Hooks hooks);
+            const JobHoldings& holdings, Hooks hooks);
 
-  void Start() { step_.Start(); }
+  void Start() { watch_.Start(); }
   // Looks at once, unless a look is under way.
-  void Wake();
+  void Wake() { watch_.Wake(); }
 
  private:
   struct Look {
     std::vector<store::Lease> asked;
     std::vector<store::HeldJobChunk> held;
   };
-  using Looks = lease::Step<Look>;
+  using Looks = lease::Watch<Look>;
 
-  Looks::Job Begin();
-  void OnLooked(const Look& look);
+  Looks::Job Ask() const;
+  void OnLooked(const Look& look, std::chrono::nanoseconds began);
 
-  const base::Clock& clock_;
-  JobHoldings& holdings_;
+  const JobHoldings& holdings_;
   const Hooks hooks_;
-  std::chrono::nanoseconds began_{};  // since boot: the look that is under way
-  Looks step_;
+  Looks watch_;
 };
 
 }  // namespace vedette::worker

@@ -19,8 +19,6 @@ using std::chrono::milliseconds;
 // Of what the operator is told of a row that failed.
 constexpr std::size_t kLastErrorCharsMax = 300;
 
-constexpr base::Backoff kRetry{milliseconds(100), milliseconds(5000)};
-
 // Whose row's failure fails the job: those that ask for one row.
 bool IsSingle(domain::JobKind kind) {
   return kind == domain::JobKind::kFindEmail || kind == domain::JobKind::kReverseEmail ||
@@ -30,7 +28,7 @@ bool IsSingle(domain::JobKind kind) {
 // What a chunk weighs of the kJobRecordChunksMax that a record has: [jobs] record_chunks_max of one
 // job fill it. Those of jobs that share records weigh what they have rows, so that many lookups fit
 // into one, and no more large parts than of one job.
-std::size_t WeightOf(const config::JobsConfig& config, const HeldJobChunk& chunk) {
+std::size_t WeightOfChunk(const config::JobsConfig& config, const HeldJobChunk& chunk) {
   const auto chunks_max = static_cast<std::size_t>(config.record_chunks_max);
   const std::size_t whole = (store::kJobRecordChunksMax + chunks_max - 1) / chunks_max;
   if (!chunk.run->shares_records) return whole;
@@ -46,7 +44,7 @@ lease::BatcherOptions Options(const config::Config& config) {
   options.weight_max = store::kJobRecordChunksMax;
   // Further ones would wait for a connection.
   options.batches_max = static_cast<std::size_t>(config.database.jobs_connections);
-  options.backoff = kRetry;
+  options.backoff = lease::kRecordRetry;
   return options;
 }
 
@@ -56,66 +54,54 @@ JobRecorder::JobRecorder(base::EventLoop& loop, store::Pool& pool, store::Signal
                          const base::Clock& clock, metrics::Metrics& metrics,
                          const config::Config& config, base::Logger log, JobHoldings& holdings,
                          Hooks hooks)
-    : signals_(signals),
-      clock_(clock),
+    : lease::Recorder<JobKind>(loop, pool, clock, log, Options(config),
+                               config.jobs.record_partial_delay_ms, std::move(hooks)),
+      signals_(signals),
       metrics_(metrics),
       config_(config),
-      holdings_(holdings),
-      hooks_(std::move(hooks)),
-      batcher_(loop, pool, clock, log, Options(config), BatcherHooks()) {}
+      holdings_(holdings) {}
 
-JobRecorder::Batcher::Hooks JobRecorder::BatcherHooks() {
-  Batcher::Hooks hooks;
-  hooks.begin = [this](const std::vector<Item>& batch, bool /*again*/) -> Batcher::Job {
-    std::vector<Draft> drafts;
-    drafts.reserve(batch.size());
-    for (const Item& item : batch) drafts.push_back(MakeDraft(item));
-    return [drafts = std::move(drafts), clock = &clock_](store::Session& session) {
-      std::vector<store::JobChunkRecord> records;
-      records.reserve(drafts.size());
-      for (const Draft& draft : drafts) records.push_back(Complete(draft));
-      return store::RecordJobChunks(session, *clock, records);
-    };
+JobRecorder::Job JobRecorder::Write(const std::vector<Item>& batch) {
+  std::vector<Draft> drafts;
+  drafts.reserve(batch.size());
+  for (const Item& item : batch) drafts.push_back(MakeDraft(item));
+  return [drafts = std::move(drafts), clock = &clock_](store::Session& session) {
+    std::vector<store::JobChunkRecord> records;
+    records.reserve(drafts.size());
+    for (const Draft& draft : drafts) records.push_back(Complete(draft));
+    return store::RecordJobChunks(session, *clock, records);
   };
-  hooks.written = [this](const std::vector<Item>& batch, const store::JobRecordResult& result,
-                         bool /*again*/) { OnWritten(batch, result); };
-  hooks.lost = [this](const Item& item, const lease::Loss& loss) { OnLost(item, loss); };
-  hooks.weight = [this](const Item& item) { return WeightOf(config_.jobs, *item.chunk); };
-  hooks.group = [](const Item& item) {
-    return item.chunk->run->shares_records ? base::Uuid{} : item.chunk->claimed.job_id;
-  };
-  hooks.take = Take;
-  return hooks;
 }
 
 JobRecorder::Draft JobRecorder::MakeDraft(const Item& item) {
-  const HeldJobChunk& chunk = *item.chunk;
+  const HeldJobChunk& chunk = *item.work;
+  const TakenRows& taken = item.taken;
   Draft draft;
-  draft.rows = item.rows;
+  draft.rows = taken.rows;
   draft.made = chunk.made;
   store::JobChunkRecord& record = draft.record;
   record.job_id = chunk.claimed.job_id;
-  record.lease = chunk.lease();
+  record.lease = chunk.lease;
   record.block = chunk.claimed.block;
   record.part = chunk.claimed.part;
-  record.progress = item.progress;
-  record.rows_done = item.counts.done;
-  record.row_errors = item.counts.errors;
-  record.rows_charged = item.counts.charged;
-  record.charge_mc = item.counts.charge_mc;
-  record.rows_timed = item.counts.timed;
-  record.rows_took = item.counts.took;
-  if (item.counts.errors > 0 && chunk.error) {
+  record.progress = taken.progress;
+  record.rows_done = taken.counts.done;
+  record.row_errors = taken.counts.errors;
+  record.rows_charged = taken.counts.charged;
+  record.charge_mc = taken.counts.charge_mc;
+  record.rows_timed = taken.counts.timed;
+  record.rows_took = taken.counts.took;
+  if (taken.counts.errors > 0 && chunk.error) {
     record.last_error = base::CutCharacters(
         fmt::format("{}: {}", chunk.error->code, chunk.error->message), kLastErrorCharsMax);
   }
-  if (item.what == What::kFault) {
+  if (taken.what == TakenRows::What::kFault) {
     record.what = *chunk.fault;
-  } else if (item.what == What::kProgress) {
+  } else if (taken.what == TakenRows::What::kProgress) {
     record.what = store::JobPartProgress{{}, chunk.mode == HeldJobChunk::Mode::kSerial};
   } else {
     store::JobPartEnd end;
-    end.row_count = static_cast<int>(item.rows->size());
+    end.row_count = static_cast<int>(taken.rows->size());
     if (chunk.error && chunk.rows.size() == 1 && IsSingle(chunk.job().kind)) {
       end.error_code = chunk.error->code;
       end.error = chunk.error->message;
@@ -195,91 +181,78 @@ void JobRecorder::AddFault(const JobChunkPtr& chunk, store::JobFault fault) {
   Add(chunk);
 }
 
-void JobRecorder::NoteUnrecorded(HeldJobChunk& chunk) {
-  if (!chunk.unrecorded.any()) chunk.unrecorded_since = clock_.SinceBoot();
-}
-
-void JobRecorder::Add(const JobChunkPtr& chunk) {
-  if (chunk->Lost() || chunk->BeingRecorded()) return;  // OnItemWritten adds what came meanwhile
-  if (chunk->CanEnd() && chunk->run->shares_records) {
-    batcher_.AddLater({chunk}, milliseconds(0));  // its job has no other that it could wait for
-  } else if (chunk->CanEnd()) {
-    batcher_.Add({chunk});
-  } else if (chunk->unrecorded.any()) {
-    const bool urgent = chunk->Leaving() || chunk->mode == HeldJobChunk::Mode::kSerial;
-    const auto waited = clock_.SinceBoot() - chunk->unrecorded_since;
-    const auto wait =
-        std::chrono::ceil<milliseconds>(config_.jobs.record_partial_delay_ms - waited);
-    batcher_.AddLater({chunk}, urgent ? milliseconds(0) : std::max(wait, milliseconds(0)));
+std::optional<milliseconds> JobRecorder::WaitOf(const HeldJobChunk& chunk) const {
+  if (chunk.CanEnd()) {
+    if (!chunk.run->shares_records) return std::nullopt;
+    return milliseconds(0);  // its job has no other that it could wait for
   }
+  const bool urgent = chunk.Leaving() || chunk.mode == HeldJobChunk::Mode::kSerial;
+  return urgent ? milliseconds(0) : PartialWait(chunk);
 }
 
-// The chunk's rows go into the batch as they are now, and from here on it is being recorded.
-bool JobRecorder::Take(Item* item) {
-  HeldJobChunk& chunk = *item->chunk;
-  if (chunk.Lost() || chunk.BeingRecorded()) return false;
-  if (!chunk.CanEnd() && !chunk.unrecorded.any()) return false;
-  item->what = chunk.fault ? What::kFault : chunk.Finished() ? What::kEnd : What::kProgress;
-  item->progress = chunk.claimed.progress;
+std::size_t JobRecorder::WeightOf(const Item& item) const {
+  return WeightOfChunk(config_.jobs, *item.work);
+}
+
+base::Uuid JobRecorder::GroupOf(const HeldJobChunk& chunk) const {
+  return chunk.run->shares_records ? base::Uuid{} : chunk.claimed.job_id;
+}
+
+// The chunk's rows go into the batch as they are now.
+void JobRecorder::Take(Item* item) {
+  using What = TakenRows::What;
+  HeldJobChunk& chunk = *item->work;
+  TakenRows& taken = item->taken;
+  taken.what = chunk.fault ? What::kFault : chunk.Finished() ? What::kEnd : What::kProgress;
+  taken.progress = chunk.claimed.progress;
   // What a part that fails its job has done is not recorded any more.
-  item->counts = item->what == What::kFault ? RowCounts{} : chunk.unrecorded;
+  taken.counts = taken.what == What::kFault ? RowCounts{} : chunk.unrecorded;
   chunk.unrecorded = {};
   auto to_be_told = std::exchange(chunk.to_be_told, {});
-  if (item->what != What::kFault) item->to_be_told = std::move(to_be_told);
+  if (taken.what != What::kFault) taken.to_be_told = std::move(to_be_told);
   auto rows = std::make_shared<std::vector<RowRecord>>();
   rows->reserve(chunk.rows.size());
   for (const JobRow& row : chunk.rows) {
     rows->push_back({row.output, row.memo, row.not_before, row.why});
   }
-  item->rows = std::move(rows);
-  chunk.Enter(HeldJobChunk::Recording::kUnderWay);
-  return true;
+  taken.rows = std::move(rows);
+  item->ends = taken.what != What::kProgress;
 }
 
-void JobRecorder::OnWritten(const std::vector<Item>& items, const store::JobRecordResult& result) {
-  base::Assert(result.chunks.size() == items.size(), "Each chunk of a record has its outcome.");
+void JobRecorder::OnBatch(const std::vector<Item>& batch, const store::JobRecordResult& result,
+                          bool /*again*/) {
+  base::Assert(result.chunks.size() == batch.size(), "Each chunk of a record has its outcome.");
   for (const store::Signal signal : result.raise) signals_.Raise(signal);
   auto ended = result.ended;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const Item& item = items[i];
-    const store::JobSpec& job = item.chunk->job();
+  for (const Item& item : batch) {
+    const store::JobSpec& job = item.work->job();
     if (const auto end = ended.extract(job.job_id)) {
       metrics_.AddJobEnded(job.kind, end.mapped(), result.recorded_at - job.created_at);
     }
-    item.chunk->Enter(HeldJobChunk::Recording::kNone);
-    if (result.chunks[i] != store::JobRecorded::kDropped) {
-      OnItemWritten(item);
-      continue;
-    }
-    // Its job has ended, or its lease was lost; or, after a COMMIT that was not answered, the
-    // record of its end did happen.
-    hooks_.ended(item.chunk);
   }
 }
 
-void JobRecorder::OnItemWritten(const Item& item) {
-  const JobChunkPtr& chunk = item.chunk;
+bool JobRecorder::IsDropped(const store::JobRecordResult& result, const Item& /*item*/,
+                            std::size_t n) const {
+  return result.chunks[n] == store::JobRecorded::kDropped;
+}
+
+void JobRecorder::OnItem(const Item& item, const store::JobRecordResult& /*result*/) {
+  const JobChunkPtr& chunk = item.work;
+  const TakenRows& taken = item.taken;
   const domain::JobKind kind = chunk->job().kind;
-  const int rows_ok = item.counts.done - item.counts.errors;
-  for (const auto& tell : item.to_be_told) tell();
-  metrics_.AddJobRows(kind, rows_ok, item.counts.errors);
+  const int rows_ok = taken.counts.done - taken.counts.errors;
+  for (const auto& tell : taken.to_be_told) tell();
+  metrics_.AddJobRows(kind, rows_ok, taken.counts.errors);
   if (kind == domain::JobKind::kWorkflow) {
-    metrics_.AddRunRecord(chunk->run->block->type, item.what == What::kEnd ? 1 : 0, rows_ok,
-                          item.counts.errors);
+    metrics_.AddRunRecord(chunk->run->block->type, taken.what == TakenRows::What::kEnd ? 1 : 0,
+                          rows_ok, taken.counts.errors);
     if (chunk->made) ShowPassed(*chunk);
   }
-  if (item.counts.charge_mc > 0) metrics_.AddJobCreditsCharged(kind, item.counts.charge_mc);
-  if (item.what != What::kProgress) {
-    hooks_.ended(chunk);
-    return;
-  }
-  chunk->claimed.progress = item.progress + 1;
+  if (taken.counts.charge_mc > 0) metrics_.AddJobCreditsCharged(kind, taken.counts.charge_mc);
+  if (item.ends) return;
+  chunk->claimed.progress = taken.progress + 1;
   chunk->claimed.suspect.reset();
-  if (chunk->unrecorded.any() || chunk->CanEnd()) {
-    Add(chunk);
-  } else {
-    hooks_.recorded(chunk);
-  }
 }
 
 // What the blocks behind the chunk's did, which had no chunks of their own.
@@ -293,17 +266,10 @@ void JobRecorder::ShowPassed(const HeldJobChunk& chunk) {
   }
 }
 
-// The item is refused even alone, or was abandoned. Where an earlier try may have happened, the
-// next holder looks what is recorded: the refusal may be that of a repetition.
-void JobRecorder::OnLost(const Item& item, const lease::Loss& loss) {
-  const JobChunkPtr& chunk = item.chunk;
-  if (chunk->BeingRecorded()) chunk->Enter(HeldJobChunk::Recording::kNone);
-  if (loss.kind == lease::Loss::Kind::kAbandoned || chunk->Lost()) return;
-  if (loss.may_have_happened || item.what == What::kFault) {
-    hooks_.give_back(chunk);
-  } else {
-    AddFault(chunk, {.error = "the rows of a part could not be stored"});
-  }
+bool JobRecorder::OnRefused(Item& item) {
+  if (item.taken.what == TakenRows::What::kFault) return false;
+  AddFault(item.work, {.error = "the rows of a part could not be stored"});
+  return true;
 }
 
 }  // namespace vedette::worker

@@ -2,43 +2,31 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "lease/batcher.h"
+#include "lease/recorder.h"
 #include "metrics/metrics.h"
 #include "store/jobs/record.h"
 #include "store/session.h"
 #include "store/signals.h"
 #include "worker/jobs/held_job_chunk.h"
-#include "worker/jobs/job_holdings.h"
-#include "worker/jobs/part_rows.h"
+#include "worker/jobs/job_kind.h"
 
 namespace vedette::worker {
 
-// Records what becomes of the rows of parts: gathers finished parts of one job and records them
-// together, one transaction for up to [jobs] record_chunks_max of them (lease/batcher.h); those of
-// jobs with little to record, lookups above all, share a transaction with other jobs'. Rows of a
-// part that goes on wait longer, so that what a crash repeats is little and a record rare. A record
-// that cannot be made now is tried again with backoff; a part that the database refuses fails its
-// job. Loop thread only; everything handed in must outlive this object.
-class JobRecorder {
+// Records what becomes of the rows of parts (lease/recorder.h): finished parts of one job together,
+// one transaction for up to [jobs] record_chunks_max of them; those of jobs with little to record,
+// lookups above all, share a transaction with other jobs'. Rows of a part that goes on wait longer,
+// so that what a crash repeats is little and a record rare. A part that the database refuses fails
+// its job.
+class JobRecorder final : public lease::Recorder<JobKind> {
  public:
-  struct Hooks {
-    // The chunk is recorded to its end, or its lease was lost: it is to be held no more.
-    std::function<void(const JobChunkPtr&)> ended;
-    // Everything of the chunk that was to be recorded is, and it goes on.
-    std::function<void(const JobChunkPtr&)> recorded;
-    // The chunk cannot be recorded here: the process that claims it next goes on from what is
-    // recorded.
-    std::function<void(const JobChunkPtr&)> give_back;
-  };
-
   JobRecorder(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
               const base::Clock& clock, metrics::Metrics& metrics, const config::Config& config,
               base::Logger log, JobHoldings& holdings, Hooks hooks);
@@ -55,32 +43,7 @@ class JobRecorder {
   // The chunk's block cannot go on: its job is to fail.
   void AddFault(const JobChunkPtr& chunk, store::JobFault fault);
 
-  // The chunk may have nothing more to come: records what is left, or its end. Where nothing is to
-  // be recorded, nothing happens.
-  void Add(const JobChunkPtr& chunk);
-
-  // Records everything gathered without waiting for more.
-  void Flush() { batcher_.Flush(); }
-
-  // Gives up what cannot be recorded now, and what fails from here on.
-  void Abandon() { batcher_.Abandon(); }
-
  private:
-  enum class What { kProgress, kEnd, kFault };
-
-  // A record of a chunk. Only the chunk is set until it goes into a batch.
-  struct Item {
-    JobChunkPtr chunk;
-    What what = What::kProgress;
-    int progress = 0;
-    RowCounts counts;
-    std::shared_ptr<const std::vector<RowRecord>> rows;
-    std::vector<std::function<void()>> to_be_told;  // when it is written
-
-    bool operator==(const Item& other) const { return chunk == other.chunk; }
-  };
-  using Batcher = lease::Batcher<Item, store::JobRecordResult>;
-
   // A record without the texts of its rows, which are made on the pool's thread.
   struct Draft {
     store::JobChunkRecord record;
@@ -88,23 +51,26 @@ class JobRecorder {
     std::shared_ptr<const PartOutput> made;  // of a whole part
   };
 
-  Batcher::Hooks BatcherHooks();
+  std::optional<std::chrono::milliseconds> WaitOf(const HeldJobChunk& chunk) const override;
+  std::size_t WeightOf(const Item& item) const override;
+  base::Uuid GroupOf(const HeldJobChunk& chunk) const override;
+  void Take(Item* item) override;
+  Job Write(const std::vector<Item>& batch) override;
+  void OnBatch(const std::vector<Item>& batch, const store::JobRecordResult& result,
+               bool again) override;
+  bool IsDropped(const store::JobRecordResult& result, const Item& item,
+                 std::size_t n) const override;
+  void OnItem(const Item& item, const store::JobRecordResult& result) override;
+  bool OnRefused(Item& item) override;
+
   static Draft MakeDraft(const Item& item);
   static store::JobChunkRecord Complete(const Draft& draft);
-  static bool Take(Item* item);
-  void NoteUnrecorded(HeldJobChunk& chunk);
-  void OnWritten(const std::vector<Item>& items, const store::JobRecordResult& result);
-  void OnItemWritten(const Item& item);
   void ShowPassed(const HeldJobChunk& chunk);
-  void OnLost(const Item& item, const lease::Loss& loss);
 
   store::Signals& signals_;
-  const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   JobHoldings& holdings_;
-  const Hooks hooks_;
-  Batcher batcher_;
 };
 
 }  // namespace vedette::worker

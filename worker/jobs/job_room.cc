@@ -24,9 +24,9 @@ std::vector<lease::Asking> AskingOf(const std::vector<store::DueJobs>& due,
     a.org_id = org.org_id;
     const bool whole = lane == domain::Lane::kTransform;
     a.first_rows = whole ? 1 : static_cast<std::size_t>(std::max(org.rows, 1));
-    const JobOrgLoad* held = holdings.FindOrg(lane, org.org_id);
+    const lease::OrgLoad* held = holdings.FindOrg(org.org_id, lane);
     if (held == nullptr) continue;
-    const JobLoad& load = rank == kRankWaited ? held->waited : *held;
+    const lease::Load& load = rank == kRankWaited ? held->waited : *held;
     a.rows_open = whole ? load.chunks : load.rows_open;
     a.in_flight = load.in_flight;
   }
@@ -57,8 +57,8 @@ std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane) {
   return 0;
 }
 
-lease::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
-                      int rank) {
+lease::Room JobRoomOf(const config::JobsConfig& config, const lease::LaneLoad& load,
+                      domain::Lane lane, int rank) {
   const std::size_t slots = SlotsOf(config, lane);
   const std::size_t for_everybody = SlotsForEverybody(config, lane);
   lease::Room room;
@@ -83,12 +83,13 @@ lease::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, do
   return room;
 }
 
-bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+bool HasFreeSlot(const config::JobsConfig& config, const lease::LaneLoad& load, domain::Lane lane,
                  int rank) {
   return load.in_flight < JobRoomOf(config, load, lane, rank).slots_max;
 }
 
-bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane) {
+bool HasClaimRoom(const config::JobsConfig& config, const lease::LaneLoad& load,
+                  domain::Lane lane) {
   const lease::Room room = JobRoomOf(config, load, lane, kRankWaited);
   const bool ahead = lane == domain::Lane::kTransform;  // parts are claimed before they can start
   return (ahead || room.in_flight < room.slots_max) && room.rows_left > 0;
@@ -120,7 +121,7 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
     int rank_max = kRankWaited;
   };
   std::map<base::Uuid, Taken> taken;
-  LaneLoad load = holdings.Lane(lane);
+  lease::LaneLoad load = holdings.InLane(lane);
   for (int rank = 0; rank < kRankCount; ++rank) {
     const auto asking = AskingOf(due, holdings, lane, rank);
     for (const auto& share : lease::ShareOut(asking, JobRoomOf(config, load, lane, rank))) {
@@ -131,7 +132,7 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
       org.rank_max = rank;
       // What rank 0 takes here is not there for rank 1.
       if (rank == kRankWaited) {
-        for (JobLoad* of : {static_cast<JobLoad*>(&load), &load.waited}) {
+        for (lease::Load* of : {static_cast<lease::Load*>(&load), &load.waited}) {
           of->rows_open += static_cast<std::size_t>(share.rows_max);
           of->chunks += chunks;
         }
@@ -153,8 +154,7 @@ base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
                       const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
   std::set<base::Uuid> organisations;
   for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
-  const bool some_left_out = shares.size() < organisations.size();
-  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
+  return lease::NextCursor(organisations.size(), shares, walked_to);
 }
 
 std::vector<store::DueJobs> LaneTurns::InTurn(std::vector<store::DueJobs> due) const {
@@ -173,7 +173,7 @@ void LaneTurns::Shared(const std::vector<store::DueJobs>& due,
   // An organisation that holds nothing is given something while there is any room.
   const auto left_out = std::find_if(due.begin(), due.end(), [&](const store::DueJobs& jobs) {
     return std::none_of(shares.begin(), shares.end(), is_of(jobs.org_id)) &&
-           holdings.FindOrg(jobs.lane, jobs.org_id) == nullptr;
+           holdings.FindOrg(jobs.org_id, jobs.lane) == nullptr;
   });
   if (left_out != due.end() && shares.empty() && !next_.is_nil())
     return;  // nobody's turn has passed

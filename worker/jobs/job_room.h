@@ -9,7 +9,7 @@
 #include "domain/job.h"
 #include "lease/share_out.h"
 #include "store/jobs/claim.h"
-#include "worker/jobs/job_holdings.h"
+#include "worker/jobs/held_job_chunk.h"
 
 // How much a process may start and claim of jobs, by what it holds. Pure.
 //
@@ -30,15 +30,15 @@ inline constexpr std::size_t kJobChunksPerShareMax = 16;
 std::size_t SlotsOf(const config::JobsConfig& config, domain::Lane lane);
 
 // What rows of a rank may use of a lane.
-lease::Room JobRoomOf(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
-                      int rank);
+lease::Room JobRoomOf(const config::JobsConfig& config, const lease::LaneLoad& load,
+                      domain::Lane lane, int rank);
 
 // A row of this rank may start, as far as the lane is concerned.
-bool HasFreeSlot(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane,
+bool HasFreeSlot(const config::JobsConfig& config, const lease::LaneLoad& load, domain::Lane lane,
                  int rank);
 
 // A claim may bring more of the lane.
-bool HasClaimRoom(const config::JobsConfig& config, const LaneLoad& load, domain::Lane lane);
+bool HasClaimRoom(const config::JobsConfig& config, const lease::LaneLoad& load, domain::Lane lane);
 
 // What a chunk that is not loaded counts with: its rows and what earlier holders recorded of it.
 std::size_t ChunkBytesMax(const config::JobsConfig& config);

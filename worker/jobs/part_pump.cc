@@ -106,11 +106,13 @@ PartPump::PartPump(base::EventLoop& loop, store::Pool& pool, const base::Clock& 
       threads_("parts", LimitsOf(config.jobs)) {}
 
 PartPump::~PartPump() {
-  for (const auto& [id, chunk] : holdings_.chunks()) chunk->StopPart();
+  for (const auto& [id, chunk] : holdings_.chunks()) {
+    if (chunk->turn) chunk->turn->Stop();
+  }
 }
 
 void PartPump::ShowHeld() {
-  metrics_.SetRunPartsHeld(static_cast<std::int64_t>(holdings_.Lane(kLane).chunks));
+  metrics_.SetRunPartsHeld(static_cast<std::int64_t>(holdings_.InLane(kLane).chunks));
 }
 
 void PartPump::StartAs(const base::Uuid& turn, const JobChunkPtr& chunk) {
@@ -173,15 +175,14 @@ void PartPump::OnStep(const JobChunkPtr& chunk, const TaskPtr& task, Result resu
   }
   holdings_.LeaveFlight(*chunk);
   OnEnd(chunk, std::move(result));
-  metrics_.SetJobRowsInFlight(kLane, static_cast<std::int64_t>(holdings_.Lane(kLane).in_flight));
+  metrics_.SetJobRowsInFlight(kLane, static_cast<std::int64_t>(holdings_.InLane(kLane).in_flight));
 }
 
 void PartPump::OnEnd(const JobChunkPtr& chunk, Result result) {
   auto* step = std::get_if<PartStep>(&result);
   // What was made is recorded even while its chunk is given back; what was not made is then given
   // back.
-  const bool awaited =
-      chunk->Working() || (step != nullptr && chunk->phase == HeldJobChunk::Phase::kGivingBack);
+  const bool awaited = chunk->Working() || (step != nullptr && chunk->WantsResults());
   if (!awaited) {
     hooks_.dropped(chunk);
   } else if (step != nullptr) {

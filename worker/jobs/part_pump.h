@@ -16,7 +16,6 @@
 #include "store/session.h"
 #include "worker/blocks/part_work.h"
 #include "worker/jobs/held_job_chunk.h"
-#include "worker/jobs/job_holdings.h"
 
 namespace vedette::worker {
 
@@ -49,7 +48,7 @@ class PartPump {
   ~PartPump();
 
   // The part is to be made in its organisation's turn. The chunk is held.
-  void Start(const JobChunkPtr& chunk) { StartAs(chunk->claimed.org_id, chunk); }
+  void Start(const JobChunkPtr& chunk) { StartAs(chunk->org_id, chunk); }
   // The same of one that is tried alone, as its workers died: it takes a turn of its own, so that
   // little else is under way while it is the suspect.
   void StartAlone(const JobChunkPtr& chunk) { StartAs(chunk->id(), chunk); }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/backoff.h"
 #include "config/config.h"
 #include "domain/email/found.h"
 #include "domain/ids.h"
@@ -17,26 +16,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Waits between attempts: 500 to 750 ms at first, doubling.
-constexpr base::Backoff kAttemptWait{milliseconds(625), milliseconds(640'000), 0.2};
-// The wait of a row whose attempt was due while its chunk was not known to be held.
-constexpr milliseconds kLookAgain{500};
-
 constexpr std::array kLanes{domain::Lane::kTransform, domain::Lane::kLookup, domain::Lane::kSmtp,
                             domain::Lane::kResearch};
 static_assert(kLanes.size() == domain::kLaneCount);
 
 }  // namespace
-
-std::optional<milliseconds> WaitForAttempt(const RowFailure& failure, int attempts,
-                                           int attempts_max, std::chrono::nanoseconds left,
-                                           double random) {
-  if (!failure.retryable || attempts >= attempts_max) return std::nullopt;
-  milliseconds wait = kAttemptWait.Wait(attempts, random);
-  if (failure.retry_after) wait = std::max(wait, *failure.retry_after);
-  if (wait >= left) return std::nullopt;
-  return wait;
-}
 
 // A row between its start and its end.
 struct RowPump::Run {
@@ -59,14 +43,14 @@ RowPump::RowPump(base::EventLoop& loop, const base::Clock& clock, metrics::Metri
       holdings_(holdings),
       hooks_(std::move(hooks)),
       random_(std::random_device{}()),
-      retry_timer_(loop, [this] { RunRetries(); }) {}
+      retries_(loop, clock, [this](const std::shared_ptr<Run>& run) { Retry(run); }) {}
 
 void RowPump::Enqueue(const JobChunkPtr& chunk) {
   auto& lane = turns_.at(static_cast<std::size_t>(chunk->lane()));
   // The parts of one job take turns as one flow. No share of an organisation is kept for its new
   // jobs: what is urgent has a rank of its own.
   lane.at(static_cast<std::size_t>(chunk->claimed.rank))
-      .Push(chunk->claimed.org_id, chunk->claimed.job_id, /*newcomer=*/false, chunk);
+      .Push(chunk->org_id, chunk->claimed.job_id, /*newcomer=*/false, chunk);
 }
 
 void RowPump::Pump() {
@@ -74,7 +58,7 @@ void RowPump::Pump() {
   pumping_ = true;
   for (const domain::Lane lane : kLanes) {
     PumpLane(lane);
-    metrics_.SetJobRowsInFlight(lane, static_cast<std::int64_t>(holdings_.Lane(lane).in_flight));
+    metrics_.SetJobRowsInFlight(lane, static_cast<std::int64_t>(holdings_.InLane(lane).in_flight));
   }
   pumping_ = false;
 }
@@ -83,7 +67,7 @@ void RowPump::PumpLane(domain::Lane lane) {
   auto& ranks = turns_.at(static_cast<std::size_t>(lane));
   for (int rank = 0; rank < kRankCount; ++rank) {
     Turns& turns = ranks.at(static_cast<std::size_t>(rank));
-    while (HasFreeSlot(config_.jobs, holdings_.Lane(lane), lane, rank) &&
+    while (HasFreeSlot(config_.jobs, holdings_.InLane(lane), lane, rank) &&
            StartNext(turns, lane, rank)) {
     }
   }
@@ -93,9 +77,9 @@ void RowPump::PumpLane(domain::Lane lane) {
 bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
   const auto may = [&](const JobChunkPtr& chunk, bool newcomer) {
     if (!chunk->Working()) return true;  // it is dropped below; its load may be gone
-    const JobLoad& held = chunk->Waited() ? chunk->org->waited : *chunk->org;
+    const lease::Load& held = chunk->Waited() ? chunk->org->waited : *chunk->org;
     return lease::MayStart(held.in_flight,
-                           JobRoomOf(config_.jobs, holdings_.Lane(lane), lane, rank), newcomer);
+                           JobRoomOf(config_.jobs, holdings_.InLane(lane), lane, rank), newcomer);
   };
   auto turn = turns.Next(may);
   if (!turn) return false;
@@ -120,12 +104,12 @@ bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
 }
 
 bool RowPump::Fresh(const HeldJobChunk& chunk) const {
-  return clock_.SinceBoot() - chunk.known_held < store::kJobHeldFresh;
+  return chunk.Fresh(clock_.SinceBoot(), store::kJobHeldFresh);
 }
 
 // What is in flight of a chunk that is given back is worked on to its end, and recorded.
 bool RowPump::MayCall(const HeldJobChunk& chunk) const {
-  return chunk.phase == HeldJobChunk::Phase::kGivingBack || (chunk.Working() && Fresh(chunk));
+  return chunk.WantsResults() && (!chunk.Working() || Fresh(chunk));
 }
 
 void RowPump::StartRow(const JobChunkPtr& chunk, std::size_t row) {
@@ -147,14 +131,14 @@ void RowPump::Attempt(const std::shared_ptr<Run>& run) {
   const HeldJobChunk& chunk = *run->chunk;
   if (!Fresh(chunk)) {
     hooks_.stale();
-    AttemptLater(run, kLookAgain);
+    retries_.Add(run, lease::kLookAgain);
     return;
   }
   ++run->attempts;
   const auto left = std::chrono::floor<milliseconds>(run->deadline - clock_.SinceBoot());
   RowRequest request;
   request.row_id = run->row_id;
-  request.org_id = chunk.claimed.org_id;
+  request.org_id = chunk.org_id;
   request.job_id = chunk.claimed.job_id;
   request.cells = run->row().cells;
   request.memo = run->row().memo;
@@ -174,9 +158,9 @@ bool RowPump::MayWait(const HeldJobChunk& chunk) const {
 
 void RowPump::OnResult(const std::shared_ptr<Run>& run, RowResult result) {
   const HeldJobChunk& chunk = *run->chunk;
-  if (!chunk.Working() && chunk.phase != HeldJobChunk::Phase::kGivingBack) {
+  if (!chunk.WantsResults()) {
     Withdraw(run);  // nobody waits for the result: its job has ended, or it is another process's
-  } else if (auto* failure = std::get_if<RowFailure>(&result)) {
+  } else if (auto* failure = std::get_if<domain::Failure>(&result)) {
     OnFailure(run, *failure);
   } else if (auto* later = std::get_if<RowLater>(&result)) {
     OnLater(run, std::move(*later));
@@ -185,20 +169,20 @@ void RowPump::OnResult(const std::shared_ptr<Run>& run, RowResult result) {
   }
 }
 
-void RowPump::OnFailure(const std::shared_ptr<Run>& run, const RowFailure& failure) {
+void RowPump::OnFailure(const std::shared_ptr<Run>& run, const domain::Failure& failure) {
   if (failure.error_class == kRowUnheld && run->chunk->Working()) {
     --run->attempts;
     hooks_.stale();
-    AttemptLater(run, kLookAgain);
+    retries_.Add(run, lease::kLookAgain);
     return;
   }
   const double random = std::uniform_real_distribution<double>()(random_);
-  const auto wait = WaitForAttempt(failure, run->attempts, config_.jobs.attempts_max,
-                                   run->deadline - clock_.SinceBoot(), random);
+  const auto wait = lease::WaitForRetry(failure, run->attempts, config_.jobs.attempts_max,
+                                        run->deadline - clock_.SinceBoot(), random);
   if (!wait) {
     EndWith(run, {failure.error_class, failure.message});
   } else if (run->chunk->Working()) {
-    AttemptLater(run, *wait);
+    retries_.Add(run, *wait);
   } else {
     Withdraw(run);  // the next holder makes the next attempt
   }
@@ -263,45 +247,21 @@ void RowPump::Withdraw(const std::shared_ptr<Run>& run) {
   Pump();
 }
 
-void RowPump::AttemptLater(const std::shared_ptr<Run>& run, milliseconds wait) {
-  retries_.emplace(clock_.SinceBoot() + wait, run);
-  StartRetryTimer();
-}
-
-void RowPump::StartRetryTimer() {
-  if (retries_.empty()) return;
-  const auto wait = retries_.begin()->first - clock_.SinceBoot();
-  retry_timer_.Start(std::max(std::chrono::ceil<milliseconds>(wait), milliseconds(0)));
-}
-
-void RowPump::RunRetries() {
-  const auto now = clock_.SinceBoot();
-  std::vector<std::shared_ptr<Run>> due;
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    due.push_back(std::move(retries_.begin()->second));
-    retries_.erase(retries_.begin());
+void RowPump::Retry(const std::shared_ptr<Run>& run) {
+  if (!run->chunk->Working()) {
+    Withdraw(run);
+  } else if (clock_.SinceBoot() >= run->deadline) {
+    // It waited for a look at its chunk until its time was over.
+    EndWith(run, {std::string(domain::kErrorTimedOut), "the row was not done in time"});
+  } else {
+    Attempt(run);
   }
-  for (const auto& run : due) {
-    if (!run->chunk->Working()) {
-      Withdraw(run);
-    } else if (now >= run->deadline) {
-      // It waited for a look at its chunk until its time was over.
-      EndWith(run, {std::string(domain::kErrorTimedOut), "the row was not done in time"});
-    } else {
-      Attempt(run);
-    }
-  }
-  StartRetryTimer();
 }
 
 void RowPump::DropWaiting() {
   // What Pump comes upon of a chunk that is not worked on is dropped there.
-  std::vector<std::shared_ptr<Run>> left;
-  for (auto it = retries_.begin(); it != retries_.end();) {
-    const bool drop = !it->second->chunk->Working();
-    if (drop) left.push_back(std::move(it->second));
-    it = drop ? retries_.erase(it) : std::next(it);
-  }
+  const auto left =
+      retries_.TakeIf([](const std::shared_ptr<Run>& run) { return !run->chunk->Working(); });
   for (const auto& run : left) Withdraw(run);
   Pump();
 }

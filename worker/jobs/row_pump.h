@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -13,14 +12,15 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "config/config_fwd.h"
+#include "domain/failure.h"
 #include "domain/job.h"
 #include "lease/live.h"
+#include "lease/retries.h"
+#include "lease/start_turns.h"
 #include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/held_job_chunk.h"
-#include "worker/jobs/job_holdings.h"
 #include "worker/jobs/job_room.h"
-#include "worker/start_turns.h"
 
 namespace vedette::worker {
 
@@ -35,15 +35,6 @@ inline constexpr std::chrono::minutes kLaterNeeds{15};
 inline constexpr std::string_view kRowLateCode = "tried_too_late";
 // The code of a row whose output is larger than a row or its part may be.
 inline constexpr std::string_view kRowTooLargeCode = "row_too_large";
-
-// How long a row waits before its next attempt: nothing where the failure ends it, because it
-// cannot pass, the attempts are used up, or the wait would end at the row's deadline or after it.
-// `attempts` counts those that were made, at least 1; `left` is what is left until the deadline;
-// `random` is uniform in [0, 1). Pure.
-std::optional<std::chrono::milliseconds> WaitForAttempt(const RowFailure& failure, int attempts,
-                                                        int attempts_max,
-                                                        std::chrono::nanoseconds left,
-                                                        double random);
 
 // Starts the rows of held parts, in each lane in turns: rows that a client waits for before others,
 // organisations in turn and each up to its share of the slots (G10), inside an organisation its
@@ -83,7 +74,7 @@ class RowPump {
 
  private:
   struct Run;
-  using Turns = StartTurns<JobChunkPtr>;
+  using Turns = lease::StartTurns<JobChunkPtr>;
 
   void PumpLane(domain::Lane lane);
   bool StartNext(Turns& turns, domain::Lane lane, int rank);
@@ -93,15 +84,13 @@ class RowPump {
   // Whether a row in flight may make a further call.
   bool MayCall(const HeldJobChunk& chunk) const;
   void OnResult(const std::shared_ptr<Run>& run, RowResult result);
-  void OnFailure(const std::shared_ptr<Run>& run, const RowFailure& failure);
+  void OnFailure(const std::shared_ptr<Run>& run, const domain::Failure& failure);
   void OnLater(const std::shared_ptr<Run>& run, RowLater later);
   void End(const std::shared_ptr<Run>& run, RowDone done);
   void EndWith(const std::shared_ptr<Run>& run, RowError error);
   void Leave(const std::shared_ptr<Run>& run);
   void Withdraw(const std::shared_ptr<Run>& run);
-  void AttemptLater(const std::shared_ptr<Run>& run, std::chrono::milliseconds wait);
-  void StartRetryTimer();
-  void RunRetries();
+  void Retry(const std::shared_ptr<Run>& run);
 
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
@@ -112,9 +101,8 @@ class RowPump {
 
   // Chunks with rows that wait, by lane and rank.
   std::array<std::array<Turns, kRankCount>, domain::kLaneCount> turns_;
-  std::multimap<std::chrono::nanoseconds, std::shared_ptr<Run>> retries_;  // by time since boot
+  lease::Retries<std::shared_ptr<Run>> retries_;
   bool pumping_ = false;
-  base::Timer retry_timer_;
   lease::Live live_;
 };
 

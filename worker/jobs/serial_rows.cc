@@ -11,12 +11,9 @@
 namespace vedette::worker {
 
 SerialRows::SerialRows(base::EventLoop& loop, store::Pool& pool, base::Logger log, int claims_max,
-                       SuspectSlot& slot, Hooks hooks)
-    : loop_(loop),
-      pool_(pool),
-      log_(log),
+                       lease::SuspectSlot& slot, Hooks hooks)
+    : lease::Suspects<HeldJobChunk>(loop, pool, log, slot, hooks.forget),
       claims_max_(claims_max),
-      slot_(slot),
       hooks_(std::move(hooks)) {}
 
 bool SerialRows::Take(const JobChunkPtr& chunk) {
@@ -44,50 +41,37 @@ bool SerialRows::Take(const JobChunkPtr& chunk) {
 }
 
 void SerialRows::OnRecorded(const JobChunkPtr& chunk) {
-  slot_.Leave(chunk.get());
+  Leave(chunk);
   Next(chunk);
 }
 
 void SerialRows::Next(const JobChunkPtr& chunk) {
   if (!chunk->Working()) return;
   if (chunk->IsWhole()) {
-    Enter(chunk, store::kSuspectPart);
+    Try(chunk, store::kSuspectPart);
     return;
   }
   const auto waiting = std::find_if(chunk->rows.begin(), chunk->rows.end(), [](const JobRow& row) {
     return row.state == JobRow::State::kWaiting;
   });
   if (waiting == chunk->rows.end()) return;
-  Enter(chunk, static_cast<int>(waiting - chunk->rows.begin()));
+  Try(chunk, static_cast<int>(waiting - chunk->rows.begin()));
 }
 
-void SerialRows::Enter(const JobChunkPtr& chunk, int row) {
-  slot_.Enter(chunk.get(), chunk->claimed.org_id, SuspectSlot::Try::kAlone,
-              live_.Guard([this, chunk, row] { Try(chunk, row); }));
-}
-
-// The database hears of the try before it begins: a claim after a death in it fails the row.
 void SerialRows::Try(const JobChunkPtr& chunk, int row) {
-  if (!chunk->Working()) return;  // a drain gives it back, and with that frees the slot
-  store::RunAsync<bool>(
-      pool_, loop_,
-      [lease = chunk->lease(), row](store::Session& session) {
+  TryRow(
+      chunk, lease::SuspectSlot::Try::kAlone,
+      [lease = chunk->lease, row](store::Session& session) {
         return store::MarkJobSuspect(session, lease, row);
       },
-      live_.Guard([this, chunk, row](const std::variant<bool, store::Failure>& result) {
-        if (!chunk->Working()) return;
-        const bool* marked = std::get_if<bool>(&result);
-        if (marked != nullptr && *marked) {
-          chunk->claimed.suspect = row;
-          if (row == store::kSuspectPart) {
-            hooks_.start_whole(chunk);
-          } else {
-            hooks_.start(chunk, static_cast<std::size_t>(row));
-          }
+      [this, chunk, row] {
+        chunk->claimed.suspect = row;
+        if (row == store::kSuspectPart) {
+          hooks_.start_whole(chunk);
         } else {
-          hooks_.forget(chunk);  // the process that claims it when its lease ends goes on
+          hooks_.start(chunk, static_cast<std::size_t>(row));
         }
-      }));
+      });
 }
 
 }  // namespace vedette::worker

@@ -7,10 +7,10 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "lease/live.h"
+#include "lease/suspect_slot.h"
+#include "lease/suspects.h"
 #include "store/session.h"
 #include "worker/jobs/held_job_chunk.h"
-#include "worker/suspect_slot.h"
 
 namespace vedette::worker {
 
@@ -18,8 +18,8 @@ namespace vedette::worker {
 inline constexpr std::string_view kRowCrashedCode = "row_crashed";
 inline constexpr std::string_view kPartCrashedReason = "part_crashed";
 
-// Works parts whose workers died repeatedly, so that the row that ends its process is found and
-// fails, and the others are done:
+// Works parts whose workers died repeatedly (lease/suspects.h), so that the row that ends its
+// process is found and fails, and the others are done:
 //
 //   Take --the row of the last try is failed--> recorded --> the next row: waits for the slot
 //             ^                                    ^            |
@@ -32,7 +32,7 @@ inline constexpr std::string_view kPartCrashedReason = "part_crashed";
 //
 // The slot is kept until the row's end is recorded: until then the row is the suspect. Loop thread
 // only; everything handed in must outlive this object.
-class SerialRows {
+class SerialRows final : public lease::Suspects<HeldJobChunk> {
  public:
   struct Hooks {
     // The row's try begins now: start it.
@@ -48,7 +48,7 @@ class SerialRows {
   };
 
   SerialRows(base::EventLoop& loop, store::Pool& pool, base::Logger log, int claims_max,
-             SuspectSlot& slot, Hooks hooks);
+             lease::SuspectSlot& slot, Hooks hooks);
 
   // A chunk that was just claimed and is held. False: it is to be worked on as usual. True: it is
   // taken care of here.
@@ -57,22 +57,13 @@ class SerialRows {
   // Everything of a chunk that Take took is recorded: goes on with its next row.
   void OnRecorded(const JobChunkPtr& chunk);
 
-  // The chunk is not held any more: the slot is free of it.
-  void Leave(const JobChunkPtr& chunk) { slot_.Leave(chunk.get()); }
-
  private:
   void Next(const JobChunkPtr& chunk);
   // `row`: an index, or store::kSuspectPart.
-  void Enter(const JobChunkPtr& chunk, int row);
   void Try(const JobChunkPtr& chunk, int row);
 
-  base::EventLoop& loop_;
-  store::Pool& pool_;
-  const base::Logger log_;
   const int claims_max_;
-  SuspectSlot& slot_;
   const Hooks hooks_;
-  lease::Live live_;
 };
 
 }  // namespace vedette::worker

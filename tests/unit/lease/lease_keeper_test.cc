@@ -25,32 +25,37 @@ class LeaseKeeperTest : public LeaseTest {
 
   void Make(milliseconds lease) {
     OnLoop([&] {
-      keeper_.emplace(
-          loop_, pool_, log_, lease,
-          LeaseKeeper::Hooks{.renew =
-                                 [this](store::Session&, const Leases& leases, milliseconds) {
-                                   {
-                                     const std::lock_guard lock(mutex_);
-                                     renewals_.push_back(leases);
-                                   }
-                                   renew_gate_.Pass();
-                                   std::vector<base::Uuid> kept;
-                                   for (const store::Lease& l : leases) {
-                                     if (!others_.contains(l.id)) kept.push_back(l.id);
-                                   }
-                                   return kept;
-                                 },
-                             .give_back =
-                                 [this](store::Session&, const Leases& leases) {
-                                   {
-                                     const std::lock_guard lock(mutex_);
-                                     given_back_.push_back(leases);
-                                   }
-                                   back_gate_.Pass();
-                                   if (back_fails_) throw std::runtime_error("refused");
-                                 },
-                             .lost = [this](const base::Uuid& id) { lost_.push_back(id); },
-                             .given_back = [this] { ++ended_; }});
+      keeper_.emplace(loop_, pool_, log_, lease,
+                      LeaseKeeper::Hooks{
+                          .renew =
+                              [this](store::Session&, const Leases& leases, milliseconds) {
+                                {
+                                  const std::lock_guard lock(mutex_);
+                                  renewals_.push_back(leases);
+                                }
+                                renew_gate_.Pass();
+                                std::vector<base::Uuid> kept;
+                                for (const store::Lease& l : leases) {
+                                  if (!others_.contains(l.id)) kept.push_back(l.id);
+                                }
+                                return kept;
+                              },
+                          .give_back =
+                              [this](store::Session&, const std::vector<store::GiveBack>& leases) {
+                                {
+                                  const std::lock_guard lock(mutex_);
+                                  given_back_.emplace_back();
+                                  for (const store::GiveBack& back : leases) {
+                                    given_back_.back().push_back(back.lease);
+                                    delays_.push_back(back.delay);
+                                  }
+                                }
+                                back_gate_.Pass();
+                                if (back_fails_) throw std::runtime_error("refused");
+                              },
+                          .lost = [this](const base::Uuid& id) { lost_.push_back(id); },
+                          .offered = [this] { ++offered_; },
+                          .given_back = [this] { ++ended_; }});
       for (int n = 1; n <= 3; ++n) keeper_->Hold({Id(n), Id(100 + n)});
     });
   }
@@ -67,9 +72,12 @@ class LeaseKeeperTest : public LeaseTest {
   Gate back_gate_;
   std::set<base::Uuid> others_;  // leases that are another process's; set before Start
   bool back_fails_ = false;      // set before the first GiveBack
+  std::vector<milliseconds>
+      delays_;  // of what was given back, in its order; read when that is done
   // The loop's thread only.
   std::vector<base::Uuid> lost_;
   int ended_ = 0;
+  int offered_ = 0;
   std::optional<LeaseKeeper> keeper_;
 
  private:
@@ -132,7 +140,7 @@ TEST_F(LeaseKeeperTest, GivesBackWithOneStatementWhatGathersMeanwhile) {
   OnLoop([this] { keeper_->GiveBack({Id(1), Id(9)}); });
   Until([this] { return given_back().size() == 1; }, "the first is being given back");
   OnLoop([this] {
-    keeper_->GiveBack({Id(2)});
+    keeper_->GiveBack({Id(2)}, hours(1));
     keeper_->GiveBack({Id(3), Id(2)});
     EXPECT_EQ(keeper_->held(), 0U);
     EXPECT_FALSE(keeper_->idle());
@@ -141,7 +149,9 @@ TEST_F(LeaseKeeperTest, GivesBackWithOneStatementWhatGathersMeanwhile) {
   Until([this] { return keeper_->idle(); }, "everything is given back");
   EXPECT_EQ(given_back(),
             (std::vector<Leases>{{{Id(1), Id(101)}}, {{Id(2), Id(102)}, {Id(3), Id(103)}}}));
+  EXPECT_EQ(delays_, (std::vector<milliseconds>{{}, hours(1), {}}));
   EXPECT_EQ(ended_, 1);
+  EXPECT_EQ(offered_, 2) << "after each statement there is something that others may claim";
 }
 
 TEST_F(LeaseKeeperTest, WhatCouldNotBeGivenBackIsLeftToTheEndOfItsLease) {
@@ -152,6 +162,7 @@ TEST_F(LeaseKeeperTest, WhatCouldNotBeGivenBackIsLeftToTheEndOfItsLease) {
   Until([this] { return ended_ == 1; }, "the statement ends");
   EXPECT_TRUE(keeper_->idle());
   EXPECT_EQ(given_back().size(), 1U);
+  EXPECT_EQ(offered_, 0);
 }
 
 }  // namespace

@@ -14,12 +14,15 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/config.h"
+#include "config/config_fwd.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
 #include "tests/support/ids.h"
 
 namespace vedette::lease {
+
+// The threads of a test's pool.
+inline constexpr int kPoolThreads = 4;
 
 // How long a test waits for what must happen.
 inline constexpr std::chrono::seconds kPatience{30};
@@ -49,7 +52,7 @@ class Gate {
 // A loop with its thread, and a pool whose jobs use no session: there is no database.
 class LeaseTest : public testing::Test {
  public:
-  LeaseTest() : pool_(Nowhere(), {.name = "test"}, 4, clock_, metrics_, log_) {
+  LeaseTest() : pool_(Nowhere(), {.name = "test"}, kPoolThreads, clock_, metrics_, log_) {
     thread_ = std::thread([this] { loop_.Run(); });
   }
 
@@ -93,16 +96,7 @@ class LeaseTest : public testing::Test {
   store::Pool pool_;
 
  private:
-  static const config::DatabaseConfig& Nowhere() {
-    static const config::DatabaseConfig nowhere = [] {
-      config::DatabaseConfig database = config::LoadConfig(std::nullopt, {}).database;
-      database.url = "host=/nonexistent dbname=none";
-      database.reconnect_first_ms = std::chrono::hours(1);
-      database.reconnect_max_ms = std::chrono::hours(1);
-      return database;
-    }();
-    return nowhere;
-  }
+  static const config::DatabaseConfig& Nowhere();
 
   std::thread thread_;
 };

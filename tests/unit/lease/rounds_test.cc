@@ -61,5 +61,15 @@ TEST(RoundsTest, WhatAWalkLeftIsLeftUntilTheNextRoundBegins) {
   EXPECT_FALSE(rounds.some_left());
 }
 
+TEST(RoundsTest, AWalkOfWhichNothingCouldBeTakenIsRepeated) {
+  Rounds rounds;
+  rounds.Begin();
+  rounds.Walked(kA);
+  EXPECT_EQ(rounds.Begin(), kA);
+  rounds.Repeat();
+  EXPECT_TRUE(rounds.some_left());
+  EXPECT_EQ(rounds.Begin(), kA);
+}
+
 }  // namespace
 }  // namespace vedette::lease

@@ -122,5 +122,12 @@ TEST(MayStart, G10_NewcomersInsideMayUseHalfOfTheNewcomersShare) {
   EXPECT_FALSE(MayStart(0, RoomWith(0, 1000), false));
 }
 
+TEST(NextCursor, BeginsBehindTheLastThatGotSomethingWhereAnotherGotNothing) {
+  using Shares = std::vector<store::ClaimShare>;
+  EXPECT_EQ(NextCursor(3, Shares{{Id(1), 1, 1}, {Id(2), 1, 1}}, Id(9)), Id(2));
+  EXPECT_EQ(NextCursor(3, Shares{{Id(1), 1, 1}, {Id(2), 1, 1}, {Id(3), 1, 1}}, Id(9)), Id(9));
+  EXPECT_EQ(NextCursor(3, Shares{}, Id(9)), Id(9));
+}
+
 }  // namespace
 }  // namespace vedette::lease

@@ -1,152 +1,50 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
+#include <set>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "lease/batcher.h"
-#include "lease/drain.h"
-#include "lease/lease_keeper.h"
+#include "lease/claimer.h"
+#include "lease/held_work.h"
+#include "lease/holdings.h"
+#include "lease/pipeline.h"
+#include "lease/recorder.h"
 #include "lease/share_out.h"
-#include "lease/step.h"
-#include "store/lease.h"
+#include "lease/suspect_slot.h"
+#include "lease/suspects.h"
 #include "store/session.h"
+#include "tests/unit/lease/toy_store.h"
 
-// A kind of leased work as small as one can be: a store that keeps its tasks in memory, and a
-// worker over lease/. What the worker says itself is what is particular to its kind: there is no
-// polling, renewal, draining or batching in it.
+// A kind of leased work as small as one can be. What stands here is what is particular to it: there
+// is no polling, renewal, counting, draining or batching in it. A test keeps this file short.
 namespace vedette::lease {
 
-// Stands for a module of store/: tasks of organisations, leased under tokens by this store's clock,
-// which the test moves. Any thread; each function is one transaction.
-class ToyStore {
- public:
-  struct Claimed {
-    store::Lease lease;
-    base::Uuid org_id;
-  };
+struct ToyTask : HeldWork {
+  using OrgLoad = lease::OrgLoad;
 
-  void Put(const base::Uuid& id, const base::Uuid& org_id) {
-    const std::lock_guard lock(mutex_);
-    tasks_[id].org_id = org_id;
-  }
+  ToyStore::Claimed claimed;
+  OrgLoad* org = nullptr;
+  std::optional<ToyStore::End> unrecorded;
 
-  std::vector<Asking> Walk() {
-    const std::lock_guard lock(mutex_);
-    std::map<base::Uuid, Asking> due;
-    for (const auto& [id, task] : tasks_) {
-      if (Due(task)) due[task.org_id].org_id = task.org_id;
-    }
-    std::vector<Asking> asking;
-    for (const auto& [id, org] : due) asking.push_back(org);
-    return asking;
-  }
+  bool HasUnrecorded() const { return unrecorded.has_value(); }
+  bool CanEnd() const { return Finished(); }
+};
+using ToyTaskPtr = std::shared_ptr<ToyTask>;
 
-  std::vector<Claimed> Claim(const std::vector<store::ClaimShare>& shares,
-                             std::chrono::milliseconds lease) {
-    const std::lock_guard lock(mutex_);
-    std::vector<Claimed> claimed;
-    for (const store::ClaimShare& share : shares) {
-      int left = share.rows_max;
-      for (auto& [id, task] : tasks_) {
-        if (left == 0 || task.org_id != share.org_id || !Due(task)) continue;
-        --left;
-        task.token = base::Uuid::V4();
-        task.leased_until = now_ + lease;
-        claimed.push_back({{id, task.token}, task.org_id});
-      }
-    }
-    return claimed;
-  }
-
-  std::vector<base::Uuid> Renew(const std::vector<store::Lease>& leases,
-                                std::chrono::milliseconds lease) {
-    const std::lock_guard lock(mutex_);
-    ++renewals_;
-    std::vector<base::Uuid> kept;
-    for (const store::Lease& l : leases) {
-      if (Task* task = Held(l)) {
-        task->leased_until = now_ + lease;
-        kept.push_back(l.id);
-      }
-    }
-    return kept;
-  }
-
-  void GiveBack(const std::vector<store::Lease>& leases) {
-    const std::lock_guard lock(mutex_);
-    for (const store::Lease& l : leases) {
-      if (Task* task = Held(l)) task->token = {};
-    }
-  }
-
-  // Ends the tasks whose leases hold; the others are dropped.
-  std::size_t Record(const std::vector<store::Lease>& leases) {
-    const std::lock_guard lock(mutex_);
-    std::size_t dropped = 0;
-    for (const store::Lease& l : leases) {
-      if (Held(l) != nullptr) {
-        tasks_.erase(l.id);
-        ++recorded_[l.id];
-      } else {
-        ++dropped;
-      }
-    }
-    return dropped;
-  }
-
-  // Somebody else takes the task although its lease has not ended, as after a long standstill.
-  void Steal(const base::Uuid& id) {
-    const std::lock_guard lock(mutex_);
-    tasks_.at(id).token = base::Uuid::V4();
-    tasks_.at(id).leased_until = std::chrono::milliseconds::max();
-  }
-
-  void Advance(std::chrono::milliseconds time) {
-    const std::lock_guard lock(mutex_);
-    now_ += time;
-  }
-
-  int renewals() {
-    const std::lock_guard lock(mutex_);
-    return renewals_;
-  }
-  std::map<base::Uuid, int> recorded() {
-    const std::lock_guard lock(mutex_);
-    return recorded_;
-  }
-  std::size_t leased() {
-    const std::lock_guard lock(mutex_);
-    std::size_t n = 0;
-    for (const auto& [id, task] : tasks_) n += Due(task) ? 0 : 1;
-    return n;
-  }
-
- private:
-  struct Task {
-    base::Uuid org_id;
-    base::Uuid token;  // nil: not leased
-    std::chrono::milliseconds leased_until{};
-  };
-  bool Due(const Task& task) const { return task.token.is_nil() || task.leased_until <= now_; }
-  Task* Held(const store::Lease& lease) {
-    const auto it = tasks_.find(lease.id);
-    return it == tasks_.end() || it->second.token != lease.token ? nullptr : &it->second;
-  }
-
-  std::mutex mutex_;
-  std::map<base::Uuid, Task> tasks_;
-  std::map<base::Uuid, int> recorded_;
-  std::chrono::milliseconds now_{0};
-  int renewals_ = 0;
+struct ToyKind {
+  using Work = ToyTask;
+  using Lane = HeldWork::Lane;
+  using Walk = std::vector<Asking>;
+  using Share = store::ClaimShare;
+  using Claimed = std::vector<ToyStore::Claimed>;
+  using Taken = ToyStore::End;
+  using Written = std::set<base::Uuid>;
 };
 
 struct ToyLimits {
@@ -154,121 +52,181 @@ struct ToyLimits {
   std::chrono::milliseconds poll{1};
   std::chrono::milliseconds drain_timeout{std::chrono::hours(1)};
   std::size_t held_max = 16;
+  int claims_max = 2;  // a task that was claimed more often is tried alone
 };
 
-// Claims tasks, works on each by calling `work`, and records them in batches. Loop thread only.
-class ToyWorker {
+class ToyClaimer final : public Claimer<ToyKind> {
  public:
-  // Does the task, and says so by `Done`, at once or later.
-  using Work = std::function<void(const base::Uuid& id)>;
-
-  ToyWorker(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
-            ToyStore& store, ToyLimits limits, Work work)
-      : store_(store),
+  using OnBrought = std::function<void(const std::vector<ToyStore::Claimed>&)>;
+  ToyClaimer(base::EventLoop& loop, store::Pool& pool, base::Logger log, ToyStore& store,
+             ToyLimits limits, const Holdings<ToyTask>& holdings, OnBrought brought)
+      : Claimer(loop, pool, log, {.failed = "claiming tasks failed", .poll = limits.poll},
+                {HeldWork::Lane::kOnly}),
+        store_(store),
         limits_(limits),
-        work_(std::move(work)),
-        claim_(loop, pool, log, {.failed = "claiming tasks failed", .poll = limits.poll},
-               {.begin = [this] { return Walk(); },
-                .finish = [this](Claim claim) { return OnClaim(std::move(claim)); }}),
-        leases_(
-            loop, pool, log, limits.lease,
-            {.renew = [&store](store::Session&, const auto& leases,
-                               auto lease) { return store.Renew(leases, lease); },
-             .give_back = [&store](store::Session&, const auto& leases) { store.GiveBack(leases); },
-             .lost = [this](const base::Uuid&) { ++lost_; },
-             .given_back = [this] { drain_.Check(); }}),
-        recorder_(loop, pool, clock, log,
-                  {.delayed = "tasks could not be recorded yet",
-                   .refused = "tasks could not be recorded",
-                   .delay = std::chrono::milliseconds(1),
-                   .weight_max = 8,
-                   .batches_max = 2,
-                   .backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(8)}},
-                  {.begin =
-                       [&store](const std::vector<store::Lease>& batch, bool) {
-                         return [&store, batch](store::Session&) { return store.Record(batch); };
-                       },
-                   .written =
-                       [this](const auto&, std::size_t dropped, bool) {
-                         dropped_ += dropped;
-                         claim_.Wake();
-                         drain_.Check();
-                       },
-                   .lost = [this](const auto&, const Loss&) { drain_.Check(); }}),
-        drain_(loop, limits.drain_timeout,
-               {.idle = [this] { return leases_.idle() && recorder_.idle() && !claim_.running(); },
-                .overdue = [this] { leases_.GiveBack(held_); },
-                .abandon = [this] { recorder_.Abandon(); }}) {}
-
-  void Start() {
-    claim_.Start();
-    leases_.Start();
-  }
-
-  void Done(const base::Uuid& id) {
-    std::erase(held_, id);
-    if (const auto lease = leases_.Drop(id)) recorder_.Add(*lease);
-    drain_.Check();
-  }
-
-  void Drain(std::function<void()> done) {
-    claim_.Drain([this] { drain_.Check(); });
-    drain_.Begin(std::move(done));
-  }
-
-  int lost() const { return lost_; }
-  std::size_t dropped() const { return dropped_; }
-  std::size_t held() const { return leases_.held(); }
+        holdings_(holdings),
+        brought_(std::move(brought)) {}
 
  private:
-  // A claim is two jobs: who has work due, and then the leases.
-  using Due = std::vector<Asking>;
-  using Claimed = std::vector<ToyStore::Claimed>;
-  using Claim = std::variant<Due, Claimed>;
-
-  Step<Claim>::Job Walk() {
-    if (leases_.held() >= limits_.held_max) return nullptr;
-    // On the pool, where this object may be gone: it refers to the store alone.
-    return [&store = store_](store::Session&) -> Claim { return store.Walk(); };
+  bool HasRoom(HeldWork::Lane lane) const override {
+    return holdings_.InLane(lane).chunks < limits_.held_max;
   }
-
-  Step<Claim>::Then OnClaim(Claim claim) {
-    if (const auto* due = std::get_if<Due>(&claim)) {
-      Room room;
-      room.rows_max = room.rows_left = room.rows_left_for_slots = room.slots_max = limits_.held_max;
-      room.rows_open = room.in_flight = leases_.held();
-      room.newcomer_share = 0.1;
-      const auto shares = ShareOut(*due, room);
-      if (shares.empty()) return kAtPoll;
-      return Step<Claim>::Job([&store = store_, shares, lease = limits_.lease](
-                                  store::Session&) -> Claim { return store.Claim(shares, lease); });
-    }
-    const auto& claimed = std::get<Claimed>(claim);
-    std::vector<base::Uuid> ids;
-    for (const ToyStore::Claimed& task : claimed) {
-      leases_.Hold(task.lease);
-      ids.push_back(task.lease.id);
-    }
-    if (drain_.begun()) {
-      // What was held before goes on: it has its time.
-      leases_.GiveBack(ids);
-    } else {
-      held_.insert(held_.end(), ids.begin(), ids.end());
-      for (const ToyStore::Claimed& task : claimed) work_(task.lease.id);
-    }
-    return claimed.empty() ? kAtPoll : kAtOnce;
+  Job WalkFrom(const Cursors&) override {
+    return [&store = store_](store::Session&) -> Found { return store.Walk(); };
+  }
+  std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& due) override {
+    Room room{.rows_max = limits_.held_max, .slots_max = limits_.held_max, .newcomer_share = 0.1};
+    room.rows_open = room.in_flight = holdings_.InLane().chunks;
+    room.rows_left = room.rows_left_for_slots = limits_.held_max;
+    return lease::ShareOut(due, room);
+  }
+  Job Claim(std::vector<store::ClaimShare> shares) override {
+    return [&store = store_, shares, lease = limits_.lease](store::Session&) -> Found {
+      return store.Claim(shares, lease);
+    };
+  }
+  Brought OnClaimed(std::vector<ToyStore::Claimed> claimed) override {
+    brought_(claimed);
+    return claimed.empty() ? Brought::kNothing : Brought::kSome;
   }
 
   ToyStore& store_;
   const ToyLimits limits_;
-  const Work work_;
-  std::vector<base::Uuid> held_;
-  int lost_ = 0;
+  const Holdings<ToyTask>& holdings_;
+  const OnBrought brought_;
+};
+
+class ToyRecorder final : public Recorder<ToyKind> {
+ public:
+  ToyRecorder(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
+              ToyStore& store, Hooks hooks)
+      : Recorder(loop, pool, clock, log,
+                 {.delayed = "tasks could not be recorded yet",
+                  .refused = "tasks could not be recorded",
+                  .delay = std::chrono::milliseconds(1),
+                  .weight_max = 8,
+                  .batches_max = 2,
+                  .backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(8)}},
+                 std::chrono::milliseconds(0), std::move(hooks)),
+        store_(store) {}
+
+  std::size_t dropped() const { return dropped_; }
+
+ private:
+  void Take(Item* item) override {
+    item->taken = *std::exchange(item->work->unrecorded, std::nullopt);
+    item->ends = true;
+  }
+  Job Write(const std::vector<Item>& batch) override {
+    ToyStore::Ended ended;
+    for (const Item& item : batch) ended.emplace_back(item.work->lease, item.taken);
+    return [&store = store_, ended](store::Session&) { return store.Record(ended); };
+  }
+  bool IsDropped(const std::set<base::Uuid>& dropped, const Item& item,
+                 std::size_t) const override {
+    return dropped.contains(item.work->id());
+  }
+  void OnDropped(Item&) override { ++dropped_; }
+  bool OnRefused(Item&) override { return false; }
+
+  ToyStore& store_;
   std::size_t dropped_ = 0;
-  Step<Claim> claim_;
-  LeaseKeeper leases_;
-  Batcher<store::Lease, std::size_t> recorder_;
-  class Drain drain_;
+};
+
+// Claims tasks, works on each by calling `work`, and records them in batches. A task whose workers
+// died repeatedly is tried alone, and is quarantined where its worker dies once more.
+class ToyPipeline final : public Pipeline<ToyKind> {
+ public:
+  // Does the task, and says so by `Done`, at once or later.
+  using DoWork = std::function<void(const base::Uuid& id)>;
+
+  ToyPipeline(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
+              ToyStore& store, ToyLimits limits, DoWork work)
+      : Pipeline(loop, pool, log,
+                 {.lease = limits.lease,
+                  .drain_time_max = limits.drain_timeout,
+                  .abandoned = "draining without the store"},
+                 {.renew = [&store](auto&, const auto& leases,
+                                    auto lease) { return store.Renew(leases, lease); },
+                  .give_back = [&store](auto&, const auto& leases) { store.Return(leases); }}),
+        store_(store),
+        limits_(limits),
+        work_(std::move(work)),
+        recorder_(loop, pool, clock, log, store, RecorderHooks()),
+        suspects_(loop, pool, log, slot_, [this](const ToyTaskPtr& task) { Forget(task); }),
+        claimer_(loop, pool, log, store, limits, holdings_,
+                 [this](const auto& claimed) { OnClaimed(claimed); }) {}
+
+  void Start() { StartEngine(); }
+
+  void Done(const base::Uuid& id) {
+    const ToyTaskPtr task = started_.extract(id).mapped();
+    holdings_.LeaveFlight(*task);
+    if (task->WantsResults()) End(task, ToyStore::End::kDone);
+  }
+
+  int lost() const { return lost_; }
+  std::size_t dropped() const { return recorder_.dropped(); }
+  std::size_t held() const { return holdings_.InLane().chunks; }
+
+ private:
+  Claimer<ToyKind>& claimer() override { return claimer_; }
+  Recorder<ToyKind>& recorder() override { return recorder_; }
+  Suspects<ToyTask>& suspects() override { return suspects_; }
+  void OnLeaseLost(const ToyTaskPtr&) override { ++lost_; }
+
+  void OnClaimed(const std::vector<ToyStore::Claimed>& claimed) {
+    for (const ToyStore::Claimed& one : claimed) {
+      const auto task = std::make_shared<ToyTask>();
+      task->claimed = one;
+      task->lease = one.lease;
+      task->org_id = one.org_id;
+      task->row_count = task->rows_open = 1;
+      Hold(task);
+    }
+    AllHeld();
+  }
+
+  void Begin(const ToyTaskPtr& task) override {
+    if (task->claimed.suspect) {
+      End(task, ToyStore::End::kQuarantined);
+    } else if (task->claimed.claims > limits_.claims_max) {
+      suspects_.TryRow(
+          task, SuspectSlot::Try::kAlone,
+          [&store = store_, lease = task->lease](auto&) { return store.MarkSuspect(lease); },
+          [this, task] { StartTask(task); });
+    } else {
+      waiting_.push_back(task);
+    }
+  }
+  void Pump() override {
+    for (const ToyTaskPtr& task : std::exchange(waiting_, {})) {
+      if (task->Working()) StartTask(task);
+    }
+  }
+  void DropWaiting() override { waiting_.clear(); }
+
+  void StartTask(const ToyTaskPtr& task) {
+    holdings_.EnterFlight(*task);
+    started_[task->id()] = task;
+    work_(task->id());
+  }
+  void End(const ToyTaskPtr& task, ToyStore::End end) {
+    task->unrecorded = end;
+    holdings_.CloseRow(*task);
+    recorder_.Add(task);
+  }
+
+  ToyStore& store_;
+  const ToyLimits limits_;
+  const DoWork work_;
+  std::deque<ToyTaskPtr> waiting_;
+  std::map<base::Uuid, ToyTaskPtr> started_;
+  int lost_ = 0;
+  SuspectSlot slot_;
+  ToyRecorder recorder_;
+  Suspects<ToyTask> suspects_;
+  ToyClaimer claimer_;
 };
 
 }  // namespace vedette::lease

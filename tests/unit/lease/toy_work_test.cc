@@ -1,7 +1,11 @@
-// A new kind of leased work, made of the parts of lease/ alone (toy_work.h).
+// A kind of leased work over the engine of lease/ alone (toy_work.h).
 #include <deque>
+#include <latch>
+#include <memory>
 #include <optional>
+#include <set>
 
+#include "store/async.h"
 #include "tests/unit/lease/lease_test.h"
 #include "tests/unit/lease/toy_work.h"
 
@@ -39,6 +43,24 @@ class ToyWorkTest : public LeaseTest {
     });
     return workers_.size() - 1;
   }
+  // Returns when what a dead worker had under way on the pool has ended: its threads have all come
+  // to jobs of this function.
+  void FinishClaims() {
+    const auto all = std::make_shared<std::latch>(kPoolThreads);
+    const auto ended = std::make_shared<int>(0);
+    OnLoop([&] {
+      for (int n = 0; n < kPoolThreads; ++n) {
+        store::RunAsync<bool>(
+            pool_, loop_,
+            [all](store::Session&) {
+              all->arrive_and_wait();
+              return true;
+            },
+            [ended](const auto&) { ++*ended; });
+      }
+    });
+    Until([&] { return *ended == kPoolThreads; }, "the pool's threads have ended what they did");
+  }
   void ExpectEachRecordedOnce() {
     const auto recorded = store_.recorded();
     EXPECT_EQ(recorded.size(), static_cast<std::size_t>(kTasks));
@@ -50,7 +72,7 @@ class ToyWorkTest : public LeaseTest {
 
   ToyStore store_;
   // The loop's thread only.
-  std::deque<std::optional<ToyWorker>> workers_;
+  std::deque<std::optional<ToyPipeline>> workers_;
   std::deque<base::Uuid> open_;  // tasks that are held
 };
 
@@ -144,6 +166,40 @@ TEST_F(ToyWorkTest, ADrainOutOfTimeGivesBackWhatIsLeft) {
   EXPECT_EQ(store_.leased(), 0U);
   Start({}, false);
   UntilAllRecorded();
+  ExpectEachRecordedOnce();
+}
+
+TEST_F(ToyWorkTest, ATaskThatEndsItsWorkersIsTriedAloneAndThenQuarantined) {
+  const base::Uuid poison = Id(7);
+  const ToyLimits limits;
+  int deaths = 0;
+  while (store_.recorded().size() < kTasks) {
+    ASSERT_LE(deaths, limits.claims_max + 1);
+    OnLoop([&] {
+      workers_.emplace_back();
+      auto& worker = workers_.back();
+      worker.emplace(loop_, pool_, clock_, log_, store_, limits, [&, this](const base::Uuid& id) {
+        if (id == poison) {
+          open_.push_back(id);
+        } else {
+          worker->Done(id);
+        }
+      });
+      worker->Start();
+    });
+    Until([&] { return !open_.empty() || store_.recorded().size() == kTasks; },
+          "the worker dies, or all is done");
+    if (open_.empty()) break;
+    ++deaths;
+    OnLoop([&] {
+      workers_.back().reset();
+      open_.clear();
+    });
+    FinishClaims();
+    store_.Advance(limits.lease);
+  }
+  EXPECT_EQ(deaths, limits.claims_max + 1) << "it died as often as it was claimed, and tried alone";
+  EXPECT_EQ(store_.quarantined(), std::set<base::Uuid>{poison});
   ExpectEachRecordedOnce();
 }
 

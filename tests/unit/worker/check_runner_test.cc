@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/unit/worker/held_chunks.h"
+#include "worker/checks/pause_watch.h"
 
 namespace vedette::worker {
 namespace {
@@ -21,25 +22,6 @@ using std::chrono::seconds;
 
 ProbeFailure Timeout(std::optional<milliseconds> retry_after = std::nullopt) {
   return {"timeout", "The page took too long.", true, retry_after};
-}
-
-TEST(WaitForRetry, DoublesFromHalfASecondAndIsLongerByUpToHalf) {
-  EXPECT_EQ(WaitForRetry(Timeout(), 1, 9, seconds(100), 0.0), milliseconds(500));
-  EXPECT_EQ(WaitForRetry(Timeout(), 2, 9, seconds(100), 0.0), milliseconds(1000));
-  EXPECT_EQ(WaitForRetry(Timeout(), 3, 9, seconds(100), 0.5), milliseconds(2500));
-  EXPECT_LE(WaitForRetry(Timeout(), 1, 9, seconds(100), 0.999), milliseconds(750));
-}
-
-TEST(WaitForRetry, IsAtLeastWhatTheHostAsksFor) {
-  EXPECT_EQ(WaitForRetry(Timeout(seconds(7)), 1, 9, seconds(100), 0.5), seconds(7));
-  EXPECT_GT(WaitForRetry(Timeout(milliseconds(1)), 1, 9, seconds(100), 0.5), milliseconds(499));
-}
-
-TEST(WaitForRetry, EndsWithTheAttemptsTheDeadlineAndWhatCannotPass) {
-  EXPECT_EQ(WaitForRetry(Timeout(), 3, 3, seconds(100), 0.5), std::nullopt);
-  EXPECT_EQ(WaitForRetry(Timeout(), 1, 3, milliseconds(500), 0.0), std::nullopt);
-  EXPECT_EQ(WaitForRetry(Timeout(), 1, 3, milliseconds(501), 0.0), milliseconds(500));
-  EXPECT_EQ(WaitForRetry({"no_address", "", false, {}}, 1, 3, seconds(100), 0.5), std::nullopt);
 }
 
 class HandClock final : public base::Clock {
@@ -88,13 +70,13 @@ class CheckRunnerTest : public testing::Test {
     runner = std::make_unique<CheckRunner>(
         loop, clock, metrics, limits,
         std::map<domain::Tier, TierProbe>{{domain::Tier::kLow, {"waiting", &probe, tier}}}, nullptr,
-        holdings, pauses, base::Logger(base::LogLevel::kOff, base::LogFormat::kText),
+        holdings, seconds(4), base::Logger(base::LogLevel::kOff, base::LogFormat::kText),
         std::move(hooks));
   }
 
   ChunkPtr Hold(const ChunkOptions& options) {
     ChunkPtr chunk = NewChunk(options);
-    chunk->loaded_began = clock.now;
+    chunk->known_since = clock.now;
     holdings.Add(chunk);
     runner->Enqueue(chunk);
     return chunk;
@@ -115,8 +97,7 @@ class CheckRunnerTest : public testing::Test {
   HandClock clock;
   metrics::Metrics metrics{"test"};
   const RoomLimits limits{.slots_max = 10, .bytes_max = 1'000'000, .newcomer_share = 0.1};
-  Holdings holdings;
-  PauseWatch pauses{seconds(4)};
+  CheckHoldings holdings;
   WaitingProbe probe;
   std::vector<CheckResult> results;
   std::vector<ChunkPtr> dropped;
@@ -173,7 +154,7 @@ TEST_F(CheckRunnerTest, G5_NoCheckStartsOnOldKnowledgeAndAReadIsAskedFor) {
   runner->Pump();
   EXPECT_EQ(probe.asked.size(), 0U);
   EXPECT_EQ(stale, 1);
-  pauses.Apply({}, clock.now, holdings);
+  ApplyControl({}, clock.now, holdings);
   runner->Pump();
   EXPECT_EQ(probe.asked.size(), 2U);
 }
@@ -185,7 +166,7 @@ TEST_F(CheckRunnerTest, G5_ACheckThatWaitedForItsTurnIsRefusedWhereItsMonitorWas
   EXPECT_FALSE(probe.asked[0].request.on_turn(seconds(1)));
   probe.asked[0].done(Timeout());
   EXPECT_EQ(Outcomes(), std::vector{Outcome::kSkippedPaused});
-  EXPECT_EQ(holdings.in_flight(), 0U);
+  EXPECT_EQ(holdings.InLane().in_flight, 0U);
 }
 
 TEST_F(CheckRunnerTest, G5_ACheckWhoseTurnComesWhileNothingIsKnownIsNotMadeAndNotGivenUp) {
@@ -224,22 +205,22 @@ TEST_F(CheckRunnerTest, ACheckBetweenTwoAttemptsIsDroppedByADrain) {
   EXPECT_EQ(results.size(), 2U) << "what was in flight is recorded";
 }
 
-TEST_F(CheckRunnerTest, ResultsOfADeafOrLostChunkAreIgnoredAndFreeTheirSlots) {
+TEST_F(CheckRunnerTest, ResultsOfAnAbandonedOrLostChunkAreIgnoredAndFreeTheirSlots) {
   const ChunkPtr chunk = Hold({.rows = 2});
   runner->Pump();
   GiveBack(chunk);
-  chunk->Enter(HeldChunk::Phase::kDeaf);
+  chunk->Enter(HeldChunk::Phase::kAbandoned);
   probe.asked[0].done(Price("2"));
   holdings.Remove(chunk);
   probe.asked[1].done(Price("2"));
   EXPECT_TRUE(results.empty());
-  EXPECT_EQ(holdings.in_flight(), 0U);
+  EXPECT_EQ(holdings.InLane().in_flight, 0U);
   EXPECT_EQ(holdings.organisations(), 0U);
 }
 
 TEST_F(CheckRunnerTest, ARowThatCannotBeReadFailsWithoutAProbe) {
   const ChunkPtr chunk = NewChunk({});
-  chunk->loaded_began = clock.now;
+  chunk->known_since = clock.now;
   chunk->claimed.parts.front().rows[0].baseline = "{";
   holdings.Add(chunk);
   runner->Enqueue(chunk);

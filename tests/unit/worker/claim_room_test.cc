@@ -40,7 +40,7 @@ TEST(ClaimAhead, ShrinksWhereMoreThanHalfOfItWaits) {
 }
 
 TEST(RoomOf, LeavesWhatTheHoldingsDoNotTake) {
-  Holdings holdings;
+  CheckHoldings holdings;
   const ChunkPtr chunk = NewChunk({.rows = 8});
   holdings.Add(chunk);
   holdings.EnterFlight(*chunk);
@@ -55,7 +55,7 @@ TEST(RoomOf, LeavesWhatTheHoldingsDoNotTake) {
 }
 
 TEST(RoomOf, IsNeverNegativeWhereAChunkWentOverALimit) {
-  Holdings holdings;
+  CheckHoldings holdings;
   const ChunkPtr chunk = NewChunk({.rows = 200});
   holdings.Add(chunk);
   for (int i = 0; i < 12; ++i) holdings.EnterFlight(*chunk);
@@ -66,7 +66,7 @@ TEST(RoomOf, IsNeverNegativeWhereAChunkWentOverALimit) {
 }
 
 TEST(RoomOf, G11_ARowThatIsNotLoadedCountsWithTheSizeThatItMayHave) {
-  Holdings holdings;
+  CheckHoldings holdings;
   EXPECT_EQ(RoomOf(Limits(1000), holdings, 90).rows_left, 10U);
   EXPECT_EQ(RoomOf(Limits(1000), holdings, 90).rows_left_for_slots, 14U);
   const ChunkPtr chunk = NewChunk({.rows = 1});
@@ -82,13 +82,13 @@ TEST(RoomOf, G11_ARowThatIsNotLoadedCountsWithTheSizeThatItMayHave) {
 }
 
 TEST(RoomOf, G11_SmallRowsAreBoundedByTheirNumber) {
-  Holdings holdings;
+  CheckHoldings holdings;
   holdings.Add(NewChunk({.rows = 10}));
   EXPECT_EQ(RoomOf(Limits(), holdings, 0).rows_left, 30U);
 }
 
 TEST(AskingOf, SaysWhatIsHeldOfEachOrganisationThatHasWorkDue) {
-  Holdings holdings;
+  CheckHoldings holdings;
   const ChunkPtr chunk = NewChunk({.org = 1, .monitor = 5, .rows = 3, .large = true});
   holdings.Add(chunk);
   holdings.EnterFlight(*chunk);
@@ -102,13 +102,6 @@ TEST(AskingOf, SaysWhatIsHeldOfEachOrganisationThatHasWorkDue) {
   EXPECT_TRUE(asking[1].newcomer);
   EXPECT_TRUE(asking[2].newcomer);
   EXPECT_EQ(asking[3].rows_open, 0U);
-}
-
-TEST(NextCursor, BeginsBehindTheLastThatGotSomethingWhereAnotherGotNothing) {
-  const store::OrgWalk walk{{{Id(1), 1, {}}, {Id(2), 1, {}}, {Id(3), 1, {}}}, Id(9)};
-  EXPECT_EQ(NextCursor(walk, {{Id(1), 1, 1}, {Id(2), 1, 1}}), Id(2));
-  EXPECT_EQ(NextCursor(walk, {{Id(1), 1, 1}, {Id(2), 1, 1}, {Id(3), 1, 1}}), Id(9));
-  EXPECT_EQ(NextCursor(walk, {}), Id(9));
 }
 
 }  // namespace

@@ -20,15 +20,6 @@ RowFailure Down() {
   return {"provider_down", "It did not answer.", true, std::nullopt};
 }
 
-TEST(WaitForAttempt, DoublesIsAtLeastWhatTheServiceAsksForAndEndsWithTimeAttemptsAndHope) {
-  EXPECT_EQ(WaitForAttempt(Down(), 1, 9, seconds(100), 0.5), milliseconds(625));
-  EXPECT_EQ(WaitForAttempt(Down(), 2, 9, seconds(100), 0.5), milliseconds(1250));
-  EXPECT_EQ(WaitForAttempt({"busy", "", true, seconds(7)}, 1, 9, seconds(100), 0.5), seconds(7));
-  EXPECT_EQ(WaitForAttempt(Down(), 3, 3, seconds(100), 0.5), std::nullopt);
-  EXPECT_EQ(WaitForAttempt(Down(), 1, 3, milliseconds(625), 0.5), std::nullopt);
-  EXPECT_EQ(WaitForAttempt({"no_address", "", false, {}}, 1, 3, seconds(100), 0.5), std::nullopt);
-}
-
 class HandClock final : public base::Clock {
  public:
   base::Timestamp Now() const override { return base::Timestamp(seconds(1'700'000'000)); }
@@ -71,7 +62,7 @@ class RowPumpTest : public testing::Test {
 
   JobChunkPtr Hold(const JobChunkOptions& options) {
     const JobChunkPtr chunk = NewJobChunk(options, runner);
-    chunk->known_held = clock.now;
+    chunk->known_since = clock.now;
     chunk->deadline += clock.now;
     holdings.Add(chunk);
     pump.Enqueue(chunk);
@@ -131,7 +122,7 @@ TEST_F(RowPumpTest, ARequestNamesItsRowAndHasTheTimeOfARowButNotMoreThanItsJob) 
   EXPECT_FALSE(runner->asked[0].request.waited);
   EXPECT_NE(runner->asked[0].request.row_id, runner->asked[1].request.row_id);
   const JobChunkPtr short_one = NewJobChunk({.id = 2, .job = 2, .waited = true}, runner);
-  short_one->known_held = clock.now;
+  short_one->known_since = clock.now;
   short_one->deadline = clock.now + seconds(5);
   holdings.Add(short_one);
   pump.Enqueue(short_one);
@@ -146,7 +137,7 @@ TEST_F(RowPumpTest, G5_NothingStartsOnOldKnowledgeNorAfterTheJobsDeadline) {
   pump.Pump();
   EXPECT_EQ(asked(), 0U);
   EXPECT_EQ(stale, 1);
-  chunk->known_held = clock.now;
+  chunk->known_since = clock.now;
   pump.Pump();
   EXPECT_EQ(asked(), 2U);
   const JobChunkPtr late = Hold({.id = 2, .job = 2});
@@ -177,11 +168,11 @@ TEST_F(RowPumpTest, ARowBetweenTwoAttemptsKeepsItsSlotAndLeavesWhenItsChunkDoes)
   const JobChunkPtr chunk = Hold({.rows = 1});
   pump.Pump();
   Answer(0, Down());
-  EXPECT_EQ(holdings.Lane(domain::Lane::kLookup).in_flight, 1U);
+  EXPECT_EQ(holdings.InLane(domain::Lane::kLookup).in_flight, 1U);
   EXPECT_TRUE(ended.empty());
   chunk->Enter(HeldJobChunk::Phase::kGivingBack);
   pump.DropWaiting();
-  EXPECT_EQ(holdings.Lane(domain::Lane::kLookup).in_flight, 0U);
+  EXPECT_EQ(holdings.InLane(domain::Lane::kLookup).in_flight, 0U);
   EXPECT_EQ(dropped, 1);
   EXPECT_TRUE(ended.empty());
 }
@@ -247,7 +238,7 @@ TEST_F(RowPumpTest, G5_ARowInFlightMakesNoCallOnOldKnowledgeNorForAChunkThatIsLo
   EXPECT_TRUE(may_call());
   clock.now += seconds(4);
   EXPECT_FALSE(may_call());
-  chunk->known_held = clock.now;
+  chunk->known_since = clock.now;
   EXPECT_TRUE(may_call());
   chunk->Enter(HeldJobChunk::Phase::kGivingBack);
   clock.now += seconds(4);
@@ -261,7 +252,7 @@ TEST_F(RowPumpTest, AnAttemptThatWasBrokenOffKeepsItsSlotAndAsksForALook) {
   pump.Pump();
   Answer(0, RowFailure{std::string(kRowUnheld), "", true, std::nullopt});
   EXPECT_EQ(stale, 1);
-  EXPECT_EQ(holdings.Lane(domain::Lane::kLookup).in_flight, 1U);
+  EXPECT_EQ(holdings.InLane(domain::Lane::kLookup).in_flight, 1U);
   EXPECT_TRUE(ended.empty());
 }
 
@@ -276,7 +267,7 @@ TEST_F(RowPumpTest, ARunnerThatAnswersAtOnceEndsAllRowsInOneCall) {
     }
   };
   const JobChunkPtr chunk = NewJobChunk({.rows = 100}, std::make_shared<AtOnce>());
-  chunk->known_held = clock.now;
+  chunk->known_since = clock.now;
   chunk->deadline += clock.now;
   holdings.Add(chunk);
   pump.Enqueue(chunk);

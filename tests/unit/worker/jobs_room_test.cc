@@ -100,12 +100,12 @@ TEST_F(JobRoom, ANewcomerGetsAChunkWhileSlotsAreFreeAlthoughAllRowsAreHeld) {
 
 TEST_F(JobRoom, G11_ALaneWhoseSlotsAreTwiceHeldClaimsNothing) {
   Hold({.id = 1, .org = 1, .rows = 200});
-  EXPECT_FALSE(HasClaimRoom(Slots(100), holdings.Lane(Lane::kLookup), Lane::kLookup));
-  EXPECT_TRUE(HasClaimRoom(Slots(100), holdings.Lane(Lane::kSmtp), Lane::kLookup));
+  EXPECT_FALSE(HasClaimRoom(Slots(100), holdings.InLane(Lane::kLookup), Lane::kLookup));
+  EXPECT_TRUE(HasClaimRoom(Slots(100), holdings.InLane(Lane::kSmtp), Lane::kLookup));
 }
 
 TEST_F(JobRoom, ALaneOfOneSlotServesEverybody) {
-  EXPECT_TRUE(HasFreeSlot(Slots(1), holdings.Lane(Lane::kLookup), Lane::kLookup, kRankOther));
+  EXPECT_TRUE(HasFreeSlot(Slots(1), holdings.InLane(Lane::kLookup), Lane::kLookup, kRankOther));
 }
 
 // A chunk of 100 bytes for each share, out of 1,000.
@@ -153,7 +153,7 @@ TEST_F(JobRoom, G10_OrganisationsTakeEvenTurnsWhereTheirPartsAreLargerThanWhatIs
   base::Uuid cursor;
   int id = 0;
   while (id < 40) {
-    if (HasClaimRoom(config, holdings.Lane(Lane::kLookup), Lane::kLookup)) {
+    if (HasClaimRoom(config, holdings.InLane(Lane::kLookup), Lane::kLookup)) {
       std::vector<store::DueJobs> seen;
       for (int org = 1; org <= 4; ++org) {
         if (cursor < Id(org)) seen.push_back(Due(org, 1, 16));
@@ -165,12 +165,12 @@ TEST_F(JobRoom, G10_OrganisationsTakeEvenTurnsWhereTheirPartsAreLargerThanWhatIs
       for (const store::JobShare& share : shares) {
         ++served[share.org_id];
         held.push_back(NewJobChunk({.id = ++id, .job = id, .rows = 16}, nullptr));
-        held.back()->claimed.org_id = share.org_id;
+        held.back()->org_id = share.org_id;
         holdings.Add(held.back());
       }
     }
     // One of the rows under way ends.
-    while (HasFreeSlot(config, holdings.Lane(Lane::kLookup), Lane::kLookup, kRankOther) &&
+    while (HasFreeSlot(config, holdings.InLane(Lane::kLookup), Lane::kLookup, kRankOther) &&
            held.front()->in_flight < held.front()->rows_open) {
       holdings.EnterFlight(*held.front());
     }
@@ -189,26 +189,26 @@ TEST_F(JobRoom, HoldingsCountByLaneAndOrganisationUntilTheLastRowHasLeft) {
   Hold({.id = 1, .org = 1, .rows = 2});
   HeldJobChunk& chunk = *chunks[0];
   holdings.EnterFlight(chunk);
-  EXPECT_EQ(holdings.Lane(Lane::kLookup).rows_open, 2U);
-  EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1))->in_flight, 1U);
+  EXPECT_EQ(holdings.InLane(Lane::kLookup).rows_open, 2U);
+  EXPECT_EQ(holdings.FindOrg(Id(1), Lane::kLookup)->in_flight, 1U);
   EXPECT_TRUE(holdings.Remove(chunks[0]));
   EXPECT_FALSE(holdings.Remove(chunks[0]));
-  EXPECT_EQ(holdings.Lane(Lane::kLookup).rows_open, 0U);
-  EXPECT_EQ(holdings.Lane(Lane::kLookup).in_flight, 1U);
-  EXPECT_NE(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
+  EXPECT_EQ(holdings.InLane(Lane::kLookup).rows_open, 0U);
+  EXPECT_EQ(holdings.InLane(Lane::kLookup).in_flight, 1U);
+  EXPECT_NE(holdings.FindOrg(Id(1), Lane::kLookup), nullptr);
   holdings.LeaveFlight(chunk);
-  EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1)), nullptr);
+  EXPECT_EQ(holdings.FindOrg(Id(1), Lane::kLookup), nullptr);
 }
 
 TEST_F(JobRoom, HoldingsCountWhatClientsWaitForBesideAll) {
   Hold({.id = 1, .org = 1, .rows = 2});
   Hold({.id = 2, .org = 1, .job = 2, .rows = 3, .rank = kRankWaited});
   holdings.EnterFlight(*chunks[1]);
-  const LaneLoad& lane = holdings.Lane(Lane::kLookup);
+  const lease::LaneLoad& lane = holdings.InLane(Lane::kLookup);
   EXPECT_EQ(lane.rows_open, 5U);
   EXPECT_EQ(lane.waited.rows_open, 3U);
   EXPECT_EQ(lane.waited.in_flight, 1U);
-  EXPECT_EQ(holdings.FindOrg(Lane::kLookup, Id(1))->waited.chunks, 1U);
+  EXPECT_EQ(holdings.FindOrg(Id(1), Lane::kLookup)->waited.chunks, 1U);
   holdings.LeaveFlight(*chunks[1]);
   holdings.CloseRow(*chunks[1]);
   holdings.Remove(chunks[1]);

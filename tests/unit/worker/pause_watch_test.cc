@@ -10,6 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr seconds kAgeMax{4};
+
 class PauseWatchTest : public testing::Test {
  public:
   PauseWatchTest() {
@@ -17,43 +19,42 @@ class PauseWatchTest : public testing::Test {
     holdings.Add(other);
   }
 
-  Holdings holdings;
-  PauseWatch pauses{seconds(4)};
+  CheckHoldings holdings;
   ChunkPtr chunk = NewChunk({.id = 1, .org = 1, .monitor = 11, .rows = 4, .first = 10});
   ChunkPtr other = NewChunk({.id = 2, .org = 2, .monitor = 12});
 };
 
 TEST_F(PauseWatchTest, G5_AChunkMayStartChecksUntilItsOwnClaimIsTooOld) {
-  chunk->loaded_began = seconds(100);
-  EXPECT_TRUE(pauses.Fresh(*chunk, seconds(104) - milliseconds(1)));
-  EXPECT_FALSE(pauses.Fresh(*chunk, seconds(104)));
+  chunk->known_since = seconds(100);
+  EXPECT_TRUE(chunk->Fresh(seconds(104) - milliseconds(1), kAgeMax));
+  EXPECT_FALSE(chunk->Fresh(seconds(104), kAgeMax));
 }
 
 TEST_F(PauseWatchTest, G5_AReadCountsFromWhenItBegan) {
-  chunk->loaded_began = seconds(100);
-  pauses.Apply({}, seconds(103), holdings);
-  EXPECT_TRUE(pauses.Fresh(*chunk, seconds(106)));
-  EXPECT_FALSE(pauses.Fresh(*chunk, seconds(107)));
-  EXPECT_TRUE(pauses.Fresh(*other, seconds(106))) << "one read is about everything that is held";
+  chunk->known_since = seconds(100);
+  ApplyControl({}, seconds(103), holdings);
+  EXPECT_TRUE(chunk->Fresh(seconds(106), kAgeMax));
+  EXPECT_FALSE(chunk->Fresh(seconds(107), kAgeMax));
+  EXPECT_TRUE(other->Fresh(seconds(106), kAgeMax)) << "one read is about everything that is held";
 }
 
 TEST_F(PauseWatchTest, G5_APausedMonitorStopsItsPartsAlone) {
-  pauses.Apply({.monitors = {{Id(11), false}}}, seconds(1), holdings);
+  ApplyControl({.monitors = {{Id(11), false}}}, seconds(1), holdings);
   EXPECT_FALSE(chunk->parts.front().MayRun());
   EXPECT_TRUE(other->parts.front().MayRun());
-  pauses.Apply({.monitors = {{Id(11), true}}}, seconds(2), holdings);
+  ApplyControl({.monitors = {{Id(11), true}}}, seconds(2), holdings);
   EXPECT_TRUE(chunk->parts.front().MayRun());
 }
 
 TEST_F(PauseWatchTest, G5_ALockedOrganisationStopsAlsoWhereItsMonitorIsActive) {
-  pauses.Apply({.monitors = {{Id(11), true}}, .organisations = {{Id(1), false}}}, seconds(1),
+  ApplyControl({.monitors = {{Id(11), true}}, .organisations = {{Id(1), false}}}, seconds(1),
                holdings);
   EXPECT_FALSE(chunk->parts.front().MayRun());
   EXPECT_TRUE(other->parts.front().MayRun());
 }
 
 TEST_F(PauseWatchTest, G5_ARowIsSwitchedByItsPosition) {
-  pauses.Apply(
+  ApplyControl(
       {.rows = {{Id(11), 9, false}, {Id(11), 12, false}, {Id(11), 14, false}, {Id(12), 12, false}}},
       seconds(1), holdings);
   const auto& rows = chunk->claimed.parts.front().rows;

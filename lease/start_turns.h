@@ -8,7 +8,7 @@
 
 #include "base/uuid.h"
 
-namespace vedette::worker {
+namespace vedette::lease {
 
 // Whose check starts next. Organisations take turns; inside one its flows (the chunks of one large
 // monitor, or one chunk of small ticks) take turns, and inside a flow its chunks: one check each
@@ -132,4 +132,4 @@ class StartTurns {
   std::unordered_map<base::Uuid, typename std::list<Org>::iterator> orgs_;
 };
 
-}  // namespace vedette::worker
+}  // namespace vedette::lease

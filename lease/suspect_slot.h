@@ -9,13 +9,13 @@
 #include "base/fair_queue.h"
 #include "base/uuid.h"
 
-namespace vedette::worker {
+namespace vedette::lease {
 
-// The tries of work that is suspected to end its process, of checks and jobs: one slot of the
-// process. The first try of a suspect goes beside a few others, so that innocent ones that were
-// held by a process that died are done soon. One that died again is tried alone, so that a process
-// that dies during that try tells which suspect it was. A try alone waits until no other waits or
-// is under way: else it would make suspects of those beside it.
+// The tries of work that is suspected to end its process: one slot of the process, for all kinds.
+// The first try of a suspect goes beside a few others, so that innocent ones that were held by a
+// process that died are done soon. One that died again is tried alone, so that a process that dies
+// during that try tells which suspect it was. A try alone waits until no other waits or is under
+// way: else it would make suspects of those beside it.
 //
 //   tries beside others:  |-- up to kBesideMax under way --|  end  |-- the next ones --|  end
 //   tries alone:                                                                          | one |
@@ -86,4 +86,4 @@ class SuspectSlot {
   const void* alone_ = nullptr;   // under way; then beside_ is empty
 };
 
-}  // namespace vedette::worker
+}  // namespace vedette::lease

@@ -1,4 +1,4 @@
-#include "worker/start_turns.h"
+#include "lease/start_turns.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/support/ids.h"
 
-namespace vedette::worker {
+namespace vedette::lease {
 namespace {
 
 using vedette::test::Id;
@@ -125,4 +125,4 @@ TEST(StartTurns, WhatIsDroppedWithoutAStartIsGone) {
 }
 
 }  // namespace
-}  // namespace vedette::worker
+}  // namespace vedette::lease

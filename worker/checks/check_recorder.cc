@@ -1,4 +1,4 @@
-#include "worker/checks/recorder.h"
+#include "worker/checks/check_recorder.h"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,6 @@ namespace {
 
 // Records under way at once: the next batch is gathered and sent while one commits.
 constexpr std::size_t kUnderWayMax = 2;
-constexpr base::Backoff kRetry{std::chrono::milliseconds(100), std::chrono::milliseconds(5000)};
 
 // New outcomes as ranges: runs of results in consecutive positions of one part.
 std::vector<store::OutcomeRange> Ranges(const HeldChunk& chunk,
@@ -45,8 +44,8 @@ std::vector<store::OutcomeRange> Ranges(const HeldChunk& chunk,
 store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckResult>& results,
                               bool finished) {
   store::ChunkRecord record;
-  record.lease = chunk.lease();
-  record.org_id = chunk.claimed.org_id;
+  record.lease = chunk.lease;
+  record.org_id = chunk.org_id;
   record.team_id = chunk.claimed.team_id;
   record.tier = chunk.claimed.tier;
   record.large = chunk.claimed.large;
@@ -89,7 +88,7 @@ lease::BatcherOptions Options(const config::WorkerConfig& config) {
   options.delay = config.record_delay_ms;
   options.weight_max = static_cast<std::size_t>(config.record_checks_max);
   options.batches_max = kUnderWayMax;
-  options.backoff = kRetry;
+  options.backoff = lease::kRecordRetry;
   return options;
 }
 
@@ -104,98 +103,71 @@ void Explain(const CheckEffects& effects, store::HealthTurn* turn) {
 
 }  // namespace
 
-Recorder::Recorder(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
-                   const base::Clock& clock, metrics::Metrics& metrics,
-                   const config::Config& config, NotificationSink* sink, base::Logger log,
-                   Holdings& holdings, Hooks hooks)
-    : signals_(signals),
-      clock_(clock),
+CheckRecorder::CheckRecorder(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+                             const base::Clock& clock, metrics::Metrics& metrics,
+                             const config::Config& config, NotificationSink* sink, base::Logger log,
+                             CheckHoldings& holdings, Hooks hooks)
+    : lease::Recorder<CheckKind>(loop, pool, clock, log, Options(config.worker),
+                                 config.worker.record_partial_delay_ms, std::move(hooks)),
+      signals_(signals),
       metrics_(metrics),
-      config_(config.worker),
       log_(log),
       delivery_lease_(config.delivery.lease_ms),
       sink_(sink),
-      holdings_(holdings),
-      hooks_(std::move(hooks)),
-      batcher_(loop, pool, clock, log, Options(config.worker), BatcherHooks()) {}
+      holdings_(holdings) {}
 
-Recorder::Batcher::Hooks Recorder::BatcherHooks() {
-  Batcher::Hooks hooks;
-  hooks.begin = [this](const std::vector<Item>& batch, bool /*again*/) -> Batcher::Job {
-    std::vector<store::ChunkRecord> records;
-    records.reserve(batch.size());
-    for (const Item& item : batch) {
-      records.push_back(MakeRecord(*item.chunk, item.results, item.finished));
-    }
-    return [records = std::move(records), lease = delivery_lease_](store::Session& session) {
-      return store::RecordChecks(session, records, lease);
-    };
-  };
-  hooks.written = [this](const std::vector<Item>& batch, const store::RecordResult& result,
-                         bool again) { OnWritten(batch, result, again); };
-  hooks.lost = [this](Item item, const lease::Loss& loss) { OnLost(std::move(item), loss); };
-  hooks.weight = [](const Item& item) {
-    return item.results.empty() ? item.chunk->unrecorded.size() : item.results.size();
-  };
-  // A chunk that is recorded one by one shares no batch with others.
-  hooks.group = [](const Item& item) {
-    const bool alone = item.chunk->record_mode == HeldChunk::RecordMode::kOneByOne;
-    return alone ? item.chunk->claimed.id : base::Uuid();
-  };
-  hooks.take = Take;
-  return hooks;
-}
-
-void Recorder::AddResult(const ChunkPtr& chunk, CheckResult result) {
+void CheckRecorder::AddResult(const ChunkPtr& chunk, CheckResult result) {
   chunk->parts[result.ref.part].outcomes[result.ref.row] = static_cast<char>(result.outcome);
   holdings_.CloseRow(*chunk);
-  if (chunk->unrecorded.empty()) chunk->unrecorded_since = clock_.SinceBoot();
+  NoteUnrecorded(*chunk);
   chunk->unrecorded.push_back(std::move(result));
   // Between its first result and its last a chunk is gathered already.
   if (chunk->unrecorded.size() == 1 || chunk->Finished() || chunk->Leaving()) Add(chunk);
 }
 
-void Recorder::Add(const ChunkPtr& chunk) {
-  if (chunk->Lost() || chunk->BeingRecorded()) return;  // OnItemWritten adds what came meanwhile
-  if (chunk->Finished() || chunk->Leaving()) {
-    batcher_.Add({chunk, {}, false});
-  } else if (!chunk->unrecorded.empty()) {
-    const auto waited = clock_.SinceBoot() - chunk->unrecorded_since;
-    const auto wait =
-        std::chrono::ceil<std::chrono::milliseconds>(config_.record_partial_delay_ms - waited);
-    batcher_.AddLater({chunk, {}, false}, std::max(wait, std::chrono::milliseconds(0)));
-  }
+std::size_t CheckRecorder::WeightOf(const Item& item) const {
+  return item.taken.empty() ? item.work->unrecorded.size() : item.taken.size();
 }
 
-// The chunk's results move into the batch here, and from here on it is being recorded.
-bool Recorder::Take(Item* item) {
-  HeldChunk& chunk = *item->chunk;
-  const bool nothing = chunk.unrecorded.empty() && !chunk.Finished();
-  if (chunk.Lost() || chunk.BeingRecorded() || nothing) return false;
+// A chunk that is recorded one by one shares no batch with others.
+base::Uuid CheckRecorder::GroupOf(const HeldChunk& chunk) const {
+  return chunk.record_mode == HeldChunk::RecordMode::kOneByOne ? chunk.id() : base::Uuid();
+}
+
+void CheckRecorder::Take(Item* item) {
+  HeldChunk& chunk = *item->work;
   if (chunk.record_mode == HeldChunk::RecordMode::kOneByOne && chunk.unrecorded.size() > 1) {
-    item->results.push_back(std::move(chunk.unrecorded.back()));
+    item->taken.push_back(std::move(chunk.unrecorded.back()));
     chunk.unrecorded.pop_back();
   } else {
-    item->results = std::exchange(chunk.unrecorded, {});
+    item->taken = std::exchange(chunk.unrecorded, {});
   }
-  item->finished = chunk.Finished() && chunk.unrecorded.empty();
-  chunk.Enter(HeldChunk::Recording::kUnderWay);
-  return true;
+  item->ends = chunk.Finished() && chunk.unrecorded.empty();
+}
+
+CheckRecorder::Job CheckRecorder::Write(const std::vector<Item>& batch) {
+  std::vector<store::ChunkRecord> records;
+  records.reserve(batch.size());
+  for (const Item& item : batch) {
+    records.push_back(MakeRecord(*item.work, item.taken, item.ends));
+  }
+  return [records = std::move(records), lease = delivery_lease_](store::Session& session) {
+    return store::RecordChecks(session, records, lease);
+  };
 }
 
 // With what the last checks said of the monitors that fail, whose ticks end with them.
-std::vector<store::HealthTurn> Recorder::Explained(std::vector<store::HealthTurn> turns,
-                                                   const std::vector<Item>& items) {
+std::vector<store::HealthTurn> CheckRecorder::Explained(std::vector<store::HealthTurn> turns,
+                                                        const std::vector<Item>& items) {
   std::map<base::Uuid, store::HealthTurn*> unexplained;
   for (store::HealthTurn& turn : turns) {
     if (turn.fails) unexplained.emplace(turn.monitor_id, &turn);
   }
   for (const Item& item : items) {
-    for (const CheckResult& result : item.results) {
+    for (const CheckResult& result : item.taken) {
       if (unexplained.empty()) return turns;
       if (result.outcome != domain::Outcome::kFailed || !result.effects) continue;
-      const auto turn =
-          unexplained.find(item.chunk->claimed.parts[result.ref.part].part.monitor_id);
+      const auto turn = unexplained.find(item.work->claimed.parts[result.ref.part].part.monitor_id);
       if (turn == unexplained.end()) continue;
       Explain(*result.effects, turn->second);
       unexplained.erase(turn);
@@ -204,29 +176,24 @@ std::vector<store::HealthTurn> Recorder::Explained(std::vector<store::HealthTurn
   return turns;
 }
 
-void Recorder::OnWritten(const std::vector<Item>& items, const store::RecordResult& result,
-                         bool again) {
-  lease::LogTurns(log_, Explained(result.turns, items));
-  for (const Item& item : items) {
-    item.chunk->Enter(HeldChunk::Recording::kNone);
-    const bool dropped = std::find(result.dropped.begin(), result.dropped.end(),
-                                   item.chunk->claimed.id) != result.dropped.end();
-    if (!dropped) {
-      OnItemWritten(item, result);
-      continue;
-    }
-    // After an unknown COMMIT this is how a record that did happen looks, too.
-    if (!again) metrics_.AddLeaseLost(1);
-    CancelReserved(item.results);
-    hooks_.ended(item.chunk);
-  }
+void CheckRecorder::OnBatch(const std::vector<Item>& batch, const store::RecordResult& result,
+                            bool again) {
+  lease::LogTurns(log_, Explained(result.turns, batch));
+  // After an unknown COMMIT this is how a record that did happen looks, too.
+  if (!again) metrics_.AddLeaseLost(static_cast<std::int64_t>(result.dropped.size()));
 }
 
-void Recorder::OnItemWritten(const Item& item, const store::RecordResult& result) {
-  const ChunkPtr& chunk = item.chunk;
+bool CheckRecorder::IsDropped(const store::RecordResult& result, const Item& item,
+                              std::size_t /*n*/) const {
+  return std::find(result.dropped.begin(), result.dropped.end(), item.work->id()) !=
+         result.dropped.end();
+}
+
+void CheckRecorder::OnItem(const Item& item, const store::RecordResult& result) {
+  const ChunkPtr& chunk = item.work;
   std::int64_t completed = 0;
   std::int64_t never_observed = 0;
-  for (const CheckResult& r : item.results) {
+  for (const CheckResult& r : item.taken) {
     metrics_.AddChecks(r.outcome, chunk->claimed.tier, 1);
     never_observed += r.never_observed;
     if (domain::IsCompleted(r.outcome)) ++completed;
@@ -235,17 +202,15 @@ void Recorder::OnItemWritten(const Item& item, const store::RecordResult& result
     metrics_.AddCreditsCharged(chunk->claimed.tier, completed * chunk->claimed.price_mc);
   }
   metrics_.AddFieldsNeverObserved(chunk->claimed.tier, never_observed);
-  Deliver(item.results, result);
-  if (item.finished) {
-    hooks_.ended(chunk);
-  } else if (!chunk->unrecorded.empty() || chunk->Finished()) {
-    Add(chunk);
-  } else if (chunk->Leaving() && chunk->Quiet()) {
-    hooks_.give_back(chunk);
-  }
+  Deliver(item.taken, result);
 }
 
-void Recorder::Deliver(const std::vector<CheckResult>& results, const store::RecordResult& result) {
+void CheckRecorder::OnDropped(Item& item) {
+  CancelReserved(item.taken);
+}
+
+void CheckRecorder::Deliver(const std::vector<CheckResult>& results,
+                            const store::RecordResult& result) {
   bool unleased = false;
   for (const CheckResult& r : results) {
     if (!r.effects || !r.effects->delivery) continue;
@@ -275,7 +240,7 @@ void Recorder::Deliver(const std::vector<CheckResult>& results, const store::Rec
   if (unleased) signals_.Raise(store::Signal::kDelivery);
 }
 
-void Recorder::CancelReserved(const std::vector<CheckResult>& results) {
+void CheckRecorder::CancelReserved(const std::vector<CheckResult>& results) {
   for (const CheckResult& r : results) {
     if (r.effects && r.effects->delivery && r.effects->delivery->lease_token) {
       sink_->Cancel(r.effects->delivery->endpoint_id);
@@ -283,34 +248,21 @@ void Recorder::CancelReserved(const std::vector<CheckResult>& results) {
   }
 }
 
-void Recorder::Drop(const ChunkPtr& chunk) {
+void CheckRecorder::Drop(const ChunkPtr& chunk) {
   CancelReserved(std::exchange(chunk->unrecorded, {}));
 }
 
-// The item is refused even alone, or was abandoned. Where an earlier try may have happened, the
-// chunk is loaded afresh: the refusal may be that of a repetition.
-void Recorder::OnLost(Item item, const lease::Loss& loss) {
-  const ChunkPtr chunk = item.chunk;
-  if (chunk->BeingRecorded()) chunk->Enter(HeldChunk::Recording::kNone);
-  const bool abandoned = loss.kind == lease::Loss::Kind::kAbandoned;
-  if (abandoned || chunk->Lost() || loss.may_have_happened || item.results.empty() ||
-      item.results.front().origin == Origin::kUnrecordable) {
-    CancelReserved(item.results);
-    if (!abandoned && !chunk->Lost()) hooks_.give_back(chunk);
-    return;
-  }
-  RecordOneByOne(std::move(item));
-}
-
-void Recorder::RecordOneByOne(Item item) {
-  const ChunkPtr chunk = item.chunk;
+bool CheckRecorder::OnRefused(Item& item) {
+  if (item.taken.empty() || item.taken.front().origin == Origin::kUnrecordable) return false;
+  const ChunkPtr& chunk = item.work;
   chunk->record_mode = HeldChunk::RecordMode::kOneByOne;
-  if (item.results.size() == 1) {
-    CancelReserved(item.results);
-    MakeUnrecordable(chunk.get(), &item.results.front(), clock_);
+  if (item.taken.size() == 1) {
+    CancelReserved(item.taken);
+    MakeUnrecordable(chunk.get(), &item.taken.front(), clock_);
   }
-  for (CheckResult& r : item.results) chunk->unrecorded.push_back(std::move(r));
+  for (CheckResult& r : item.taken) chunk->unrecorded.push_back(std::move(r));
   Add(chunk);
+  return true;
 }
 
 }  // namespace vedette::worker
