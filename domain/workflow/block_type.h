@@ -37,7 +37,8 @@ enum class BlockWork {
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
-// By what a row of a block is priced, and so whether it is charged (api/workflows/block_terms.h).
+// By what a row of a block is priced, and so whether it is charged
+// (api/workflows/workflow_calls.h).
 enum class BlockPrice { kFree, kTier, kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
 
 using Columns = std::vector<std::string>;  // of a block's output, each name once
