@@ -1,9 +1,14 @@
+#include <fmt/format.h>
+
+#include <memory>
 #include <utility>
 
+#include "admin/admin_json.h"
 #include "admin/handlers.h"
-#include "admin/shapes.h"
+#include "base/json.h"
 #include "domain/names.h"
 #include "rest/cursor.h"
+#include "rest/reply.h"
 #include "store/deliveries/delivery_admin.h"
 
 namespace vedette::admin {
@@ -22,41 +27,70 @@ std::optional<domain::DeliveryState> ReadState(rest::QueryReader* input) {
   return std::nullopt;
 }
 
+// An order to replay many, which is carried out in portions, each a job of its own: between them
+// others get the connection.
+struct ManyReplay {
+  store::ReplayFilter filter;
+  store::AuditEntry audit;
+  store::ReplayProgress progress;
+};
+
+rest::Parked ReplayNext(const Call& call, const std::shared_ptr<ManyReplay>& replay) {
+  // What was done before a failure stays done, and the answer says so.
+  auto failed = [replay, request_id = call.answer->request_id()](const store::Failure& failure) {
+    if (replay->progress.replayed == 0) return rest::FailureReply(failure, request_id);
+    return rest::Unavailable(
+        "incomplete", fmt::format("{} deliveries were replayed before the database could not go "
+                                  "on; repeat the request for the rest",
+                                  replay->progress.replayed));
+  };
+  const auto portion = [replay](Call& again) -> rest::Handled {
+    store::ReplayProgress& progress = replay->progress;
+    const std::int64_t before = progress.replayed;
+    store::ReplayDeliveries(again.session(), again.parts.clock, replay->filter, replay->audit,
+                            &progress);
+    if (progress.replayed > before) again.parts.signals.Raise(store::Signal::kDelivery);
+    if (!progress.done) return ReplayNext(again, replay);
+    return rest::JsonReply(200, {{"replayed", progress.replayed}});
+  };
+  return rest::ServeLater<Call>(call.parts.pool, std::nullopt, call, portion, std::move(failed));
+}
+
 }  // namespace
 
-rest::Reply GetDeliveries(const Parts&, store::Session& session, const Call& call) {
+rest::Handled GetDeliveries(Call& call) {
   rest::Problems problems;
-  rest::QueryReader input(call.request.query, &problems);
+  rest::QueryReader input(call.request().query, &problems);
   store::DeliveryQuery query;
   query.state = ReadState(&input);
   query.org_id = input.Id("org_id");
   query.monitor_id = input.Id("monitor_id");
   query.job_id = input.Id("job_id");
   const ListQuery list = ReadListQuery(&input);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (list.cursor) {
     query.before = rest::DecodeIdCursor(kDeliveryList, *list.cursor);
     if (!query.before) return rest::InvalidCursor();
   }
   query.limit = list.limit + 1;
-  const auto page = rest::CutPage(store::ListDeliveries(session, query), list.limit,
+  const auto page = rest::CutPage(store::ListDeliveries(call.session(), query), list.limit,
                                   [](const store::DeliveryView& delivery) {
                                     return rest::EncodeCursor(kDeliveryList, delivery.id);
                                   });
   return ListReply(page, DeliveryJson);
 }
 
-rest::Reply GetDelivery(const Parts&, store::Session& session, const Call& call) {
-  const auto detail = store::ReadDelivery(session, call.ids[0]);
+rest::Handled GetDelivery(Call& call) {
+  const auto detail = store::ReadDelivery(call.session(), call.Id(0));
   if (!detail) return rest::NotFound("delivery");
   return rest::JsonReply(200, DeliveryDetailJson(*detail));
 }
 
-rest::Reply PostReplay(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostReplay(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  switch (store::ReplayDelivery(session, parts.clock, call.ids[0],
+  body.Check();
+  switch (store::ReplayDelivery(call.session(), call.parts.clock, call.Id(0),
                                 AuditOf(call, "delivery.replay", reason))) {
     case store::ReplayOutcome::kNotFound:
       return rest::NotFound("delivery");
@@ -67,17 +101,17 @@ rest::Reply PostReplay(const Parts& parts, store::Session& session, const Call& 
     case store::ReplayOutcome::kDone:
       break;
   }
-  parts.signals.Raise(store::Signal::kDelivery);
+  call.parts.signals.Raise(store::Signal::kDelivery);
   return rest::JsonReply(200, {{"replayed", 1}});
 }
 
-rest::Reply PostSendNow(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostSendNow(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  body.Check();
   using Outcome = store::SendNowOutcome;
   std::string_view was;
-  switch (store::SendDeliveryNow(session, parts.clock, call.ids[0],
+  switch (store::SendDeliveryNow(call.session(), call.parts.clock, call.Id(0),
                                  AuditOf(call, "delivery.send", reason))) {
     case Outcome::kNotFound:
       return rest::NotFound("delivery");
@@ -97,26 +131,22 @@ rest::Reply PostSendNow(const Parts& parts, store::Session& session, const Call&
       was = domain::DeliveryStateName(domain::DeliveryState::kDead);
       break;
   }
-  parts.signals.Raise(store::Signal::kDelivery);
-  return rest::JsonReply(200, {{"id", call.ids[0].ToString()}, {"was", was}});
+  call.parts.signals.Raise(store::Signal::kDelivery);
+  return rest::JsonReply(200, {{"id", call.Id(0).ToString()}, {"was", was}});
 }
 
-std::optional<rest::Reply> PostReplayMany(const Parts& parts, store::Session& session,
-                                          const Call& call, store::ReplayProgress* progress) {
-  CallBody body(parts, call);
-  store::ReplayFilter filter;
+rest::Handled PostReplayMany(Call& call) {
+  CallBody body(call);
+  const auto replay = std::make_shared<ManyReplay>();
+  store::ReplayFilter& filter = replay->filter;
   filter.org_id = body.Id("org_id", rest::Presence::kOptional);
   filter.monitor_id = body.Id("monitor_id", rest::Presence::kOptional);
   filter.since = body.Time("since", rest::Presence::kOptional);
   filter.until = body.Time("until", rest::Presence::kOptional);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const std::int64_t before = progress->replayed;
-  store::ReplayDeliveries(session, parts.clock, filter,
-                          AuditOf(call, "delivery.replay_many", reason), progress);
-  if (progress->replayed > before) parts.signals.Raise(store::Signal::kDelivery);
-  if (!progress->done) return std::nullopt;
-  return rest::JsonReply(200, {{"replayed", progress->replayed}});
+  body.Check();
+  replay->audit = AuditOf(call, "delivery.replay_many", reason);
+  return ReplayNext(call, replay);
 }
 
 }  // namespace vedette::admin

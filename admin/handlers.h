@@ -1,58 +1,55 @@
 #pragma once
 
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "admin/service_state.h"
+#include "admin/admin.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
-#include "rest/answer.h"
-#include "rest/body_reader.h"
-#include "rest/key_fetcher.h"
-#include "rest/page.h"
+#include "rest/body.h"
+#include "rest/cursor.h"
+#include "rest/published_keys.h"
 #include "rest/query_reader.h"
 #include "rest/reply.h"
+#include "rest/router.h"
 #include "store/audit.h"
-#include "store/deliveries/delivery_admin.h"
 #include "store/session.h"
 #include "store/signals.h"
 
-// One function a route. Those with a Session run on the pool and throw what the store throws; the
-// others run on the server's thread and do not block. One with a progress is called again, each
-// time as a job of its own, until it has an answer: between its portions others get the connection.
-// One with a Waiting may park its answer while something outside is asked.
+// One handler a route; the table of routes is in routes.cc.
 namespace vedette::admin {
 
-// The parts of the process that handlers use. Immutable references, each safe on any thread.
+// What handlers use of the process. Everything is safe on any thread and outlives every request.
 struct Parts {
   const config::Config& config;
+  store::Pool& pool;
   store::Signals& signals;
   const base::Clock& clock;
   metrics::Metrics& metrics;
   ServiceState& state;
   const domain::search::Catalogue& fields;  // of documents that are imported
+  rest::KeyFetcher& key_fetcher;
+  TenantApi* tenant_api;  // null: this process has no public API
   base::Logger log;
 };
 
-struct Call {
-  const net::ServerRequest& request;
-  std::vector<base::Uuid> ids;  // of the path, in order
-  std::string name;             // of the path: the console's file, a user, or a key's kid
-  std::string actor;            // the token's name; empty on a route that needs none
+// The token's name: the actor of the audit. Empty on a route that needs none.
+struct Operator {
+  std::string name;
 };
 
-// What a handler needs that parks its answer. The pool and the fetcher outlive the request.
-struct Waiting {
-  store::Pool& pool;
-  rest::KeyFetcher& key_fetcher;
-  const std::shared_ptr<rest::Answer>& answer;
-};
+// One request of the operator. What its path has for {id} are UUIDs.
+using Call = rest::Call<Parts, Operator>;
+using Route = rest::Route<Call>;
+
+std::span<const Route> Routes();
+const rest::Router<Call>& Router();
 
 inline constexpr int kReasonCharsMax = 500;
 inline constexpr int kNameCharsMax = 200;
@@ -64,7 +61,7 @@ inline constexpr std::size_t kTenantBodyBytesMax = std::size_t{1} << 20;
 // The body of a call: none at all is {}, and null is a wrong value unless the handler asks for it.
 class CallBody : public rest::BodyReader {
  public:
-  CallBody(const Parts& parts, const Call& call);
+  explicit CallBody(const Call& call);
   // `reason`, which most changes have.
   std::optional<std::string> Reason(rest::Presence presence = rest::Presence::kOptional);
 };
@@ -84,115 +81,122 @@ rest::Reply ListReply(const rest::Page<T>& page, base::Json (*to_json)(const T&)
           })};
 }
 
-// What the audit gets of a call. The target is the last id of the path; a creation fills in its
-// own.
+// What the audit gets of a call. The target is the path's last parameter where that is an id; a
+// creation, and what has a name, fill in their own.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
 
-// operations.cc
-rest::Reply GetHealth(const Parts&, const Call&);
-rest::Reply GetReadiness(const Parts&, const Call&);
-rest::Reply GetMetrics(const Parts&, const Call&);
-rest::Reply GetOverview(const Parts&, store::Session&, const Call&);
-rest::Reply GetAudit(const Parts&, store::Session&, const Call&);
-rest::Reply PostDrain(const Parts&, store::Session&, const Call&);
+// tenants.cc
+rest::Handled PostTenantMonitor(Call& call);
+rest::Handled PostTenantPreview(Call& call);
+rest::Handled PostTenantMonitorUpdate(Call& call);
+
+// operations.cc. The health port answers with the first three, too.
+rest::Reply HealthReply();
+rest::Reply ReadinessReply(const ServiceState& state);
+rest::Reply MetricsReply(metrics::Metrics& metrics);
+rest::Handled GetHealth(Call& call);
+rest::Handled GetReadiness(Call& call);
+rest::Handled GetMetrics(Call& call);
+rest::Handled GetOverview(Call& call);
+rest::Handled GetAudit(Call& call);
+rest::Handled PostDrain(Call& call);
 
 // suppressions.cc
-rest::Reply GetSuppressions(const Parts&, store::Session&, const Call&);
-rest::Reply PostSuppression(const Parts&, store::Session&, const Call&);
-rest::Reply PostUnsuppression(const Parts&, store::Session&, const Call&);
+rest::Handled GetSuppressions(Call& call);
+rest::Handled PostSuppression(Call& call);
+rest::Handled PostUnsuppression(Call& call);
 
 // search_import.cc
-rest::Reply PostSearchImport(const Parts&, store::Session&, const Call&);
+rest::Handled PostSearchImport(Call& call);
 
 // erasure.cc
-rest::Reply PostErase(const Parts&, store::Session&, const Call&);
+rest::Handled PostErase(Call& call);
 
 // mail_hosts.cc
-rest::Reply GetMailHosts(const Parts&, store::Session&, const Call&);
-rest::Reply GetMailBudgets(const Parts&, store::Session&, const Call&);
-rest::Reply PostMailUnblock(const Parts&, store::Session&, const Call&);
+rest::Handled GetMailHosts(Call& call);
+rest::Handled GetMailBudgets(Call& call);
+rest::Handled PostMailUnblock(Call& call);
 
 // providers.cc
-rest::Reply GetProviders(const Parts&, store::Session&, const Call&);
+rest::Handled GetProviders(Call& call);
 
 // console.cc
-rest::Reply GetConsole(const Parts&, const Call&);
-rest::Reply GetConsoleAsset(const Parts&, const Call&);
+rest::Handled GetConsole(Call& call);
+rest::Handled GetConsoleAsset(Call& call);
 
 // organisations.cc
-rest::Reply PostOrganisation(const Parts&, store::Session&, const Call&);
-rest::Reply GetOrganisations(const Parts&, store::Session&, const Call&);
-rest::Reply GetOrganisation(const Parts&, store::Session&, const Call&);
-rest::Reply PatchOrganisation(const Parts&, store::Session&, const Call&);
-rest::Reply PostCredits(const Parts&, store::Session&, const Call&);
-rest::Reply PostTeam(const Parts&, store::Session&, const Call&);
-rest::Reply PatchTeam(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteTeam(const Parts&, store::Session&, const Call&);
-rest::Reply GetApiKeys(const Parts&, store::Session&, const Call&);
-rest::Reply PostApiKey(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteApiKey(const Parts&, store::Session&, const Call&);
-rest::Reply PostRotation(const Parts&, store::Session&, const Call&);
-rest::Reply GetSigningSecrets(const Parts&, store::Session&, const Call&);
-rest::Reply GetEncryptionKeys(const Parts&, store::Session&, const Call&);
-rest::Reply PostReseal(const Parts&, store::Session&, const Call&);
+rest::Handled PostOrganisation(Call& call);
+rest::Handled GetOrganisations(Call& call);
+rest::Handled GetOrganisation(Call& call);
+rest::Handled PatchOrganisation(Call& call);
+rest::Handled PostCredits(Call& call);
+rest::Handled PostTeam(Call& call);
+rest::Handled PatchTeam(Call& call);
+rest::Handled DeleteTeam(Call& call);
+rest::Handled GetApiKeys(Call& call);
+rest::Handled PostApiKey(Call& call);
+rest::Handled DeleteApiKey(Call& call);
+rest::Handled PostRotation(Call& call);
+rest::Handled GetSigningSecrets(Call& call);
+rest::Handled GetEncryptionKeys(Call& call);
+rest::Handled PostReseal(Call& call);
 
 // sessions.cc
-rest::Reply PostSession(const Parts&, store::Session&, const Call&);
-rest::Reply GetSessions(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteSession(const Parts&, store::Session&, const Call&);
-rest::Reply GetUsers(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteUser(const Parts&, store::Session&, const Call&);
+rest::Handled PostSession(Call& call);
+rest::Handled GetSessions(Call& call);
+rest::Handled DeleteSession(Call& call);
+rest::Handled GetUsers(Call& call);
+rest::Handled DeleteUser(Call& call);
 
 // oauth_clients.cc
-rest::Reply GetOauthClients(const Parts&, store::Session&, const Call&);
-rest::Reply GetOauthClient(const Parts&, store::Session&, const Call&);
-rest::Reply PostOauthClient(const Parts&, store::Session&, const Call&);
-rest::Reply PatchOauthClient(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteOauthClient(const Parts&, store::Session&, const Call&);
-rest::Reply PostOauthClientKey(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteOauthClientKey(const Parts&, store::Session&, const Call&);
-rest::Reply PostOauthTokenRevocation(const Parts&, store::Session&, const Call&);
-rest::Handled PostOauthKeyValidation(const Parts&, store::Session&, const Call&, const Waiting&);
+rest::Handled GetOauthClients(Call& call);
+rest::Handled GetOauthClient(Call& call);
+rest::Handled PostOauthClient(Call& call);
+rest::Handled PatchOauthClient(Call& call);
+rest::Handled DeleteOauthClient(Call& call);
+rest::Handled PostOauthClientKey(Call& call);
+rest::Handled DeleteOauthClientKey(Call& call);
+rest::Handled PostOauthTokenRevocation(Call& call);
+rest::Handled PostOauthKeyValidation(Call& call);
 
 // templates.cc
-rest::Reply PostTemplate(const Parts&, store::Session&, const Call&);
-rest::Reply DeleteTemplate(const Parts&, store::Session&, const Call&);
+rest::Handled PostTemplate(Call& call);
+rest::Handled DeleteTemplate(Call& call);
 
 // ledger.cc
-rest::Reply GetReservations(const Parts&, store::Session&, const Call&);
-rest::Reply GetLedger(const Parts&, store::Session&, const Call&);
+rest::Handled GetReservations(Call& call);
+rest::Handled GetLedger(Call& call);
 
 // monitors.cc
-rest::Reply GetMonitors(const Parts&, store::Session&, const Call&);
-rest::Reply GetMonitor(const Parts&, store::Session&, const Call&);
-rest::Reply GetMonitorRows(const Parts&, store::Session&, const Call&);
-rest::Reply GetMonitorRow(const Parts&, store::Session&, const Call&);
-rest::Reply GetRowEvents(const Parts&, store::Session&, const Call&);
-rest::Reply PostPause(const Parts&, store::Session&, const Call&);
-rest::Reply PostResume(const Parts&, store::Session&, const Call&);
-rest::Reply PostCancel(const Parts&, store::Session&, const Call&);
-rest::Reply PostTrigger(const Parts&, store::Session&, const Call&);
+rest::Handled GetMonitors(Call& call);
+rest::Handled GetMonitor(Call& call);
+rest::Handled GetMonitorRows(Call& call);
+rest::Handled GetMonitorRow(Call& call);
+rest::Handled GetRowEvents(Call& call);
+rest::Handled PostPause(Call& call);
+rest::Handled PostResume(Call& call);
+rest::Handled PostCancel(Call& call);
+rest::Handled PostTrigger(Call& call);
 
 // event_lists.cc
-rest::Reply GetEvents(const Parts&, store::Session&, const Call&);
-rest::Reply GetMonitorEvents(const Parts&, store::Session&, const Call&);
+rest::Handled GetEvents(Call& call);
+rest::Handled GetMonitorEvents(Call& call);
 
 // jobs.cc
-rest::Reply GetJobs(const Parts&, store::Session&, const Call&);
-rest::Reply GetJob(const Parts&, store::Session&, const Call&);
-rest::Reply PostTerminate(const Parts&, store::Session&, const Call&);
+rest::Handled GetJobs(Call& call);
+rest::Handled GetJob(Call& call);
+rest::Handled PostTerminate(Call& call);
 
 // runs.cc
-rest::Reply GetRuns(const Parts&, store::Session&, const Call&);
-rest::Reply GetRun(const Parts&, store::Session&, const Call&);
-rest::Reply PostRunCancel(const Parts&, store::Session&, const Call&);
+rest::Handled GetRuns(Call& call);
+rest::Handled GetRun(Call& call);
+rest::Handled PostRunCancel(Call& call);
 
 // deliveries.cc
-rest::Reply GetDeliveries(const Parts&, store::Session&, const Call&);
-rest::Reply GetDelivery(const Parts&, store::Session&, const Call&);
-rest::Reply PostReplay(const Parts&, store::Session&, const Call&);
-rest::Reply PostSendNow(const Parts&, store::Session&, const Call&);
-std::optional<rest::Reply> PostReplayMany(const Parts&, store::Session&, const Call&,
-                                          store::ReplayProgress*);
+rest::Handled GetDeliveries(Call& call);
+rest::Handled GetDelivery(Call& call);
+rest::Handled PostReplay(Call& call);
+rest::Handled PostSendNow(Call& call);
+rest::Handled PostReplayMany(Call& call);
 
 }  // namespace vedette::admin

@@ -1,8 +1,10 @@
 #include <exception>
+#include <string_view>
 #include <utility>
 
+#include "admin/admin_json.h"
 #include "admin/handlers.h"
-#include "admin/shapes.h"
+#include "base/json.h"
 #include "rest/cursor.h"
 #include "store/accounts/audit_list.h"
 #include "store/fleet/overview.h"
@@ -22,33 +24,44 @@ std::optional<std::string> FilledText(const rest::QueryReader& input, std::strin
 
 }  // namespace
 
-rest::Reply GetHealth(const Parts&, const Call&) {
+rest::Reply HealthReply() {
   return rest::JsonReply(200, {{"alive", true}});
 }
 
-rest::Reply GetReadiness(const Parts& parts, const Call&) {
+rest::Reply ReadinessReply(const ServiceState& state) {
   std::vector<std::string> reasons;
-  const bool ready = parts.state.Ready(&reasons);
+  const bool ready = state.Ready(&reasons);
   base::Json body = base::Json::object();
   body["ready"] = ready;
   body["reasons"] = reasons;
   return rest::JsonReply(ready ? 200 : 503, body);
 }
 
-rest::Reply GetMetrics(const Parts& parts, const Call&) {
-  return {
-      200, parts.metrics.Expose(), {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}};
+rest::Reply MetricsReply(metrics::Metrics& metrics) {
+  return {200, metrics.Expose(), {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}};
 }
 
-rest::Reply GetOverview(const Parts& parts, store::Session& session, const Call&) {
-  return rest::JsonReply(200,
-                         OverviewJson(store::ReadOverview(session), store::ReadJobOverview(session),
-                                      parts.state.member_id()));
+rest::Handled GetHealth(Call&) {
+  return HealthReply();
 }
 
-rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
+rest::Handled GetReadiness(Call& call) {
+  return ReadinessReply(call.parts.state);
+}
+
+rest::Handled GetMetrics(Call& call) {
+  return MetricsReply(call.parts.metrics);
+}
+
+rest::Handled GetOverview(Call& call) {
+  return rest::JsonReply(
+      200, OverviewJson(store::ReadOverview(call.session()), store::ReadJobOverview(call.session()),
+                        call.parts.state.member_id()));
+}
+
+rest::Handled GetAudit(Call& call) {
   rest::Problems problems;
-  rest::QueryReader input(call.request.query, &problems);
+  rest::QueryReader input(call.request().query, &problems);
   const ListQuery list = ReadListQuery(&input);
   store::AuditFilter filter;
   filter.org_id = input.Id("org_id");
@@ -56,7 +69,7 @@ rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
   filter.action = FilledText(input, "action");
   filter.actor = FilledText(input, "actor");
   filter.target = FilledText(input, "target");
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (list.cursor) {
     const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);
     if (!place) return rest::InvalidCursor();
@@ -64,7 +77,7 @@ rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
   }
   filter.limit = list.limit + 1;
   const auto page = rest::CutPage(
-      store::ListAudit(session, filter), list.limit, [](const store::AuditRecord& record) {
+      store::ListAudit(call.session(), filter), list.limit, [](const store::AuditRecord& record) {
         return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
       });
   return ListReply(page, AuditJson);
@@ -72,25 +85,71 @@ rest::Reply GetAudit(const Parts&, store::Session& session, const Call& call) {
 
 // An operator drains a process also while the database is away: the log is told either way, the
 // audit where it can be.
-rest::Reply PostDrain(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostDrain(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  body.Check();
   store::AuditEntry audit = AuditOf(call, "member.drain", reason);
-  audit.target = parts.state.member_id().ToString();
-  parts.log.Info("drain ordered through the admin port",
-                 {{"actor", audit.actor}, {"remote_address", audit.remote_address}});
+  audit.target = call.parts.state.member_id().ToString();
+  call.parts.log.Info("drain ordered through the admin port",
+                      {{"actor", audit.actor}, {"remote_address", audit.remote_address}});
   bool audited = false;
   try {
-    store::WriteAudit(session, parts.clock, audit);
+    store::WriteAudit(call.session(), call.parts.clock, audit);
     audited = true;
   } catch (const std::exception& e) {
-    parts.log.Warn("the drain could not be written to the audit",
-                   {{"actor", audit.actor}, {"error", e.what()}});
+    call.parts.log.Warn("the drain could not be written to the audit",
+                        {{"actor", audit.actor}, {"error", e.what()}});
   }
-  parts.state.Drain();
+  call.parts.state.Drain();
   return rest::JsonReply(202,
                          {{"draining", true}, {"member_id", audit.target}, {"audited", audited}});
+}
+
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+#include "admin_console.inc"
+};
+
+constexpr std::string_view kIndex = "index.html";
+
+// What is shown comes from pages and receivers that nobody here wrote: no script but our own files,
+// no address but this port, and nobody may frame it.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+std::string_view ContentType(std::string_view file) {
+  if (file.ends_with(".html")) return "text/html; charset=utf-8";
+  if (file.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (file.ends_with(".css")) return "text/css; charset=utf-8";
+  if (file.ends_with(".svg")) return "image/svg+xml";
+  return "text/plain; charset=utf-8";
+}
+
+rest::Reply Serve(std::string_view file) {
+  for (const auto& [name, text] : kFiles) {
+    if (name != file) continue;
+    return {200,
+            std::string(text),
+            {{"Content-Type", std::string(ContentType(file))},
+             {"Content-Security-Policy", std::string(kPolicy)},
+             {"Referrer-Policy", "no-referrer"},
+             {"X-Frame-Options", "DENY"},
+             {"Cache-Control", "no-cache"}}};
+  }
+  return rest::NotFound("file");
+}
+
+}  // namespace
+
+rest::Handled GetConsole(Call&) {
+  return Serve(kIndex);
+}
+
+rest::Handled GetConsoleAsset(Call& call) {
+  return Serve(call.params.back());
 }
 
 }  // namespace vedette::admin

@@ -1,15 +1,17 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "admin/admin_json.h"
 #include "admin/handlers.h"
-#include "admin/shapes.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "domain/money.h"
 #include "domain/names.h"
 #include "rest/cursor.h"
+#include "rest/ledger.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/monitors/control.h"
@@ -45,13 +47,13 @@ std::optional<std::int64_t> ReadSpendLimit(rest::BodyReader* body) {
 
 }  // namespace
 
-rest::Reply PostOrganisation(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostOrganisation(Call& call) {
+  CallBody body(call);
   const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
   const auto features = body.Names("features", rest::Presence::kOptional, Features());
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const base::Uuid id = store::CreateOrganisation(session, parts.clock, *name,
+  body.Check();
+  const base::Uuid id = store::CreateOrganisation(call.session(), call.parts.clock, *name,
                                                   features.value_or(std::vector<std::string>{}),
                                                   AuditOf(call, "org.create", reason));
   base::Json made{{"id", id.ToString()}};
@@ -63,35 +65,34 @@ rest::Reply PostOrganisation(const Parts& parts, store::Session& session, const 
   return rest::JsonReply(201, made);
 }
 
-rest::Reply GetOrganisations(const Parts&, store::Session& session, const Call& call) {
+rest::Handled GetOrganisations(Call& call) {
   rest::Problems problems;
-  rest::QueryReader input(call.request.query, &problems);
+  rest::QueryReader input(call.request().query, &problems);
   store::OrganisationQuery query;
   query.q = input.Text("q").value_or("");
   const ListQuery list = ReadListQuery(&input);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (list.cursor) {
     query.before = rest::DecodeIdCursor(kOrganisationList, *list.cursor);
     if (!query.before) return rest::InvalidCursor();
   }
   query.limit = list.limit + 1;
   const auto page = rest::CutPage(
-      store::ListOrganisations(session, query), list.limit,
+      store::ListOrganisations(call.session(), query), list.limit,
       [](const store::Organisation& org) { return rest::EncodeCursor(kOrganisationList, org.id); });
   return ListReply(page, OrganisationJson);
 }
 
-rest::Reply GetOrganisation(const Parts&, store::Session& session, const Call& call) {
-  const auto org = store::ReadOrganisation(session, call.ids[0]);
+rest::Handled GetOrganisation(Call& call) {
+  const auto org = store::ReadOrganisation(call.session(), call.Id(0));
   if (!org) return NoOrganisation();
   return rest::JsonReply(200, OrganisationJson(*org));
 }
 
 // Sets external_id, which is changed by itself: it has nothing to do with what may run.
-rest::Reply ChangeExternalId(const Parts& parts, store::Session& session, const Call& call,
-                             const std::optional<std::string>& external_id,
-                             const std::optional<std::string>& reason) {
-  switch (store::SetExternalId(session, parts.clock, call.ids[0], external_id,
+rest::Handled ChangeExternalId(Call& call, const std::optional<std::string>& external_id,
+                               const std::optional<std::string>& reason) {
+  switch (store::SetExternalId(call.session(), call.parts.clock, call.Id(0), external_id,
                                AuditOf(call, "org.external_id", reason))) {
     case store::ExternalIdOutcome::kNotFound:
       return NoOrganisation();
@@ -101,11 +102,11 @@ rest::Reply ChangeExternalId(const Parts& parts, store::Session& session, const 
     case store::ExternalIdOutcome::kDone:
       break;
   }
-  return GetOrganisation(parts, session, call);
+  return GetOrganisation(call);
 }
 
-rest::Reply PatchOrganisation(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PatchOrganisation(Call& call) {
+  CallBody body(call);
   store::OrganisationChange change;
   change.locked = body.Boolean("locked", rest::Presence::kOptional);
   change.features = body.Names("features", rest::Presence::kOptional, Features());
@@ -118,29 +119,30 @@ rest::Reply PatchOrganisation(const Parts& parts, store::Session& session, const
   const bool switches = body.Has("locked") || body.Has("features");
   if (!names && !switches) body.Refuse("locked", "Give locked, features, or both; or external_id");
   if (names && switches) body.Refuse("external_id", "Input is changed by itself");
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  if (names) return ChangeExternalId(parts, session, call, external_id, reason);
+  body.Check();
+  if (names) return ChangeExternalId(call, external_id, reason);
   store::AuditEntry audit = AuditOf(call, "org.change", reason);
-  audit.org_id = call.ids[0];
+  audit.org_id = call.Id(0);
   base::Json detail = base::Json::object();
   if (change.locked) detail["locked"] = *change.locked;
   if (change.features) detail["features"] = *change.features;
   audit.detail = std::move(detail);
-  if (!store::ChangeOrganisation(session, parts.clock, call.ids[0], change, audit)) {
+  if (!store::ChangeOrganisation(call.session(), call.parts.clock, call.Id(0), change, audit)) {
     return NoOrganisation();
   }
-  parts.signals.Raise(store::Signal::kDue);
-  return GetOrganisation(parts, session, call);
+  call.parts.signals.Raise(store::Signal::kDue);
+  return GetOrganisation(call);
 }
 
-rest::Reply PostCredits(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostCredits(Call& call) {
+  CallBody body(call);
   const auto amount_mc = body.Credits("amount", rest::Presence::kRequired);
   if (amount_mc == 0) body.Refuse("amount", "Input should not be 0");
   const auto reason = body.Reason(rest::Presence::kRequired);
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const store::CreditOutcome outcome = store::AddCredits(
-      session, parts.clock, call.ids[0], *amount_mc, *reason, AuditOf(call, "org.credits", reason));
+  body.Check();
+  const store::CreditOutcome outcome =
+      store::AddCredits(call.session(), call.parts.clock, call.Id(0), *amount_mc, *reason,
+                        AuditOf(call, "org.credits", reason));
   using Kind = store::CreditOutcome::Kind;
   const std::string balance = domain::FormatCredits(outcome.balance_mc);
   switch (outcome.kind) {
@@ -160,20 +162,20 @@ rest::Reply PostCredits(const Parts& parts, store::Session& session, const Call&
   return rest::JsonReply(200, {{"balance", domain::CreditsToJson(outcome.balance_mc)}});
 }
 
-rest::Reply PostTeam(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostTeam(Call& call) {
+  CallBody body(call);
   const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
   const auto limit_mc = ReadSpendLimit(&body);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const auto id = store::CreateTeam(session, parts.clock, call.ids[0], *name, limit_mc,
+  body.Check();
+  const auto id = store::CreateTeam(call.session(), call.parts.clock, call.Id(0), *name, limit_mc,
                                     AuditOf(call, "team.create", reason));
   if (!id) return NoOrganisation();
   return rest::JsonReply(201, {{"id", id->ToString()}});
 }
 
-rest::Reply PatchTeam(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PatchTeam(Call& call) {
+  CallBody body(call);
   store::TeamChange change;
   change.name = body.FilledText("name", rest::Presence::kOptional, kNameCharsMax);
   change.set_spend_limit = body.Has("spend_limit");
@@ -182,18 +184,18 @@ rest::Reply PatchTeam(const Parts& parts, store::Session& session, const Call& c
   if (!body.Has("name") && !body.Has("spend_limit")) {
     body.Refuse("spend_limit", "Give name, spend_limit, or both");
   }
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const auto team = store::ChangeTeam(session, parts.clock, call.ids[0], call.ids[1], change,
-                                      AuditOf(call, "team.change", reason));
+  body.Check();
+  const auto team = store::ChangeTeam(call.session(), call.parts.clock, call.Id(0), call.Id(1),
+                                      change, AuditOf(call, "team.change", reason));
   if (!team) return rest::NotFound("team of this organisation");
   return rest::JsonReply(200, TeamJson(*team));
 }
 
-rest::Reply DeleteTeam(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled DeleteTeam(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  switch (store::DeleteTeam(session, parts.clock, call.ids[0], call.ids[1],
+  body.Check();
+  switch (store::DeleteTeam(call.session(), call.parts.clock, call.Id(0), call.Id(1),
                             AuditOf(call, "team.delete", reason))) {
     case store::TeamDeletion::kNotFound:
       return rest::NotFound("team of this organisation");
@@ -204,22 +206,22 @@ rest::Reply DeleteTeam(const Parts& parts, store::Session& session, const Call& 
     case store::TeamDeletion::kDone:
       break;
   }
-  return {204, {}};
+  return rest::Reply{204, {}};
 }
 
-rest::Reply GetApiKeys(const Parts&, store::Session& session, const Call& call) {
+rest::Handled GetApiKeys(Call& call) {
   rest::Problems problems;
-  rest::QueryReader input(call.request.query, &problems);
+  rest::QueryReader input(call.request().query, &problems);
   const ListQuery list = ReadListQuery(&input);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  const rest::CursorOf keys_of{'k', call.ids[0]};
+  problems.Check();
+  const rest::CursorOf keys_of{'k', call.Id(0)};
   store::ApiKeyQuery query;
   if (list.cursor) {
     query.before = rest::DecodeIdCursor(keys_of, *list.cursor);
     if (!query.before) return rest::InvalidCursor();
   }
   query.limit = list.limit + 1;
-  auto keys = store::ListApiKeys(session, call.ids[0], query);
+  auto keys = store::ListApiKeys(call.session(), call.Id(0), query);
   if (!keys) return NoOrganisation();
   const auto page = rest::CutPage(std::move(*keys), list.limit, [&](const store::ApiKey& key) {
     return rest::EncodeCursor(keys_of, key.id);
@@ -227,37 +229,38 @@ rest::Reply GetApiKeys(const Parts&, store::Session& session, const Call& call) 
   return ListReply(page, ApiKeyJson);
 }
 
-rest::Reply PostApiKey(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostApiKey(Call& call) {
+  CallBody body(call);
   const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
   std::optional<base::Uuid> team_id;
   if (!body.IsNull("team_id")) team_id = body.Id("team_id", rest::Presence::kOptional);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const store::ApiKeyOutcome made = store::CreateApiKey(
-      session, parts.clock, call.ids[0], *name, team_id, AuditOf(call, "api_key.create", reason));
+  body.Check();
+  const store::ApiKeyOutcome made =
+      store::CreateApiKey(call.session(), call.parts.clock, call.Id(0), *name, team_id,
+                          AuditOf(call, "api_key.create", reason));
   using Kind = store::ApiKeyOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return NoOrganisation();
   if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
   return rest::JsonReply(201, {{"id", made.id.ToString()}, {"key", made.key}});
 }
 
-rest::Reply DeleteApiKey(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled DeleteApiKey(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  if (!store::RevokeApiKey(session, parts.clock, call.ids[0], call.ids[1],
+  body.Check();
+  if (!store::RevokeApiKey(call.session(), call.parts.clock, call.Id(0), call.Id(1),
                            AuditOf(call, "api_key.revoke", reason))) {
     return rest::NotFound("API key of this organisation");
   }
-  return {204, {}};
+  return rest::Reply{204, {}};
 }
 
-rest::Reply GetSigningSecrets(const Parts& parts, store::Session& session, const Call& call) {
-  if (!store::ReadOrganisation(session, call.ids[0])) return NoOrganisation();
+rest::Handled GetSigningSecrets(Call& call) {
+  if (!store::ReadOrganisation(call.session(), call.Id(0))) return NoOrganisation();
   base::Json items = base::Json::array();
   for (const auto& secret :
-       store::ListSigningSecrets(session, call.ids[0], parts.config.security)) {
+       store::ListSigningSecrets(call.session(), call.Id(0), call.parts.config.security)) {
     items.push_back({{"id", secret.id.ToString()},
                      {"preview", TextJson(secret.preview)},
                      {"encryption_key_id", secret.encryption_key_id},
@@ -268,9 +271,9 @@ rest::Reply GetSigningSecrets(const Parts& parts, store::Session& session, const
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }
 
-rest::Reply GetEncryptionKeys(const Parts& parts, store::Session& session, const Call&) {
+rest::Handled GetEncryptionKeys(Call& call) {
   base::Json items = base::Json::array();
-  for (const auto& key : store::ReadEncryptionKeys(session, parts.config.security)) {
+  for (const auto& key : store::ReadEncryptionKeys(call.session(), call.parts.config.security)) {
     using Place = store::EncryptionKeyUse::Place;
     const char* place = key.place == Place::kPresent  ? "encryption_key"
                         : key.place == Place::kFormer ? "encryption_keys_old"
@@ -284,28 +287,67 @@ rest::Reply GetEncryptionKeys(const Parts& parts, store::Session& session, const
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }
 
-rest::Reply PostReseal(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostReseal(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const auto done = store::ResealSigningSecrets(session, parts.clock, parts.config.security,
-                                                AuditOf(call, "signing_secrets.reseal", reason));
+  body.Check();
+  const auto done =
+      store::ResealSigningSecrets(call.session(), call.parts.clock, call.parts.config.security,
+                                  AuditOf(call, "signing_secrets.reseal", reason));
   return rest::JsonReply(
       200, {{"resealed", done.resealed}, {"unreadable", done.unreadable}, {"done", done.done}});
 }
 
-rest::Reply PostRotation(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostRotation(Call& call) {
+  CallBody body(call);
   const auto hours = body.Number("overlap_hours", rest::Presence::kRequired, 0, kOverlapHoursMax);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  body.Check();
   const std::chrono::seconds overlap(std::llround(*hours * 3600));
   const auto made = store::RotateSigningSecret(
-      session, parts.clock, call.ids[0], overlap, parts.config.limits.signing_secrets_live_max,
-      parts.config.security, AuditOf(call, "signing_secret.rotate", reason));
+      call.session(), call.parts.clock, call.Id(0), overlap,
+      call.parts.config.limits.signing_secrets_live_max, call.parts.config.security,
+      AuditOf(call, "signing_secret.rotate", reason));
   if (!made) return NoOrganisation();
   store::AwaitSecretsInForce();
   return rest::JsonReply(200, {{"id", made->id.ToString()}, {"secret", made->secret}});
+}
+
+// What an organisation's account holds for work that has not ended, and its ledger: pages of it,
+// and statements.
+
+namespace {
+
+// A statement is made whole here. A longer one is asked for month by month, or by day.
+constexpr std::size_t kStatementBytesMax = std::size_t{32} << 20;
+
+}  // namespace
+
+rest::Handled GetReservations(Call& call) {
+  if (!store::ReadOrganisation(call.session(), call.Id(0))) return rest::NotFound("organisation");
+  return rest::ReservationsReply(
+      store::ReadReservations(call.session(), {call.Id(0), std::nullopt}, rest::kReservationsMax));
+}
+
+rest::Handled GetLedger(Call& call) {
+  const store::Scope scope{call.Id(0), std::nullopt};
+  if (!store::ReadOrganisation(call.session(), call.Id(0))) return rest::NotFound("organisation");
+  const auto query = rest::ReadLedgerQuery(call.session(), scope, call.request().query);
+  if (query.format == rest::LedgerQuery::Format::kJson)
+    return rest::LedgerPage(call.session(), query);
+  const rest::PieceSource source = rest::Statement(query);
+  std::string text;
+  std::string piece;
+  for (bool last = false; !last; piece.clear()) {
+    last = source(call.session(), &piece);
+    text += piece;
+    if (text.size() > kStatementBytesMax) {
+      return rest::ErrorReply(422, "statement_too_long",
+                              "the statement is longer than 32 MiB: ask for a shorter time, or by "
+                              "day");
+    }
+  }
+  return rest::Reply{200, std::move(text), {{"Content-Type", std::string(rest::kCsvType)}}};
 }
 
 }  // namespace vedette::admin

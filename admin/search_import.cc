@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admin/handlers.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/search/document.h"
 #include "store/search/search_import.h"
@@ -63,10 +64,10 @@ store::AuditEntry AuditOfImport(const Call& call, const ImportBody& body) {
 
 }  // namespace
 
-rest::Reply PostSearchImport(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody given(parts, call);
+rest::Handled PostSearchImport(Call& call) {
+  CallBody given(call);
   const ImportBody body = ReadImportBody(&given);
-  if (auto refusal = given.Refusal()) return std::move(*refusal);
+  given.Check();
   std::vector<search::Document> documents;
   for (std::size_t i = 0; i < body.lines.size(); ++i) {
     if (base::Trim(body.lines[i]).empty()) continue;
@@ -78,8 +79,8 @@ rest::Reply PostSearchImport(const Parts& parts, store::Session& session, const 
     documents.push_back(std::move(std::get<search::Document>(read)));
   }
   const auto lines = static_cast<std::int64_t>(body.lines.size());
-  const store::ImportOutcome outcome =
-      store::TakeDocuments(session, body.target, body.first_line, lines, std::move(documents));
+  const store::ImportOutcome outcome = store::TakeDocuments(
+      call.session(), body.target, body.first_line, lines, std::move(documents));
   if (std::holds_alternative<store::ImportOrgNotFound>(outcome)) {
     return rest::NotFound("organisation");
   }
@@ -89,9 +90,9 @@ rest::Reply PostSearchImport(const Parts& parts, store::Session& session, const 
   auto progress = std::get<store::ImportProgress>(outcome);
   // A batch that was not the next one is not the last one either.
   if (body.is_last && progress.lines == body.first_line + lines) {
-    progress =
-        store::FinishImport(session, parts.clock, body.target, parts.fields.of(body.target.mode),
-                            kCountingTime, AuditOfImport(call, body));
+    progress = store::FinishImport(call.session(), call.parts.clock, body.target,
+                                   call.parts.fields.of(body.target.mode), kCountingTime,
+                                   AuditOfImport(call, body));
   }
   return ProgressReply(body.target.import_id, progress);
 }

@@ -1,5 +1,6 @@
 // Templates of workflows that belong to one organisation.
 #include "store/workflows/templates.h"
+#include "base/json.h"
 
 #include <fmt/format.h>
 
@@ -41,28 +42,30 @@ domain::DefinitionRules RulesFor(const config::Config& config, const net::Addres
   return rules;
 }
 
-rest::Reply Refused(const domain::ValidationFaults& faults) {
+rest::Problems ProblemsOf(const domain::ValidationFaults& faults) {
   rest::Problems problems;
   for (const domain::ValidationFault& fault : faults) {
     problems.Add(fault.loc, fault.type, fault.msg, fault.input, fault.ctx);
   }
-  return *problems.Refusal();
+  return problems;
 }
 
 }  // namespace
 
-rest::Reply PostTemplate(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled PostTemplate(Call& call) {
+  CallBody body(call);
   const base::Json document = ReadDocument(&body);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  const net::AddressPolicy policy(parts.config.net.allow);
-  const auto read =
-      domain::ReadTemplate(document, base::Json::array({"body"}), RulesFor(parts.config, policy));
-  if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) return Refused(*faults);
+  body.Check();
+  const net::AddressPolicy policy(call.parts.config.net.allow);
+  const auto read = domain::ReadTemplate(document, base::Json::array({"body"}),
+                                         RulesFor(call.parts.config, policy));
+  if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
+    ProblemsOf(*faults).Check();
+  }
   using Kind = store::TemplateOutcome::Kind;
   const auto made = store::CreateTemplate(
-      session, parts.clock, call.ids[0], std::get<domain::WorkflowTemplate>(read),
+      call.session(), call.parts.clock, call.Id(0), std::get<domain::WorkflowTemplate>(read),
       domain::kTemplatesPerOrgMax, AuditOf(call, "template.create", reason));
   switch (made.kind) {
     case Kind::kNoOrganisation:
@@ -80,15 +83,15 @@ rest::Reply PostTemplate(const Parts& parts, store::Session& session, const Call
   return rest::JsonReply(201, {{"id", made.id.ToString()}});
 }
 
-rest::Reply DeleteTemplate(const Parts& parts, store::Session& session, const Call& call) {
-  CallBody body(parts, call);
+rest::Handled DeleteTemplate(Call& call) {
+  CallBody body(call);
   const auto reason = body.Reason();
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
-  if (!store::DeleteTemplate(session, parts.clock, call.ids[0], call.ids[1],
+  body.Check();
+  if (!store::DeleteTemplate(call.session(), call.parts.clock, call.Id(0), call.Id(1),
                              AuditOf(call, "template.delete", reason))) {
     return rest::NotFound("template");
   }
-  return {204, {}};
+  return rest::Reply{204, {}};
 }
 
 }  // namespace vedette::admin

@@ -4,17 +4,16 @@
 
 #include "api/authenticate.h"
 #include "api/call.h"
-#include "api/documents.h"
-#include "api/limits.h"
+#include "api/credentials.h"
+#include "api/handlers.h"
 #include "api/oauth/form.h"
-#include "api/oauth/issuer.h"
-#include "api/routes.h"
+#include "api/oauth/published_keys.h"
+#include "api/workflows/workflow_calls.h"
 #include "base/crypto.h"
 #include "config/config.h"
 #include "domain/auth/external_token.h"
-#include "rest/failure_reply.h"
-#include "rest/known_keys.h"
-#include "rest/serve.h"
+#include "rest/answer.h"
+#include "rest/reply.h"
 
 namespace vedette::api {
 namespace {
@@ -25,22 +24,6 @@ constexpr std::size_t kKnownKeysMax = 16384;
 constexpr std::string_view kWhereToLook = "/docs describes every path, /openapi.json for programs";
 // A request that was authenticated longer ago is so again before it is served.
 constexpr std::chrono::seconds kAuthenticationAgeMax{2};
-
-rest::Reply Document(std::string_view pattern, const net::ServerRequest& request,
-                     const config::Config& config) {
-  if (pattern == kOauthMetadataPath) return OauthMetadata(config);
-  const Coding coding = CodingFor(request.Header("accept-encoding"));
-  rest::Reply reply{200, {}, {{"Vary", "Accept-Encoding"}}};
-  if (coding == Coding::kGzip) reply.headers.emplace_back("Content-Encoding", "gzip");
-  if (pattern == "/openapi.json") {
-    reply.body = OpenApiJson(coding);
-    return reply;
-  }
-  reply.body = DocsHtml(coding);
-  reply.headers.emplace_back("Content-Type", "text/html; charset=utf-8");
-  reply.headers.emplace_back("Content-Security-Policy", DocsPolicy());
-  return reply;
-}
 
 // For metrics.
 std::string_view NameOf(Credential::Kind kind) {
@@ -76,7 +59,7 @@ struct Api::Impl {
   // Whose turn requests with credentials that are not known here take.
   const base::Uuid strangers = base::Uuid::V4();
   const rest::Port port;
-  rest::KnownKeys known_keys{kKnownKeysMax};
+  KnownKeys known_keys{kKnownKeysMax};
   KeyWaits key_waits;
   OpenSlots upload_slots{kUploadsOpenMax};
   OpenSlots download_slots{kDownloadsOpenMax};
@@ -119,7 +102,7 @@ struct Api::Impl {
 
   // One request that shows a credential, on its way through the pool.
   struct Work {
-    rest::Match<Route> match;
+    rest::Match<Call> match;
     std::shared_ptr<rest::Answer> answer;
     Credential credential;  // of the answer's request
     std::string hash;       // of the credential
@@ -130,7 +113,7 @@ struct Api::Impl {
   };
   using Step = rest::Handled (Impl::*)(store::Session&, const std::shared_ptr<Work>&);
 
-  void Start(rest::Match<Route> match, const std::shared_ptr<rest::Answer>& answer) {
+  void Start(rest::Match<Call> match, const std::shared_ptr<rest::Answer>& answer) {
     const auto credential = FindCredential(answer->request());
     if (const auto* fault = std::get_if<CredentialFault>(&credential)) {
       parts.metrics.AddAuth("none", OutcomeOf(*fault));
@@ -147,7 +130,7 @@ struct Api::Impl {
 
   // A route of OAuth's protocol, or a signed link: who asks stands in the body, or in the link, so
   // that it is a stranger's until the handler knows.
-  void StartWithoutCaller(rest::Match<Route> match, const std::shared_ptr<rest::Answer>& answer) {
+  void StartWithoutCaller(rest::Match<Call> match, const std::shared_ptr<rest::Answer>& answer) {
     const auto work = std::make_shared<Work>(Work{std::move(match), answer, {}, {}});
     answer->exchange().held() = parts.held_bytes.Open(strangers);
     const auto serve = [this, work] {
@@ -165,7 +148,7 @@ struct Api::Impl {
 
   // A failure is told in the shape of the route's other errors.
   static rest::FailureHandler FailureOf(const Work& work) {
-    if (work.match.route->access != Access::kAssertion) return {};
+    if (work.match.route->access != rest::Access::kAssertion) return {};
     return [id = work.answer->request_id()](const store::Failure& failure) {
       return AsOauthError(rest::FailureReply(failure, id));
     };
@@ -178,36 +161,35 @@ struct Api::Impl {
     });
   }
 
-  // Who calls; or the answer, which may be parked until the provider's keys have come: then `again`
-  // runs.
-  std::variant<store::Authentication, rest::Handled> Find(store::Session& session,
-                                                          const std::shared_ptr<Work>& work,
-                                                          bool count, Step again) {
+  // Who calls. Nothing where the request waits for the provider's keys: once they have come,
+  // `again` runs.
+  std::optional<store::Authentication> Find(store::Session& session,
+                                            const std::shared_ptr<Work>& work, bool count,
+                                            Step again) {
     auto found =
         FindCaller(parts, session, *work->answer, work->credential, count, work->keys_fetched);
     if (auto* caller = std::get_if<store::Authentication>(&found)) return std::move(*caller);
     if (auto* refused = std::get_if<Refused>(&found)) {
       known_keys.Forget(work->hash);
       parts.metrics.AddAuth(NameOf(work->credential.kind), refused->outcome);
-      return rest::Handled(std::move(refused->reply));
+      throw rest::Refusal(std::move(refused->reply));
     }
     work->keys_fetched = true;
     parts.provider_keys.Fetch([this, work, again] { Post(strangers, work, again); });
-    return rest::Handled(rest::Parked{});
+    return std::nullopt;
   }
 
   // Judges the header. Only then is a body taken that did not come with it.
   rest::Handled Admit(store::Session& session, const std::shared_ptr<Work>& work) {
     rest::Answer& answer = *work->answer;
     const bool counts = parts.config.limits.requests_per_minute > 0;
-    auto looked_up = Find(session, work, counts, &Impl::Admit);
-    if (auto* handled = std::get_if<rest::Handled>(&looked_up)) return std::move(*handled);
-    auto& found = std::get<store::Authentication>(looked_up);
+    auto found = Find(session, work, counts, &Impl::Admit);
+    if (!found) return rest::Parked{};
     parts.metrics.AddAuth(NameOf(work->credential.kind), "ok");
-    if (!work->known) known_keys.Learn(work->hash, found.caller.org_id);
-    if (auto reply = JudgeRate(parts, found.count, &answer)) return std::move(*reply);
-    if (auto reply = JudgeCaller(found, *work->match.route)) return std::move(*reply);
-    work->caller = std::move(found.caller);
+    if (!work->known) known_keys.Learn(work->hash, found->caller.org_id);
+    CheckRate(parts, found->count, &answer);
+    CheckCaller(*found, *work->match.route);
+    work->caller = std::move(found->caller);
     work->authenticated_at = parts.clock.SinceBoot();
     answer.exchange().held() = parts.held_bytes.Open(work->caller.org_id);
     if (answer.request().body_pending && work->match.route->body == rest::Body::kJson) {
@@ -224,11 +206,10 @@ struct Api::Impl {
   rest::Handled Serve(store::Session& session, const std::shared_ptr<Work>& work) {
     // A body may take minutes, and a lock or a revoked credential holds within seconds.
     if (parts.clock.SinceBoot() - work->authenticated_at > kAuthenticationAgeMax) {
-      auto looked_up = Find(session, work, false, &Impl::Serve);
-      if (auto* handled = std::get_if<rest::Handled>(&looked_up)) return std::move(*handled);
-      auto& found = std::get<store::Authentication>(looked_up);
-      if (auto reply = JudgeCaller(found, *work->match.route)) return std::move(*reply);
-      work->caller = std::move(found.caller);
+      auto found = Find(session, work, false, &Impl::Serve);
+      if (!found) return rest::Parked{};
+      CheckCaller(*found, *work->match.route);
+      work->caller = std::move(found->caller);
     }
     return Handle(session, work);
   }
@@ -241,7 +222,7 @@ struct Api::Impl {
                   .label = "operator " + actor,
                   .organisation = org_id.ToString()});
     if (!found) return rest::NotFound("organisation");
-    if (auto reply = JudgeCaller(*found, *work->match.route)) return std::move(*reply);
+    CheckCaller(*found, *work->match.route);
     work->caller = std::move(found->caller);
     work->answer->exchange().held() = parts.held_bytes.Open(org_id);
     return Handle(session, work);
@@ -250,12 +231,20 @@ struct Api::Impl {
   rest::Handled Handle(store::Session& session, const std::shared_ptr<Work>& work) {
     const Route& route = *work->match.route;
     Call call{parts,
-              session,
+              &session,
               work->answer,
               std::move(work->match.params),
               rest::BodyBytesMax(route, parts.config.api.body_bytes_max),
               work->caller};
     return route.handler(call);
+  }
+
+  // A document, which everybody gets.
+  void ServeOpen(const rest::Match<Call>& match, const std::shared_ptr<rest::Answer>& answer) {
+    rest::ServeHere(answer, [&] {
+      Call call{parts, nullptr, answer, match.params};
+      return match.route->handler(call);
+    });
   }
 };
 
@@ -273,11 +262,11 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
   const auto answer = std::make_shared<rest::Answer>(
       impl_->port, std::move(exchange), match ? match->route->pattern : std::string_view());
   if (!match) {
-    answer->Send(Router().Refusal(request.method, request.path, kWhereToLook));
-  } else if (match->route->handler == nullptr) {
-    answer->Send(Document(match->route->pattern, answer->request(), impl_->parts.config));
-  } else if (match->route->access == Access::kAssertion ||
-             match->route->access == Access::kSignedLink) {
+    answer->Send(Router().NoRoute(request.method, request.path, kWhereToLook));
+  } else if (match->route->access == rest::Access::kOpen) {
+    impl_->ServeOpen(*match, answer);
+  } else if (match->route->access == rest::Access::kAssertion ||
+             match->route->access == rest::Access::kSignedLink) {
     impl_->StartWithoutCaller(std::move(*match), answer);
   } else {
     impl_->Start(std::move(*match), answer);
@@ -290,8 +279,8 @@ void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& o
   auto match = Router().Find(request.method, request.path);
   const auto answer = std::make_shared<rest::Answer>(
       impl_->port, std::move(exchange), match ? match->route->pattern : std::string_view());
-  if (!match || match->route->handler == nullptr || match->route->access != Access::kCredential) {
-    return answer->Send(Router().Refusal(answer->request().method, answer->request().path));
+  if (!match || match->route->access != rest::Access::kCredential) {
+    return answer->Send(Router().NoRoute(answer->request().method, answer->request().path));
   }
   const auto work =
       std::make_shared<Impl::Work>(Impl::Work{std::move(*match), answer, Credential{}, {}});

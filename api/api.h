@@ -5,11 +5,7 @@
 #include <string_view>
 
 #include "api/jobs/waits.h"
-#include "api/monitors/previewer.h"
-#include "api/monitors/selector_fault.h"
-#include "api/monitors/webhook_tester.h"
-#include "api/provider_keys.h"
-#include "api/search/search_parts.h"
+#include "api/outgoing.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
@@ -17,7 +13,7 @@
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "net/public_address.h"
-#include "rest/key_fetcher.h"
+#include "rest/published_keys.h"
 #include "store/session.h"
 #include "store/signals.h"
 

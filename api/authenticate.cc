@@ -1,16 +1,65 @@
 #include "api/authenticate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "api/provider_token.h"
+#include <fmt/format.h>
+
 #include "config/auth_config.h"
 #include "config/config.h"
 
 namespace vedette::api {
+namespace {
+
+domain::ExternalTokenRules RulesOf(const config::Config& config) {
+  const config::OidcConfig& oidc = config.oidc;
+  domain::ExternalTokenRules rules{
+      .issuer = oidc.issuer,
+      .audience = oidc.audience,
+      .org_claim = oidc.org_claim,
+      .team_claim = oidc.team_claim,
+      .user_claim = oidc.user_claim,
+      .algorithms = {},
+      .times = {.lifetime_max = oidc.lifetime_max_s, .skew = config.oauth.clock_skew_s}};
+  for (const std::string& name : oidc.algorithms) {
+    if (const auto algorithm = base::ParseSignatureAlgorithm(name)) {
+      rules.algorithms.push_back(*algorithm);
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
+                                const ProviderKeys::View& keys, base::Timestamp now) {
+  if (config.oidc.issuer.empty()) return domain::JwtFault{"no identity provider is configured"};
+  const auto parsed = domain::ParseJwt(text);
+  if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) return *fault;
+  const auto& jwt = std::get<domain::Jwt>(parsed);
+  auto token = domain::ReadExternalToken(jwt, RulesOf(config), now);
+  if (auto* fault = std::get_if<domain::JwtFault>(&token)) return std::move(*fault);
+  const bool verified = keys.keys && domain::VerifiedByOne(*keys.keys, jwt);
+  const config::JwksConfig& jwks = config.jwks;
+  // Here keys are fresh as long as they serve at all: a timer renews them, not the requests.
+  const domain::FetchRules rules{
+      .fresh = jwks.stale_max_ms, .retry = jwks.retry_ms, .stale_max = jwks.stale_max_ms};
+  switch (domain::WhenToFetch(keys.cache, verified, rules, keys.now)) {
+    case domain::FetchDecision::kUse:
+    case domain::FetchDecision::kUseStale:
+      return std::get<domain::ExternalToken>(std::move(token));
+    case domain::FetchDecision::kFetch:
+    case domain::FetchDecision::kWait:
+      return KeysWanted::kFetch;
+    case domain::FetchDecision::kNoKeys:
+      return KeysWanted::kNone;
+    case domain::FetchDecision::kRefuse:
+      break;
+  }
+  return domain::JwtFault{"no key of the identity provider verifies the signature"};
+}
+
 namespace {
 
 constexpr std::string_view kChallenge = "Bearer realm=\"vedette\"";
@@ -141,17 +190,16 @@ FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::
                  "invalid"};
 }
 
-std::optional<rest::Reply> JudgeRate(const Parts& parts, const store::RequestCount& count,
-                                     rest::Answer* answer) {
+void CheckRate(const Parts& parts, const store::RequestCount& count, rest::Answer* answer) {
   const std::int64_t limit = parts.config.limits.requests_per_minute;
-  if (limit == 0) return std::nullopt;
+  if (limit == 0) return;
   const auto reset =
       std::chrono::duration_cast<std::chrono::seconds>(count.minute_ends_at.time_since_epoch());
   answer->AddHeader("X-RateLimit-Limit", std::to_string(limit));
   answer->AddHeader("X-RateLimit-Remaining",
                     std::to_string(std::max<std::int64_t>(0, limit - count.requests)));
   answer->AddHeader("X-RateLimit-Reset", std::to_string(reset.count()));
-  if (count.requests <= limit) return std::nullopt;
+  if (count.requests <= limit) return;
   const auto left =
       std::chrono::ceil<std::chrono::seconds>(count.minute_ends_at - parts.clock.Now());
   rest::Reply reply =
@@ -159,31 +207,30 @@ std::optional<rest::Reply> JudgeRate(const Parts& parts, const store::RequestCou
                        fmt::format("more than {} requests in this minute by this caller", limit));
   reply.headers.emplace_back("Retry-After",
                              std::to_string(std::clamp<std::int64_t>(left.count(), 1, 60)));
-  return reply;
+  throw rest::Refusal(std::move(reply));
 }
 
-std::optional<rest::Reply> JudgeCaller(const store::Authentication& found, const Route& route) {
+void CheckCaller(const store::Authentication& found, const Route& route) {
   const store::Caller& caller = found.caller;
   if (caller.organisation_locked) {
-    return rest::ErrorReply(403, "organisation_locked",
-                            "your organisation is locked: ask the operator why");
+    throw rest::Refusal(403, "organisation_locked",
+                        "your organisation is locked: ask the operator why");
   }
   if (!found.user_known.value_or(true)) {
-    return rest::ErrorReply(403, "unknown_user",
-                            "Service-Forwarded-User names no user for whom you may call");
+    throw rest::Refusal(403, "unknown_user",
+                        "Service-Forwarded-User names no user for whom you may call");
   }
-  if (route.access == Access::kManagement && !MayManage(caller)) {
-    return rest::ErrorReply(403, "credential_not_allowed",
-                            "OAuth clients are managed with an API key or a session of the whole "
-                            "organisation");
+  if (route.access == rest::Access::kManagement && !MayManage(caller)) {
+    throw rest::Refusal(403, "credential_not_allowed",
+                        "OAuth clients are managed with an API key or a session of the whole "
+                        "organisation");
   }
   if (!route.feature.empty() && !caller.Has(route.feature)) {
-    return rest::ErrorReply(
+    throw rest::Refusal(
         403, "feature_not_enabled",
         fmt::format("the feature {} is not enabled for your organisation: ask the operator for it",
                     route.feature));
   }
-  return std::nullopt;
 }
 
 }  // namespace vedette::api

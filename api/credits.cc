@@ -1,5 +1,6 @@
 // What the caller's organisation, and his team, have and have spent: balance, reservations, ledger.
 #include "api/handlers.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "domain/money.h"
 #include "rest/ledger.h"
@@ -21,7 +22,7 @@ base::Json TeamJson(const store::Team& team, base::Timestamp now) {
 }  // namespace
 
 rest::Handled ShowCredits(Call& call) {
-  const auto org = store::ReadOrganisation(call.session, call.caller.org_id);
+  const auto org = store::ReadOrganisation(call.session(), call.caller.org_id);
   if (!org) return rest::NotFound("organisation");
   base::Json team = nullptr;
   for (const store::Team& mine : org->teams) {
@@ -35,17 +36,16 @@ rest::Handled ShowCredits(Call& call) {
 
 rest::Handled ShowReservations(Call& call) {
   return rest::ReservationsReply(
-      store::ReadReservations(call.session, call.scope(), rest::kReservationsMax));
+      store::ReadReservations(call.session(), call.caller.scope(), rest::kReservationsMax));
 }
 
 rest::Handled ShowLedger(Call& call) {
-  auto read = rest::ReadLedgerQuery(call.session, call.scope(), call.request().query);
-  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
-  const auto& query = std::get<rest::LedgerQuery>(read);
+  const auto query =
+      rest::ReadLedgerQuery(call.session(), call.caller.scope(), call.request().query);
   if (query.format == rest::LedgerQuery::Format::kJson) {
-    return rest::LedgerPage(call.session, query);
+    return rest::LedgerPage(call.session(), query);
   }
-  return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session,
+  return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session(),
                           rest::Statement(query), {{"Content-Type", std::string(rest::kCsvType)}});
 }
 

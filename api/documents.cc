@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/handlers.h"
 #include "base/text.h"
 
 namespace vedette::api {
@@ -38,6 +39,12 @@ bool TakesCoding(std::string_view weight) {
   return weight.find_first_not_of("qQ=0. \t") != std::string_view::npos || weight.empty();
 }
 
+rest::Reply DocumentReply(Coding coding) {
+  rest::Reply reply{200, {}, {{"Vary", "Accept-Encoding"}}};
+  if (coding == Coding::kGzip) reply.headers.emplace_back("Content-Encoding", "gzip");
+  return reply;
+}
+
 }  // namespace
 
 Coding CodingFor(std::string_view accept_encoding) {
@@ -64,6 +71,22 @@ std::string_view DocsHtml(Coding coding) {
 
 std::string_view DocsPolicy() {
   return File("docs.policy");
+}
+
+rest::Handled ServeOpenApi(Call& call) {
+  const Coding coding = CodingFor(call.request().Header("accept-encoding"));
+  rest::Reply reply = DocumentReply(coding);
+  reply.body = OpenApiJson(coding);
+  return reply;
+}
+
+rest::Handled ServeDocs(Call& call) {
+  const Coding coding = CodingFor(call.request().Header("accept-encoding"));
+  rest::Reply reply = DocumentReply(coding);
+  reply.body = DocsHtml(coding);
+  reply.headers.emplace_back("Content-Type", "text/html; charset=utf-8");
+  reply.headers.emplace_back("Content-Security-Policy", DocsPolicy());
+  return reply;
 }
 
 }  // namespace vedette::api

@@ -1,9 +1,16 @@
 #pragma once
 
+#include <span>
+
 #include "api/call.h"
 
-// One handler a route; the table of routes is in routes.cc.
 namespace vedette::api {
+
+// One handler a route; the table of routes is in routes.cc.
+
+// documents.cc
+rest::Handled ServeOpenApi(Call& call);
+rest::Handled ServeDocs(Call& call);
 
 // monitors.cc
 rest::Handled CreateMonitor(Call& call);
@@ -111,6 +118,13 @@ rest::Handled AddOauthClientKey(Call& call);
 rest::Handled RevokeOauthClientKey(Call& call);
 rest::Handled ValidateJwks(Call& call);
 
+// oauth/protocol.cc: RFC 6749 4.4 with the client authentication of RFC 7523, RFC 7009 and RFC
+// 7662. These take an assertion instead of a credential, so their calls have no caller.
+rest::Handled ServeOauthMetadata(Call& call);
+rest::Handled IssueToken(Call& call);
+rest::Handled RevokeToken(Call& call);
+rest::Handled IntrospectToken(Call& call);
+
 // history.cc
 rest::Handled ListEvents(Call& call);
 rest::Handled ListTicks(Call& call);
@@ -119,5 +133,11 @@ rest::Handled ListAllEvents(Call& call);
 
 // deliveries.cc
 rest::Handled ListDeliveries(Call& call);
+
+// The one table of routes: it serves dispatch, 404 and 405, body limits, metric labels and the test
+// that holds it against the document (openapi/).
+
+std::span<const Route> Routes();
+const rest::Router<Call>& Router();
 
 }  // namespace vedette::api

@@ -7,7 +7,7 @@
 #include "base/event_loop.h"
 #include "config/config_fwd.h"
 #include "metrics/metrics.h"
-#include "rest/key_fetcher.h"
+#include "rest/published_keys.h"
 
 namespace vedette::app {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "api/monitors/previewer.h"
+#include "api/outgoing.h"
 #include "app/probe_set.h"
 #include "base/clock.h"
 #include "base/event_loop.h"

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "api/provider_keys.h"
+#include "api/outgoing.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/search/search_engine.h"
+#include "api/outgoing.h"
 #include "app/outside_calls.h"
 #include "base/byte_budget.h"
 #include "base/event_loop.h"

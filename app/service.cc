@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "admin/service_state.h"
+#include "admin/admin.h"
 #include "app/key_fetch.h"
 #include "app/probe_set.h"
 #include "app/search_fields.h"
@@ -199,7 +199,7 @@ void Service::Impl::BuildPorts(const Core& core) {
                                              api_role ? &api_role->public_api() : nullptr);
   }
   if (!config.health.listen.empty()) {
-    health_listener = std::make_unique<HealthListener>(core, *this, search_fields);
+    health_listener = std::make_unique<HealthListener>(core, *this);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admin/tenant_api.h"
+#include "admin/admin.h"
 #include "api/api.h"
 
 namespace vedette::app {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "api/monitors/webhook_tester.h"
+#include "api/outgoing.h"
 #include "app/outside_calls.h"
 #include "base/clock.h"
 #include "base/event_loop.h"

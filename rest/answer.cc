@@ -1,12 +1,34 @@
 #include "rest/answer.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/assert.h"
-#include "rest/request_id.h"
+#include "base/text.h"
+#include "base/uuid.h"
+#include "rest/reply.h"
 
 namespace vedette::rest {
+namespace {
+
+constexpr std::size_t kRequestIdCharsMax = 128;
+
+bool IsSane(std::string_view id) {
+  if (id.empty() || id.size() > kRequestIdCharsMax) return false;
+  return std::all_of(id.begin(), id.end(), [](char c) {
+    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) || c == '-' || c == '_' || c == '.' ||
+           c == ':';
+  });
+}
+
+}  // namespace
+
+std::string RequestIdOf(const net::ServerRequest& request) {
+  const std::string_view given = request.Header("x-request-id");
+  return IsSane(given) ? std::string(given) : base::Uuid::V4().ToString();
+}
+
 namespace {
 
 // Before the pattern in the label of a parked request. Without the port's name: how long it took
@@ -96,6 +118,88 @@ void Answer::Count(int status, State next) {
                                {"route", pattern_},
                                {"status", status},
                                {"duration_us", took.count()}});
+}
+
+namespace {
+
+Reply ReplyTo(const store::Failure& failure, const Answer& answer, const FailureHandler& failed) {
+  return failed ? failed(failure) : FailureReply(failure, answer.request_id());
+}
+
+}  // namespace
+
+void GatherBody(const std::shared_ptr<Answer>& answer, std::chrono::milliseconds wait_max,
+                std::function<void()> then) {
+  answer->exchange().Gather(wait_max, [answer, then = std::move(then)](net::Gathered how) {
+    switch (how) {
+      case net::Gathered::kWhole:
+        then();
+        return;
+      case net::Gathered::kNoRoom:
+        answer->Send(Unavailable("too many bytes of requests are held; nothing was charged"));
+        return;
+      case net::Gathered::kBroken:  // the server has said so; this one is counted
+        answer->Send(ErrorReply(408, "request_timeout", "the body did not come"));
+        return;
+    }
+  });
+}
+
+// A fault is ours to mend; the rest is the database's state, which readiness tells as well.
+void LogFailure(const Answer& answer, const store::Failure& failure) {
+  const base::Logger::Fields fields = {{"request_id", answer.request_id()},
+                                       {"target", answer.request().path},
+                                       {"error", failure.message}};
+  const base::Logger& log = answer.port().log;
+  using Kind = store::Failure::Kind;
+  switch (failure.kind) {
+    case Kind::kUnavailable:
+      log.Warn("the database is unavailable", fields);
+      return;
+    case Kind::kCommitUnknown:
+      log.Warn("a commit's outcome is unknown", fields);
+      return;
+    case Kind::kContention:
+    case Kind::kOverloaded:
+      log.Warn("a request gave way to others", fields);
+      return;
+    case Kind::kFault:
+      log.Error("a request failed", fields);
+      return;
+  }
+}
+
+Reply CurrentFailureReply(const Answer& answer) {
+  const store::Failure failure = store::CurrentFailure();
+  LogFailure(answer, failure);
+  return FailureReply(failure, answer.request_id());
+}
+
+void ServeHere(const std::shared_ptr<Answer>& answer, const std::function<Handled()>& handler,
+               const FailureHandler& failed) {
+  Handled handled = Parked{};
+  try {
+    handled = handler();
+  } catch (const Refusal& refusal) {
+    handled = refusal.reply();
+  } catch (...) {
+    const store::Failure failure = store::CurrentFailure();
+    LogFailure(*answer, failure);
+    handled = ReplyTo(failure, *answer, failed);
+  }
+  if (auto* reply = std::get_if<Reply>(&handled)) answer->Send(std::move(*reply));
+}
+
+void Serve(store::Pool& pool, const std::optional<base::Uuid>& turn,
+           const std::shared_ptr<Answer>& answer, PoolHandler handler, FailureHandler failed) {
+  store::Pool::Job job = [answer, handler = std::move(handler), failed](store::Session& session) {
+    ServeHere(
+        answer, [&] { return handler(session); }, failed);
+  };
+  const bool queued = turn ? pool.Post(*turn, std::move(job)) : pool.Post(std::move(job));
+  if (queued) return;
+  // Not logged: an overloaded process must not write a line for every request that it refuses.
+  answer->Send(ReplyTo({store::Failure::Kind::kOverloaded, "the queue is full"}, *answer, failed));
 }
 
 }  // namespace vedette::rest

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,9 +11,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
 #include "rest/reply.h"
+#include "store/async.h"
 
 namespace vedette::rest {
 
@@ -92,5 +95,39 @@ class Answer {
   std::vector<Header> headers_;
   State state_ = State::kOpen;
 };
+
+// The id by which a request is found in the log, and which its answer carries as X-Request-Id: the
+// client's own, where it is at most 128 letters, digits and "-_.:", else a random UUID. So nothing
+// that a client sends can forge a line of the log.
+std::string RequestIdOf(const net::ServerRequest& request);
+
+// Takes what is pending of the request's body, waiting at most `wait_max` in sum for bytes of its
+// budget, and runs `then` on the server's thread, or at once where nothing is pending. Otherwise
+// the answer is a 503, or the client is gone.
+void GatherBody(const std::shared_ptr<Answer>& answer, std::chrono::milliseconds wait_max,
+                std::function<void()> then);
+
+// Plain blocking code, on a pool's thread. It may throw a Refusal, or what the store throws.
+using PoolHandler = std::function<Handled(store::Session&)>;
+// The answer to what a handler threw, or to a queue that is full.
+using FailureHandler = std::function<Reply(const store::Failure&)>;
+
+// Logs the failure under the answer's request id, as an error where it is a fault.
+void LogFailure(const Answer& answer, const store::Failure& failure);
+// Logs the exception that is being handled and says what to answer (failure_reply.h). Call inside a
+// catch block.
+Reply CurrentFailureReply(const Answer& answer);
+
+// Runs `handler` on this thread and sends its reply unless it parked the answer. What it throws is
+// answered as Serve has it.
+void ServeHere(const std::shared_ptr<Answer>& answer, const std::function<Handled()>& handler,
+               const FailureHandler& failed = {});
+
+// Runs `handler` on the pool, in the turn of `turn` (nothing: of nobody), and sends its reply
+// unless it parked the answer. A Refusal that it throws is sent as well; what else it throws is
+// logged and answered by `failed`, by default FailureReply; a full queue is, too. `pool` must
+// outlive the request. Any thread.
+void Serve(store::Pool& pool, const std::optional<base::Uuid>& turn,
+           const std::shared_ptr<Answer>& answer, PoolHandler handler, FailureHandler failed = {});
 
 }  // namespace vedette::rest

@@ -5,13 +5,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/job.h"
 #include "domain/ledger.h"
 #include "domain/money.h"
 #include "domain/names.h"
 #include "rest/cursor.h"
-#include "rest/problems.h"
 #include "rest/query_reader.h"
+#include "rest/reply.h"
 
 namespace vedette::rest {
 namespace {
@@ -136,8 +137,8 @@ class StatementWriter {
 
 }  // namespace
 
-Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope& scope,
-                                    std::string_view query) {
+LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
+                            std::string_view query) {
   Problems problems;
   QueryReader input(query, &problems);
   LedgerQuery read;
@@ -148,18 +149,18 @@ Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope&
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
   read.limit = input.Integer("limit", kLedgerLinesDefault, 1, kLedgerLinesMax);
   input.Finish({"since", "until", "cursor"});
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   read.range.until = store::LedgerSettled(session, times.until);
   const auto first = read.by == By::kDay ? LastDaysBefore(read.range.until) : base::Timestamp();
   read.range.since = times.since.value_or(first);
   if (read.by == By::kDay &&
       read.range.until - read.range.since > std::chrono::days(kLedgerDaysMax)) {
     input.Refuse("since", "value_error", "By day a time of at most 366 days can be asked for");
-    return *problems.Refusal();
+    problems.Check();
   }
   if (const auto cursor = input.Text("cursor")) {
     read.after = ReadCursor(scope, *cursor);
-    if (!read.after) return InvalidCursor();
+    if (!read.after) throw Refusal(InvalidCursor());
   }
   if (read.format == Format::kCsv) read.limit = kLedgerLinesMax;
   return read;

@@ -28,9 +28,9 @@ inline constexpr int kLedgerLinesMax = 1000;
 // By day a range is not longer than this, so that it needs no pages.
 inline constexpr int kLedgerDaysMax = 366;
 
-// Reads the query of a ledger of this scope: a 422, or a 400 for a cursor, where it is wrong.
-Judged<LedgerQuery> ReadLedgerQuery(store::Session& session, const store::Scope& scope,
-                                    std::string_view query);
+// Reads the query of a ledger of this scope. Refuses with a 422, or a 400 for a cursor.
+LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
+                            std::string_view query);
 
 // {"since", "until", "opening", "lines": [...], "closing", "next_cursor"?}: opening and closing are
 // the totals before and after the lines of this page.

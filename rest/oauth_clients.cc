@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/json.h"
 #include "base/json_or_null.h"
 
 namespace vedette::rest {
@@ -24,8 +25,8 @@ Json CreatedByJson(const store::OauthClient& client) {
           {"label", client.created_by_label}};
 }
 
-Reply InvalidKey(const std::string& message) {
-  return ErrorReply(400, "invalid_public_key", message);
+Refusal InvalidKey(const std::string& message) {
+  return Refusal(ErrorReply(400, "invalid_public_key", message));
 }
 
 // The life of tokens; null is the configured one, whatever the reader takes null for.
@@ -77,18 +78,18 @@ NewClientBody ReadNewClient(BodyReader* body) {
           ReadText(body, "jwks_uri", kUrlCharsMax)};
 }
 
-Judged<store::NewClient> JudgeNewClient(NewClientBody body, const net::AddressPolicy& policy) {
+store::NewClient MakeNewClient(NewClientBody body, const net::AddressPolicy& policy) {
   store::NewClient order{std::move(*body.name), std::nullopt, body.token_ttl_s,
                          std::move(body.jwks_uri)};
   if (body.team_id) {
     order.team_id = base::Uuid::Parse(*body.team_id);
-    if (!order.team_id) return NotFound("team");
+    if (!order.team_id) throw Refusal(NotFound("team"));
   }
   if (!order.jwks_uri) return order;
   const auto judged = net::JudgeTenantUrl(*order.jwks_uri, policy);
   if (judged.url && judged.url->scheme == "https") return order;
   const std::string wrong = judged.error ? judged.error->message : "it must be https";
-  return ErrorReply(400, "invalid_jwks_uri", "jwks_uri: " + wrong);
+  throw Refusal(400, "invalid_jwks_uri", "jwks_uri: " + wrong);
 }
 
 Reply ClientRefusal(store::ClientOutcome::Kind kind, int clients_max) {
@@ -119,14 +120,14 @@ NewKeyBody ReadNewKey(BodyReader* body) {
           ReadText(body, "kid", kKidCharsMax), ReadText(body, "algorithm", kKidCharsMax)};
 }
 
-Judged<store::NewClientKey> JudgeNewKey(NewKeyBody body) {
+store::NewClientKey MakeNewKey(NewKeyBody body) {
   auto read = base::PublicKey::FromPem(*body.pem);
-  if (const auto* fault = std::get_if<base::KeyFault>(&read)) return InvalidKey(fault->message);
+  if (const auto* fault = std::get_if<base::KeyFault>(&read)) throw InvalidKey(fault->message);
   const auto& key = std::get<base::PublicKey>(read);
   auto named = key.DefaultAlgorithm();
   if (body.algorithm) {
     const auto parsed = base::ParseSignatureAlgorithm(*body.algorithm);
-    if (!parsed || !key.Fits(*parsed)) return InvalidKey("the algorithm does not fit the key");
+    if (!parsed || !key.Fits(*parsed)) throw InvalidKey("the algorithm does not fit the key");
     named = *parsed;
   }
   return store::NewClientKey{body.kid ? std::move(*body.kid) : key.Thumbprint(), named, key.Der()};

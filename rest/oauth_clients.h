@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "net/public_address.h"
-#include "rest/body_reader.h"
+#include "rest/body.h"
 #include "rest/reply.h"
 #include "store/accounts/oauth_clients.h"
 
@@ -26,8 +26,9 @@ struct NewClientBody {
   std::optional<std::string> jwks_uri;
 };
 NewClientBody ReadNewClient(BodyReader* body);
-// A 404 for a team_id that is none; a 400 for a jwks_uri that is not https, or leads inside (G9).
-Judged<store::NewClient> JudgeNewClient(NewClientBody body, const net::AddressPolicy& policy);
+// Refuses with a 404 for a team_id that is none, a 400 for a jwks_uri that is not https, or leads
+// inside (G9).
+store::NewClient MakeNewClient(NewClientBody body, const net::AddressPolicy& policy);
 // Why none was made.
 Reply ClientRefusal(store::ClientOutcome::Kind kind, int clients_max);
 
@@ -40,7 +41,7 @@ struct NewKeyBody {
   std::optional<std::string> algorithm;
 };
 NewKeyBody ReadNewKey(BodyReader* body);
-Judged<store::NewClientKey> JudgeNewKey(NewKeyBody body);  // a 400 for what is no public key
+store::NewClientKey MakeNewKey(NewKeyBody body);  // refuses what is no public key with a 400
 Reply KeyRefusal(store::KeyOutcome outcome, int keys_max);
 
 Reply NoClient();     // 404

@@ -3,7 +3,8 @@
 #include <utility>
 #include <variant>
 
-#include "rest/serve.h"
+#include "base/json.h"
+#include "rest/answer.h"
 
 namespace vedette::rest {
 namespace {

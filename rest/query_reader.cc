@@ -6,6 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "net/http_server.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "rest/problems.h"
+#include "rest/reply.h"
 
 namespace vedette::rest {
 

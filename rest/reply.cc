@@ -1,5 +1,8 @@
 #include "rest/reply.h"
 
+#include <utility>
+
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::rest {
@@ -16,6 +19,9 @@ Reply JsonReply(int status, const base::Json& body) {
 Reply ErrorReply(int status, std::string_view code, std::string_view message) {
   return JsonReply(status, {{"error", code}, {"message", message}});
 }
+
+Refusal::Refusal(int status, std::string_view code, std::string_view message)
+    : Refusal(ErrorReply(status, code, message)) {}
 
 Reply NotFound(std::string_view what) {
   return ErrorReply(404, "not_found", "there is no such " + std::string(what));
@@ -39,16 +45,12 @@ Reply Unavailable(std::string_view code, std::string_view message) {
   return reply;
 }
 
-Reply ValidationReply(const std::vector<ValidationItem>& items) {
-  base::Json detail = base::Json::array();
-  for (const ValidationItem& item : items) {
-    detail.push_back({{"loc", item.loc},
-                      {"msg", item.msg},
-                      {"type", item.type},
-                      {"input", item.input},
-                      {"ctx", item.ctx}});
-  }
-  return JsonReply(422, {{"detail", std::move(detail)}});
+Reply ValidationReply(const base::Json& loc, std::string_view type, std::string_view msg) {
+  return JsonReply(422, {{"detail", base::Json::array({{{"loc", loc},
+                                                        {"msg", msg},
+                                                        {"type", type},
+                                                        {"input", nullptr},
+                                                        {"ctx", nullptr}}})}});
 }
 
 base::Json Shortened(const base::Json& value) {
@@ -62,6 +64,58 @@ base::Json Shortened(const base::Json& value) {
 
 std::string Quoted(std::string_view text) {
   return base::DumpJson(Shortened(base::Json(text)));
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg) {
+  Add(loc, type, msg, nullptr, nullptr);
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg,
+                   const base::Json& input) {
+  Add(loc, type, msg, input, nullptr);
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg,
+                   const base::Json& input, const base::Json& ctx) {
+  if (full()) return;
+  items_.push_back(base::DumpJson(base::Json{
+      {"loc", loc}, {"msg", msg}, {"type", type}, {"input", Shortened(input)}, {"ctx", ctx}}));
+}
+
+base::Json Problems::Items() const {
+  return base::ParseJsonOrThrow(Detail());
+}
+
+void Problems::Check() const {
+  if (any()) throw Refusal({422, "{\"detail\":" + Detail() + "}"});
+}
+
+std::string Problems::Detail() const {
+  std::string detail = "[";
+  for (const std::string& item : items_) {
+    if (detail.size() > 1) detail += ',';
+    detail += item;
+  }
+  return detail + ']';
+}
+
+Reply FailureReply(const store::Failure& failure, const std::string& request_id) {
+  using Kind = store::Failure::Kind;
+  switch (failure.kind) {
+    case Kind::kUnavailable:
+      return Unavailable("the database cannot be reached; nothing was changed or charged");
+    case Kind::kCommitUnknown:
+      return Unavailable(
+          "the database went away while the change was being made: it may have been made or not. "
+          "Look before you repeat it; a create repeated with its Idempotency-Key is safe");
+    case Kind::kContention:
+      return Unavailable("too many changes at once; nothing was changed or charged");
+    case Kind::kOverloaded:
+      return Unavailable("too many requests are waiting; nothing was changed or charged");
+    case Kind::kFault:
+      break;
+  }
+  return ErrorReply(500, "internal_error", "unexpected failure; quote request id " + request_id);
 }
 
 }  // namespace vedette::rest

@@ -3,13 +3,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
+#include "store/async.h"
+
+namespace vedette::rest {
 
 // The answers of a JSON API as values. Pure.
-namespace vedette::rest {
 
 using Header = std::pair<std::string, std::string>;
 
@@ -21,9 +22,21 @@ struct Reply {
   std::vector<Header> headers{};
 };
 
-// What was judged, or the reply that says why not.
-template <typename T>
-using Judged = std::variant<T, Reply>;
+// Thrown by the code that finds that a request cannot be served. The port sends the reply, once a
+// request (Serve). It is no std::exception, so that nothing takes it for a fault, and is not thrown
+// inside a transaction: the store says by its outcome what it has done, and the handler refuses
+// after that.
+class Refusal {
+ public:
+  explicit Refusal(Reply reply) : reply_(std::move(reply)) {}
+  // As ErrorReply has it.
+  Refusal(int status, std::string_view code, std::string_view message);
+
+  const Reply& reply() const { return reply_; }
+
+ private:
+  Reply reply_;
+};
 
 Reply JsonReply(int status, const base::Json& body);
 
@@ -40,19 +53,50 @@ inline constexpr std::string_view kRetryAfterSeconds = "5";
 Reply Unavailable(std::string_view message);
 Reply Unavailable(std::string_view code, std::string_view message);
 
-// One item of a 422's `detail` (interface 2.12).
-struct ValidationItem {
-  base::Json loc;  // array: ["body", "rows", 3, "domain"]
-  std::string msg;
-  std::string type;
-  base::Json input = nullptr;
-  base::Json ctx = nullptr;  // object or null
-};
-Reply ValidationReply(const std::vector<ValidationItem>& items);
+// A 422 of one item, as Problems makes it of several.
+Reply ValidationReply(const base::Json& loc, std::string_view type, std::string_view msg);
 
 // A value as it is quoted in messages and items: long text is cut between two characters, an object
 // or an array is named by its kind.
 base::Json Shortened(const base::Json& value);
 std::string Quoted(std::string_view text);
+
+// What is wrong with one request, gathered while it is read, so that a 422 names everything at
+// once. At most kItemsMax items are kept: a body of 100,000 bad rows is not answered by as many.
+// One thread.
+class Problems {
+ public:
+  static constexpr std::size_t kItemsMax = 100;
+
+  // `loc` is an array: ["body", "rows", 3, "domain"]. `input` is what was given; it is shortened
+  // here. `ctx` is an object or null.
+  void Add(const base::Json& loc, std::string_view type, std::string_view msg);
+  void Add(const base::Json& loc, std::string_view type, std::string_view msg,
+           const base::Json& input);
+  void Add(const base::Json& loc, std::string_view type, std::string_view msg,
+           const base::Json& input, const base::Json& ctx);
+
+  bool any() const { return !items_.empty(); }
+  bool full() const { return items_.size() >= kItemsMax; }
+  // What was added, as the 422's `detail` shows it: an array of {loc, msg, type, input, ctx}.
+  base::Json Items() const;
+
+  // Throws the Refusal, a 422, if anything is wrong.
+  void Check() const;
+
+ private:
+  std::string Detail() const;
+
+  std::vector<std::string> items_;  // JSON
+};
+
+// The one mapping from failures of the store to answers, on every port:
+//
+//   kUnavailable, kContention, kOverloaded   503, Retry-After: nothing was changed or charged
+//   kCommitUnknown                           503, Retry-After: the change was made or not
+//   kFault                                   500; `request_id` is what the client may quote
+//
+// Pure.
+Reply FailureReply(const store::Failure& failure, const std::string& request_id);
 
 }  // namespace vedette::rest

@@ -40,6 +40,12 @@ std::optional<std::vector<std::string>> MatchPattern(std::string_view pattern,
   return params;
 }
 
+base::Uuid IdOrRefuse(const std::string& text, std::string_view what) {
+  const auto id = base::Uuid::Parse(text);
+  if (!id) throw Refusal(NotFound(what));
+  return *id;
+}
+
 Reply NoSuchPath(std::string_view path, std::string_view hint) {
   return ErrorReply(
       404, "not_found",

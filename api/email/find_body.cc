@@ -7,9 +7,10 @@
 #include <utility>
 #include <variant>
 
-#include "api/limits.h"
+#include "api/call.h"
+#include "base/json.h"
 #include "domain/email/lead.h"
-#include "rest/body_reader.h"
+#include "rest/body.h"
 
 namespace vedette::api {
 namespace {
@@ -120,40 +121,36 @@ FindBody ReadFindBody(base::Json members, LeadShape shape, rest::Problems* probl
   return body;
 }
 
-std::optional<rest::Reply> JudgeLeads(const FindBody& body) {
+void CheckLeads(const FindBody& body) {
   if (body.leads.empty()) {
-    return rest::ErrorReply(400, "no_leads", "leads is empty: name at least one");
+    throw rest::Refusal(400, "no_leads", "leads is empty: name at least one");
   }
   if (body.leads.size() > kLeadsMax) {
-    return rest::ErrorReply(400, "too_many_leads",
-                            fmt::format("leads has {} elements: at most {} are taken at once",
-                                        body.leads.size(), kLeadsMax));
+    throw rest::Refusal(400, "too_many_leads",
+                        fmt::format("leads has {} elements: at most {} are taken at once",
+                                    body.leads.size(), kLeadsMax));
   }
-  if (body.breach) return rest::ErrorReply(400, body.breach->code, body.breach->message);
-  return std::nullopt;
+  if (body.breach) throw rest::Refusal(400, body.breach->code, body.breach->message);
 }
 
-std::optional<rest::Reply> JudgeFindBody(const FindBody& body,
-                                         const std::vector<std::string>& known,
-                                         const std::function<bool(const std::string& id)>& finds) {
-  if (auto reply = JudgeLeads(body)) return reply;
+void CheckFindBody(const FindBody& body, const std::vector<std::string>& known,
+                   const std::function<bool(const std::string& id)>& finds) {
+  CheckLeads(body);
   for (const std::string& id : body.providers) {
     if (std::find(known.begin(), known.end(), id) != known.end()) continue;
-    return rest::ErrorReply(400, "unknown_provider",
-                            fmt::format("{} is no provider here; the providers are: {}",
-                                        rest::Quoted(id), fmt::join(known, ", ")));
+    throw rest::Refusal(400, "unknown_provider",
+                        fmt::format("{} is no provider here; the providers are: {}",
+                                    rest::Quoted(id), fmt::join(known, ", ")));
   }
   for (const std::string& id : body.providers) {
     if (finds(id)) continue;
-    return rest::ErrorReply(400, "provider_not_for_this",
-                            fmt::format("{} does not find addresses in the mode {}",
-                                        rest::Quoted(id), domain::FindModeName(body.mode)));
+    throw rest::Refusal(400, "provider_not_for_this",
+                        fmt::format("{} does not find addresses in the mode {}", rest::Quoted(id),
+                                    domain::FindModeName(body.mode)));
   }
-  return std::nullopt;
 }
 
-rest::Judged<net::TenantUrl> JudgeJobWebhook(const std::string& url,
-                                             const net::AddressPolicy& policy) {
+net::TenantUrl ReadJobWebhook(const std::string& url, const net::AddressPolicy& policy) {
   net::TenantUrlResult judged = net::JudgeTenantUrl(url, policy);
   std::string problem;
   if (!judged.url) {
@@ -163,8 +160,8 @@ rest::Judged<net::TenantUrl> JudgeJobWebhook(const std::string& url,
   } else {
     return std::move(*judged.url);
   }
-  return rest::ErrorReply(400, "invalid_webhook_url",
-                          fmt::format("webhook_url {}: {}", rest::Quoted(url), problem));
+  throw rest::Refusal(400, "invalid_webhook_url",
+                      fmt::format("webhook_url {}: {}", rest::Quoted(url), problem));
 }
 
 }  // namespace vedette::api

@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "domain/email/find_request.h"
 #include "net/public_address.h"
-#include "rest/problems.h"
 #include "rest/reply.h"
 
 // The body of a request that looks for addresses. Pure.
@@ -43,20 +42,18 @@ FindBody ReadFindBody(base::Json members, LeadShape shape, rest::Problems* probl
 // empty_lead, unknown_provider or provider_not_for_this, or nothing. `known`: the ids of all
 // providers; `finds`: whether one of them is of use in the body's mode. Only for a body without
 // problems.
-std::optional<rest::Reply> JudgeFindBody(const FindBody& body,
-                                         const std::vector<std::string>& known,
-                                         const std::function<bool(const std::string& id)>& finds);
+void CheckFindBody(const FindBody& body, const std::vector<std::string>& known,
+                   const std::function<bool(const std::string& id)>& finds);
 
 // The body of a request that asks who is behind addresses: as ReadFindBody, without mode and
 // verify_emails.
 FindBody ReadReverseBody(base::Json members, LeadShape shape, rest::Problems* problems);
 
 // The rules of leads alone: no_leads, too_many_leads, invalid_lead, empty_lead.
-std::optional<rest::Reply> JudgeLeads(const FindBody& body);
+void CheckLeads(const FindBody& body);
 
 // The receiver of a job's callback: https, public, at most 2083 characters; else a 400
 // invalid_webhook_url.
-rest::Judged<net::TenantUrl> JudgeJobWebhook(const std::string& url,
-                                             const net::AddressPolicy& policy);
+net::TenantUrl ReadJobWebhook(const std::string& url, const net::AddressPolicy& policy);
 
 }  // namespace vedette::api

@@ -4,16 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include "api/call.h"
 #include "api/email/find_body.h"
 #include "api/handlers.h"
-#include "api/idempotency.h"
-#include "api/jobs/lookup_start.h"
-#include "api/webhook.h"
+#include "api/jobs/lookups.h"
+#include "base/json.h"
 #include "config/provider_rules.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
 #include "domain/email/suppression.h"
+#include "rest/body.h"
 #include "store/email/email_memory.h"
 #include "store/jobs/read.h"
 #include "store/jobs/start.h"
@@ -38,27 +39,23 @@ struct Ask {
   std::optional<store::Idempotency> idempotency;
 };
 
-rest::Judged<Ask> JudgeAsk(Call& call, const FindRoute& route) {
+Ask ReadAsk(Call& call, const FindRoute& route) {
   const config::Config& config = call.parts.config;
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  FindBody body =
-      ReadFindBody(std::move(std::get<rest::JsonBody>(json).members), route.shape, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  FindBody body = ReadFindBody(std::move(json.members), route.shape, &problems);
+  problems.Check();
   auto idempotency = ReadIdempotency(call, route.pattern);
-  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
   call.answer->DropBody();
   const domain::KnownFinders known = config::FindersOf(config);
   const auto finds = [&](const std::string& id) { return known.Finds(id, body.mode); };
-  if (auto reply = JudgeFindBody(body, known.all, finds)) return std::move(*reply);
+  CheckFindBody(body, known.all, finds);
   Ask ask;
   if (body.webhook_url) {
-    auto url = JudgeJobWebhook(*body.webhook_url, call.parts.policy);
-    if (auto* reply = std::get_if<rest::Reply>(&url)) return std::move(*reply);
-    ask.webhook = ToWebhook(std::get<net::TenantUrl>(url));
+    const auto url = ReadJobWebhook(*body.webhook_url, call.parts.policy);
+    ask.webhook = ToWebhook(url);
   }
-  ask.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
+  ask.idempotency = std::move(idempotency);
   ask.request = {.mode = body.mode,
                  .verify_emails = body.verify_emails,
                  .providers = std::move(body.providers),
@@ -75,7 +72,7 @@ void ApplyKnown(const Call& call, const domain::Person& person, domain::Found* f
   question.keys = domain::SuppressionKeys(person);
   question.address = domain::KnownAddress(domain::FindMode::kPersonal, person);
   if (question.address.empty()) return;
-  const domain::EmailKnowledge known = store::AskEmailMemory(call.session, {question}).front();
+  const domain::EmailKnowledge known = store::AskEmailMemory(call.session(), {question}).front();
   if (!known.suppressed.empty()) {
     const auto kind = known.suppressed.front().kind;
     return call.parts.metrics.AddSuppressed(domain::SuppressionKindName(kind));
@@ -116,8 +113,9 @@ std::chrono::milliseconds TimeOf(const Call& call, const FindRoute& route) {
 domain::Lane LaneOf(const Call& call, const Ask& ask) {
   const bool verifies = ask.request.verify_emails && call.parts.config.lookups.verifier == "smtp";
   if (!verifies) return domain::Lane::kLookup;
-  return store::ReadServedLanes(call.session).contains(domain::Lane::kSmtp) ? domain::Lane::kSmtp
-                                                                            : domain::Lane::kLookup;
+  return store::ReadServedLanes(call.session()).contains(domain::Lane::kSmtp)
+             ? domain::Lane::kSmtp
+             : domain::Lane::kLookup;
 }
 
 store::NewJob Compose(const Call& call, const FindRoute& route, const Ask& ask, domain::Lane lane) {
@@ -142,13 +140,11 @@ store::NewJob Compose(const Call& call, const FindRoute& route, const Ask& ask, 
 }
 
 rest::Handled Find(Call& call, const FindRoute& route) {
-  rest::Judged<Ask> judged = JudgeAsk(call, route);
-  if (auto* reply = std::get_if<rest::Reply>(&judged)) return std::move(*reply);
-  const Ask& ask = std::get<Ask>(judged);
+  const auto ask = ReadAsk(call, route);
   if (auto repeated = RepeatLookup(call, route.answering, ask.idempotency)) {
     return std::move(*repeated);
   }
-  if (auto reply = AnswerWithoutJob(call, route, ask)) return std::move(*reply);
+  if (auto answer = AnswerWithoutJob(call, route, ask)) return std::move(*answer);
   const domain::Lane lane = LaneOf(call, ask);
   return StartLookup(call, route.answering, TimeOf(call, route), Compose(call, route, ask, lane));
 }

@@ -1,26 +1,140 @@
-// Investigations and their findings (interface 2.11 and 4.7).
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/idempotency.h"
-#include "api/investigations/investigation_body.h"
-#include "api/jobs/lookup_start.h"
+#include "api/jobs/lookups.h"
+#include "base/json.h"
 #include "base/json_or_null.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/investigation/subject.h"
 #include "domain/job_result.h"
 #include "domain/money.h"
+#include "rest/body.h"
 #include "rest/cursor.h"
 #include "rest/query_reader.h"
+#include "rest/reply.h"
 #include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
 
 namespace vedette::api {
 namespace {
+
+// The body of POST /v1/atlas/investigations. Pure.
+
+constexpr std::size_t kSeedsMax = 10;
+constexpr int kInvestigationDepthMax = 3;
+constexpr int kFindingsDefault = 1000;
+constexpr int kFindingsMax = 10'000;
+
+struct InvestigationBody {
+  std::optional<std::string> name;
+  std::vector<domain::Subject> seeds;
+  int depth = 1;
+  int findings_max = kFindingsDefault;
+  std::optional<std::int64_t> credits_mc_max;
+};
+
+using rest::Presence;
+
+constexpr std::size_t kNameCharsMax = 200;
+
+base::Json SeedLoc(std::size_t i, const char* key) {
+  base::Json loc = base::Json::array({"body", "seeds", i});
+  if (key != nullptr) loc.push_back(key);
+  return loc;
+}
+
+// A member of a seed, which is a string; empty after a problem.
+std::string SeedText(const base::Json& seed, std::size_t i, const char* key,
+                     rest::Problems* problems) {
+  const auto it = seed.find(key);
+  if (it == seed.end()) {
+    problems->Add(SeedLoc(i, key), "missing", "Field required");
+    return {};
+  }
+  if (!it->is_string()) {
+    problems->Add(SeedLoc(i, key), "string_type", "Input should be a string", *it);
+    return {};
+  }
+  return it->get<std::string>();
+}
+
+void ReadSeed(const base::Json& seed, std::size_t i, std::vector<domain::Subject>* seeds,
+              rest::Problems* problems) {
+  if (!seed.is_object()) {
+    return problems->Add(SeedLoc(i, nullptr), "dict_type", "Input should be an object", seed);
+  }
+  for (const auto& [key, value] : seed.items()) {
+    if (key == "type" || key == "value") continue;
+    problems->Add(SeedLoc(i, key.c_str()), "extra_forbidden", "Extra inputs are not permitted",
+                  value);
+  }
+  const std::string type_name = SeedText(seed, i, "type", problems);
+  const std::string value = SeedText(seed, i, "value", problems);
+  const auto type = domain::ParseSubjectKind(type_name);
+  if (!type) {
+    if (!type_name.empty()) {
+      problems->Add(SeedLoc(i, "type"), "enum",
+                    "Input should be email, domain, person, company, url, phone or ip", type_name);
+    }
+    return;
+  }
+  auto read = domain::ReadSubject(*type, value);
+  if (const auto* why = std::get_if<std::string>(&read)) {
+    return problems->Add(SeedLoc(i, "value"), "value_error", "Input " + *why, value);
+  }
+  auto& subject = std::get<domain::Subject>(read);
+  if (std::find(seeds->begin(), seeds->end(), subject) != seeds->end()) {
+    return problems->Add(SeedLoc(i, nullptr), "duplicate", "Input is there already", value);
+  }
+  seeds->push_back(std::move(subject));
+}
+
+void ReadSeeds(rest::BodyReader* reader, InvestigationBody* body, rest::Problems* problems) {
+  const base::Json* given = reader->Member("seeds", Presence::kRequired);
+  if (given == nullptr) return;
+  if (!given->is_array()) {
+    return problems->Add(rest::BodyReader::Loc("seeds"), "list_type", "Input should be an array",
+                         *given);
+  }
+  if (given->empty() || given->size() > kSeedsMax) {
+    return problems->Add(rest::BodyReader::Loc("seeds"), given->empty() ? "too_short" : "too_long",
+                         fmt::format("Input should have 1 to {} items", kSeedsMax), *given);
+  }
+  for (std::size_t i = 0; i < given->size(); ++i) ReadSeed((*given)[i], i, &body->seeds, problems);
+}
+
+// What is wrong becomes a problem; `price_mc`: of each seed, which credits_max has to cover.
+InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t price_mc,
+                                        rest::Problems* problems) {
+  rest::BodyReader reader(members, problems);
+  InvestigationBody body;
+  body.name = reader.Text("name", Presence::kOptional, 1, kNameCharsMax);
+  ReadSeeds(&reader, &body, problems);
+  body.depth = reader.Integer("depth", Presence::kOptional, 1, kInvestigationDepthMax).value_or(1);
+  body.findings_max = reader.Integer("findings_max", Presence::kOptional, 1, kFindingsMax)
+                          .value_or(kFindingsDefault);
+  body.credits_mc_max = reader.Credits("credits_max", Presence::kOptional);
+  if (body.credits_mc_max && *body.credits_mc_max <= 0) {
+    reader.Refuse("credits_max", "Input should be greater than 0");
+  } else if (body.credits_mc_max &&
+             *body.credits_mc_max < price_mc * static_cast<std::int64_t>(body.seeds.size())) {
+    reader.Refuse("credits_max", "Input should cover at least the seeds");
+  }
+  reader.Finish();
+  return body;
+}
+
+// Investigations and their findings (interface 2.11 and 4.7).
 
 constexpr std::string_view kRoute = "/v1/atlas/investigations";
 constexpr int kSeedsOfPart = 4;
@@ -85,14 +199,13 @@ struct Found {
 };
 
 // The investigation that the path's first parameter names, or a 404.
-rest::Judged<Found> FindInvestigation(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  if (!id) return rest::NotFound("investigation");
+Found FindInvestigation(Call& call) {
+  const base::Uuid id = call.Id(0, "investigation");
   // The job first: of one that has ended, everything that is found is there to be read.
-  auto job = store::GetJob(call.session, call.scope(), *id);
-  if (!job) return rest::NotFound("investigation");
-  auto investigation = store::GetInvestigation(call.session, call.scope(), *id);
-  if (!investigation) return rest::NotFound("investigation");
+  auto job = store::GetJob(call.session(), call.caller.scope(), id);
+  if (!job) throw rest::Refusal(rest::NotFound("investigation"));
+  auto investigation = store::GetInvestigation(call.session(), call.caller.scope(), id);
+  if (!investigation) throw rest::Refusal(rest::NotFound("investigation"));
   return Found{std::move(*job), std::move(*investigation)};
 }
 
@@ -115,17 +228,13 @@ base::Json FindingJson(const store::FindingView& finding) {
 }  // namespace
 
 rest::Handled StartInvestigation(Call& call) {
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
   const InvestigationBody body =
-      ReadInvestigationBody(std::get<rest::JsonBody>(json).members,
-                            call.parts.config.investigations.expansion_mc, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  auto idempotency = ReadIdempotency(call, kRoute);
-  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+      ReadInvestigationBody(json.members, call.parts.config.investigations.expansion_mc, &problems);
+  problems.Check();
+  const auto key = ReadIdempotency(call, kRoute);
   call.answer->DropBody();
-  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
   if (auto repeated = RepeatLookup(call, Answering::kInvestigation, key)) {
     return std::move(*repeated);
   }
@@ -136,9 +245,8 @@ rest::Handled StartInvestigation(Call& call) {
 }
 
 rest::Handled ShowInvestigation(Call& call) {
-  rest::Judged<Found> found = FindInvestigation(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& [job, about] = std::get<Found>(found);
+  const auto found = FindInvestigation(call);
+  const auto& [job, about] = found;
   const double cents = call.parts.config.cents_per_credit;
   return rest::JsonReply(
       200, {{"investigation_id", job.id.ToString()},
@@ -164,9 +272,8 @@ rest::Handled ShowInvestigation(Call& call) {
 }
 
 rest::Handled ListInvestigationFindings(Call& call) {
-  rest::Judged<Found> found = FindInvestigation(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const store::JobView& job = std::get<Found>(found).job;
+  const auto found = FindInvestigation(call);
+  const store::JobView& job = found.job;
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", kFindingsPageMax, 1, kFindingsPageMax);
@@ -175,7 +282,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
     query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
   }
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const rest::CursorOf list{'f', job.id};
   std::int64_t after = 0;
   if (cursor) {
@@ -183,7 +290,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
     if (!place) return rest::InvalidCursor();
     after = *place;
   }
-  auto findings = store::ListFindings(call.session, job.id, after, limit + 1);
+  auto findings = store::ListFindings(call.session(), job.id, after, limit + 1);
   const bool more = findings.size() > static_cast<std::size_t>(limit);
   if (more) findings.pop_back();
   base::Json items = base::Json::array();

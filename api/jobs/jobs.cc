@@ -2,11 +2,11 @@
 #include <string>
 #include <utility>
 
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/jobs/job_calls.h"
-#include "api/jobs/status_view.h"
+#include "api/jobs/lookups.h"
 #include "api/jobs/waits.h"
-#include "api/limits.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "rest/query_reader.h"
 #include "store/investigations/investigations.h"
@@ -17,11 +17,10 @@ namespace vedette::api {
 namespace {
 
 // The job that the path's first parameter names, or a 404.
-rest::Judged<store::LookupView> FindJob(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  if (!id) return rest::NotFound("task");
-  auto view = store::GetLookup(call.session, call.scope(), *id);
-  if (!view) return rest::NotFound("task");
+store::LookupView FindJob(Call& call) {
+  const base::Uuid id = call.Id(0, "task");
+  auto view = store::GetLookup(call.session(), call.caller.scope(), id);
+  if (!view) throw rest::Refusal(rest::NotFound("task"));
   return std::move(*view);
 }
 
@@ -42,25 +41,24 @@ rest::Reply StatusReply(const Parts& parts, store::Session& session,
 }  // namespace
 
 rest::Handled ShowJobStatus(Call& call) {
-  rest::Judged<store::LookupView> found = FindJob(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
+  const auto view = FindJob(call);
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const std::chrono::seconds wait_s(query.Integer("wait_s", 0, 0, kStatusWaitSecondsMax));
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const Parts& parts = call.parts;
-  const auto& view = std::get<store::LookupView>(found);
   if (view.job.finished_at || wait_s.count() == 0) {
-    return StatusReply(parts, call.session, view);
+    return StatusReply(parts, call.session(), view);
   }
   auto place = parts.waits.Reserve(call.caller.org_id);
-  if (!place) return StatusReply(parts, call.session, view);
+  if (!place) return StatusReply(parts, call.session(), view);
   Wait wait;
   wait.job_id = view.job.id;
   wait.org_id = call.caller.org_id;
   wait.until = parts.clock.SinceBoot() + wait_s;
-  wait.reply = [&parts, scope = call.scope(), id = view.job.id](store::Session& session, WaitEnd) {
+  wait.reply = [&parts, scope = call.caller.scope(), id = view.job.id](store::Session& session,
+                                                                       WaitEnd) {
     const auto now = store::GetLookup(session, scope, id);
     return now ? StatusReply(parts, session, *now) : rest::NotFound("task");
   };
@@ -68,27 +66,24 @@ rest::Handled ShowJobStatus(Call& call) {
 }
 
 rest::Handled ShowAgeStatus(Call& call) {
-  rest::Judged<store::LookupView> found = FindJob(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& view = std::get<store::LookupView>(found);
+  const auto view = FindJob(call);
   if (view.job.kind != domain::JobKind::kVerifyAge) return rest::NotFound("task");
-  return StatusReply(call.parts, call.session, view);
+  return StatusReply(call.parts, call.session(), view);
 }
 
 rest::Handled CancelJob(Call& call) {
-  rest::Judged<store::LookupView> found = FindJob(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid id = std::get<store::LookupView>(found).job.id;
+  const auto found = FindJob(call);
+  CheckEmptyBody(call);
+  const base::Uuid id = found.job.id;
   const auto outcome =
-      EndJob(call.parts, call.session, call.scope(), id,
+      EndJob(call.parts, call.session(), call.caller.scope(), id,
              {domain::JobStatus::kCancelled, std::string(domain::kReasonCancelledByClient),
               "The job was cancelled through the API."},
              AuditOf(call, "job.cancel", id.ToString()));
   if (!outcome) return rest::NotFound("task");
-  const auto view = store::GetLookup(call.session, call.scope(), id);
+  const auto view = store::GetLookup(call.session(), call.caller.scope(), id);
   if (!view) return rest::NotFound("task");
-  return StatusReply(call.parts, call.session, *view);
+  return StatusReply(call.parts, call.session(), *view);
 }
 
 }  // namespace vedette::api

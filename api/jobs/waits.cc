@@ -2,17 +2,115 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "base/assert.h"
+#include "base/fair_share.h"
 #include "base/json.h"
 #include "config/config.h"
-#include "rest/failure_reply.h"
-#include "rest/serve.h"
+#include "rest/answer.h"
+#include "rest/reply.h"
 #include "store/async.h"
 #include "store/jobs/read.h"
 
 namespace vedette::api {
+namespace {
+
+// The least that stays free beside an organisation that is alone.
+constexpr double kReserveMin = 0.001;
+
+}  // namespace
+
+struct WaitPlaces::Counts {
+  Counts(std::size_t places_max, double reserve, metrics::Metrics& m)
+      : shares(places_max, reserve), metrics(m) {}
+
+  std::mutex mutex;
+  base::FairShares<base::Uuid> shares;  // guarded by mutex
+  metrics::Metrics& metrics;
+};
+
+WaitPlaces::Place::Place(std::shared_ptr<Counts> counts, const base::Uuid& org_id)
+    : counts_(std::move(counts)), org_id_(org_id) {}
+
+WaitPlaces::Place::~Place() {
+  if (!counts_) return;
+  const std::lock_guard lock(counts_->mutex);
+  counts_->shares.GiveBack(org_id_);
+  counts_->metrics.SetWaits(static_cast<std::int64_t>(counts_->shares.used()));
+}
+
+WaitPlaces::WaitPlaces(int places_max, double share, metrics::Metrics& metrics)
+    : counts_(std::make_shared<Counts>(static_cast<std::size_t>(places_max),
+                                       std::max(1 - share, kReserveMin), metrics)) {
+  metrics.SetWaitsMax(places_max);
+}
+
+std::optional<WaitPlaces::Place> WaitPlaces::Reserve(const base::Uuid& org_id) {
+  const std::lock_guard lock(counts_->mutex);
+  if (!counts_->shares.MayTake(org_id)) return std::nullopt;
+  counts_->shares.Take(org_id);
+  counts_->metrics.SetWaits(static_cast<std::int64_t>(counts_->shares.used()));
+  return Place(counts_, org_id);
+}
+
+void WaitTable::Add(Id id, const base::Uuid& job_id, std::chrono::nanoseconds until) {
+  const bool is_new = waits_.emplace(id, Wait{job_id, until}).second;
+  base::Assert(is_new, "the id of a wait is used once");
+  by_job_[job_id].insert(id);
+  by_time_.emplace(until, id);
+}
+
+bool WaitTable::Take(Id id) {
+  const auto it = waits_.find(id);
+  if (it == waits_.end()) return false;
+  const auto of_job = by_job_.find(it->second.job_id);
+  of_job->second.erase(id);
+  if (of_job->second.empty()) by_job_.erase(of_job);
+  by_time_.erase({it->second.until, id});
+  waits_.erase(it);
+  return true;
+}
+
+std::vector<WaitTable::Id> WaitTable::TakeEnded(const std::vector<base::Uuid>& job_ids) {
+  std::vector<Id> ids;
+  for (const base::Uuid& job_id : job_ids) {
+    const auto of_job = by_job_.find(job_id);
+    if (of_job == by_job_.end()) continue;
+    ids.insert(ids.end(), of_job->second.begin(), of_job->second.end());
+  }
+  for (const Id id : ids) Take(id);
+  return ids;
+}
+
+std::vector<WaitTable::Id> WaitTable::TakeDue(std::chrono::nanoseconds now) {
+  std::vector<Id> ids;
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    ids.push_back(by_time_.begin()->second);
+    Take(ids.back());
+  }
+  return ids;
+}
+
+std::vector<WaitTable::Id> WaitTable::TakeAll() {
+  return TakeDue(std::chrono::nanoseconds::max());
+}
+
+std::optional<std::chrono::nanoseconds> WaitTable::Earliest() const {
+  if (by_time_.empty()) return std::nullopt;
+  return by_time_.begin()->first;
+}
+
+std::vector<base::Uuid> WaitTable::Jobs() const {
+  std::vector<base::Uuid> ids;
+  ids.reserve(by_job_.size());
+  for (const auto& [job_id, waits] : by_job_) ids.push_back(job_id);
+  return ids;
+}
+
 namespace {
 
 using std::chrono::milliseconds;

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
-#include "api/jobs/look_pace.h"
-#include "api/jobs/wait_places.h"
-#include "api/jobs/wait_table.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
@@ -23,6 +24,97 @@
 #include "store/session.h"
 
 namespace vedette::api {
+
+// When the next look for ended jobs may begin. Looks take at most a tenth of one connection's time:
+// a look for which the database took long, because many jobs are asked about or it is busy, is
+// followed by a longer gap. What a look waits for a connection does not count: it takes nobody's
+// time. Between two beginnings there are kGapMin to kGapMax. Pure: the caller hands in the time,
+// since boot. One thread.
+//
+//   a look: |--took--|
+//           |--------------gap: 10 x took--------------|--took--|
+class LookPace {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  static constexpr int kTimesTook = 10;
+  static constexpr std::chrono::milliseconds kGapMin{2};
+  static constexpr std::chrono::milliseconds kGapMax{20};
+
+  void Began(Nanoseconds now) { began_ = now; }
+  // The answer to the look that began last; what the database took for it.
+  void Ended(Nanoseconds took) {
+    gap_ = std::clamp<Nanoseconds>(kTimesTook * took, kGapMin, kGapMax);
+  }
+  // The first time from `wanted` on at which a look may begin.
+  Nanoseconds From(Nanoseconds wanted) const { return std::max(wanted, began_ + gap_); }
+
+ private:
+  Nanoseconds began_{-kGapMax};  // the first look waits for nothing
+  Nanoseconds gap_{kGapMin};
+};
+
+// The places of requests that wait for the end of a job: [api] waits_max in one process, of which
+// one organisation that is alone may have waits_share; several greedy ones have equal shares, and
+// some stay free for the next one (base/fair_share.h). Any thread. `metrics` must outlive the
+// places.
+class WaitPlaces {
+ public:
+  struct Counts;
+
+  // One place, given back with the object. May outlive WaitPlaces.
+  class Place {
+   public:
+    Place(std::shared_ptr<Counts> counts, const base::Uuid& org_id);
+    ~Place();
+    Place(Place&& other) noexcept = default;
+    Place& operator=(Place&&) = delete;
+
+   private:
+    std::shared_ptr<Counts> counts_;  // null once it was moved from
+    base::Uuid org_id_;
+  };
+
+  WaitPlaces(int places_max, double share, metrics::Metrics& metrics);
+  // Nothing where no place is free, or where the organisation has its share.
+  std::optional<Place> Reserve(const base::Uuid& org_id);
+
+ private:
+  std::shared_ptr<Counts> counts_;
+};
+
+// Who waits for which job, and until when: decides which waits are over. Times are since boot. No
+// clock, no I/O; one thread. Every call costs O(log waits) for each wait that it gives or takes.
+class WaitTable {
+ public:
+  using Id = std::uint64_t;
+
+  // An id is used once. Several may wait for one job.
+  void Add(Id id, const base::Uuid& job_id, std::chrono::nanoseconds until);
+  // False where the wait is over already.
+  bool Take(Id id);
+  // Those that wait for one of these jobs; they are taken out, as are those of the calls below.
+  std::vector<Id> TakeEnded(const std::vector<base::Uuid>& job_ids);
+  // Those whose time is over, the earliest first.
+  std::vector<Id> TakeDue(std::chrono::nanoseconds now);
+  std::vector<Id> TakeAll();
+
+  // The end of the wait that ends next by time.
+  std::optional<std::chrono::nanoseconds> Earliest() const;
+  // The jobs that somebody waits for, each once.
+  std::vector<base::Uuid> Jobs() const;
+  bool empty() const { return waits_.empty(); }
+
+ private:
+  struct Wait {
+    base::Uuid job_id;
+    std::chrono::nanoseconds until;
+  };
+
+  std::map<Id, Wait> waits_;
+  std::map<base::Uuid, std::set<Id>> by_job_;
+  std::set<std::pair<std::chrono::nanoseconds, Id>> by_time_;
+};
 
 // How a wait ends.
 enum class WaitEnd : std::uint8_t {

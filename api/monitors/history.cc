@@ -1,25 +1,27 @@
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/handlers.h"
-#include "api/monitors/lists.h"
+#include "api/monitors/monitor_calls.h"
+#include "base/json.h"
+#include "base/json_or_null.h"
 #include "domain/limits.h"
 #include "domain/monitor_json.h"
-#include "rest/page.h"
+#include "domain/names.h"
+#include "rest/cursor.h"
 #include "rest/query_reader.h"
+#include "store/deliveries/monitor_deliveries.h"
 #include "store/monitors/events.h"
 #include "store/monitors/tick_list.h"
 
 namespace vedette::api {
 
 rest::Handled ListEvents(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  rest::Judged<domain::Row> row = FindRow(call, monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&row)) return std::move(*reply);
+  const auto monitor = FindMonitor(call);
+  auto row = FindRow(call, monitor);
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   store::EventFilter filter;
@@ -27,11 +29,11 @@ rest::Handled ListEvents(Call& call) {
   filter.include_completions = query.Boolean("include_completions", false);
   filter.event_group_id = query.Id("event_group_id");
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   rest::ListParts<domain::Event> list;
   list.head = "[";
   list.limit = filter.limit;
-  list.read = [id = monitor.id, row = std::move(std::get<domain::Row>(row)), filter](
+  list.read = [id = monitor.id, row = std::move(row), filter](
                   store::Session& session, const domain::Event* after, int items_max) {
     store::EventFilter page = filter;
     if (after != nullptr) page.after = *after;
@@ -47,14 +49,12 @@ rest::Handled ListEvents(Call& call) {
 }
 
 rest::Handled ListTicks(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
+  const auto monitor = FindMonitor(call);
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   query.Finish({"cursor"});
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const rest::CursorOf list = TicksOf(monitor.id);
   std::optional<std::int64_t> before;
   if (const auto cursor = query.Text("cursor")) {
@@ -62,7 +62,7 @@ rest::Handled ListTicks(Call& call) {
     if (!before) return rest::InvalidCursor();
   }
   const auto page = rest::CutPage(
-      store::ListTicks(call.session, monitor.id, before, limit + 1), limit,
+      store::ListTicks(call.session(), monitor.id, before, limit + 1), limit,
       [&](const domain::Tick& tick) { return rest::EncodeCursor(list, tick.tick_id); });
   return rest::Reply{200,
                      rest::PageText("ticks", page, [](const domain::Tick& tick, std::string* text) {
@@ -101,7 +101,7 @@ rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::
   list.limit = query.Integer("limit", domain::kEventsDefault, 1, domain::kEventsMax);
   filter.types = ReadTypes(&query);
   query.Finish({"cursor"});
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (const auto cursor = query.Text("cursor")) {
     const auto place = rest::DecodeTimedCursor(EventsOf(bound_to), *cursor);
     if (!place) return rest::InvalidCursor();
@@ -131,9 +131,8 @@ rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::
 }  // namespace
 
 rest::Handled ListMonitorEvents(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const base::Uuid id = std::get<domain::Monitor>(found).id;
+  const auto found = FindMonitor(call);
+  const base::Uuid id = found.id;
   store::EventListFilter filter;
   filter.monitor_id = id;
   return SendEvents(call, std::move(filter), id);
@@ -141,8 +140,65 @@ rest::Handled ListMonitorEvents(Call& call) {
 
 rest::Handled ListAllEvents(Call& call) {
   store::EventListFilter filter;
-  filter.scope = call.scope();
+  filter.scope = call.caller.scope();
   return SendEvents(call, std::move(filter), call.caller.team_id.value_or(call.caller.org_id));
+}
+
+namespace {
+
+std::optional<domain::DeliveryState> ReadState(rest::QueryReader* query) {
+  const auto text = query->Text("state");
+  if (!text) return std::nullopt;
+  for (const auto state : {domain::DeliveryState::kPending, domain::DeliveryState::kDead}) {
+    if (*text == domain::DeliveryStateName(state)) return state;
+  }
+  query->Refuse("state", "enum", "Input should be 'pending' or 'dead'");
+  return std::nullopt;
+}
+
+// What a receiver answered is the operator's to read.
+std::string DeliveryText(const store::MonitorDelivery& delivery) {
+  base::Json json{{"id", delivery.id.ToString()},
+                  {"state", domain::DeliveryStateName(delivery.state)},
+                  {"event_type", domain::NotificationTypeName(delivery.type)},
+                  {"row_id", delivery.row_id.ToString()},
+                  {"event_group_id", delivery.event_group_id.ToString()},
+                  {"attempts", delivery.attempts},
+                  {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
+                  {"waiting_for", nullptr},
+                  {"last_error", nullptr},
+                  {"created_at", base::FormatTimestamp(delivery.created_at)}};
+  if (delivery.waits_for) json["waiting_for"] = domain::DeliveryWaitName(*delivery.waits_for);
+  if (delivery.last_error) json["last_error"] = *delivery.last_error;
+  return base::DumpJson(json);
+}
+
+}  // namespace
+
+rest::Handled ListDeliveries(Call& call) {
+  const auto found = FindMonitor(call);
+  const base::Uuid monitor_id = found.id;
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
+  const auto state = ReadState(&query);
+  query.Finish({"cursor"});
+  problems.Check();
+  std::optional<base::Uuid> before;
+  if (const auto cursor = query.Text("cursor")) {
+    before = rest::DecodeIdCursor(DeliveriesOf(monitor_id), *cursor);
+    if (!before) return rest::InvalidCursor();
+  }
+  const auto page = rest::CutPage(
+      store::ListMonitorDeliveries(call.session(), monitor_id, state, before, limit + 1), limit,
+      [&](const store::MonitorDelivery& delivery) {
+        return rest::EncodeCursor(DeliveriesOf(monitor_id), delivery.id);
+      });
+  return rest::Reply{200,
+                     rest::PageText("deliveries", page,
+                                    [](const store::MonitorDelivery& delivery, std::string* text) {
+                                      text->append(DeliveryText(delivery));
+                                    })};
 }
 
 }  // namespace vedette::api

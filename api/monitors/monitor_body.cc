@@ -1,20 +1,51 @@
 #include "api/monitors/monitor_body.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "api/limits.h"
-#include "api/monitors/rules_body.h"
+#include <fmt/format.h>
+
+#include "api/call.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/change_rules.h"
 #include "domain/duration.h"
 #include "domain/field_description.h"
 #include "domain/limits.h"
+#include "rest/body.h"
 
 namespace vedette::api {
+namespace {
+
+void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems) {
+  for (const auto& f : faults) problems->Add(f.loc, f.type, f.msg, f.input, f.ctx);
+}
+
+}  // namespace
+
+void CheckRules(const base::Json& rules, const base::Json& watched, rest::Problems* problems) {
+  AddFaults(domain::JudgeChangeRules(rest::BodyReader::Loc("rules"), rules, watched), problems);
+}
+
+std::optional<base::Json> ReadRules(rest::BodyReader* reader, const base::Json& watched,
+                                    rest::Problems* problems) {
+  const base::Json* rules = reader->Member("rules", rest::Presence::kOptional);
+  if (rules == nullptr) return std::nullopt;
+  CheckRules(*rules, watched, problems);
+  return rules->empty() ? std::nullopt : std::optional(*rules);
+}
+
+domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* problems) {
+  const base::Json* headers = reader->Member("request_headers", rest::Presence::kOptional);
+  if (headers == nullptr) return {};
+  const auto faults =
+      domain::JudgeRequestHeaders(rest::BodyReader::Loc("request_headers"), *headers);
+  AddFaults(faults, problems);
+  return faults.empty() ? domain::ReadRequestHeaders(*headers) : domain::RequestHeaders();
+}
+
 namespace {
 
 constexpr std::size_t kColumnCharsMax = 200;
@@ -302,45 +333,46 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   return out;
 }
 
-Ruled<Frequency> JudgeFrequency(const std::string& text, const config::LimitsConfig& limits) {
+Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& limits) {
   const auto period = domain::ParseDuration(text, limits.frequency_min.has_value());
   const std::string given = rest::Quoted(text);
   if (!period) {
-    return RuleBreach{"invalid_frequency",
-                      fmt::format("frequency {} is not a number and a unit: m, h, d or w, such as "
-                                  "1h or 30d",
-                                  given)};
+    throw rest::Refusal(
+        400, "invalid_frequency",
+        fmt::format("frequency {} is not a number and a unit: m, h, d or w, such as "
+                    "1h or 30d",
+                    given));
   }
   if (*period > domain::kFrequencyMax) {
-    return RuleBreach{"invalid_frequency",
-                      fmt::format("frequency {} is longer than the longest one, 30d", given)};
+    throw rest::Refusal(400, "invalid_frequency",
+                        fmt::format("frequency {} is longer than the longest one, 30d", given));
   }
   if (limits.frequency_min && *period >= *limits.frequency_min) return Frequency{*period, false};
   if (*period == domain::kFrequencyTesting) return Frequency{*period, true};
   if (limits.frequency_min || *period < domain::kFrequencyMin) {
-    return RuleBreach{
-        "invalid_frequency",
+    throw rest::Refusal(
+        400, "invalid_frequency",
         fmt::format(
             "frequency {} is shorter than the shortest one, {}", given,
-            limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h")};
+            limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h"));
   }
   return Frequency{*period, false};
 }
 
-Ruled<net::TenantUrl> JudgeWebhookUrl(const std::string& url, const net::AddressPolicy& policy) {
+net::TenantUrl ReadWebhookUrl(const std::string& url, const net::AddressPolicy& policy) {
   net::TenantUrlResult judged = net::JudgeTenantUrl(url, policy);
   if (judged.url) return std::move(*judged.url);
-  return RuleBreach{"invalid_webhook_url",
-                    fmt::format("webhook_url {}: {}", rest::Quoted(url), judged.error->message)};
+  throw rest::Refusal(400, "invalid_webhook_url",
+                      fmt::format("webhook_url {}: {}", rest::Quoted(url), judged.error->message));
 }
 
-std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& values,
-                                    const std::vector<std::string>& key_columns) {
+void CheckRows(const std::vector<domain::RowValues>& values,
+               const std::vector<std::string>& key_columns) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].has_key) continue;
-    return RuleBreach{
-        "missing_key_value",
-        fmt::format("rows[{}] has no value in any key column ({})", i, Joined(key_columns))};
+    throw rest::Refusal(
+        400, "missing_key_value",
+        fmt::format("rows[{}] has no value in any key column ({})", i, Joined(key_columns)));
   }
   std::vector<std::size_t> by_key(values.size());
   for (std::size_t i = 0; i < by_key.size(); ++i) by_key[i] = i;
@@ -353,69 +385,56 @@ std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& values
     if (values[by_key[i - 1]].key_hash != values[by_key[i]].key_hash) continue;
     if (!pair || by_key[i] < pair->second) pair = {by_key[i - 1], by_key[i]};
   }
-  if (!pair) return std::nullopt;
-  return RuleBreach{"duplicate_key",
-                    fmt::format("rows[{}] has the same key values as rows[{}] ({})", pair->second,
-                                pair->first, DescribeKey(values[pair->second]))};
+  if (!pair) return;
+  throw rest::Refusal(400, "duplicate_key",
+                      fmt::format("rows[{}] has the same key values as rows[{}] ({})", pair->second,
+                                  pair->first, DescribeKey(values[pair->second])));
 }
 
 namespace {
 
 // Rules 2 to 5.
-Ruled<domain::Tier> JudgeTier(const std::string& name) {
+domain::Tier ReadTier(const std::string& name) {
   if (const auto tier = domain::ParseMonitorTier(name)) return *tier;
-  return RuleBreach{"invalid_tier",
-                    fmt::format("tier {} is not one of low, medium, high", rest::Quoted(name))};
+  throw rest::Refusal(400, "invalid_tier",
+                      fmt::format("tier {} is not one of low, medium, high", rest::Quoted(name)));
 }
-Ruled<domain::SubjectType> JudgeSubjectType(const std::string& name) {
+domain::SubjectType ReadSubjectType(const std::string& name) {
   if (const auto type = domain::ParseSubjectType(name)) return *type;
-  return RuleBreach{"invalid_subject_type",
-                    fmt::format("subject_type {} is not one of company, lead", rest::Quoted(name))};
+  throw rest::Refusal(
+      400, "invalid_subject_type",
+      fmt::format("subject_type {} is not one of company, lead", rest::Quoted(name)));
 }
-std::optional<RuleBreach> JudgeWatched(const base::Json& watched,
-                                       const std::vector<std::string>& key_columns) {
-  if (watched.empty()) return RuleBreach{"empty_struct", "struct names no field to watch"};
+void CheckWatched(const base::Json& watched, const std::vector<std::string>& key_columns) {
+  if (watched.empty()) throw rest::Refusal(400, "empty_struct", "struct names no field to watch");
   for (const std::string& column : key_columns) {
     if (watched.contains(column)) {
-      return RuleBreach{
-          "column_conflict",
-          fmt::format("column {} is both a key column and a watched field", rest::Quoted(column))};
+      throw rest::Refusal(
+          400, "column_conflict",
+          fmt::format("column {} is both a key column and a watched field", rest::Quoted(column)));
     }
   }
-  return std::nullopt;
 }
 
 // Rules 1 to 5.
-Ruled<JudgedCreate> JudgeDefinition(const CreateBody& body, const config::LimitsConfig& limits) {
-  JudgedCreate judged;
-  auto frequency = JudgeFrequency(body.frequency, limits);
-  if (auto* breach = std::get_if<RuleBreach>(&frequency)) return std::move(*breach);
-  judged.frequency = std::get<Frequency>(frequency);
-  const auto tier = JudgeTier(body.tier);
-  if (const auto* breach = std::get_if<RuleBreach>(&tier)) return *breach;
-  judged.tier = std::get<domain::Tier>(tier);
-  const auto subject_type = JudgeSubjectType(body.subject_type);
-  if (const auto* breach = std::get_if<RuleBreach>(&subject_type)) return *breach;
-  judged.subject_type = std::get<domain::SubjectType>(subject_type);
-  if (auto breach = JudgeWatched(body.watched, body.key_columns)) return std::move(*breach);
+CreateOrder BeginOrder(const CreateBody& body, const config::LimitsConfig& limits) {
+  CreateOrder judged;
+  judged.frequency = ReadFrequency(body.frequency, limits);
+  judged.tier = ReadTier(body.tier);
+  judged.subject_type = ReadSubjectType(body.subject_type);
+  CheckWatched(body.watched, body.key_columns);
   return judged;
 }
 
 }  // namespace
 
-Ruled<JudgedCreate> JudgeCreate(CreateBody* body, const config::LimitsConfig& limits,
-                                const net::AddressPolicy& policy) {
-  auto definition = JudgeDefinition(*body, limits);
-  if (std::holds_alternative<RuleBreach>(definition)) return definition;
-  auto& judged = std::get<JudgedCreate>(definition);
+CreateOrder TakeOrder(CreateBody* body, const config::LimitsConfig& limits,
+                      const net::AddressPolicy& policy) {
+  CreateOrder judged = BeginOrder(*body, limits);
   judged.rows = std::move(body->rows);
-  if (auto breach = JudgeRows(judged.rows, body->key_columns)) return std::move(*breach);
-  if (body->webhook_url) {
-    auto url = JudgeWebhookUrl(*body->webhook_url, policy);
-    if (auto* breach = std::get_if<RuleBreach>(&url)) return std::move(*breach);
-    judged.webhook = std::move(std::get<net::TenantUrl>(url));
-  }
-  return definition;
+  CheckRows(judged.rows, body->key_columns);
+  if (body->webhook_url) judged.webhook = ReadWebhookUrl(*body->webhook_url, policy);
+  return judged;
 }
 
 std::vector<domain::RowValues> ReadRowsBody(const rest::JsonBody& body,
@@ -485,22 +504,12 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
   return out;
 }
 
-Ruled<JudgedDefinition> JudgeDefinitionChange(const UpdateBody& body,
-                                              const std::vector<std::string>& key_columns) {
-  JudgedDefinition judged;
-  if (body.tier) {
-    const auto tier = JudgeTier(*body.tier);
-    if (const auto* breach = std::get_if<RuleBreach>(&tier)) return *breach;
-    judged.tier = std::get<domain::Tier>(tier);
-  }
-  if (body.subject_type) {
-    const auto type = JudgeSubjectType(*body.subject_type);
-    if (const auto* breach = std::get_if<RuleBreach>(&type)) return *breach;
-    judged.subject_type = std::get<domain::SubjectType>(type);
-  }
-  if (body.watched) {
-    if (auto breach = JudgeWatched(*body.watched, key_columns)) return std::move(*breach);
-  }
+DefinitionChange ReadDefinitionChange(const UpdateBody& body,
+                                      const std::vector<std::string>& key_columns) {
+  DefinitionChange judged;
+  if (body.tier) judged.tier = ReadTier(*body.tier);
+  if (body.subject_type) judged.subject_type = ReadSubjectType(*body.subject_type);
+  if (body.watched) CheckWatched(*body.watched, key_columns);
   return judged;
 }
 

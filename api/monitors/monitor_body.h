@@ -5,10 +5,9 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "api/monitors/selector_fault.h"
+#include "api/outgoing.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "config/config_fwd.h"
@@ -17,19 +16,13 @@
 #include "domain/request_headers.h"
 #include "domain/row_values.h"
 #include "net/public_address.h"
-#include "rest/body_reader.h"
+#include "rest/body.h"
+#include "rest/reply.h"
 
-// The bodies of the monitor routes: first their types and limits (422), then the numbered rules of
-// interface 4.1 (400). Pure.
 namespace vedette::api {
 
-// A broken rule: the `error` code and the sentence of a 400.
-struct RuleBreach {
-  std::string code;
-  std::string message;
-};
-template <typename T>
-using Ruled = std::variant<T, RuleBreach>;
+// The bodies of the monitor routes: first their types and limits (422), which become problems, then
+// the numbered rules, of which the first that is broken is refused (400). Pure.
 
 // Bodies that may have `rows`, of which only one at a time takes the memory of a parsed value.
 rest::BodyRules RowsBodyRules(std::size_t bytes_max, int rows_max);
@@ -65,25 +58,25 @@ struct Frequency {
   std::chrono::seconds period{0};
   bool needs_testing = false;  // 5m
 };
-Ruled<Frequency> JudgeFrequency(const std::string& text, const config::LimitsConfig& limits);
+Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& limits);
 
 // `judge_webhook`: rule 8.
-Ruled<net::TenantUrl> JudgeWebhookUrl(const std::string& url, const net::AddressPolicy& policy);
+net::TenantUrl ReadWebhookUrl(const std::string& url, const net::AddressPolicy& policy);
 
-struct JudgedCreate {
+struct CreateOrder {
   Frequency frequency;
   domain::Tier tier;
   domain::SubjectType subject_type;
   std::vector<domain::RowValues> rows;
   std::optional<net::TenantUrl> webhook;
 };
-// Rules 1 to 8, the lowest broken one first. Moves the rows out of `body`.
-Ruled<JudgedCreate> JudgeCreate(CreateBody* body, const config::LimitsConfig& limits,
-                                const net::AddressPolicy& policy);
+// Rules 1 to 8, in their order. Moves the rows out of `body`.
+CreateOrder TakeOrder(CreateBody* body, const config::LimitsConfig& limits,
+                      const net::AddressPolicy& policy);
 
-// Rules 6 and 7 among `rows`; the first that is broken, or nothing.
-std::optional<RuleBreach> JudgeRows(const std::vector<domain::RowValues>& rows,
-                                    const std::vector<std::string>& key_columns);
+// Rules 6 and 7 among `rows`.
+void CheckRows(const std::vector<domain::RowValues>& rows,
+               const std::vector<std::string>& key_columns);
 
 // {"rows": [...]}. Only valid without problems.
 std::vector<domain::RowValues> ReadRowsBody(const rest::JsonBody& body,
@@ -111,13 +104,13 @@ struct UpdateBody {
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
                           rest::Problems* problems);
 
-struct JudgedDefinition {
+struct DefinitionChange {
   std::optional<domain::Tier> tier;
   std::optional<domain::SubjectType> subject_type;
 };
 // Rules 2 to 5 of what an update changes.
-Ruled<JudgedDefinition> JudgeDefinitionChange(const UpdateBody& body,
-                                              const std::vector<std::string>& key_columns);
+DefinitionChange ReadDefinitionChange(const UpdateBody& body,
+                                      const std::vector<std::string>& key_columns);
 
 struct RowChangeBody {
   std::optional<bool> is_active;
@@ -138,5 +131,15 @@ std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain
                                                const config::Config& config,
                                                const SelectorFault& selector_fault,
                                                const base::Clock& clock);
+
+// The members `rules` and `request_headers` of the bodies of monitors. Pure.
+
+// What is wrong with rules by field; `watched` is as domain::JudgeChangeRules takes it.
+void CheckRules(const base::Json& rules, const base::Json& watched, rest::Problems* problems);
+
+// Nothing where there are none. Only valid without problems.
+std::optional<base::Json> ReadRules(rest::BodyReader* reader, const base::Json& watched,
+                                    rest::Problems* problems);
+domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* problems);
 
 }  // namespace vedette::api

@@ -1,29 +1,26 @@
-#include "store/monitors/monitors.h"
-#include "config/config.h"
+#include <algorithm>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/idempotency.h"
-#include "api/limits.h"
-#include "api/monitors/address_warning.h"
-#include "api/monitors/lists.h"
 #include "api/monitors/monitor_body.h"
-#include "api/monitors/refusals.h"
-#include "api/monitors/rules_body.h"
-#include "api/webhook.h"
+#include "api/monitors/monitor_calls.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "domain/change_rules.h"
 #include "domain/csv.h"
 #include "domain/limits.h"
 #include "domain/money.h"
 #include "domain/monitor_json.h"
 #include "domain/request_headers.h"
+#include "rest/body.h"
 #include "rest/query_reader.h"
 #include "store/accounts/accounts.h"
+#include "store/monitors/monitors.h"
 #include "store/monitors/uploads.h"
 #include "store/sealed.h"
 
@@ -55,31 +52,30 @@ std::string ShownColumns(const std::vector<std::string>& columns) {
 
 // The upload that the body names, or none. With an idempotency key (`may_repeat`) it may have
 // expired since the first attempt, so that the store judges it.
-rest::Judged<std::optional<base::Uuid>> JudgeUpload(const Call& call, const CreateBody& body,
-                                                    bool may_repeat) {
+std::optional<base::Uuid> ReadUploadId(const Call& call, const CreateBody& body, bool may_repeat) {
   if (!body.resource_handle_id) return std::optional<base::Uuid>();
   const auto id = base::Uuid::Parse(*body.resource_handle_id);
-  if (!id) return UploadNotFound();
-  const auto upload = store::FindUpload(call.session, call.caller.org_id, *id);
+  if (!id) throw rest::Refusal(UploadNotFound());
+  const auto upload = store::FindUpload(call.session(), call.caller.org_id, *id);
   if (!upload && may_repeat) return id;
-  if (!upload) return UploadNotFound();
+  if (!upload) throw rest::Refusal(UploadNotFound());
   const bool has_key =
       std::any_of(body.key_columns.begin(), body.key_columns.end(), [&](const std::string& name) {
         return std::find(upload->columns.begin(), upload->columns.end(), name) !=
                upload->columns.end();
       });
   if (has_key) return id;
-  return rest::ErrorReply(
-      400, "missing_key_value",
-      fmt::format("none of the key columns is a column of the file, which has {}",
-                  ShownColumns(upload->columns)));
+  throw rest::Refusal(400, "missing_key_value",
+                      fmt::format("none of the key columns is a column of the file, which has {}",
+                                  ShownColumns(upload->columns)));
 }
 
 // The key's team, the body's, or none; a 404 for another team than the key's.
-rest::Judged<std::optional<base::Uuid>> ChooseTeam(const Call& call, const CreateBody& body) {
+std::optional<base::Uuid> ChooseTeam(const Call& call, const CreateBody& body) {
   if (!body.team_id) return call.caller.team_id;
   const auto id = base::Uuid::Parse(*body.team_id);
-  if (!id || (call.caller.team_id && *call.caller.team_id != *id)) return rest::NotFound("team");
+  if (!id || (call.caller.team_id && *call.caller.team_id != *id))
+    throw rest::Refusal(rest::NotFound("team"));
   return std::optional(*id);
 }
 
@@ -133,7 +129,7 @@ std::optional<store::SealedHeaders> SealHeaders(const Call& call,
       domain::NamesOf(headers)};
 }
 
-store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged) {
+store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged) {
   store::NewMonitor monitor;
   monitor.org_id = call.caller.org_id;
   monitor.name = std::move(body.name);
@@ -158,7 +154,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, JudgedCreate judged
                                       call.parts.selector_fault, call.parts.clock),
                   AddressWarning(monitor.rows, judged.tier, call.parts.config));
   for (const auto& more :
-       {BalanceWarning(call, judged.tier, store::ReadBalance(call.session, call.caller.org_id)),
+       {BalanceWarning(call, judged.tier, store::ReadBalance(call.session(), call.caller.org_id)),
         SilentWebhookWarning(monitor.webhook.has_value(), monitor.webhook_event_types)}) {
     monitor.warnings_json = WithWarning(monitor.warnings_json, more);
   }
@@ -179,32 +175,25 @@ rest::Reply CreatedReply(const store::CreateOutcome& outcome) {
 }
 
 // What is judged before the store is asked; the monitor to make otherwise.
-rest::Judged<store::NewMonitor> JudgeBody(Call& call) {
+store::NewMonitor ReadNewMonitor(Call& call) {
   const config::Config& config = call.parts.config;
-  rest::Judged<rest::JsonBody> json =
+  auto json =
       ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, config.limits.rows_per_request_max));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
   rest::Problems problems;
   const config::LimitsConfig& limits = config.limits;
-  CreateBody body = ReadCreateBody(std::move(std::get<rest::JsonBody>(json)), limits, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  auto idempotency = ReadIdempotency(call, "");
-  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
+  CreateBody body = ReadCreateBody(std::move(json), limits, &problems);
+  problems.Check();
+  auto key = ReadIdempotency(call, "");
   call.answer->DropBody();
-  Ruled<JudgedCreate> ruled = JudgeCreate(&body, limits, call.parts.policy);
-  if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
-  auto& judged = std::get<JudgedCreate>(ruled);
-  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
-  auto upload_id = JudgeUpload(call, body, key.has_value());
-  if (auto* reply = std::get_if<rest::Reply>(&upload_id)) return std::move(*reply);
-  if (auto reply = CheckFrequency(call, judged.frequency)) return std::move(*reply);
-  if (auto reply = CheckTier(call, judged.tier)) return std::move(*reply);
-  auto team = ChooseTeam(call, body);
-  if (auto* reply = std::get_if<rest::Reply>(&team)) return std::move(*reply);
+  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy);
+  const auto upload_id = ReadUploadId(call, body, key.has_value());
+  CheckFrequency(call, judged.frequency.needs_testing);
+  CheckTier(call, judged.tier);
+  const auto team = ChooseTeam(call, body);
   store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
-  monitor.upload_id = std::get<std::optional<base::Uuid>>(upload_id);
-  monitor.team_id = std::get<std::optional<base::Uuid>>(team);
-  monitor.idempotency = std::move(std::get<std::optional<store::Idempotency>>(idempotency));
+  monitor.upload_id = upload_id;
+  monitor.team_id = team;
+  monitor.idempotency = std::move(key);
   return monitor;
 }
 
@@ -215,7 +204,7 @@ std::string StatusMessage(MonitorStatus status, std::string_view what) {
 
 // `members` join the object.
 rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Json& members = {}) {
-  const auto monitor = store::GetMonitor(call.session, call.scope(), monitor_id);
+  const auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
   if (!monitor) return rest::NotFound("monitor");
   std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
   for (const auto& [name, value] : members.items()) {
@@ -246,11 +235,11 @@ base::Json SaidOfChange(const Call& call, const domain::Monitor& before,
 
 // Rules are of watched fields, as those are after the update: those of fields that leave go with
 // them.
-std::optional<rest::Reply> JudgeRules(const domain::Monitor& monitor, const UpdateBody& body,
-                                      store::MonitorChange* change) {
+void ReadRulesChange(const domain::Monitor& monitor, const UpdateBody& body,
+                     store::MonitorChange* change) {
   if (body.rules && !*body.rules) change->rules_json.emplace();
   const bool leave = !body.rules && body.watched && monitor.rules_json;
-  if (!leave && (!body.rules || !*body.rules)) return std::nullopt;
+  if (!leave && (!body.rules || !*body.rules)) return;
   const base::Json watched =
       body.watched ? *body.watched : base::ParseJsonOrThrow(monitor.struct_json);
   base::Json rules;
@@ -260,26 +249,23 @@ std::optional<rest::Reply> JudgeRules(const domain::Monitor& monitor, const Upda
     rules = **body.rules;
     rest::Problems problems;
     CheckRules(rules, watched, &problems);
-    if (auto refusal = problems.Refusal()) return refusal;
+    problems.Check();
   }
   change->rules_json.emplace();
   if (!rules.empty()) *change->rules_json = base::DumpJson(rules);
-  return std::nullopt;
 }
 
 // What an update asks for, with its rules (1 and 8) and features judged.
-rest::Judged<store::MonitorChange> JudgeChange(const Call& call, const domain::Monitor& monitor,
-                                               UpdateBody body) {
+store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor, UpdateBody body) {
   store::MonitorChange change;
-  if (auto invalid = JudgeRules(monitor, body, &change)) return std::move(*invalid);
+  ReadRulesChange(monitor, body, &change);
   if (body.request_headers) {
     change.request_headers.emplace();
     if (*body.request_headers) *change.request_headers = SealHeaders(call, **body.request_headers);
   }
-  const auto definition = JudgeDefinitionChange(body, monitor.key_columns);
-  if (const auto* breach = std::get_if<RuleBreach>(&definition)) return BreachReply(*breach);
-  change.tier = std::get<JudgedDefinition>(definition).tier;
-  change.subject_type = std::get<JudgedDefinition>(definition).subject_type;
+  const auto definition = ReadDefinitionChange(body, monitor.key_columns);
+  change.tier = definition.tier;
+  change.subject_type = definition.subject_type;
   if (body.watched) change.struct_json = base::DumpJson(*body.watched);
   change.name = std::move(body.name);
   change.is_active = body.is_active;
@@ -287,22 +273,19 @@ rest::Judged<store::MonitorChange> JudgeChange(const Call& call, const domain::M
   change.research_plan = std::move(body.research_plan);
   change.confirm_after = body.confirm_after;
   change.missing_confirmations = body.missing_confirmations;
-  std::optional<rest::Reply> refusal;
+  bool needs_testing = false;
   if (body.frequency) {
-    auto frequency = JudgeFrequency(*body.frequency, call.parts.config.limits);
-    if (auto* breach = std::get_if<RuleBreach>(&frequency)) return BreachReply(*breach);
+    const Frequency frequency = ReadFrequency(*body.frequency, call.parts.config.limits);
     change.frequency_text = std::move(body.frequency);
-    change.frequency = std::get<Frequency>(frequency).period;
-    refusal = CheckFrequency(call, std::get<Frequency>(frequency));
+    change.frequency = frequency.period;
+    needs_testing = frequency.needs_testing;
   }
   if (body.webhook_url) change.webhook.emplace();
   if (body.webhook_url && *body.webhook_url) {
-    auto url = JudgeWebhookUrl(**body.webhook_url, call.parts.policy);
-    if (auto* breach = std::get_if<RuleBreach>(&url)) return BreachReply(*breach);
-    change.webhook->emplace(ToWebhook(std::get<net::TenantUrl>(url)));
+    change.webhook->emplace(ToWebhook(ReadWebhookUrl(**body.webhook_url, call.parts.policy)));
   }
-  if (!refusal && change.tier) refusal = CheckTier(call, *change.tier);
-  if (refusal) return std::move(*refusal);
+  CheckFrequency(call, needs_testing);
+  if (change.tier) CheckTier(call, *change.tier);
   return change;
 }
 
@@ -370,11 +353,9 @@ base::Json NamesOf(const base::Json& members) {
 }  // namespace
 
 rest::Handled CreateMonitor(Call& call) {
-  rest::Judged<store::NewMonitor> monitor = JudgeBody(call);
-  if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
-  const auto outcome =
-      store::CreateMonitor(call.session, call.parts.clock, std::get<store::NewMonitor>(monitor),
-                           AuditOf(call, "monitor.create"));
+  const auto monitor = ReadNewMonitor(call);
+  const auto outcome = store::CreateMonitor(call.session(), call.parts.clock, monitor,
+                                            AuditOf(call, "monitor.create"));
   using Kind = store::CreateOutcome::Kind;
   switch (outcome.kind) {
     case Kind::kCreated:
@@ -398,11 +379,12 @@ rest::Handled ListMonitors(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
-  store::MonitorFilter filter{.scope = call.scope(), .statuses = ReadStatuses(query, &problems)};
+  store::MonitorFilter filter{.scope = call.caller.scope(),
+                              .statuses = ReadStatuses(query, &problems)};
   filter.with_archived = query.Boolean("archived", false);
   filter.only_failing = query.Boolean("failing", false);
   query.Finish({"cursor"});
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const base::Uuid bound_to = call.caller.team_id.value_or(call.caller.org_id);
   if (const auto cursor = query.Text("cursor")) {
     filter.before_id = rest::DecodeIdCursor(MonitorsOf(bound_to), *cursor);
@@ -421,12 +403,12 @@ rest::Handled ListMonitors(Call& call) {
 rest::Handled ListMonitorsForRun(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
-  store::MonitorFilter filter{.scope = call.scope(),
+  store::MonitorFilter filter{.scope = call.caller.scope(),
                               .statuses = ReadStatuses(query, &problems),
-                              .run_id = call.path_params[0]};
+                              .run_id = call.params[0]};
   filter.with_archived = query.Boolean("archived", false);
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (base::CountCharacters(*filter.run_id) > domain::kRunIdCharsMax) return rest::Reply{200, "[]"};
   auto list = MonitorListParts(call, std::move(filter), kRunMonitorsMax);
   list.head = "[";
@@ -435,40 +417,33 @@ rest::Handled ListMonitorsForRun(Call& call) {
 }
 
 rest::Handled UpdateMonitor(Call& call) {
-  rest::Judged<domain::Monitor> monitor = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
-  const auto& before = std::get<domain::Monitor>(monitor);
+  const auto before = FindMonitor(call);
   const base::Uuid id = before.id;
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  UpdateBody body =
-      ReadUpdateBody(std::get<rest::JsonBody>(json).members, call.parts.config.limits, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  rest::Judged<store::MonitorChange> change = JudgeChange(call, before, std::move(body));
-  if (auto* reply = std::get_if<rest::Reply>(&change)) return std::move(*reply);
-  store::AuditEntry audit = AuditOf(call, "monitor.update", id.ToString());
-  audit.detail = NamesOf(std::get<rest::JsonBody>(json).members);
-  const auto outcome = store::UpdateMonitor(call.session, call.parts.clock, call.scope(), id,
-                                            std::get<store::MonitorChange>(change), audit);
-  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
+  UpdateBody body = ReadUpdateBody(json.members, call.parts.config.limits, &problems);
+  problems.Check();
+  const auto change = ReadChange(call, before, std::move(body));
+  store::AuditEntry audit = AuditOf(call, "before.update", id.ToString());
+  audit.detail = NamesOf(json.members);
+  const auto outcome = store::UpdateMonitor(call.session(), call.parts.clock, call.caller.scope(),
+                                            id, change, audit);
+  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("before");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(
         outcome.status, outcome.status == MonitorStatus::kCancelled ? "paused" : "changed"));
   }
   call.parts.signals.Raise(store::Signal::kDue);
-  return DetailReply(call, id,
-                     SaidOfChange(call, before, std::get<store::MonitorChange>(change), outcome));
+  return DetailReply(call, id, SaidOfChange(call, before, change, outcome));
 }
 
 rest::Handled ArchiveMonitor(Call& call) {
-  rest::Judged<domain::Monitor> monitor = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  const auto monitor = FindMonitor(call);
+  CheckEmptyBody(call);
+  const base::Uuid id = monitor.id;
   const auto outcome =
-      store::ArchiveMonitor(call.session, call.parts.clock, call.scope(), id, kArchivedReason,
-                            AuditOf(call, "monitor.archive", id.ToString()));
+      store::ArchiveMonitor(call.session(), call.parts.clock, call.caller.scope(), id,
+                            kArchivedReason, AuditOf(call, "monitor.archive", id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "archived"));
@@ -477,13 +452,12 @@ rest::Handled ArchiveMonitor(Call& call) {
 }
 
 rest::Handled CancelMonitor(Call& call) {
-  rest::Judged<domain::Monitor> monitor = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  const auto monitor = FindMonitor(call);
+  CheckEmptyBody(call);
+  const base::Uuid id = monitor.id;
   const auto outcome =
-      store::CancelMonitor(call.session, call.parts.clock, call.scope(), id, kCancelledReason,
-                           AuditOf(call, "monitor.cancel", id.ToString()));
+      store::CancelMonitor(call.session(), call.parts.clock, call.caller.scope(), id,
+                           kCancelledReason, AuditOf(call, "monitor.cancel", id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "cancelled"));
@@ -492,13 +466,12 @@ rest::Handled CancelMonitor(Call& call) {
 }
 
 rest::Handled TriggerMonitor(Call& call) {
-  rest::Judged<domain::Monitor> monitor = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&monitor)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid id = std::get<domain::Monitor>(monitor).id;
+  const auto monitor = FindMonitor(call);
+  CheckEmptyBody(call);
+  const base::Uuid id = monitor.id;
   const config::Config& config = call.parts.config;
-  const auto outcome = store::TriggerMonitor(call.session, call.parts.clock, call.scope(), id,
-                                             store::CutLimitsOf(config),
+  const auto outcome = store::TriggerMonitor(call.session(), call.parts.clock, call.caller.scope(),
+                                             id, store::CutLimitsOf(config),
                                              AuditOf(call, "monitor.trigger", id.ToString()));
   if (outcome.kind == store::TriggerOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::TriggerOutcome::Kind::kConflict) {
@@ -506,22 +479,20 @@ rest::Handled TriggerMonitor(Call& call) {
     return rest::Conflict(StatusMessage(status, "triggered"));
   }
   if (outcome.raise) call.parts.signals.Raise(*outcome.raise);
-  store::ConfirmTrigger(call.session);
+  store::ConfirmTrigger(call.session());
   base::Json said{{"monitor_id", id.ToString()},
                   {"tick_id", outcome.tick_id},
                   {"rows", outcome.rows},
                   {"joined", outcome.joined}};
-  if (const auto warning = UnpaidWarning(call, std::get<domain::Monitor>(monitor))) {
+  if (const auto warning = UnpaidWarning(call, monitor)) {
     said["warnings"] = base::Json::array({*warning});
   }
   return rest::Reply{202, base::DumpJson(said)};
 }
 
 rest::Handled TestWebhook(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
+  const auto monitor = FindMonitor(call);
+  CheckEmptyBody(call);
   if (!monitor.webhook_url)
     return rest::Conflict("the monitor has no webhook_url: give it one with an update");
   call.parts.webhook_tester.Test(
@@ -530,6 +501,17 @@ rest::Handled TestWebhook(Call& call) {
         answer->Send(TestReply(outcome));
       });
   return rest::Parked{};
+}
+
+// The detail view shows every row, whatever their number.
+rest::Handled ShowMonitor(Call& call) {
+  auto found = FindMonitor(call);
+  const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
+  auto list = RowListParts(monitor, domain::RowJson::View::kDetail, -1);
+  list.head = domain::MonitorDetailHead(*monitor, call.parts.config.prices_mc);
+  list.limit = std::numeric_limits<int>::max();
+  list.tail = [](const domain::Row*) { return std::string(domain::kMonitorDetailTail); };
+  return SendList(call, std::move(list));
 }
 
 }  // namespace vedette::api

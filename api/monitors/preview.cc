@@ -5,15 +5,15 @@
 #include <variant>
 
 #include "api/handlers.h"
-#include "api/monitors/address_warning.h"
 #include "api/monitors/monitor_body.h"
-#include "api/monitors/previewer.h"
-#include "api/monitors/refusals.h"
+#include "api/monitors/monitor_calls.h"
+#include "api/outgoing.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/limits_config.h"
 #include "domain/observation.h"
+#include "rest/body.h"
 
 namespace vedette::api {
 namespace {
@@ -79,12 +79,9 @@ rest::Reply PreviewReply(const std::vector<std::string>& subjects, const base::J
 }
 
 // The body of POST /monitors, of which a preview needs rows, key_columns and struct alone.
-rest::Judged<CreateBody> ReadBody(Call& call) {
+CreateBody ReadBody(Call& call) {
   const config::LimitsConfig& limits = call.parts.config.limits;
-  rest::Judged<rest::JsonBody> json =
-      ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, limits.rows_per_request_max));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
-  auto& body = std::get<rest::JsonBody>(json);
+  auto body = ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, limits.rows_per_request_max));
   if (!body.members.contains("name")) body.members["name"] = kNamedBy;
   rest::Problems problems;
   CreateBody read = ReadCreateBody(std::move(body), limits, &problems);
@@ -92,12 +89,12 @@ rest::Judged<CreateBody> ReadBody(Call& call) {
     problems.Add(base::Json::array({"body", "resource_handle_id"}), "value_error",
                  "A preview looks at rows of its body; take some out of the file", nullptr);
   }
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   call.answer->DropBody();
   return read;
 }
 
-base::Json WarningsOf(const Call& call, const CreateBody& body, const JudgedCreate& judged) {
+base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrder& judged) {
   base::Json warnings = base::Json::array();
   const auto said = DescriptionWarnings(body.watched, judged.tier, call.parts.config,
                                         call.parts.selector_fault, call.parts.clock);
@@ -110,14 +107,10 @@ base::Json WarningsOf(const Call& call, const CreateBody& body, const JudgedCrea
 }  // namespace
 
 rest::Handled PreviewMonitor(Call& call) {
-  rest::Judged<CreateBody> read = ReadBody(call);
-  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
-  auto& body = std::get<CreateBody>(read);
-  Ruled<JudgedCreate> ruled = JudgeCreate(&body, call.parts.config.limits, call.parts.policy);
-  if (const auto* breach = std::get_if<RuleBreach>(&ruled)) return BreachReply(*breach);
-  auto& judged = std::get<JudgedCreate>(ruled);
-  if (auto reply = CheckFrequency(call, judged.frequency)) return std::move(*reply);
-  if (auto reply = CheckTier(call, judged.tier)) return std::move(*reply);
+  auto body = ReadBody(call);
+  CreateOrder judged = TakeOrder(&body, call.parts.config.limits, call.parts.policy);
+  CheckFrequency(call, judged.frequency.needs_testing);
+  CheckTier(call, judged.tier);
   if (!call.parts.previewer.Serves(judged.tier)) {
     return rest::Conflict("a preview reads pages; the tier " +
                           std::string(domain::TierName(judged.tier)) +

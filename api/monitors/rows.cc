@@ -1,5 +1,7 @@
 #include "store/monitors/rows.h"
+#include "base/json.h"
 #include "config/config.h"
+#include "rest/body.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +11,8 @@
 #include <utility>
 
 #include "api/handlers.h"
-#include "api/monitors/lists.h"
 #include "api/monitors/monitor_body.h"
+#include "api/monitors/monitor_calls.h"
 #include "domain/limits.h"
 #include "rest/query_reader.h"
 
@@ -40,7 +42,7 @@ std::optional<std::string> ReadKey(const rest::QueryReader& query,
   return domain::SplitRow(columns, {.key_columns = key_columns}).key_hash;
 }
 
-rest::Judged<PageQuery> ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
+PageQuery ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   PageQuery page;
@@ -52,11 +54,11 @@ rest::Judged<PageQuery> ReadPageQuery(const Call& call, const domain::Monitor& m
   }
   page.key_hash = ReadKey(query, monitor.key_columns);
   query.Finish({"cursor"});
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (const auto text = query.Text("cursor")) {
     const auto after = rest::DecodeCursor(RowsOf(monitor.id), *text);
     if (!after || *after > std::numeric_limits<int>::max()) {
-      return rest::InvalidCursor();
+      throw rest::Refusal(rest::InvalidCursor());
     }
     page.after_position = static_cast<int>(*after);
   }
@@ -108,20 +110,15 @@ domain::ColumnRoles RolesOf(const domain::Monitor& monitor) {
 }
 
 // The body's rows, judged; or what is wrong with it.
-rest::Judged<std::vector<domain::RowValues>> JudgeRowsBody(Call& call,
-                                                           const domain::Monitor& monitor) {
+std::vector<domain::RowValues> ReadRows(Call& call, const domain::Monitor& monitor) {
   const config::Config& config = call.parts.config;
-  rest::Judged<rest::JsonBody> json =
+  const auto json =
       ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, config.limits.rows_per_request_max));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
   rest::Problems problems;
-  auto rows =
-      ReadRowsBody(std::get<rest::JsonBody>(json), RolesOf(monitor), config.limits, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  auto rows = ReadRowsBody(json, RolesOf(monitor), config.limits, &problems);
+  problems.Check();
   call.answer->DropBody();
-  if (const auto breach = JudgeRows(rows, monitor.key_columns)) {
-    return rest::ErrorReply(400, breach->code, breach->message);
-  }
+  CheckRows(rows, monitor.key_columns);
   return rows;
 }
 
@@ -134,8 +131,8 @@ rest::Reply RowReply(const domain::Monitor& monitor, const domain::Row& row) {
 // The one row with this key, as a page.
 rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor,
                      const std::string& key_hash) {
-  const auto id = store::FindRowByKey(call.session, monitor.id, key_hash);
-  const auto row = id ? store::GetRow(call.session, monitor.id, *id) : std::nullopt;
+  const auto id = store::FindRowByKey(call.session(), monitor.id, key_hash);
+  const auto row = id ? store::GetRow(call.session(), monitor.id, *id) : std::nullopt;
   return {200, "{\"rows\":[" + (row ? RowReply(monitor, *row).body : "") + "]}"};
 }
 
@@ -159,13 +156,9 @@ rest::ListParts<domain::Row> RowListParts(const std::shared_ptr<const domain::Mo
 }
 
 rest::Handled ListRows(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto monitor =
-      std::make_shared<const domain::Monitor>(std::move(std::get<domain::Monitor>(found)));
-  rest::Judged<PageQuery> query = ReadPageQuery(call, *monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&query)) return std::move(*reply);
-  const auto& page = std::get<PageQuery>(query);
+  auto found = FindMonitor(call);
+  const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
+  const auto page = ReadPageQuery(call, *monitor);
   if (page.key_hash) return RowOfKey(call, *monitor, *page.key_hash);
   auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
   list.head = "{\"rows\":[";
@@ -179,15 +172,12 @@ rest::Handled ListRows(Call& call) {
 }
 
 rest::Handled AddRows(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  auto judged = JudgeRowsBody(call, monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&judged)) return std::move(*reply);
-  const auto& rows = std::get<std::vector<domain::RowValues>>(judged);
-  const auto outcome = store::AddRows(call.session, call.parts.clock, call.scope(), monitor.id,
-                                      rows, call.parts.config.limits.rows_per_monitor_max,
-                                      AuditOf(call, "row.add", monitor.id.ToString()));
+  const auto monitor = FindMonitor(call);
+  const auto rows = ReadRows(call, monitor);
+  const auto outcome =
+      store::AddRows(call.session(), call.parts.clock, call.caller.scope(), monitor.id, rows,
+                     call.parts.config.limits.rows_per_monitor_max,
+                     AuditOf(call, "row.add", monitor.id.ToString()));
   using Kind = store::AddRowsOutcome::Kind;
   switch (outcome.kind) {
     case Kind::kAdded:
@@ -205,65 +195,55 @@ rest::Handled AddRows(Call& call) {
       break;
   }
   return rest::ValidationReply(
-      {{rest::BodyReader::Loc("rows"),
-        fmt::format("A monitor should have at most {} rows; this one has {}",
-                    call.parts.config.limits.rows_per_monitor_max, outcome.row_count),
-        "too_long"}});
+      rest::BodyReader::Loc("rows"), "too_long",
+      fmt::format("A monitor should have at most {} rows; this one has {}",
+                  call.parts.config.limits.rows_per_monitor_max, outcome.row_count));
 }
 
 rest::Handled ShowRow(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  rest::Judged<domain::Row> row = FindRow(call, monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&row)) return std::move(*reply);
-  return RowReply(monitor, std::get<domain::Row>(row));
+  const auto monitor = FindMonitor(call);
+  const auto row = FindRow(call, monitor);
+  return RowReply(monitor, row);
 }
 
 rest::Handled ChangeRow(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  rest::Judged<domain::Row> row = FindRow(call, monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&row)) return std::move(*reply);
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const auto monitor = FindMonitor(call);
+  const auto row = FindRow(call, monitor);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
   const RowChangeBody body =
-      ReadRowChangeBody(std::get<rest::JsonBody>(json).members, RolesOf(monitor),
-                        call.parts.config.limits, &problems);
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  const base::Uuid row_id = std::get<domain::Row>(row).id;
+      ReadRowChangeBody(json.members, RolesOf(monitor), call.parts.config.limits, &problems);
+  problems.Check();
+  const base::Uuid row_id = row.id;
   store::ControlOutcome outcome;
   if (body.columns) {
-    outcome =
-        store::ChangeRowColumns(call.session, call.parts.clock, call.scope(), monitor.id, row_id,
-                                *body.columns, AuditOf(call, "row.update", row_id.ToString()));
+    outcome = store::ChangeRowColumns(call.session(), call.parts.clock, call.caller.scope(),
+                                      monitor.id, row_id, *body.columns,
+                                      AuditOf(call, "row.update", row_id.ToString()));
   }
   if (body.is_active && outcome.kind == store::ControlOutcome::Kind::kDone) {
-    outcome = store::SwitchRow(call.session, call.parts.clock, call.scope(), monitor.id, row_id,
-                               *body.is_active, body.disabled_reason.value_or(kSwitchedOffReason),
-                               AuditOf(call, "row.switch", row_id.ToString()));
+    outcome =
+        store::SwitchRow(call.session(), call.parts.clock, call.caller.scope(), monitor.id, row_id,
+                         *body.is_active, body.disabled_reason.value_or(kSwitchedOffReason),
+                         AuditOf(call, "row.switch", row_id.ToString()));
   }
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "its rows cannot be changed"));
   }
-  const auto changed = store::GetRow(call.session, monitor.id, row_id);
+  const auto changed = store::GetRow(call.session(), monitor.id, row_id);
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound || !changed)
     return rest::NotFound("row");
   return RowReply(monitor, *changed);
 }
 
 rest::Handled RemoveRow(Call& call) {
-  rest::Judged<domain::Monitor> found = FindMonitor(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& monitor = std::get<domain::Monitor>(found);
-  rest::Judged<domain::Row> row = FindRow(call, monitor);
-  if (auto* reply = std::get_if<rest::Reply>(&row)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid row_id = std::get<domain::Row>(row).id;
-  const auto outcome = store::RemoveRow(call.session, call.parts.clock, call.scope(), monitor.id,
-                                        row_id, AuditOf(call, "row.remove", row_id.ToString()));
+  const auto monitor = FindMonitor(call);
+  const auto row = FindRow(call, monitor);
+  CheckEmptyBody(call);
+  const base::Uuid row_id = row.id;
+  const auto outcome =
+      store::RemoveRow(call.session(), call.parts.clock, call.caller.scope(), monitor.id, row_id,
+                       AuditOf(call, "row.remove", row_id.ToString()));
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(outcome.status, "its rows cannot be removed"));
   }

@@ -1,4 +1,5 @@
 #include "store/monitors/uploads.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "config/limits_config.h"
 
@@ -8,14 +9,14 @@
 #include <set>
 #include <utility>
 
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/limits.h"
 #include "api/monitors/multipart.h"
 #include "base/text.h"
 #include "domain/csv.h"
 #include "domain/row_values.h"
+#include "rest/answer.h"
 #include "rest/reply.h"
-#include "rest/serve.h"
 
 // An upload is taken piece by piece as it arrives: each piece is judged and stored by a job of its
 // own, and the next one asked for afterwards, so that neither a slow client nor a large file holds
@@ -62,8 +63,8 @@ rest::Reply TooManyOpen() {
 rest::Reply ProblemReply(const domain::CsvProblem& problem) {
   const std::string message = fmt::format("line {}: {}", problem.line, problem.message);
   if (!problem.too_long) return rest::ErrorReply(400, "malformed_csv", message);
-  return rest::ValidationReply(
-      {{base::Json::array({"body", "line", problem.line}), message, "too_long"}});
+  return rest::ValidationReply(base::Json::array({"body", "line", problem.line}), "too_long",
+                               message);
 }
 
 // What is wrong with a file's header, or nothing.
@@ -100,24 +101,27 @@ class FileReceiver {
         audit_(std::move(audit)),
         reader_(1, parts.config.limits.row_bytes_max) {}
 
-  // The answer that ends the upload, or nothing.
-  std::optional<rest::Reply> Take(store::Session& session, std::string_view text) {
+  // Refuses what ends the upload.
+  void Take(store::Session& session, std::string_view text) {
     bytes_ += text.size();
-    if (bytes_ > kUploadBytesMax) return TooManyBytes();
+    if (bytes_ > kUploadBytesMax) throw rest::Refusal(TooManyBytes());
     text_.append(text);
-    return Replied(reader_.Feed(text, Taker(session)));
+    Check(reader_.Feed(text, Taker(session)));
   }
 
   // `filename`: what the client calls the file, where it says so.
   rest::Reply Finish(store::Session& session, const std::optional<std::string>& filename) {
-    if (auto reply = Replied(reader_.Finish(Taker(session)))) return std::move(*reply);
-    if (columns_.empty()) return rest::ErrorReply(400, "malformed_csv", "the file is empty");
-    if (rows_ == 0)
-      return rest::ErrorReply(400, "malformed_csv", "the file has a header but no rows");
+    Check(reader_.Finish(Taker(session)));
+    if (columns_.empty()) throw rest::Refusal(400, "malformed_csv", "the file is empty");
+    if (rows_ == 0) {
+      throw rest::Refusal(400, "malformed_csv", "the file has a header but no rows");
+    }
     Flush(session);
     const auto expires_at =
         store::FinishUpload(session, upload_id_, columns_, rows_, parts_, clock_, audit_);
-    if (!expires_at) return rest::Unavailable("the upload took too long and has expired");
+    if (!expires_at) {
+      throw rest::Refusal(rest::Unavailable("the upload took too long and has expired"));
+    }
     return {200, base::DumpJson({{"handle_id", upload_id_.ToString()},
                                  {"expires_at", base::FormatTimestamp(*expires_at)},
                                  {"filename", filename ? base::Json(*filename) : base::Json()},
@@ -127,13 +131,14 @@ class FileReceiver {
   }
 
  private:
-  std::optional<rest::Reply> Replied(const std::optional<domain::CsvProblem>& problem) const {
-    if (rows_ > limits_.rows_per_monitor_max) return TooManyRows(limits_.rows_per_monitor_max);
-    if (unused_bytes_ > static_cast<std::int64_t>(limits_.uploads_unused_bytes_max)) {
-      return TooMuchUnused(limits_);
+  void Check(const std::optional<domain::CsvProblem>& problem) const {
+    if (rows_ > limits_.rows_per_monitor_max) {
+      throw rest::Refusal(TooManyRows(limits_.rows_per_monitor_max));
     }
-    if (problem) return ProblemReply(*problem);
-    return std::nullopt;
+    if (unused_bytes_ > static_cast<std::int64_t>(limits_.uploads_unused_bytes_max)) {
+      throw rest::Refusal(TooMuchUnused(limits_));
+    }
+    if (problem) throw rest::Refusal(ProblemReply(*problem));
   }
 
   domain::CsvReader::Take Taker(store::Session& session) {
@@ -238,14 +243,11 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
 
   // A body that was not streamed comes first, whole.
   void Start(store::Session& session) {
-    const std::string& body = answer_->request().body;
-    std::optional<rest::Reply> reply;
-    if (!body.empty()) reply = Take(session, body);
-    if (reply) {
-      Refuse(session, std::move(*reply));
-    } else {
+    OrGiveUp(session, [&] {
+      const std::string& body = answer_->request().body;
+      if (!body.empty()) Take(session, body);
       Next();
-    }
+    });
   }
 
  private:
@@ -261,59 +263,54 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
 
   void OnPiece(store::Session& session, net::BodyPiece piece) {
     try {
-      Judge(session, std::move(piece));
+      OrGiveUp(session, [&] { Serve(session, std::move(piece)); });
     } catch (...) {
       answer_->Send(rest::CurrentFailureReply(*answer_));
     }
   }
 
-  void Judge(store::Session& session, net::BodyPiece piece) {
+  // What is refused takes the upload with it.
+  template <typename Work>
+  void OrGiveUp(store::Session& session, const Work& work) {
+    try {
+      work();
+    } catch (const rest::Refusal& refusal) {
+      store::DeleteUpload(session, upload_id_);
+      answer_->Send(refusal.reply());
+    }
+  }
+
+  void Serve(store::Session& session, net::BodyPiece piece) {
     using Kind = net::BodyPiece::Kind;
     switch (piece.kind) {
       case Kind::kData:
-        if (auto reply = Take(session, piece.data)) {
-          Refuse(session, std::move(*reply));
-        } else {
-          Next();
-        }
+        Take(session, piece.data);
+        Next();
         return;
       case Kind::kEnd:
         Finish(session);
         return;
       case Kind::kTooLarge:
-        Refuse(session, TooManyBytes());
-        return;
+        throw rest::Refusal(TooManyBytes());
       case Kind::kBroken:
         store::DeleteUpload(session, upload_id_);
         return;
     }
   }
 
-  std::optional<rest::Reply> Take(store::Session& session, std::string_view bytes) {
+  void Take(store::Session& session, std::string_view bytes) {
     if (!multipart_) return receiver_.Take(session, bytes);
-    std::optional<rest::Reply> reply;
-    const auto problem = multipart_->Feed(bytes, [&](std::string_view text) {
-      if (!reply) reply = receiver_.Take(session, text);
-    });
-    if (!reply && problem) reply = rest::ErrorReply(400, "malformed_form", *problem);
-    return reply;
+    CheckForm(
+        multipart_->Feed(bytes, [&](std::string_view text) { receiver_.Take(session, text); }));
   }
 
   void Finish(store::Session& session) {
-    const auto problem = multipart_ ? multipart_->Finish() : std::nullopt;
-    rest::Reply reply =
-        problem ? rest::ErrorReply(400, "malformed_form", *problem)
-                : receiver_.Finish(session, multipart_ ? multipart_->filename() : std::nullopt);
-    if (reply.status == 200) {
-      answer_->Send(std::move(reply));
-    } else {
-      Refuse(session, std::move(reply));
-    }
+    if (multipart_) CheckForm(multipart_->Finish());
+    answer_->Send(receiver_.Finish(session, multipart_ ? multipart_->filename() : std::nullopt));
   }
 
-  void Refuse(store::Session& session, rest::Reply reply) {
-    store::DeleteUpload(session, upload_id_);
-    answer_->Send(std::move(reply));
+  static void CheckForm(const std::optional<std::string>& problem) {
+    if (problem) throw rest::Refusal(400, "malformed_form", *problem);
   }
 
   const Parts& parts_;
@@ -355,7 +352,7 @@ rest::Handled UploadCsv(Call& call) {
     const config::LimitsConfig& limits = call.parts.config.limits;
     const bool has_room = call.held().TryTake(kUploadHeldBytes);
     const auto id = has_room ? store::BeginUpload(
-                                   call.session, call.parts.clock, call.caller.org_id,
+                                   call.session(), call.parts.clock, call.caller.org_id,
                                    {call.parts.config.retention.uploads, limits.uploads_unused_max,
                                     static_cast<std::int64_t>(limits.uploads_unused_bytes_max)})
                              : std::nullopt;
@@ -371,7 +368,7 @@ rest::Handled UploadCsv(Call& call) {
     call.parts.upload_slots.GiveBack(call.caller.org_id);
     throw;
   }
-  stream->Start(call.session);
+  stream->Start(call.session());
   return rest::Parked{};
 }
 

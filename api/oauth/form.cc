@@ -1,11 +1,13 @@
 #include "api/oauth/form.h"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/json.h"
 #include "base/text.h"
+#include "config/config.h"
 
 namespace vedette::api {
 namespace {
@@ -43,14 +45,15 @@ rest::Reply AsOauthError(rest::Reply reply) {
   return reply;
 }
 
-rest::Judged<Form> ReadForm(const net::ServerRequest& request, std::size_t bytes_max) {
+Form ReadForm(const net::ServerRequest& request, std::size_t bytes_max) {
   if (request.body_too_large) {
-    return OauthError(413, "invalid_request",
-                      fmt::format("the body is larger than {} bytes", bytes_max));
+    throw rest::Refusal(OauthError(413, "invalid_request",
+                                   fmt::format("the body is larger than {} bytes", bytes_max)));
   }
   std::string_view type = request.Header("content-type");
   if (!base::EqualsIgnoringAsciiCase(base::Trim(Take(&type, ';')), kFormType)) {
-    return OauthError(415, "invalid_request", fmt::format("the body must be {}", kFormType));
+    throw rest::Refusal(
+        OauthError(415, "invalid_request", fmt::format("the body must be {}", kFormType)));
   }
   Form form;
   std::string_view rest = request.body;
@@ -61,17 +64,67 @@ rest::Judged<Form> ReadForm(const net::ServerRequest& request, std::size_t bytes
     try {
       std::string decoded = net::PercentDecode(value, true);
       if (decoded.size() > kFormValueBytesMax) {
-        return OauthError(400, "invalid_request",
-                          fmt::format("a parameter is larger than {} bytes", kFormValueBytesMax));
+        throw rest::Refusal(
+            OauthError(400, "invalid_request",
+                       fmt::format("a parameter is larger than {} bytes", kFormValueBytesMax)));
       }
       if (!form.emplace(net::PercentDecode(name, true), std::move(decoded)).second) {
-        return OauthError(400, "invalid_request", "a parameter is given twice");
+        throw rest::Refusal(OauthError(400, "invalid_request", "a parameter is given twice"));
       }
     } catch (const std::invalid_argument&) {
-      return OauthError(400, "invalid_request", "the body is no form that can be decoded");
+      throw rest::Refusal(
+          OauthError(400, "invalid_request", "the body is no form that can be decoded"));
     }
   }
   return form;
+}
+
+std::string IssuerOf(const config::Config& config) {
+  if (!config.oauth.enabled) return {};
+  if (!config.public_url.empty()) return config.public_url;
+  const std::string& listen = config.api.listen;
+  const bool loopback = listen.starts_with("127.0.0.1:") || listen.starts_with("localhost:") ||
+                        listen.starts_with("[::1]:");
+  // Port 0 is a free one, which only the socket knows.
+  if (!loopback || listen.ends_with(":0")) return {};
+  return "http://" + listen;
+}
+
+std::string IssuerNote(const config::Config& config) {
+  if (!config.oauth.enabled) return {};
+  if (IssuerOf(config).empty()) {
+    return "OAuth clients get no tokens: [api] public_url is not set, and the API does not listen "
+           "on loopback";
+  }
+  if (config.public_url.starts_with("http://")) {
+    return "[api] public_url is not https: tokens go through plain HTTP";
+  }
+  return {};
+}
+
+rest::Reply NoOauth() {
+  return OauthError(404, "oauth_not_configured",
+                    "OAuth clients get no tokens here: the operator has not set [api] public_url");
+}
+
+rest::Reply OauthMetadata(const config::Config& config) {
+  const std::string issuer = IssuerOf(config);
+  if (issuer.empty()) return NoOauth();
+  base::Json document{{"issuer", issuer}};
+  const base::Json methods = base::Json::array({"private_key_jwt"});
+  const base::Json algorithms = base::Json::array({"RS256", "PS256", "ES256", "EdDSA"});
+  for (const auto& [name, path] :
+       {std::pair("token", kTokenPath), std::pair("revocation", kRevokePath),
+        std::pair("introspection", kIntrospectPath)}) {
+    const std::string endpoint = std::string(name) + "_endpoint";
+    document[endpoint] = issuer + std::string(path);
+    document[endpoint + "_auth_methods_supported"] = methods;
+    document[endpoint + "_auth_signing_alg_values_supported"] = algorithms;
+  }
+  document["grant_types_supported"] = base::Json::array({"client_credentials"});
+  document["scopes_supported"] = base::Json::array({"full_access"});
+  document["service_documentation"] = issuer + "/docs";
+  return rest::JsonReply(200, document);
 }
 
 }  // namespace vedette::api

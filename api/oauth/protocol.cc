@@ -1,15 +1,14 @@
-#include "api/oauth/protocol.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "api/authenticate.h"
+#include "api/handlers.h"
 #include "api/oauth/form.h"
-#include "api/oauth/issuer.h"
 #include "api/oauth/published_keys.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "domain/auth/client_assertion.h"
-#include "rest/serve.h"
+#include "rest/answer.h"
 #include "store/accounts/access_tokens.h"
 
 namespace vedette::api {
@@ -31,54 +30,53 @@ struct Asking {
 };
 
 // An order: the keys that the client publishes are to be fetched before its assertion is judged.
-using Judgement = std::variant<Asking, rest::KeyOrder, rest::Reply>;
+using Judgement = std::variant<Asking, rest::KeyOrder>;
 
 // Whether the request has waited for the client's keys already: it does so once.
 enum class Keys { kAsStored, kFetched };
 
-rest::Reply InvalidRequest(std::string_view description) {
-  return OauthError(400, "invalid_request", description);
+rest::Refusal InvalidRequest(std::string_view description) {
+  return rest::Refusal(OauthError(400, "invalid_request", description));
 }
 
 // Before the signature is verified there is one sentence for every reason; the log has the true one
 // under the request's id.
-rest::Reply UnknownClient(const Call& call, const std::string& reason) {
+rest::Refusal UnknownClient(const Call& call, const std::string& reason) {
   call.parts.log.Info("a client assertion was refused",
                       {{"request_id", call.answer->request_id()}, {"reason", reason}});
-  return OauthError(401, "invalid_client", "the client's assertion is not valid");
+  return rest::Refusal(OauthError(401, "invalid_client", "the client's assertion is not valid"));
 }
 
-rest::Reply InvalidClient(const Call& call, const std::string& reason) {
+rest::Refusal InvalidClient(const Call& call, const std::string& reason) {
   UnknownClient(call, reason);
-  return OauthError(401, "invalid_client", reason);
+  return rest::Refusal(OauthError(401, "invalid_client", reason));
 }
 
-std::optional<rest::Reply> JudgeForm(const Form& form) {
+void CheckForm(const Form& form) {
   for (const std::string_view name : {"client_assertion_type", "client_assertion"}) {
     if (form.find(name) == form.end()) {
-      return InvalidRequest(std::string(name) + " is missing");
+      throw InvalidRequest(std::string(name) + " is missing");
     }
   }
   if (form.find("client_assertion_type")->second != kAssertionType) {
-    return InvalidRequest("client_assertion_type must be " + std::string(kAssertionType));
+    throw InvalidRequest("client_assertion_type must be " + std::string(kAssertionType));
   }
   if (!domain::LooksLikeJwt(form.find("client_assertion")->second)) {
-    return InvalidRequest("client_assertion must have three parts between two dots");
+    throw InvalidRequest("client_assertion must have three parts between two dots");
   }
-  return std::nullopt;
 }
 
-rest::Reply KeysUnavailable(std::string_view retry_after) {
+rest::Refusal KeysUnavailable(std::string_view retry_after) {
   rest::Reply reply = OauthError(503, "temporarily_unavailable",
                                  "the client's keys could not be fetched from its jwks_uri");
   reply.headers.emplace_back("Retry-After", retry_after);
-  return reply;
+  return rest::Refusal(std::move(reply));
 }
 
-// What is to be done before the signature counts, where the client publishes its keys; nothing
-// where it is verified.
-std::optional<Judgement> JudgePublished(const Call& call, const store::AssertingClient& client,
-                                        bool verified, Keys keys) {
+// The fetch that is to be made before the signature counts, where the client publishes its keys;
+// nothing where it is verified.
+std::optional<rest::KeyOrder> WantedFetch(const Call& call, const store::AssertingClient& client,
+                                          bool verified, Keys keys) {
   const config::JwksConfig& jwks = call.parts.config.jwks;
   const domain::FetchRules rules{
       .fresh = jwks.fresh_ms, .retry = jwks.retry_ms, .stale_max = jwks.stale_max_ms};
@@ -100,13 +98,13 @@ std::optional<Judgement> JudgePublished(const Call& call, const store::Asserting
       if (keys == Keys::kAsStored) {
         return rest::KeyOrder{client.id, client.org_id, client.published->url};
       }
-      return KeysUnavailable(kOtherFetchRetrySeconds);
+      throw KeysUnavailable(kOtherFetchRetrySeconds);
     case domain::FetchDecision::kNoKeys:
-      return KeysUnavailable(rest::kRetryAfterSeconds);
+      throw KeysUnavailable(rest::kRetryAfterSeconds);
     case domain::FetchDecision::kRefuse:
       break;
   }
-  return UnknownClient(call, "no key that the client publishes verifies the signature");
+  throw UnknownClient(call, "no key that the client publishes verifies the signature");
 }
 
 domain::AssertionRules RulesOf(const config::Config& config, std::string_view path) {
@@ -122,37 +120,35 @@ Judgement Authenticate(Call& call, const Form& form, std::string_view path, Keys
   const config::Config& config = call.parts.config;
   auto parsed = domain::ParseJwt(form.find("client_assertion")->second);
   if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) {
-    return UnknownClient(call, fault->reason);
+    throw UnknownClient(call, fault->reason);
   }
   const domain::Jwt& jwt = std::get<domain::Jwt>(parsed);
   const auto id = domain::ClaimedClient(jwt);
-  if (!id) return UnknownClient(call, "sub names no client");
-  auto client = store::FindAssertingClient(call.session, *id);
-  if (!client) return UnknownClient(call, "the client is unknown or disabled");
+  if (!id) throw UnknownClient(call, "sub names no client");
+  auto client = store::FindAssertingClient(call.session(), *id);
+  if (!client) throw UnknownClient(call, "the client is unknown or disabled");
   const bool verified = domain::VerifiedByOne(client->keys, jwt);
   auto judged = domain::JudgeAssertion(jwt, *id, RulesOf(config, path), call.parts.clock.Now());
   const auto* fault = std::get_if<domain::JwtFault>(&judged);
   if (!verified && (fault != nullptr || !client->published)) {
     // What is refused whatever its key is causes no fetch.
-    return UnknownClient(call, "no key of the client verifies the signature");
+    throw UnknownClient(call, "no key of the client verifies the signature");
   }
   if (client->published) {
-    if (auto judgement = JudgePublished(call, *client, verified, keys)) {
-      return std::move(*judgement);
-    }
+    if (auto order = WantedFetch(call, *client, verified, keys)) return std::move(*order);
   }
-  if (fault != nullptr) return InvalidClient(call, fault->reason);
+  if (fault != nullptr) throw InvalidClient(call, fault->reason);
   if (const auto given = form.find("client_id");
       given != form.end() && given->second != id->ToString()) {
-    return InvalidClient(call, "client_id must be the assertion's sub");
+    throw InvalidClient(call, "client_id must be the assertion's sub");
   }
   if (config.limits.requests_per_minute > 0) {
-    const auto count = store::CountRequest(call.session, *id);
-    if (auto reply = JudgeRate(call.parts, count, call.answer.get())) return std::move(*reply);
+    const auto count = store::CountRequest(call.session(), *id);
+    CheckRate(call.parts, count, call.answer.get());
   }
   if (client->organisation_locked) {
-    return OauthError(403, "organisation_locked",
-                      "your organisation is locked: ask the operator why");
+    throw rest::Refusal(OauthError(403, "organisation_locked",
+                                   "your organisation is locked: ask the operator why"));
   }
   return Asking{std::move(*client), std::get<domain::Assertion>(std::move(judged))};
 }
@@ -166,7 +162,7 @@ rest::Reply NoStore(rest::Reply reply) {
   return reply;
 }
 
-rest::Reply Replayed(const Call& call) {
+rest::Refusal Replayed(const Call& call) {
   call.parts.metrics.AddOauthRequest("assertion", "replay");
   return InvalidClient(call, "jti was used before: each assertion is good once");
 }
@@ -185,7 +181,7 @@ rest::Reply Mint(Call& call, const Form& form, const Asking& asking) {
   }
   const auto ttl = asking.client.token_ttl.value_or(oauth.token_ttl_s);
   const auto minted =
-      store::MintToken(call.session, call.parts.clock,
+      store::MintToken(call.session(), call.parts.clock,
                        {asking.client, asking.assertion, ttl, oauth.tokens_per_client_max});
   if (const auto* token = std::get_if<store::MintedToken>(&minted)) {
     return NoStore(rest::JsonReply(200, {{"access_token", token->token},
@@ -195,9 +191,9 @@ rest::Reply Mint(Call& call, const Form& form, const Asking& asking) {
   }
   switch (std::get<store::MintRefusal>(minted)) {
     case store::MintRefusal::kReplayed:
-      return Replayed(call);
+      throw Replayed(call);
     case store::MintRefusal::kChanged:
-      return UnknownClient(call, "the client was changed meanwhile");
+      throw UnknownClient(call, "the client was changed meanwhile");
     case store::MintRefusal::kTooMany:
       break;
   }
@@ -208,18 +204,18 @@ rest::Reply Mint(Call& call, const Form& form, const Asking& asking) {
 }
 
 rest::Reply Revoke(Call& call, const Form& form, const Asking& asking) {
-  if (!store::TakeAssertion(call.session, asking.client.id, asking.assertion)) {
-    return Replayed(call);
+  if (!store::TakeAssertion(call.session(), asking.client.id, asking.assertion)) {
+    throw Replayed(call);
   }
-  store::RevokeToken(call.session, asking.client.id, *TokenOf(form));
+  store::RevokeToken(call.session(), asking.client.id, *TokenOf(form));
   return NoStore(rest::JsonReply(200, base::Json::object()));
 }
 
 rest::Reply Introspect(Call& call, const Form& form, const Asking& asking) {
-  if (!store::TakeAssertion(call.session, asking.client.id, asking.assertion)) {
-    return Replayed(call);
+  if (!store::TakeAssertion(call.session(), asking.client.id, asking.assertion)) {
+    throw Replayed(call);
   }
-  const auto live = store::IntrospectToken(call.session, asking.client.org_id, *TokenOf(form));
+  const auto live = store::IntrospectToken(call.session(), asking.client.org_id, *TokenOf(form));
   if (!live) return NoStore(rest::JsonReply(200, {{"active", false}}));
   const auto seconds = [](base::Timestamp t) {
     return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
@@ -245,26 +241,33 @@ struct Endpoint {
   Answer answer;
 };
 
-std::variant<rest::KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint, Keys keys) {
+std::variant<rest::KeyOrder, rest::Reply> Serve(Call& call, const Endpoint& endpoint, Keys keys) {
   const Wants wants = endpoint.wants;
-  if (IssuerOf(call.parts.config).empty()) return NoOauth();
-  auto read = ReadForm(call.request(), call.body_bytes_max);
-  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
-  const Form& form = std::get<Form>(read);
+  if (IssuerOf(call.parts.config).empty()) throw rest::Refusal(NoOauth());
+  const auto form = ReadForm(call.request(), call.body_bytes_max);
   if (wants == Wants::kToken && TokenOf(form) == nullptr) {
-    return InvalidRequest("token is missing");
+    throw InvalidRequest("token is missing");
   }
   if (wants == Wants::kGrant && form.find("grant_type") == form.end()) {
-    return InvalidRequest("grant_type is missing");
+    throw InvalidRequest("grant_type is missing");
   }
-  if (auto reply = JudgeForm(form)) return std::move(*reply);
+  CheckForm(form);
   if (wants == Wants::kGrant && form.find("grant_type")->second != "client_credentials") {
-    return OauthError(400, "unsupported_grant_type", "the one grant is client_credentials");
+    throw rest::Refusal(
+        OauthError(400, "unsupported_grant_type", "the one grant is client_credentials"));
   }
   auto judgement = Authenticate(call, form, endpoint.path, keys);
-  if (auto* reply = std::get_if<rest::Reply>(&judgement)) return std::move(*reply);
   if (auto* order = std::get_if<rest::KeyOrder>(&judgement)) return std::move(*order);
   return endpoint.answer(call, form, std::get<Asking>(judgement));
+}
+
+// A refusal is an answer like others here: it is counted, and told in the shape of these routes.
+std::variant<rest::KeyOrder, rest::Reply> Handle(Call& call, const Endpoint& endpoint, Keys keys) {
+  try {
+    return Serve(call, endpoint, keys);
+  } catch (const rest::Refusal& refusal) {
+    return refusal.reply();
+  }
 }
 
 rest::Reply Counted(const Call& call, const Endpoint& endpoint, rest::Reply reply) {
@@ -279,29 +282,27 @@ rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
 // again.
 rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endpoint& endpoint) {
   auto token = call.parts.key_waits.Enter(
-      order.client_id, [parked = ParkedCall(call), org_id = order.org_id, endpoint] {
-        rest::Serve(parked.parts.pool, org_id, parked.answer,
-                    [parked, endpoint](store::Session& session) {
-                      Call again = parked.On(session);
-                      return ServeEndpoint(again, endpoint, Keys::kFetched);
-                    });
+      order.client_id, [parked = call.On(nullptr), org_id = order.org_id, endpoint] {
+        rest::ServeLater<Call>(parked.parts.pool, org_id, parked, [endpoint](Call& again) {
+          return ServeEndpoint(again, endpoint, Keys::kFetched);
+        });
       });
   if (!token) return rest::Parked{};
   const auto then = [endpoint](Call& again, const rest::KeyReport& report) -> rest::Handled {
     if (report.kind == rest::KeyReport::Kind::kBusy) {
-      return Counted(again, endpoint, KeysUnavailable(rest::kRetryAfterSeconds));
+      return Counted(again, endpoint, KeysUnavailable(rest::kRetryAfterSeconds).reply());
     }
     return ServeEndpoint(again, endpoint, Keys::kFetched);
   };
   const auto fence =
-      store::BeginKeyFetch(call.session, order.client_id, call.parts.config.jwks.retry_ms);
+      store::BeginKeyFetch(call.session(), order.client_id, call.parts.config.jwks.retry_ms);
   if (!fence) {
     // Another fetch is under way, or has ended since the client was read.
     auto again = Handle(call, endpoint, Keys::kAsStored);
     if (auto* reply = std::get_if<rest::Reply>(&again)) {
       return Counted(call, endpoint, std::move(*reply));
     }
-    return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds));
+    return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds).reply());
   }
   return FetchPublishedKeys(call, order, *fence, std::move(token), then);
 }
@@ -315,6 +316,10 @@ rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys) {
 }
 
 }  // namespace
+
+rest::Handled ServeOauthMetadata(Call& call) {
+  return OauthMetadata(call.parts.config);
+}
 
 rest::Handled IssueToken(Call& call) {
   return ServeEndpoint(call, {"token", kTokenPath, Wants::kGrant, Mint}, Keys::kAsStored);

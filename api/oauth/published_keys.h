@@ -1,13 +1,34 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "api/call.h"
+#include "base/uuid.h"
 #include "rest/published_keys.h"
 
-// Fetches the keys that an OAuth client publishes, for a call of the API. Pool's threads.
 namespace vedette::api {
+
+// Requests that wait for the keys of an OAuth client while this process fetches them. Each holds a
+// connection of the API, which bounds them. Any thread.
+class KeyWaits {
+ public:
+  // The first to come for a client gets a token and makes the fetch. The others get null, and their
+  // `then` runs when the last copy of the token goes: the fetch has ended and what came is stored,
+  // or it was not made. This object must outlive the tokens.
+  std::shared_ptr<void> Enter(const base::Uuid& client_id, std::function<void()> then);
+
+ private:
+  void Leave(const base::Uuid& client_id);
+
+  std::mutex mutex_;
+  std::map<base::Uuid, std::vector<std::function<void()>>> waiting_;  // guarded by mutex_
+};
+
+// Fetches the keys that an OAuth client publishes, for a call of the API. Pool's threads.
 
 // Gives the reply, once the report is stored.
 using AfterFetch = std::function<rest::Handled(Call&, const rest::KeyReport&)>;

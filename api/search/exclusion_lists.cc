@@ -1,13 +1,45 @@
-// Saved lists of documents that counts leave out.
-#include "store/search/exclusion_lists.h"
+#include "api/search/exclusion_lists.h"
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "api/handlers.h"
-#include "api/search/excluded_ids.h"
-#include "rest/body_reader.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "domain/search/document.h"
+#include "domain/search/exclusions.h"
+#include "rest/body.h"
+#include "store/search/exclusion_lists.h"
 
 namespace vedette::api {
+
+std::vector<std::string> ReadExcludedIds(rest::BodyReader* reader, std::string_view name,
+                                         rest::Presence presence, rest::Problems* problems) {
+  constexpr std::size_t kMax = domain::search::kExcludedIdsMax;
+  constexpr std::size_t kCharsMax = domain::search::kDocumentIdCharsMax;
+  auto ids = reader->Texts(name, presence);
+  if (!ids) return {};
+  const base::Json loc = rest::BodyReader::Loc(name);
+  if (ids->empty() && presence == rest::Presence::kRequired) {
+    problems->Add(loc, "too_short", "List should have at least 1 item", base::Json::array());
+  }
+  if (ids->size() > kMax) {
+    problems->Add(loc, "too_long", fmt::format("List should have at most {} items", kMax), nullptr);
+    return {};
+  }
+  for (std::size_t i = 0; i < ids->size(); ++i) {
+    const std::size_t chars = base::CountCharacters((*ids)[i]);
+    if (chars >= 1 && chars <= kCharsMax) continue;
+    problems->Add(base::Json::array({"body", name, i}),
+                  chars == 0 ? "string_too_short" : "string_too_long",
+                  fmt::format("String should have 1 to {} characters", kCharsMax), nullptr);
+  }
+  return std::move(*ids);
+}
+
+// Saved lists of documents that counts leave out.
+
 namespace {
 
 namespace search = domain::search;
@@ -20,11 +52,11 @@ rest::Reply NoList() {
 }
 
 // The list that the path names, or a 404.
-rest::Judged<store::ExclusionList> FindList(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  if (!id) return NoList();
-  auto list = store::GetExclusionList(call.session, call.caller.org_id, *id);
-  if (!list) return NoList();
+store::ExclusionList FindList(Call& call) {
+  const auto id = base::Uuid::Parse(call.params.at(0));
+  if (!id) throw rest::Refusal(NoList());
+  auto list = store::GetExclusionList(call.session(), call.caller.org_id, *id);
+  if (!list) throw rest::Refusal(NoList());
   return std::move(*list);
 }
 
@@ -50,9 +82,9 @@ rest::Handled CreateExclusionList(Call& call) {
   const auto type = body.Text("entity_type", Presence::kRequired, 0, kNameCharsMax);
   const auto mode = type ? search::ParseMode(*type) : std::nullopt;
   if (type && !mode) body.Refuse("entity_type", "Input should be 'people' or 'company'");
-  if (auto refusal = body.Refusal()) return std::move(*refusal);
+  body.Check();
   const auto made =
-      store::CreateExclusionList(call.session, call.parts.clock, call.caller.org_id, *name, *mode,
+      store::CreateExclusionList(call.session(), call.parts.clock, call.caller.org_id, *name, *mode,
                                  AuditOf(call, "search_exclusion.create"));
   if (made) return rest::JsonReply(200, ListJson(*made));
   return rest::ErrorReply(409, "too_many_exclusion_lists",
@@ -63,31 +95,27 @@ rest::Handled CreateExclusionList(Call& call) {
 
 rest::Handled ListExclusionLists(Call& call) {
   base::Json lists = base::Json::array();
-  for (const auto& list : store::ListExclusionLists(call.session, call.caller.org_id)) {
+  for (const auto& list : store::ListExclusionLists(call.session(), call.caller.org_id)) {
     lists.push_back(ListJson(list));
   }
   return rest::JsonReply(200, {{"exclusion_lists", std::move(lists)}});
 }
 
 rest::Handled ShowExclusionList(Call& call) {
-  auto found = FindList(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  return rest::JsonReply(200, ListJson(std::get<store::ExclusionList>(found)));
+  const auto found = FindList(call);
+  return rest::JsonReply(200, ListJson(found));
 }
 
 rest::Handled FillExclusionList(Call& call) {
-  auto found = FindList(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const auto found = FindList(call);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  rest::BodyReader reader(std::get<rest::JsonBody>(json).members, &problems);
+  rest::BodyReader reader(json.members, &problems);
   const auto ids = ReadExcludedIds(&reader, "entity_ids", Presence::kRequired, &problems);
   reader.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  const auto added = store::AddExclusions(call.session, call.parts.clock, call.caller.org_id,
-                                          std::get<store::ExclusionList>(found).id, ids,
-                                          AuditOf(call, "search_exclusion.fill"));
+  problems.Check();
+  const auto added = store::AddExclusions(call.session(), call.parts.clock, call.caller.org_id,
+                                          found.id, ids, AuditOf(call, "search_exclusion.fill"));
   switch (added.kind) {
     case store::ExclusionsAdded::Kind::kAdded:
       return rest::JsonReply(200, ListJson(added.list));
@@ -106,19 +134,17 @@ rest::Handled FillExclusionList(Call& call) {
 }
 
 rest::Handled FinishExclusionList(Call& call) {
-  auto found = FindList(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  return ShownOrGone(store::FinishExclusionList(call.session, call.parts.clock, call.caller.org_id,
-                                                std::get<store::ExclusionList>(found).id,
+  const auto found = FindList(call);
+  CheckEmptyBody(call);
+  return ShownOrGone(store::FinishExclusionList(call.session(), call.parts.clock,
+                                                call.caller.org_id, found.id,
                                                 AuditOf(call, "search_exclusion.ready")));
 }
 
 rest::Handled DeleteExclusionList(Call& call) {
-  auto found = FindList(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const base::Uuid id = std::get<store::ExclusionList>(found).id;
-  if (!store::DeleteExclusionList(call.session, call.parts.clock, call.caller.org_id, id,
+  const auto found = FindList(call);
+  const base::Uuid id = found.id;
+  if (!store::DeleteExclusionList(call.session(), call.parts.clock, call.caller.org_id, id,
                                   AuditOf(call, "search_exclusion.delete"))) {
     return NoList();
   }

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "api/handlers.h"
-#include "api/workflows/public_address.h"
+#include "api/workflows/workflow_calls.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "config/security_config.h"
 #include "domain/workflow/download_link.h"
@@ -162,7 +163,7 @@ class FileSource {
 };
 
 // A place among the downloads of the run's organisation, given back with the result; or a refusal.
-rest::Judged<std::shared_ptr<void>> TakeSlot(const Call& call, const base::Uuid& org_id) {
+std::shared_ptr<void> TakeSlot(const Call& call, const base::Uuid& org_id) {
   OpenSlots& slots = call.parts.download_slots;
   switch (slots.Take(org_id)) {
     case OpenSlots::Taken::kYes:
@@ -172,12 +173,12 @@ rest::Judged<std::shared_ptr<void>> TakeSlot(const Call& call, const base::Uuid&
                                            "your organisation has its share of the files that may "
                                            "be read at once; finish one first");
       reply.headers.emplace_back("Retry-After", rest::kRetryAfterSeconds);
-      return reply;
+      throw rest::Refusal(std::move(reply));
     }
     case OpenSlots::Taken::kFull:
       break;
   }
-  return rest::Unavailable("too many files are being read at once");
+  throw rest::Refusal(rest::Unavailable("too many files are being read at once"));
 }
 
 // What the names of the columns take beyond what an answer in pieces counts for.
@@ -204,16 +205,16 @@ domain::LinkJudged JudgeRequest(const Call& call) {
   // A link that was given out has each once.
   const bool repeated = query.All("expires").size() > 1 || query.All("signature").size() > 1;
   if (problems.any() || repeated) return domain::LinkRefused::kInvalid;
-  return domain::JudgeLink({call.path_params.at(0), call.path_params.at(1), query.Text("expires"),
-                            query.Text("signature")},
-                           keys, call.parts.clock.Now());
+  return domain::JudgeLink(
+      {call.params.at(0), call.params.at(1), query.Text("expires"), query.Text("signature")}, keys,
+      call.parts.clock.Now());
 }
 
 }  // namespace
 
 rest::Handled ListDownloadLinks(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  const auto run = id ? store::GetRun(call.session, call.caller.org_id, *id) : std::nullopt;
+  const auto id = base::Uuid::Parse(call.params.at(0));
+  const auto run = id ? store::GetRun(call.session(), call.caller.org_id, *id) : std::nullopt;
   if (!run) return rest::NotFound("run");
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
@@ -224,8 +225,8 @@ rest::Handled ListDownloadLinks(Call& call) {
   const auto which = query.Text("blocks");
   if (which && *which != "all") query.Refuse("blocks", "literal_error", "Input should be all");
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  const auto blocks = store::ReadJobBlocks(call.session, *id);
+  problems.Check();
+  const auto blocks = store::ReadJobBlocks(call.session(), *id);
   const domain::RunGraph graph = domain::ReadRunGraph(run->params_json);
   if (blocks.size() != graph.blocks.size()) return rest::NotFound("run");  // just forgotten
   std::vector<int> offered;
@@ -249,17 +250,17 @@ rest::Handled DownloadResult(Call& call) {
   const domain::LinkJudged judged = JudgeRequest(call);
   if (const auto* why = std::get_if<domain::LinkRefused>(&judged)) return RefusedLink(call, *why);
   const domain::ResultFile file = std::get<domain::LinkTaken>(judged).file;
-  const auto run = store::GetRun(call.session, std::nullopt, file.run_id);
-  auto columns = store::ReadRunColumns(call.session, file.run_id, file.block);
+  const auto run = store::GetRun(call.session(), std::nullopt, file.run_id);
+  auto columns = store::ReadRunColumns(call.session(), file.run_id, file.block);
   if (!run || !columns) return rest::NotFound("file");
   const domain::RunGraph graph = domain::ReadRunGraph(run->params_json);
-  const auto blocks = store::ReadJobBlocks(call.session, file.run_id);
+  const auto blocks = store::ReadJobBlocks(call.session(), file.run_id);
   if (file.block >= static_cast<int>(std::min(blocks.size(), graph.blocks.size()))) {
     return rest::NotFound("file");
   }
   const store::JobBlockView& block = blocks[static_cast<std::size_t>(file.block)];
   const bool kept = block.rows_out == 0 ||
-                    !store::ReadRunParts(call.session, file.run_id, file.block, 0, 1, 1).empty();
+                    !store::ReadRunParts(call.session(), file.run_id, file.block, 0, 1, 1).empty();
   if (!kept) {
     call.parts.metrics.AddDownload("gone");
     return rest::ErrorReply(404, "not_found", "the rows of the run were kept for their time");
@@ -267,7 +268,6 @@ rest::Handled DownloadResult(Call& call) {
   // What the link takes is on account of those who gave it out.
   const base::Uuid org_id = run->run.org_id;
   auto slot = TakeSlot(call, org_id);
-  if (auto* reply = std::get_if<rest::Reply>(&slot)) return std::move(*reply);
   call.held() = call.parts.held_bytes.Open(org_id);
   if (!call.held().TryTake(BytesOf(*columns))) {
     return rest::Unavailable("too many long answers are being read at once");
@@ -281,8 +281,8 @@ rest::Handled DownloadResult(Call& call) {
                             : domain::Formulas::kAsTheyAre;
   FileSource source(call.answer, file,
                     domain::ResultText(file.format, std::move(*columns), formulas),
-                    std::get<std::shared_ptr<void>>(std::move(slot)));
-  return rest::SendPieces(call.parts.pool, org_id, call.answer, call.session, std::move(source),
+                    std::move(slot));
+  return rest::SendPieces(call.parts.pool, org_id, call.answer, call.session(), std::move(source),
                           {{"Content-Type", std::string(domain::ResultContentType(file.format))},
                            {"Content-Disposition", "attachment; filename=\"" + name + "\""},
                            {"Cache-Control", "private, no-store"},

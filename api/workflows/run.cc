@@ -1,35 +1,73 @@
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <stdexcept>
-#include <utility>
-
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/idempotency.h"
-#include "api/jobs/job_calls.h"
-#include "api/webhook.h"
-#include "api/workflows/block_terms.h"
-#include "api/workflows/definition_rules.h"
+#include "api/jobs/lookups.h"
+#include "api/monitors/monitor_calls.h"
 #include "api/workflows/run_body.h"
-#include "api/workflows/run_features.h"
 #include "api/workflows/workflow_calls.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "domain/job_result.h"
+#include "domain/limits.h"
 #include "domain/money.h"
+#include "domain/names.h"
 #include "domain/workflow/block_types.h"
+#include "domain/workflow/definition.h"
 #include "domain/workflow/lookup_rows.h"
+#include "domain/workflow/monitor_rows.h"
 #include "domain/workflow/pace.h"
 #include "domain/workflow/run_graph.h"
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
+#include "rest/body.h"
 #include "store/jobs/run_source.h"
 #include "store/jobs/runs.h"
 #include "store/jobs/start.h"
 
-// POST /workflows/run.
 namespace vedette::api {
 namespace {
+
+domain::Tier TierOf(const domain::DefinedBlock& block) {
+  return domain::ParseTier(block.specs.at("tier").get_ref<const std::string&>()).value();
+}
+
+// Enrichment has features of its own: who may have more than the usual may have less, too.
+void CheckResearch(const Call& call, const domain::DefinedBlock& block) {
+  using domain::Tier;
+  const Tier tier = TierOf(block);
+  const std::string what = "enrichment of the tier " + std::string(domain::TierName(tier));
+  if (tier == Tier::kXhigh) CheckFeature(call, true, domain::kFeatureXhigh, what);
+  const bool is_micro = tier == Tier::kMicro && !call.caller.Has(domain::kFeatureXhigh);
+  CheckFeature(call, is_micro || tier == Tier::kHigh, domain::kFeatureHighTier, what);
+}
+
+// A block `monitor` needs what POST /monitors does.
+void CheckMonitor(const Call& call, const domain::DefinedBlock& block) {
+  CheckFeature(call, true, domain::kFeatureMonitors, "a monitor block");
+  const bool testing = domain::ReadMonitorOrder(block.specs).frequency == domain::kFrequencyTesting;
+  CheckFeature(call, testing, domain::kFeatureTestingMonitors, "the frequency 5m");
+  CheckTier(call, TierOf(block));
+}
+
+// The 403 of the first block for which the organisation lacks a feature: its tier, or a monitor
+// with what it needs. Nothing where it may run them all.
+void CheckFeatures(const Call& call, const domain::Definition& definition) {
+  for (const domain::DefinedBlock& block : definition.blocks) {
+    const domain::BlockWork work = block.type->work;
+    if (work == domain::BlockWork::kMonitor) CheckMonitor(call, block);
+    if (work == domain::BlockWork::kResearch) CheckResearch(call, block);
+  }
+}
+
+// POST /workflows/run.
 
 using base::Json;
 using domain::Definition;
@@ -66,7 +104,7 @@ domain::PlanRules RulesNow(const Call& call, const Definition& definition) {
       std::any_of(definition.blocks.begin(), definition.blocks.end(),
                   [&config](const auto& block) { return GuessedPace(config, block) != kNoPace; });
   if (!paced) return rules;
-  rules.pace = [&config, paces = store::ReadBlockPaces(call.session, call.caller.org_id)](
+  rules.pace = [&config, paces = store::ReadBlockPaces(call.session(), call.caller.org_id)](
                    const domain::DefinedBlock& block) {
     const auto guess = GuessedPace(config, block);
     if (guess == kNoPace) return guess;
@@ -91,16 +129,16 @@ rest::Reply InvalidHandle() {
                           "may have expired");
 }
 
-rest::Judged<Source> FileSource(const Call& call, const Definition& definition, int part_rows) {
+Source FileSource(const Call& call, const Definition& definition, int part_rows) {
   const Json& handle = definition.blocks.front().specs.at("resource_handle_id");
   if (handle.is_null()) {
-    return rest::ErrorReply(400, "missing_resource_handle",
-                            "the workflow reads a file: name its handle in "
-                            "specs_override.resource_handle_id");
+    throw rest::Refusal(400, "missing_resource_handle",
+                        "the workflow reads a file: name its handle in "
+                        "specs_override.resource_handle_id");
   }
   const auto id = base::Uuid::Parse(handle.get_ref<const std::string&>());
   const auto find = [&] {
-    return id ? store::FindRunUpload(call.session, call.caller.org_id, *id, part_rows)
+    return id ? store::FindRunUpload(call.session(), call.caller.org_id, *id, part_rows)
               : std::nullopt;
   };
   auto upload = find();
@@ -108,7 +146,7 @@ rest::Judged<Source> FileSource(const Call& call, const Definition& definition, 
     part_rows = domain::PartRowsOfMany(upload->row_count);
     upload = find();
   }
-  if (!upload) return InvalidHandle();
+  if (!upload) throw rest::Refusal(InvalidHandle());
   Source source;
   source.part_rows = part_rows;
   source.upload_id = id;
@@ -136,59 +174,54 @@ class Room {
  public:
   explicit Room(Call& call) : call_(call) {}
 
-  // Whether there is room for so many bytes of rows in all; `refusal` says why not.
-  bool Has(std::size_t bytes) {
+  // So many bytes of rows in all. Refuses as TakeBytes does.
+  void Take(std::size_t bytes) {
     const std::size_t wanted = bytes * kCopies;
-    if (wanted <= room_) return true;
+    if (wanted <= room_) return;
     const std::size_t more = std::max(wanted - room_, kRoomStep);
-    refusal_ = TakeBytes(call_, more);
+    TakeBytes(call_, more);
     room_ += more;
-    return !refusal_;
   }
-  std::optional<rest::Reply>& refusal() { return refusal_; }
 
  private:
   Call& call_;
   std::size_t room_ = kRoomUncounted;
-  std::optional<rest::Reply> refusal_;
 };
 
 // The records of the source's webhook_input, where a run brings none.
-std::optional<rest::Reply> ReadSampleRecords(Call& call, const Json& specs,
-                                             domain::PayloadReader* reader) {
+void ReadSampleRecords(Call& call, const Json& specs, domain::PayloadReader* reader) {
   const Json& sample = specs.at("webhook_input");
   if (sample.is_null()) {
-    return rest::ErrorReply(400, "missing_payload",
-                            "send webhook_payload: the workflow's webhook block has no "
-                            "webhook_input to run with");
+    throw rest::Refusal(400, "missing_payload",
+                        "send webhook_payload: the workflow's webhook block has no "
+                        "webhook_input to run with");
   }
   const auto& text = sample.get_ref<const std::string&>();
-  if (auto reply = TakeBytes(call, rest::ParseCost(text, {}))) return reply;
+  TakeBytes(call, rest::ParseCost(text, {}));
   Room room(call);
   const auto records = domain::ReadSample(text);
   for (const std::string& record : records.value_or(std::vector<std::string>())) {
     if (const auto fault = reader->Take(record)) {
-      return rest::ErrorReply(400, "invalid_webhook_input", "webhook_input: " + fault->msg);
+      throw rest::Refusal(400, "invalid_webhook_input", "webhook_input: " + fault->msg);
     }
-    if (!room.Has(reader->bytes())) return std::move(room.refusal());
+    room.Take(reader->bytes());
   }
-  return std::nullopt;
 }
 
-rest::Judged<Source> PayloadSource(Call& call, bool given, const Definition& definition,
-                                   int part_rows, domain::PayloadReader reader) {
+Source PayloadSource(Call& call, bool given, const Definition& definition, int part_rows,
+                     domain::PayloadReader reader) {
   const Json& specs = definition.blocks.front().specs;
   if (!given) {
     reader = domain::PayloadReader(specs.at("input_schema"), part_rows);
-    if (auto reply = ReadSampleRecords(call, specs, &reader)) return std::move(*reply);
+    ReadSampleRecords(call, specs, &reader);
   }
   if (reader.records() == 0) {
-    return rest::ErrorReply(400, "empty_payload", "webhook_payload has no records");
+    throw rest::Refusal(400, "empty_payload", "webhook_payload has no records");
   }
   if (const auto& missing = reader.missing()) {
-    return rest::ErrorReply(400, "missing_columns",
-                            fmt::format("record {} lacks columns that input_schema asks for: {}",
-                                        missing->record, fmt::join(missing->columns, ", ")));
+    throw rest::Refusal(400, "missing_columns",
+                        fmt::format("record {} lacks columns that input_schema asks for: {}",
+                                    missing->record, fmt::join(missing->columns, ", ")));
   }
   Source source;
   source.part_rows = part_rows;
@@ -331,7 +364,7 @@ void Announce(const Call& call, const store::StartOutcome& outcome) {
   }
 }
 
-void JudgeQuery(const Call& call, rest::Problems* problems) {
+void CheckQuery(const Call& call, rest::Problems* problems) {
   rest::QueryReader query(call.request().query, problems);
   query.Boolean("save_json", false);
   for (const std::string& format : query.All("result_formats")) {
@@ -351,12 +384,11 @@ struct RunRequest {
 };
 
 // 413, 415, 400 and 422 of form.
-rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& workflow) {
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, RunBodyRules(BodyRulesOf(call)));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+RunRequest ReadRequest(Call& call, const store::WorkflowToRun& workflow) {
+  const auto json = ReadJsonObject(call, RunBodyRules(BodyRulesOf(call)));
   rest::Problems problems;
-  JudgeQuery(call, &problems);
-  const RunBody body = ReadRunBody(std::get<rest::JsonBody>(json), &problems);
+  CheckQuery(call, &problems);
+  const RunBody body = ReadRunBody(json, &problems);
   Definition definition = *call.parts.definitions.Read(workflow.definition_json);
   auto faults = OverrideSpecs(body.specs_override, DefinitionRulesOf(call.parts), &definition);
   domain::PlanRules rules = RulesNow(call, definition);
@@ -369,31 +401,29 @@ rest::Judged<RunRequest> ReadRequest(Call& call, const store::WorkflowToRun& wor
     if (!body.record.empty()) records.push_back(body.record);
     Room room(call);
     ReadRecords(
-        records, [&room](std::size_t bytes) { return room.Has(bytes); }, &reader, &problems);
-    if (room.refusal()) return std::move(*room.refusal());
+        records, [&room](std::size_t bytes) { room.Take(bytes); }, &reader, &problems);
   }
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   return RunRequest{std::move(definition), std::move(faults), body.payload.has_value(),
                     std::move(rules),      part_rows,         std::move(reader)};
 }
 
 // Rules 1 to 4 of the interface, in the order in which they are told.
-rest::Judged<Source> JudgeRules(Call& call, RunRequest request) {
+Source MakeSource(Call& call, RunRequest request) {
   const bool is_session = call.caller.principal.kind == domain::PrincipalKind::kUser;
   if (request.has_payload && is_session) {
-    return rest::ErrorReply(
-        400, "session_token_not_allowed",
-        "webhook_payload is taken with an API key or an OAuth credential alone");
+    throw rest::Refusal(400, "session_token_not_allowed",
+                        "webhook_payload is taken with an API key or an OAuth credential alone");
   }
   if (!request.override_faults.empty()) {
     rest::Problems problems;
     AddFaults(request.override_faults, &problems);
-    return *problems.Refusal();
+    problems.Check();
   }
   const domain::BlockType& source = *request.definition.blocks.front().type;
   const bool reads_file = source.work == domain::BlockWork::kReadsFile;
   if (request.has_payload && reads_file) {
-    return rest::ErrorReply(
+    throw rest::Refusal(
         400, "source_not_webhook",
         fmt::format("the workflow begins with {}: it takes no webhook_payload", source.name));
   }
@@ -405,30 +435,23 @@ rest::Judged<Source> JudgeRules(Call& call, RunRequest request) {
 }  // namespace
 
 rest::Handled RunWorkflow(Call& call) {
-  rest::Judged<store::WorkflowToRun> found = FindWorkflowToRun(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  const auto& workflow = std::get<store::WorkflowToRun>(found);
-  rest::Judged<RunRequest> read = ReadRequest(call, workflow);
-  if (auto* reply = std::get_if<rest::Reply>(&read)) return std::move(*reply);
-  auto& request = std::get<RunRequest>(read);
-  auto key = ReadIdempotency(call, "/workflows/run?" + workflow.id.ToString());
-  if (auto* reply = std::get_if<rest::Reply>(&key)) return std::move(*reply);
-  const auto& idempotency = std::get<std::optional<store::Idempotency>>(key);
+  const auto workflow = FindWorkflowToRun(call);
+  auto request = ReadRequest(call, workflow);
+  const auto idempotency = ReadIdempotency(call, "/workflows/run?" + workflow.id.ToString());
   call.answer->DropBody();
   if (idempotency) {
-    const auto known = store::FindJobStart(call.session, call.caller.org_id, *idempotency);
+    const auto known = store::FindJobStart(call.session(), call.caller.org_id, *idempotency);
     if (known) return ReplyTo(call, workflow.id, *known);
   }
   const Definition definition = request.definition;
   const domain::PlanRules rules = request.rules;
-  rest::Judged<Source> source = JudgeRules(call, std::move(request));
-  if (auto* reply = std::get_if<rest::Reply>(&source)) return std::move(*reply);
-  if (auto reply = JudgeFeatures(call, definition)) return std::move(*reply);
-  const std::size_t names = NamesCost(std::get<Source>(source).rows.columns, definition);
-  if (auto reply = TakeBytes(call, names)) return std::move(*reply);
-  store::NewJob job = JobOf(call, workflow, definition, rules, std::get<Source>(std::move(source)));
+  auto source = MakeSource(call, std::move(request));
+  CheckFeatures(call, definition);
+  const std::size_t names = NamesCost(source.rows.columns, definition);
+  TakeBytes(call, names);
+  store::NewJob job = JobOf(call, workflow, definition, rules, std::move(source));
   job.idempotency = idempotency;
-  const auto outcome = call.parts.job_starts.Start(call.session, job);
+  const auto outcome = call.parts.job_starts.Start(call.session(), job);
   Announce(call, outcome);
   return ReplyTo(call, workflow.id, outcome);
 }

@@ -4,8 +4,9 @@
 
 #include <utility>
 
+#include "base/json.h"
 #include "domain/workflow/block_types.h"
-#include "rest/body_reader.h"
+#include "rest/body.h"
 
 namespace vedette::api {
 namespace {
@@ -92,11 +93,11 @@ domain::ValidationFaults OverrideSpecs(const Json& specs_override,
   return faults;
 }
 
-void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& has_room,
+void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& take_room,
                  domain::PayloadReader* reader, rest::Problems* problems) {
   for (std::size_t i = 0; i < records.size() && !problems->full(); ++i) {
     const auto fault = reader->Take(records[i]);
-    if (!has_room(reader->bytes())) return;
+    take_room(reader->bytes());
     if (!fault) continue;
     Json loc = Json::array({"body", kPayload, i});
     if (!fault->member.is_null()) loc.push_back(fault->member);

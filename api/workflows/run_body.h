@@ -10,7 +10,7 @@
 #include "domain/workflow/definition.h"
 #include "domain/workflow/payload.h"
 #include "rest/body.h"
-#include "rest/problems.h"
+#include "rest/reply.h"
 
 // The body of POST /workflows/run.
 namespace vedette::api {
@@ -35,11 +35,11 @@ domain::ValidationFaults OverrideSpecs(const base::Json& specs_override,
                                        const domain::DefinitionRules& rules,
                                        domain::Definition* definition);
 
-// Whether there is room for so many bytes of rows in all; false ends the reading.
-using RoomForRows = std::function<bool(std::size_t bytes)>;
+// Takes room for so many bytes of rows in all, or throws.
+using RoomForRows = std::function<void(std::size_t bytes)>;
 
 // Reads the records as rows. What is no row becomes a problem.
-void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& has_room,
+void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows& take_room,
                  domain::PayloadReader* reader, rest::Problems* problems);
 
 }  // namespace vedette::api

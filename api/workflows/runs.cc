@@ -1,4 +1,5 @@
 #include "store/jobs/runs.h"
+#include "base/json.h"
 #include "config/config.h"
 
 #include <fmt/format.h>
@@ -7,10 +8,10 @@
 #include <utility>
 
 #include "api/handlers.h"
-#include "api/jobs/job_calls.h"
-#include "api/workflows/lists.h"
-#include "api/workflows/run_views.h"
-#include "rest/page.h"
+#include "api/jobs/lookups.h"
+#include "api/workflows/workflow_calls.h"
+#include "api/workflows/workflow_json.h"
+#include "rest/cursor.h"
 #include "rest/query_reader.h"
 #include "store/jobs/read.h"
 #include "store/workflows/workflows.h"
@@ -61,11 +62,11 @@ rest::Handled ListRuns(Call& call) {
   const auto workflow = query.Text("workflow_id");
   const auto cursor = query.Text("cursor");
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (workflow) {
     filter.workflow_id = base::Uuid::Parse(*workflow);
     const bool exists =
-        filter.workflow_id && store::GetWorkflow(call.session, call.caller.org_id,
+        filter.workflow_id && store::GetWorkflow(call.session(), call.caller.org_id,
                                                  *filter.workflow_id, store::Deleted::kShown);
     if (!exists) return rest::NotFound("workflow");
   }
@@ -75,8 +76,8 @@ rest::Handled ListRuns(Call& call) {
     filter.after = store::RunPlace{place->at, place->id};
   }
   const int limit = std::exchange(filter.limit, filter.limit + 1);
-  auto page =
-      rest::CutPage(store::ListRuns(call.session, filter), limit, [&](const store::RunItem& last) {
+  auto page = rest::CutPage(
+      store::ListRuns(call.session(), filter), limit, [&](const store::RunItem& last) {
         return rest::EncodeCursor(RunsOf(filter.org_id),
                                   rest::TimedPlace{last.run.created_at, last.run.id});
       });
@@ -90,11 +91,11 @@ rest::Handled ListRuns(Call& call) {
 }
 
 rest::Handled ShowLiveStatus(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  const auto run = id ? store::GetRun(call.session, call.caller.org_id, *id) : std::nullopt;
+  const auto id = base::Uuid::Parse(call.params.at(0));
+  const auto run = id ? store::GetRun(call.session(), call.caller.org_id, *id) : std::nullopt;
   if (!run) return rest::NotFound("run");
   // The run is read before its blocks, so that a run that has ended shows blocks that have, too.
-  const auto blocks = store::ReadJobBlocks(call.session, *id);
+  const auto blocks = store::ReadJobBlocks(call.session(), *id);
   const domain::RunGraph graph = domain::ReadRunGraph(run->params_json);
   if (blocks.size() != graph.blocks.size()) return rest::NotFound("run");  // just forgotten
   return rest::JsonReply(200, LiveStatusJson(run->run, graph, blocks));
@@ -105,15 +106,15 @@ rest::Handled CancelRun(Call& call) {
   const rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("job_id");
   if (!given) problems.Add(base::Json::array({"query", "job_id"}), "missing", "Field required");
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const auto id = base::Uuid::Parse(*given);
-  if (!id || !store::GetRun(call.session, call.caller.org_id, *id)) return rest::NotFound("run");
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const auto outcome = EndJob(call.parts, call.session, {call.caller.org_id, std::nullopt}, *id,
+  if (!id || !store::GetRun(call.session(), call.caller.org_id, *id)) return rest::NotFound("run");
+  CheckEmptyBody(call);
+  const auto outcome = EndJob(call.parts, call.session(), {call.caller.org_id, std::nullopt}, *id,
                               {JobStatus::kCancelled, std::string(domain::kReasonCancelledByClient),
                                "The run was cancelled through the API."},
                               AuditOf(call, "run.cancel", id->ToString()));
-  const auto now = store::GetRun(call.session, call.caller.org_id, *id);
+  const auto now = store::GetRun(call.session(), call.caller.org_id, *id);
   if (!outcome || !now) return rest::NotFound("run");
   const store::RunView& run = now->run;
   return rest::JsonReply(

@@ -1,10 +1,11 @@
 #include "store/workflows/templates.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "api/handlers.h"
-#include "api/workflows/template_calls.h"
+#include "api/workflows/workflow_calls.h"
 #include "base/text.h"
 #include "rest/cursor.h"
 #include "rest/query_reader.h"
@@ -78,7 +79,7 @@ std::optional<Shown> Find(const Call& call, const std::string& key) {
     if (named && !shipped.internal) return Shown{shipped, std::nullopt};
   }
   if (!id) return std::nullopt;
-  auto own = store::GetTemplate(call.session, call.caller.org_id, *id);
+  auto own = store::GetTemplate(call.session(), call.caller.org_id, *id);
   if (!own || own->internal) return std::nullopt;
   return Shown{std::move(*own), call.caller.org_id};
 }
@@ -105,7 +106,7 @@ std::vector<Shown> ReadTemplates(const Call& call, store::TemplateFilter filter)
   }
   filter.limit -= static_cast<int>(read.size());
   if (filter.limit == 0) return read;
-  for (WorkflowTemplate& own : store::ListTemplates(call.session, filter)) {
+  for (WorkflowTemplate& own : store::ListTemplates(call.session(), filter)) {
     read.push_back({std::move(own), call.caller.org_id});
   }
   return read;
@@ -127,7 +128,7 @@ rest::Handled ListTemplates(Call& call) {
   const int limit = query.Integer("limit", kTemplatesDefault, 1, kTemplatesMax);
   const auto cursor = query.Text("cursor");
   query.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   if (cursor) {
     filter.after_id = rest::DecodeIdCursor(TemplatesOf(call.caller.org_id), *cursor);
     if (!filter.after_id) return rest::InvalidCursor();
@@ -146,7 +147,7 @@ rest::Handled ListTemplates(Call& call) {
 }
 
 rest::Handled ShowTemplate(Call& call) {
-  const auto found = Find(call, call.path_params.at(0));
+  const auto found = Find(call, call.params.at(0));
   if (!found) return rest::NotFound("template");
   return rest::JsonReply(200, TemplateJson(*found, Graph::kShown));
 }

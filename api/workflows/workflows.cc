@@ -1,20 +1,18 @@
 #include "store/workflows/workflows.h"
+#include "base/json.h"
 #include "config/config.h"
+#include "rest/body.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "api/call.h"
 #include "api/handlers.h"
-#include "api/idempotency.h"
-#include "api/workflows/definition_rules.h"
-#include "api/workflows/lists.h"
-#include "api/workflows/template_calls.h"
 #include "api/workflows/workflow_calls.h"
 #include "api/workflows/workflow_json.h"
 #include "domain/workflow/block_types.h"
-#include "rest/body_reader.h"
-#include "rest/page.h"
+#include "rest/cursor.h"
 
 // Saved workflows: making, showing, changing and deleting them.
 namespace vedette::api {
@@ -66,15 +64,15 @@ Beginning ReadBeginning(const Call& call, rest::BodyReader* reader, rest::Proble
 
 // The template's definition, judged as any other: it may be of a time when other addresses were
 // allowed.
-rest::Judged<std::string> DefinitionOfTemplate(const Call& call, const std::string& key) {
+std::string DefinitionOfTemplate(const Call& call, const std::string& key) {
   const auto found = FindTemplate(call, key);
-  if (!found) return rest::NotFound("template");
+  if (!found) throw rest::Refusal(rest::NotFound("template"));
   const auto read = domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
                                            DefinitionRulesOf(call.parts));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     rest::Problems problems;
     AddFaults(*faults, &problems);
-    return *problems.Refusal();
+    problems.Check();
   }
   return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
 }
@@ -91,26 +89,26 @@ rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
                                         call.parts.config.workflows.workflows_per_org_max));
   }
   const base::Uuid id = std::get<store::WorkflowCreated>(outcome).id;
-  const auto workflow = store::GetWorkflow(call.session, call.caller.org_id, id);
+  const auto workflow = store::GetWorkflow(call.session(), call.caller.org_id, id);
   if (!workflow) return rest::NotFound("workflow");  // deleted meanwhile
   return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
 rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted deleted) {
-  const auto workflow = store::GetWorkflow(call.session, call.caller.org_id, id, deleted);
+  const auto workflow = store::GetWorkflow(call.session(), call.caller.org_id, id, deleted);
   if (!workflow) return rest::NotFound("workflow");
   return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
-rest::Judged<base::Uuid> QueriedId(const Call& call) {
+base::Uuid QueriedId(const Call& call) {
   rest::Problems problems;
   const rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("workflow_id");
   if (!given)
     problems.Add(base::Json::array({"query", "workflow_id"}), "missing", "Field required");
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   const auto id = base::Uuid::Parse(*given);
-  if (!id) return rest::NotFound("workflow");
+  if (!id) throw rest::Refusal(rest::NotFound("workflow"));
   return *id;
 }
 
@@ -136,52 +134,46 @@ rest::Handled SendWorkflows(Call& call, store::WorkflowFilter filter) {
 
 // What `get` has of the workflow that the query names.
 template <typename Found>
-rest::Judged<Found> FindQueried(const Call& call,
-                                std::optional<Found> (*get)(store::Session&, const base::Uuid&,
-                                                            const base::Uuid&)) {
-  rest::Judged<base::Uuid> id = QueriedId(call);
-  if (auto* reply = std::get_if<rest::Reply>(&id)) return std::move(*reply);
-  auto found = get(call.session, call.caller.org_id, std::get<base::Uuid>(id));
-  if (!found) return rest::NotFound("workflow");
+Found FindQueried(const Call& call, std::optional<Found> (*get)(store::Session&, const base::Uuid&,
+                                                                const base::Uuid&)) {
+  const auto id = QueriedId(call);
+  auto found = get(call.session(), call.caller.org_id, id);
+  if (!found) throw rest::Refusal(rest::NotFound("workflow"));
   return std::move(*found);
 }
 
 }  // namespace
 
-rest::Judged<store::Workflow> FindQueriedWorkflow(Call& call) {
+store::Workflow FindQueriedWorkflow(Call& call) {
   return FindQueried<store::Workflow>(
       call, [](store::Session& session, const base::Uuid& org_id, const base::Uuid& id) {
         return store::GetWorkflow(session, org_id, id);
       });
 }
 
-rest::Judged<store::WorkflowToRun> FindWorkflowToRun(Call& call) {
+store::WorkflowToRun FindWorkflowToRun(Call& call) {
   return FindQueried<store::WorkflowToRun>(call, store::GetWorkflowToRun);
 }
 
 rest::Handled CreateWorkflow(Call& call) {
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  rest::BodyReader reader(std::get<rest::JsonBody>(json).members, &problems);
+  rest::BodyReader reader(json.members, &problems);
   const auto name = reader.FilledText("workflow_name", Presence::kRequired, kNameCharsMax);
   const auto description =
       reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
   Beginning begin = ReadBeginning(call, &reader, &problems);
   const auto id = reader.Id("id", Presence::kOptional);
   reader.Finish();
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  auto idempotency = ReadIdempotency(call, kCreateRoute);
-  if (auto* reply = std::get_if<rest::Reply>(&idempotency)) return std::move(*reply);
-  const auto& key = std::get<std::optional<store::Idempotency>>(idempotency);
+  problems.Check();
+  const auto key = ReadIdempotency(call, kCreateRoute);
   if (begin.template_key) {
     // A repetition gets the first answer, whatever has become of the template.
     const auto known =
-        key ? store::FindWorkflowStart(call.session, call.caller.org_id, *key) : std::nullopt;
+        key ? store::FindWorkflowStart(call.session(), call.caller.org_id, *key) : std::nullopt;
     if (known) return Created(call, *known);
     auto definition = DefinitionOfTemplate(call, *begin.template_key);
-    if (auto* reply = std::get_if<rest::Reply>(&definition)) return std::move(*reply);
-    begin.definition_json = std::get<std::string>(std::move(definition));
+    begin.definition_json = std::move(definition);
   }
   store::NewWorkflow workflow;
   workflow.id = id.value_or(base::Uuid::V7(call.parts.clock));
@@ -191,7 +183,7 @@ rest::Handled CreateWorkflow(Call& call) {
   workflow.definition_json = std::move(*begin.definition_json);
   workflow.caller = call.caller.principal;
   workflow.idempotency = key;
-  return Created(call, store::CreateWorkflow(call.session, workflow,
+  return Created(call, store::CreateWorkflow(call.session(), workflow,
                                              call.parts.config.workflows.workflows_per_org_max,
                                              call.parts.clock, AuditOf(call, "workflow.create")));
 }
@@ -202,7 +194,7 @@ rest::Handled ListWorkflows(Call& call) {
   const bool paged = !query.All("limit").empty();
   const int limit = query.Integer("limit", kPageDefault, 1, kPageMax);
   const auto cursor = query.Text("cursor");
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
+  problems.Check();
   store::WorkflowFilter filter{.org_id = call.caller.org_id};
   if (!paged && !cursor) return SendWorkflows(call, std::move(filter));
   if (cursor) {
@@ -212,7 +204,7 @@ rest::Handled ListWorkflows(Call& call) {
   }
   filter.limit = limit + 1;
   filter.bytes_max = kPageBytes;
-  auto page = rest::CutPage(store::ListWorkflows(call.session, filter), limit,
+  auto page = rest::CutPage(store::ListWorkflows(call.session(), filter), limit,
                             [&](const store::Workflow& last) {
                               return rest::EncodeCursor(WorkflowsOf(filter.org_id),
                                                         rest::TimedPlace{last.created_at, last.id});
@@ -226,17 +218,14 @@ rest::Handled ListWorkflows(Call& call) {
 }
 
 rest::Handled ShowWorkflow(Call& call) {
-  const auto id = base::Uuid::Parse(call.path_params.at(0));
-  if (!id) return rest::NotFound("workflow");
-  return ShowOne(call, *id, store::Deleted::kHidden);
+  const base::Uuid id = call.Id(0, "workflow");
+  return ShowOne(call, id, store::Deleted::kHidden);
 }
 
 rest::Handled UpdateWorkflow(Call& call) {
-  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  rest::Judged<rest::JsonBody> json = ReadJsonObject(call, BodyRulesOf(call));
-  if (auto* reply = std::get_if<rest::Reply>(&json)) return std::move(*reply);
-  const base::Json& members = std::get<rest::JsonBody>(json).members;
+  const auto found = FindQueriedWorkflow(call);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
+  const base::Json& members = json.members;
   rest::Problems problems;
   rest::BodyReader reader(members, &problems);
   store::WorkflowChange change;
@@ -251,13 +240,13 @@ rest::Handled UpdateWorkflow(Call& call) {
   if (members.empty()) {
     problems.Add(base::Json::array({"body"}), "missing", "Name at least one field to change");
   }
-  if (auto refusal = problems.Refusal()) return std::move(*refusal);
-  const base::Uuid id = std::get<store::Workflow>(found).id;
+  problems.Check();
+  const base::Uuid id = found.id;
   store::AuditEntry audit = AuditOf(call, "workflow.update");
   base::Json changed = base::Json::array();
   for (const auto& [name, value] : members.items()) changed.push_back(name);
   audit.detail = base::Json{{"members", std::move(changed)}};
-  if (!store::UpdateWorkflow(call.session, call.parts.clock, call.caller.org_id, id, change,
+  if (!store::UpdateWorkflow(call.session(), call.parts.clock, call.caller.org_id, id, change,
                              audit)) {
     return rest::NotFound("workflow");
   }
@@ -265,11 +254,10 @@ rest::Handled UpdateWorkflow(Call& call) {
 }
 
 rest::Handled DeleteWorkflow(Call& call) {
-  rest::Judged<store::Workflow> found = FindQueriedWorkflow(call);
-  if (auto* reply = std::get_if<rest::Reply>(&found)) return std::move(*reply);
-  if (auto reply = CheckEmptyBody(call)) return std::move(*reply);
-  const base::Uuid id = std::get<store::Workflow>(found).id;
-  if (!store::DeleteWorkflow(call.session, call.parts.clock, call.caller.org_id, id,
+  const auto found = FindQueriedWorkflow(call);
+  CheckEmptyBody(call);
+  const base::Uuid id = found.id;
+  if (!store::DeleteWorkflow(call.session(), call.parts.clock, call.caller.org_id, id,
                              AuditOf(call, "workflow.delete"))) {
     return rest::NotFound("workflow");
   }

@@ -15,13 +15,10 @@ AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& s
   server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
 }
 
-HealthListener::HealthListener(const Core& core, admin::ServiceState& state,
-                               const domain::search::Catalogue& search_fields) {
+HealthListener::HealthListener(const Core& core, admin::ServiceState& state) {
   config::HttpServerConfig health = core.config.admin;
   health.listen = core.config.health.listen;
-  port_ = std::make_unique<admin::HealthPort>(admin::Parts{core.config, core.signals, core.clock,
-                                                           core.metrics, state, search_fields,
-                                                           core.log.For("health")});
+  port_ = std::make_unique<admin::HealthPort>(state, core.metrics);
   server_ = std::make_unique<net::HttpServer>(health, *port_, core.log.For("health"));
 }
 

@@ -4,14 +4,12 @@
 #include <string>
 
 #include "admin/admin.h"
-#include "admin/health_port.h"
-#include "admin/service_state.h"
 #include "api/api.h"
 #include "app/service/core.h"
 #include "app/tenant_desk.h"
 #include "domain/search/fields.h"
 #include "net/http_server.h"
-#include "rest/key_fetcher.h"
+#include "rest/published_keys.h"
 #include "store/session.h"
 
 namespace vedette::app {
@@ -39,8 +37,7 @@ class AdminRole {
 // bound when it is built; everything handed in must outlive it.
 class HealthListener {
  public:
-  HealthListener(const Core& core, admin::ServiceState& state,
-                 const domain::search::Catalogue& search_fields);
+  HealthListener(const Core& core, admin::ServiceState& state);
 
   void Serve() { server_->Start(); }
   void Stop() { server_->Stop(); }  // blocks

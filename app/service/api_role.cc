@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "api/oauth/issuer.h"
+#include "api/oauth/form.h"
 #include "config/config.h"
 #include "pages/selector.h"
 

@@ -17,7 +17,7 @@
 #include "domain/search/fields.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
-#include "rest/key_fetcher.h"
+#include "rest/published_keys.h"
 
 namespace vedette::app {
 

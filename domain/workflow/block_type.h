@@ -37,7 +37,7 @@ enum class BlockWork {
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
-// The price of a block's row, and so whether it is charged (api/workflows/block_terms.h).
+// The price of a block's row, and so whether it is charged (api/workflows/workflow_calls.h).
 enum class BlockPrice { kFree, kTier, kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
 
 using Columns = std::vector<std::string>;  // of a block's output, each name once

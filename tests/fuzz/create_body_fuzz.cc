@@ -26,17 +26,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   rest::Problems problems;
   api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
   if (problems.any()) {
-    rest::ValidationReply(problems.items());
+    problems.Items();
     return 0;
   }
-  const auto judged = api::JudgeCreate(&create, limits, net::AddressPolicy({}));
-  if (const auto* accepted = std::get_if<api::JudgedCreate>(&judged)) {
+  try {
+    const api::CreateOrder accepted = api::TakeOrder(&create, limits, net::AddressPolicy({}));
     // What is stored is JSON, whatever came in.
-    for (const domain::RowValues& row : accepted->rows) {
+    for (const domain::RowValues& row : accepted.rows) {
       base::ParseJsonOrThrow(row.subject_json);
       base::ParseJsonOrThrow(row.baseline_json);
       if (row.key_hash.size() != 16 || !row.has_key) std::abort();
     }
+  } catch (const rest::Refusal& refusal) {
+    if (refusal.reply().status != 400) std::abort();
   }
   return 0;
 }

@@ -10,14 +10,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   net::ServerRequest request;
   request.headers = {{"content-type", "application/x-www-form-urlencoded; charset=utf-8"}};
   request.body.assign(reinterpret_cast<const char*>(data), size);
-  const auto read = api::ReadForm(request, 65536);
-  if (const auto* refused = std::get_if<rest::Reply>(&read)) {
-    if (refused->status != 400) std::abort();
-    return 0;
-  }
-  for (const auto& [name, value] : std::get<api::Form>(read)) {
-    if (value.size() > api::kFormValueBytesMax) std::abort();
-    if (value.find('\0') != std::string::npos) std::abort();
+  try {
+    for (const auto& [name, value] : api::ReadForm(request, 65536)) {
+      if (value.size() > api::kFormValueBytesMax) std::abort();
+      if (value.find('\0') != std::string::npos) std::abort();
+    }
+  } catch (const rest::Refusal& refusal) {
+    if (refusal.reply().status != 400) std::abort();
   }
   return 0;
 }

@@ -14,13 +14,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const bool configured : {false, true}) {
     config::LimitsConfig limits{};
     if (configured) limits.frequency_min = std::chrono::seconds(2);
-    const auto judged = api::JudgeFrequency(text, limits);
-    const auto* frequency = std::get_if<api::Frequency>(&judged);
-    if (frequency == nullptr) continue;
-    const auto min = configured ? std::chrono::seconds(2) : domain::kFrequencyMin;
-    const bool testing = frequency->needs_testing && text == "5m";
-    if (frequency->period > domain::kFrequencyMax) std::abort();
-    if (frequency->period < min && !testing) std::abort();
+    try {
+      const api::Frequency frequency = api::ReadFrequency(text, limits);
+      const auto min = configured ? std::chrono::seconds(2) : domain::kFrequencyMin;
+      const bool testing = frequency.needs_testing && text == "5m";
+      if (frequency.period > domain::kFrequencyMax) std::abort();
+      if (frequency.period < min && !testing) std::abort();
+    } catch (const rest::Refusal& refusal) {
+      if (refusal.reply().status != 400) std::abort();
+    }
   }
   return 0;
 }

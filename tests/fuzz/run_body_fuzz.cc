@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "domain/workflow/run_graph.h"
 #include "rest/body.h"
-#include "rest/problems.h"
+#include "rest/reply.h"
 
 namespace {
 
@@ -68,9 +68,9 @@ void ReadPayload(const api::RunBody& run, const base::Json& specs, rest::Problem
   std::vector<std::string_view> records = *run.payload;
   if (!run.record.empty()) records.push_back(run.record);
   api::ReadRecords(
-      records, [](std::size_t) { return true; }, &reader, &problems);
+      records, [](std::size_t) {}, &reader, &problems);
   if (problems.any()) {
-    rest::ValidationReply(problems.items());
+    problems.Items();
     return;
   }
   std::size_t rows = 0;

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "admin/tenant_api.h"
+#include "admin/admin.h"
 #include "domain/row_values.h"
 #include "store/monitors/monitors.h"
 #include "tests/store/admin_support.h"

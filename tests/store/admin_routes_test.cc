@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "admin/routes.h"
+#include "admin/handlers.h"
 #include "tests/store/admin_support.h"
 
 // Every route of the table, with whatever is wrong: none may be forgotten, because the table itself
@@ -17,7 +17,7 @@ const std::string kForged = "198.51.100.66";
 std::vector<admin::Route> TokenRoutes() {
   std::vector<admin::Route> routes;
   for (const admin::Route& route : admin::Routes()) {
-    if (route.access == admin::Route::Access::kToken) routes.push_back(route);
+    if (route.access == rest::Access::kCredential) routes.push_back(route);
   }
   return routes;
 }

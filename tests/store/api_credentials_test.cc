@@ -21,7 +21,7 @@ TEST_F(ApiCredentials, EachKindOfCredentialIsTakenOnEveryRouteOfTheTable) {
     for (const api::Route* route : CredentialRoutes()) {
       const Reply reply = AskRoute(*route, credential);
       const bool client_token = credential.back().second == "Bearer " + token;
-      if (route->access == api::Access::kManagement && client_token) {
+      if (route->access == rest::Access::kManagement && client_token) {
         EXPECT_EQ(reply.error(), "credential_not_allowed") << route->pattern;
         continue;
       }
@@ -101,7 +101,7 @@ TEST_F(ApiCredentials, RequestsAreJudgedInOrderOnEveryRoute) {
   Sql("update organisation set locked = true, features = '{}'");
   const auto expect = [&](const char* error) {
     for (const api::Route* route : CredentialRoutes()) {
-      const bool managed = route->access == api::Access::kManagement;
+      const bool managed = route->access == rest::Access::kManagement;
       if (error == std::string_view("credential_not_allowed") && !managed) continue;
       if (error == std::string_view("feature_not_enabled") && route->feature.empty()) continue;
       EXPECT_EQ(AskRoute(*route, headers).error(), error) << route->pattern;

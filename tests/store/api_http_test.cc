@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "api/routes.h"
+#include "api/handlers.h"
 #include "net/http_server.h"
 #include "tests/store/api_support.h"
 #include "tests/support/jose.h"
@@ -142,9 +142,9 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     // Cancelled, it could not be triggered.
     if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
     if (name == "DELETE /oauth/clients/{client_id}") continue;  // its keys follow
-    if (route.access == api::Access::kAssertion) continue;      // in api_credentials_test.cc
+    if (route.access == rest::Access::kAssertion) continue;     // in api_credentials_test.cc
     // In api_runs_test.cc, api_investigations_test.cc, api_published_keys_test.cc.
-    if (route.pattern.starts_with("/workflows") || route.access == api::Access::kSignedLink)
+    if (route.pattern.starts_with("/workflows") || route.access == rest::Access::kSignedLink)
       continue;
     if (route.pattern.starts_with("/v1/atlas")) continue;
     if (route.pattern == "/monitors/preview") continue;  // in api_preview_test.cc

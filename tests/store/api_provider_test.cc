@@ -68,7 +68,7 @@ TEST_F(ApiProvider, ATokenIsTakenOnEveryRouteOfTheTableButThoseThatManageClients
     net::ServerRequest request = BareRequest(*route);
     request.headers = headers;
     const Reply reply = AskRaw(std::move(request));
-    if (route->access == api::Access::kManagement) {
+    if (route->access == rest::Access::kManagement) {
       EXPECT_EQ(reply.error(), "credential_not_allowed") << route->pattern;
       continue;
     }
@@ -96,7 +96,7 @@ TEST_F(ApiProvider, ARequestIsJudgedInTheOrderOfEveryCredential) {
   Sql("update organisation set locked = true, features = '{}'");
   for (const char* error : {"organisation_locked", "unknown_user", "feature_not_enabled"}) {
     for (const api::Route* route : CredentialRoutes()) {
-      const bool managed = route->access == api::Access::kManagement;
+      const bool managed = route->access == rest::Access::kManagement;
       const bool by_feature = error == std::string_view("feature_not_enabled");
       if (by_feature && (route->feature.empty() || managed)) continue;
       net::ServerRequest request = BareRequest(*route);

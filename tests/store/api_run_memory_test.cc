@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/limits.h"
+#include "api/call.h"
 #include "rest/list_stream.h"
 #include "tests/store/api_runs_support.h"
 #include "tests/store/stalled_exchange.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "rest/key_fetcher.h"
+#include "rest/published_keys.h"
 
 namespace vedette::test {
 

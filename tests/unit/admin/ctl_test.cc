@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admin/routes.h"
+#include "admin/handlers.h"
 #include "app/ctl/ctl.h"
 #include "app/ctl/ctl_lines.h"
 #include "app/ctl/ctl_names.h"

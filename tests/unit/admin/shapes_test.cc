@@ -1,4 +1,4 @@
-#include "admin/shapes.h"
+#include "admin/admin_json.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "admin/job_shapes.h"
+#include "admin/job_json.h"
 #include "tests/support/ids.h"
 
 namespace vedette::admin {

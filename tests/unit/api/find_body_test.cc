@@ -4,7 +4,9 @@
 
 #include <string>
 
-#include "api/limits.h"
+#include "api/call.h"
+#include "base/json.h"
+#include "tests/support/refusal.h"
 
 namespace vedette::api {
 namespace {
@@ -22,8 +24,10 @@ Read ReadText(const std::string& text, LeadShape shape = LeadShape::kBulk) {
   Read read;
   read.body = ReadFindBody(base::ParseJsonOrThrow(text), shape, &read.problems);
   if (read.problems.any()) return read;
-  if (const auto reply =
-          JudgeFindBody(read.body, {"yours", "mine"}, [](const auto&) { return true; })) {
+  const auto reply = test::RefusalOf([&] {
+    CheckFindBody(read.body, {"yours", "mine"}, [](const auto&) { return true; });
+  });
+  if (reply) {
     EXPECT_EQ(reply->status, 400);
     const Json json = base::ParseJsonOrThrow(reply->body);
     read.code = json["error"];
@@ -33,7 +37,7 @@ Read ReadText(const std::string& text, LeadShape shape = LeadShape::kBulk) {
 }
 
 std::string FirstLoc(const Read& read) {
-  return read.problems.any() ? base::DumpJson(read.problems.items()[0].loc) : "";
+  return read.problems.any() ? base::DumpJson(read.problems.Items()[0]["loc"]) : "";
 }
 
 TEST(FindBody, DefaultsAreProfessionalVerifiedAndTheConfiguredOrder) {
@@ -110,14 +114,11 @@ TEST(FindBody, AReceiverIsHttpsAndPublic) {
        {std::string("http://hooks.example.com/"), std::string(""), std::string("https://10.0.0.1/"),
         std::string("https://localhost/"), std::string("ftp://hooks.example.com/"),
         "https://hooks.example.com/" + std::string(2083, 'a')}) {
-    const auto judged = JudgeJobWebhook(url, policy);
-    const auto* reply = std::get_if<rest::Reply>(&judged);
-    ASSERT_NE(reply, nullptr) << url;
+    const auto reply = test::RefusalOf([&] { ReadJobWebhook(url, policy); });
+    ASSERT_TRUE(reply) << url;
     EXPECT_EQ(base::ParseJsonOrThrow(reply->body)["error"], "invalid_webhook_url");
   }
-  const auto judged = JudgeJobWebhook("https://hooks.example.com:8443/x", policy);
-  ASSERT_TRUE(std::holds_alternative<net::TenantUrl>(judged));
-  EXPECT_EQ(std::get<net::TenantUrl>(judged).port, 8443);
+  EXPECT_EQ(ReadJobWebhook("https://hooks.example.com:8443/x", policy).port, 8443);
 }
 
 }  // namespace

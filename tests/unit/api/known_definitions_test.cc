@@ -1,4 +1,4 @@
-#include "api/workflows/known_definitions.h"
+#include "api/workflows/workflow_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/jobs/look_pace.h"
+#include "api/jobs/waits.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // (400).
 #include "api/monitors/monitor_body.h"
 #include "config/config.h"
+#include "tests/support/refusal.h"
 
 #include <gmock/gmock.h>
 
@@ -137,8 +138,8 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
     rest::Problems problems;
     Read(c.body, &problems);
     ASSERT_TRUE(problems.any()) << c.what;
-    EXPECT_EQ(problems.items()[0].loc.dump(), c.loc) << c.what;
-    EXPECT_EQ(problems.items()[0].type, c.type) << c.what;
+    EXPECT_EQ(problems.Items()[0]["loc"].dump(), c.loc) << c.what;
+    EXPECT_EQ(problems.Items()[0]["type"], c.type) << c.what;
   }
 }
 
@@ -151,7 +152,7 @@ TEST(CreateBody, LimitsThemselvesAreAccepted) {
         With("tier", nullptr), With("webhook_url", nullptr)}) {
     rest::Problems problems;
     Read(body, &problems);
-    EXPECT_FALSE(problems.any()) << problems.items()[0].loc.dump();
+    EXPECT_FALSE(problems.any()) << problems.Items()[0]["loc"].dump();
   }
 }
 
@@ -176,15 +177,15 @@ TEST(CreateBody, G11_HostileBodiesAreRefusedByTheLimitTheyBreak) {
   rest::Problems too_many;
   ReadRowsBody(body, {{"domain"}, {}}, Limits(), &too_many);
   ASSERT_TRUE(too_many.any());
-  EXPECT_THAT(too_many.items()[0].msg, HasSubstr("has 200000"));
+  EXPECT_THAT(too_many.Items()[0]["msg"].get<std::string>(), HasSubstr("has 200000"));
   // Inside one row.
   const std::string row = R"({"rows":[{"domain":"a"},{"domain":)" + many("[]", 10'000) + "}]}";
   ASSERT_FALSE(rest::ParseBody(row, RowsBodyRules(1 << 24, 100), &body));
   rest::Problems nested;
   ReadRowsBody(body, {{"domain"}, {}}, Limits(), &nested);
   ASSERT_TRUE(nested.any());
-  EXPECT_EQ(nested.items()[0].loc.dump(), R"(["body","rows",1])");
-  EXPECT_EQ(nested.items()[0].type, "too_many_values");
+  EXPECT_EQ(nested.Items()[0]["loc"].dump(), R"(["body","rows",1])");
+  EXPECT_EQ(nested.Items()[0]["type"], "too_many_values");
 }
 
 TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
@@ -196,10 +197,8 @@ TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
   CreateBody body = ReadCreateBody(BodyOf(text), Limits(), &problems);
   ASSERT_FALSE(problems.any());
   EXPECT_EQ(body.metadata_json, R"({"id":12345678901234567890123,"x":[1E2]})");
-  auto judged = JudgeCreate(&body, Limits(), net::AddressPolicy({}));
-  ASSERT_TRUE(std::holds_alternative<JudgedCreate>(judged));
-  EXPECT_EQ(std::get<JudgedCreate>(judged).rows[0].subject_json,
-            R"({"domain":100000000000000000001})");
+  const CreateOrder order = TakeOrder(&body, Limits(), net::AddressPolicy({}));
+  EXPECT_EQ(order.rows[0].subject_json, R"({"domain":100000000000000000001})");
 }
 
 TEST(CreateBody, Defaults) {
@@ -224,13 +223,20 @@ struct Broken {
   std::string says;
 };
 
+// The `error` and the sentence of the 400 with which the body is refused.
+struct RuleBreach {
+  std::string code;
+  std::string message;
+};
 std::optional<RuleBreach> Judge(const Json& json) {
   rest::Problems problems;
   CreateBody body = Read(json, &problems);
-  EXPECT_FALSE(problems.any()) << problems.items()[0].msg;
-  auto judged = JudgeCreate(&body, Limits(), net::AddressPolicy({}));
-  if (auto* breach = std::get_if<RuleBreach>(&judged)) return *breach;
-  return std::nullopt;
+  EXPECT_FALSE(problems.any()) << problems.Items().dump();
+  const auto reply = test::RefusalOf([&] { TakeOrder(&body, Limits(), net::AddressPolicy({})); });
+  if (!reply) return std::nullopt;
+  EXPECT_EQ(reply->status, 400);
+  const Json said = base::ParseJsonOrThrow(reply->body);
+  return RuleBreach{said["error"], said["message"]};
 }
 
 TEST(CreateRules, EachRuleHasItsErrorAndNamesTheValue) {
@@ -299,16 +305,16 @@ TEST(CreateRules, TheLowestBrokenRuleIsReported) {
 }
 
 TEST(Frequency, FiveMinutesNeedTesting) {
-  EXPECT_TRUE(std::get<Frequency>(JudgeFrequency("5m", Limits())).needs_testing);
-  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("1h", Limits())).needs_testing);
+  EXPECT_TRUE(ReadFrequency("5m", Limits()).needs_testing);
+  EXPECT_FALSE(ReadFrequency("1h", Limits()).needs_testing);
 }
 
 TEST(Frequency, AConfiguredMinimumReplacesTheBoundAndAdmitsSeconds) {
   config::LimitsConfig limits = Limits();
   limits.frequency_min = std::chrono::seconds(2);
-  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("2s", limits)).needs_testing);
-  EXPECT_FALSE(std::get<Frequency>(JudgeFrequency("5m", limits)).needs_testing);
-  EXPECT_TRUE(std::holds_alternative<RuleBreach>(JudgeFrequency("1s", limits)));
+  EXPECT_FALSE(ReadFrequency("2s", limits).needs_testing);
+  EXPECT_FALSE(ReadFrequency("5m", limits).needs_testing);
+  EXPECT_THROW(ReadFrequency("1s", limits), rest::Refusal);
 }
 
 TEST(UpdateBody, KnowsAbsentFromNull) {

@@ -1,4 +1,4 @@
-#include "api/jobs/prefer.h"
+#include "api/jobs/lookups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/routes.h"
+#include "api/handlers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/jobs/wait_places.h"
+#include "api/jobs/waits.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "api/jobs/wait_table.h"
+#include "api/jobs/waits.h"
 
 #include <gmock/gmock.h>
 

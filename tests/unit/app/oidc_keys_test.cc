@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "api/provider_token.h"
+#include "api/authenticate.h"
 #include "config/config.h"
 #include "tests/support/jose.h"
 

@@ -1,4 +1,4 @@
-#include "rest/failure_reply.h"
+#include "rest/reply.h"
 
 #include <gtest/gtest.h>
 

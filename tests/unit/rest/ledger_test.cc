@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tests/support/ids.h"
+#include "tests/support/refusal.h"
 #include "tests/unit/rest/no_database.h"
 
 namespace vedette::rest {
@@ -17,9 +18,10 @@ class LedgerTest : public test::NoDatabaseTest {
  protected:
   // What a 422 says is wrong, as "loc type, ...". Who asks the database fails the test.
   std::string Wrong(std::string_view query) {
-    const auto read = ReadLedgerQuery(session, store::Scope{Id(1), {}}, query);
-    const auto* reply = std::get_if<Reply>(&read);
-    if (reply == nullptr) return "nothing";
+    const auto reply = vedette::test::RefusalOf([&] {
+      ReadLedgerQuery(session, store::Scope{Id(1), {}}, query);
+    });
+    if (!reply) return "nothing";
     EXPECT_EQ(reply->status, 422) << query;
     std::string all;
     const Json said = base::ParseJsonOrThrow(reply->body);

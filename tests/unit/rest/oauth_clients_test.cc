@@ -4,6 +4,7 @@
 
 #include "tests/support/ids.h"
 #include "tests/support/jose.h"
+#include "tests/support/refusal.h"
 
 namespace vedette::rest {
 namespace {
@@ -28,7 +29,7 @@ struct Reader : BodyReader {
 
 // What a 422 says is wrong, as "loc type, ..."; nothing where nothing is.
 std::string Wrong(Reader* body) {
-  const auto refusal = body->Refusal();
+  const auto refusal = vedette::test::RefusalOf([&] { body->Check(); });
   if (!refusal) return "nothing";
   std::string all;
   const Json said = base::ParseJsonOrThrow(refusal->body);
@@ -152,28 +153,29 @@ TEST(NewClientBodies, HoldTheirLimits) {
             "team_id string_too_short, jwks_uri string_type, secret extra_forbidden");
 }
 
-TEST(JudgeNewClient, TakesWhatIsTherePerItsBody) {
-  const auto judged = JudgeNewClient({"n", Id(3).ToString(), 60, "https://acme.example/keys"},
-                                     net::AddressPolicy({}));
-  const auto* order = std::get_if<store::NewClient>(&judged);
-  ASSERT_NE(order, nullptr);
-  EXPECT_EQ(order->name, "n");
-  EXPECT_EQ(order->team_id, Id(3));
-  EXPECT_EQ(order->token_ttl_s, 60);
-  EXPECT_EQ(order->jwks_uri, "https://acme.example/keys");
+TEST(MakeNewClient, TakesWhatIsTherePerItsBody) {
+  const auto order = MakeNewClient({"n", Id(3).ToString(), 60, "https://acme.example/keys"},
+                                   net::AddressPolicy({}));
+  EXPECT_EQ(order.name, "n");
+  EXPECT_EQ(order.team_id, Id(3));
+  EXPECT_EQ(order.token_ttl_s, 60);
+  EXPECT_EQ(order.jwks_uri, "https://acme.example/keys");
 }
 
-TEST(JudgeNewClient, ATeamThatIsNoIdIsNotThere) {
-  const auto judged = JudgeNewClient({"n", "buyers", {}, {}}, net::AddressPolicy({}));
-  EXPECT_EQ(Said(std::get<Reply>(judged)), "404 not_found");
-  EXPECT_EQ(Message(std::get<Reply>(judged)), "there is no such team");
+TEST(MakeNewClient, ATeamThatIsNoIdIsNotThere) {
+  const auto judged = vedette::test::RefusalOf([&] {
+    MakeNewClient({"n", "buyers", {}, {}}, net::AddressPolicy({}));
+  });
+  EXPECT_EQ(Said(judged.value()), "404 not_found");
+  EXPECT_EQ(Message(judged.value()), "there is no such team");
 }
 
-TEST(JudgeNewClient, G9KeysAreFetchedOverHttpsFromPublicAddressesAlone) {
+TEST(MakeNewClient, G9KeysAreFetchedOverHttpsFromPublicAddressesAlone) {
   const auto said = [](const char* url, const std::vector<std::string>& allow = {}) {
-    const auto judged = JudgeNewClient({"n", {}, {}, url}, net::AddressPolicy(allow));
-    const auto* reply = std::get_if<Reply>(&judged);
-    return reply == nullptr ? "nothing" : Said(*reply);
+    const auto reply = vedette::test::RefusalOf([&] {
+      MakeNewClient({"n", {}, {}, url}, net::AddressPolicy(allow));
+    });
+    return reply ? Said(*reply) : "nothing";
   };
   for (const char* url :
        {"http://acme.example/keys", "ftp://acme.example/keys", "keys", "https://127.0.0.1/keys",
@@ -184,8 +186,10 @@ TEST(JudgeNewClient, G9KeysAreFetchedOverHttpsFromPublicAddressesAlone) {
   EXPECT_EQ(said("https://acme.example/keys"), "nothing");
   EXPECT_EQ(said("https://127.0.0.1/keys", {"127.0.0.0/8"}), "nothing") << "the operator allows it";
   EXPECT_EQ(said("http://127.0.0.1/keys", {"127.0.0.0/8"}), "400 invalid_jwks_uri");
-  const auto plain = JudgeNewClient({"n", {}, {}, "http://acme.example/"}, net::AddressPolicy({}));
-  EXPECT_EQ(Message(std::get<Reply>(plain)), "jwks_uri: it must be https");
+  const auto plain = vedette::test::RefusalOf([&] {
+    MakeNewClient({"n", {}, {}, "http://acme.example/"}, net::AddressPolicy({}));
+  });
+  EXPECT_EQ(Message(plain.value()), "jwks_uri: it must be https");
 }
 
 TEST(Refusals, SayWhyNoClientWasMade) {
@@ -283,25 +287,21 @@ TEST(NewKeys, HoldTheirLimits) {
 }
 
 TEST(NewKeys, WithoutAKidOrAnAlgorithmHaveThoseOfTheKey) {
-  const auto judged = JudgeNewKey({kEd25519Pem, {}, {}});
-  const auto* key = std::get_if<store::NewClientKey>(&judged);
-  ASSERT_NE(key, nullptr);
-  EXPECT_EQ(key->kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
-  EXPECT_EQ(key->algorithm, base::SignatureAlgorithm::kEdDsa);
-  EXPECT_EQ(key->der.size(), 44U);
+  const auto key = MakeNewKey({kEd25519Pem, {}, {}});
+  EXPECT_EQ(key.kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+  EXPECT_EQ(key.algorithm, base::SignatureAlgorithm::kEdDsa);
+  EXPECT_EQ(key.der.size(), 44U);
 }
 
 TEST(NewKeys, HaveTheNamedKidAndAlgorithmWhereItFitsTheKey) {
   const std::string rsa = vedette::test::NewKey("RSA-2048").PublicPem();
-  const auto judged = JudgeNewKey({rsa, "k1", "PS256"});
-  const auto* key = std::get_if<store::NewClientKey>(&judged);
-  ASSERT_NE(key, nullptr);
-  EXPECT_EQ(key->kid, "k1");
-  EXPECT_EQ(key->algorithm, base::SignatureAlgorithm::kPs256);
+  const auto key = MakeNewKey({rsa, "k1", "PS256"});
+  EXPECT_EQ(key.kid, "k1");
+  EXPECT_EQ(key.algorithm, base::SignatureAlgorithm::kPs256);
   for (const char* algorithm : {"ES256", "EdDSA", "none", "HS256", "ps256"}) {
-    const auto other = JudgeNewKey({rsa, "k1", algorithm});
-    EXPECT_EQ(Said(std::get<Reply>(other)), "400 invalid_public_key") << algorithm;
-    EXPECT_EQ(Message(std::get<Reply>(other)), "the algorithm does not fit the key") << algorithm;
+    const auto other = vedette::test::RefusalOf([&] { MakeNewKey({rsa, "k1", algorithm}); });
+    EXPECT_EQ(Said(other.value()), "400 invalid_public_key") << algorithm;
+    EXPECT_EQ(Message(other.value()), "the algorithm does not fit the key") << algorithm;
   }
 }
 
@@ -310,12 +310,12 @@ TEST(NewKeys, ThatAreNoPublicKeysAreRefused) {
   for (const std::string& pem :
        {std::string("x"), private_pem, std::string(kEd25519Pem) + kEd25519Pem,
         vedette::test::NewKey("P-256").PublicPem().substr(0, 60)}) {
-    const auto judged = JudgeNewKey({pem, "k1", {}});
-    ASSERT_TRUE(std::holds_alternative<Reply>(judged)) << pem;
-    EXPECT_EQ(Said(std::get<Reply>(judged)), "400 invalid_public_key") << pem;
+    const auto judged = vedette::test::RefusalOf([&] { MakeNewKey({pem, "k1", {}}); });
+    ASSERT_TRUE(judged) << pem;
+    EXPECT_EQ(Said(judged.value()), "400 invalid_public_key") << pem;
   }
-  const auto leaked = JudgeNewKey({private_pem, {}, {}});
-  EXPECT_NE(Message(std::get<Reply>(leaked)).find("treat it as leaked"), std::string::npos);
+  const auto leaked = vedette::test::RefusalOf([&] { MakeNewKey({private_pem, {}, {}}); });
+  EXPECT_NE(Message(leaked.value()).find("treat it as leaked"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "rest/page.h"
+#include "rest/cursor.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <future>
 
 #include "base/json.h"
-#include "rest/key_fetcher.h"
 #include "tests/support/ids.h"
 #include "tests/unit/rest/no_database.h"
 

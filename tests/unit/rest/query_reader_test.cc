@@ -6,7 +6,7 @@ namespace vedette::rest {
 namespace {
 
 std::string TypeOf(const Problems& problems) {
-  return problems.any() ? problems.items()[0].type : "";
+  return problems.any() ? problems.Items()[0]["type"].get<std::string>() : "";
 }
 
 TEST(QueryReader, ReadsIntegersWithinTheirRange) {
@@ -53,11 +53,11 @@ TEST(QueryReader, WhatNobodyAskedForIsRefusedByItsNameAlone) {
   EXPECT_FALSE(query.Text("archived"));
   EXPECT_FALSE(problems.any());
   query.Finish({"cursor"});
-  ASSERT_EQ(problems.items().size(), 2U);
+  ASSERT_EQ(problems.Items().size(), 2U);
   EXPECT_EQ(TypeOf(problems), "extra_forbidden");
-  EXPECT_EQ(problems.items()[0].loc, base::Json::array({"query", "page"}));
-  EXPECT_EQ(problems.items()[1].loc, base::Json::array({"query", "api_key"}));
-  EXPECT_EQ(problems.items()[1].input, nullptr);
+  EXPECT_EQ(problems.Items()[0]["loc"], base::Json::array({"query", "page"}));
+  EXPECT_EQ(problems.Items()[1]["loc"], base::Json::array({"query", "api_key"}));
+  EXPECT_EQ(problems.Items()[1]["input"], nullptr);
 }
 
 TEST(QueryReader, ABadEscapeIsAProblem) {
@@ -74,8 +74,8 @@ TEST(QueryReader, ReadsIdsAndRefusesWhatIsNone) {
   EXPECT_FALSE(problems.any());
   EXPECT_FALSE(query.Id("b"));
   EXPECT_EQ(TypeOf(problems), "uuid_parsing");
-  EXPECT_EQ(problems.items()[0].loc, base::Json::array({"query", "b"}));
-  EXPECT_EQ(problems.items()[0].input, "x");
+  EXPECT_EQ(problems.Items()[0]["loc"], base::Json::array({"query", "b"}));
+  EXPECT_EQ(problems.Items()[0]["input"], "x");
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "rest/problems.h"
+#include "base/json.h"
+#include "tests/support/refusal.h"
 
 namespace vedette::rest {
 namespace {
@@ -13,7 +14,20 @@ TEST(Problems, AreBounded) {
   Problems problems;
   for (int i = 0; i < 1000; ++i) problems.Add(base::Json::array(), "t", "m");
   EXPECT_TRUE(problems.full());
-  EXPECT_EQ(problems.items().size(), 100U);
+  EXPECT_EQ(problems.Items().size(), 100U);
+}
+
+TEST(Problems, AreRefusedTogether) {
+  Problems problems;
+  problems.Check();
+  problems.Add(base::Json::array({"body", "x"}), "t", "m", 1);
+  problems.Add(base::Json::array({"body"}), "t", "m", nullptr, {{"le", 2}});
+  const auto reply = vedette::test::RefusalOf([&] { problems.Check(); });
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 422);
+  EXPECT_EQ(reply->body,
+            R"({"detail":[{"loc":["body","x"],"msg":"m","type":"t","input":1,"ctx":null},)"
+            R"({"loc":["body"],"msg":"m","type":"t","input":null,"ctx":{"le":2}}]})");
 }
 
 TEST(Shortened, CutsLongTextBetweenCharacters) {
@@ -24,8 +38,8 @@ TEST(Shortened, CutsLongTextBetweenCharacters) {
 
 TEST(Replies, AreWhatTheInterfaceNames) {
   EXPECT_EQ(ErrorReply(409, "a", "b").body, R"({"error":"a","message":"b"})");
-  EXPECT_EQ(ValidationReply({{base::Json::array({"body", "x"}), "m", "t", 1, nullptr}}).body,
-            R"({"detail":[{"loc":["body","x"],"msg":"m","type":"t","input":1,"ctx":null}]})");
+  EXPECT_EQ(ValidationReply(base::Json::array({"body", "x"}), "t", "m").body,
+            R"({"detail":[{"loc":["body","x"],"msg":"m","type":"t","input":null,"ctx":null}]})");
 }
 
 TEST(Replies, ThatAskToComeAgainSayWhen) {

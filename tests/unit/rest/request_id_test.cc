@@ -1,4 +1,4 @@
-#include "rest/request_id.h"
+#include "rest/answer.h"
 
 #include <gtest/gtest.h>
 

@@ -8,31 +8,31 @@
 namespace vedette::rest {
 namespace {
 
-struct Route : RouteHead {
-  int handler = 0;
-};
+struct Nothing {};
+using TestCall = Call<Nothing, Nothing>;
+using TestRoute = Route<TestCall>;
 
 constexpr std::array kRoutes{
-    Route{{"POST", "/things", Body::kJson}, 1},
-    Route{{"GET", "/things"}, 2},
-    Route{{"GET", "/things/for-run/{run}"}, 3},
-    Route{{"GET", "/things/{thing}/parts/{part}"}, 4},
-    Route{{"POST", "/files", Body::kUpload, 5000}, 5},
-    Route{{"GET", "/"}, 6},
+    TestRoute{"POST", "/things", nullptr, {.body = Body::kJson}},
+    TestRoute{"GET", "/things", nullptr},
+    TestRoute{"GET", "/things/for-run/{run}", nullptr},
+    TestRoute{"GET", "/things/{thing}/parts/{part}", nullptr},
+    TestRoute{"POST", "/files", nullptr, {.body = Body::kUpload, .body_bytes_max = 5000}},
+    TestRoute{"GET", "/", nullptr},
 };
-constexpr Router<Route> kRouter{kRoutes};
+constexpr Router<TestCall> kRouter{kRoutes};
 
 TEST(Router, FindsARouteByMethodAndPathAndDecodesItsParameters) {
   const auto match = kRouter.Find("GET", "/things/t%201/parts/p");
   ASSERT_TRUE(match);
-  EXPECT_EQ(match->route->handler, 4);
+  EXPECT_EQ(match->route, &kRoutes[3]);
   EXPECT_EQ(match->params, (std::vector<std::string>{"t 1", "p"}));
-  EXPECT_EQ(kRouter.Find("POST", "/things")->route->handler, 1);
-  EXPECT_EQ(kRouter.Find("GET", "/")->route->handler, 6);
+  EXPECT_EQ(kRouter.Find("POST", "/things")->route, &kRoutes[0]);
+  EXPECT_EQ(kRouter.Find("GET", "/")->route, &kRoutes[5]);
 }
 
 TEST(Router, TakesTheFirstRouteThatMatches) {
-  EXPECT_EQ(kRouter.Find("GET", "/things/for-run/parts")->route->handler, 3);
+  EXPECT_EQ(kRouter.Find("GET", "/things/for-run/parts")->route, &kRoutes[2]);
 }
 
 TEST(Router, FindsNothingAtOtherPaths) {
@@ -45,10 +45,10 @@ TEST(Router, FindsNothingAtOtherPaths) {
 }
 
 TEST(Router, RefusesAnUnknownPathAndNamesTheMethodsOfAKnownOne) {
-  EXPECT_EQ(kRouter.Refusal("GET", "/nothing").status, 404);
-  EXPECT_NE(kRouter.Refusal("GET", "/nothing", "look at /docs").body.find("; look at /docs"),
+  EXPECT_EQ(kRouter.NoRoute("GET", "/nothing").status, 404);
+  EXPECT_NE(kRouter.NoRoute("GET", "/nothing", "look at /docs").body.find("; look at /docs"),
             std::string::npos);
-  const Reply wrong = kRouter.Refusal("DELETE", "/things");
+  const Reply wrong = kRouter.NoRoute("DELETE", "/things");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(std::count(wrong.headers.begin(), wrong.headers.end(), Header("Allow", "POST, GET")),
             1);

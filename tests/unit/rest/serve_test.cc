@@ -1,4 +1,4 @@
-#include "rest/serve.h"
+#include "rest/answer.h"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +104,14 @@ TEST_F(ServeTest, TheHandlersReplyIsSentFromAThreadOfThePool) {
   EXPECT_EQ(exchange->answer->status, 201);
   EXPECT_EQ(exchange->answer->body, R"({"made":true})");
   EXPECT_EQ(exchange->Header("X-Request-Id"), "r-1");
+  EXPECT_EQ(said, "");
+}
+
+TEST_F(ServeTest, ARefusalThatIsThrownIsSentAndIsNoFault) {
+  Answered([](store::Session&) -> Handled { throw Refusal(409, "taken", "m"); });
+  ASSERT_TRUE(exchange->answer);
+  EXPECT_EQ(exchange->answer->status, 409);
+  EXPECT_EQ(Error(), "taken");
   EXPECT_EQ(said, "");
 }
 
