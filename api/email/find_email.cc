@@ -9,7 +9,7 @@
 #include "api/idempotency.h"
 #include "api/jobs/lookup_start.h"
 #include "api/webhook.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"

@@ -11,7 +11,7 @@
 #include "api/limits.h"
 #include "api/webhook.h"
 #include "config/config.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_request.h"
 #include "domain/people/source_ids.h"

@@ -1,7 +1,7 @@
 #include "api/workflows/definition_rules.h"
 
 #include "base/uuid.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "net/public_address.h"
 
 namespace vedette::api {

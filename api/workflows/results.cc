@@ -8,8 +8,8 @@
 
 #include "api/handlers.h"
 #include "api/workflows/public_address.h"
+#include "config/auth_config.h"
 #include "config/config.h"
-#include "config/security_config.h"
 #include "domain/workflow/download_link.h"
 #include "domain/workflow/result_text.h"
 #include "domain/workflow/run_graph.h"

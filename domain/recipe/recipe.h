@@ -16,8 +16,8 @@
 #include "domain/recipe/recipe_text.h"
 
 // Somebody's API as the operator describes it in a file (docs/providers.md): what is asked, and
-// where in the answer the values stand. Values, judged when they were read (config/recipe_file.h):
-// texts name known fields only.
+// where in the answer the values stand. Values, judged when they were read
+// (config/setting_files.h): texts name known fields only.
 namespace vedette::domain {
 
 enum class RecipeLookup : std::uint8_t {
