@@ -9,7 +9,7 @@
 
 #include "admin/handlers.h"
 #include "base/uuid.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "net/public_address.h"
 
 namespace vedette::admin {

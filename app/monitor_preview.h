@@ -11,8 +11,8 @@
 #include "base/fair_share.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "config/probe_config.h"
-#include "config/server_config.h"
+#include "config/net_config.h"
+#include "config/role_config.h"
 #include "lease/live.h"
 #include "worker/probes/web_probe.h"
 

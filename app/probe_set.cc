@@ -58,7 +58,8 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,
              UserAgentOf(config.net)),
       robots_(sites_, clock, config.net.user_agent),
-      obey_robots_(config.worker.obey_robots) {
+      obey_robots_(config.worker.obey_robots),
+      null_change_share_(config.testing.null_change_share) {
   for (const auto& [name, probe] : config.probes) {
     tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
   }
@@ -98,7 +99,7 @@ worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {
     worker::WebProbe* pages = web();
     return Own<worker::MixedProbe>(*pages, *model(pages), clock_, probe);
   }
-  return Own<worker::NullProbe>(probe.change_share);  // the configuration knows no other kind
+  return Own<worker::NullProbe>(null_change_share_);  // the configuration knows no other kind
 }
 
 }  // namespace vedette::app

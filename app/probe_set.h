@@ -66,6 +66,7 @@ class ProbeSet {
   pages::Fetcher sites_;
   pages::RobotsBook robots_;
   const bool obey_robots_;
+  const double null_change_share_;
   std::vector<std::unique_ptr<worker::Probe>> owned_;
   std::map<domain::Tier, worker::TierProbe> tiers_;
 };

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "config/search_config.h"
+#include "config/lookup_config.h"
 
 namespace vedette::app {
 

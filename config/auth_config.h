@@ -5,21 +5,33 @@
 #include <string>
 #include <vector>
 
-// Keys of [oauth], [jwks], [oidc] and [sessions]: credentials other than API keys.
+// Keys of [security], and of credentials other than API keys: [oauth] and [oidc].
 // config/config.h says what all of it is.
 namespace vedette::config {
 
 using std::chrono::milliseconds;
 
+struct SecurityConfig {
+  // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of
+  // its SHA-256, computed where it is used.
+  std::string encryption_key;
+  // Former keys, for reading only.
+  std::vector<std::string> encryption_keys_old;
+
+  bool operator==(const SecurityConfig&) const = default;
+};
+
 // OAuth clients and their tokens: docs/authentication.md.
 struct OauthConfig {
   bool enabled;
-  std::chrono::seconds token_ttl_s;
-  std::chrono::seconds assertion_lifetime_max_s;
-  std::chrono::seconds clock_skew_s;
-  int clients_per_org_max;
-  int keys_per_client_max;
-  int tokens_per_client_max;
+
+  // These have no keys.
+  std::chrono::seconds token_ttl_s{3600};               // where its client does not say
+  std::chrono::seconds assertion_lifetime_max_s{3600};  // how far ahead an assertion may expire
+  std::chrono::seconds clock_skew_s{60};                // how far clocks may differ
+  int clients_per_org_max = 100;
+  int keys_per_client_max = 10;
+  int tokens_per_client_max = 10'000;  // that are alive at once
 
   bool operator==(const OauthConfig&) const = default;
 };
@@ -27,13 +39,15 @@ struct OauthConfig {
 // How the keys are fetched that others publish: those of OAuth clients which have a jwks_uri, and
 // of the identity provider. Keys of [oauth], which begin with jwks_.
 struct JwksConfig {
-  milliseconds timeout_ms;    // of one answer, everything included
-  std::size_t bytes_max;      // of one answer
-  int keys_max;               // of one set
   milliseconds fresh_ms;      // how long keys serve before they are fetched again
   milliseconds retry_ms;      // between the starts of two fetches of one set
   milliseconds stale_max_ms;  // how long old keys serve where fetches fail
-  int fetches_max;            // of OAuth clients' keys, under way in one process
+
+  // These have no keys.
+  milliseconds timeout_ms{3'000};  // of one answer, everything included
+  std::size_t bytes_max = 65'536;  // of one answer
+  int keys_max = 20;               // of one set
+  int fetches_max = 64;            // of OAuth clients' keys, under way in one process
 
   bool operator==(const JwksConfig&) const = default;
 };
@@ -48,14 +62,15 @@ struct OidcConfig {
   std::string team_claim;    // empty: tokens are for the whole organisation
   std::string user_claim;
   std::vector<std::string> algorithms;
-  std::chrono::seconds lifetime_max_s;  // how far ahead a token may expire
+  // How far ahead a token may expire; it has no key.
+  std::chrono::seconds lifetime_max_s{86'400};
 
   bool operator==(const OidcConfig&) const = default;
 };
 
-// Sessions of the users of the operator's dashboard.
+// Sessions of the users of the operator's dashboard; there are no keys.
 struct SessionsConfig {
-  std::chrono::seconds ttl_max_s;
+  std::chrono::seconds ttl_max_s{86'400};
 
   bool operator==(const SessionsConfig&) const = default;
 };

@@ -16,18 +16,13 @@
 
 #include "base/closest_word.h"
 #include "base/text.h"
-#include "base/uuid.h"
-#include "config/domain_list_file.h"
 #include "config/keys.h"
-#include "config/provider_rules.h"
-#include "config/values.h"
-#include "domain/email/address.h"
+#include "config/rules.h"
+#include "config/setting_files.h"
 
 namespace vedette::config {
 namespace {
 
-// Of a run of a workflow: its rows are dropped by days.
-constexpr std::chrono::hours kRunTimeoutMax = std::chrono::days(7);
 constexpr std::size_t kFileBytesMax = 1024 * 1024;
 constexpr std::string_view kPrefix = "VEDETTE_";
 constexpr std::string_view kFileSuffix = "_file";
@@ -35,7 +30,7 @@ constexpr std::string_view kFileSuffix = "_file";
 // Sections of which the operator names as many as there are services, [<section>.<id>].
 struct NamedSections {
   std::string_view section;
-  std::vector<Key> (*keys)(std::string_view id);
+  std::vector<Key> (*keys)(std::string_view id, Config* config);
 };
 constexpr NamedSections kNamedSections[] = {{kHttpProvidersSection, HttpProviderKeys},
                                             {kLlmProvidersSection, LlmProviderKeys}};
@@ -99,21 +94,60 @@ struct Found {
   bool from_file;
 };
 
-// The table with its two ways in: by section and name, and by variable.
+// The keys of a configuration, and of the sections whose names are the operator's, by section and
+// name. The configuration must outlive it.
+class Keys {
+ public:
+  explicit Keys(Config* config) : config_(config), table_(KeyTable(config)) {}
+
+  const std::vector<Key>& table() const { return table_; }
+
+  std::optional<Found> Find(const std::string& section, std::string_view name) const {
+    if (section == kTokensSection) return Token(name);
+    if (auto found = Among(table_, section, name)) return found;
+    for (const NamedSections& named : kNamedSections) {
+      const std::string_view id = IdIn(section, named);
+      if (!id.empty()) return Among(named.keys(id, config_), section, name);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Found> Token(std::string_view name) const {
+    const bool from_file = name.ends_with(kFileSuffix);
+    if (from_file) name.remove_suffix(kFileSuffix.size());
+    auto key = TokenKey(name, config_);
+    if (!key) return std::nullopt;
+    return Found{std::move(*key), from_file};
+  }
+
+ private:
+  static std::optional<Found> Among(const std::vector<Key>& keys, std::string_view section,
+                                    std::string_view name) {
+    for (const Key& key : keys) {
+      if (key.section != section) continue;
+      if (key.name == name) return Found{key, false};
+      if (key.values.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
+    }
+    return std::nullopt;
+  }
+
+  Config* config_;
+  std::vector<Key> table_;
+};
+
+// The keys with their two ways in: by section and name, and by variable.
 class Index {
  public:
-  Index() : table_(KeyTable()) {
-    for (const Key& key : table_) {
+  Index() {
+    for (const Key& key : keys_.table()) {
       sections_.insert(key.section);
       AddNames(key, EnvironmentName(key.section, key.name));
     }
     sections_.insert(std::string(kTokensSection));
     for (const NamedSections& named : kNamedSections) sections_.emplace(named.section);
     // The short form for the usual case of one operator.
-    AddNames(*TokenKey("default"), "VEDETTE_ADMIN_TOKEN");
+    AddNames(keys_.Token("default")->key, "VEDETTE_ADMIN_TOKEN");
   }
-
-  const std::vector<Key>& table() const { return table_; }
 
   // Whether `path` is a section, or a table around sections ("probes").
   bool IsSection(const std::string& path) const {
@@ -126,23 +160,11 @@ class Index {
   }
 
   std::optional<Found> InFile(const std::string& section, std::string_view name) const {
-    if (section == kTokensSection) return Token(name);
-    if (auto found = Among(table_, section, name)) return found;
-    for (const NamedSections& named : kNamedSections) {
-      const std::string_view id = IdIn(section, named);
-      if (!id.empty()) return Among(named.keys(id), section, name);
-    }
-    for (const Key& key : former_) {
-      if (key.section == section && key.name == name) return Found{key, false};
-    }
-    return std::nullopt;
+    return keys_.Find(section, name);
   }
 
   std::optional<Found> InEnvironment(const std::string& variable) const {
     if (const auto it = variables_.find(variable); it != variables_.end()) return it->second;
-    for (const Key& key : former_) {
-      if (EnvironmentName(key.section, key.name) == variable) return Found{key, false};
-    }
     for (const NamedSections& named : kNamedSections) {
       const std::string prefix = EnvironmentName(named.section, "");
       if (variable.starts_with(prefix)) {
@@ -151,12 +173,12 @@ class Index {
     }
     const std::string tokens = EnvironmentName(kTokensSection, "");
     if (!variable.starts_with(tokens)) return std::nullopt;
-    return Token(base::AsciiLower(variable.substr(tokens.size())));
+    return keys_.Token(base::AsciiLower(variable.substr(tokens.size())));
   }
 
   std::string HintInFile(const std::string& written) const {
     std::vector<std::string> known;
-    for (const Key& key : table_) known.push_back(key.Written());
+    for (const Key& key : keys_.table()) known.push_back(key.Written());
     for (const std::string& section : sections_) known.push_back("[" + section + "]");
     if (written.starts_with(fmt::format("[{}] ", kTokensSection))) {
       return "; the name of a token has lower case letters, digits, - and _";
@@ -173,40 +195,21 @@ class Index {
  private:
   void AddNames(const Key& key, const std::string& variable) {
     variables_.emplace(variable, Found{key, false});
-    if (key.secret) variables_.emplace(variable + "_FILE", Found{key, true});
-  }
-
-  static std::optional<Found> Among(const std::vector<Key>& keys, std::string_view section,
-                                    std::string_view name) {
-    for (const Key& key : keys) {
-      if (key.section != section) continue;
-      if (key.name == name) return Found{key, false};
-      if (key.secret && key.name + std::string(kFileSuffix) == name) return Found{key, true};
-    }
-    return std::nullopt;
+    if (key.values.secret) variables_.emplace(variable + "_FILE", Found{key, true});
   }
 
   // "<id>_<key>": both may have underscores, so that the key with the longest name that fits wins.
-  static std::optional<Found> Named(const NamedSections& named, const std::string& name) {
+  std::optional<Found> Named(const NamedSections& named, const std::string& name) const {
     for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
-      const std::string id = name.substr(0, end);
-      auto found = Among(named.keys(id), std::string(named.section) + "." + id,
-                         std::string_view(name).substr(end + 1));
+      const std::string section = fmt::format("{}.{}", named.section, name.substr(0, end));
+      auto found = keys_.Find(section, std::string_view(name).substr(end + 1));
       if (found) return found;
     }
     return std::nullopt;
   }
 
-  static std::optional<Found> Token(std::string_view name) {
-    const bool from_file = name.ends_with(kFileSuffix);
-    if (from_file) name.remove_suffix(kFileSuffix.size());
-    auto key = TokenKey(name);
-    if (!key) return std::nullopt;
-    return Found{std::move(*key), from_file};
-  }
-
-  std::vector<Key> table_;
-  const std::vector<Key> former_ = FormerKeys();  // read, but never suggested or listed
+  Config scratch_{};  // what the keys are bound to while their values are not known
+  const Keys keys_{&scratch_};
   std::set<std::string> sections_;
   std::map<std::string, Found> variables_;
 };
@@ -314,9 +317,9 @@ RawValue SecretOfFile(const Setting& setting) {
   return RawValue::Plain(std::move(text));
 }
 
-// Applies those settings of a layer whose values come from `source`; notes in `set` which keys it
-// touched.
-void Apply(const std::vector<Setting>& settings, Key::Source source, Config* config,
+// Applies those settings of a layer whose values come from `source` to what the keys are bound to;
+// notes in `set` which keys it touched.
+void Apply(const std::vector<Setting>& settings, Key::Source source, const Keys& keys,
            std::set<std::string>* set) {
   std::map<std::string, std::string> written;
   for (const Setting& setting : settings) {
@@ -328,183 +331,47 @@ void Apply(const std::vector<Setting>& settings, Key::Source source, Config* con
                        setting.written));
     }
     const RawValue value = setting.from_file ? SecretOfFile(setting) : setting.value;
-    if (!setting.key.set(value, config)) {
+    const Key bound = keys.Find(setting.key.section, setting.key.name)->key;
+    if (!Set(bound.values, value, bound.field)) {
       Fail(fmt::format("{}{} = {}: must be {}", setting.where, setting.written,
-                       setting.key.secret ? "(not shown)" : value.Show(), setting.key.allowed));
+                       bound.values.secret ? "(not shown)" : value.Show(),
+                       Allowed(bound.values, bound.field)));
     }
     set->insert(key);
   }
 }
 
-void ValidateSmtp(const Config& config) {
-  const SmtpConfig& smtp = config.smtp;
-  const std::string& verifier = config.lookups.verifier;
-  if (verifier != "smtp" && verifier != "none" && !VerifiesAddresses(config.providers, verifier)) {
-    Fail(
-        fmt::format("[lookups] verifier = \"{}\": must be smtp, none, or the id of a provider that "
-                    "verifies addresses",
-                    verifier));
-  }
-  if (!smtp.proxy.empty() && !smtp.proxy.starts_with("socks5://")) {
-    Fail(fmt::format("[email.smtp] proxy = \"{}\": must be socks5://host:port", smtp.proxy));
-  }
-  if (!smtp.mail_from.empty() && !domain::ParseAddress(smtp.mail_from)) {
-    Fail(fmt::format("[email.smtp] mail_from = \"{}\": must be an address", smtp.mail_from));
-  }
-  if (!smtp.hello_name.empty() && !domain::ParseDomain(smtp.hello_name)) {
-    Fail(
-        fmt::format("[email.smtp] hello_name = \"{}\": must be a full name, such as "
-                    "verify.example.org",
-                    smtp.hello_name));
-  }
+// Smaller steps and shorter waits than any fleet wants, for tests of crashes: there are many
+// middles to be killed in, and what was interrupted goes on soon.
+void TakeSmallSteps(Config* config) {
+  using std::chrono::seconds;
+  config->database.reconnect_first_ms = milliseconds(100);
+  config->database.reconnect_max_ms = seconds(1);
+  config->scheduler.poll_ms = milliseconds(300);
+  config->scheduler.rows_per_cut_max = 256;
+  config->scheduler.spread_rows_min = 400;
+  config->scheduler.maintenance_ms = milliseconds(500);
+  config->worker.poll_ms = milliseconds(300);
+  config->worker.control_read_ms = milliseconds(500);
+  config->worker.chunk_rows_max = 32;
+  config->worker.chunk_duration_target_ms = seconds(1);
+  config->worker.record_checks_max = 64;
+  config->worker.record_partial_delay_ms = milliseconds(100);
+  config->delivery.poll_ms = milliseconds(300);
+  config->delivery.breaker_interval_ms = seconds(1);
+  config->jobs.record_partial_delay_ms = milliseconds(100);
+  config->jobs.keeper_ms = seconds(1);
 }
 
-// An index, or several: what stands in a path as it is.
-bool IsIndexName(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) ||
-           std::string_view("-_.,*").find(c) != std::string_view::npos;
-  });
-}
-
-void ValidateSearch(const SearchConfig& search) {
-  if (search.backend != "opensearch") return;
-  if (search.url.empty()) Fail("[search] url = \"\": backend = \"opensearch\" needs a url");
-  for (const auto& [key, name] : {std::pair("index_people", &search.index_people),
-                                  std::pair("index_company", &search.index_company)}) {
-    if (IsIndexName(*name)) continue;
-    Fail(fmt::format("[search] {} = \"{}\": must be the name of an index", key, *name));
-  }
-  if (!search.user.empty() && !search.api_key.empty()) {
-    Fail("[search] user and api_key: at most one of them may be set");
-  }
-  if (search.user.empty() != search.password.empty()) {
-    Fail("[search] user and password: both of them must be set, or neither");
-  }
-}
-
-void ValidateInvestigations(const InvestigationsConfig& config) {
-  for (const auto& [id, url] :
-       {std::pair("rdap", &config.rdap_url), std::pair("ct", &config.ct_url)}) {
-    const auto& ids = config.providers;
-    if (std::find(ids.begin(), ids.end(), id) == ids.end() || !url->empty()) continue;
-    Fail(fmt::format("[investigations] {0}_url = \"\": the provider {0} needs it", id));
-  }
-}
-
-void ValidateJobs(const Config& config) {
-  ValidateProviders(config);
-  ValidateSmtp(config);
-  const int waits_max = config.api.connections_max / 2;
-  if (config.waits.waits_max > waits_max) {
-    Fail(fmt::format("[api] waits_max = {}: must be at most half of connections_max ({})",
-                     config.waits.waits_max, config.api.connections_max));
-  }
-  const auto run_timeout_max =
-      std::min<std::chrono::hours>(config.retention.run_data, kRunTimeoutMax);
-  if (config.workflows.run_timeout > run_timeout_max) {
-    Fail(fmt::format(
-        "[workflows] run_timeout = {}h: must be at most 7d and [retention] run_data, {}h",
-        config.workflows.run_timeout.count(), run_timeout_max.count()));
-  }
-  if (config.worker.lanes.empty()) Fail("[worker] lanes = []: must name at least one lane");
-}
-
-// http lets nobody listen in on this machine alone.
-bool IsHttpsOrLoopback(std::string_view url) {
-  if (url.starts_with("https://")) return true;
-  for (const std::string_view host : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
-    if (!url.starts_with(host)) continue;
-    const std::string_view rest = url.substr(host.size());
-    return rest.empty() || rest.front() == ':' || rest.front() == '/';
-  }
-  return false;
-}
-
-// A claim is named by a member, or by a JSON Pointer whose '~' are all escapes (RFC 6901).
-bool IsClaimName(std::string_view claim) {
-  if (!claim.starts_with('/')) return true;
-  for (std::size_t i = claim.find('~'); i != claim.npos; i = claim.find('~', i + 1)) {
-    if (i + 1 == claim.size() || (claim[i + 1] != '0' && claim[i + 1] != '1')) return false;
-  }
-  return true;
-}
-
-void ValidateOidc(const OidcConfig& oidc) {
-  if (oidc.issuer.empty()) {
-    for (const auto& [key, value] :
-         {std::pair("audience", &oidc.audience), std::pair("org_claim", &oidc.org_claim),
-          std::pair("organisation", &oidc.organisation),
-          std::pair("team_claim", &oidc.team_claim)}) {
-      if (value->empty()) continue;
-      Fail(fmt::format("[oidc] {} = \"{}\": needs [oidc] issuer, which is empty", key, *value));
-    }
-    return;
-  }
-  if (!IsHttpsOrLoopback(oidc.issuer)) {
-    Fail(fmt::format("[oidc] issuer = \"{}\": must be https, or http on loopback", oidc.issuer));
-  }
-  if (oidc.audience.empty()) Fail("[oidc] audience = \"\": must be set where issuer is");
-  if (oidc.org_claim.empty() == oidc.organisation.empty()) {
-    Fail("[oidc] org_claim and organisation: exactly one of them must be set where issuer is");
-  }
-  if (!oidc.organisation.empty() && !base::Uuid::Parse(oidc.organisation)) {
-    Fail(fmt::format("[oidc] organisation = \"{}\": must be an organisation's id",
-                     oidc.organisation));
-  }
-  if (oidc.algorithms.empty()) Fail("[oidc] algorithms = []: must name at least one");
-  for (const auto& [key, claim] :
-       {std::pair("org_claim", &oidc.org_claim), std::pair("team_claim", &oidc.team_claim),
-        std::pair("user_claim", &oidc.user_claim)}) {
-    if (IsClaimName(*claim)) continue;
-    Fail(fmt::format("[oidc] {} = \"{}\": must be a member's name or a JSON Pointer", key, *claim));
-  }
-}
-
-void ValidateJwks(const JwksConfig& jwks) {
-  if (jwks.retry_ms > jwks.fresh_ms) {
-    Fail(fmt::format("[oauth] jwks_retry_ms = {}: must be at most jwks_fresh_ms ({})",
-                     jwks.retry_ms.count(), jwks.fresh_ms.count()));
-  }
-  if (jwks.fresh_ms > jwks.stale_max_ms) {
-    Fail(fmt::format("[oauth] jwks_fresh_ms = {}: must be at most jwks_stale_max_ms ({})",
-                     jwks.fresh_ms.count(), jwks.stale_max_ms.count()));
-  }
-}
-
-// What no key can judge alone.
-void Validate(const Config& config) {
-  ValidateOidc(config.oidc);
-  ValidateJwks(config.jwks);
-  ValidateSearch(config.search);
-  ValidateInvestigations(config.investigations);
-  const WorkerConfig& worker = config.worker;
-  if (worker.control_read_ms >= worker.control_age_max_ms) {
-    Fail(fmt::format("[worker] control_read_ms = {}: must be less than control_age_max_ms ({})",
-                     worker.control_read_ms.count(), worker.control_age_max_ms.count()));
-  }
-  ValidateJobs(config);
-  if (worker.rows_held_bytes_max < config.limits.row_bytes_max) {
-    Fail(fmt::format(
-        "[worker] rows_held_bytes_max = {}: must be at least [limits] row_bytes_max ({}), because "
-        "no row could be claimed",
-        worker.rows_held_bytes_max, config.limits.row_bytes_max));
-  }
-  for (const auto& [tier, probe] : config.probes) {
-    const bool needs_url = probe.kind == "http" || probe.kind == "llm";
-    if (needs_url && probe.url.empty()) {
-      Fail(fmt::format("[probes.{}] url = \"\": kind = \"{}\" needs a url", tier, probe.kind));
-    }
-    if (probe.kind == "llm" && probe.model.empty()) {
-      Fail(fmt::format("[probes.{}] model = \"\": kind = \"llm\" needs a model", tier));
-    }
-    if (probe.kind == "web" && probe.url.empty() != probe.model.empty()) {
-      Fail(
-          fmt::format("[probes.{}]: with kind = \"web\", url and model are set both (prose goes to "
-                      "that model) or neither",
-                      tier));
-    }
-  }
+// What follows from keys, and has none.
+void FollowKeys(Config* config) {
+  DatabaseConfig& database = config->database;
+  database.lock_timeout_ms = database.statement_timeout_ms / 3;
+  database.tcp_user_timeout_ms = database.statement_timeout_ms / 3;
+  database.idle_in_transaction_timeout_ms = database.statement_timeout_ms / 6;
+  config->delivery.slow_in_flight_max = config->delivery.in_flight_max;
+  config->delivery.drain_timeout_ms = config->delivery.timeout_ms + std::chrono::seconds(1);
+  if (config->testing.small_steps) TakeSmallSteps(config);
 }
 
 }  // namespace
@@ -527,10 +394,11 @@ Environment ProcessEnvironment() {
 Config LoadConfig(const std::optional<std::string>& path, const Environment& environment) {
   const Index index;
   Config config{};
+  const Keys keys(&config);
   std::set<std::string> set;
-  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), Key::Source::kDefaults,
-        &config, &set);
-  for (const Key& key : index.table()) {
+  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), Key::Source::kDefaults, keys,
+        &set);
+  for (const Key& key : keys.table()) {
     const bool inherited = key.source == Key::Source::kInherited;
     if (!inherited && !set.contains(key.Written())) {
       Fail("config.default.toml lacks " + key.Written());
@@ -540,16 +408,17 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   std::vector<std::vector<Setting>> layers;
   if (path) layers.push_back(TomlLayer(ReadFile(*path, ""), *path, index));
   layers.push_back(EnvironmentLayer(environment, index));
-  for (const auto& layer : layers) Apply(layer, Key::Source::kDefaults, &config, &set);
-  // A file that lowers connections_max and was written before there were waits means no error.
+  for (const auto& layer : layers) Apply(layer, Key::Source::kDefaults, keys, &set);
+  // A file that lowers connections_max alone means no error.
   if (!set.contains("[api] waits_max")) {
     config.waits.waits_max = std::min(config.waits.waits_max, config.api.connections_max / 2);
   }
   // A tier begins as [probes.default] is in all layers together. What any layer says of the tier
   // itself comes on top, so that a file's [probes.low] stands against a variable of the defaults.
   const ProbeConfig probe = config.probes.extract(std::string(kProbeDefaults)).mapped();
-  for (const std::string_view tier : kTiers) config.probes.emplace(tier, probe);
-  for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, &config, &set);
+  for (const std::string_view tier : kTiers) config.probes[std::string(tier)] = probe;
+  for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, keys, &set);
+  FollowKeys(&config);
   AddRecipes(&config);
   MailDomainsConfig& domains = config.mail_domains;
   domains.free = ReadDomainList(domains.free_domains_file, "[email] free_domains_file");
@@ -560,10 +429,11 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
 }
 
 std::vector<ConfigKey> ConfigKeys() {
+  Config scratch{};
   std::vector<ConfigKey> keys;
-  for (const Key& key : KeyTable()) {
-    keys.push_back(
-        {key.section, key.name, EnvironmentName(key.section, key.name), key.allowed, key.secret});
+  for (const Key& key : KeyTable(&scratch)) {
+    keys.push_back({key.section, key.name, EnvironmentName(key.section, key.name),
+                    Allowed(key.values, key.field), key.values.secret});
   }
   return keys;
 }

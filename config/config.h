@@ -17,17 +17,13 @@
 #include "config/limits_config.h"
 #include "config/lookup_config.h"
 #include "config/net_config.h"
-#include "config/probe_config.h"
-#include "config/provider_config.h"
 #include "config/role_config.h"
-#include "config/search_config.h"
-#include "config/security_config.h"
-#include "config/server_config.h"
 #include "domain/email/find_prices.h"
 
-// The typed configuration. Every limit, timeout and size of the system has its name here; the
-// defaults and their explanation stand in config.default.toml, which is compiled in. A value type:
-// built once by LoadConfig, then passed down by const reference.
+// The typed configuration. What an operator turns has a key; the defaults and their explanation
+// stand in config.default.toml, which is compiled in. What nobody turns is a constant beside what
+// it limits, or a field with a value and no key, which tests make smaller. A value type: built once
+// by LoadConfig, then passed down by const reference.
 namespace vedette::config {
 
 using std::chrono::milliseconds;
@@ -54,7 +50,7 @@ struct Config {
   JwksConfig jwks;
   OidcConfig oidc;
   SessionsConfig sessions;
-  HttpServerConfig admin;
+  HttpServerConfig admin = AdminServer();
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;
   SecurityConfig security;

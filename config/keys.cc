@@ -1,518 +1,337 @@
 #include "config/keys.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
-
-#include "config/section.h"
 
 namespace vedette::config {
 namespace {
 
-using std::chrono::days;
-using std::chrono::minutes;
-using std::chrono::seconds;
+using Kind = Values::Kind;
 
-constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMiB = 1024 * kKiB;
-constexpr std::size_t kGiB = 1024 * kMiB;
-constexpr double kNewcomerShareMin = 0.0001;  // of ten thousand slots not one is left free
-constexpr double kNewcomerShareMax = 0.9;
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kGiB = 1024 * kMiB;
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kHourMs = 60 * kMinuteMs;
+constexpr std::int64_t kDayMs = 24 * kHourMs;
+constexpr std::int64_t kMillion = 1'000'000;
 
-ValueReader<ChargeRule> Charge() {
-  const ValueReader<std::string> choice = Choice({"always", "found", "ok"});
-  return {choice.allowed, [read = choice.read](const RawValue& raw) -> std::optional<ChargeRule> {
-            const auto text = read(raw);
-            if (!text) return std::nullopt;
-            if (*text == "always") return ChargeRule::kAlways;
-            return *text == "found" ? ChargeRule::kFound : ChargeRule::kOk;
-          }};
+// Most durations: nothing below `min` works, nothing above an hour is meant.
+constexpr Values Time(std::int64_t min = 1, std::int64_t max = kHourMs) {
+  return {Kind::kWhole, min, max};
 }
-
-void AddDatabase(std::vector<Key>* table) {
-  using C = DatabaseConfig;
-  Section<C>(table, "database", [](Config& c) -> C& { return c.database; })
-      .Add("url", &C::url, Secret(DatabaseUrl()))
-      .Time("connect_timeout_ms", &C::connect_timeout_ms)
-      .Time("statement_timeout_ms", &C::statement_timeout_ms)
-      .Time("lock_timeout_ms", &C::lock_timeout_ms)
-      .Time("idle_in_transaction_timeout_ms", &C::idle_in_transaction_timeout_ms)
-      .Time("tcp_user_timeout_ms", &C::tcp_user_timeout_ms)
-      .Time("reconnect_first_ms", &C::reconnect_first_ms)
-      .Time("reconnect_max_ms", &C::reconnect_max_ms)
-      .Add("api_connections", &C::api_connections, Int(1, 1000))
-      .Add("admin_connections", &C::admin_connections, Int(1, 1000))
-      .Add("scheduler_connections", &C::scheduler_connections, Int(1, 1000))
-      .Add("worker_connections", &C::worker_connections, Int(1, 1000))
-      .Add("delivery_connections", &C::delivery_connections, Int(1, 1000))
-      .Add("jobs_connections", &C::jobs_connections, Int(1, 1000))
-      .Add("search_connections", &C::search_connections, Int(1, 1000))
-      .Add("queue_max", &C::queue_max, Int(1, 1'000'000));
+constexpr Values Whole(std::int64_t min, std::int64_t max) {
+  return {Kind::kWhole, min, max};
 }
-
-void AddHttpServer(std::vector<Key>* table, std::string name, HttpServerConfig Config::*server) {
-  using C = HttpServerConfig;
-  Section<C>(table, std::move(name), [server](Config& c) -> C& { return c.*server; })
-      .Add("listen", &C::listen, ListenAddress())
-      .Add("connections_max", &C::connections_max, Int(1, 1'000'000))
-      .Add("header_bytes_max", &C::header_bytes_max, Bytes(kKiB, kMiB))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, kGiB))
-      .Time("header_timeout_ms", &C::header_timeout_ms)
-      .Time("body_timeout_ms", &C::body_timeout_ms)
-      .Time("write_timeout_ms", &C::write_timeout_ms)
-      .Time("idle_timeout_ms", &C::idle_timeout_ms)
-      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
+constexpr Values Real(std::int64_t min, std::int64_t max) {
+  return {Kind::kReal, min, max};
 }
-
-void AddApiMemory(std::vector<Key>* table) {
-  using C = ApiMemoryConfig;
-  Section<C>(table, "api", [](Config& c) -> C& { return c.api_memory; })
-      .Add("held_bytes_max", &C::held_bytes_max, Bytes(kKiB, 1024 * kGiB))
-      .Time("held_wait_ms", &C::held_wait_ms);
-
-  using W = WaitsConfig;
-  Section<W>(table, "api", [](Config& c) -> W& { return c.waits; })
-      .Add("waits_max", &W::waits_max, Int(1, 1'000'000))
-      .Add("waits_share", &W::waits_share, Real(0.001, 1));
-
-  using P = PreviewsConfig;
-  Section<P>(table, "api", [](Config& c) -> P& { return c.previews; })
-      .Add("previews_in_flight_max", &P::previews_in_flight_max, Int(1, 100'000))
-      .Time("preview_timeout_ms", &P::preview_timeout_ms);
+constexpr Values Choice(std::string_view choices, Kind kind = Kind::kChoice) {
+  return {kind, 0, 0, choices};
 }
-
-void AddCredentials(std::vector<Key>* table) {
-  Section<Config>(table, "api", [](Config& c) -> Config& {
-    return c;
-  }).Add("public_url", &Config::public_url, OptionalIssuer());
-
-  using C = OauthConfig;
-  Section<C>(table, "oauth", [](Config& c) -> C& { return c.oauth; })
-      .Add("enabled", &C::enabled, Flag())
-      .Add("token_ttl_s", &C::token_ttl_s, Seconds(minutes(1), days(1)))
-      .Add("assertion_lifetime_max_s", &C::assertion_lifetime_max_s, Seconds(minutes(1), days(1)))
-      .Add("clock_skew_s", &C::clock_skew_s, Seconds(seconds(0), minutes(10)))
-      .Add("clients_per_org_max", &C::clients_per_org_max, Int(1, 100'000))
-      .Add("keys_per_client_max", &C::keys_per_client_max, Int(1, 1000))
-      .Add("tokens_per_client_max", &C::tokens_per_client_max, Int(1, 10'000'000));
-
-  using K = JwksConfig;
-  Section<K>(table, "oauth", [](Config& c) -> K& { return c.jwks; })
-      .Time("jwks_timeout_ms", &K::timeout_ms, milliseconds(100), minutes(1))
-      .Add("jwks_bytes_max", &K::bytes_max, Bytes(kKiB, kMiB))
-      .Add("jwks_keys_max", &K::keys_max, Int(1, 100))
-      .Time("jwks_fresh_ms", &K::fresh_ms, milliseconds(100), days(1))
-      .Time("jwks_retry_ms", &K::retry_ms, milliseconds(100))
-      .Time("jwks_stale_max_ms", &K::stale_max_ms, milliseconds(100), days(7))
-      .Add("jwks_fetches_max", &K::fetches_max, Int(1, 10'000));
-
-  using O = OidcConfig;
-  Section<O>(table, "oidc", [](Config& c) -> O& { return c.oidc; })
-      .Add("issuer", &O::issuer, OptionalUrl())
-      .Add("audience", &O::audience, Text())
-      .Add("org_claim", &O::org_claim, Text())
-      .Add("organisation", &O::organisation, Text())
-      .Add("team_claim", &O::team_claim, Text())
-      .Add("user_claim", &O::user_claim, NonEmptyText())
-      .Add("algorithms", &O::algorithms, ChoiceList({"RS256", "PS256", "ES256", "EdDSA"}))
-      .Add("lifetime_max_s", &O::lifetime_max_s, Seconds(minutes(1), days(30)));
-
-  using S = SessionsConfig;
-  Section<S>(table, "sessions", [](Config& c) -> S& {
-    return c.sessions;
-  }).Add("ttl_max_s", &S::ttl_max_s, Seconds(minutes(1), days(30)));
+constexpr Values Secret(Kind kind) {
+  return {kind, 0, 0, {}, true};
 }
+constexpr Values kCredits{Kind::kCredits, 0, kMillion};
+constexpr Values kCharge = Choice("always, found, ok", Kind::kCharge);
+constexpr Values kHours{Kind::kHours};
+constexpr Values kFlag{Kind::kFlag};
+constexpr Values kText{Kind::kText};
+constexpr Values kNonEmptyText{Kind::kNonEmptyText};
+constexpr Values kOptionalUrl{Kind::kOptionalUrl};
+constexpr Values kProviderIds{Kind::kProviderIds};
+constexpr Values kDomains{Kind::kDomains};
+constexpr Values kSecretText = Secret(Kind::kText);
+constexpr std::string_view kAnswerFormats = "json_schema, json_object, text";
+constexpr std::string_view kTokensMaxFields = "max_tokens, max_completion_tokens";
 
-void AddHealth(std::vector<Key>* table) {
-  using C = HealthConfig;
-  Section<C>(table, "health", [](Config& c) -> C& { return c.health; })
-      .Add("listen", &C::listen, OptionalListenAddress())
-      .Time("drain_delay_ms", &C::drain_delay_ms, milliseconds(0), minutes(5));
-}
+struct Row {
+  std::string_view name;
+  Field field;
+  Values values;
+};
 
-void AddSecurityNetLog(std::vector<Key>* table) {
-  using S = SecurityConfig;
-  Section<S>(table, "security", [](Config& c) -> S& { return c.security; })
-      .Add("encryption_key", &S::encryption_key, Secret(OptionalKey()))
-      .Add("encryption_keys_old", &S::encryption_keys_old, Secret(KeyList()));
-
-  using N = NetConfig;
-  Section<N>(table, "net", [](Config& c) -> N& { return c.net; })
-      .Add("allow", &N::allow, CidrList())
-      .Add("dns_servers", &N::dns_servers, AddressList())
-      .Add("ca_file", &N::ca_file, Text())
-      .Add("proxy", &N::proxy, Secret(OptionalUrl()))
-      .Add("user_agent", &N::user_agent, NonEmptyText())
-      .Add("contact", &N::contact, Text())
-      .Time("connect_timeout_ms", &N::connect_timeout_ms)
-      .Add("connections_max", &N::connections_max, Int(1, 1'000'000))
-      .Add("connections_per_host_max", &N::connections_per_host_max, Int(1, 1'000'000));
-
-  using L = LogConfig;
-  Section<L>(table, "log", [](Config& c) -> L& { return c.log; })
-      .Add("level", &L::level, Choice({"trace", "debug", "info", "warn", "error"}))
-      .Add("format", &L::format, Choice({"text", "json"}));
-}
-
-// `name`: a tier, or kProbeDefaults.
-void AddProbe(std::vector<Key>* table, const std::string& name) {
-  using C = ProbeConfig;
-  const std::size_t first = table->size();
-  Section<C>(table, "probes." + name, [name](Config& c) -> C& { return c.probes[name]; })
-      .Add("kind", &C::kind, Choice({"web", "http", "llm", "null"}))
-      .Add("url", &C::url, OptionalUrl())
-      .Add("model", &C::model, Text())
-      .Add("api_key", &C::api_key, Secret(Text()))
-      .Add("signing_secret", &C::signing_secret, Secret(Text()))
-      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
-      .Add("attempts_max", &C::attempts_max, Int(1, 10))
-      .Time("deadline_ms", &C::deadline_ms, milliseconds(1), minutes(10))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
-      .Add("temperature", &C::temperature, OptionalReal(0, 2))
-      .Add("tokens_max", &C::tokens_max, Int(1, 1'000'000))
-      .Add("tokens_max_field", &C::tokens_max_field,
-           Choice({"max_tokens", "max_completion_tokens"}))
-      .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
-      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, 10 * kMiB))
-      .Add("change_share", &C::change_share, Real(0, 1));
-  if (name == kProbeDefaults) return;
-  for (std::size_t i = first; i < table->size(); ++i) {
-    (*table)[i].source = Key::Source::kInherited;
+void Add(std::vector<Key>* table, std::string_view section, std::initializer_list<Row> rows,
+         Key::Source source = Key::Source::kDefaults) {
+  for (const Row& row : rows) {
+    table->push_back({std::string(section), std::string(row.name), row.values, row.field, source});
   }
 }
 
-void AddPrice(std::vector<Key>* table, const std::string& tier) {
-  const ValueReader<std::int64_t> price = Credits(1'000'000);
-  table->push_back({"prices", tier, price.allowed, false,
-                    [tier, read = price.read](const RawValue& raw, Config* config) {
-                      const auto mc = read(raw);
-                      if (mc) config->prices_mc[tier] = *mc;
-                      return mc.has_value();
-                    }});
+void AddDatabase(Config& c, std::vector<Key>* table) {
+  Add(table, "database",
+      {{"url", &c.database.url, Secret(Kind::kDatabaseUrl)},
+       {"statement_timeout_ms", &c.database.statement_timeout_ms, Time(6)},
+       {"api_connections", &c.database.api_connections, Whole(1, 1000)},
+       {"worker_connections", &c.database.worker_connections, Whole(1, 1000)},
+       {"jobs_connections", &c.database.jobs_connections, Whole(1, 1000)}});
 }
 
-void AddLimitsAndRetention(std::vector<Key>* table) {
-  using L = LimitsConfig;
-  Section<L>(table, "limits", [](Config& c) -> L& { return c.limits; })
-      .Add("requests_per_minute", &L::requests_per_minute, Int(0, 1'000'000'000))
-      .Add("frequency_min", &L::frequency_min, OptionalDuration())
-      .Add("rows_per_request_max", &L::rows_per_request_max, Int(1, 1'000'000))
-      .Add("rows_per_monitor_max", &L::rows_per_monitor_max, Int64(1, 1'000'000'000))
-      .Add("struct_fields_max", &L::struct_fields_max, Int(1, 1024))
-      .Add("name_chars_max", &L::name_chars_max, Int(1, 10'000))
-      .Add("metadata_bytes_max", &L::metadata_bytes_max, Bytes(2, kMiB))
-      .Add("struct_bytes_max", &L::struct_bytes_max, Bytes(2, 16 * kMiB))
-      .Add("row_bytes_max", &L::row_bytes_max, Bytes(2, 16 * kMiB))
-      .Add("uploads_unused_max", &L::uploads_unused_max, Int(1, 1'000'000))
-      .Add("uploads_unused_bytes_max", &L::uploads_unused_bytes_max, Bytes(kKiB, 1024 * kGiB))
-      .Add("signing_secrets_live_max", &L::signing_secrets_live_max, Int(1, 20));
-
-  using R = RetentionConfig;
-  Section<R>(table, "retention", [](Config& c) -> R& { return c.retention; })
-      .Add("events", &R::events, Hours())
-      .Add("check_log", &R::check_log, Hours())
-      .Add("attempts", &R::attempts, Hours())
-      .Add("dead", &R::dead, Hours())
-      .Add("audit", &R::audit, Hours())
-      .Add("idempotency_keys", &R::idempotency_keys, Hours())
-      .Add("uploads", &R::uploads, Hours())
-      .Add("jobs", &R::jobs, Hours())
-      .Add("runs", &R::runs, Hours())
-      .Add("run_data", &R::run_data, Hours())
-      .Add("mail_facts", &R::mail_facts, Hours())
-      .Add("domain_patterns", &R::domain_patterns, Hours());
+void AddServers(Config& c, std::vector<Key>* table) {
+  Add(table, "api",
+      {{"listen", &c.api.listen, {Kind::kListenAddress}},
+       {"connections_max", &c.api.connections_max, Whole(1, kMillion)},
+       {"body_bytes_max", &c.api.body_bytes_max, Whole(kKiB, kGiB)},
+       {"held_bytes_max", &c.api_memory.held_bytes_max, Whole(kKiB, 1024 * kGiB)},
+       {"waits_max", &c.waits.waits_max, Whole(1, kMillion)},
+       {"idle_timeout_ms", &c.api.idle_timeout_ms, Time()},
+       {"public_url", &c.public_url, {Kind::kOptionalIssuer}}});
+  Add(table, "admin", {{"listen", &c.admin.listen, {Kind::kListenAddress}}});
+  Add(table, "health",
+      {{"listen", &c.health.listen, {Kind::kOptionalListenAddress}},
+       {"drain_delay_ms", &c.health.drain_delay_ms, Time(0, 5 * kMinuteMs)}});
 }
 
-void AddScheduler(std::vector<Key>* table) {
-  using C = SchedulerConfig;
-  Section<C>(table, "scheduler", [](Config& c) -> C& { return c.scheduler; })
-      .Time("poll_ms", &C::poll_ms, milliseconds(10))
-      .Add("monitors_per_cut_max", &C::monitors_per_cut_max, Int(1, 100'000))
-      .Add("rows_per_cut_max", &C::rows_per_cut_max, Int(256, 10'000'000))
-      .Add("spread_rows_min", &C::spread_rows_min, Int(1, 1'000'000'000))
-      .Add("spread", &C::spread, Real(0, 1))
-      .Time("maintenance_ms", &C::maintenance_ms, milliseconds(100));
+void AddCredentials(Config& c, std::vector<Key>* table) {
+  Add(table, "oauth",
+      {{"enabled", &c.oauth.enabled, kFlag},
+       {"jwks_fresh_ms", &c.jwks.fresh_ms, Time(100, kDayMs)},
+       {"jwks_retry_ms", &c.jwks.retry_ms, Time(100)},
+       {"jwks_stale_max_ms", &c.jwks.stale_max_ms, Time(100, 7 * kDayMs)}});
+  Add(table, "oidc",
+      {{"issuer", &c.oidc.issuer, kOptionalUrl},
+       {"audience", &c.oidc.audience, kText},
+       {"org_claim", &c.oidc.org_claim, kText},
+       {"organisation", &c.oidc.organisation, kText},
+       {"team_claim", &c.oidc.team_claim, kText},
+       {"user_claim", &c.oidc.user_claim, kNonEmptyText},
+       {"algorithms", &c.oidc.algorithms,
+        Choice("RS256, PS256, ES256, EdDSA", Kind::kChoiceList)}});
+  Add(table, "security",
+      {{"encryption_key", &c.security.encryption_key, Secret(Kind::kOptionalKey)},
+       {"encryption_keys_old", &c.security.encryption_keys_old, Secret(Kind::kKeyList)}});
 }
 
-void AddWorker(std::vector<Key>* table) {
-  using C = WorkerConfig;
-  Section<C>(table, "worker", [](Config& c) -> C& { return c.worker; })
-      .Time("lease_ms", &C::lease_ms, seconds(1))
-      .Time("poll_ms", &C::poll_ms, milliseconds(10))
-      .Time("control_read_ms", &C::control_read_ms, milliseconds(10), seconds(3))
-      // Above 4 s the promise that a pause holds within 5 s could not be kept (G5).
-      .Time("control_age_max_ms", &C::control_age_max_ms, milliseconds(100), seconds(4))
-      .Add("checks_in_flight_max", &C::checks_in_flight_max, Int(1, 1'000'000))
-      .Add("rows_ahead_max", &C::rows_ahead_max, Int(0, 1'000'000))
-      .Add("newcomer_share", &C::newcomer_share, Real(kNewcomerShareMin, kNewcomerShareMax))
-      .Add("chunk_rows_max", &C::chunk_rows_max, Int(1, 65'536))
-      .Time("chunk_duration_target_ms", &C::chunk_duration_target_ms)
-      .Add("claims_max", &C::claims_max, Int(1, 100))
-      .Add("orgs_per_walk_max", &C::orgs_per_walk_max, Int(1, 100'000))
-      .Time("record_delay_ms", &C::record_delay_ms, milliseconds(0), seconds(10))
-      .Time("record_partial_delay_ms", &C::record_partial_delay_ms, milliseconds(0), seconds(60))
-      .Add("record_checks_max", &C::record_checks_max, Int(1, 100'000))
-      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0))
-      .Add("probe_threads", &C::probe_threads, Int(1, 256))
-      .Add("per_host_max", &C::per_host_max, Int(1, 100'000))
-      .Time("per_host_gap_ms", &C::per_host_gap_ms, milliseconds(0), minutes(10))
-      .Add("obey_robots", &C::obey_robots, Flag())
-      .Add("pages_remembered_bytes_max", &C::pages_remembered_bytes_max, Bytes(0, 16 * kGiB))
-      .Add("pages_held_bytes_max", &C::pages_held_bytes_max, Bytes(kMiB, 256 * kGiB))
-      .Add("questions_held_bytes_max", &C::questions_held_bytes_max, Bytes(kMiB, 256 * kGiB))
-      .Add("rows_held_bytes_max", &C::rows_held_bytes_max, Bytes(kMiB, 256 * kGiB))
-      .Add("lanes", &C::lanes, ChoiceList({"checks", "transform", "lookup", "smtp", "research"}));
+void AddNetLog(Config& c, std::vector<Key>* table) {
+  Add(table, "net",
+      {{"allow", &c.net.allow, {Kind::kCidrs}},
+       {"dns_servers", &c.net.dns_servers, {Kind::kAddresses}},
+       {"ca_file", &c.net.ca_file, kText},
+       {"proxy", &c.net.proxy, Secret(Kind::kOptionalUrl)},
+       {"contact", &c.net.contact, kText},
+       {"connections_max", &c.net.connections_max, Whole(1, kMillion)}});
+  Add(table, "log",
+      {{"level", &c.log.level, Choice("trace, debug, info, warn, error")},
+       {"format", &c.log.format, Choice("text, json")}});
 }
 
-void AddDelivery(std::vector<Key>* table) {
-  using C = DeliveryConfig;
-  Section<C>(table, "delivery", [](Config& c) -> C& { return c.delivery; })
-      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
-      .Time("lease_ms", &C::lease_ms, seconds(1))
-      .Time("poll_ms", &C::poll_ms, milliseconds(10))
-      .Time("backoff_first_ms", &C::backoff_first_ms, milliseconds(1), days(1))
-      .Time("backoff_max_ms", &C::backoff_max_ms, milliseconds(1), days(7))
-      .Time("backoff_window_ms", &C::backoff_window_ms, milliseconds(0), days(30))
-      .Add("backoff_jitter", &C::backoff_jitter, Real(0, 1))
-      .Time("breaker_age_max_ms", &C::breaker_age_max_ms, milliseconds(0), days(90))
-      .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
-      .Add("in_flight_per_endpoint_max", &C::in_flight_per_endpoint_max, Int(1, 1'000'000))
-      .Add("slow_in_flight_max", &C::slow_in_flight_max, Int(1, 1'000'000))
-      .Add("tests_in_flight_max", &C::tests_in_flight_max, Int(1, 100'000))
-      .Time("slow_after_ms", &C::slow_after_ms, milliseconds(1), minutes(10))
-      .Add("breaker_failures", &C::breaker_failures, Int(1, 1'000'000))
-      .Time("breaker_interval_ms", &C::breaker_interval_ms, milliseconds(1), days(1))
-      .Add("answer_bytes_max", &C::answer_bytes_max, Bytes(0, kMiB))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 64 * kMiB))
-      .Add("bodies_held_bytes_max", &C::bodies_held_bytes_max, Bytes(kMiB, 16 * kGiB))
-      .Time("settle_delay_ms", &C::settle_delay_ms, milliseconds(0), seconds(10))
-      .Add("settle_max", &C::settle_max, Int(1, 100'000))
-      .Time("drain_timeout_ms", &C::drain_timeout_ms, milliseconds(0));
+// `name`: a tier, or kProbeDefaults.
+void AddProbe(Config& c, std::string_view name, std::vector<Key>* table) {
+  ProbeConfig& p = c.probes[std::string(name)];
+  Add(table, "probes." + std::string(name),
+      {{"kind", &p.kind, Choice("web, http, llm, null")},
+       {"url", &p.url, kOptionalUrl},
+       {"model", &p.model, kText},
+       {"api_key", &p.api_key, kSecretText},
+       {"signing_secret", &p.signing_secret, kSecretText},
+       {"timeout_ms", &p.timeout_ms, Time(1, 10 * kMinuteMs)},
+       {"attempts_max", &p.attempts_max, Whole(1, 10)},
+       {"deadline_ms", &p.deadline_ms, Time(1, 10 * kMinuteMs)},
+       {"body_bytes_max", &p.body_bytes_max, Whole(kKiB, 100 * kMiB)},
+       {"temperature", &p.temperature, Real(0, 2)},
+       {"tokens_max", &p.tokens_max, Whole(1, kMillion)},
+       {"tokens_max_field", &p.tokens_max_field, Choice(kTokensMaxFields)},
+       {"answer_format", &p.answer_format, Choice(kAnswerFormats)}},
+      name == kProbeDefaults ? Key::Source::kDefaults : Key::Source::kInherited);
 }
 
-void AddJobs(std::vector<Key>* table) {
-  using C = JobsConfig;
-  constexpr int kSlotsMax = 1'000'000;
-  Section<C>(table, "jobs", [](Config& c) -> C& { return c.jobs; })
-      .Add("slots_transform", &C::slots_transform, Int(1, 256))
-      .Add("slots_lookup", &C::slots_lookup, Int(1, kSlotsMax))
-      .Add("slots_smtp", &C::slots_smtp, Int(1, kSlotsMax))
-      .Add("slots_research", &C::slots_research, Int(1, kSlotsMax))
-      .Add("parts_held_max", &C::parts_held_max, Int(1, 1024))
-      .Add("newcomer_share", &C::newcomer_share, Real(kNewcomerShareMin, kNewcomerShareMax))
-      .Add("waited_share", &C::waited_share, Real(0, 0.9))
-      .Add("record_chunks_max", &C::record_chunks_max, Int(1, 64))
-      .Time("record_delay_ms", &C::record_delay_ms, milliseconds(0), seconds(10))
-      .Time("record_partial_delay_ms", &C::record_partial_delay_ms, milliseconds(0), seconds(60))
-      .Add("part_bytes_max", &C::part_bytes_max, Bytes(64 * kKiB, 64 * kMiB))
-      .Add("attempts_max", &C::attempts_max, Int(1, 10))
-      .Time("wait_lane_ms", &C::wait_lane_ms, milliseconds(100))
-      .Time("keeper_ms", &C::keeper_ms, milliseconds(100))
-      .Add("open_per_org_max", &C::open_per_org_max, Int(1, 10'000'000));
+void AddPrices(Config& c, std::vector<Key>* table) {
+  for (const std::string_view tier : kTiers) {
+    Add(table, "prices", {{tier, &c.prices_mc[std::string(tier)], kCredits}});
+  }
+  Add(table, "prices", {{"cents_per_credit", &c.cents_per_credit, Real(0, kMillion)}});
+  Add(table, "prices.find_email",
+      {{"professional", &c.find_email_prices.professional_mc, kCredits},
+       {"personal", &c.find_email_prices.personal_mc, kCredits},
+       {"verify", &c.find_email_prices.verify_mc, kCredits},
+       {"charge", &c.find_email_prices.charge, kCharge}});
+  Add(table, "prices.reverse_email",
+      {{"lookup", &c.reverse_email_price.row_mc, kCredits},
+       {"charge", &c.reverse_email_price.charge, kCharge}});
+  Add(table, "prices.people_intelligence",
+      {{"high", &c.age_price.row_mc, kCredits}, {"charge", &c.age_price.charge, kCharge}});
+  Add(table, "prices.investigation", {{"expansion", &c.investigations.expansion_mc, kCredits}});
+  Add(table, "prices.workflow", {{"verify_email", &c.workflows.verify_email_mc, kCredits}});
 }
 
-void AddWorkflows(std::vector<Key>* table) {
-  using C = WorkflowsConfig;
-  Section<C>(table, "workflows", [](Config& c) -> C& { return c.workflows; })
-      .Add("run_timeout", &C::run_timeout, Hours())
-      .Add("runs_active_per_org_max", &C::runs_active_per_org_max, Int(1, 1'000'000))
-      .Add("workflows_per_org_max", &C::workflows_per_org_max, Int(1, 100'000))
-      .Add("run_data_bytes_per_org_max", &C::run_data_bytes_per_org_max,
-           Bytes(kMiB, 1024 * 1024 * kGiB))
-      .Add("window_rows", &C::window_rows, Int(256, 1'000'000))
-      .Add("inline_results_bytes_max", &C::inline_results_bytes_max, Bytes(0, 16 * kMiB))
-      .Add("csv_formula_guard", &C::csv_formula_guard, Flag());
-  Section<C>(table, "prices.workflow", [](Config& c) -> C& {
-    return c.workflows;
-  }).Add("verify_email", &C::verify_email_mc, Credits(1'000'000));
+void AddLimits(Config& c, std::vector<Key>* table) {
+  Add(table, "limits",
+      {{"requests_per_minute", &c.limits.requests_per_minute, Whole(0, 1000 * kMillion)},
+       {"frequency_min", &c.limits.frequency_min, {Kind::kDuration}},
+       {"struct_bytes_max", &c.limits.struct_bytes_max, Whole(2, 16 * kMiB)},
+       {"uploads_unused_bytes_max", &c.limits.uploads_unused_bytes_max, Whole(kKiB, 1024 * kGiB)}});
+  Add(table, "retention",
+      {{"events", &c.retention.events, kHours},
+       {"check_log", &c.retention.check_log, kHours},
+       {"attempts", &c.retention.attempts, kHours},
+       {"dead", &c.retention.dead, kHours},
+       {"audit", &c.retention.audit, kHours},
+       {"jobs", &c.retention.jobs, kHours},
+       {"runs", &c.retention.runs, kHours},
+       {"run_data", &c.retention.run_data, kHours}});
 }
 
-void AddLookups(std::vector<Key>* table) {
-  using C = LookupsConfig;
-  Section<C>(table, "lookups", [](Config& c) -> C& { return c.lookups; })
-      .Add("find_email", &C::find_email, ProviderIds())
-      .Add("find_email_personal", &C::find_email_personal, ProviderIds())
-      .Add("reverse_email", &C::reverse_email, ProviderIds())
-      .Add("verify_age", &C::verify_age, ProviderIds())
-      .Add("company_domain", &C::company_domain, ProviderIds())
-      .Add("candidates_max", &C::candidates_max, Int(1, 16))
-      .Add("guesses_max", &C::guesses_max, Int(1, 30))
-      .Time("row_timeout_ms", &C::row_timeout_ms, milliseconds(100))
-      .Time("wait_single_ms", &C::wait_single_ms, milliseconds(100), minutes(10))
-      .Time("wait_bulk_ms", &C::wait_bulk_ms, milliseconds(100), minutes(10))
-      .Time("find_deadline_ms", &C::find_deadline_ms, seconds(1), days(1))
-      .Time("bulk_deadline_ms", &C::bulk_deadline_ms, seconds(1), days(1))
-      .Time("reverse_deadline_ms", &C::reverse_deadline_ms, seconds(1), days(1))
-      .Time("age_deadline_ms", &C::age_deadline_ms, seconds(1), days(1))
-      .Add("verifier", &C::verifier, NonEmptyText());
-  Section<C>(table, "age", [](Config& c) -> C& {
-    return c.lookups;
-  }).Add("minimum_result_age", &C::minimum_result_age, Int(0, 120));
-  using A = AgeConfig;
-  Section<A>(table, "age", [](Config& c) -> A& { return c.age; })
-      .Add("wikidata", &A::wikidata, Flag())
-      .Add("wikidata_url", &A::wikidata_url, OptionalUrl());
-
-  using E = EmailConfig;
-  Section<E>(table, "email", [](Config& c) -> E& { return c.email; })
-      .Add("pages_max", &E::pages_max, Int(1, 32))
-      .Time("site_timeout_ms", &E::site_timeout_ms, milliseconds(100), minutes(5))
-      .Add("page_bytes_max", &E::page_bytes_max, Int64(1024, 64 << 20));
-  using M = MailDomainsConfig;
-  Section<M>(table, "email", [](Config& c) -> M& { return c.mail_domains; })
-      .Add("free_domains_file", &M::free_domains_file, Text())
-      .Add("disposable_domains_file", &M::disposable_domains_file, Text());
-
-  using F = FindEmailPrices;
-  Section<F>(table, "prices.find_email", [](Config& c) -> F& { return c.find_email_prices; })
-      .Add("professional", &F::professional_mc, Credits(1'000'000))
-      .Add("personal", &F::personal_mc, Credits(1'000'000))
-      .Add("verify", &F::verify_mc, Credits(1'000'000))
-      .Add("charge", &F::charge, Charge());
-  using L = PeoplePrice;
-  Section<L>(table, "prices.reverse_email", [](Config& c) -> L& { return c.reverse_email_price; })
-      .Add("lookup", &L::row_mc, Credits(1'000'000))
-      .Add("charge", &L::charge, Charge());
-  Section<L>(table, "prices.people_intelligence", [](Config& c) -> L& { return c.age_price; })
-      .Add("high", &L::row_mc, Credits(1'000'000))
-      .Add("charge", &L::charge, Charge());
-  Section<Config>(table, "prices", [](Config& c) -> Config& {
-    return c;
-  }).Add("cents_per_credit", &Config::cents_per_credit, Real(0, 1'000'000));
-
-  using P = ProvidersConfig;
-  Section<P>(table, "providers", [](Config& c) -> P& { return c.providers; })
-      .Add("breaker_failures", &P::breaker_failures, Int(1, 1'000'000))
-      .Time("breaker_ms", &P::breaker_ms, milliseconds(1), days(1))
-      .Add("recipes_dir", &P::recipes_dir, Text());
-  using G = GravatarConfig;
-  Section<G>(table, "providers.gravatar", [](Config& c) -> G& { return c.gravatar; })
-      .Add("url", &G::url, OptionalUrl())
-      .Add("api_key", &G::api_key, Secret(Text()))
-      .Time("timeout_ms", &G::timeout_ms, milliseconds(1), minutes(10));
+void AddRoles(Config& c, std::vector<Key>* table) {
+  constexpr std::string_view kLanes = "checks, transform, lookup, smtp, research";
+  Add(table, "scheduler", {{"spread", &c.scheduler.spread, Real(0, 1)}});
+  Add(table, "worker",
+      {{"lease_ms", &c.worker.lease_ms, Time(1000)},
+       {"checks_in_flight_max", &c.worker.checks_in_flight_max, Whole(1, kMillion)},
+       {"claims_max", &c.worker.claims_max, Whole(1, 100)},
+       {"drain_timeout_ms", &c.worker.drain_timeout_ms, Time(0)},
+       {"probe_threads", &c.worker.probe_threads, Whole(1, 256)},
+       {"per_host_max", &c.worker.per_host_max, Whole(1, 100'000)},
+       {"per_host_gap_ms", &c.worker.per_host_gap_ms, Time(0, 10 * kMinuteMs)},
+       {"obey_robots", &c.worker.obey_robots, kFlag},
+       {"pages_held_bytes_max", &c.worker.pages_held_bytes_max, Whole(kMiB, 256 * kGiB)},
+       {"lanes", &c.worker.lanes, Choice(kLanes, Kind::kChoiceList)}});
+  Add(table, "delivery",
+      {{"timeout_ms", &c.delivery.timeout_ms, Time(1, 10 * kMinuteMs)},
+       {"lease_ms", &c.delivery.lease_ms, Time(1000)},
+       {"backoff_first_ms", &c.delivery.backoff_first_ms, Time(1, kDayMs)},
+       {"backoff_max_ms", &c.delivery.backoff_max_ms, Time(1, 7 * kDayMs)},
+       {"backoff_window_ms", &c.delivery.backoff_window_ms, Time(0, 30 * kDayMs)},
+       {"in_flight_max", &c.delivery.in_flight_max, Whole(1, kMillion)},
+       {"breaker_failures", &c.delivery.breaker_failures, Whole(1, kMillion)}});
+  Add(table, "jobs",
+      {{"slots_transform", &c.jobs.slots_transform, Whole(1, 256)},
+       {"slots_lookup", &c.jobs.slots_lookup, Whole(1, kMillion)},
+       {"slots_research", &c.jobs.slots_research, Whole(1, kMillion)},
+       {"open_per_org_max", &c.jobs.open_per_org_max, Whole(1, 10 * kMillion)}});
+  Add(table, "workflows",
+      {{"run_timeout", &c.workflows.run_timeout, kHours},
+       {"runs_active_per_org_max", &c.workflows.runs_active_per_org_max, Whole(1, kMillion)},
+       {"run_data_bytes_per_org_max", &c.workflows.run_data_bytes_per_org_max,
+        Whole(kMiB, 1024 * 1024 * kGiB)},
+       {"csv_formula_guard", &c.workflows.csv_formula_guard, kFlag}});
 }
 
-void AddSmtp(std::vector<Key>* table) {
-  using C = SmtpConfig;
-  Section<C>(table, "email.smtp", [](Config& c) -> C& { return c.smtp; })
-      .Add("hello_name", &C::hello_name, Text())
-      .Add("mail_from", &C::mail_from, Text())
-      .Add("port", &C::port, Int(1, 65535))
-      .Add("ip", &C::ip, Choice({"4", "46"}))
-      .Add("proxy", &C::proxy, Text())
-      .Add("public_address", &C::public_address, Text())
-      .Add("per_domain_hour", &C::per_domain_hour, Int(1, 1'000'000'000))
-      .Add("per_class_minute", &C::per_class_minute, Int(1, 1'000'000'000))
-      .Add("per_day", &C::per_day, Int(1, 1'000'000'000))
-      .Add("connections_per_class", &C::connections_per_class, Int(1, 1000))
-      .Add("recipients_max", &C::recipients_max, Int(1, 100))
-      .Add("refusals_max", &C::refusals_max, Int(1, 100))
-      .Time("linger_ms", &C::linger_ms, milliseconds(0), seconds(30))
-      .Time("connect_timeout_ms", &C::connect_timeout_ms)
-      .Time("banner_timeout_ms", &C::banner_timeout_ms)
-      .Time("reply_timeout_ms", &C::reply_timeout_ms)
-      .Time("connection_timeout_ms", &C::connection_timeout_ms)
-      .Add("doctor_domains", &C::doctor_domains, NameList())
-      .Add("doctor_lists", &C::doctor_lists, NameList());
+void AddLookups(Config& c, std::vector<Key>* table) {
+  Add(table, "lookups",
+      {{"find_email", &c.lookups.find_email, kProviderIds},
+       {"find_email_personal", &c.lookups.find_email_personal, kProviderIds},
+       {"reverse_email", &c.lookups.reverse_email, kProviderIds},
+       {"verify_age", &c.lookups.verify_age, kProviderIds},
+       {"company_domain", &c.lookups.company_domain, kProviderIds},
+       {"row_timeout_ms", &c.lookups.row_timeout_ms, Time(100)},
+       {"age_deadline_ms", &c.lookups.age_deadline_ms, Time(1000, kDayMs)},
+       {"verifier", &c.lookups.verifier, kNonEmptyText}});
+  Add(table, "age",
+      {{"minimum_result_age", &c.lookups.minimum_result_age, Whole(0, 120)},
+       {"wikidata", &c.age.wikidata, kFlag},
+       {"wikidata_url", &c.age.wikidata_url, kOptionalUrl}});
+  Add(table, "email",
+      {{"free_domains_file", &c.mail_domains.free_domains_file, kText},
+       {"disposable_domains_file", &c.mail_domains.disposable_domains_file, kText}});
+  Add(table, "providers",
+      {{"breaker_failures", &c.providers.breaker_failures, Whole(1, kMillion)},
+       {"recipes_dir", &c.providers.recipes_dir, kText}});
+  Add(table, "providers.gravatar",
+      {{"url", &c.gravatar.url, kOptionalUrl}, {"api_key", &c.gravatar.api_key, kSecretText}});
+  Add(table, "email.smtp",
+      {{"hello_name", &c.smtp.hello_name, kText},
+       {"mail_from", &c.smtp.mail_from, kText},
+       {"port", &c.smtp.port, Whole(1, 65'535)},
+       {"proxy", &c.smtp.proxy, kText},
+       {"public_address", &c.smtp.public_address, kText},
+       {"per_domain_hour", &c.smtp.per_domain_hour, Whole(1, 1000 * kMillion)},
+       {"per_class_minute", &c.smtp.per_class_minute, Whole(1, 1000 * kMillion)},
+       {"per_day", &c.smtp.per_day, Whole(1, 1000 * kMillion)},
+       {"doctor_domains", &c.smtp.doctor_domains, kDomains},
+       {"doctor_lists", &c.smtp.doctor_lists, kDomains}});
 }
 
-void AddTesting(std::vector<Key>* table) {
-  using C = TestingConfig;
-  Section<C>(table, "testing", [](Config& c) -> C& { return c.testing; })
-      .Add("fault_points", &C::fault_points, FaultPoints())
-      .Add("fault_seed", &C::fault_seed, Int64(0, INT64_MAX))
-      .Add("disable", &C::disable, Safeties())
-      .Time("mail_window_ms", &C::mail_window_ms, milliseconds(0))
-      .Add("null_provider", &C::null_provider, Flag());
+void AddSearch(Config& c, std::vector<Key>* table) {
+  constexpr std::string_view kExpanders = "dns, website, lookups, rdap, ct";
+  Add(table, "search",
+      {{"backend", &c.search.backend, Choice("postgres, opensearch, ")},
+       {"url", &c.search.url, kOptionalUrl},
+       {"index_people", &c.search.index_people, kNonEmptyText},
+       {"index_company", &c.search.index_company, kNonEmptyText},
+       {"org_field", &c.search.org_field, kNonEmptyText},
+       {"user", &c.search.user, kText},
+       {"password", &c.search.password, kSecretText},
+       {"api_key", &c.search.api_key, kSecretText},
+       {"fields_file", &c.search.fields_file, kText}});
+  Add(table, "investigations",
+      {{"providers", &c.investigations.providers, Choice(kExpanders, Kind::kChoiceList)}});
+}
+
+// The names of safeties are those that store/testing.cc asks for.
+void AddTesting(Config& c, std::vector<Key>* table) {
+  constexpr std::string_view kSafeties =
+      "lease_fence, row_fence, reservation, lease_renewal, job_lease_fence, job_progress_fence, "
+      "job_reservation, job_held, job_end_lock, open_later, assertion_once, token_version, "
+      "key_fetch_limit";
+  Add(table, "testing",
+      {{"fault_points", &c.testing.fault_points, {Kind::kFaultPoints}},
+       {"fault_seed", &c.testing.fault_seed, Whole(0, INT64_MAX)},
+       {"disable", &c.testing.disable, Choice(kSafeties, Kind::kChoiceList)},
+       {"mail_window_ms", &c.testing.mail_window_ms, Time(0)},
+       {"null_provider", &c.testing.null_provider, kFlag},
+       {"null_change_share", &c.testing.null_change_share, Real(0, 1)},
+       {"small_steps", &c.testing.small_steps, kFlag}});
 }
 
 }  // namespace
 
-std::vector<Key> KeyTable() {
+std::vector<Key> KeyTable(Config* config) {
   std::vector<Key> table;
-  AddDatabase(&table);
-  AddHttpServer(&table, "api", &Config::api);
-  AddApiMemory(&table);
-  AddCredentials(&table);
-  AddHttpServer(&table, "admin", &Config::admin);
-  AddHealth(&table);
-  AddSecurityNetLog(&table);
-  AddProbe(&table, std::string(kProbeDefaults));
-  for (const std::string_view tier : kTiers) AddProbe(&table, std::string(tier));
-  for (const std::string_view tier : kTiers) AddPrice(&table, std::string(tier));
-  AddLimitsAndRetention(&table);
-  AddScheduler(&table);
-  AddWorker(&table);
-  AddDelivery(&table);
-  AddJobs(&table);
-  AddWorkflows(&table);
-  AddLookups(&table);
-  AddSmtp(&table);
-  AddSearchKeys(&table);
-  AddTesting(&table);
+  AddDatabase(*config, &table);
+  AddServers(*config, &table);
+  AddCredentials(*config, &table);
+  AddNetLog(*config, &table);
+  AddProbe(*config, kProbeDefaults, &table);
+  for (const std::string_view tier : kTiers) AddProbe(*config, tier, &table);
+  AddPrices(*config, &table);
+  AddLimits(*config, &table);
+  AddRoles(*config, &table);
+  AddLookups(*config, &table);
+  AddSearch(*config, &table);
+  AddTesting(*config, &table);
   return table;
 }
 
-std::vector<Key> FormerKeys() {
-  // Version 0.1 named the share that one organisation might hold, not the one that it leaves free.
-  const ValueReader<double> share = Real(0.01, 1);
-  return {{"worker", "org_share", share.allowed, false,
-           [read = share.read](const RawValue& raw, Config* config) {
-             const auto value = read(raw);
-             if (!value) return false;
-             config->worker.newcomer_share =
-                 std::clamp(1 - *value, kNewcomerShareMin, kNewcomerShareMax);
-             return true;
-           }}};
-}
-
-std::optional<Key> TokenKey(std::string_view name) {
+std::optional<Key> TokenKey(std::string_view name, Config* config) {
   const bool known = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
   if (!known) return std::nullopt;
-  const ValueReader<std::string> token = NonEmptyText();
-  return Key{std::string(kTokensSection), std::string(name), token.allowed, true,
-             [name = std::string(name), read = token.read](const RawValue& raw, Config* config) {
-               auto value = read(raw);
-               if (!value) return false;
-               config->admin_tokens[name] = std::move(*value);
-               return true;
-             }};
+  return Key{std::string(kTokensSection), std::string(name), Secret(Kind::kNonEmptyText),
+             &config->admin_tokens[std::string(name)]};
 }
 
-std::vector<Key> HttpProviderKeys(std::string_view id) {
-  using C = HttpProviderConfig;
+std::vector<Key> HttpProviderKeys(std::string_view id, Config* config) {
   std::vector<Key> keys;
   if (!IsProviderId(id)) return keys;
-  Section<C>(&keys, std::string(kHttpProvidersSection) + "." + std::string(id),
-             [id = std::string(id)](Config& c) -> C& { return c.providers.http[id]; })
-      .Add("url", &C::url, OptionalUrl())
-      .Add("api_key", &C::api_key, Secret(Text()))
-      .Add("signing_secret", &C::signing_secret, Secret(Text()))
-      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
-      .Add("in_flight_max", &C::in_flight_max, Int(1, 1'000'000))
-      .Add("trust", &C::trust, Flag());
+  HttpProviderConfig& p = config->providers.http[std::string(id)];
+  Add(&keys, std::string(kHttpProvidersSection) + "." + std::string(id),
+      {{"url", &p.url, kOptionalUrl},
+       {"api_key", &p.api_key, kSecretText},
+       {"signing_secret", &p.signing_secret, kSecretText},
+       {"timeout_ms", &p.timeout_ms, Time(1, 10 * kMinuteMs)},
+       {"body_bytes_max", &p.body_bytes_max, Whole(kKiB, 100 * kMiB)},
+       {"in_flight_max", &p.in_flight_max, Whole(1, kMillion)},
+       {"trust", &p.trust, kFlag}});
   return keys;
 }
 
-std::vector<Key> LlmProviderKeys(std::string_view id) {
-  using C = LlmProviderConfig;
+std::vector<Key> LlmProviderKeys(std::string_view id, Config* config) {
   std::vector<Key> keys;
   if (!IsProviderId(id)) return keys;
-  Section<C>(&keys, std::string(kLlmProvidersSection) + "." + std::string(id),
-             [id = std::string(id)](Config& c) -> C& { return c.providers.llm[id]; })
-      .Add("url", &C::url, OptionalUrl())
-      .Add("model", &C::model, Text())
-      .Add("api_key", &C::api_key, Secret(Text()))
-      .Time("timeout_ms", &C::timeout_ms, milliseconds(1), minutes(10))
-      .Add("body_bytes_max", &C::body_bytes_max, Bytes(kKiB, 100 * kMiB))
-      .Add("temperature", &C::temperature, OptionalReal(0, 2))
-      .Add("tokens_max", &C::tokens_max, Int(1, 1'000'000))
-      .Add("tokens_max_field", &C::tokens_max_field,
-           Choice({"max_tokens", "max_completion_tokens"}))
-      .Add("answer_format", &C::answer_format, Choice({"json_schema", "json_object", "text"}))
-      .Add("page_text_bytes_max", &C::page_text_bytes_max, Bytes(0, kMiB));
+  LlmProviderConfig& p = config->providers.llm[std::string(id)];
+  Add(&keys, std::string(kLlmProvidersSection) + "." + std::string(id),
+      {{"url", &p.url, kOptionalUrl},
+       {"model", &p.model, kText},
+       {"api_key", &p.api_key, kSecretText},
+       {"timeout_ms", &p.timeout_ms, Time(1, 10 * kMinuteMs)},
+       {"body_bytes_max", &p.body_bytes_max, Whole(kKiB, 100 * kMiB)},
+       {"temperature", &p.temperature, Real(0, 2)},
+       {"tokens_max", &p.tokens_max, Whole(1, kMillion)},
+       {"tokens_max_field", &p.tokens_max_field, Choice(kTokensMaxFields)},
+       {"answer_format", &p.answer_format, Choice(kAnswerFormats)},
+       {"page_text_bytes_max", &p.page_text_bytes_max, Whole(0, kMiB)}});
   return keys;
 }
 

@@ -1,27 +1,96 @@
 #pragma once
 
 #include <array>
-#include <functional>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "config/config.h"
-#include "config/values.h"
 
-// The one table that binds "[section] key" to a field of Config: it serves the file, the
+// The one table that binds "[section] key" to a field of a Config: it serves the file, the
 // environment, the error messages and the list of keys. Inside config/ only.
 namespace vedette::config {
+
+// A value as it was written, before it is known what it should be. In the environment and in secret
+// files everything is plain text; TOML has types, and a number in quotation marks is none.
+struct RawValue {
+  enum class Kind { kPlain, kText, kInteger, kReal, kBoolean, kList, kOther };
+  Kind kind = Kind::kOther;
+  std::string text;  // kPlain, kText
+  std::int64_t integer = 0;
+  double real = 0;
+  bool boolean = false;
+  std::vector<std::string> list;
+
+  static RawValue Plain(std::string text);
+
+  // For error messages.
+  std::string Show() const;
+};
+
+// Where a value goes: a field of a Config, which must outlive it.
+using Field =
+    std::variant<int*, std::int64_t*, std::size_t*, std::chrono::milliseconds*,
+                 std::chrono::seconds*, std::chrono::hours*, double*, std::optional<double>*,
+                 std::optional<std::chrono::seconds>*, bool*, std::string*,
+                 std::vector<std::string>*, std::vector<TestingConfig::FaultPoint>*, ChargeRule*>;
+
+// Which values a key takes: plain data, so that the table of keys is one.
+struct Values {
+  enum class Kind : std::uint8_t {
+    kWhole,     // from min to max, in the unit of the field
+    kReal,      // from min to max; empty text unsets an optional field
+    kCredits,   // from 0 to max, with three decimals outside, millicredits inside
+    kHours,     // "90d", in whole hours
+    kDuration,  // "5s"; empty text unsets it
+    kFlag,
+    kText,
+    kNonEmptyText,
+    kChoice,         // one of `choices`
+    kListenAddress,  // host:port
+    kOptionalListenAddress,
+    kDatabaseUrl,     // of PostgreSQL: postgresql://..., or words such as "host=db dbname=vedette"
+    kOptionalUrl,     // http or https, or empty
+    kOptionalIssuer,  // a URL without a slash at its end, or empty
+    kOptionalKey,     // 32 bytes from 64 hexadecimal digits, or empty
+    kCharge,          // one of `choices`, as a rule
+    // Lists: of strings in TOML, separated by commas (or, in a secret's file, by lines) in plain
+    // text.
+    kKeyList,
+    kChoiceList,  // of some of `choices`
+    kProviderIds,
+    kDomains,
+    kCidrs,
+    kAddresses,
+    kFaultPoints,
+  };
+  Kind kind;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  std::string_view choices = {};  // "text, json"
+  bool secret = false;            // never shown; may also come from a file named by <key>_file
+};
+
+// What completes the sentence "must be ...".
+std::string Allowed(const Values& values, const Field& field);
+
+// Sets the field; false, and nothing is set, where the value is not allowed.
+bool Set(const Values& values, const RawValue& raw, const Field& field);
+
+// Whether a text may name a provider: ^[a-z][a-z0-9_]{1,31}$.
+bool IsProviderId(std::string_view text);
 
 struct Key {
   std::string section;  // "limits", "probes.low"
   std::string name;
-  std::string allowed;  // completes "must be ..."
-  bool secret = false;  // never shown; <name>_file is known too
-  // Sets the field; false where the value is not allowed.
-  std::function<bool(const RawValue&, Config*)> set;
-  // Of a tier's probe: what is not set, anywhere, is that of [probes.default].
+  Values values;
+  Field field;
+  // The source of what is not set, anywhere: a tier's probe takes it from [probes.default].
   enum class Source { kDefaults, kInherited } source = Source::kDefaults;
 
   std::string Written() const { return "[" + section + "] " + name; }
@@ -32,24 +101,21 @@ struct Key {
 inline constexpr std::array<std::string_view, 5> kTiers{"micro", "low", "medium", "high", "xhigh"};
 inline constexpr std::string_view kProbeDefaults = "default";
 
-// Every key but those of [admin.tokens], [providers.http.<id>] and [providers.llm.<id>], whose
-// names are free.
-std::vector<Key> KeyTable();
-
-// Keys of earlier versions that are still read: each sets the field that stands for it now.
-std::vector<Key> FormerKeys();
-
+// Sections whose keys, or whose names, are the operator's: [admin.tokens], [providers.http.<id>],
+// [providers.llm.<id>].
 inline constexpr std::string_view kTokensSection = "admin.tokens";
-// The key of one token. Its name is lower-case letters, digits, '_' and '-'.
-std::optional<Key> TokenKey(std::string_view name);
-
-// [providers.http.<id>]: the keys of the one whose id this is. Empty where the id is none.
 inline constexpr std::string_view kHttpProvidersSection = "providers.http";
-std::vector<Key> HttpProviderKeys(std::string_view id);
-
-// [providers.llm.<id>], likewise.
 inline constexpr std::string_view kLlmProvidersSection = "providers.llm";
-std::vector<Key> LlmProviderKeys(std::string_view id);
+
+// Every key but those of the three sections above, bound to the config, which must outlive them.
+std::vector<Key> KeyTable(Config* config);
+
+// Keys of the three sections, which asking for them makes: of the token with this name, which is of
+// lower-case letters, digits, '_' and '-'; and of the service with this id. None where the name or
+// the id is not one.
+std::optional<Key> TokenKey(std::string_view name, Config* config);
+std::vector<Key> HttpProviderKeys(std::string_view id, Config* config);
+std::vector<Key> LlmProviderKeys(std::string_view id, Config* config);
 
 // "VEDETTE_" section "_" name, in upper case, '.' and '-' as '_'.
 std::string EnvironmentName(std::string_view section, std::string_view name);

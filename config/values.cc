@@ -1,4 +1,4 @@
-#include "config/values.h"
+#include "config/keys.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "base/crypto.h"
@@ -24,10 +25,6 @@ constexpr auto kFaultPoints = std::to_array<std::string_view>(
      "after_record_commit", "after_send", "before_settle", "after_job_start", "after_job_claim",
      "after_row", "before_job_record_commit", "after_job_record_commit", "before_job_end_commit",
      "after_job_end_commit"});
-constexpr auto kSafeties = std::to_array<std::string_view>(
-    {"lease_fence", "row_fence", "reservation", "lease_renewal", "job_lease_fence",
-     "job_progress_fence", "job_reservation", "job_held", "job_end_lock", "open_later",
-     "assertion_once", "token_version", "key_fetch_limit"});
 
 template <std::size_t N>
 bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -74,39 +71,6 @@ std::optional<std::vector<std::string>> ReadList(const RawValue& raw) {
   return items;
 }
 
-// A reader of whole numbers in a range, as any type that holds them.
-template <typename T>
-ValueReader<T> Whole(std::int64_t min, std::int64_t max, std::string_view unit) {
-  return {fmt::format("a whole number{} from {} to {}", unit, min, max),
-          [min, max](const RawValue& raw) -> std::optional<T> {
-            const auto value = ReadInteger(raw);
-            if (!value || *value < min || *value > max) return std::nullopt;
-            return static_cast<T>(*value);
-          }};
-}
-
-// A reader of text that must please `is_allowed`.
-template <typename Predicate>
-ValueReader<std::string> TextThat(std::string allowed, Predicate is_allowed) {
-  return {std::move(allowed), [is_allowed](const RawValue& raw) -> std::optional<std::string> {
-            auto text = ReadText(raw);
-            if (!text || !is_allowed(*text)) return std::nullopt;
-            return text;
-          }};
-}
-
-template <typename Predicate>
-ValueReader<std::vector<std::string>> ListThat(std::string allowed, Predicate is_allowed) {
-  return {std::move(allowed),
-          [is_allowed](const RawValue& raw) -> std::optional<std::vector<std::string>> {
-            auto items = ReadList(raw);
-            if (!items || !std::all_of(items->begin(), items->end(), is_allowed)) {
-              return std::nullopt;
-            }
-            return items;
-          }};
-}
-
 // The bits of an address in canonical form; 0 for anything else.
 int AddressBits(const std::string& text) {
   std::array<unsigned char, 16> bytes;
@@ -138,8 +102,202 @@ bool IsDnsServer(const std::string& text) {
   return AddressBits(text) != 0 || IsHostPort(text, 1);
 }
 
-bool IsKeyOrEmpty(const std::string& text) {
-  return text.empty() || (text.size() == 64 && base::HexDecode(text));
+bool IsUrlOrEmpty(std::string_view text) {
+  return text.empty() || (text.starts_with("http://") && text.size() > 7) ||
+         (text.starts_with("https://") && text.size() > 8);
+}
+
+bool IsDatabaseUrl(std::string_view text) {
+  return text.find("://") == std::string_view::npos || text.starts_with("postgresql://") ||
+         text.starts_with("postgres://") || text.find('=') < text.find("://");
+}
+
+// Whether the text is one of "these, those".
+bool IsAmong(std::string_view choices, std::string_view text) {
+  constexpr std::string_view kBetween = ", ";
+  while (true) {
+    const std::size_t end = choices.find(kBetween);
+    if (choices.substr(0, end) == text) return true;
+    if (end == std::string_view::npos) return false;
+    choices.remove_prefix(end + kBetween.size());
+  }
+}
+
+// Whether the text is one that keys of this kind take; every text is where they take any.
+bool IsTextOf(const Values& values, std::string_view text) {
+  switch (values.kind) {
+    case Values::Kind::kNonEmptyText:
+      return !text.empty();
+    case Values::Kind::kChoice:
+    case Values::Kind::kChoiceList:
+      return IsAmong(values.choices, text);
+    case Values::Kind::kListenAddress:
+      return IsHostPort(text, 0);
+    case Values::Kind::kOptionalListenAddress:
+      return text.empty() || IsHostPort(text, 0);
+    case Values::Kind::kDatabaseUrl:
+      return IsDatabaseUrl(text);
+    case Values::Kind::kOptionalUrl:
+      return IsUrlOrEmpty(text);
+    case Values::Kind::kOptionalIssuer:
+      return IsUrlOrEmpty(text) && !text.ends_with('/');
+    case Values::Kind::kProviderIds:
+      return IsProviderId(text);
+    case Values::Kind::kDomains:
+      return domain::ParseDomain(text).has_value();
+    case Values::Kind::kCidrs:
+      return IsCidr(std::string(text));
+    case Values::Kind::kAddresses:
+      return IsDnsServer(std::string(text));
+    default:
+      return true;
+  }
+}
+
+// A key of 64 hexadecimal digits as bytes; empty text is an empty key.
+std::optional<std::string> KeyOf(const std::string& text) {
+  if (!text.empty() && text.size() != 64) return std::nullopt;
+  return base::HexDecode(text);
+}
+
+template <typename T>
+bool Put(const Field& field, std::optional<T> value) {
+  if (!value) return false;
+  *std::get<T*>(field) = std::move(*value);
+  return true;
+}
+
+bool SetWhole(const Values& values, const RawValue& raw, const Field& field) {
+  const auto value = ReadInteger(raw);
+  if (!value || *value < values.min || *value > values.max) return false;
+  return std::visit(
+      [&](auto* at) {
+        using T = std::remove_pointer_t<decltype(at)>;
+        if constexpr (std::is_arithmetic_v<T> || std::is_constructible_v<T, std::int64_t>) {
+          *at = static_cast<T>(*value);
+        }
+        return true;
+      },
+      field);
+}
+
+bool SetReal(const Values& values, const RawValue& raw, const Field& field) {
+  const bool is_optional = std::holds_alternative<std::optional<double>*>(field);
+  const auto text = ReadText(raw);
+  if (is_optional && text && text->empty()) {
+    std::get<std::optional<double>*>(field)->reset();
+    return true;
+  }
+  const auto value = ReadReal(raw);
+  // Written so that NaN is refused too.
+  const bool is_allowed = value && *value >= static_cast<double>(values.min) &&
+                          *value <= static_cast<double>(values.max);
+  if (!is_allowed) return false;
+  if (is_optional) {
+    *std::get<std::optional<double>*>(field) = *value;
+  } else {
+    *std::get<double*>(field) = *value;
+  }
+  return true;
+}
+
+std::optional<std::int64_t> ReadCredits(const Values& values, const RawValue& raw) {
+  const auto credits = ReadReal(raw);
+  if (!credits || !(*credits >= 0 && *credits <= static_cast<double>(values.max))) {
+    return std::nullopt;
+  }
+  const std::int64_t mc = std::llround(*credits * 1000);
+  if (static_cast<double>(mc) / 1000 != *credits) return std::nullopt;
+  return mc;
+}
+
+std::optional<std::chrono::hours> ReadHours(const RawValue& raw) {
+  const auto text = ReadText(raw);
+  if (!text) return std::nullopt;
+  const auto duration = domain::ParseDuration(*text, false);
+  if (!duration || *duration % std::chrono::hours(1) != std::chrono::seconds(0)) {
+    return std::nullopt;
+  }
+  return std::chrono::duration_cast<std::chrono::hours>(*duration);
+}
+
+bool SetDuration(const RawValue& raw, std::optional<std::chrono::seconds>* at) {
+  const auto text = ReadText(raw);
+  if (!text) return false;
+  const auto duration = domain::ParseDuration(*text, true);
+  if (!text->empty() && !duration) return false;
+  *at = text->empty() ? std::nullopt : duration;
+  return true;
+}
+
+std::optional<bool> ReadFlag(const RawValue& raw) {
+  if (raw.kind == Kind::kBoolean) return raw.boolean;
+  if (raw.kind != Kind::kPlain) return std::nullopt;
+  if (raw.text == "true") return true;
+  if (raw.text == "false") return false;
+  return std::nullopt;
+}
+
+std::optional<ChargeRule> ReadCharge(const Values& values, const RawValue& raw) {
+  const auto text = ReadText(raw);
+  if (!text || !IsAmong(values.choices, *text)) return std::nullopt;
+  if (*text == "always") return ChargeRule::kAlways;
+  return *text == "found" ? ChargeRule::kFound : ChargeRule::kOk;
+}
+
+std::optional<std::string> ReadAllowedText(const Values& values, const RawValue& raw) {
+  auto text = ReadText(raw);
+  if (!text || !IsTextOf(values, *text)) return std::nullopt;
+  return values.kind == Values::Kind::kOptionalKey ? KeyOf(*text) : text;
+}
+
+std::optional<std::vector<std::string>> ReadAllowedList(const Values& values, const RawValue& raw) {
+  auto items = ReadList(raw);
+  if (!items) return std::nullopt;
+  for (std::string& item : *items) {
+    if (!IsTextOf(values, item)) return std::nullopt;
+    if (values.kind != Values::Kind::kKeyList) continue;
+    auto key = KeyOf(item);
+    if (!key || key->empty()) return std::nullopt;
+    item = std::move(*key);
+  }
+  return items;
+}
+
+// "POINT:ACTION:PROBABILITY".
+std::optional<TestingConfig::FaultPoint> FaultPointOf(const std::string& item) {
+  const std::size_t first = item.find(':');
+  const std::size_t last = item.rfind(':');
+  if (last == item.npos || first == last) return std::nullopt;
+  TestingConfig::FaultPoint point{item.substr(0, first), item.substr(first + 1, last - first - 1),
+                                  0};
+  const auto probability = ParseNumber<double>(std::string_view(item).substr(last + 1));
+  if (!Contains(kFaultPoints, point.point) || !probability ||
+      !(*probability >= 0 && *probability <= 1) ||
+      (point.action != "kill" && point.action != "stop")) {
+    return std::nullopt;
+  }
+  point.probability = *probability;
+  return point;
+}
+
+std::optional<std::vector<TestingConfig::FaultPoint>> ReadFaultPoints(const RawValue& raw) {
+  const auto items = ReadList(raw);
+  if (!items) return std::nullopt;
+  std::vector<TestingConfig::FaultPoint> points;
+  for (const std::string& item : *items) {
+    auto point = FaultPointOf(item);
+    if (!point) return std::nullopt;
+    points.push_back(std::move(*point));
+  }
+  return points;
+}
+
+// What whole numbers of this field count.
+std::string_view UnitOf(const Field& field) {
+  if (std::holds_alternative<std::size_t*>(field)) return " of bytes";
+  if (std::holds_alternative<std::chrono::milliseconds*>(field)) return " of milliseconds";
+  return "";
 }
 
 }  // namespace
@@ -170,186 +328,85 @@ std::string RawValue::Show() const {
   return "(of another type)";
 }
 
-ValueReader<int> Int(int min, int max) {
-  return Whole<int>(min, max, "");
+bool Set(const Values& values, const RawValue& raw, const Field& field) {
+  switch (values.kind) {
+    case Values::Kind::kWhole:
+      return SetWhole(values, raw, field);
+    case Values::Kind::kReal:
+      return SetReal(values, raw, field);
+    case Values::Kind::kCredits:
+      return Put(field, ReadCredits(values, raw));
+    case Values::Kind::kHours:
+      return Put(field, ReadHours(raw));
+    case Values::Kind::kDuration:
+      return SetDuration(raw, std::get<std::optional<std::chrono::seconds>*>(field));
+    case Values::Kind::kFlag:
+      return Put(field, ReadFlag(raw));
+    case Values::Kind::kCharge:
+      return Put(field, ReadCharge(values, raw));
+    case Values::Kind::kFaultPoints:
+      return Put(field, ReadFaultPoints(raw));
+    default:
+      break;
+  }
+  if (std::holds_alternative<std::string*>(field)) return Put(field, ReadAllowedText(values, raw));
+  return Put(field, ReadAllowedList(values, raw));
 }
 
-ValueReader<std::int64_t> Int64(std::int64_t min, std::int64_t max) {
-  return Whole<std::int64_t>(min, max, "");
-}
-
-ValueReader<std::size_t> Bytes(std::size_t min, std::size_t max) {
-  return Whole<std::size_t>(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max),
-                            " of bytes");
-}
-
-ValueReader<std::chrono::milliseconds> Milliseconds(std::chrono::milliseconds min,
-                                                    std::chrono::milliseconds max) {
-  return Whole<std::chrono::milliseconds>(min.count(), max.count(), " of milliseconds");
-}
-
-ValueReader<std::chrono::seconds> Seconds(std::chrono::seconds min, std::chrono::seconds max) {
-  return Whole<std::chrono::seconds>(min.count(), max.count(), " of seconds");
-}
-
-ValueReader<double> Real(double min, double max) {
-  return {fmt::format("a number from {} to {}", min, max),
-          [min, max](const RawValue& raw) -> std::optional<double> {
-            const auto value = ReadReal(raw);
-            // Written so that NaN is refused too.
-            if (!value || !(*value >= min && *value <= max)) return std::nullopt;
-            return value;
-          }};
-}
-
-ValueReader<std::optional<double>> OptionalReal(double min, double max) {
-  return {fmt::format("a number from {} to {}, or empty", min, max),
-          [real = Real(min, max)](const RawValue& raw) -> std::optional<std::optional<double>> {
-            if (const auto text = ReadText(raw); text && text->empty()) {
-              return std::optional<double>();
-            }
-            const auto value = real.read(raw);
-            if (!value) return std::nullopt;
-            return value;
-          }};
-}
-
-ValueReader<std::int64_t> Credits(std::int64_t max) {
-  return {fmt::format("a number of credits from 0 to {}, with at most three decimals", max),
-          [max](const RawValue& raw) -> std::optional<std::int64_t> {
-            const auto credits = ReadReal(raw);
-            if (!credits || !(*credits >= 0 && *credits <= static_cast<double>(max))) {
-              return std::nullopt;
-            }
-            const std::int64_t mc = std::llround(*credits * 1000);
-            if (static_cast<double>(mc) / 1000 != *credits) return std::nullopt;
-            return mc;
-          }};
-}
-
-ValueReader<std::chrono::hours> Hours() {
-  return {"a duration in whole hours, such as \"36h\", \"90d\" or \"52w\"",
-          [](const RawValue& raw) -> std::optional<std::chrono::hours> {
-            const auto text = ReadText(raw);
-            if (!text) return std::nullopt;
-            const auto duration = domain::ParseDuration(*text, false);
-            if (!duration || *duration % std::chrono::hours(1) != std::chrono::seconds(0)) {
-              return std::nullopt;
-            }
-            return std::chrono::duration_cast<std::chrono::hours>(*duration);
-          }};
-}
-
-ValueReader<std::optional<std::chrono::seconds>> OptionalDuration() {
-  return {"a duration such as \"5s\", \"10m\" or \"1h\", or empty",
-          [](const RawValue& raw) -> std::optional<std::optional<std::chrono::seconds>> {
-            const auto text = ReadText(raw);
-            if (!text) return std::nullopt;
-            if (text->empty()) return std::optional<std::chrono::seconds>();
-            const auto duration = domain::ParseDuration(*text, true);
-            if (!duration) return std::nullopt;
-            return duration;
-          }};
-}
-
-ValueReader<std::string> Text() {
-  return TextThat("text", [](const std::string&) { return true; });
-}
-
-ValueReader<std::string> NonEmptyText() {
-  return TextThat("text that is not empty", [](const std::string& text) { return !text.empty(); });
-}
-
-ValueReader<std::string> Choice(std::vector<std::string> choices) {
-  std::string allowed = fmt::format("one of {}", fmt::join(choices, ", "));
-  return TextThat(std::move(allowed), [choices = std::move(choices)](const std::string& text) {
-    return std::find(choices.begin(), choices.end(), text) != choices.end();
-  });
-}
-
-ValueReader<std::string> ListenAddress() {
-  return TextThat("host:port, such as 127.0.0.1:8080 or [::]:8080; port 0 picks a free one",
-                  [](const std::string& text) { return IsHostPort(text, 0); });
-}
-
-ValueReader<std::string> OptionalListenAddress() {
-  return TextThat("host:port, such as 127.0.0.1:9465, or empty",
-                  [](const std::string& text) { return text.empty() || IsHostPort(text, 0); });
-}
-
-ValueReader<std::string> DatabaseUrl() {
-  return TextThat(
-      "a URL of PostgreSQL, such as postgresql://user@host/vedette", [](const std::string& text) {
-        return text.find("://") == std::string::npos || text.starts_with("postgresql://") ||
-               text.starts_with("postgres://") || text.find('=') < text.find("://");
-      });
-}
-
-ValueReader<std::string> OptionalUrl() {
-  return TextThat("an http or https URL, or empty", [](const std::string& text) {
-    return text.empty() || (text.starts_with("http://") && text.size() > 7) ||
-           (text.starts_with("https://") && text.size() > 8);
-  });
-}
-
-ValueReader<std::string> OptionalIssuer() {
-  const ValueReader<std::string> url = OptionalUrl();
-  return TextThat("an http or https URL without a slash at its end, or empty",
-                  [url](const std::string& text) {
-                    return url.read(RawValue::Plain(text)) && !text.ends_with('/');
-                  });
-}
-
-ValueReader<std::string> OptionalKey() {
-  ValueReader<std::string> hex = TextThat("64 hexadecimal digits, or empty", IsKeyOrEmpty);
-  return {hex.allowed, [hex](const RawValue& raw) -> std::optional<std::string> {
-            const auto text = hex.read(raw);
-            if (!text) return std::nullopt;
-            return base::HexDecode(*text);
-          }};
-}
-
-ValueReader<std::vector<std::string>> KeyList() {
-  const ValueReader<std::string> key = OptionalKey();
-  return {"a list of keys of 64 hexadecimal digits each",
-          [key](const RawValue& raw) -> std::optional<std::vector<std::string>> {
-            auto items = ReadList(raw);
-            if (!items) return std::nullopt;
-            for (std::string& item : *items) {
-              auto decoded = key.read(RawValue::Plain(item));
-              if (!decoded || decoded->empty()) return std::nullopt;
-              item = std::move(*decoded);
-            }
-            return items;
-          }};
-}
-
-ValueReader<std::vector<std::string>> ChoiceList(std::vector<std::string> choices) {
-  std::string allowed = fmt::format("a list of some of {}", fmt::join(choices, ", "));
-  return ListThat(std::move(allowed), [choices = std::move(choices)](const std::string& item) {
-    return std::find(choices.begin(), choices.end(), item) != choices.end();
-  });
-}
-
-ValueReader<std::vector<std::string>> ProviderIds() {
-  return ListThat(
-      "a list of ids of providers, such as mine: a lower-case letter, then letters, digits or _",
-      [](const std::string& item) { return IsProviderId(item); });
-}
-
-ValueReader<std::vector<std::string>> NameList() {
-  return ListThat("a list of domains, such as example.org",
-                  [](const std::string& item) { return domain::ParseDomain(item).has_value(); });
-}
-
-ValueReader<bool> Flag() {
-  return {"true or false", [](const RawValue& raw) -> std::optional<bool> {
-            if (raw.kind == Kind::kBoolean) return raw.boolean;
-            if (raw.kind != Kind::kPlain) return std::nullopt;
-            if (raw.text == "true") return true;
-            if (raw.text == "false") return false;
-            return std::nullopt;
-          }};
+std::string Allowed(const Values& values, const Field& field) {
+  switch (values.kind) {
+    case Values::Kind::kWhole:
+      return fmt::format("a whole number{} from {} to {}", UnitOf(field), values.min, values.max);
+    case Values::Kind::kReal:
+      return fmt::format("a number from {} to {}{}", values.min, values.max,
+                         std::holds_alternative<double*>(field) ? "" : ", or empty");
+    case Values::Kind::kCredits:
+      return fmt::format("a number of credits from 0 to {}, with at most three decimals",
+                         values.max);
+    case Values::Kind::kHours:
+      return "a duration in whole hours, such as \"36h\", \"90d\" or \"52w\"";
+    case Values::Kind::kDuration:
+      return "a duration such as \"5s\", \"10m\" or \"1h\", or empty";
+    case Values::Kind::kFlag:
+      return "true or false";
+    case Values::Kind::kText:
+      return "text";
+    case Values::Kind::kNonEmptyText:
+      return "text that is not empty";
+    case Values::Kind::kChoice:
+    case Values::Kind::kCharge:
+      return fmt::format("one of {}", values.choices);
+    case Values::Kind::kListenAddress:
+      return "host:port, such as 127.0.0.1:8080 or [::]:8080; port 0 picks a free one";
+    case Values::Kind::kOptionalListenAddress:
+      return "host:port, such as 127.0.0.1:9465, or empty";
+    case Values::Kind::kDatabaseUrl:
+      return "a URL of PostgreSQL, such as postgresql://user@host/vedette";
+    case Values::Kind::kOptionalUrl:
+      return "an http or https URL, or empty";
+    case Values::Kind::kOptionalIssuer:
+      return "an http or https URL without a slash at its end, or empty";
+    case Values::Kind::kOptionalKey:
+      return "64 hexadecimal digits, or empty";
+    case Values::Kind::kKeyList:
+      return "a list of keys of 64 hexadecimal digits each";
+    case Values::Kind::kChoiceList:
+      return fmt::format("a list of some of {}", values.choices);
+    case Values::Kind::kProviderIds:
+      return "a list of ids of providers, such as mine: a lower-case letter, then letters, digits "
+             "or _";
+    case Values::Kind::kDomains:
+      return "a list of domains, such as example.org";
+    case Values::Kind::kCidrs:
+      return "a list of addresses or CIDRs, such as 10.0.0.0/8 or ::1";
+    case Values::Kind::kAddresses:
+      return "a list of addresses, each with a port or without, such as 9.9.9.9 or 9.9.9.9:53";
+    case Values::Kind::kFaultPoints:
+      return fmt::format(
+          "a list of POINT:kill:PROBABILITY or POINT:stop:PROBABILITY, with one of {}",
+          fmt::join(kFaultPoints, ", "));
+  }
+  return "";
 }
 
 bool IsProviderId(std::string_view text) {
@@ -357,45 +414,6 @@ bool IsProviderId(std::string_view text) {
   return text.size() >= 2 && text.size() <= 32 && lower(text.front()) &&
          std::all_of(text.begin(), text.end(),
                      [&](char c) { return lower(c) || (c >= '0' && c <= '9') || c == '_'; });
-}
-
-ValueReader<std::vector<std::string>> CidrList() {
-  return ListThat("a list of addresses or CIDRs, such as 10.0.0.0/8 or ::1", IsCidr);
-}
-
-ValueReader<std::vector<std::string>> AddressList() {
-  return ListThat("a list of addresses, each with a port or without, such as 9.9.9.9 or 9.9.9.9:53",
-                  IsDnsServer);
-}
-
-ValueReader<std::vector<TestingConfig::FaultPoint>> FaultPoints() {
-  return {fmt::format("a list of POINT:kill:PROBABILITY or POINT:stop:PROBABILITY, with one of {}",
-                      fmt::join(kFaultPoints, ", ")),
-          [](const RawValue& raw) -> std::optional<std::vector<TestingConfig::FaultPoint>> {
-            const auto items = ReadList(raw);
-            if (!items) return std::nullopt;
-            std::vector<TestingConfig::FaultPoint> points;
-            for (const std::string& item : *items) {
-              const std::size_t first = item.find(':');
-              const std::size_t last = item.rfind(':');
-              if (last == item.npos || first == last) return std::nullopt;
-              auto& point = points.emplace_back();
-              point.point = item.substr(0, first);
-              point.action = item.substr(first + 1, last - first - 1);
-              const auto probability = ParseNumber<double>(std::string_view(item).substr(last + 1));
-              if (!Contains(kFaultPoints, point.point) || !probability ||
-                  !(*probability >= 0 && *probability <= 1) ||
-                  (point.action != "kill" && point.action != "stop")) {
-                return std::nullopt;
-              }
-              point.probability = *probability;
-            }
-            return points;
-          }};
-}
-
-ValueReader<std::vector<std::string>> Safeties() {
-  return ChoiceList({kSafeties.begin(), kSafeties.end()});
 }
 
 }  // namespace vedette::config

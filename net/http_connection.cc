@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "config/server_config.h"
+#include "config/net_config.h"
 
 namespace vedette::net {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "config/server_config.h"
+#include "config/net_config.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "config/server_config.h"
+#include "config/net_config.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "config/server_config.h"
+#include "config/net_config.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {

@@ -9,7 +9,7 @@
 #include "api/handlers.h"
 #include "api/jobs/lookups.h"
 #include "base/json.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "domain/email/find_lesson.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"

@@ -16,7 +16,7 @@
 #include "api/jobs/lookups.h"
 #include "base/json.h"
 #include "config/config.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/people_request.h"

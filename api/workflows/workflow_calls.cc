@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 #include "domain/email/find_request.h"
 #include "domain/workflow/lookup_rows.h"
 #include "net/public_address.h"

@@ -1,7 +1,7 @@
 #include "app/service/admin_role.h"
 
 #include "config/config.h"
-#include "config/server_config.h"
+#include "config/net_config.h"
 
 namespace vedette::app {
 

@@ -9,8 +9,8 @@ SEED = (ROOT / "bench" / "lib" / "seed.sql").read_text()
 LAG = "vedette_schedule_lag_seconds"
 PERIOD_S = 10
 # The chunks of a tick are all cut at once, by a probe that answers at once.
-SETTINGS = {"VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_PROBES_LOW_CHANGE_SHARE": "0.02",
-            "VEDETTE_SCHEDULER_SPREAD_ROWS_MIN": "100000000"}
+SETTINGS = {"VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.02",
+            "VEDETTE_SCHEDULER_SPREAD": "0"}
 
 
 def seed(orgs, monitors, rows, webhook_url="null"):

@@ -7,7 +7,7 @@
 #include "domain/email/find_request.h"
 
 // The providers that a request or a workflow may name to find addresses. Who is configured is
-// handed in as data (config/provider_rules.h).
+// handed in as data (config/rules.h).
 namespace vedette::domain {
 
 struct KnownFinders {

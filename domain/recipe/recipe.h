@@ -16,7 +16,7 @@
 #include "domain/recipe/recipe_text.h"
 
 // Somebody's API as the operator describes it in a file (docs/providers.md): what is asked, and
-// where in the answer the values stand. Values, checked when they were read (config/recipe_file.h):
+// where in the answer the values stand. Values, checked when they were read (config/setting_files.h):
 // texts name known fields only.
 namespace vedette::domain {
 

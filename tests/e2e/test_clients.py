@@ -33,7 +33,7 @@ def read_to_end(connection):
 def test_a_thousand_half_open_connections_leave_others_served(binary, database, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * HALF_OPEN)), hard))
-    service = Vedette(binary, database.url, tmp_path, {"VEDETTE_API_HEADER_TIMEOUT_MS": "8000"}).migrate().start()
+    service = Vedette(binary, database.url, tmp_path).migrate().start()
     tenant = service.organisation()
     half_open = []
     try:

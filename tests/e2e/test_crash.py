@@ -10,8 +10,7 @@ PRICE_MC = 1000
 BUSY = {
     # Slow and in small steps, so that there is a middle to be killed in; soon taken over.
     "VEDETTE_WORKER_PER_HOST_MAX": "2",
-    "VEDETTE_WORKER_CHUNK_ROWS_MAX": "64",
-    "VEDETTE_WORKER_RECORD_CHECKS_MAX": "32",
+    "VEDETTE_TESTING_SMALL_STEPS": "true",
     "VEDETTE_WORKER_LEASE_MS": "3000",
     "VEDETTE_DELIVERY_LEASE_MS": "3000",
     # The receiver's breaker is not the subject.

@@ -28,7 +28,7 @@ def service(binary, database, tmp_path):
 
     def start(**extra):
         started.append(Vedette(binary, database.url, tmp_path, {
-            "VEDETTE_NET_CONNECT_TIMEOUT_MS": "1000", "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "500",
+            "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "500",
             "VEDETTE_DELIVERY_BACKOFF_MAX_MS": "500", "VEDETTE_DELIVERY_BREAKER_FAILURES": "1000000", **extra}))
         return started[0].migrate().start()
 

@@ -104,6 +104,49 @@ def test_every_setting_that_is_named_is_one():
     assert wrong == []
 
 
+def turned():
+    """The keys that operators turn: those of [testing] are the tests' own."""
+    known = settings(tomllib.loads((ROOT / "config/config.default.toml").read_text()))
+    return [(section, key) for section, key in known if section != "testing"]
+
+
+def variable(section, key):
+    return f"VEDETTE_{section}_{key}".replace(".", "_").upper()
+
+
+def test_operators_turn_no_more_keys_than_they_can_know():
+    assert 100 < len(turned()) <= 140, "what nobody turns is a constant beside what it limits"
+
+
+def test_every_key_is_in_a_document_beside_its_section():
+    texts = [path.read_text() for path in NAMING if "decisions" not in path.parts]
+
+    def is_told(section, key):
+        head = "[probes" if section == "probes.default" else f"[{section}]"
+        word = re.compile(rf"(?<!\w){key}(?!\w)")
+        return any(variable(section, key) in text or (head in text and word.search(text)) for text in texts)
+
+    assert [key for key in turned() if not is_told(*key)] == []
+
+
+def test_every_key_is_set_by_a_test_the_chart_or_the_deployment():
+    """As a variable, or in a file's section; a key of [probes.default] in that of a tier, too."""
+    paths = [path for folder in ("tests", "bench", "helm", "deploy") for path in (ROOT / folder).rglob("*")
+             if path.suffix in {".py", ".cc", ".h", ".toml", ".yaml", ".tpl", ".env", ""} and path.is_file()
+             and "corpus" not in path.parts and "__pycache__" not in path.parts]
+    text = "\n".join(path.read_text(errors="replace") for path in paths)
+
+    def is_set(section, key):
+        tier = r"(?:default|micro|low|medium|high|xhigh)"
+        head, name_ = re.escape(section), variable(section, key)
+        if section == "probes.default":
+            head, name_ = rf"probes\.{tier}", rf"VEDETTE_PROBES_{tier.upper()}_{key.upper()}"
+        in_file = rf"\[{head}\](?:(?!\[[a-z])[^;])*?(?<!\w){key} ?="
+        return re.search(rf"\b{name_}(?:_FILE)?\b|{in_file}", text)
+
+    assert [key for key in turned() if not is_set(*key)] == []
+
+
 def test_every_series_is_known_and_every_series_is_shown():
     """In a document, on a dashboard or in an alert: a series that nobody was told of is watched by nobody."""
     series = set(re.findall(r'"(vedette_[a-z0-9_]+)"', sources("metrics/*.cc") + sources("metrics/*.h")))
@@ -200,6 +243,7 @@ def test_what_privacy_says_of_tables_is_so():
 def test_what_is_said_of_connections_adds_up():
     text = (ROOT / "config/config.default.toml").read_text()
     pools = sum(value for key, value in tomllib.loads(text)["database"].items() if key.endswith("_connections"))
+    pools += sum(map(int, re.findall(r"_connections = (\d+);", (ROOT / "config/database_config.h").read_text())))
     assert f"takes {pools + 1}, and one more to listen" in text, "one is the process's own"
     assert f"All roles: {pools + 2}." in (ROOT / "docs/operations.md").read_text()
 

@@ -186,8 +186,7 @@ def notified(tenant, monitor_id, receiver):
 def test_connections_of_deliveries_beside_tests_of_webhooks_G10(serve):
     """One key holds as many webhook/test open as it can, at a receiver that never answers."""
     with closing(slow_site(3600)) as hanging, closing(slow_site(0)) as site, closing(slow_site(0)) as receiver:
-        it = serve(VEDETTE_DELIVERY_IN_FLIGHT_MAX="16", VEDETTE_DELIVERY_SLOW_IN_FLIGHT_MAX="16",
-                   VEDETTE_DELIVERY_TIMEOUT_MS="8000")
+        it = serve(VEDETTE_DELIVERY_IN_FLIGHT_MAX="16", VEDETTE_DELIVERY_TIMEOUT_MS="8000")
         attacker, neighbour = it.organisation(), it.organisation()
         tested = monitor(attacker, [site.url], webhook_url=hanging.url, webhook_event_types=["monitor.field.changed"])
         ours = Neighbour(notified(neighbour, monitor(neighbour, [site.url], webhook_url=receiver.url), receiver))
@@ -210,7 +209,7 @@ def test_new_receivers_beside_hanging_ones_G10(serve):
     """Hundreds of receivers that never answer have filled the attempts that new receivers share with them."""
     timeout_s, shared = 2, 64
     with closing(slow_site(3600, address="0.0.0.0")) as hanging, closing(slow_site(0)) as site:
-        it = serve(VEDETTE_DELIVERY_TIMEOUT_MS=str(timeout_s * 1000), VEDETTE_DELIVERY_SLOW_IN_FLIGHT_MAX=str(shared))
+        it = serve(VEDETTE_DELIVERY_TIMEOUT_MS=str(timeout_s * 1000), VEDETTE_DELIVERY_IN_FLIGHT_MAX=str(shared))
         attacker, neighbour = it.organisation(), it.organisation()
         made = monitor(neighbour, [site.url])
         with closing(slow_site(0)) as first:

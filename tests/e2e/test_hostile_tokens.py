@@ -148,7 +148,7 @@ def test_every_hostile_bearer_token_is_refused_with_its_reason_in_the_log(binary
     published.keys = [public_jwk(table["pem"], "k1"), public_jwk(table["other_pem"], "other-k1")]
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_OIDC_ISSUER": published.issuer, "VEDETTE_OIDC_AUDIENCE": AUDIENCE,
-        "VEDETTE_OIDC_ORG_CLAIM": "/tenant/id", "VEDETTE_OIDC_LIFETIME_MAX_S": "3600"})
+        "VEDETTE_OIDC_ORG_CLAIM": "/tenant/id"})
     service.migrate().start()
 
     def ask(token, request_id):

@@ -185,7 +185,7 @@ def test_credits_bound_an_investigation_to_the_millicredit(service, large_site):
 def test_deaths_at_every_point_lose_and_double_no_finding_and_no_charge(binary, database, tmp_path, small_site):
     vedette = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_INVESTIGATIONS_PROVIDERS": "website", "VEDETTE_WORKER_LEASE_MS": "1500",
-        "VEDETTE_WORKER_POLL_MS": "300"}).migrate().start()
+        "VEDETTE_TESTING_SMALL_STEPS": "true"}).migrate().start()
     tenant = vedette.organisation()
     vedette.kill()
     headers = {"x-api-key": tenant.api_key, "Idempotency-Key": str(uuid.uuid4())}

@@ -21,7 +21,7 @@ def test_failures_and_recoveries_are_logged_once_and_attempts_at_debug(binary, d
     service = Vedette(binary, database.url, tmp_path, {"VEDETTE_LOG_FORMAT": "json", "VEDETTE_LOG_LEVEL": "debug",
                                                        "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "100",
                                                        "VEDETTE_DELIVERY_BREAKER_FAILURES": "2",
-                                                       "VEDETTE_DELIVERY_BREAKER_INTERVAL_MS": "200"})
+                                                       "VEDETTE_TESTING_SMALL_STEPS": "true"})
     service.migrate().start()
     down = [True]
     receiver = Receiver(lambda request: 500 if down[0] else 200)

@@ -220,7 +220,7 @@ def test_whom_nobody_looks_up_causes_no_request(service, world):
 def test_each_end_of_an_age_is_reached_and_only_a_result_costs(binary, database, tmp_path, world):
     vedette = people(binary, database, tmp_path, {
         "VEDETTE_PROVIDERS_HTTP_SLOW_URL": world.url + "/slow", "VEDETTE_PROVIDERS_HTTP_NOBODY_URL": "http://127.0.0.1:9/",
-        "VEDETTE_LOOKUPS_AGE_DEADLINE_MS": "4000", "VEDETTE_JOBS_KEEPER_MS": "200",
+        "VEDETTE_LOOKUPS_AGE_DEADLINE_MS": "4000", "VEDETTE_TESTING_SMALL_STEPS": "true",
         "VEDETTE_TESTING_NULL_PROVIDER": "true", "VEDETTE_LOOKUPS_VERIFY_AGE": "null"})
     try:
         tenant = vedette.organisation(100)

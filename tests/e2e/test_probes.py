@@ -118,7 +118,8 @@ def test_thousands_of_checks_wait_for_answers_in_bounded_memory(binary, database
         "VEDETTE_PROBES_HIGH_KIND": "http", "VEDETTE_PROBES_HIGH_URL": research.url,
         "VEDETTE_PROBES_HIGH_API_KEY": TOKEN, "VEDETTE_PROBES_HIGH_SIGNING_SECRET": SECRET,
         "VEDETTE_PROBES_HIGH_TIMEOUT_MS": "110000",
-        "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": str(ROWS), "VEDETTE_WORKER_NEWCOMER_SHARE": "0.0001",
+        # One organisation that is alone leaves a tenth free for others.
+        "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": str(ROWS * 10 // 9 + 1),
         "VEDETTE_NET_CONNECTIONS_MAX": str(CONNECTIONS),
     }).migrate().start()
     try:

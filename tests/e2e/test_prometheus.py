@@ -126,7 +126,7 @@ def fleet(binary, database, tmp_path):
     front = Vedette(binary, database.url, tmp_path, {"VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200"}).migrate()
     back = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_HEALTH_LISTEN": f"127.0.0.1:{health}", "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200",
-        "VEDETTE_SCHEDULER_MAINTENANCE_MS": "500", "VEDETTE_NET_DNS_SERVERS": dns.address,
+        "VEDETTE_TESTING_SMALL_STEPS": "true", "VEDETTE_NET_DNS_SERVERS": dns.address,
         "VEDETTE_EMAIL_SMTP_HELLO_NAME": "verify.example.org",
         "VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS": "acme.test", "VEDETTE_EMAIL_SMTP_DOCTOR_LISTS": ""})
     back.admin = f"http://127.0.0.1:{health}"

@@ -57,7 +57,7 @@ def service(binary, database, tmp_path, world, publisher):
     proxy = f"http://127.0.0.1:{world.proxy.port}"
     it = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_NET_ALLOW": OUTSIDE + "/32", "VEDETTE_NET_DNS_SERVERS": world.dns.address,
-        "VEDETTE_NET_CA_FILE": str(tmp_path / "ca" / "ca.pem"), "VEDETTE_OAUTH_JWKS_TIMEOUT_MS": "3000",
+        "VEDETTE_NET_CA_FILE": str(tmp_path / "ca" / "ca.pem"),
         "VEDETTE_OAUTH_JWKS_RETRY_MS": "500",
         **{name: proxy for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}, "no_proxy": ""})
     it.migrate().start()

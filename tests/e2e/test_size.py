@@ -42,7 +42,6 @@ class PeakMemory:
 def service(binary, database, tmp_path):
     """Without workers: a million checks are not what is looked at."""
     it = Vedette(binary, database.url, tmp_path, {"VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "500"}).migrate()
-    it.environment["VEDETTE_API_WRITE_TIMEOUT_MS"] = "60000"
     it.start(roles="api,admin,scheduler")
     yield it
     it.process.kill()

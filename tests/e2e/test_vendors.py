@@ -310,7 +310,7 @@ def test_g1_a_worker_killed_in_a_bulk_does_each_lead_once_and_the_charge_is_exac
     vendor = Vendor(one_by_one)
     world = make_world(delay_s=0.03, extra={
         "VEDETTE_PROVIDERS_HTTP_VENDOR_URL": vendor.url + "/", "VEDETTE_LOOKUPS_FIND_EMAIL": "store,vendor,pattern",
-        "VEDETTE_WORKER_LEASE_MS": "2000", "VEDETTE_JOBS_RECORD_PARTIAL_DELAY_MS": "50",
+        "VEDETTE_WORKER_LEASE_MS": "2000", "VEDETTE_TESTING_SMALL_STEPS": "true",
         # A part that was in many deaths is not to be blamed for them: they came from outside.
         "VEDETTE_WORKER_CLAIMS_MAX": "100"})
     mortal = Mortal(world, tmp_path)

@@ -8,7 +8,8 @@ import pytest
 
 from conftest import Vedette, wait_until
 
-AGENT = "vedette (+https://operator.example)"
+CONTACT = "https://operator.example"
+AGENT = f"vedette (+{CONTACT})"
 PER_HOST_MAX, GAP_S, QUICK_HOSTS, PAGES = 4, 0.01, 3, 200
 
 
@@ -87,8 +88,9 @@ def test_a_host_is_never_asked_more_at_once_than_allowed_while_others_are_served
     checks = PAGES * (1 + QUICK_HOSTS)
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_WORKER_PER_HOST_MAX": str(PER_HOST_MAX), "VEDETTE_WORKER_PER_HOST_GAP_MS": str(int(GAP_S * 1000)),
-        "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": str(checks), "VEDETTE_WORKER_NEWCOMER_SHARE": "0.0001",
-        "VEDETTE_PROBES_LOW_TIMEOUT_MS": "110000", "VEDETTE_NET_USER_AGENT": AGENT,
+        # One organisation that is alone leaves a tenth free for others.
+        "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": str(checks * 10 // 9 + 1),
+        "VEDETTE_PROBES_LOW_TIMEOUT_MS": "110000", "VEDETTE_NET_CONTACT": CONTACT,
     }).migrate().start()
     try:
         tenant = service.organisation()

@@ -25,32 +25,15 @@ SETTINGS = {
     # What a dead process held is soon taken over, and a frozen one's locks are soon gone.
     "VEDETTE_WORKER_LEASE_MS": str(LEASE_MS),
     "VEDETTE_DELIVERY_LEASE_MS": str(LEASE_MS),
-    "VEDETTE_WORKER_POLL_MS": "300",
-    "VEDETTE_DELIVERY_POLL_MS": "300",
-    "VEDETTE_SCHEDULER_POLL_MS": "300",
-    "VEDETTE_SCHEDULER_MAINTENANCE_MS": "2000",
-    "VEDETTE_WORKER_CONTROL_READ_MS": "500",
-    "VEDETTE_DATABASE_CONNECT_TIMEOUT_MS": "2000",
-    "VEDETTE_DATABASE_STATEMENT_TIMEOUT_MS": "8000",
-    "VEDETTE_DATABASE_LOCK_TIMEOUT_MS": "3000",
-    "VEDETTE_DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS": "1500",
-    "VEDETTE_DATABASE_RECONNECT_FIRST_MS": "100",
-    "VEDETTE_DATABASE_RECONNECT_MAX_MS": "1000",
+    "VEDETTE_DATABASE_STATEMENT_TIMEOUT_MS": "9000",
     "VEDETTE_DATABASE_API_CONNECTIONS": "2",
-    # Small steps: many chunks, many records, portions of big monitors.
-    "VEDETTE_WORKER_CHUNK_ROWS_MAX": "32",
-    "VEDETTE_WORKER_RECORD_CHECKS_MAX": "64",
-    "VEDETTE_WORKER_RECORD_PARTIAL_DELAY_MS": "100",
+    # Many chunks, many records, portions of big monitors, parts of jobs that are recorded in pieces, and a breaker that
+    # does not hide for long that receivers refuse at random.
+    "VEDETTE_TESTING_SMALL_STEPS": "true",
     "VEDETTE_WORKER_CHECKS_IN_FLIGHT_MAX": "64",
-    "VEDETTE_SCHEDULER_ROWS_PER_CUT_MAX": "256",
-    "VEDETTE_SCHEDULER_SPREAD_ROWS_MIN": "400",
-    # Receivers refuse at random; the breaker is not to hide that for long.
     "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "200",
     "VEDETTE_DELIVERY_BACKOFF_MAX_MS": "1000",
-    "VEDETTE_DELIVERY_BREAKER_INTERVAL_MS": "1000",
-    # Parts of jobs are recorded in pieces; a refusal of the lookup service is a row's alone.
-    "VEDETTE_JOBS_RECORD_PARTIAL_DELAY_MS": "100",
-    "VEDETTE_JOBS_KEEPER_MS": "1000",
+    # A refusal of the lookup service is a row's alone.
     "VEDETTE_LOOKUPS_FIND_EMAIL": "fleet",
     "VEDETTE_PROVIDERS_BREAKER_FAILURES": "1000000",
 }

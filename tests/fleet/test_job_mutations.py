@@ -94,8 +94,8 @@ def test_a_lock_stops_the_rows_of_jobs(scenario, disabled):
 @both("job_end_lock")
 def test_a_cancel_that_meets_the_last_record_changes_nothing(scenario, disabled):
     """The lock of an end: a job's last record is about to be committed when the job is cancelled."""
-    s = scenario(disabled, {"VEDETTE_DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS": "20000",
-                            "VEDETTE_DATABASE_LOCK_TIMEOUT_MS": "15000", "VEDETTE_WORKER_LEASE_MS": "20000"})
+    s = scenario(disabled, {"VEDETTE_DATABASE_STATEMENT_TIMEOUT_MS": "120000",  # 20 s in a transaction
+                            "VEDETTE_WORKER_LEASE_MS": "20000"})
     s.first_tick(s.work2)
     s.work2.kill()
     s.work1.points = ["before_job_record_commit:stop:1"]

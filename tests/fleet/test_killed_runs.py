@@ -37,8 +37,6 @@ COMPLETED, CANCELLED, TIMED_OUT = 2, 4, 6
 SETTINGS = {
     # A part that was in many deaths is not to be blamed for them: they came from outside.
     "VEDETTE_WORKER_CLAIMS_MAX": "100",
-    # Rows that are known to be quick are in large parts; here a run is to have several all the same.
-    "VEDETTE_WORKER_CHUNK_DURATION_TARGET_MS": "1000",
 }
 DEFINITION = tree(
     ("webhook", {"dataframe_type": "LEAD"}, None),

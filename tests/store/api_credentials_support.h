@@ -17,7 +17,8 @@ class ApiCredentials : public ApiTest {
   inline static const std::string kAssertionType =
       "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-  explicit ApiCredentials(const config::Environment& more = {}) : ApiTest(With(more)) {}
+  explicit ApiCredentials(const config::Environment& more = {}, const Adjust& adjust = nullptr)
+      : ApiTest(With(more), adjust) {}
 
   static config::Environment With(config::Environment environment) {
     environment.emplace("VEDETTE_API_PUBLIC_URL", kIssuer);

@@ -342,10 +342,11 @@ TEST_F(ApiWithoutOauth, SwitchedOffItsRoutesAre404AndTokensOfClientsAreVoid) {
 class ApiTokenLimits : public ApiCredentials {
  public:
   ApiTokenLimits()
-      : ApiCredentials({{"VEDETTE_OAUTH_TOKENS_PER_CLIENT_MAX", "2"},
-                        {"VEDETTE_OAUTH_KEYS_PER_CLIENT_MAX", "2"},
-                        {"VEDETTE_OAUTH_CLIENTS_PER_ORG_MAX", "1"},
-                        {"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "100000"}}) {}
+      : ApiCredentials({{"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "100000"}}, [](config::Config& c) {
+          c.oauth.tokens_per_client_max = 2;
+          c.oauth.keys_per_client_max = 2;
+          c.oauth.clients_per_org_max = 1;
+        }) {}
 };
 
 TEST_F(ApiTokenLimits, OfTokensKeysAndClientsHold) {

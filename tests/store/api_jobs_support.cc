@@ -28,8 +28,8 @@ void WaitFor(const std::function<bool()>& holds, const std::string& what) {
 
 }  // namespace
 
-ApiJobs::ApiJobs(config::Environment environment)
-    : ApiTest(WithoutRateLimit(std::move(environment))),
+ApiJobs::ApiJobs(config::Environment environment, const Adjust& adjust)
+    : ApiTest(WithoutRateLimit(std::move(environment)), adjust),
       session(config.database, {.name = "worker"}, clock, metrics, log) {
   signals.Listen(store::Signal::kJob, [this] { loop.Post([this] { waits->Look(); }); });
   signals.Start();

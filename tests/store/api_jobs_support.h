@@ -13,7 +13,7 @@ namespace vedette::test {
 // through the store. acme has 1,000 credits.
 class ApiJobs : public ApiTest {
  public:
-  explicit ApiJobs(config::Environment environment = {});
+  explicit ApiJobs(config::Environment environment = {}, const Adjust& adjust = nullptr);
   ~ApiJobs() override;
 
   // A body of one lead, with changes.

@@ -36,7 +36,6 @@ class ApiProvider : public ApiTest {
     environment.emplace("VEDETTE_OIDC_ISSUER", kProvider);
     environment.emplace("VEDETTE_OIDC_AUDIENCE", kAudience);
     environment.emplace("VEDETTE_OIDC_ORG_CLAIM", "/tenant/id");
-    environment.emplace("VEDETTE_OIDC_LIFETIME_MAX_S", "3600");
     return environment;
   }
   std::int64_t Now() const {

@@ -21,7 +21,8 @@ constexpr const char* kPath = "/search/filter-field-values";
 
 class ApiSearch : public ApiTest {
  public:
-  explicit ApiSearch(const config::Environment& environment = {}) : ApiTest(environment) {}
+  explicit ApiSearch(const config::Environment& environment = {}, const Adjust& adjust = nullptr)
+      : ApiTest(environment, adjust) {}
 
   void Import(const std::optional<std::string>& org_id, const std::vector<const char*>& lines,
               Mode mode = Mode::kCompany) {
@@ -360,7 +361,9 @@ TEST_F(ApiSearch, ACountThatCannotBeMadeIsA503) {
 
 class ApiSearchInAHurry : public ApiSearch {
  public:
-  ApiSearchInAHurry() : ApiSearch({{"VEDETTE_SEARCH_TIMEOUT_MS", "20"}}) {}
+  ApiSearchInAHurry()
+      : ApiSearch({},
+                  [](config::Config& c) { c.search.timeout_ms = std::chrono::milliseconds(20); }) {}
 };
 
 TEST_F(ApiSearchInAHurry, ACountThatTakesTooLongIsGivenUp) {

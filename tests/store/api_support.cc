@@ -9,9 +9,12 @@
 namespace vedette::test {
 namespace {
 
-config::Config ApiConfig(const std::string& url, config::Environment environment) {
+config::Config ApiConfig(const std::string& url, config::Environment environment,
+                         const ApiTest::Adjust& adjust) {
   environment["VEDETTE_DATABASE_URL"] = url;
-  return config::LoadConfig(std::nullopt, environment);
+  config::Config config = config::LoadConfig(std::nullopt, environment);
+  if (adjust) adjust(config);
+  return config;
 }
 
 }  // namespace
@@ -91,8 +94,8 @@ std::string ApiTest::Reply::type() const {
   return body["detail"][0]["type"].get<std::string>();
 }
 
-ApiTest::ApiTest(const config::Environment& environment)
-    : config(ApiConfig(database.url(), environment)),
+ApiTest::ApiTest(const config::Environment& environment, const Adjust& adjust)
+    : config(ApiConfig(database.url(), environment, adjust)),
       policy(config.net.allow),
       signals(config.database, clock, metrics, log),
       pool(config.database, {.name = "api", .testing = &config.testing}, 4, clock, metrics, log),

@@ -164,7 +164,10 @@ class ApiTest : public testing::Test {
   };
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
-  explicit ApiTest(const config::Environment& environment = {});
+  // Changes what has no key.
+  using Adjust = std::function<void(config::Config&)>;
+
+  explicit ApiTest(const config::Environment& environment = {}, const Adjust& adjust = nullptr);
   ~ApiTest() override;
 
   // With acme's key, unless the headers have a credential.

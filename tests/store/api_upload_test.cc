@@ -20,8 +20,9 @@ using testing::HasSubstr;
 
 class ApiUpload : public ApiTest {
  public:
-  explicit ApiUpload(const config::Environment& environment = {})
-      : ApiTest(environment), session(config.database, {.name = "test"}, clock, metrics, log) {}
+  explicit ApiUpload(const config::Environment& environment = {}, const Adjust& adjust = nullptr)
+      : ApiTest(environment, adjust),
+        session(config.database, {.name = "test"}, clock, metrics, log) {}
 
   Reply Upload(const std::string& csv, const std::string& type = "text/csv") {
     net::ServerRequest request = Request("POST", "/storage/csv/upload", {{"content-type", type}});
@@ -265,8 +266,8 @@ TEST_F(ApiUpload, RowBytesCountTheNamesOfColumnsAsInABody) {
 class ApiUploadUnused : public ApiUpload {
  public:
   ApiUploadUnused()
-      : ApiUpload({{"VEDETTE_LIMITS_UPLOADS_UNUSED_MAX", "3"},
-                   {"VEDETTE_LIMITS_UPLOADS_UNUSED_BYTES_MAX", "1200000"}}) {}
+      : ApiUpload({{"VEDETTE_LIMITS_UPLOADS_UNUSED_BYTES_MAX", "1200000"}},
+                  [](config::Config& c) { c.limits.uploads_unused_max = 3; }) {}
 };
 
 TEST_F(ApiUploadUnused, G11_UnusedFilesOfAnOrganisationAreBoundedInNumber) {
@@ -372,7 +373,7 @@ TEST_F(ApiUpload, G10_OneOrganisationsOpenUploadsLeaveRoomForOthers) {
 
 class ApiUploadSmall : public ApiUpload {
  public:
-  ApiUploadSmall() : ApiUpload({{"VEDETTE_LIMITS_ROWS_PER_MONITOR_MAX", "5"}}) {}
+  ApiUploadSmall() : ApiUpload({}, [](config::Config& c) { c.limits.rows_per_monitor_max = 5; }) {}
 };
 
 TEST_F(ApiUploadSmall, TooManyRowsAre413) {

@@ -12,7 +12,8 @@ using testing::HasSubstr;
 
 class ApiWaits : public ApiJobs {
  public:
-  explicit ApiWaits(config::Environment environment = {}) : ApiJobs(std::move(environment)) {}
+  explicit ApiWaits(config::Environment environment = {}, const Adjust& adjust = nullptr)
+      : ApiJobs(std::move(environment), adjust) {}
 
   std::string Status(const std::string& job) {
     return Sql("select status || ' ' || coalesce(status_reason, '') from job where id = '" + job +
@@ -164,7 +165,7 @@ TEST_F(ApiWaits, APollThatIsLeftLeavesTheJobAlone) {
 
 class ApiFewWaits : public ApiWaits {
  public:
-  ApiFewWaits() : ApiWaits({{"VEDETTE_API_WAITS_MAX", "4"}, {"VEDETTE_API_WAITS_SHARE", "0.25"}}) {}
+  ApiFewWaits() : ApiWaits({{"VEDETTE_API_WAITS_MAX", "4"}}) {}
 };
 
 TEST_F(ApiFewWaits, G10_AnOrganisationWithItsShareOfPlacesIsRefusedBesideOthers) {
@@ -189,7 +190,10 @@ TEST_F(ApiFewWaits, G10_AnOrganisationWithItsShareOfPlacesIsRefusedBesideOthers)
 
 class ApiShutdown : public ApiWaits {
  public:
-  ApiShutdown() : ApiWaits({{"VEDETTE_API_DRAIN_TIMEOUT_MS", "200"}}) {}
+  ApiShutdown()
+      : ApiWaits({}, [](config::Config& c) {
+          c.api.drain_timeout_ms = std::chrono::milliseconds(200);
+        }) {}
 };
 
 TEST_F(ApiShutdown, AtHalfOfTheDrainThoseWhoWaitAreToldAndTheirJobsGoOn) {
@@ -211,9 +215,10 @@ TEST_F(ApiShutdown, AtHalfOfTheDrainThoseWhoWaitAreToldAndTheirJobsGoOn) {
 class ApiManyWaits : public ApiWaits {
  public:
   ApiManyWaits()
-      : ApiWaits({{"VEDETTE_API_WAITS_MAX", "1024"},
-                  {"VEDETTE_API_WAITS_SHARE", "1"},
-                  {"VEDETTE_DATABASE_QUEUE_MAX", "8192"}}) {}
+      : ApiWaits({{"VEDETTE_API_WAITS_MAX", "1024"}}, [](config::Config& c) {
+          c.waits.waits_share = 1;
+          c.database.queue_max = 8192;
+        }) {}
 };
 
 TEST_F(ApiManyWaits, G11_AThousandParkedRequestsHoldNoThread) {

@@ -176,7 +176,7 @@ class Maker {
     Add("a prefix of the audience",
         SignClaims(With(good, "aud", setting_.issuer.substr(0, setting_.issuer.size() - 1))));
     Add("expired", SignClaims(With(good, "exp", setting_.now - 61)));
-    Add("expires too late", SignClaims(With(good, "exp", setting_.now + 7200)));
+    Add("expires too late", SignClaims(With(good, "exp", setting_.now + 172'800)));
     Add("exp as text", SignClaims(With(good, "exp", std::to_string(setting_.now + 60))));
     std::string huge = good.dump();
     const std::string exp = "\"exp\":" + std::to_string(setting_.now + 300);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "domain/names.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/probes/probe.h"

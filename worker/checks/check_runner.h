@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "domain/names.h"
 #include "lease/live.h"
 #include "lease/retries.h"

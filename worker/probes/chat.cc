@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json_members.h"
 #include "base/text.h"
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "domain/names.h"
 #include "worker/probes/research_answer.h"
 

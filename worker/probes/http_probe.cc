@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "worker/probes/research_answer.h"
 #include "worker/probes/spec_cache.h"
 #include "worker/services/service_call.h"

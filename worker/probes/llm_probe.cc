@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "pages/http_failure.h"
 #include "worker/probes/attempt_time.h"
 #include "worker/probes/chat.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "domain/field_description.h"
 #include "pages/page_address.h"
 #include "worker/probes/attempt_time.h"

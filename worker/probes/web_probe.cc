@@ -11,7 +11,7 @@
 #include "base/crypto.h"
 #include "base/text.h"
 #include "config/net_config.h"
-#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "pages/fetch.h"
 #include "pages/http_failure.h"
 #include "pages/login_page.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "config/provider_config.h"
+#include "config/lookup_config.h"
 #include "net/http_client.h"
 #include "worker/providers/provider.h"
 #include "worker/services/request_room.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "config/provider_config.h"
+#include "config/lookup_config.h"
 #include "worker/providers/lookup_protocol.h"
 #include "worker/providers/lookup_turns.h"
 #include "worker/providers/people_protocol.h"

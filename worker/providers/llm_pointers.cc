@@ -5,7 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/text.h"
-#include "config/provider_config.h"
+#include "config/lookup_config.h"
 #include "domain/age/claim.h"
 #include "domain/email/lead.h"
 #include "worker/services/chat_completion.h"

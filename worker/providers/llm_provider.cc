@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "config/lookup_config.h"
-#include "config/provider_config.h"
 #include "domain/age/page_claims.h"
 #include "domain/email/address.h"
 #include "pages/addresses_on_page.h"

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "base/assert.h"
-#include "config/provider_config.h"
+#include "config/lookup_config.h"
 
 namespace vedette::worker {
 namespace {

@@ -36,11 +36,12 @@ class SearchEngineClientTest : public testing::Test {
     loop_.Run([this] { client_.reset(); });
   }
 
-  void Build(config::Environment environment = {}) {
+  void Build(config::Environment environment = {}, int in_flight_max = 16) {
     environment["VEDETTE_SEARCH_BACKEND"] = "opensearch";
     environment["VEDETTE_SEARCH_URL"] = site_.Url("/engine/");
-    environment["VEDETTE_SEARCH_TIMEOUT_MS"] = "60000";
     config_ = config::LoadConfig(std::nullopt, environment);
+    config_.search.timeout_ms = std::chrono::seconds(60);
+    config_.search.in_flight_max = in_flight_max;
     loop_.Run([this] {
       client_ = std::make_unique<SearchEngineClient>(loop_.loop, answers_, metrics_, config_, log_);
     });
@@ -106,7 +107,7 @@ TEST_F(SearchEngineClientTest, AFilterThatIsTooLongForTheEngineIsNotSent) {
 }
 
 TEST_F(SearchEngineClientTest, WhatIsOverTheCountsAtOnceIsRefusedAndLaterTakenAgain) {
-  Build({{"VEDETTE_SEARCH_IN_FLIGHT_MAX", "1"}});
+  Build({}, 1);
   auto first = Count(Question());
   EXPECT_EQ(Count(Question()).get().kind, Outcome::Kind::kBusy);
   gate_.Open();

@@ -83,48 +83,106 @@ consteval std::size_t MembersOf() {
   }
 }
 
-TEST(Keys, EveryFieldOfEverySectionHasOne) {
+// Added is how many fields of a section have a value and no key.
+TEST(Keys, EveryFieldHasOneOrAValueThatNobodyTurns) {
   std::map<std::string, std::size_t> keys;
   for (const ConfigKey& key : ConfigKeys()) ++keys[key.section];
-  EXPECT_EQ(keys["database"], MembersOf<DatabaseConfig>());
-  EXPECT_EQ(keys["api"], MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>() +
-                             MembersOf<WaitsConfig>() + MembersOf<PreviewsConfig>() +
-                             1);  // public_url
-  EXPECT_EQ(keys["oauth"], MembersOf<OauthConfig>() + MembersOf<JwksConfig>());
-  EXPECT_EQ(keys["oidc"], MembersOf<OidcConfig>());
-  EXPECT_EQ(keys["sessions"], MembersOf<SessionsConfig>());
-  EXPECT_EQ(keys["admin"], MembersOf<HttpServerConfig>());
+  EXPECT_EQ(keys["database"] + 11, MembersOf<DatabaseConfig>());
+  EXPECT_EQ(
+      keys["api"] + 5 + 1 + 1 - 1,  // of the server, its memory and its waits; public_url
+      MembersOf<HttpServerConfig>() + MembersOf<ApiMemoryConfig>() + MembersOf<WaitsConfig>());
+  EXPECT_EQ(keys["oauth"] + 6 + 4, MembersOf<OauthConfig>() + MembersOf<JwksConfig>());
+  EXPECT_EQ(keys["oidc"] + 1, MembersOf<OidcConfig>());
+  EXPECT_EQ(keys["admin"], 1U);
   EXPECT_EQ(keys["health"], MembersOf<HealthConfig>());
   EXPECT_EQ(keys["security"], MembersOf<SecurityConfig>());
-  EXPECT_EQ(keys["net"], MembersOf<NetConfig>());
+  EXPECT_EQ(keys["net"] + 3, MembersOf<NetConfig>());
   EXPECT_EQ(keys["log"], MembersOf<LogConfig>());
   for (const char* probe : {"default", "micro", "low", "medium", "high", "xhigh"}) {
-    EXPECT_EQ(keys[std::string("probes.") + probe], MembersOf<ProbeConfig>());
+    EXPECT_EQ(keys[std::string("probes.") + probe] + 1, MembersOf<ProbeConfig>());
   }
   EXPECT_EQ(keys["prices"], 6U);
   EXPECT_EQ(keys["prices.find_email"], MembersOf<FindEmailPrices>());
-  EXPECT_EQ(keys["prices.workflow"], 1U);
-  EXPECT_EQ(keys["limits"], MembersOf<LimitsConfig>());
-  EXPECT_EQ(keys["retention"], MembersOf<RetentionConfig>());
-  EXPECT_EQ(keys["scheduler"], MembersOf<SchedulerConfig>());
-  EXPECT_EQ(keys["worker"], MembersOf<WorkerConfig>());
-  EXPECT_EQ(keys["delivery"], MembersOf<DeliveryConfig>());
-  EXPECT_EQ(keys["jobs"], MembersOf<JobsConfig>());
-  EXPECT_EQ(keys["lookups"] + keys["age"], MembersOf<LookupsConfig>() + MembersOf<AgeConfig>());
-  EXPECT_EQ(keys["email"] + 2,  // the domains of its two files
-            MembersOf<EmailConfig>() + MembersOf<MailDomainsConfig>());
-  EXPECT_EQ(keys["providers"] + 3,
-            MembersOf<ProvidersConfig>());  // ids of services, models, recipes
-  EXPECT_EQ(keys["providers.gravatar"], MembersOf<GravatarConfig>());
-  EXPECT_EQ(keys["email.smtp"], MembersOf<SmtpConfig>());
-  EXPECT_EQ(keys["search"], MembersOf<SearchConfig>());
-  EXPECT_EQ(keys["investigations"] + 1, MembersOf<InvestigationsConfig>());  // its price
+  EXPECT_EQ(keys["limits"] + 8, MembersOf<LimitsConfig>());
+  EXPECT_EQ(keys["retention"] + 4, MembersOf<RetentionConfig>());
+  EXPECT_EQ(keys["scheduler"] + 5, MembersOf<SchedulerConfig>());
+  EXPECT_EQ(keys["worker"] + 14, MembersOf<WorkerConfig>());
+  EXPECT_EQ(keys["delivery"] + 14, MembersOf<DeliveryConfig>());
+  EXPECT_EQ(keys["jobs"] + 11, MembersOf<JobsConfig>());
+  EXPECT_EQ(keys["workflows"] + keys["prices.workflow"] + 3, MembersOf<WorkflowsConfig>());
+  EXPECT_EQ(keys["lookups"] + keys["age"] + 7, MembersOf<LookupsConfig>() + MembersOf<AgeConfig>());
+  EXPECT_EQ(keys["email"] + 2, MembersOf<MailDomainsConfig>());  // the domains of its two files
+  EXPECT_EQ(keys["providers"] + 1 + 3,  // the ids of services, models and recipes
+            MembersOf<ProvidersConfig>());
+  EXPECT_EQ(keys["providers.gravatar"] + 1, MembersOf<GravatarConfig>());
+  EXPECT_EQ(keys["email.smtp"] + 9, MembersOf<SmtpConfig>());
+  EXPECT_EQ(keys["search"] + 2, MembersOf<SearchConfig>());
+  EXPECT_EQ(keys["investigations"] + keys["prices.investigation"] + 3,
+            MembersOf<InvestigationsConfig>());
   EXPECT_EQ(keys["testing"], MembersOf<TestingConfig>());
-  // The memory of the API, its waits, its previews and its URL are in its section, the fetches of
-  // keys in that of OAuth, cents_per_credit is in that of the prices, files of domains in that of
-  // email; each tier's probe and their defaults have a section, and so have what is particular to
-  // ages and the prices of workflows; the tokens' names are free.
-  EXPECT_EQ(keys.size(), MembersOf<Config>() - 8 + 7);
+}
+
+// The keys of a tier are those of [probes.default], and those of [testing] are no operator's.
+TEST(Keys, AreNoMoreThanAnOperatorTurns) {
+  int keys = 0;
+  for (const ConfigKey& key : ConfigKeys()) {
+    const bool is_tier = key.section.starts_with("probes.") && key.section != "probes.default";
+    keys += !is_tier && key.section != "testing";
+  }
+  EXPECT_LE(keys, 140) << "what nobody turns is a constant beside what it limits";
+}
+
+Config OfAnOperator() {
+  return LoadConfig(VEDETTE_SOURCE_DIR "/tests/unit/config/operator.toml", {});
+}
+
+TEST(Keys, ThoseOfServersProbesAndRolesSetWhatTheyAreNamedFor) {
+  using std::chrono::milliseconds;
+  const Config c = OfAnOperator();
+  EXPECT_EQ((std::pair(c.database.worker_connections, c.database.jobs_connections)),
+            (std::pair(3, 4)));
+  EXPECT_EQ(c.api_memory.held_bytes_max, 1'000'001U);
+  EXPECT_EQ(c.api.idle_timeout_ms, milliseconds(1002));
+  EXPECT_EQ(c.admin.idle_timeout_ms, milliseconds(75'000)) << "the admin port has its own";
+  EXPECT_EQ((std::pair(c.oidc.org_claim, c.oidc.user_claim)),
+            (std::pair<std::string, std::string>("org", "email")));
+  const ProbeConfig& probe = c.probes.at("high");
+  EXPECT_EQ(probe.temperature, 0.5);
+  EXPECT_EQ(probe.tokens_max, 1003);
+  EXPECT_EQ(probe.tokens_max_field, "max_completion_tokens");
+  EXPECT_EQ(probe.answer_format, "text");
+  EXPECT_EQ(c.worker.probe_threads, 5);
+  EXPECT_TRUE(c.worker.obey_robots);
+  EXPECT_EQ(c.worker.pages_held_bytes_max, 2'000'001U);
+  EXPECT_EQ(c.delivery.backoff_window_ms, milliseconds(1004));
+  EXPECT_EQ(c.jobs.slots_transform, 6);
+  EXPECT_EQ(c.workflows.run_timeout, hours(25));
+  EXPECT_EQ(c.workflows.run_data_bytes_per_org_max, 3'000'001U);
+  EXPECT_FALSE(c.workflows.csv_formula_guard);
+  EXPECT_EQ(c.lookups.minimum_result_age, 18);
+  EXPECT_EQ(c.smtp.mail_from, "verify@mx.example");
+  EXPECT_EQ(c.smtp.proxy, "socks5://mx.example:1080");
+  EXPECT_EQ(c.smtp.per_day, 1005);
+}
+
+TEST(Keys, ThoseOfPricesAndRetentionSetWhatTheyAreNamedFor) {
+  const Config c = OfAnOperator();
+  EXPECT_EQ(c.prices_mc, (std::map<std::string, std::int64_t>{
+                             {"micro", 1}, {"low", 2}, {"medium", 3}, {"high", 4}, {"xhigh", 5}}));
+  EXPECT_EQ(c.cents_per_credit, 0.25);
+  EXPECT_EQ(c.find_email_prices, (FindEmailPrices{6, 7, 8, ChargeRule::kOk}));
+  EXPECT_EQ(c.reverse_email_price, (PeoplePrice{9, ChargeRule::kAlways}));
+  EXPECT_EQ(c.age_price, (PeoplePrice{10, ChargeRule::kAlways}));
+  EXPECT_EQ(c.investigations.expansion_mc, 11);
+  EXPECT_EQ(c.workflows.verify_email_mc, 12);
+  EXPECT_EQ(c.retention.events, hours(101));
+  EXPECT_EQ(c.retention.check_log, hours(102));
+  EXPECT_EQ(c.retention.attempts, hours(103));
+  EXPECT_EQ(c.retention.dead, hours(104));
+  EXPECT_EQ(c.retention.audit, hours(105));
+  EXPECT_EQ(c.retention.jobs, hours(106));
+  EXPECT_EQ(c.retention.runs, hours(107));
+  EXPECT_EQ(c.retention.run_data, hours(108));
 }
 
 // Values one of which every key takes and none of which is a default.
@@ -242,11 +300,11 @@ TEST(Keys, ASecretMayStandInAFileOfItsOwn) {
 }
 
 TEST(Environment, WinsOverTheFileAndTheFileOverTheDefaults) {
-  const std::string file = "[limits]\nrequests_per_minute = 7\nname_chars_max = 8\n";
+  const std::string file = "[limits]\nrequests_per_minute = 7\nstruct_bytes_max = 8\n";
   const Config c = Load(file, {{"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "9"}, {"PATH", "/bin"}});
   EXPECT_EQ(c.limits.requests_per_minute, 9);
-  EXPECT_EQ(c.limits.name_chars_max, 8);
-  EXPECT_EQ(c.limits.struct_fields_max, 64);
+  EXPECT_EQ(c.limits.struct_bytes_max, 8U);
+  EXPECT_EQ(c.limits.uploads_unused_bytes_max, std::size_t{4} << 30);
 }
 
 TEST(Environment, KnowsTheNamesOfTheDesign) {
@@ -289,7 +347,7 @@ TEST(Environment, AnUnknownVariableIsAnErrorThatNamesTheClosest) {
   EXPECT_EQ(EnvironmentErrorOf("VEDETTE_LIMITS_NONSENSE", "1"),
             "unknown variable VEDETTE_LIMITS_NONSENSE; no known one is close, `vedette config` "
             "prints them all");
-  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX_FILE", "x"),
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_STRUCT_BYTES_MAX_FILE", "x"),
               HasSubstr("unknown variable"));
 }
 
@@ -301,26 +359,19 @@ TEST(Environment, AnEmptyVariableIsAnEmptyValue) {
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_API_LISTEN", ""),
               HasSubstr("VEDETTE_API_LISTEN = \"\": must be host:port"));
   EXPECT_THAT(EnvironmentErrorOf("VEDETTE_ADMIN_TOKEN", ""), HasSubstr("must be"));
-  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_NAME_CHARS_MAX", ""), HasSubstr("must be"));
+  EXPECT_THAT(EnvironmentErrorOf("VEDETTE_LIMITS_STRUCT_BYTES_MAX", ""), HasSubstr("must be"));
 }
 
 TEST(File, AnUnknownKeyIsAnErrorThatNamesItsPlaceAndTheClosest) {
   const std::string error = ErrorOf("[limits]\n\nrequest_per_minute = 5\n");
   EXPECT_THAT(error, HasSubstr(":3: unknown key [limits] request_per_minute; the closest known key "
                                "is [limits] requests_per_minute"));
-  EXPECT_THAT(ErrorOf("[limit]\nname_chars_max = 5"), HasSubstr("unknown key [limit]"));
+  EXPECT_THAT(ErrorOf("[limit]\nstruct_bytes_max = 5"), HasSubstr("unknown key [limit]"));
   EXPECT_THAT(ErrorOf("[probes.huge]\nkind = \"web\""), HasSubstr("unknown key [probes.huge]"));
   EXPECT_THAT(ErrorOf("listen = \"x\""), HasSubstr("unknown key listen"));
   EXPECT_THAT(ErrorOf("[admin.tokens]\n\"Bad Name\" = \"x\""),
               HasSubstr("the name of a token has lower case letters"));
   EXPECT_THAT(ErrorOf("[databse]\nurl = \"x\""), HasSubstr("the closest known key is [database]"));
-}
-
-TEST(File, AKeyOfAnEarlierVersionSetsWhatStandsForItNow) {
-  EXPECT_DOUBLE_EQ(Load("[worker]\norg_share = 0.75\n").worker.newcomer_share, 0.25);
-  EXPECT_DOUBLE_EQ(Load("", {{"VEDETTE_WORKER_ORG_SHARE", "0.5"}}).worker.newcomer_share, 0.5);
-  EXPECT_DOUBLE_EQ(Load("", {{"VEDETTE_WORKER_ORG_SHARE", "1"}}).worker.newcomer_share, 0.0001);
-  EXPECT_THAT(ErrorOf("[worker]\norg_share = 2.0\n"), HasSubstr("[worker] org_share"));
 }
 
 TEST(File, ASyntaxErrorNamesItsPlace) {

@@ -20,10 +20,10 @@ TEST(Values, ABadOneNamesKeyValueAndWhatIsAllowed) {
 }
 
 TEST(Values, TypesAndRangesAreJudged) {
-  for (const char* text : {"[limits]\nname_chars_max = \"5\"",
-                           "[limits]\nname_chars_max = 5.0",
-                           "[limits]\nname_chars_max = true",
-                           "[limits]\nname_chars_max = 99999999999",
+  for (const char* text : {"[limits]\nrequests_per_minute = \"5\"",
+                           "[limits]\nrequests_per_minute = 5.0",
+                           "[limits]\nrequests_per_minute = true",
+                           "[limits]\nrequests_per_minute = 99999999999",
                            "[api]\nlisten = 8080",
                            "[api]\nlisten = \"8080\"",
                            "[api]\nlisten = \":8080\"",
@@ -48,7 +48,7 @@ TEST(Values, TypesAndRangesAreJudged) {
                            "[probes.low]\nkind = \"telepathy\"",
                            "[probes.low]\ndeadline_ms = 600001",
                            "[limits]\nfrequency_min = \"fast\"",
-                           "[limits]\n[limits.name_chars_max]\nx = 1"}) {
+                           "[limits]\n[limits.requests_per_minute]\nx = 1"}) {
     EXPECT_NE(ErrorOf(text), "no error") << text;
   }
   EXPECT_EQ(Load("[api]\nlisten = \"[::1]:0\"").api.listen, "[::1]:0");

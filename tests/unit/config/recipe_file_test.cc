@@ -1,4 +1,4 @@
-#include "config/recipe_file.h"
+#include "config/setting_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "config/domain_list_file.h"
-#include "config/provider_rules.h"
+#include "config/rules.h"
 
 namespace vedette::config {
 namespace {

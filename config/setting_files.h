@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "domain/recipe/recipe.h"
 
-// Recipes as files: one service each, described in TOML (docs/providers.md). Read once, at start.
+// Files that the configuration names, read once, at the start: recipes, each of which describes one
+// service in TOML (docs/providers.md), and lists of domains, one a line, where white space around
+// it, empty lines and lines that begin with # do not count.
 namespace vedette::config {
 
 inline constexpr std::size_t kRecipesMax = 64;
@@ -19,5 +22,11 @@ domain::Recipe ReadRecipe(std::string_view text, const std::string& source);
 // Reads the *.toml files of a folder in the order of their names. Throws ConfigError, also where
 // two of them have one id, there are more than kRecipesMax, or the folder cannot be read.
 std::vector<domain::Recipe> ReadRecipes(const std::string& folder);
+
+inline constexpr std::size_t kDomainListBytesMax = std::size_t{16} << 20;
+
+// The domains of the file in lower case and A-labels, sorted, each once; none where `path` is
+// empty. Throws ConfigError with `setting`, or with the file and the line.
+std::vector<std::string> ReadDomainList(const std::string& path, std::string_view setting);
 
 }  // namespace vedette::config

@@ -6,19 +6,17 @@
 #include "config/config.h"
 #include "domain/email/known_finders.h"
 
-// Which providers there are, and which of them a list of providers may name. Those that judge a
-// configuration throw ConfigError with a sentence that names the setting.
+// What no key can decide alone: which settings go together, which providers there are, and which of
+// them a list of providers may name. Those that judge a configuration throw ConfigError with a
+// sentence that names the setting.
 namespace vedette::config {
 
 // Reads the folder's recipes, under ids that nobody else has.
 void AddRecipes(Config* config);
 
-// Providers and models have what they need and ids of their own, and the lists of [lookups] name
-// those that answer.
-void ValidateProviders(const Config& config);
-
-// Whether the provider is one of the operator's that verifies addresses.
-bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id);
+// Settings go together. Providers and models have what they need and ids of their own, and the
+// lists of [lookups] name those that answer.
+void Validate(const Config& config);
 
 // Whether a source of people that vedette has is switched on here.
 bool IsOn(const Config& config, std::string_view id);
