@@ -10,6 +10,9 @@ import pytest
 
 from conftest import ADMIN_TOKEN, ROOT, Receiver, Vedette, call, wait_until
 
+# It ends what hangs, before ctest does; the whole console is used for one to two minutes, on a busy machine for many.
+BROWSER_S_MAX = 700
+
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
 
 
@@ -132,7 +135,7 @@ def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
                  "page": f"{nginx.url}/a.html", "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
-                              input=json.dumps(given), capture_output=True, text=True, timeout=420)
+                              input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
         assert done.returncode == 0, done.stderr[-4000:]
         assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
         pauses = [a for a in vedette.as_operator("GET", "/admin/v1/audit").json["items"]
@@ -153,7 +156,7 @@ def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modul
     given = {"steps": ["logIn", "seeWhatIsMissing"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
              "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots)}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
-                          input=json.dumps(given), capture_output=True, text=True, timeout=420)
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
     assert service.stop() == 0
 

@@ -1,5 +1,6 @@
 """`vedette demo`: the story passes, and fails where a step is not observed; nothing is left behind."""
 
+import contextlib
 import json
 import os
 import pty
@@ -20,12 +21,34 @@ import pytest
 from conftest import call, clean_environment, wait_until
 
 
-@pytest.fixture
-def directory():
+@contextlib.contextmanager
+def a_directory():
     path = Path(tempfile.mkdtemp(prefix="vedette-e2e-demo-", dir="/tmp"))
     path.chmod(0o755)  # PostgreSQL's user has to pass
     yield path / "var"
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def directory():
+    with a_directory() as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def told(binary):
+    """The whole story, told once: its output, and the directory that it left."""
+    with a_directory() as path:
+        yield run(binary, path), path
+
+
+@pytest.fixture
+def lived_in(told, directory):
+    """A copy of what the whole story left, for what is asked of a second start."""
+    done, left = told
+    assert done.returncode == 0, done.stdout + done.stderr
+    subprocess.run(["cp", "-a", left, directory], check=True)
+    return directory
 
 
 def arguments(binary, directory, *more):
@@ -89,8 +112,8 @@ def the_readme_shows(out):
     assert cut + printed[len(shown):] == shown
 
 
-def test_once_passes_and_leaves_nothing_running(binary, directory):
-    done = run(binary, directory)
+def test_once_passes_and_leaves_nothing_running(told):
+    done, directory = told
     assert done.returncode == 0, done.stdout + done.stderr
     out = done.stdout
     assert re.search(r"changed from \S+ to \S+", out)
@@ -159,7 +182,7 @@ def test_stays_up_until_ctrl_c_and_the_next_start_continues(binary, directory):
     assert not processes_of(directory)
     assert not (directory / "demo.json").exists()
 
-    process, second = start(binary, directory)
+    process, second = start(binary, directory, "--only", "monitor")
     out = stop(process)
     assert process.returncode == 0, out
     for kept in ("org_id", "api_key", "monitor_id", "signing_secret", "admin_token"):
@@ -223,13 +246,11 @@ def lock_the_organisation(visitor, _):
 
 @pytest.mark.parametrize("disturb, chapters", [(spend_everything, []), (change_the_monitor, ["--only", "webhook"]),
                                                (lock_the_organisation, ["--only", "checks"])])
-def test_it_starts_again_after_whatever_a_visitor_did(binary, directory, silent_url, disturb, chapters):
-    first = run(binary, directory, *chapters)
-    assert first.returncode == 0, first.stdout + first.stderr
-    process, announced = start(binary, directory, "--only", "monitor")
+def test_it_starts_again_after_whatever_a_visitor_did(binary, lived_in, silent_url, disturb, chapters):
+    process, announced = start(binary, lived_in, "--only", "monitor")
     disturb(Visitor(announced), silent_url)
     stop(process)
-    again = run(binary, directory, *chapters)
+    again = run(binary, lived_in, *chapters)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "Every step was observed." in again.stdout
 
@@ -246,15 +267,15 @@ def test_a_chapter_that_fails_leaves_the_service_up_and_says_what_to_do(binary, 
     assert not processes_of(directory)
 
 
-def test_killed_it_leaves_no_server_and_starts_again(binary, directory):
-    process, first = start(binary, directory)
+def test_killed_it_leaves_no_server_and_starts_again(binary, lived_in):
+    process, first = start(binary, lived_in, "--only", "monitor")
     process.kill()
     process.communicate()
-    wait_until("the server to end", lambda: not processes_of(directory))
-    assert (directory / "demo.json").exists(), "a kill leaves it"
-    done = run(binary, directory)
+    wait_until("the server to end", lambda: not processes_of(lived_in))
+    assert (lived_in / "demo.json").exists(), "a kill leaves it"
+    done = run(binary, lived_in)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert first["monitor_id"] in json.loads((directory / "state.json").read_text())["monitor_id"]
+    assert first["monitor_id"] in json.loads((lived_in / "state.json").read_text())["monitor_id"]
 
 
 def test_ctrl_c_in_the_story_ends_cleanly(binary, directory):
@@ -269,30 +290,30 @@ def test_ctrl_c_in_the_story_ends_cleanly(binary, directory):
     assert not processes_of(directory)
 
 
-def test_a_taken_port_is_named(binary, directory, receiver):
+def test_a_taken_port_is_named(binary, lived_in, receiver):
     taken = receiver.server.server_address[1]
-    done = run(binary, directory, "--api-port", str(taken))
+    done = run(binary, lived_in, "--api-port", str(taken))
     assert done.returncode == 1
     assert f"127.0.0.1:{taken}" in done.stdout and "--api-port" in done.stdout
-    assert not processes_of(directory)
+    assert not processes_of(lived_in)
 
 
-def test_the_environment_is_honoured(binary, directory, receiver):
+def test_the_environment_is_honoured(binary, lived_in, receiver):
     taken = receiver.server.server_address[1]
-    command = [binary, "demo", "--once", "--dir", directory, "--admin-port", "0"]
+    command = [binary, "demo", "--once", "--dir", lived_in, "--admin-port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60,
                           env=clean_environment({"VEDETTE_API_LISTEN": f"127.0.0.1:{taken}"}))
     assert done.returncode == 1
     assert f"127.0.0.1:{taken}" in done.stdout
 
 
-def test_a_second_demo_in_the_same_directory_is_refused_and_leaves_the_first_alone(binary, directory):
-    process, _ = start(binary, directory)
-    before = (Path(directory) / "demo.json").read_text()
-    done = run(binary, directory)
+def test_a_second_demo_in_the_same_directory_is_refused_and_leaves_the_first_alone(binary, lived_in):
+    process, _ = start(binary, lived_in, "--only", "monitor")
+    before = (Path(lived_in) / "demo.json").read_text()
+    done = run(binary, lived_in)
     assert done.returncode == 1
     assert f"in use by process {process.pid}" in done.stdout
-    assert (Path(directory) / "demo.json").read_text() == before
+    assert (Path(lived_in) / "demo.json").read_text() == before
     stop(process)
     assert process.returncode == 0
 
