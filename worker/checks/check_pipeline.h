@@ -56,11 +56,6 @@ class CheckPipeline {
   // work::kDrainGrace after that time, also without the database. One call.
   void Drain(std::function<void()> done);
 
-  // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet. Schedulers of version 0.1 size chunks by it; later ones go by each monitor's
-  // own.
-  std::vector<std::int64_t> CheckDurationsMs() const { return runner_.CheckDurationsMs(); }
-
  private:
   work::LeaseKeeper::Hooks LeaseHooks(store::Signals& signals);
   work::Step<store::ControlChanges>::Hooks PauseHooks();

@@ -19,8 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// One check's share in the moving average of durations.
-constexpr int kDurationWeight = 32;
 // Waits between attempts: 500 to 750 ms at first, doubling.
 constexpr base::Backoff kRetryWait{milliseconds(625), milliseconds(640'000), 0.2};
 // The wait of a check whose turn came while it was not known whether its monitor is live.
@@ -357,12 +355,9 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
 }
 
 void CheckRunner::CountDuration(Check& check) {
-  const auto tier = check.chunk->claimed.tier;
   const auto took = clock_.SinceBoot() - check.started;
-  metrics_.ObserveCheckDuration(probes_.at(tier).kind,
+  metrics_.ObserveCheckDuration(probes_.at(check.chunk->claimed.tier).kind,
                                 std::chrono::duration_cast<std::chrono::microseconds>(took));
-  auto& average = check_durations_[static_cast<std::size_t>(tier)];
-  average = average.count() == 0 ? took : average + (took - average) / kDurationWeight;
   HeldPart& part = check.chunk->parts[check.ref.part];
   ++part.checks;
   part.took += took;
@@ -377,14 +372,6 @@ std::size_t CheckRunner::RowsWaiting() const {
   startable_.ForEach(
       [&waiting](const ChunkPtr& chunk) { waiting += chunk->rows_open - chunk->in_flight; });
   return waiting;
-}
-
-std::vector<std::int64_t> CheckRunner::CheckDurationsMs() const {
-  std::vector<std::int64_t> out;
-  for (const auto& average : check_durations_) {
-    out.push_back(std::chrono::ceil<milliseconds>(average).count());
-  }
-  return out;
 }
 
 }  // namespace vedette::worker

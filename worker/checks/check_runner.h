@@ -81,10 +81,6 @@ class CheckRunner {
   // Rows that are neither started nor have an outcome.
   std::size_t RowsWaiting() const;
 
-  // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet.
-  std::vector<std::int64_t> CheckDurationsMs() const;
-
  private:
   struct Check;
 
@@ -113,7 +109,6 @@ class CheckRunner {
 
   StartTurns<ChunkPtr> startable_;  // with rows that are not started
   std::multimap<std::chrono::nanoseconds, std::shared_ptr<Check>> retries_;  // by time since boot
-  std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   bool pumping_ = false;
   base::Timer retry_timer_;
   work::Live live_;
