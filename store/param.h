@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,8 +18,81 @@
 #include "base/uuid.h"
 #include "store/lease.h"
 
-// Internal to store/: what is passed to a statement. One thread.
+// Internal to store/: what is passed to a statement and read from its rows, by name. One thread.
 namespace vedette::store {
+
+// A name as a part of a type: a statement's, a parameter's or a column's.
+template <std::size_t N>
+struct NameText {
+  char text[N]{};
+  consteval NameText(const char (&literal)[N]) { std::copy_n(literal, N, text); }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+// `"org_id"_a = id`: what stands for @org_id in a statement; `"org_id"_a = &id`: where the column
+// org_id of a row goes. It refers to its value, and lives as long as the expression.
+template <NameText name, typename T>
+struct Named {
+  const T& value;
+};
+template <NameText name>
+struct NameOf {
+  template <typename T>
+  constexpr Named<name, T> operator=(const T& value) const {
+    return {value};
+  }
+};
+template <NameText name>
+consteval NameOf<name> operator""_a() {
+  return {};
+}
+
+// Until every statement has names.
+template <typename T>
+struct IsNamed : std::false_type {};
+template <NameText name, typename T>
+struct IsNamed<Named<name, T>> : std::true_type {};
+
+// What a value is to the database, as far as C++ tells: a document, a date or bytes are texts here.
+enum class ValueKind : std::uint8_t { kNull, kBoolean, kInteger, kNumber, kUuid, kTime, kText };
+struct ValueType {
+  ValueKind kind = ValueKind::kNull;
+  bool array = false;
+};
+
+// Whether a parameter or column of the database's type (the OID of pg_type) takes or gives it.
+bool Fits(ValueType type, std::uint32_t database_type);
+
+template <typename T>
+struct TypeOf {
+  static constexpr ValueKind Kind() {
+    if constexpr (std::is_same_v<T, bool>) return ValueKind::kBoolean;
+    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return ValueKind::kInteger;
+    if constexpr (std::is_floating_point_v<T>) return ValueKind::kNumber;
+    if constexpr (std::is_same_v<T, base::Uuid>) return ValueKind::kUuid;
+    if constexpr (std::is_same_v<T, base::Timestamp>) return ValueKind::kTime;
+    if constexpr (std::is_same_v<T, std::nullopt_t>) return ValueKind::kNull;
+    return ValueKind::kText;
+  }
+  static constexpr ValueType kType{Kind(), false};
+};
+template <typename T>
+struct TypeOf<std::optional<T>> : TypeOf<T> {};
+template <typename T>
+struct TypeOf<T*> : TypeOf<T> {};
+template <>
+struct TypeOf<const char*> {
+  static constexpr ValueType kType{ValueKind::kText, false};
+};
+template <typename Period>
+struct TypeOf<std::chrono::duration<std::int64_t, Period>> {
+  static constexpr ValueType kType{ValueKind::kInteger, false};
+};
+template <typename T>
+struct TypeOf<std::vector<T>> {
+  static constexpr ValueType kType{
+      TypeOf<T>::kType.array ? ValueKind::kText : TypeOf<T>::kType.kind, true};
+};
 
 // A bytea parameter, or an element of an array of them: "\x..." text.
 std::string Bytea(std::string_view bytes);
@@ -100,14 +176,30 @@ inline std::int64_t Micros(base::Timestamp t) {
   return t.time_since_epoch().count();
 }
 
-// Rows that one statement takes as one array parameter a column, for its unnest($1::..., $2::...).
-// A Rows among the arguments of Transaction::Exec stands for as many parameters as it has columns.
-template <typename... Types>
+// A column of Rows.
+template <NameText name, typename T>
+struct Column {
+  using Type = T;
+  static constexpr std::string_view kName = name.view();
+};
+// Until every statement has names.
+template <typename T>
+struct ColumnOf {
+  using Type = T;
+  static constexpr std::string_view kName{};
+};
+template <NameText name, typename T>
+struct ColumnOf<Column<name, T>> : Column<name, T> {};
+
+// Rows that one statement takes as one array parameter a column, of the column's name, for its
+// unnest(@id::uuid[], @amount_mc::bigint[]). Rows among the arguments of Transaction::Exec stand
+// for the parameters of all their columns.
+template <typename... Columns>
 class Rows {
  public:
-  // The columns of one row, in the order of the parameters.
-  void Add(const Types&... values) {
-    AddEach(std::index_sequence_for<Types...>(), values...);
+  // The columns of one row, in the order in which the type names them.
+  void Add(const typename ColumnOf<Columns>::Type&... values) {
+    AddEach(std::index_sequence_for<Columns...>(), values...);
     ++size_;
   }
 
@@ -120,17 +212,18 @@ class Rows {
 
  private:
   template <std::size_t... At>
-  void AddEach(std::index_sequence<At...>, const Types&... values) {
+  void AddEach(std::index_sequence<At...>, const typename ColumnOf<Columns>::Type&... values) {
     (columns_[At].Add(values), ...);
   }
 
-  std::array<ArrayText, sizeof...(Types)> columns_;
+  std::array<ArrayText, sizeof...(Columns)> columns_;
   std::size_t size_ = 0;
 };
 
-// The ids and the tokens.
-Rows<base::Uuid, base::Uuid> LeaseRows(const std::vector<Lease>& leases);
+Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> LeaseRows(
+    const std::vector<Lease>& leases);
 
+// Until every statement has names.
 template <typename T>
 void AppendParam(std::vector<Param>* params, const T& arg) {
   params->emplace_back(arg);
@@ -139,5 +232,70 @@ template <typename... Types>
 void AppendParam(std::vector<Param>* params, const Rows<Types...>& rows) {
   rows.AppendTo(params);
 }
+
+// A parameter that a call of a statement gives.
+struct Parameter {
+  std::string_view name;
+  ValueType type;
+};
+
+// What an argument of Transaction::Exec declares and gives.
+template <typename Argument>
+struct ParametersOf;
+template <NameText name, typename T>
+struct ParametersOf<Named<name, T>> {
+  static constexpr std::array<Parameter, 1> kParameters{
+      Parameter{name.view(), TypeOf<std::decay_t<T>>::kType}};
+  static void Append(const Named<name, T>& argument, std::vector<Param>* params) {
+    params->emplace_back(argument.value);
+  }
+};
+template <typename... Columns>
+struct ParametersOf<Rows<Columns...>> {
+  static constexpr std::array<Parameter, sizeof...(Columns)> kParameters{Parameter{
+      ColumnOf<Columns>::kName, TypeOf<std::vector<typename ColumnOf<Columns>::Type>>::kType}...};
+  static void Append(const Rows<Columns...>& rows, std::vector<Param>* params) {
+    rows.AppendTo(params);
+  }
+};
+
+// How a place in the program calls a statement: its name, and the parameters that it gives. There
+// is one for each form of call, made before main; a test compares them all with the statements.
+class Call {
+ public:
+  Call(std::string_view statement, std::span<const Parameter> parameters);
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  std::string_view statement() const { return statement_; }
+  std::span<const Parameter> parameters() const { return parameters_; }
+
+  // All calls of the program; the next one, or null.
+  static const Call* First();
+  const Call* next() const { return next_; }
+
+  // For each of the statement's parameters, in the order of their numbers, which of the call's
+  // gives it. Throws std::logic_error where the names are not the same.
+  std::vector<std::size_t> Order(const std::vector<std::string>& names) const;
+
+ private:
+  const std::string_view statement_;
+  const std::span<const Parameter> parameters_;
+  const Call* const next_;
+};
+
+template <NameText statement, typename... Arguments>
+struct CallOf {
+  static constexpr std::size_t kSize = (ParametersOf<Arguments>::kParameters.size() + ... + 0);
+  static constexpr std::array<Parameter, kSize> kParameters = [] {
+    std::array<Parameter, kSize> all{};
+    [[maybe_unused]] auto at = all.begin();
+    ((at = std::copy(ParametersOf<Arguments>::kParameters.begin(),
+                     ParametersOf<Arguments>::kParameters.end(), at)),
+     ...);
+    return all;
+  }();
+  static inline const Call kCall{statement.view(), kParameters};
+};
 
 }  // namespace vedette::store

@@ -1,5 +1,7 @@
 #include "store/queries.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -78,6 +80,11 @@ std::string* AddText(std::string_view name, Texts* texts) {
   return &it->second;
 }
 
+bool IsComment(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin != std::string_view::npos && line.substr(begin).starts_with("--");
+}
+
 // A file is a sequence of "-- name: x" and "-- fragment: x" lines, each followed by its text.
 void ReadFile(std::string_view text, Texts* statements, Texts* fragments) {
   std::string* current = nullptr;
@@ -89,7 +96,7 @@ void ReadFile(std::string_view text, Texts* statements, Texts* fragments) {
       current = AddText(line.substr(kNameMark.size()), statements);
     } else if (line.starts_with(kFragmentMark)) {
       current = AddText(line.substr(kFragmentMark.size()), fragments);
-    } else if (current != nullptr && !line.starts_with("--")) {
+    } else if (current != nullptr && !IsComment(line)) {
       current->append(line).push_back('\n');
     }
   }
@@ -137,30 +144,76 @@ std::string Expand(std::string_view text, const Texts& fragments, int depth) {
   return out;
 }
 
-const Texts& Statements() {
-  static const Texts kAll = [] {
-    Texts statements;
+struct Statement {
+  std::string text;
+  std::vector<std::string> parameters;
+};
+
+// Where the next "@name" begins, and where it ends. An operator that has an @ in it is none.
+std::pair<std::size_t, std::size_t> FindParameter(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find('@', from); at != std::string_view::npos;
+       at = text.find('@', at + 1)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && IsWordChar(text[end])) ++end;
+    if (end > at + 1) return {at, end};
+  }
+  return {text.size(), text.size()};
+}
+
+// A name's number is its place among the names, in the order in which they first occur.
+Statement Numbered(std::string_view text) {
+  Statement statement;
+  auto& names = statement.parameters;
+  for (std::size_t from = 0; from < text.size();) {
+    const auto [begin, end] = FindParameter(text, from);
+    statement.text += text.substr(from, begin - from);
+    from = end;
+    if (begin == end) break;
+    const std::string_view name = text.substr(begin + 1, end - begin - 1);
+    auto it = std::find(names.begin(), names.end(), name);
+    if (it == names.end()) it = names.emplace(names.end(), name);
+    statement.text += fmt::format("${}", it - names.begin() + 1);
+  }
+  return statement;
+}
+
+using Statements = std::map<std::string, Statement, std::less<>>;
+
+const Statements& AllStatements() {
+  static const Statements kAll = [] {
+    Texts texts;
     Texts fragments;
-    for (const auto& [file, text] : kFiles) ReadFile(text, &statements, &fragments);
-    for (auto& [name, text] : statements) text = Expand(text, fragments, 0);
+    for (const auto& [file, text] : kFiles) ReadFile(text, &texts, &fragments);
+    Statements statements;
+    for (const auto& [name, text] : texts) {
+      statements.emplace(name, Numbered(Expand(text, fragments, 0)));
+    }
     return statements;
   }();
   return kAll;
 }
 
-}  // namespace
-
-const std::string& QueryText(std::string_view name) {
-  const auto it = Statements().find(name);
-  if (it == Statements().end()) {
+const Statement& Find(std::string_view name) {
+  const auto it = AllStatements().find(name);
+  if (it == AllStatements().end()) {
     throw std::logic_error("no statement is named " + std::string(name));
   }
   return it->second;
 }
 
+}  // namespace
+
+const std::string& QueryText(std::string_view name) {
+  return Find(name).text;
+}
+
+const std::vector<std::string>& QueryParameters(std::string_view name) {
+  return Find(name).parameters;
+}
+
 std::vector<std::string_view> QueryNames() {
   std::vector<std::string_view> names;
-  for (const auto& [name, text] : Statements()) names.push_back(name);
+  for (const auto& [name, statement] : AllStatements()) names.push_back(name);
   return names;
 }
 

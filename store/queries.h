@@ -13,7 +13,12 @@ namespace vedette::store {
 // (`:status_active`; the list is in queries.cc), or for a text that several statements share: what
 // follows "-- fragment: word" in any of the files, which may itself contain such words. So each of
 // them is written once. A cast (`::uuid`) is none. Throws std::logic_error for an unknown word.
+//
+// `@org_id` is a parameter. The text has numbers instead, in which the names first occur.
 const std::string& QueryText(std::string_view name);
+
+// The names of its parameters, in the order of their numbers.
+const std::vector<std::string>& QueryParameters(std::string_view name);
 
 // Of all statements, in alphabetical order.
 std::vector<std::string_view> QueryNames();

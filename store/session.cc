@@ -8,6 +8,7 @@
 #include "base/backoff.h"
 #include "config/database_config.h"
 #include "store/async.h"
+#include "store/queries.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
@@ -125,8 +126,24 @@ pqxx::connection& Session::Impl::Connect() {
   }
 }
 
+const Session::Impl::Prepared& Session::Impl::Prepare(const Call& call,
+                                                      std::string_view statement) {
+  const auto it = calls.find(&call);
+  if (it != calls.end()) return it->second;
+  Prepared made{std::string(statement), call.Order(QueryParameters(statement))};
+  PrepareStatement(made.statement);
+  return calls.emplace(&call, std::move(made)).first->second;
+}
+
+void Session::Impl::PrepareStatement(const std::string& statement) {
+  if (prepared.contains(statement)) return;
+  connection->prepare(statement, QueryText(statement));
+  prepared.insert(statement);
+}
+
 void Session::Impl::Drop() {
   connection.reset();
+  calls.clear();
   prepared.clear();
 }
 

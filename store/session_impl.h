@@ -1,12 +1,17 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <pqxx/pqxx>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "config/config_fwd.h"
+#include "store/param.h"
 #include "store/session.h"
 #include "store/testing.h"
 
@@ -35,6 +40,12 @@ struct Session::Impl {
   base::Logger log;
 
   std::unique_ptr<pqxx::connection> connection{};
+  // A call of a statement that the connection has prepared, as the session makes it.
+  struct Prepared {
+    std::string statement;
+    std::vector<std::size_t> order;  // of the call's parameters in the statement (Call::Order)
+  };
+  std::map<const Call*, Prepared> calls{};
   std::set<std::string, std::less<>> prepared{};
   std::unique_ptr<Testing> testing{};  // null = off
   // Whether the database has answered a statement of the transaction under way.
@@ -46,6 +57,9 @@ struct Session::Impl {
 
   // The connection, made if need be. Throws Unavailable.
   pqxx::connection& Connect();
+  // On a connection: the call's statement, or the one that runs instead of it.
+  const Prepared& Prepare(const Call& call, std::string_view statement);
+  void PrepareStatement(const std::string& statement);
   void Drop();
 };
 

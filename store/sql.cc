@@ -160,6 +160,15 @@ const pqxx::field& Columns::Next() {
   return at_;
 }
 
+const pqxx::field& Columns::Next(std::string_view name, ValueType type) {
+  const pqxx::field& field = Next();
+  if (checks_ && (field.name() != name || !Fits(type, field.type()))) {
+    throw std::logic_error(
+        fmt::format("the column {} (type {}) is read as {}", field.name(), field.type(), name));
+  }
+  return field;
+}
+
 namespace {
 
 constexpr const char* kBeginAsync = "BEGIN; SET LOCAL synchronous_commit = off";
@@ -217,18 +226,35 @@ Transaction::Transaction(Session& session, Durability durability, Plans plans)
 
 Transaction::~Transaction() = default;
 
+pqxx::result Transaction::ExecCall(const Call& call, const std::vector<Param>& params) {
+  const auto& asked = call.statement();
+  if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
+    throw std::logic_error(fmt::format("{} is not the only statement of its transaction", asked));
+  }
+  const auto statement = session_.testing ? session_.testing->BeforeStatement(asked) : asked;
+  const Session::Impl::Prepared& prepared = session_.Prepare(call, statement);
+  std::vector<const char*> values;
+  values.reserve(prepared.order.size());
+  for (const std::size_t at : prepared.order) values.push_back(params[at].c_str());
+  return Run(prepared.statement, values);
+}
+
+// Until every statement has names.
 pqxx::result Transaction::ExecParams(std::string_view name, const std::vector<Param>& params) {
   if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
     throw std::logic_error(fmt::format("{} is not the only statement of its transaction", name));
   }
   if (session_.testing) name = session_.testing->BeforeStatement(name);
-  if (!session_.prepared.contains(name)) {
-    session_.connection->prepare(std::string(name), QueryText(name));
-    session_.prepared.emplace(name);
-  }
+  if (!QueryParameters(name).empty()) throw std::logic_error(std::string(name) + " has names");
+  const std::string statement(name);
+  session_.PrepareStatement(statement);
   std::vector<const char*> values;
   values.reserve(params.size());
   for (const Param& param : params) values.push_back(param.c_str());
+  return Run(statement, values);
+}
+
+pqxx::result Transaction::Run(const std::string& name, const std::vector<const char*>& values) {
   const auto start = session_.clock.SinceBoot();
   bool ok = false;
   const auto observe = [&] {
@@ -239,7 +265,7 @@ pqxx::result Transaction::ExecParams(std::string_view name, const std::vector<Pa
   };
   try {
     pqxx::result result = impl_->work->exec_prepared(
-        std::string(name), pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
+        name, pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
     ok = true;
     session_.answered = true;
     observe();
@@ -272,7 +298,7 @@ void WaitForCommits(Session& session) {
   // Never on a fresh connection, as RunInTransaction would.
   try {
     Transaction tx(session, Durability::kOneStatement);
-    tx.Exec("commits_on_disk");
+    tx.Exec<"commits_on_disk">();
     tx.Commit();
   } catch (const std::exception& e) {
     if (IsConnectionLoss(e)) impl.Drop();

@@ -81,19 +81,30 @@ void ReadField(const pqxx::field& field, OptionalBytesInto into);
 // thousands of rows.)
 class Columns {
  public:
-  explicit Columns(const pqxx::row& row) : at_(row.begin()), left_(row.size()) {}
+  explicit Columns(const pqxx::row& row)
+      : at_(row.begin()), left_(row.size()), checks_(row.rownumber() == 0) {}
 
-  // Reads the next fields, one a target: a pointer, or a BytesInto.
+  // Reads the next columns, `"org_id"_a = &org_id` each; the target is a pointer, or a BytesInto.
+  // The first row of a result is compared with what is read: std::logic_error where the next column
+  // has another name, or is of a type that does not go there.
+  template <NameText... names, typename... Targets>
+  Columns& Into(const Named<names, Targets>&... targets) {
+    (ReadField(Next(names.view(), TypeOf<Targets>::kType), targets.value), ...);
+    return *this;
+  }
+  // Until every statement has names.
   template <typename... Targets>
-  Columns& Into(Targets... targets) {
+  requires(!(... || IsNamed<Targets>::value)) Columns& Into(Targets... targets) {
     (ReadField(Next(), targets), ...);
     return *this;
   }
 
  private:
   const pqxx::field& Next();
+  const pqxx::field& Next(std::string_view name, ValueType type);
   pqxx::row::const_iterator at_;
   pqxx::row::size_type left_;
+  const bool checks_;
   bool begun_ = false;
 };
 
@@ -159,10 +170,20 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Runs the statement of store/queries named `name` with these parameters (store/param.h), where a
-  // Rows stands for as many as it has columns. Its duration goes to
-  // vedette_db_query_seconds. Throws pqxx::sql_error for what the database refuses; connection
-  // losses are turned by InTransaction, through which every transaction goes.
+  // Runs the statement of store/queries named `statement` with these parameters, in any order: each
+  // is `"org_id"_a = id`, or Rows, which stand for one a column (store/param.h). Names are compared
+  // when a session first runs the call, std::logic_error where the statement has others. Its
+  // duration goes to vedette_db_query_seconds. Throws pqxx::sql_error for what the database
+  // refuses; connection losses are turned by InTransaction, through which every transaction goes.
+  template <NameText statement, typename... Arguments>
+  pqxx::result Exec(const Arguments&... arguments) {
+    using Called = CallOf<statement, Arguments...>;
+    std::vector<Param> params;
+    params.reserve(Called::kSize);
+    (ParametersOf<Arguments>::Append(arguments, &params), ...);
+    return ExecCall(Called::kCall, params);
+  }
+  // Until every statement has names.
   template <typename... Args>
   pqxx::result Exec(std::string_view name, const Args&... args) {
     std::vector<Param> params;
@@ -180,7 +201,9 @@ class Transaction {
   void Commit();
 
  private:
+  pqxx::result ExecCall(const Call& call, const std::vector<Param>& params);
   pqxx::result ExecParams(std::string_view name, const std::vector<Param>& params);
+  pqxx::result Run(const std::string& name, const std::vector<const char*>& values);
   Session::Impl& session_;
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -4,10 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <iostream>
 #include <pqxx/pqxx>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "store/param.h"
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
@@ -27,6 +33,57 @@ TEST(Queries, TheDatabaseAcceptsEveryStatement) {
       ADD_FAILURE() << name << ": " << error.what();
     }
   }
+}
+
+// What the database takes for each parameter of a prepared statement, as numbers of pg_type.
+std::vector<std::uint32_t> ParameterTypes(pqxx::connection& connection,
+                                          const std::string& statement) {
+  pqxx::nontransaction tx(connection);
+  std::vector<std::uint32_t> types;
+  for (const auto& row :
+       tx.exec_params("select t::oid from pg_prepared_statements, unnest(parameter_types) t "
+                      "where name = $1",
+                      statement)) {
+    types.push_back(row[0].as<std::uint32_t>());
+  }
+  return types;
+}
+
+TEST(Queries, EveryCallGivesTheParametersThatItsStatementTakes) {
+  TestDatabase database;
+  pqxx::connection connection(database.url());
+  std::set<std::string> prepared;
+  for (const store::Call* call = store::Call::First(); call != nullptr; call = call->next()) {
+    const std::string statement(call->statement());
+    try {
+      const auto& names = store::QueryParameters(statement);
+      const auto order = call->Order(names);
+      if (prepared.insert(statement).second) {
+        connection.prepare(statement, store::QueryText(statement));
+        connection.prepare_now(statement);
+      }
+      const auto types = ParameterTypes(connection, statement);
+      ASSERT_EQ(types.size(), order.size()) << statement;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const store::Parameter& given = call->parameters()[order[i]];
+        EXPECT_TRUE(store::Fits(given.type, types[i]))
+            << statement << ": @" << names[i] << " is of type " << types[i]
+            << ", and what is given of kind " << static_cast<int>(given.type.kind)
+            << (given.type.array ? "[]" : "");
+      }
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << statement << ": " << error.what();
+    }
+  }
+}
+
+TEST(Queries, ParametersHaveNames) {
+  std::vector<std::string> positional;
+  for (const std::string_view name : store::QueryNames()) {
+    const bool takes_any = store::QueryText(name).find('$') != std::string::npos;
+    if (takes_any && store::QueryParameters(name).empty()) positional.emplace_back(name);
+  }
+  std::cout << positional.size() << " statements have numbers\n";
 }
 
 TEST(Queries, NumbersAndFragmentsStandInTheirPlaceAndCastsStay) {
