@@ -95,7 +95,7 @@ bool Serves(const store::MemberView& member, std::string_view lane) {
 
 base::Json WaitsOf(const store::MemberView& member) {
   const base::Json counters = base::ParseJsonOrThrow(member.counters);
-  const auto waits = counters.find("waits");  // a process of an earlier version tells none
+  const auto waits = counters.find("waits");  // none, before the member has counted
   return waits == counters.end() ? base::Json(nullptr) : *waits;
 }
 

@@ -1,25 +1,21 @@
 #include "app/private_postgres.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <pwd.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,27 +25,34 @@ namespace vedette::app {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::steady_clock;
 
 constexpr int kMajorMin = 15;
 constexpr std::chrono::milliseconds kPoll{10};
-constexpr std::chrono::seconds kFastShutdownMax{30};
-constexpr std::chrono::seconds kImmediateShutdownMax{10};
-constexpr std::chrono::seconds kKillMax{5};
 constexpr std::uintmax_t kLogBytesMax = 10 << 20;  // a longer log is emptied at the start
-constexpr int kLogTailLines = 8;
+constexpr std::size_t kLogTailLines = 8;
 constexpr const char* kSocketDirPrefix = "/tmp/vedette-pg-";
 constexpr const char* kStandInRoot = "/var/lib/vedette";
+
+// Scripts of a shell that runs as the server's user; $1 is a path.
+constexpr std::string_view kReach = R"(test -x "$1")";
+// Ends the cluster's server, if there is one: the number in the pid file may be a stranger's.
+constexpr std::string_view kStop = R"sh(
+server=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) &&
+[ "$(readlink "/proc/$server/cwd")" = "$1" ] || exit 0
+pg_ctl stop -s -D "$1" -m fast -t 30 ||
+pg_ctl stop -s -D "$1" -m immediate -t 10 ||
+kill -9 "$server")sh";
+constexpr std::string_view kCrash = R"(pg_ctl stop -s -D "$1" -m immediate -t 10)";
 
 std::runtime_error SystemError(std::string_view what, int error = errno) {
   return std::runtime_error(fmt::format("{}: {}", what, std::strerror(error)));
 }
 
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+// A word for a shell.
+std::string Quoted(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 std::string ReadLine(const fs::path& path, int number) {
@@ -59,6 +62,18 @@ std::string ReadLine(const fs::path& path, int number) {
     if (!std::getline(in, line)) return "";
   }
   return line;
+}
+
+std::string Tail(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::string tail;
+  for (std::size_t i = lines.size() - std::min(lines.size(), kLogTailLines); i < lines.size();
+       ++i) {
+    tail += (tail.empty() ? "" : "\n") + lines[i];
+  }
+  return tail;
 }
 
 // The output of a command, without the line's end; empty when it fails.
@@ -93,25 +108,6 @@ std::vector<pid_t> ProcessesIn(const fs::path& data_dir) {
   return found;
 }
 
-// In the child, between fork and exec: only what is safe there.
-[[noreturn]] void Die(const char* what) {
-  const char* reason = std::strerror(errno);
-  (void)!write(STDERR_FILENO, what, std::strlen(what));
-  (void)!write(STDERR_FILENO, ": ", 2);
-  (void)!write(STDERR_FILENO, reason, std::strlen(reason));
-  (void)!write(STDERR_FILENO, "\n", 1);
-  _exit(127);
-}
-
-void ResetSignals() {
-  for (int signal = 1; signal < NSIG; ++signal) {
-    if (signal != SIGKILL && signal != SIGSTOP) std::signal(signal, SIG_DFL);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 }  // namespace
 
 PrivatePostgres::PrivatePostgres(const fs::path& dir, PrivatePostgresOptions options)
@@ -126,7 +122,7 @@ PrivatePostgres::~PrivatePostgres() {
 }
 
 void PrivatePostgres::Start() {
-  if (pid_ > 0) return;
+  if (watcher_ != nullptr) return;
   try {
     FindUser();
     FindHome();
@@ -136,28 +132,7 @@ void PrivatePostgres::Start() {
     ForgetRemoved();
     if (!fs::exists(data_dir_ / "PG_VERSION")) CreateCluster();
     MakeSocketDir();
-    std::vector<std::string> arguments = {bin_ / "postgres", "-D", data_dir_};
-    const auto set = [&arguments](std::string_view name, std::string_view value) {
-      arguments.push_back("-c");
-      arguments.push_back(fmt::format("{}={}", name, value));
-    };
-    set("listen_addresses", "");
-    set("unix_socket_directories", socket_dir_.native());
-    set("max_connections", std::to_string(options_.connections_max));
-    set("cluster_name", "vedette");
-    set("timezone", "UTC");
-    set("log_timezone", "UTC");
-    if (!options_.durable) {
-      // Commits still reach the operating system, so that a crash of the server alone loses none.
-      set("fsync", "off");
-      set("full_page_writes", "off");
-      // It lives for minutes, and what it writes is counted by tests.
-      set("autovacuum", "off");
-    }
-    // Not through pg_ctl: its server is nobody's child, and only a child is stopped by the kernel
-    // when we die, and waited for by its process id, which then cannot be a stranger's.
-    pid_ = Spawn({.arguments = std::move(arguments), .input = {}, .server = true});
-    WaitReady();
+    Serve();
   } catch (const fs::filesystem_error& error) {
     Stop();
     throw std::runtime_error(
@@ -169,29 +144,13 @@ void PrivatePostgres::Start() {
 }
 
 void PrivatePostgres::Stop() {
-  End(SIGINT);
+  if (watcher_ != nullptr) pclose(std::exchange(watcher_, nullptr));
+  if (lock_fd_ >= 0) close(std::exchange(lock_fd_, -1));
 }
 
 void PrivatePostgres::Crash() {
-  End(SIGQUIT);
-}
-
-void PrivatePostgres::End(int signal) {
-  if (pid_ > 0) {
-    kill(pid_, signal);
-    if (!WaitForExit(kFastShutdownMax)) {
-      kill(pid_, SIGQUIT);
-      if (!WaitForExit(kImmediateShutdownMax)) {
-        kill(pid_, SIGKILL);
-        WaitForExit(kKillMax);
-      }
-    }
-    pid_ = -1;
-  }
-  if (lock_fd_ >= 0) {
-    close(lock_fd_);
-    lock_fd_ = -1;
-  }
+  Run(kCrash, data_dir_, "crash PostgreSQL");
+  Stop();
 }
 
 std::string PrivatePostgres::Url(std::string_view name) const {
@@ -202,9 +161,14 @@ void PrivatePostgres::Say(std::string_view sentence) const {
   if (options_.say) options_.say(sentence);
 }
 
+pid_t PrivatePostgres::pid() const {
+  return std::atoi(ReadLine(data_dir_ / "postmaster.pid", 1).c_str());
+}
+
 void PrivatePostgres::FindUser() {
-  user_ = {};
-  if (geteuid() != 0) return;
+  uid_ = geteuid();
+  gid_ = getegid();
+  if (uid_ != 0) return;
   const passwd* entry = getpwnam(options_.user.c_str());
   if (entry == nullptr) {
     throw std::runtime_error(fmt::format(
@@ -212,38 +176,47 @@ void PrivatePostgres::FindUser() {
         "package postgresql-15, or start this as an ordinary user",
         options_.user));
   }
-  user_ = {.change = true, .uid = entry->pw_uid, .gid = entry->pw_gid};
-}
-
-bool PrivatePostgres::UserCanReach(const fs::path& path) const {
-  if (!user_.change) return true;
-  const pid_t child = fork();
-  if (child < 0) throw SystemError("cannot start a process");
-  if (child == 0) {
-    const bool reached = setgroups(1, &user_.gid) == 0 && setgid(user_.gid) == 0 &&
-                         setuid(user_.uid) == 0 && access(path.c_str(), X_OK) == 0;
-    _exit(reached ? 0 : 1);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  uid_ = entry->pw_uid;
+  gid_ = entry->pw_gid;
 }
 
 void PrivatePostgres::GiveToUser(const fs::path& path) const {
-  if (user_.change && chown(path.c_str(), user_.uid, user_.gid) != 0) {
+  if (uid_ != geteuid() && chown(path.c_str(), uid_, gid_) != 0) {
     throw SystemError(fmt::format("cannot give {} to user {}", path.native(), options_.user));
   }
+}
+
+// None of the caller's environment: PGDATA, PGPORT and the like would be obeyed.
+std::string PrivatePostgres::AsUser(std::string_view script, const fs::path& path) const {
+  const std::string as =
+      uid_ == geteuid() ? ""
+                        : fmt::format("setpriv --reuid={} --regid={} --clear-groups ", uid_, gid_);
+  return fmt::format("{}env -i {} LC_ALL=C.UTF-8 sh -c {} sh {}", as,
+                     Quoted("PATH=" + bin_.native() + ":/usr/bin:/bin"), Quoted(script),
+                     Quoted(path.native()));
+}
+
+bool PrivatePostgres::Succeeds(std::string_view script, const fs::path& path) const {
+  return std::system(("exec " + AsUser(script, path) + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+void PrivatePostgres::Run(std::string_view script, const fs::path& path,
+                          std::string_view what) const {
+  const std::string command = fmt::format("umask 077; cd /; exec {} </dev/null >>{} 2>&1",
+                                          AsUser(script, path), Quoted(log_path_.native()));
+  if (std::system(command.c_str()) == 0) return;
+  throw std::runtime_error(
+      fmt::format("could not {}; the end of {}:\n{}", what, log_path_.native(), Tail(log_path_)));
 }
 
 void PrivatePostgres::FindHome() {
   fs::create_directories(dir_);
   home_ = fs::canonical(dir_);
-  if (!UserCanReach(home_)) {
+  if (!Succeeds(kReach, home_)) {
     const std::string hash = base::HexEncode(base::Sha256(home_.native())).substr(0, 16);
     home_ = fs::path(kStandInRoot) / hash;
     fs::create_directories(home_);
-    if (!UserCanReach(home_)) {
+    if (!Succeeds(kReach, home_)) {
       throw std::runtime_error(fmt::format("user {} can reach neither {} nor {}", options_.user,
                                            dir_.native(), home_.native()));
     }
@@ -262,14 +235,12 @@ void PrivatePostgres::FindHome() {
 void PrivatePostgres::RefuseAnothersData() const {
   struct stat info {};
   if (stat(data_dir_.c_str(), &info) != 0) return;
-  const uid_t ours = user_.change ? user_.uid : geteuid();
-  if (info.st_uid == ours) return;
+  if (info.st_uid == uid_) return;
   const passwd* owner = getpwuid(info.st_uid);
   const std::string name = owner == nullptr ? std::to_string(info.st_uid) : owner->pw_name;
   throw std::runtime_error(
       fmt::format("the database in {} belongs to user {}, who alone can use it: start this as the "
-                  "user who made "
-                  "it, or choose another directory (--dir)",
+                  "user who made it, or choose another directory (--dir)",
                   dir_.native(), name));
 }
 
@@ -330,17 +301,11 @@ void PrivatePostgres::FindBinaries() {
 
 // Our lock says that no other process of ours uses the cluster; what runs on it is from a crash.
 void PrivatePostgres::StopLeftOver() {
-  std::vector<pid_t> left = ProcessesIn(data_dir_);
-  if (!left.empty()) {
+  if (!ProcessesIn(data_dir_).empty()) {
     Say("a PostgreSQL left over from an earlier run is stopped first");
-    const pid_t postmaster = std::atoi(ReadLine(data_dir_ / "postmaster.pid", 1).c_str());
-    if (std::find(left.begin(), left.end(), postmaster) != left.end()) kill(postmaster, SIGINT);
-    const auto deadline = steady_clock::now() + kFastShutdownMax;
-    while (!left.empty() && steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(kPoll);
-      left = ProcessesIn(data_dir_);
-    }
-    for (const pid_t pid : left) kill(pid, SIGKILL);
+    Succeeds(kStop, data_dir_);
+    for (const pid_t pid : ProcessesIn(data_dir_)) kill(pid, SIGKILL);
+    while (!ProcessesIn(data_dir_).empty()) std::this_thread::sleep_for(kPoll);
   }
   // With nobody left the pid file is stale. PostgreSQL would take it for alive if an unrelated
   // process has that number now, which is likely in a restarted container.
@@ -350,7 +315,7 @@ void PrivatePostgres::StopLeftOver() {
   struct stat info {};
   if (remembered != socket_dir_ && remembered.native().starts_with(kSocketDirPrefix) &&
       remembered.lexically_normal() == remembered && lstat(remembered.c_str(), &info) == 0 &&
-      S_ISDIR(info.st_mode) && info.st_uid == (user_.change ? user_.uid : geteuid())) {
+      S_ISDIR(info.st_mode) && info.st_uid == uid_) {
     fs::remove_all(remembered, ignored);
   }
 }
@@ -369,38 +334,20 @@ void PrivatePostgres::ForgetRemoved() {
 }
 
 // Made under another name and renamed when complete, so that a crash leaves a whole cluster or
-// none.
+// none. The socket's directory is what is guarded, so that everybody who may open the socket may be
+// any user of the database.
 void PrivatePostgres::CreateCluster() {
   const fs::path unfinished = home_ / "postgres.new";
   fs::remove_all(unfinished);
   fs::create_directory(unfinished);
   fs::permissions(unfinished, fs::perms::owner_all);
   GiveToUser(unfinished);
-  std::vector<std::string> initdb = {bin_ / "initdb",
-                                     "-D",
-                                     unfinished,
-                                     "-U",
-                                     "vedette",
-                                     "-A",
-                                     "trust",
-                                     "-E",
-                                     "UTF8",
-                                     "--locale=C.UTF-8",
-                                     "--no-instructions"};
-  std::vector<std::string> single = {bin_ / "postgres", "--single", "-D", unfinished};
-  if (!options_.durable) {
-    initdb.push_back("--no-sync");
-    single.insert(single.end(), {"-c", "fsync=off"});
-  }
-  single.push_back("postgres");
-  RunToEnd({.arguments = std::move(initdb), .input = {}}, "create a PostgreSQL cluster");
-  {
-    // Who may open the socket may be anyone: the socket's directory is what is guarded.
-    std::ofstream hba(unfinished / "pg_hba.conf", std::ios::trunc);
-    hba << "local all all trust\n";
-  }
-  RunToEnd({.arguments = std::move(single), .input = "CREATE DATABASE vedette;\n"},
-           "create the database");
+  Run(fmt::format(
+          R"(initdb -D "$1" -U vedette -A trust -E UTF8 --locale=C.UTF-8 --no-instructions {} &&
+echo "local all all trust" >"$1/pg_hba.conf" &&
+echo "CREATE DATABASE vedette;" | postgres --single -D "$1" -c fsync={} postgres)",
+          options_.durable ? "" : "--no-sync", options_.durable ? "on" : "off"),
+      unfinished, "create a PostgreSQL cluster");
   fs::rename(unfinished, data_dir_);
 }
 
@@ -414,110 +361,24 @@ void PrivatePostgres::MakeSocketDir() {
   std::ofstream(home_ / "postgres.socket", std::ios::trunc) << path << '\n';
 }
 
-void PrivatePostgres::WaitReady() {
-  const auto deadline = steady_clock::now() + options_.start_max;
-  for (;;) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) == pid_) {
-      pid_ = -1;
-      throw std::runtime_error(fmt::format("PostgreSQL did not start; the end of {}:\n{}",
-                                           log_path_.native(), LogTail()));
-    }
-    // As pg_ctl does: the eighth line of the pid file is the server's state.
-    const fs::path pid_file = data_dir_ / "postmaster.pid";
-    if (ReadLine(pid_file, 1) == std::to_string(pid_) &&
-        ReadLine(pid_file, 8).starts_with("ready")) {
-      return;
-    }
-    if (steady_clock::now() > deadline) {
-      throw std::runtime_error(
-          fmt::format("PostgreSQL was not ready after {} s; the end of {}:\n{}",
-                      options_.start_max.count(), log_path_.native(), LogTail()));
-    }
-    std::this_thread::sleep_for(kPoll);
-  }
-}
-
-pid_t PrivatePostgres::Spawn(const Command& command) const {
-  std::vector<char*> arguments;
-  for (const std::string& argument : command.arguments) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  // None of the caller's environment: PGDATA, PGPORT and the like would be obeyed.
-  const std::string path = "PATH=" + bin_.native() + ":/usr/bin:/bin";
-  char* environment[] = {const_cast<char*>(path.c_str()), const_cast<char*>("LC_ALL=C.UTF-8"),
-                         nullptr};
-
-  const int log = open(log_path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (log < 0) throw SystemError(fmt::format("cannot write {}", log_path_.native()));
-  int input[2] = {-1, -1};
-  if (pipe2(input, O_CLOEXEC) != 0) {
-    close(log);
-    throw SystemError("cannot make a pipe");
-  }
-  // Fits the pipe's buffer, so that this cannot block.
-  (void)!write(input[1], command.input.data(), command.input.size());
-  close(input[1]);
-
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
-    ResetSignals();
-    // Apart from the terminal's group: Ctrl-C is for us, who stop the server last.
-    if (command.server) setsid();
-    dup2(input[0], STDIN_FILENO);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    close_range(3, ~0U, 0);
-    if (user_.change &&
-        (setgroups(1, &user_.gid) != 0 || setgid(user_.gid) != 0 || setuid(user_.uid) != 0)) {
-      Die("cannot become the server's user");
-    }
-    umask(077);
-    // After the change of user, which would clear it.
-    prctl(PR_SET_PDEATHSIG, command.server ? SIGINT : SIGKILL);
-    if (getppid() != parent) _exit(127);
-    if (chdir("/") != 0) Die("cannot change to /");
-    execve(arguments[0], arguments.data(), environment);
-    Die(arguments[0]);
-  }
-  const int error = errno;
-  close(input[0]);
-  close(log);
-  if (child < 0) throw SystemError("cannot start a process", error);
-  return child;
-}
-
-void PrivatePostgres::RunToEnd(const Command& command, std::string_view what) const {
-  const pid_t child = Spawn(command);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw std::runtime_error(
-        fmt::format("could not {}; the end of {}:\n{}", what, log_path_.native(), LogTail()));
-  }
-}
-
-bool PrivatePostgres::WaitForExit(std::chrono::seconds limit) {
-  const auto deadline = steady_clock::now() + limit;
-  for (;;) {
-    const pid_t ended = waitpid(pid_, nullptr, WNOHANG);
-    if (ended == pid_ || (ended < 0 && errno == ECHILD)) return true;
-    if (steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(kPoll);
-  }
-}
-
-std::string PrivatePostgres::LogTail() const {
-  std::string text = ReadFile(log_path_);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::size_t start = text.size();
-  for (int i = 0; i < kLogTailLines && start != std::string::npos && start > 0; ++i) {
-    start = text.rfind('\n', start - 1);
-  }
-  return start == std::string::npos || start == 0 ? text : text.substr(start + 1);
+// The watcher comes first, so that no server runs without one. It has a session of its own: Ctrl-C
+// is for us, who stop the server last.
+void PrivatePostgres::Serve() {
+  watcher_ = popen(
+      fmt::format("umask 077; cd /; exec setsid {} >>{} 2>&1",
+                  AsUser(fmt::format("read end; {}", kStop), data_dir_), Quoted(log_path_.native()))
+          .c_str(),
+      "we");
+  if (watcher_ == nullptr) throw SystemError("cannot start a process");
+  std::string settings = fmt::format(
+      "-c listen_addresses= -c unix_socket_directories={} -c max_connections={} "
+      "-c cluster_name=vedette -c timezone=UTC -c log_timezone=UTC",
+      socket_dir_.native(), options_.connections_max);
+  // Without fsync commits still reach the operating system, so that a crash of the server alone
+  // loses none. Such a server lives for minutes, and tests count what it writes.
+  if (!options_.durable) settings += " -c fsync=off -c full_page_writes=off -c autovacuum=off";
+  Run(fmt::format(R"(pg_ctl start -s -D "$1" -t {} -o "{}")", options_.start_max.count(), settings),
+      data_dir_, "start PostgreSQL");
 }
 
 }  // namespace vedette::app

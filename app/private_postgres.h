@@ -3,11 +3,11 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace vedette::app {
 
@@ -15,25 +15,25 @@ struct PrivatePostgresOptions {
   // Without: no fsync. For tests, whose data may be lost with the machine.
   bool durable = true;
   int connections_max = 100;
-  // What the server runs as where this process is root, which PostgreSQL refuses.
+  // The user that the server runs as where this process is root, which PostgreSQL refuses.
   std::string user = "postgres";
   std::chrono::seconds start_max{60};
   // Told, in a sentence, what a reader should know: where the data went, what was found running.
   std::function<void(std::string_view)> say;
 };
 
-// A PostgreSQL of our own: a cluster in DIR/postgres, version 15 or later from Debian's
-// /usr/lib/postgresql (or from pg_config), reachable only through a Unix socket in a directory that
-// only its user may enter; no TCP. The cluster survives; the server lives as long as this object,
-// and never longer than the process: the kernel stops it (a fast shutdown) when the thread that
-// called Start dies. What a crash left behind, another Start on the same DIR clears away.
+// A PostgreSQL of our own: a cluster in DIR/postgres, made by initdb and run by pg_ctl of version
+// 15 or later from Debian's /usr/lib/postgresql (or from pg_config), reachable only through a Unix
+// socket in a directory that only its user may enter; no TCP. The cluster survives; the server
+// lives as long as this object, and never longer than the process: a watcher beside it, which waits
+// for our end of a pipe to close, stops it (a fast shutdown). What a crash of both left behind,
+// another Start on the same DIR clears away.
 //
 // Started by root, the server runs as `options.user`. Where that user cannot reach DIR (a checkout
 // under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>, and forgotten when DIR
 // was removed.
 //
-// One thread; the one that calls Start must outlive the server. Not for two processes at once: the
-// second Start on a DIR throws.
+// One thread. Not for two processes at once: the second Start on a DIR throws.
 class PrivatePostgres {
  public:
   // No effects yet. DIR is made by Start.
@@ -60,21 +60,9 @@ class PrivatePostgres {
   // Where the cluster lies, and the server's log. Valid after Start.
   const std::filesystem::path& data_dir() const { return data_dir_; }
   const std::filesystem::path& log_path() const { return log_path_; }
-  pid_t pid() const { return pid_; }
+  pid_t pid() const;  // the server's; 0: none runs
 
  private:
-  struct User {
-    bool change = false;  // this process is root and the server must not be
-    uid_t uid = 0;
-    gid_t gid = 0;
-  };
-  // Prepares a child process: what to run, as whom, where its output goes.
-  struct Command {
-    std::vector<std::string> arguments;
-    std::string input;    // for its standard input
-    bool server = false;  // a session of its own, and no longer alive than this thread
-  };
-
   void FindUser();
   void FindHome();
   void RefuseAnothersData() const;
@@ -84,27 +72,26 @@ class PrivatePostgres {
   void ForgetRemoved();
   void CreateCluster();
   void MakeSocketDir();
-  void WaitReady();
-  void Say(std::string_view sentence) const;
+  void Serve();
 
-  bool UserCanReach(const std::filesystem::path& path) const;
+  void Say(std::string_view sentence) const;
   void GiveToUser(const std::filesystem::path& path) const;
-  pid_t Spawn(const Command& command) const;
-  void RunToEnd(const Command& command, std::string_view what) const;
-  void End(int signal);
-  bool WaitForExit(std::chrono::seconds limit);
-  std::string LogTail() const;
+  // A command of a shell that runs `script` as the server's user, $1 being `path`.
+  std::string AsUser(std::string_view script, const std::filesystem::path& path) const;
+  bool Succeeds(std::string_view script, const std::filesystem::path& path) const;
+  void Run(std::string_view script, const std::filesystem::path& path, std::string_view what) const;
 
   const std::filesystem::path dir_;
   const PrivatePostgresOptions options_;
-  User user_;
+  uid_t uid_ = 0;  // the server's user
+  gid_t gid_ = 0;
   std::filesystem::path home_;  // dir_, or its stand-in under /var/lib/vedette
   std::filesystem::path bin_;
   std::filesystem::path data_dir_;
   std::filesystem::path socket_dir_;
   std::filesystem::path log_path_;
   int lock_fd_ = -1;
-  pid_t pid_ = -1;
+  std::FILE* watcher_ = nullptr;  // its standard input; open while the server shall run
 };
 
 }  // namespace vedette::app

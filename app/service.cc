@@ -231,7 +231,6 @@ store::Member Service::Impl::Self(bool leaving) const {
   member.pid = getpid();
   member.draining = leaving;
   member.counters = metrics.Summary();
-  if (worker_role) worker_role->Describe(&member);
   for (const domain::Lane lane : duties.job_lanes()) {
     member.lanes.emplace_back(domain::LaneName(lane));
   }
@@ -291,6 +290,9 @@ void Service::Impl::ActOn(const DatabaseLook& look) {
     case store::SchemaState::kNewer:
       if (HasStarted()) return;  // an upgrade is under way; what runs goes on
       GiveUp("the database's schema is newer than this binary: run a newer vedette");
+      return;
+    case store::SchemaState::kUnreleased:
+      GiveUp(std::string(store::kUnreleasedSchema));
       return;
   }
 }

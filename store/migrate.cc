@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <memory>
 #include <stdexcept>
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "config/database_config.h"
 #include "store/queries.h"
+#include "store/schema.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
 namespace {
-
-// "NNNN_what.sql", in order.
-constexpr std::pair<std::string_view, std::string_view> kMigrations[] = {
-#include "store_migrations.inc"
-};
 
 // Any constant: all that migrate take the same lock.
 constexpr std::int64_t kMigrationLock = 0x76656465747465;
@@ -29,9 +25,20 @@ int VersionOf(std::string_view file) {
   return version;
 }
 
-int AppliedVersion(pqxx::transaction_base& tx) {
-  if (!ReadOne<bool>(tx.exec(QueryText("schema_table_exists")))) return 0;
-  return ReadOne<int>(tx.exec(QueryText("schema_version")));
+struct Applied {
+  int version = 0;
+  bool is_unreleased = false;
+};
+
+Applied ReadApplied(const pqxx::result& result) {
+  Applied applied;
+  Columns(result.at(0)).Into(&applied.version, &applied.is_unreleased);
+  return applied;
+}
+
+Applied AppliedTo(pqxx::transaction_base& tx) {
+  if (!ReadOne<bool>(tx.exec(QueryText("schema_table_exists")))) return {};
+  return ReadApplied(tx.exec(QueryText("schema_version")));
 }
 
 std::string NewerSchemaMessage(int applied) {
@@ -42,12 +49,15 @@ std::string NewerSchemaMessage(int applied) {
 
 int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
   int done = 0;
-  for (const auto& [file, text] : kMigrations) {
+  for (const auto& [file, text] : Migrations()) {
     pqxx::work tx(connection);
     tx.exec(fmt::format("select pg_advisory_xact_lock({})", kMigrationLock));
-    const int applied = AppliedVersion(tx);
-    if (applied > SchemaVersion()) throw std::runtime_error(NewerSchemaMessage(applied));
-    if (VersionOf(file) <= applied) continue;
+    const Applied applied = AppliedTo(tx);
+    if (applied.is_unreleased) throw std::runtime_error(std::string(kUnreleasedSchema));
+    if (applied.version > SchemaVersion()) {
+      throw std::runtime_error(NewerSchemaMessage(applied.version));
+    }
+    if (VersionOf(file) <= applied.version) continue;
     tx.exec(
         "create table if not exists schema_migration (version int primary key, "
         "name text not null, applied_at timestamptz not null default now())");
@@ -64,7 +74,7 @@ int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
 }  // namespace
 
 int SchemaVersion() {
-  return VersionOf(std::rbegin(kMigrations)->first);
+  return VersionOf(Migrations().back().file);
 }
 
 int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logger log) {
@@ -85,12 +95,13 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
 }
 
 SchemaState CheckSchema(Session& session) {
-  const int applied = InTransaction(session, [](Transaction& tx) {
-    if (!ReadOne<bool>(tx.Exec("schema_table_exists"))) return 0;
-    return ReadOne<int>(tx.Exec("schema_version"));
+  const Applied applied = InTransaction(session, [](Transaction& tx) {
+    if (!ReadOne<bool>(tx.Exec("schema_table_exists"))) return Applied{};
+    return ReadApplied(tx.Exec("schema_version"));
   });
-  if (applied > SchemaVersion()) return SchemaState::kNewer;
-  return applied == SchemaVersion() ? SchemaState::kCurrent : SchemaState::kOlder;
+  if (applied.is_unreleased) return SchemaState::kUnreleased;
+  if (applied.version > SchemaVersion()) return SchemaState::kNewer;
+  return applied.version == SchemaVersion() ? SchemaState::kCurrent : SchemaState::kOlder;
 }
 
 }  // namespace vedette::store

@@ -33,7 +33,7 @@ export function quantile(p, bounds, counts) {
 }
 
 // What a member had counted at the heartbeat before its last, which its counters tell of: with it the first look gives
-// rates. A member of a version before tells nothing.
+// rates. At its first heartbeat a member has none to tell of.
 function heartbeatBefore(member) {
   const {before, before_at: at} = member.counters;
   return before?.checks && at ? {at: Date.parse(at), counters: before, rate: null} : undefined;

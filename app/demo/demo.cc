@@ -227,10 +227,8 @@ void Demo::StartService(const config::Environment& environment) {
   log_ = std::make_unique<base::Logger>(LevelOf(config_.log.level), config_.log.format == "json"
                                                                         ? base::LogFormat::kJson
                                                                         : base::LogFormat::kText);
-  const int migrations = Migrate(config_, *log_);
-  narrator_.Observed(migrations == 0
-                         ? "the schema is current"
-                         : fmt::format("the schema is made ({} migrations)", migrations));
+  const bool is_current = Migrate(config_, *log_) == 0;
+  narrator_.Observed(is_current ? "the schema is current" : "the schema is made");
 
   site_server_ = ServeAgain(config_, state_.site_port, site_, log_->For("demo site"));
   site_moved_ = state_.site_port != 0 && state_.site_port != site_server_->port();

@@ -51,10 +51,6 @@ void WorkerRole::Drain() {
   DrainParts(loop_, checks_.get(), jobs_.get());
 }
 
-void WorkerRole::Describe(store::Member* member) const {
-  if (checks_) member->check_ms = checks_->CheckDurationsMs();
-}
-
 std::optional<std::string> WorkerRole::mail_seen() const {
   return mail_watch_ ? mail_watch_->seen() : std::nullopt;
 }

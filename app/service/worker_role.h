@@ -29,8 +29,6 @@ class WorkerRole {
   void Start();  // loop thread
   void Drain();  // blocks; not on the loop thread
 
-  // How long its checks take, for the heartbeat.
-  void Describe(store::Member* member) const;
   // What its doctor of mail found last; empty where there is none. Loop thread.
   std::optional<std::string> mail_seen() const;
   // The providers of lookups that fail here, as store::Member has them. Loop thread.

@@ -107,8 +107,7 @@ FindRequest ReadFindRequest(std::string_view json) {
     request.verify_emails = stored.at("verify_emails").get<bool>();
     request.providers = stored.at("providers").get<std::vector<std::string>>();
     request.charge = ParseChargeRule(stored.at("charge").get_ref<const std::string&>());
-    // Requests of the version before have no such price: nothing was verified then.
-    request.verify_mc = stored.value("verify_mc", std::int64_t{0});
+    request.verify_mc = stored.at("verify_mc").get<std::int64_t>();
     request.short_cells = stored.value("short_cells", false);
     if (const auto rows = stored.find("rows"); rows != stored.end()) {
       for (base::Json& cell : *rows) request.rows.push_back(ReadFindRow(std::move(cell)));

@@ -123,7 +123,7 @@ std::size_t PlaceOfAddress(const base::Json& specs, const Columns& input);
 RowFault EmptyRow();
 
 // What job_block.type is for a block. That of a lookup differs from the type of the route's own
-// jobs, whose specs are others, so that a process of a version before passes over it.
+// jobs, whose specs are others.
 std::string JobTypeOf(const BlockType& type);
 
 }  // namespace vedette::domain

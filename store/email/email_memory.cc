@@ -122,11 +122,8 @@ void AddFact(const base::Uuid& org_id, const EmailFact& fact, FactsByAddress* fa
   const auto [at, is_new] = facts->try_emplace({org_id, fact.address}, fact);
   if (is_new) return;
   EmailFact older = fact;
-  const std::string first_key = at->second.person_key;
   if (older.checked_at > at->second.checked_at) std::swap(older, at->second);
-  EmailFact& kept = at->second;
-  kept.stated = kept.stated || older.stated;
-  kept.person_key = first_key.empty() ? fact.person_key : first_key;
+  at->second.stated = at->second.stated || older.stated;
 }
 
 Learnt SumOf(const std::vector<domain::EmailLesson>& lessons) {
@@ -163,17 +160,17 @@ std::vector<EmailKnowledge> AskEmailMemory(Session& session,
 
 void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons) {
   const Learnt learnt = SumOf(lessons);
-  Rows<base::Uuid, std::string, std::string, domain::Verdict, domain::VerdictReason, bool,
-       std::string, std::string, base::Timestamp, base::Timestamp,
-       std::optional<domain::SuppressionKind>, std::string>
+  Rows<base::Uuid, std::string, domain::Verdict, domain::VerdictReason, bool, std::string,
+       std::string, base::Timestamp, base::Timestamp, std::optional<domain::SuppressionKind>,
+       std::string>
       facts;
   for (const auto& [key, fact] : learnt.facts) {
     const auto suppression = domain::AddressSuppression(fact.address);
     std::optional<domain::SuppressionKind> kind;
     if (suppression) kind = suppression->kind;
-    facts.Add(key.first, fact.address, Bytea(fact.person_key), fact.verdict, fact.reason,
-              fact.stated, fact.provider, base::DumpJson(base::Json(fact.sources)), fact.checked_at,
-              fact.until, kind, Bytea(suppression ? suppression->hash : ""));
+    facts.Add(key.first, fact.address, fact.verdict, fact.reason, fact.stated, fact.provider,
+              base::DumpJson(base::Json(fact.sources)), fact.checked_at, fact.until, kind,
+              Bytea(suppression ? suppression->hash : ""));
   }
   Rows<base::Uuid, std::string, std::string> owners;
   for (const auto& [org_id, address, person_key] : learnt.owners) {

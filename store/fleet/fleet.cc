@@ -7,8 +7,7 @@ namespace vedette::store {
 void Heartbeat(Session& session, const Member& member) {
   InTransaction(session, [&](Transaction& tx) {
     tx.Exec("member_heartbeat", member.id, member.roles, member.version, member.host, member.pid,
-            member.draining, member.counters, member.check_ms, member.lanes, member.mail_check,
-            member.providers);
+            member.draining, member.counters, member.lanes, member.mail_check, member.providers);
     tx.Exec("member_forget", std::chrono::seconds(kMemberShown).count());
   });
 }

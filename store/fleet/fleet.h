@@ -21,8 +21,6 @@ struct Member {
   int pid = 0;
   bool draining = false;
   std::string counters = "{}";  // metrics::Metrics::Summary
-  // Of a worker: how long a check takes on average, by tier (domain::Tier's order); 0 = unknown.
-  std::vector<std::int64_t> check_ms;
   std::vector<std::string> lanes;  // domain::LaneName of what it serves; empty of no worker
   // What its doctor of mail found last, JSON: [{"check", "status", "message"}].
   std::optional<std::string> mail_check{};

@@ -27,8 +27,7 @@ struct NewJobBlock {
   domain::Lane lane = domain::Lane::kLookup;
   std::int64_t price_mc = 0;  // of a row
   // What its rows cost is no part of the estimate, and is reserved as they come: the rows of an
-  // investigation are not known before. A process of the version before says so of the blocks of a
-  // run behind one that drops rows.
+  // investigation are not known before.
   bool after_drop = false;
   std::optional<std::vector<std::string>> columns;
   std::optional<std::int64_t> rows_total;  // of a source

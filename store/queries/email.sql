@@ -49,18 +49,18 @@ on conflict (org_id, company_key, domain) do update
 set hits = least(company_domain.hits + excluded.hits, 10000), last_at = now()
 
 -- name: email_fact_upsert
--- A row a fact, sorted by organisation and address. A newer check wins; whose the address is, email_owner_add says. Nothing is kept of addresses that nobody looks up: an
--- erasure may have come between the row and its lesson. $11 and $12 are the kind (null: none) and hash under which an address would be listed.
-insert into email_fact (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until)
-select f.org_id, f.address, nullif(f.person_key, ''::bytea), f.verdict, nullif(f.reason, 0), f.stated, f.provider,
-  f.sources::json, f.checked_at, f.until
-from unnest($1::uuid[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::boolean[], $7::text[], $8::text[],
-  $9::timestamptz[], $10::timestamptz[], $11::smallint[], $12::bytea[])
-  f (org_id, address, person_key, verdict, reason, stated, provider, sources, checked_at, until, kind, hash)
+-- A row a fact, sorted by organisation and address. A newer check wins; the people who have the address stand in
+-- email_owner. Nothing is kept of addresses on the suppression list: an erasure may have come between the row and its
+-- lesson. $10 and $11 are the kind (null: none) and hash under which an address would be listed.
+insert into email_fact (org_id, address, verdict, reason, stated, provider, sources, checked_at, until)
+select f.org_id, f.address, f.verdict, nullif(f.reason, 0), f.stated, f.provider, f.sources::json, f.checked_at, f.until
+from unnest($1::uuid[], $2::text[], $3::smallint[], $4::smallint[], $5::boolean[], $6::text[], $7::text[],
+  $8::timestamptz[], $9::timestamptz[], $10::smallint[], $11::bytea[])
+  f (org_id, address, verdict, reason, stated, provider, sources, checked_at, until, kind, hash)
 where not exists (select from suppression s
                   where s.kind = f.kind and s.hash = f.hash and (s.org_id is null or s.org_id = f.org_id))
 on conflict (org_id, address) do update
-set person_key = coalesce(email_fact.person_key, excluded.person_key), verdict = excluded.verdict, reason = excluded.reason,
+set verdict = excluded.verdict, reason = excluded.reason,
     stated = excluded.stated or email_fact.stated, provider = excluded.provider, sources = excluded.sources,
     checked_at = excluded.checked_at, until = excluded.until
 where email_fact.checked_at <= excluded.checked_at

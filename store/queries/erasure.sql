@@ -11,13 +11,13 @@ using unnest($1::uuid[], $2::text[]) as u(org_id, address)
 where f.org_id = u.org_id and f.address = u.address
 
 -- name: erase_facts_by_name
--- $1 organisation, $2 keys of one person, $3 addresses that may have been guessed from the name: facts about the person
--- (those of the version before alone say it in email_fact), and those guesses that nobody has.
+-- $1 organisation, $2 keys of one person, $3 addresses that may have been guessed from the name: facts about the
+-- person, and those guesses that nobody has.
 select address from email_owner where org_id = $1 and person_key = any($2::bytea[])
 union
-select address from email_fact where org_id = $1 and person_key = any($2::bytea[])
-union
-select address from email_fact where org_id = $1 and address = any($3::text[]) and person_key is null
+select f.address from email_fact f
+where f.org_id = $1 and f.address = any($3::text[])
+  and not exists (select from email_owner o where o.org_id = f.org_id and o.address = f.address)
 order by address
 
 -- name: erase_jobs_page

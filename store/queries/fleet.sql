@@ -1,12 +1,11 @@
 -- name: member_heartbeat
 -- The counters keep those of the heartbeat before, and when that was, so that one look at them gives rates.
-insert into member (id, roles, version, host, pid, draining, counters, check_ms, lanes, mail_check, providers)
-values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::int[], $9::text[], $10::json, $11::json)
+insert into member (id, roles, version, host, pid, draining, counters, lanes, mail_check, providers)
+values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::text[], $9::json, $10::json)
 on conflict (id) do update
 set heartbeat_at = now(), draining = excluded.draining,
     counters = (excluded.counters::jsonb || jsonb_build_object(
       'before', member.counters::jsonb - 'before' - 'before_at', 'before_at', member.heartbeat_at))::json,
-    check_ms = excluded.check_ms,
     lanes = excluded.lanes, mail_check = excluded.mail_check, providers = excluded.providers
 
 -- name: member_forget

@@ -2,7 +2,9 @@
 select to_regclass('schema_migration') is not null
 
 -- name: schema_version
-select coalesce(max(version), 0) from schema_migration
+-- The highest migration that was applied, and whether the schema is of a version before the first release, which had this
+-- one beside others.
+select coalesce(max(version), 0), coalesce(bool_or(name = '0002_monitor_shown.sql'), false) from schema_migration
 
 -- name: database_clock
 select clock_timestamp()

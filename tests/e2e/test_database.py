@@ -90,3 +90,18 @@ def test_a_pooler_that_keeps_sessions_is_as_good_as_none(binary, pooled, tmp_pat
     service = Vedette(binary, pooled("session").url, tmp_path).migrate().start()
     assert service.organisation().get("/monitors")["monitors"] == []
     assert service.stop() == 0
+
+
+@pytest.mark.empty_database
+def test_a_database_of_a_version_that_was_never_released_is_refused_with_what_to_do(binary, database, tmp_path):
+    database.rows("create table schema_migration (version int primary key, name text not null, "
+                  "applied_at timestamptz not null default now())")
+    database.rows("insert into schema_migration (version, name) values (1, '0001_initial.sql'), (2, '0002_monitor_shown.sql'), "
+                  "(42, '0042_xhigh_and_exclusions.sql')")
+    service = Vedette(binary, database.url, tmp_path)
+    done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True, timeout=120)
+    service.start(ready=False)
+    assert (done.returncode, service.process.wait(120)) == (1, 1)
+    for said in (done.stderr, service.log()):
+        assert "a version before 1.0.0" in said and "make a new, empty database" in said, said
+    assert database.value("select to_regclass('organisation')") is None

@@ -423,7 +423,7 @@ def test_who_is_erased_is_in_no_table_and_is_not_looked_up_again(world):
     # Both leads with a name have taught their pattern, and once they were recorded what is known of them.
     wait_until("what was learned", lambda: world.database.value(
         "select max(hits) from domain_pattern where domain = 'acme.test'") == 2 and world.database.value(
-        "select count(distinct person_key) from email_fact where length(person_key) > 0") == 2)
+        "select count(distinct person_key) from email_owner") == 2)
     environment = {**world.vedette.environment, "VEDETTE_ADMIN_URL": world.vedette.admin,
                    "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN}
 

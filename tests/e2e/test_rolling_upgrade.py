@@ -1,5 +1,6 @@
-"""A fleet is upgraded under load: every process of every role is replaced, one by one, by SIGTERM and a new one. No check
-is lost or doubled (G1, G2, G7), money adds up (G4), every notification arrives (G3), no request is refused."""
+"""A fleet is upgraded under load: the schema is migrated beside it, and every process of every role is replaced, one by
+one, by SIGTERM and one of the release after it. No check is lost or doubled (G1, G2, G7), money adds up (G4), every
+notification arrives (G3), no request is refused."""
 
 import collections
 import http.client
@@ -103,6 +104,12 @@ def replace(fleet, old, binary, url, directory, balancer):
 
 
 @pytest.fixture
+def later(binary):
+    """The release after this one, which knows one migration more (tests/fleet/9999_next.sql)."""
+    return binary.parent / "vedette-next"
+
+
+@pytest.fixture
 def fleet(binary, database, tmp_path):
     members = []
     Member(binary, database.url, tmp_path, "api").migrate()
@@ -116,7 +123,7 @@ def fleet(binary, database, tmp_path):
 
 
 def test_no_check_is_lost_or_doubled_and_no_request_refused_while_the_fleet_is_replaced(
-        fleet, binary, database, tmp_path, nginx):
+        fleet, binary, later, database, tmp_path, nginx):
     receiver = Receiver()
     nginx.write("page.html", "<h1>1</h1>")
     tenant = fleet[0].organisation(credits=1_000_000)
@@ -129,12 +136,19 @@ def test_no_check_is_lost_or_doubled_and_no_request_refused_while_the_fleet_is_r
     balancer.start()
     try:
         wait_until("checks", lambda: database.value("select count(*) from tick where finished_at is not null") > 10)
+        finished = database.value("select count(*) from tick where finished_at is not null")
+        Member(later, database.url, tmp_path, "api").migrate()
+        wait_until("the old fleet to go on under the new schema", lambda: database.value(
+            "select count(*) from tick where finished_at is not null") > finished + MONITORS)
+        stale = Member(binary, database.url, tmp_path, "api")
+        stale.start(ready=False)
+        assert stale.process.wait(60) == 1 and "newer than this binary" in stale.log()
         changes = 1
         for old in list(fleet):
             changes += 1
             nginx.write("page.html", f"<h1>{changes}</h1>")
             finished = database.value("select count(*) from tick where finished_at is not null")
-            replace(fleet, old, binary, database.url, tmp_path, balancer)
+            replace(fleet, old, later, database.url, tmp_path, balancer)
             wait_until("work to go on", lambda: database.value(
                 "select count(*) from tick where finished_at is not null") > finished)
         balancer.stop()

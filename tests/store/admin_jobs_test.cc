@@ -272,7 +272,7 @@ TEST_F(AdminJobs, TheOverviewShowsLanesWhoServesThemAndWhoWaits) {
   };
   member("{lookup,smtp}", false, R"({"waits": {"used": 3, "max": 10}})");
   member("{lookup}", false, R"({"waits": {"used": 1, "max": 10}})");
-  member("{lookup}", true, "{}");  // of an earlier version, and leaving
+  member("{lookup}", true, "{}");  // it has not counted yet, and leaves
   const Json overview = Ask("GET", "/admin/v1/overview").body;
   ASSERT_EQ(overview["jobs"]["lanes"].size(), domain::kLaneCount);
   const Json& lookup = overview["jobs"]["lanes"][1];

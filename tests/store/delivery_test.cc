@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -216,42 +215,6 @@ TEST_F(DeliveryTest, A410ClosesTheBreakerSoThatItsBacklogMayEnd) {
   Settle(gone);
   EXPECT_EQ(Sql("select failures || ' ' || (failing_since is null) from endpoint"), "0 true");
   EXPECT_EQ(Claim().deliveries.size(), 3U);
-}
-
-// The migration that made receivers of paths, on what the version before it left.
-TEST_F(DeliveryTest, G10_ReceiversByHostBecomeReceiversByPathWithWhatIsPending) {
-  for (const char* url : {"hooks.example/a", "hooks.example/b", "hooks.example/b?team=2"}) {
-    Commit(url);
-  }
-  const std::string host = Sql(fmt::format(
-      "insert into endpoint (id, org_id, scheme, host, port, failures, available_at) values "
-      "(gen_random_uuid(), '{}', 'http', 'hooks.example', 80, 3, now() + interval '1 minute') "
-      "returning id",
-      org.ToString()));
-  Sql("update monitor set endpoint_id = '" + host + "'");
-  Sql("update delivery set endpoint_id = '" + host + "'");
-  Sql("delete from endpoint where id <> '" + host + "'");
-  std::ifstream file(VEDETTE_SOURCE_DIR "/store/migrations/0039_receivers_and_balance.sql");
-  const std::string migration((std::istreambuf_iterator<char>(file)), {});
-  ASSERT_FALSE(migration.empty());
-  Sql(migration);
-  EXPECT_EQ(Sql("select count(distinct endpoint_id) || ' ' || count(*) from monitor where "
-                "endpoint_id <> '" +
-                host + "'"),
-            "2 3");
-  EXPECT_EQ(Sql("select count(*) from delivery d join monitor m on m.id = d.monitor_id where "
-                "d.endpoint_id = m.endpoint_id"),
-            "3");
-  EXPECT_EQ(Sql("select min(failures) || ' ' || max(failures) from endpoint"), "3 3");
-  Sql("update endpoint set available_at = now()");
-  for (const auto& d : Claim().deliveries) {
-    EXPECT_TRUE(d.endpoint_failing);
-    if (d.notification.url == "http://hooks.example/a") Settle(Attempt(d, AttemptEnd::kDelivered));
-  }
-  EXPECT_EQ(Sql("select string_agg(failures::text, ' ' order by failures) from endpoint where id "
-                "<> '" +
-                host + "'"),
-            "0 3");
 }
 
 // Its backlog is bounded by time alone (72 h, behind an open breaker 7 days), so it may be long.

@@ -450,8 +450,9 @@ TEST_F(PipelineTest, G10_AClaimEndsWithTheChunkThatReachesItsRows) {
 
 // A neighbour's slow checks change nothing; a monitor's own do, by what its last tick recorded.
 TEST_F(PipelineTest, G10_ChunksShrinkWhereTheMonitorsOwnChecksAreSlow) {
-  Sql("insert into member (id, roles, version, host, pid, check_ms) "
-      "values (gen_random_uuid(), '{worker}', '1', 'h', 1, '{0,60000,0,0}') returning 1");
+  const auto slow = NewMonitor({.rows = 2});
+  Sql("update monitor_sched set check_ms = 60000 where monitor_id = '" + slow.ToString() + "'");
+  Sql("update monitor_sched set live = false");
   NewMonitor({.rows = 200});
   const auto sizes = [this] {
     Sql("update monitor_sched set next_run_at = now() returning 1");

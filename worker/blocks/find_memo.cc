@@ -108,11 +108,8 @@ std::optional<FindMemo> ReadFindMemo(std::string_view text) {
   if (base::ParseJson(text, &json)) return std::nullopt;
   try {
     FindMemo memo;
-    // The version before asked nobody for domains.
-    memo.domain = json.value("domain", std::string());
-    for (const Json& one : json.value("domain_tries", Json::array())) {
-      memo.domain_tries.push_back(ReadTry(one));
-    }
+    memo.domain = json.at("domain").get<std::string>();
+    for (const Json& one : json.at("domain_tries")) memo.domain_tries.push_back(ReadTry(one));
     for (const Json& one : json.at("tries")) memo.tries.push_back(ReadTry(one));
     for (const Json& address : json.at("seen")) memo.seen.push_back(ReadAddress(address));
     return memo;

@@ -44,10 +44,6 @@ class CheckPipeline final : public lease::Pipeline<CheckKind> {
 
   void Start();
 
-  // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet. Schedulers of version 0.1 size chunks by it; later ones go by each monitor's
-  // own.
-  std::vector<std::int64_t> CheckDurationsMs() const { return runner_.CheckDurationsMs(); }
 
  private:
   using PauseWatch = lease::Watch<store::ControlChanges>;

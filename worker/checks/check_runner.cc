@@ -18,8 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// One check's share in the moving average of durations.
-constexpr int kDurationWeight = 32;
 // A value becomes what is known of its row: text that could not be read back must not get there.
 bool Storable(const ProbeResult& result) {
   const auto* observation = std::get_if<Observation>(&result);
@@ -324,12 +322,9 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
 }
 
 void CheckRunner::CountDuration(Check& check) {
-  const auto tier = check.chunk->claimed.tier;
   const auto took = clock_.SinceBoot() - check.started;
-  metrics_.ObserveCheckDuration(probes_.at(tier).kind,
+  metrics_.ObserveCheckDuration(probes_.at(check.chunk->claimed.tier).kind,
                                 std::chrono::duration_cast<std::chrono::microseconds>(took));
-  auto& average = check_durations_[static_cast<std::size_t>(tier)];
-  average = average.count() == 0 ? took : average + (took - average) / kDurationWeight;
   HeldPart& part = check.chunk->parts[check.ref.part];
   ++part.checks;
   part.took += took;
@@ -344,14 +339,6 @@ std::size_t CheckRunner::RowsWaiting() const {
   startable_.ForEach(
       [&waiting](const ChunkPtr& chunk) { waiting += chunk->rows_open - chunk->in_flight; });
   return waiting;
-}
-
-std::vector<std::int64_t> CheckRunner::CheckDurationsMs() const {
-  std::vector<std::int64_t> out;
-  for (const auto& average : check_durations_) {
-    out.push_back(std::chrono::ceil<milliseconds>(average).count());
-  }
-  return out;
 }
 
 }  // namespace vedette::worker

@@ -73,10 +73,6 @@ class CheckRunner {
   // Rows that are neither started nor have an outcome.
   std::size_t RowsWaiting() const;
 
-  // How long checks of a tier take on average, retries included, rounded up to milliseconds; 0 =
-  // none was made yet.
-  std::vector<std::int64_t> CheckDurationsMs() const;
-
  private:
   struct Check;
 
@@ -104,7 +100,6 @@ class CheckRunner {
 
   lease::StartTurns<ChunkPtr> startable_;  // with rows that are not started
   lease::Retries<std::shared_ptr<Check>> retries_;
-  std::array<std::chrono::nanoseconds, domain::kTierCount> check_durations_{};  // moving averages
   bool pumping_ = false;
   lease::Live live_;
 };

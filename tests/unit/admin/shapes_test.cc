@@ -78,7 +78,7 @@ TEST(JobShapes, PlacesAreThoseOfAllMembersThatTellOfThem) {
   EXPECT_EQ(json["used"], 5);
   EXPECT_EQ(json["max"], 1024);
   EXPECT_EQ(MemberJobsJson(members[0])["waits"]["used"], 5);
-  EXPECT_EQ(MemberJobsJson(members[2])["waits"], nullptr) << "of an earlier version";
+  EXPECT_EQ(MemberJobsJson(members[2])["waits"], nullptr) << "it has not counted yet";
 }
 
 }  // namespace
