@@ -10,9 +10,9 @@
 #include "domain/json_schema.h"
 #include "domain/workflow/block_type.h"
 
-// Internal to domain/workflow/: whether blocks and edges are a tree with one source.
 namespace vedette::domain {
 
+// A block, as the check sees it whether blocks and edges are a tree with one source.
 struct GraphNode {
   std::string id;
   int sequence_number = 0;
