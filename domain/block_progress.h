@@ -40,7 +40,7 @@ struct BlockRows {
 
 // How far each block has come, in tenths of a per cent: 1000 only where it is completed, and never
 // falling. It is the rows that were recorded out of those that can come to it: its source's, less
-// what blocks between them have dropped so far; of parts where that is not known or nothing can
+// what blocks between them have dropped so far; or parts, where that is not known or nothing can
 // come. `blocks` are in their order, inputs first.
 std::vector<int> PerMille(const std::vector<BlockRows>& blocks);
 

@@ -77,8 +77,8 @@ std::string NotificationBody(const Notification& notification);
 std::vector<std::pair<std::string, std::string>> NotificationHeaders(
     const Notification& notification, int attempt);
 
-// What Service-Event-Type says: the type's name; of a block's callback with the end of its run, as
-// in "outgoing_webhook.completed".
+// The value of Service-Event-Type: the type's name, and for a block's callback the end of its run
+// behind it, as in "outgoing_webhook.completed".
 std::string EventTypeHeader(const Notification& notification);
 
 }  // namespace vedette::domain

@@ -19,7 +19,8 @@ inline constexpr std::chrono::seconds kTurnStep{1};
 // The place at which the queue of an organisation that has nothing waiting begins: 2.6 million
 // steps back.
 inline constexpr std::chrono::hours kTurnsBack{30 * 24};
-// Nothing starves: who has waited this much longer than its steps goes before all that comes later.
+// Nothing starves: a chunk that has waited this much longer than its steps goes before all later
+// ones.
 inline constexpr std::chrono::hours kTurnAgeing{1};
 
 inline base::Timestamp TurnFloor(base::Timestamp turn) {

@@ -23,11 +23,11 @@ namespace vedette::net {
 // in.
 //
 // There are places for `total` requests under way, `per_host` of them to one host. A free place
-// goes to the organisation that holds fewest: of those that wait at one host to the one that holds
-// fewest there (then: fewest in all), and of several hosts' candidates to the one that holds fewest
-// in all. Equals take turns, and so do the hosts of one organisation. So one that is alone uses
-// everything, and beside others each gets an equal share as places become free, whatever its
-// backlog (G10).
+// goes to the organisation that holds fewest: among those that wait at one host to the one that
+// holds fewest there (then: fewest in all), and among several hosts' candidates to the one that
+// holds fewest in all. Equals take turns, and so do the hosts of one organisation. So one that is
+// alone uses everything, and beside others each gets an equal share as places become free, whatever
+// its backlog (G10).
 class ConnectionQueue {
  public:
   using Id = std::uint64_t;

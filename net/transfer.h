@@ -22,8 +22,8 @@ namespace vedette::net {
 class Transfer {
  public:
   //   Send ──▶ kResolving ──▶ kWaiting ──▶ kRenewing ──▶ kActive ──▶ answered
-  //   (a literal address is not resolved; who finds a place does not wait; only addresses that have
-  //   become old while it waited are looked up again)
+  //   (a literal address is not resolved; one that finds a place does not wait; only addresses that
+  //   have become old while it waited are looked up again)
   //
   //   kActive ──▶ kPaused ──▶ kActive   while its answer waits for bytes of its budget
   //

@@ -54,7 +54,7 @@ using Fetched = std::variant<std::shared_ptr<const Reading>, domain::Failure>;
 using ReadPage = std::function<Fetched(const FetchedPage& page, ReadingTime& time)>;
 
 struct FetchRequest {
-  base::Uuid org_id;  // who shares connections, threads and memory with others
+  base::Uuid org_id;  // the organisation that shares connections, threads and memory
   std::string url;
   // Sent with the requests for `url` and for where it redirects to on its own site (own_site.h), to
   // nobody else. One of the same name replaces ours; may be null.

@@ -16,8 +16,8 @@ namespace vedette::pages {
 // retryable.
 domain::Failure OverloadedFailure();
 
-// Whether the failure is this process's: it had no room in time, or stops. It says nothing of whom
-// was asked.
+// Whether the failure is this process's: it had no room in time, or stops. It says nothing of the
+// server that was asked.
 bool IsOfProcess(const domain::Failure& failure);
 
 // The failure of a request without an answer. `whom`: "the page", "the research service".

@@ -15,7 +15,7 @@ namespace vedette::pages {
 // blocks are apart. Folded, or with kLines line by line.
 std::string VisibleTextOf(const xmlNode* top, TextView view = TextView::kVisible);
 
-// The text of a node, or of its attribute, folded; of an element the one that `view` asks for.
+// The text of a node, or of its attribute, folded; for an element the one that `view` asks for.
 // Empty where the node lacks the attribute.
 std::optional<std::string> NodeText(const xmlNode* node, const std::string& attribute,
                                     TextView view);

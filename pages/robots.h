@@ -12,7 +12,7 @@ inline constexpr std::size_t kRobotsBytesMax = 512 * 1024;
 inline constexpr std::size_t kRobotsRulesMax = 4096;
 
 // What a site's robots.txt lets one product read (RFC 9309). Pure. The group of the product counts,
-// else that of "*"; of the rules that match a path the longest one wins, of equal ones "allow".
+// else that of "*"; the longest rule that matches a path wins, and "allow" among equal ones.
 class Robots {
  public:
   // No rule: everything is allowed.

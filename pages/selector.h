@@ -21,8 +21,7 @@
 //   regex:         the first match in the body's text as sent; the group named "value", else group
 //                  1, or all of it without groups
 //   meta:          title, canonical (absolute), or the content of the <meta> so called
-//   text           what a reader sees of the page; of what is no HTML, all of it; | hash: its
-//                  SHA-256
+//   text           what a reader sees of the page, or all of what is no HTML; | hash: its SHA-256
 // Texts are trimmed and their white space folded. Nothing matches: the value is null (absent).
 namespace vedette::pages {
 

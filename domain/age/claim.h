@@ -66,7 +66,7 @@ struct AgeClaim {
   int confidence = 0;    // of kService, 0..10
   std::string url;       // where it stands: a web address
   std::string quote;     // what stands there
-  std::string provider;  // who gave it
+  std::string provider;  // the provider that gave it
   std::string tie{};  // for readers: what of the person stands there besides the name; may be empty
 };
 using AgeClaims = std::vector<AgeClaim>;

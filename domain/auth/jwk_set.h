@@ -42,8 +42,9 @@ JwtFault NoUsableKey();
 // Whether a key of the set has this id.
 bool KnowsKid(const std::vector<SetKey>& keys, std::string_view kid);
 
-// Whether one of the keys has signed the token. With a kid, that of the one key that has it and
-// takes the token's algorithm: of two such keys neither counts. Without a kid each key is tried.
+// Whether one of the keys has signed the token. With a kid it is the one key that has it
+// and takes the token's algorithm: where two have it, neither counts. Without a kid each key is
+// tried.
 bool VerifiedByOne(const std::vector<SetKey>& keys, const Jwt& jwt);
 
 // What is known of a set in a cache.

@@ -107,7 +107,7 @@ std::vector<Guess> GuessLocalParts(const std::vector<NameRendering>& names,
     }
     return out;
   }
-  // Cost, then the place of the pattern: of equal costs the commoner pattern comes first.
+  // Cost, then the place of the pattern: the commoner pattern comes first among equal costs.
   std::vector<std::tuple<std::size_t, std::size_t, Guess>> all;
   const std::vector<AddressPattern> order = Ordered(counts);
   for (std::size_t rendering = 0; rendering < names.size(); ++rendering) {

@@ -51,7 +51,7 @@ inline constexpr std::size_t kLearnedGuessesMax = 3;
 inline constexpr std::size_t kRenderingCost = 3;
 
 // The pattern that a domain has: at least kLearnedHitsMin hits, and kLearnedHitsPerMiss times as
-// many as misses; of several the one with the most hits.
+// many as misses; the one with the most hits where there are several.
 std::optional<AddressPattern> LearnedPattern(const std::vector<PatternCount>& counts);
 
 // What an organisation knows of the pattern of a guess at its domain.

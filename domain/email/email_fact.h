@@ -17,8 +17,8 @@ inline constexpr std::size_t kFactsMax = 8;
 
 struct EmailFact {
   std::string address;  // in lower case
-  // PersonKey of the person whom it was learnt for; of one that is read, of the person who was
-  // asked for, where the address is known to be theirs, too. Empty: nobody's.
+  // The PersonKey of the person for whom it was learnt. A fact that is read has that of the person
+  // who was asked for, where the address is known to be theirs, too. Empty: nobody's.
   std::string person_key;
   Verdict verdict = Verdict::kUnknown;
   VerdictReason reason = VerdictReason::kNone;
@@ -33,10 +33,10 @@ struct EmailFact {
 struct EmailQuestion {
   base::Uuid org_id;
   std::vector<SuppressionKey> keys;  // asked against the suppression list
-  std::string person_key;            // whose facts; empty: nobody's
-  std::string address;               // whose fact, in lower case; empty: none's
-  std::string domain;                // whose patterns; empty: none's
-  std::string company_key{};         // CompanyKey, whose domains; empty: none's
+  std::string person_key;            // the person whose facts are asked for; empty: none
+  std::string address;               // the address whose fact is asked for, in lower case; or empty
+  std::string domain;                // the domain whose patterns are asked for; or empty
+  std::string company_key{};         // CompanyKey of the company whose domains are; or empty
 };
 
 // How many leads of the organisation have named a domain for a company.

@@ -6,8 +6,8 @@
 
 #include "domain/email/find_request.h"
 
-// The providers that a request or a workflow may name to find addresses. Who is configured is
-// handed in as data (config/rules.h).
+// The providers that a request or a workflow may name to find addresses. Those that are configured
+// are handed in as data (config/rules.h).
 namespace vedette::domain {
 
 struct KnownFinders {

@@ -22,7 +22,8 @@ bool IsWebAddress(std::string_view text) {
   return scheme > 0 && text.size() > scheme && text.find(' ') == std::string_view::npos;
 }
 
-// Digits and dots, or hexadecimal digits and colons; whether it is one says who asks the network.
+// Digits and dots, or hexadecimal digits and colons; the code that asks the network decides whether
+// it is one.
 bool LooksLikeAddress(std::string_view text) {
   const bool v6 = text.find(':') != std::string_view::npos;
   for (const char c : text) {

@@ -27,7 +27,7 @@ namespace vedette::domain {
 struct PeopleRequest {
   std::vector<std::string> providers;  // ids, in the order to be asked; empty: the configured order
   ChargeRule charge = ChargeRule::kFound;  // as it was configured at the start
-  int minimum_age = 0;                     // of age: who is younger has no result; 0 is off
+  int minimum_age = 0;                     // of age: a younger person has no result; 0 is off
   std::vector<FindRow> rows;
 };
 

@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
-// Texts of recipes: plain text in which {name} stands for what is known of a person. Pure.
 namespace vedette::domain {
 
+// The fields of recipes' texts: plain text in which {name} stands for what is known of a person.
+// Pure.
 enum class RecipeField : std::uint8_t {
   kName,       // "{name}"
   kFirstName,  // "{first_name}"

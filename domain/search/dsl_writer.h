@@ -23,11 +23,10 @@ struct Tenant {
 
 // The body of a _search that counts the top `values_max` values of a field within `scope`. The
 // tenant is a condition of its own beside the filter, never in it. Counts are documents: those of a
-// nested field are counted through reverse_nested; of a field without whole values there is no
-// aggregation "values". Documents with the ids
-// `excluded_ids`, which are those of the index, are left out.
+// nested field are counted through reverse_nested; a field without whole values has no aggregation
+// "values". Documents with the ids `excluded_ids`, which are those of the index, are left out.
 //
-//   aggregations: "values" (terms; of a nested field inside "objects", each with "documents"),
+//   aggregations: "values" (terms; inside "objects" for a nested field, each with "documents"),
 //   "missing" (documents without a value)
 base::Json TopValuesBody(const Field& field, const Filter& scope,
                          const std::optional<Tenant>& tenant, int values_max,

@@ -11,8 +11,9 @@ namespace vedette::domain {
 struct BoundSpecs {
   std::string block_id;
   base::Json specs = base::Json::object();  // with the defaults
-  Columns input;                            // the columns of its input; of a source its own
-  // What of the configuration the run keeps from its start on: of a lookup LookupTermsJson.
+  Columns input;                            // the columns of its input; a source has its own
+  // The part of the configuration that the run keeps from its start on: LookupTermsJson of a
+  // lookup.
   base::Json terms = nullptr;
 };
 

@@ -10,9 +10,9 @@
 #include "domain/json_schema.h"
 #include "domain/workflow/block_type.h"
 
-// Internal to domain/workflow/: whether blocks and edges are a tree with one source.
 namespace vedette::domain {
 
+// A block, as the check sees it whether blocks and edges are a tree with one source.
 struct GraphNode {
   std::string id;
   int sequence_number = 0;
@@ -29,8 +29,8 @@ class GraphJudge {
   // Once. Nothing is wrong: the nodes are a tree.
   ValidationFaults Judge();
 
-  // The order of a tree: places of nodes, each behind its input; of several that may come next the
-  // one with the lowest sequence number.
+  // The order of a tree: places of nodes, each behind its input. The one with the lowest sequence
+  // number comes first where several may come next.
   const std::vector<std::size_t>& order() const { return order_; }
   std::optional<std::size_t> input(std::size_t node) const { return inputs_[node]; }
 

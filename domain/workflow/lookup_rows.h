@@ -21,7 +21,7 @@ namespace vedette::domain {
 struct LookupTerms {
   ChargeRule charge = ChargeRule::kFound;
   std::int64_t verify_mc = 0;  // of a lead's own address
-  int minimum_age = 0;         // who is younger has no result; 0 is off
+  int minimum_age = 0;         // a younger person has no result; 0 is off
 
   bool operator==(const LookupTerms&) const = default;
 };

@@ -28,9 +28,9 @@ std::string RunParamsJson(const base::Json& definition, Frame frame);
 // Throws std::exception for anything else.
 RunGraph ReadRunGraph(const std::string& params_json);
 
-// The block whose rows the block shows as its own: of one that acts at the end its input.
+// The block whose rows the block shows as its own: its input for one that acts at the end.
 int RowsOf(const RunGraph& graph, int block);
-// Whether rows may end in the block. False of one that this version does not know.
+// Whether rows may end in the block. False for one that this version does not know.
 bool DropsRows(const ShownBlock& block);
 std::vector<int> LeavesOf(const RunGraph& graph);
 

@@ -44,7 +44,6 @@ class CheckPipeline final : public lease::Pipeline<CheckKind> {
 
   void Start();
 
-
  private:
   using PauseWatch = lease::Watch<store::ControlChanges>;
 
