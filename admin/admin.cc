@@ -36,7 +36,8 @@ std::string_view BearerToken(const net::ServerRequest& request) {
   return header;
 }
 
-// Of every answer: what the port tells is the operator's, and is never to be kept or guessed at.
+// The headers of every answer: what the port tells is the operator's, and is never to be kept or
+// guessed at.
 std::vector<rest::Header> PortHeaders() {
   return {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
 }

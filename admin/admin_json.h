@@ -12,7 +12,7 @@
 #include "store/fleet/overview.h"
 #include "store/jobs/gauges.h"
 
-// The JSON shapes of the admin port (design 8). Pure.
+// The JSON of the admin port. Pure.
 namespace vedette::admin {
 
 base::Json TimeJson(const std::optional<base::Timestamp>& t);  // null where empty

@@ -87,7 +87,7 @@ base::Json ListJson(const std::vector<T>& items, base::Json (*to_json)(const T&)
   return list;
 }
 
-// As the start of a waited job sees it: alive, and staying.
+// Alive and staying, as the start of a waited job sees it.
 bool Serves(const store::MemberView& member, std::string_view lane) {
   return !member.draining && member.heartbeat_age < store::kLaneMemberFresh &&
          std::find(member.lanes.begin(), member.lanes.end(), lane) != member.lanes.end();

@@ -22,7 +22,8 @@ namespace {
 // The operator sees every organisation's.
 const store::Scope kEveryJob{};
 
-// Of one job: the first chunks by block and part, the newest deliveries of each kind of state.
+// What is shown of one job: the first chunks by block and part, the newest deliveries of each kind
+// of state.
 constexpr int kJobChunksShown = 200;
 constexpr int kJobDeliveriesShown = 100;
 

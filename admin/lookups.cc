@@ -21,7 +21,7 @@
 
 namespace vedette::admin {
 
-// Who answers lookups: the providers of the configuration, and in which processes they fail.
+// The providers that answer lookups: those of the configuration, and in which processes they fail.
 
 namespace {
 

@@ -42,7 +42,7 @@ rest::Reply NoMonitor() {
   return rest::NotFound("monitor");
 }
 
-// Whose rows a cursor is of.
+// The monitor whose rows a cursor is of.
 rest::CursorOf RowsOf(const base::Uuid& monitor_id) {
   return {'r', monitor_id};
 }
@@ -335,7 +335,7 @@ rest::Handled GetMonitorEvents(Call& call) {
   filter.monitor_id = call.Id(0);
   filter.row_id = input.Id("row_id");
   const ListQuery query = ReadEventQuery(&input, &filter);
-  // Of one tick alone: the list begins there, and ends where the tick does.
+  // The events of one tick alone: the list begins there, and ends where the tick does.
   const auto tick = input.Text("tick_id");
   std::int64_t tick_id = 0;
   if (tick && !tick->empty()) {

@@ -13,7 +13,7 @@
 
 namespace vedette::admin {
 
-// Whom nobody looks up. Neither an answer nor the audit names them: the audit has the kind.
+// The suppression list. Neither an answer nor the audit names them: the audit has the kind.
 
 namespace {
 
@@ -140,7 +140,7 @@ using Phase = store::ErasurePlace::Phase;
 // The work of one call; the rest follows by its cursor.
 constexpr std::chrono::seconds kTimePerCall{5};
 
-// Where the last call ended, by what it was at.
+// The place where the last call ended, by what it was at.
 constexpr char kAtJobs = 'x';
 constexpr char kAtMonitorRows = 'y';
 

@@ -56,7 +56,7 @@ std::string_view OutcomeOf(CredentialFault fault) {
 }  // namespace
 
 struct Api::Impl {
-  // Whose turn requests with credentials that are not known here take.
+  // The turn that requests with credentials that are not known here take.
   const base::Uuid strangers = base::Uuid::V4();
   const rest::Port port;
   KnownKeys known_keys{kKnownKeysMax};
@@ -161,7 +161,7 @@ struct Api::Impl {
     });
   }
 
-  // Who calls. Nothing where the request waits for the provider's keys: once they have come,
+  // The caller. Nothing where the request waits for the provider's keys: once they have come,
   // `again` runs.
   std::optional<store::Authentication> Find(store::Session& session,
                                             const std::shared_ptr<Work>& work, bool count,
@@ -198,7 +198,7 @@ struct Api::Impl {
       return rest::Parked{};
     }
     if (work->known) return Serve(session, work);
-    // From here on it is the organisation's turn.
+    // It is the organisation's turn from here on.
     Post(work->caller.org_id, work, &Impl::Serve);
     return rest::Parked{};
   }
@@ -214,7 +214,7 @@ struct Api::Impl {
     return Handle(session, work);
   }
 
-  // As Admit, for what the operator asks.
+  // Admits what the operator asks.
   rest::Handled AdmitFor(store::Session& session, const std::shared_ptr<Work>& work,
                          const base::Uuid& org_id, const std::string& actor) {
     auto found = store::AuthenticateExternal(

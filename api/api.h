@@ -28,7 +28,7 @@ struct Outgoing {
   SearchParts search;
 };
 
-// The public HTTP API (interface 4.1, 5, 7, 8). Routes on the server's thread and hands each
+// The public HTTP API. Routes on the server's thread and hands each
 // request, as plain blocking code, to the pool, in the turn of its organisation. Route, key, rate
 // and organisation are judged before a body is taken. Everything handed in must outlive this
 // object; stop the server before the pool, and the pool before destroying the API.

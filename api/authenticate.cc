@@ -109,7 +109,7 @@ rest::Reply RefuseToken(const Parts& parts, const rest::Answer& answer, std::str
   return InvalidToken();
 }
 
-// Whom a good token names, as the store is asked; empty where what it names has no form.
+// The question to the store of whom a good token names; empty where what it names has no form.
 std::optional<store::ExternalQuestion> QuestionOf(const Parts& parts,
                                                   const domain::ExternalToken& token) {
   const config::OidcConfig& oidc = parts.config.oidc;

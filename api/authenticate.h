@@ -13,8 +13,8 @@
 
 namespace vedette::api {
 
-// From a credential to who calls: the one place that answers what is judged before a route's own
-// rules, in this order:
+// The way from a credential to its caller: the one place that answers what is judged before a
+// route's own rules, in this order:
 //   400 ambiguous_credentials, 401 unauthorized or invalid_token, 503 unavailable,
 //   403 unknown_organisation, 429 rate_limited,
 //   403 organisation_locked, unknown_user, credential_not_allowed, feature_not_enabled

@@ -15,8 +15,8 @@ namespace vedette::rest {
 namespace {
 
 constexpr std::size_t kSmallBodyBytes = std::size_t{64} << 10;
-// Of an element beside its text: its strings, their headers, its place in vectors, its id and
-// answer.
+// What an element costs beside its text: its strings, their headers, its place in vectors, its id
+// and answer.
 constexpr std::size_t kElementCostBytes = 320;
 constexpr std::size_t kValueCostBytes = 100;
 

@@ -16,7 +16,7 @@
 
 namespace vedette::rest {
 
-// From a request's body to a JSON object. Pure.
+// A request's body read as a JSON object, and its members one by one. Pure.
 
 // What a port, or a route, accepts as a body.
 struct BodyRules {

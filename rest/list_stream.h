@@ -50,7 +50,7 @@ struct ListParts {
   // At most `items_max` items after `after`, or from the start of the list.
   std::function<store::Page<Item>(store::Session&, const Item* after, int items_max)> read;
   std::function<void(const Item&, std::string*)> write;
-  // From the list's ']' on; `next_after` is the last item where there are more after it.
+  // The text from the list's ']' on; `next_after` is the last item where there are more after it.
   std::function<std::string(const Item* next_after)> tail;
 };
 

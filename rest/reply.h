@@ -29,7 +29,7 @@ struct Reply {
 class Refusal {
  public:
   explicit Refusal(Reply reply) : reply_(std::move(reply)) {}
-  // As ErrorReply has it.
+  // The reply is that of ErrorReply.
   Refusal(int status, std::string_view code, std::string_view message);
 
   const Reply& reply() const { return reply_; }

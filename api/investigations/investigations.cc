@@ -134,7 +134,7 @@ InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t 
   return body;
 }
 
-// Investigations and their findings (interface 2.11 and 4.7).
+// Investigations and their findings.
 
 constexpr std::string_view kRoute = "/v1/atlas/investigations";
 constexpr int kSeedsOfPart = 4;

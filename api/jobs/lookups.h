@@ -31,7 +31,7 @@ std::optional<std::chrono::seconds> PreferredWait(const net::ServerRequest& requ
 // stored cannot be read.
 base::Json StatusJson(const store::LookupView& view, double cents_per_credit);
 
-// Of a job that has ended.
+// The result of a job that has ended.
 domain::EndedLookup EndedLookupOf(const store::LookupView& view);
 
 // What the routes that start, show and end jobs have in common.

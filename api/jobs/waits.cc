@@ -191,7 +191,7 @@ rest::Parked Waits::Park(WaitPlaces::Place place, Wait wait,
       StartTimer();
     });
   });
-  // From here on the answer is the loop's. What is posted holds no answer, as the loop may stop
+  // The answer is the loop's from here on. What is posted holds no answer, as the loop may stop
   // before it runs.
   {
     const std::lock_guard lock(mutex_);
@@ -261,7 +261,7 @@ void Waits::End(WaitTable::Id id, WaitEnd end) {
   Give(waiter, end);
 }
 
-// Where the pool has no room, or the database is away, the job ends by its deadline.
+// The job ends by its deadline where the pool has no room or the database is away.
 void Waits::EndForTheGone(const std::shared_ptr<Waiter>& waiter) {
   const auto note = [log = log_, id = waiter->wait.job_id](const std::string& why) {
     log.Debug("the job of a client that has left goes on to its deadline",

@@ -83,8 +83,9 @@ class WaitPlaces {
   std::shared_ptr<Counts> counts_;
 };
 
-// Who waits for which job, and until when: decides which waits are over. Times are since boot. No
-// clock, no I/O; one thread. Every call costs O(log waits) for each wait that it gives or takes.
+// The requests that wait for jobs, and until when: decides which waits are over. Times are since
+// boot. No clock, no I/O; one thread. Every call costs O(log waits) for each wait that it gives or
+// takes.
 class WaitTable {
  public:
   using Id = std::uint64_t;
@@ -146,7 +147,7 @@ struct Wait {
 //   --------> -----> the client left:   `gone` on the pool
 //                    shutdown:          503 shutting_down with the task_id; the job goes on
 //
-// As a whole:
+// The table as a whole:
 //
 //   kOpen -- Drain --> kDraining -- half of [api] drain_timeout_ms --> kClosed
 //

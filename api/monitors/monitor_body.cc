@@ -138,7 +138,7 @@ void ReadStruct(rest::BodyReader* reader, rest::Presence presence,
   *out = *value;
 }
 
-// Of a scalar's text; numbers that JSON holds count as the longest usual ones.
+// The bytes of a scalar's text; numbers that JSON holds count as the longest usual ones.
 std::size_t ValueBytes(const base::Json& value) {
   constexpr std::size_t kNumberBytes = 8;
   if (const auto number = base::NumberText(value)) return std::max(number->size(), kNumberBytes);
@@ -230,7 +230,7 @@ std::optional<std::vector<domain::NotificationType>> ReadEventTypes(rest::BodyRe
   return types;
 }
 
-// Where `value` is the member `rows`, which is no array.
+// Adds the problem of a member `rows` that is no array.
 void RefuseRows(const base::Json& value, rest::Problems* problems) {
   problems->Add(rest::BodyReader::Loc("rows"), "list_type", "Input should be an array of objects",
                 value);
@@ -379,7 +379,7 @@ void CheckRows(const std::vector<domain::RowValues>& values,
   std::stable_sort(by_key.begin(), by_key.end(), [&](std::size_t a, std::size_t b) {
     return values[a].key_hash < values[b].key_hash;
   });
-  // Of all pairs the one whose second row comes first.
+  // The pair whose second row comes first.
   std::optional<std::pair<std::size_t, std::size_t>> pair;
   for (std::size_t i = 1; i < by_key.size(); ++i) {
     if (values[by_key[i - 1]].key_hash != values[by_key[i]].key_hash) continue;

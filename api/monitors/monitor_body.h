@@ -84,7 +84,7 @@ std::vector<domain::RowValues> ReadRowsBody(const rest::JsonBody& body,
                                             const config::LimitsConfig& limits,
                                             rest::Problems* problems);
 
-// Of a member that may be cleared the outer optional says whether it was given.
+// The outer optional of a member that may be cleared says whether it was given.
 struct UpdateBody {
   std::optional<std::string> name;
   std::optional<std::optional<std::string>> webhook_url;

@@ -424,11 +424,11 @@ rest::Handled UpdateMonitor(Call& call) {
   UpdateBody body = ReadUpdateBody(json.members, call.parts.config.limits, &problems);
   problems.Check();
   const auto change = ReadChange(call, before, std::move(body));
-  store::AuditEntry audit = AuditOf(call, "before.update", id.ToString());
+  store::AuditEntry audit = AuditOf(call, "monitor.update", id.ToString());
   audit.detail = NamesOf(json.members);
   const auto outcome = store::UpdateMonitor(call.session(), call.parts.clock, call.caller.scope(),
                                             id, change, audit);
-  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("before");
+  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(
         outcome.status, outcome.status == MonitorStatus::kCancelled ? "paused" : "changed"));

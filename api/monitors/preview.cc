@@ -20,7 +20,7 @@ namespace {
 
 // The rows of a body that are looked at: its first ones.
 constexpr std::size_t kPreviewRowsMax = 5;
-// Of an observed value that is shown; a check keeps it whole.
+// The part of an observed value that is shown; a check keeps it whole.
 constexpr std::size_t kShownCharactersMax = 4096;
 constexpr const char* kNamedBy = "preview";
 

@@ -179,7 +179,7 @@ class FileReceiver {
     return std::nullopt;
   }
 
-  // As a row of a body is measured: blank cells are no values.
+  // Measured as a row of a body is: blank cells are no values.
   std::size_t RowBytes(const domain::CsvRecord& record) const {
     std::size_t bytes = domain::kRowBytes;
     for (std::size_t i = 0; i < record.fields.size(); ++i) {

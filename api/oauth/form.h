@@ -28,7 +28,7 @@ inline constexpr std::size_t kFormValueBytesMax = 8192;
 using Form = std::map<std::string, std::string, std::less<>>;
 Form ReadForm(const net::ServerRequest& request, std::size_t bytes_max);
 
-// Who issues tokens here. Pure.
+// The issuer of tokens. Pure.
 
 inline constexpr std::string_view kOauthMetadataPath = "/.well-known/oauth-authorization-server";
 inline constexpr std::string_view kTokenPath = "/oauth/token";

@@ -23,7 +23,7 @@ constexpr std::string_view kTooManyTokensRetrySeconds = "60";
 constexpr std::chrono::milliseconds kFetchMargin{2000};
 constexpr std::string_view kOtherFetchRetrySeconds = "1";
 
-// Who asks, with an assertion that is judged, but not yet taken.
+// The client that asks, with an assertion that is judged, but not yet taken.
 struct Asking {
   store::AssertingClient client;
   domain::Assertion assertion;

@@ -164,7 +164,7 @@ std::variant<store::ValuesQuestion, FilterError> MakeValuesQuestion(
   return question;
 }
 
-// The values of a field, with how many documents have each (interface 2.9 and 4.5).
+// The values of a field, with how many documents have each.
 
 constexpr double kShareUnit = 1e6;  // six decimals
 

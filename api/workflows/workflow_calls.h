@@ -30,7 +30,7 @@ class KnownDefinitions {
   static constexpr std::size_t kKnownMax = 256;
   static constexpr std::size_t kTextBytesMax = 16 * 1024;  // a longer one is read each time
 
-  // As domain::ReadStoredDefinition, which see.
+  // Reads as domain::ReadStoredDefinition does, which see.
   std::shared_ptr<const domain::Definition> Read(const std::string& json);
 
  private:
@@ -75,8 +75,8 @@ inline rest::CursorOf RunsOf(const base::Uuid& org_id) {
 // Answers with this array, whose bytes are taken from the process's budget.
 rest::Handled SendArray(Call& call, std::string text, std::optional<std::string> next_cursor);
 
-// Where clients reach this API, without a slash at the end: [api] public_url, or else what the
-// request says of it (Host and X-Forwarded-Proto). Empty where that is no host. Pure.
+// The address at which clients reach this API, without a slash at the end: [api] public_url, or
+// else what the request says of it (Host and X-Forwarded-Proto). Empty where that is no host. Pure.
 std::string PublicAddress(const config::Config& config, const net::ServerRequest& request);
 
 // What the routes of templates and of workflows have in common.

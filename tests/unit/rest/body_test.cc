@@ -22,7 +22,7 @@ net::ServerRequest Request(std::string body, std::string type = "application/jso
   return request;
 }
 
-// Of what reading the body is refused with; 200 where it is not.
+// The status with which reading the body is refused; 200 where it is not.
 int StatusOf(const net::ServerRequest& request, const BodyRules& rules) {
   const auto reply = vedette::test::RefusalOf([&] { ReadJsonBody(request, rules); });
   return reply ? reply->status : 200;
