@@ -86,8 +86,8 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
 
 SchemaState CheckSchema(Session& session) {
   const int applied = InTransaction(session, [](Transaction& tx) {
-    if (!ReadOne<bool>(tx.Exec("schema_table_exists"))) return 0;
-    return ReadOne<int>(tx.Exec("schema_version"));
+    if (!ReadOne<bool>(tx.Exec<"schema_table_exists">())) return 0;
+    return ReadOne<int>(tx.Exec<"schema_version">());
   });
   if (applied > SchemaVersion()) return SchemaState::kNewer;
   return applied == SchemaVersion() ? SchemaState::kCurrent : SchemaState::kOlder;
