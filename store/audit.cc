@@ -24,9 +24,12 @@ std::optional<std::string> BehalfOf(const AuditEntry& entry) {
 void InsertAudit(Transaction& tx, const base::Clock& clock, const AuditEntry& entry) {
   std::optional<std::string> detail;
   if (entry.detail) detail = entry.detail->Text();
-  tx.Exec("audit_insert", base::Uuid::V7(clock), entry.actor, entry.action, entry.target,
-          entry.org_id, entry.reason, detail, entry.remote_address, PrincipalKindOf(entry),
-          PrincipalIdOf(entry), BehalfOf(entry));
+  tx.Exec<"audit_insert">(
+      "id"_a = base::Uuid::V7(clock), "actor"_a = entry.actor, "action"_a = entry.action,
+      "target"_a = entry.target, "org_id"_a = entry.org_id, "reason"_a = entry.reason,
+      "detail"_a = detail, "remote_address"_a = entry.remote_address,
+      "principal_kind"_a = PrincipalKindOf(entry), "principal_id"_a = PrincipalIdOf(entry),
+      "on_behalf_of"_a = BehalfOf(entry));
 }
 
 }  // namespace vedette::store

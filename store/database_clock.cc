@@ -33,7 +33,7 @@ void DatabaseClock::Learn(base::Timestamp at, std::chrono::nanoseconds before,
 void MeasureDatabaseClock(Session& session, DatabaseClock* clock) {
   Read(session, [&](Transaction& tx) {
     const auto before = clock->SinceBoot();
-    const auto at = ReadOne<base::Timestamp>(tx.Exec("database_clock"));
+    const auto at = ReadOne<base::Timestamp>(tx.Exec<"database_clock">());
     clock->Learn(at, before, clock->SinceBoot());
     return true;
   });

@@ -18,13 +18,16 @@ std::int64_t LockNumber(const base::Uuid& org_id, std::string_view key) {
 // What the key stands for already, or nothing.
 std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
                                 const Idempotency& idempotency) {
-  const auto found = tx.Exec("idempotency_get", org_id, idempotency.key, idempotency.kept.count());
+  const auto found = tx.Exec<"idempotency_get">("org_id"_a = org_id, "key"_a = idempotency.key,
+                                                "kept_h"_a = idempotency.kept.count());
   if (found.empty()) return std::nullopt;
   KeyUse use;
   std::string body_sha256;
   std::optional<int> row_count;
-  Columns(found[0]).Into(BytesInto{&body_sha256}, &use.monitor_id, &use.answer_json, &row_count,
-                         &use.job_id, &use.workflow_id);
+  Columns(found[0]).Into("body_sha256"_a = BytesInto{&body_sha256},
+                         "monitor_id"_a = &use.monitor_id, "answer"_a = &use.answer_json,
+                         "row_count"_a = &row_count, "job_id"_a = &use.job_id,
+                         "workflow_id"_a = &use.workflow_id);
   use.row_count = row_count.value_or(0);
   if (body_sha256 != idempotency.body_sha256) use.kind = KeyUse::Kind::kOtherRequest;
   return use;
@@ -35,29 +38,40 @@ std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
 std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
                                        const Idempotency& idempotency) {
   if (auto first = FindFirst(tx, org_id, idempotency)) return first;
-  const auto locked = tx.Exec("idempotency_lock", LockNumber(org_id, idempotency.key));
+  const auto locked =
+      tx.Exec<"idempotency_lock">("lock_number"_a = LockNumber(org_id, idempotency.key));
   if (!ReadOne<bool>(locked)) return KeyUse{.kind = KeyUse::Kind::kInProgress};
-  tx.Exec("idempotency_expire", org_id, idempotency.key, idempotency.kept.count());
+  tx.Exec<"idempotency_expire">("org_id"_a = org_id, "key"_a = idempotency.key,
+                                "kept_h"_a = idempotency.kept.count());
   return FindFirst(tx, org_id, idempotency);  // done since it was looked for
 }
 
 void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                      const base::Uuid& monitor_id, const std::string& answer_json,
                      std::size_t row_count) {
-  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256), monitor_id,
-          answer_json, row_count, std::nullopt, std::nullopt);
+  tx.Exec<"idempotency_insert">("org_id"_a = org_id, "key"_a = idempotency.key,
+                                "body_sha256"_a = Bytea(idempotency.body_sha256),
+                                "monitor_id"_a = monitor_id, "answer"_a = answer_json,
+                                "row_count"_a = row_count, "job_id"_a = std::nullopt,
+                                "workflow_id"_a = std::nullopt);
 }
 
 void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                  const base::Uuid& job_id, const std::string& answer_json) {
-  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256),
-          std::nullopt, answer_json, std::nullopt, job_id, std::nullopt);
+  tx.Exec<"idempotency_insert">("org_id"_a = org_id, "key"_a = idempotency.key,
+                                "body_sha256"_a = Bytea(idempotency.body_sha256),
+                                "monitor_id"_a = std::nullopt, "answer"_a = answer_json,
+                                "row_count"_a = std::nullopt, "job_id"_a = job_id,
+                                "workflow_id"_a = std::nullopt);
 }
 
 void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                       const base::Uuid& workflow_id) {
-  tx.Exec("idempotency_insert", org_id, idempotency.key, Bytea(idempotency.body_sha256),
-          std::nullopt, "{}", std::nullopt, std::nullopt, workflow_id);
+  tx.Exec<"idempotency_insert">("org_id"_a = org_id, "key"_a = idempotency.key,
+                                "body_sha256"_a = Bytea(idempotency.body_sha256),
+                                "monitor_id"_a = std::nullopt, "answer"_a = std::string("{}"),
+                                "row_count"_a = std::nullopt, "job_id"_a = std::nullopt,
+                                "workflow_id"_a = workflow_id);
 }
 
 }  // namespace vedette::store

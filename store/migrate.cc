@@ -96,8 +96,8 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
 
 SchemaState CheckSchema(Session& session) {
   const Applied applied = InTransaction(session, [](Transaction& tx) {
-    if (!ReadOne<bool>(tx.Exec("schema_table_exists"))) return Applied{};
-    return ReadApplied(tx.Exec("schema_version"));
+    if (!ReadOne<bool>(tx.Exec<"schema_table_exists">())) return Applied{};
+    return ReadApplied(tx.Exec<"schema_version">());
   });
   if (applied.is_unreleased) return SchemaState::kUnreleased;
   if (applied.version > SchemaVersion()) return SchemaState::kNewer;

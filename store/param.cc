@@ -70,13 +70,13 @@ bool Fits(ValueType type, std::uint32_t database_type) {
       return type.array ? one_of({1005, 1007, 1016}) : one_of({21, 23, 20, 1700, 701});
     case ValueKind::kNumber:  // double precision, numeric
       return type.array ? one_of({1022, 1231}) : one_of({701, 1700});
-    case ValueKind::kUuid:
-      return type.array ? one_of({2951}) : one_of({2950});
+    case ValueKind::kUuid:  // uuid, text
+      return type.array ? one_of({2951}) : one_of({2950, 25});
     case ValueKind::kTime:  // timestamptz
       return type.array ? one_of({1185}) : one_of({1184});
-    case ValueKind::kText:  // text, varchar, json, jsonb, jsonpath, bytea, date
+    case ValueKind::kText:  // text, varchar, name, json, jsonb, jsonpath, bytea, date
       return type.array ? one_of({1009, 1015, 199, 3807, 1001, 1182})
-                        : one_of({25, 1043, 114, 3802, 4072, 17, 1082});
+                        : one_of({25, 1043, 19, 114, 3802, 4072, 17, 1082});
   }
   return false;
 }

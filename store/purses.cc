@@ -22,10 +22,10 @@ void Purses::Lock(Transaction& tx) {
   std::vector<base::Uuid> org_ids;
   org_ids.reserve(accounts_.size());
   for (const auto& [org_id, account] : accounts_) org_ids.push_back(org_id);
-  for (const auto& row : tx.Exec("accounts_lock", org_ids)) {
+  for (const auto& row : tx.Exec<"accounts_lock">("org_ids"_a = org_ids)) {
     base::Uuid org_id;
     std::int64_t balance_mc = 0;
-    Columns(row).Into(&org_id, &balance_mc);
+    Columns(row).Into("org_id"_a = &org_id, "balance_mc"_a = &balance_mc);
     accounts_.at(org_id).balance_mc = balance_mc;
   }
   if (!teams_.empty()) LockTeams(tx);
@@ -34,20 +34,21 @@ void Purses::Lock(Transaction& tx) {
 // A team's first reservation in a month finds no row, makes it and locks again. The lock on the
 // account keeps others from making it at the same time.
 void Purses::LockTeams(Transaction& tx) {
-  Rows<base::Uuid, std::string> keys;
+  Rows<Column<"team_id", base::Uuid>, Column<"month", std::string>> keys;
   for (const auto& [key, spending] : teams_) keys.Add(key.first, key.second);
   const auto lock = [&] {
-    const auto rows = tx.Exec("team_spend_lock", keys);
+    const auto rows = tx.Exec<"team_spend_lock">(keys);
     for (const auto& row : rows) {
       TeamMonth key;
       Spending spending;
-      Columns(row).Into(&key.first, &key.second, &spending.spent_mc, &spending.limit_mc);
+      Columns(row).Into("team_id"_a = &key.first, "month"_a = &key.second,
+                        "spent_mc"_a = &spending.spent_mc, "spend_limit_mc"_a = &spending.limit_mc);
       teams_.at(key) = spending;
     }
     return static_cast<std::size_t>(rows.size()) == teams_.size();
   };
   if (lock()) return;
-  tx.Exec("team_spend_ensure", keys);
+  tx.Exec<"team_spend_ensure">(keys);
   if (!lock()) throw std::logic_error("a team's spending has no row although it was made");
 }
 
@@ -93,25 +94,29 @@ void Purses::Write(Transaction& tx) {
 }
 
 void Purses::WriteAccounts(Transaction& tx) const {
-  Rows<base::Uuid, std::int64_t> taken;
-  Rows<base::Uuid, std::int64_t> returned;
+  Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> taken;
+  Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> returned;
   for (const auto& [org_id, account] : accounts_) {
     if (account.taken_mc > 0) taken.Add(org_id, account.taken_mc);
     if (account.taken_mc < 0) returned.Add(org_id, -account.taken_mc);
   }
-  if (!taken.empty()) tx.Exec("accounts_reserve", taken);
-  if (!returned.empty()) tx.Exec("accounts_return", returned);
+  if (!taken.empty()) tx.Exec<"accounts_reserve">(taken);
+  if (!returned.empty()) tx.Exec<"accounts_return">(returned);
 }
 
 void Purses::WriteTeams(Transaction& tx) const {
-  Rows<base::Uuid, std::string, std::int64_t> taken;
-  Rows<base::Uuid, std::string, std::int64_t> returned;
+  Rows<Column<"team_id", base::Uuid>, Column<"month", std::string>,
+       Column<"amount_mc", std::int64_t>>
+      taken;
+  Rows<Column<"team_id", base::Uuid>, Column<"month", std::string>,
+       Column<"amount_mc", std::int64_t>>
+      returned;
   for (const auto& [key, spending] : teams_) {
     if (spending.taken_mc > 0) taken.Add(key.first, key.second, spending.taken_mc);
     if (spending.taken_mc < 0) returned.Add(key.first, key.second, -spending.taken_mc);
   }
-  if (!taken.empty()) tx.Exec("team_spend_add", taken);
-  if (!returned.empty()) tx.Exec("team_spend_return", returned);
+  if (!taken.empty()) tx.Exec<"team_spend_add">(taken);
+  if (!returned.empty()) tx.Exec<"team_spend_return">(returned);
 }
 
 }  // namespace vedette::store

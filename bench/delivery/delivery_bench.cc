@@ -41,6 +41,7 @@
 namespace vedette::bench {
 namespace {
 
+using store::operator""_a;
 using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kBatch = 500;  // notifications in one record
 constexpr std::chrono::milliseconds kPace{10};
@@ -168,8 +169,11 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
     tokens.push_back(token);
   }
   store::InTransaction(session, [&](store::Transaction& tx) {
-    tx.Exec("record_deliveries", ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups, types,
-            tokens, lease.count(), std::vector<base::Uuid>(monitors.begin(), monitors.end()));
+    tx.Exec<"record_deliveries">(
+        "id"_a = ids, "org_id"_a = org_ids, "endpoint_id"_a = endpoint_ids,
+        "monitor_id"_a = monitor_ids, "row_id"_a = row_ids, "event_group_id"_a = groups,
+        "type"_a = types, "lease_token"_a = tokens, "lease_ms"_a = lease.count(),
+        "monitor_ids"_a = std::vector<base::Uuid>(monitors.begin(), monitors.end()));
     return 0;
   });
 }
@@ -262,7 +266,7 @@ long Ended(Bench* bench, const char* outcome) {
 long Pending(Bench* bench) {
   return bench->InStore([](store::Session& session) {
     return store::InTransaction(session, [](store::Transaction& tx) {
-      return tx.Exec("overview_deliveries", 10'000'000)[0]["pending"].as<long>();
+      return tx.Exec<"overview_deliveries">("limit"_a = 10'000'000)[0]["pending"].as<long>();
     });
   });
 }

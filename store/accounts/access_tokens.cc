@@ -31,14 +31,17 @@ struct TokenRow {
   std::chrono::seconds ttl;
 };
 base::Timestamp InsertToken(Transaction& tx, const std::string& token, const TokenRow& row) {
-  return ReadOne<base::Timestamp>(tx.Exec("access_token_insert", Bytea(base::Sha256(token)), row.id,
-                                          row.kind, row.org_id, row.team_id, row.principal_id,
-                                          row.principal_version, row.user_id, row.ttl.count()));
+  return ReadOne<base::Timestamp>(tx.Exec<"access_token_insert">(
+      "token_sha256"_a = Bytea(base::Sha256(token)), "id"_a = row.id, "kind"_a = row.kind,
+      "org_id"_a = row.org_id, "team_id"_a = row.team_id, "principal_id"_a = row.principal_id,
+      "principal_version"_a = row.principal_version, "user_id"_a = row.user_id,
+      "ttl_s"_a = row.ttl.count()));
 }
 
 bool Take(Transaction& tx, const base::Uuid& client_id, const domain::Assertion& assertion) {
-  return !tx.Exec("assertion_take", client_id, Bytea(base::Sha256(assertion.jti)),
-                  assertion.forget_at)
+  return !tx.Exec<"assertion_take">("client_id"_a = client_id,
+                                    "jti_sha256"_a = Bytea(base::Sha256(assertion.jti)),
+                                    "expires_at"_a = assertion.forget_at)
               .empty();
 }
 
@@ -47,7 +50,7 @@ bool Take(Transaction& tx, const base::Uuid& client_id, const domain::Assertion&
 std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<AssertingClient> {
     AssertingClient client;
-    const auto rows = tx.Exec("oauth_client_of_assertion", client_id);
+    const auto rows = tx.Exec<"oauth_client_of_assertion">("client_id"_a = client_id);
     if (rows.empty()) return std::nullopt;
     client.id = client_id;
     for (const auto& row : rows) {
@@ -58,10 +61,13 @@ std::optional<AssertingClient> FindAssertingClient(Session& session, const base:
       std::optional<std::string> url;
       std::optional<std::string> set;
       PublishedKeys published;
-      Columns(row).Into(&client.org_id, &client.token_version, &ttl_s, &client.organisation_locked,
-                        &kid, &algorithm, OptionalBytesInto{&der}, &url, &set,
-                        &published.fetched_at, &published.tried_at, &published.ended_at,
-                        &published.now);
+      Columns(row).Into("org_id"_a = &client.org_id, "token_version"_a = &client.token_version,
+                        "access_token_ttl_s"_a = &ttl_s, "locked"_a = &client.organisation_locked,
+                        "kid"_a = &kid, "algorithm"_a = &algorithm,
+                        "public_key"_a = OptionalBytesInto{&der}, "jwks_uri"_a = &url,
+                        "jwks"_a = &set, "jwks_fetched_at"_a = &published.fetched_at,
+                        "jwks_tried_at"_a = &published.tried_at,
+                        "jwks_ended_at"_a = &published.ended_at, "moment"_a = &published.now);
       if (ttl_s) client.token_ttl = std::chrono::seconds(*ttl_s);
       if (url) {
         published.url = std::move(*url);
@@ -88,7 +94,8 @@ std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::C
   try {
     InTransaction(session, [&](Transaction& tx) {
       if (!Take(tx, order.client.id, order.assertion)) throw Refused{MintRefusal::kReplayed};
-      const auto used = tx.Exec("oauth_client_use", order.client.id, order.client.token_version);
+      const auto used = tx.Exec<"oauth_client_use">("client_id"_a = order.client.id,
+                                                    "token_version"_a = order.client.token_version);
       if (used.empty()) throw Refused{MintRefusal::kChanged};
       TokenRow row{.id = base::Uuid::V7(clock),
                    .kind = domain::PrincipalKind::kOauthClient,
@@ -98,8 +105,9 @@ std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::C
                    .principal_version = order.client.token_version,
                    .user_id = {},
                    .ttl = order.ttl};
-      Columns(used.at(0)).Into(&row.org_id, &row.team_id);
-      const auto live = ReadOne<int>(tx.Exec("access_tokens_live", order.client.id));
+      Columns(used.at(0)).Into("org_id"_a = &row.org_id, "team_id"_a = &row.team_id);
+      const auto live =
+          ReadOne<int>(tx.Exec<"access_tokens_live">("principal_id"_a = order.client.id));
       if (live >= order.tokens_max) throw Refused{MintRefusal::kTooMany};
       InsertToken(tx, token, row);
     });
@@ -111,17 +119,21 @@ std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::C
 
 void RevokeToken(Session& session, const base::Uuid& client_id, const std::string& token) {
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("access_token_revoke", Bytea(base::Sha256(token)), client_id);
+    tx.Exec<"access_token_revoke">("token_sha256"_a = Bytea(base::Sha256(token)),
+                                   "client_id"_a = client_id);
   });
 }
 
 std::optional<LiveToken> IntrospectToken(Session& session, const base::Uuid& org_id,
                                          const std::string& token) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<LiveToken> {
-    const auto rows = tx.Exec("access_token_introspect", Bytea(base::Sha256(token)), org_id);
+    const auto rows = tx.Exec<"access_token_introspect">(
+        "token_sha256"_a = Bytea(base::Sha256(token)), "org_id"_a = org_id);
     if (rows.empty()) return std::nullopt;
     LiveToken live;
-    Columns(rows.at(0)).Into(&live.client_id, &live.created_at, &live.expires_at);
+    Columns(rows.at(0))
+        .Into("principal_id"_a = &live.client_id, "created_at"_a = &live.created_at,
+              "expires_at"_a = &live.expires_at);
     return live;
   });
 }
@@ -136,11 +148,13 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   audit.org_id = org_id;
   audit.detail = base::Json{{"user_id", order.user_id}, {"ttl_s", order.ttl.count()}};
   made.kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
-    if (order.team_id && tx.Exec("team_read", org_id, *order.team_id).empty()) {
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (order.team_id &&
+        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
-    tx.Exec("org_user_insert", org_id, order.user_id, order.name);
+    tx.Exec<"org_user_insert">("org_id"_a = org_id, "user_id"_a = order.user_id,
+                               "name"_a = order.name);
     made.expires_at = InsertToken(tx, made.token,
                                   {.id = made.id,
                                    .kind = domain::PrincipalKind::kUser,
@@ -163,11 +177,13 @@ std::optional<std::vector<LiveSession>> ListSessions(Session& session, const bas
   std::optional<base::Uuid> principal;
   if (query.user_id) principal = domain::UserPrincipal(org_id, *query.user_id);
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<LiveSession> sessions;
-    for (const auto& row : tx.Exec("sessions_list", org_id, query.before, query.limit, principal)) {
+    for (const auto& row : tx.Exec<"sessions_list">("org_id"_a = org_id, "before"_a = query.before,
+                           "limit"_a = query.limit, "principal"_a = principal)) {
       LiveSession& live = sessions.emplace_back();
-      Columns(row).Into(&live.id, &live.user_id, &live.team_id, &live.created_at, &live.expires_at);
+      Columns(row).Into("id"_a = &live.id, "user_id"_a = &live.user_id, "team_id"_a = &live.team_id,
+                        "created_at"_a = &live.created_at, "expires_at"_a = &live.expires_at);
     }
     return sessions;
   });
@@ -178,7 +194,8 @@ bool EndSession(Session& session, const base::Clock& clock, const base::Uuid& or
   audit.target = session_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("session_end", org_id, session_id).empty()) return false;
+    if (tx.Exec<"session_end">("org_id"_a = org_id, "session_id"_a = session_id).empty())
+      return false;
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -189,11 +206,13 @@ std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::U
                                                  int limit) {
   using Answer = std::optional<std::vector<OrgUser>>;
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<OrgUser> users;
-    for (const auto& row : tx.Exec("org_users_list", org_id, after, limit)) {
+    for (const auto& row :
+         tx.Exec<"org_users_list">("org_id"_a = org_id, "after"_a = after, "limit"_a = limit)) {
       OrgUser& user = users.emplace_back();
-      Columns(row).Into(&user.user_id, &user.name, &user.created_at, &user.sessions);
+      Columns(row).Into("user_id"_a = &user.user_id, "name"_a = &user.name,
+                        "created_at"_a = &user.created_at, "sessions"_a = &user.sessions);
     }
     return users;
   });
@@ -204,8 +223,9 @@ bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid&
   audit.target = user_id;
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_user_delete", org_id, user_id).empty()) return false;
-    tx.Exec("sessions_of_user_end", domain::UserPrincipal(org_id, user_id));
+    if (tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = user_id).empty())
+      return false;
+    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, user_id));
     InsertAudit(tx, clock, audit);
     return true;
   });

@@ -25,16 +25,19 @@ std::string EscapeLike(const std::string& text) {
 // From :team_columns.
 Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
   Team team;
-  Columns(row).Into(org_id, &team.id, &team.name, &team.spend_limit_mc, &team.spent_mc);
+  Columns(row).Into("org_id"_a = org_id, "id"_a = &team.id, "name"_a = &team.name,
+                    "spend_limit_mc"_a = &team.spend_limit_mc, "spent_mc"_a = &team.spent_mc);
   return team;
 }
 
 // A row of orgs_read: without its teams.
 Organisation ReadOrganisationRow(const pqxx::row& row) {
   Organisation org;
-  Columns(row).Into(&org.id, &org.name, &org.external_id, &org.locked, &org.features,
-                    &org.created_at, &org.balance_mc, &org.reserved_mc, &org.charged_mc,
-                    &org.run_data_bytes);
+  Columns(row).Into("id"_a = &org.id, "name"_a = &org.name, "external_id"_a = &org.external_id,
+                    "locked"_a = &org.locked, "features"_a = &org.features,
+                    "created_at"_a = &org.created_at, "balance_mc"_a = &org.balance_mc,
+                    "reserved_mc"_a = &org.reserved_mc, "charged_mc"_a = &org.charged_mc,
+                    "run_data_bytes"_a = &org.run_data_bytes);
   return org;
 }
 
@@ -42,11 +45,11 @@ Organisation ReadOrganisationRow(const pqxx::row& row) {
 std::vector<Organisation> ReadOrganisations(Transaction& tx, const std::vector<base::Uuid>& ids) {
   std::vector<Organisation> orgs;
   std::map<base::Uuid, std::size_t> index;
-  for (const auto& row : tx.Exec("orgs_read", ids)) {
+  for (const auto& row : tx.Exec<"orgs_read">("ids"_a = ids)) {
     orgs.push_back(ReadOrganisationRow(row));
     index[orgs.back().id] = orgs.size() - 1;
   }
-  for (const auto& row : tx.Exec("teams_read", ids)) {
+  for (const auto& row : tx.Exec<"teams_read">("org_ids"_a = ids)) {
     base::Uuid org_id;
     Team team = ReadTeam(row, &org_id);
     const auto it = index.find(org_id);
@@ -57,8 +60,9 @@ std::vector<Organisation> ReadOrganisations(Transaction& tx, const std::vector<b
 
 ApiKey ReadApiKey(const pqxx::row& row) {
   ApiKey key;
-  Columns(row).Into(&key.id, &key.name, &key.prefix, &key.team_id, &key.created_at,
-                    &key.last_used_at);
+  Columns(row).Into("id"_a = &key.id, "name"_a = &key.name, "prefix"_a = &key.prefix,
+                    "team_id"_a = &key.team_id, "created_at"_a = &key.created_at,
+                    "last_used_at"_a = &key.last_used_at);
   return key;
 }
 
@@ -75,8 +79,8 @@ base::Uuid CreateOrganisation(Session& session, const base::Clock& clock, const 
   audit.org_id = id;
   audit.detail = base::Json{{"name", name}, {"features", features}};
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("org_insert", id, name, features);
-    tx.Exec("account_insert", id);
+    tx.Exec<"org_insert">("id"_a = id, "name"_a = name, "features"_a = features);
+    tx.Exec<"account_insert">("org_id"_a = id);
     InsertAudit(tx, clock, audit);
   });
   return id;
@@ -97,10 +101,11 @@ ExternalIdOutcome SetExternalId(Session& session, const base::Clock& clock,
   audit.org_id = org_id;
   audit.detail = base::Json{{"external_id", external_id ? base::Json(*external_id) : nullptr}};
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return ExternalIdOutcome::kNotFound;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return ExternalIdOutcome::kNotFound;
     // One at a time, so that the second of two that want the same name sees the first.
-    tx.Exec("external_id_lock");
-    if (tx.Exec("org_set_external_id", org_id, external_id).empty()) {
+    tx.Exec<"external_id_lock">();
+    if (tx.Exec<"org_set_external_id">("org_id"_a = org_id, "external_id"_a = external_id)
+            .empty()) {
       return ExternalIdOutcome::kTaken;
     }
     InsertAudit(tx, clock, audit);
@@ -113,14 +118,15 @@ std::vector<Organisation> ListOrganisations(Session& session, const Organisation
   if (!query.q.empty()) part = EscapeLike(query.q);
   const std::optional<base::Uuid> id = base::Uuid::Parse(query.q);
   return InTransaction(session, [&](Transaction& tx) {
-    return ReadOrganisations(
-        tx, ReadEach<base::Uuid>(tx.Exec("orgs_page", part, id, query.before, query.limit)));
+    return ReadOrganisations(tx, ReadEach<base::Uuid>(tx.Exec<"orgs_page">(
+                                     "name_part"_a = part, "id"_a = id, "before"_a = query.before,
+                                     "limit"_a = query.limit)));
   });
 }
 
 std::int64_t ReadBalance(Session& session, const base::Uuid& org_id) {
   return InTransaction(session, [&](Transaction& tx) {
-    return ReadFirst<std::int64_t>(tx.Exec("account_balance", org_id)).value_or(0);
+    return ReadFirst<std::int64_t>(tx.Exec<"account_balance">("org_id"_a = org_id)).value_or(0);
   });
 }
 
@@ -130,7 +136,7 @@ CreditOutcome AddCredits(Session& session, const base::Clock& clock, const base:
   audit.org_id = org_id;
   audit.reason = reason;
   return InTransaction(session, [&](Transaction& tx) {
-    const auto balance_mc = ReadFirst<std::int64_t>(tx.Exec("account_lock", org_id));
+    const auto balance_mc = ReadFirst<std::int64_t>(tx.Exec<"account_lock">("org_id"_a = org_id));
     if (!balance_mc) return CreditOutcome{CreditOutcome::Kind::kNotFound, 0};
     if (*balance_mc + amount_mc < 0) {
       return CreditOutcome{CreditOutcome::Kind::kWouldBeNegative, *balance_mc};
@@ -139,8 +145,10 @@ CreditOutcome AddCredits(Session& session, const base::Clock& clock, const base:
       return CreditOutcome{CreditOutcome::Kind::kWouldBeTooLarge, *balance_mc};
     }
     CreditOutcome outcome;
-    outcome.balance_mc = ReadOne<std::int64_t>(tx.Exec("account_add", org_id, amount_mc));
-    tx.Exec("credit_entry_insert", org_id, amount_mc, reason);
+    outcome.balance_mc = ReadOne<std::int64_t>(
+        tx.Exec<"account_add">("org_id"_a = org_id, "amount_mc"_a = amount_mc));
+    tx.Exec<"credit_entry_insert">("org_id"_a = org_id, "amount_mc"_a = amount_mc,
+                                   "reason"_a = reason);
     audit.detail = base::Json{{"amount", domain::CreditsToJson(amount_mc)},
                               {"balance", domain::CreditsToJson(outcome.balance_mc)}};
     InsertAudit(tx, clock, audit);
@@ -157,8 +165,9 @@ std::optional<base::Uuid> CreateTeam(Session& session, const base::Clock& clock,
   audit.org_id = org_id;
   audit.detail = base::Json{{"name", name}, {"spend_limit", SpendLimitJson(spend_limit_mc)}};
   const bool made = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return false;
-    tx.Exec("team_insert", id, org_id, name, spend_limit_mc);
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return false;
+    tx.Exec<"team_insert">("id"_a = id, "org_id"_a = org_id, "name"_a = name,
+                           "spend_limit_mc"_a = spend_limit_mc);
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -176,14 +185,15 @@ std::optional<Team> ChangeTeam(Session& session, const base::Clock& clock, const
   if (change.set_spend_limit) detail["spend_limit"] = SpendLimitJson(change.spend_limit_mc);
   audit.detail = std::move(detail);
   return InTransaction(session, [&](Transaction& tx) -> std::optional<Team> {
-    if (tx.Exec("team_update", org_id, team_id, change.name, change.set_spend_limit,
-                change.spend_limit_mc)
+    if (tx.Exec<"team_update">("org_id"_a = org_id, "team_id"_a = team_id, "name"_a = change.name,
+                               "sets_spend_limit"_a = change.set_spend_limit,
+                               "spend_limit_mc"_a = change.spend_limit_mc)
             .empty()) {
       return std::nullopt;
     }
     InsertAudit(tx, clock, audit);
     base::Uuid owner;
-    return ReadTeam(tx.Exec("team_read", org_id, team_id).at(0), &owner);
+    return ReadTeam(tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = team_id).at(0), &owner);
   });
 }
 
@@ -192,8 +202,10 @@ TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::
   audit.target = team_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("team_read", org_id, team_id).empty()) return TeamDeletion::kNotFound;
-    if (tx.Exec("team_delete", org_id, team_id).empty()) return TeamDeletion::kInUse;
+    if (tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = team_id).empty())
+      return TeamDeletion::kNotFound;
+    if (tx.Exec<"team_delete">("org_id"_a = org_id, "team_id"_a = team_id).empty())
+      return TeamDeletion::kInUse;
     InsertAudit(tx, clock, audit);
     return TeamDeletion::kDone;
   });
@@ -212,12 +224,14 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
   if (team_id) detail["team_id"] = team_id->ToString();
   audit.detail = std::move(detail);
   const auto kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return ApiKeyOutcome::Kind::kNoOrganisation;
-    if (team_id && tx.Exec("team_read", org_id, *team_id).empty()) {
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty())
+      return ApiKeyOutcome::Kind::kNoOrganisation;
+    if (team_id && tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *team_id).empty()) {
       return ApiKeyOutcome::Kind::kNoTeam;
     }
-    tx.Exec("api_key_insert", made.id, org_id, team_id, name, prefix,
-            Bytea(base::Sha256(made.key)));
+    tx.Exec<"api_key_insert">("id"_a = made.id, "org_id"_a = org_id, "team_id"_a = team_id,
+                              "name"_a = name, "prefix"_a = prefix,
+                              "key_sha256"_a = Bytea(base::Sha256(made.key)));
     InsertAudit(tx, clock, audit);
     return ApiKeyOutcome::Kind::kDone;
   });
@@ -229,9 +243,10 @@ std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uui
                                                const ApiKeyQuery& query) {
   using Answer = std::optional<std::vector<ApiKey>>;
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<ApiKey> keys;
-    for (const auto& row : tx.Exec("api_keys_list", org_id, query.before, query.limit)) {
+    for (const auto& row : tx.Exec<"api_keys_list">("org_id"_a = org_id, "before"_a = query.before,
+                           "limit"_a = query.limit)) {
       keys.push_back(ReadApiKey(row));
     }
     return keys;
@@ -243,11 +258,11 @@ bool RevokeApiKey(Session& session, const base::Clock& clock, const base::Uuid& 
   audit.target = key_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    const auto revoked = tx.Exec("api_key_revoke", org_id, key_id);
+    const auto revoked = tx.Exec<"api_key_revoke">("org_id"_a = org_id, "key_id"_a = key_id);
     if (revoked.empty()) return false;
     std::string name;
     std::string prefix;
-    Columns(revoked.at(0)).Into(&name, &prefix);
+    Columns(revoked.at(0)).Into("name"_a = &name, "prefix"_a = &prefix);
     audit.detail = base::Json{{"name", name}, {"prefix", prefix}};
     InsertAudit(tx, clock, audit);
     return true;

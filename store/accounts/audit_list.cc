@@ -17,13 +17,17 @@ std::vector<AuditRecord> ListAudit(Session& session, const AuditFilter& filter) 
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<AuditRecord> records;
     for (const auto& row :
-         tx.Exec("audit_list", at, id, filter.limit, filter.org_id, filter.principal_id,
-                 filter.action, filter.actor, filter.target)) {
+         tx.Exec<"audit_list">("at"_a = at, "id"_a = id, "limit"_a = filter.limit,
+         "org_id"_a = filter.org_id, "principal_id"_a = filter.principal_id,
+         "action"_a = filter.action, "actor"_a = filter.actor, "target"_a = filter.target)) {
       AuditRecord& record = records.emplace_back();
       std::optional<std::string> detail;
-      Columns(row).Into(&record.id, &record.at, &record.actor, &record.action, &record.target,
-                        &record.org_id, &record.reason, &detail, &record.remote_address,
-                        &record.principal_kind, &record.principal_id, &record.on_behalf_of);
+      Columns(row).Into(
+          "id"_a = &record.id, "at"_a = &record.at, "actor"_a = &record.actor,
+          "action"_a = &record.action, "target"_a = &record.target, "org_id"_a = &record.org_id,
+          "reason"_a = &record.reason, "detail"_a = &detail,
+          "remote_address"_a = &record.remote_address, "principal_kind"_a = &record.principal_kind,
+          "principal_id"_a = &record.principal_id, "on_behalf_of"_a = &record.on_behalf_of);
       if (detail) record.detail.emplace(*std::move(detail));
     }
     return records;

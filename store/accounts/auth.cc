@@ -26,10 +26,12 @@ std::optional<Authentication> ReadAuthentication(
   Caller& caller = found.caller;
   std::string stored_hash;
   std::vector<std::string> features;
-  Columns(row).Into(&caller.principal.kind, &caller.principal.id, &caller.principal.label,
-                    &caller.org_id, &caller.team_id, BytesInto{&stored_hash},
-                    &caller.organisation_locked, &features, &found.user_known,
-                    &found.count.requests, &found.count.minute_ends_at);
+  Columns(row).Into("kind"_a = &caller.principal.kind, "id"_a = &caller.principal.id,
+                    "label"_a = &caller.principal.label, "org_id"_a = &caller.org_id,
+                    "team_id"_a = &caller.team_id, "sha256"_a = BytesInto{&stored_hash},
+                    "locked"_a = &caller.organisation_locked, "features"_a = &features,
+                    "user_known"_a = &found.user_known, "requests"_a = &found.count.requests,
+                    "minute_ends_at"_a = &found.count.minute_ends_at);
   if (!base::ConstantTimeEqual(stored_hash, hash)) return std::nullopt;
   for (std::string& feature : features) caller.features.insert(std::move(feature));
   if (forwarded_user) caller.principal.on_behalf_of = *forwarded_user;
@@ -53,10 +55,13 @@ std::optional<Authentication> Authenticate(Session& session, const AuthQuestion&
   const std::string hash = base::Sha256(question.credential);
   const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
     const auto result =
-        is_key ? tx.Exec("authenticate", Bytea(hash), question.count, question.forwarded_user,
-                         question.credential.substr(0, kApiKeyPublicChars))
-               : tx.Exec("authenticate_token", Bytea(hash), question.count, question.forwarded_user,
-                         question.client_tokens);
+        is_key ? tx.Exec<"authenticate">(
+                     "hash"_a = Bytea(hash), "count"_a = question.count,
+                     "forwarded_user"_a = question.forwarded_user,
+                     "prefix"_a = question.credential.substr(0, kApiKeyPublicChars))
+               : tx.Exec<"authenticate_token">("hash"_a = Bytea(hash), "count"_a = question.count,
+                                               "forwarded_user"_a = question.forwarded_user,
+                                               "client_tokens"_a = question.client_tokens);
     if (result.empty()) return std::nullopt;
     return ReadAuthentication(result.at(0), question.forwarded_user, hash);
   };
@@ -68,9 +73,11 @@ std::optional<Authentication> Authenticate(Session& session, const AuthQuestion&
 std::optional<Authentication> AuthenticateExternal(Session& session,
                                                    const ExternalQuestion& question) {
   const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
-    const auto result = tx.Exec("authenticate_external", question.principal, question.count,
-                                question.forwarded_user, question.label, question.organisation,
-                                base::Uuid::Parse(question.organisation), question.team_id);
+    const auto result = tx.Exec<"authenticate_external">(
+        "principal"_a = question.principal, "count"_a = question.count,
+        "forwarded_user"_a = question.forwarded_user, "label"_a = question.label,
+        "organisation"_a = question.organisation,
+        "org_id"_a = base::Uuid::Parse(question.organisation), "team_id"_a = question.team_id);
     if (result.empty()) return std::nullopt;
     return ReadAuthentication(result.at(0), question.forwarded_user, std::string());
   };
@@ -82,8 +89,8 @@ RequestCount CountRequest(Session& session, const base::Uuid& principal) {
       session,
       [&](Transaction& tx) {
         RequestCount count;
-        Columns(tx.Exec("rate_count", principal).at(0))
-            .Into(&count.requests, &count.minute_ends_at);
+        Columns(tx.Exec<"rate_count">("api_key_id"_a = principal).at(0))
+            .Into("requests"_a = &count.requests, "minute_ends_at"_a = &count.minute_ends_at);
         return count;
       },
       Durability::kOneStatement);

@@ -38,7 +38,8 @@ domain::KeyCache PublishedKeys::Cache(std::chrono::milliseconds fetch_max) const
 std::optional<FetchFence> BeginKeyFetch(Session& session, const base::Uuid& client_id,
                                         std::chrono::milliseconds retry) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<FetchFence> {
-    const auto rows = tx.Exec("client_keys_fetch_begin", client_id, retry.count());
+    const auto rows =
+        tx.Exec<"client_keys_fetch_begin">("client_id"_a = client_id, "retry_ms"_a = retry.count());
     if (rows.empty()) return std::nullopt;
     return ReadOne<base::Timestamp>(rows);
   });
@@ -50,7 +51,8 @@ std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Cloc
   audit.target = client_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) -> std::optional<FetchFence> {
-    const auto rows = tx.Exec("client_keys_fetch_begin", client_id, std::int64_t{0});
+    const auto rows = tx.Exec<"client_keys_fetch_begin">("client_id"_a = client_id,
+                                                         "retry_ms"_a = std::int64_t{0});
     if (rows.empty()) return std::nullopt;
     InsertAudit(tx, clock, audit);
     return ReadOne<base::Timestamp>(rows);
@@ -60,26 +62,30 @@ std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Cloc
 void StoreKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
                const std::vector<domain::SetKey>& keys) {
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("client_keys_store", client_id, fence, WriteKeySet(keys));
+    tx.Exec<"client_keys_store">("client_id"_a = client_id, "fence"_a = fence,
+                                 "keys"_a = WriteKeySet(keys));
   });
 }
 
 void StoreNoKeys(Session& session, const base::Uuid& client_id, FetchFence fence,
                  const std::string& error) {
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("client_keys_none", client_id, fence, WriteKeySet({}), error);
+    tx.Exec<"client_keys_none">("client_id"_a = client_id, "fence"_a = fence,
+                                "keys"_a = WriteKeySet({}), "error"_a = error);
   });
 }
 
 void StoreKeyFailure(Session& session, const base::Uuid& client_id, FetchFence fence,
                      const std::string& error) {
-  InTransaction(session,
-                [&](Transaction& tx) { tx.Exec("client_keys_fail", client_id, fence, error); });
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec<"client_keys_fail">("client_id"_a = client_id, "fence"_a = fence, "error"_a = error);
+  });
 }
 
 void AbandonKeyFetch(Session& session, const base::Uuid& client_id, FetchFence fence) {
-  InTransaction(session,
-                [&](Transaction& tx) { tx.Exec("client_keys_abandon", client_id, fence); });
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec<"client_keys_abandon">("client_id"_a = client_id, "fence"_a = fence);
+  });
 }
 
 std::string WriteKeySet(const std::vector<domain::SetKey>& keys) {

@@ -13,11 +13,15 @@ namespace {
 // From :client_columns: without its keys.
 OauthClient ReadClientRow(const pqxx::row& row) {
   OauthClient client;
-  Columns(row).Into(&client.id, &client.org_id, &client.team_id, &client.name, &client.disabled,
-                    &client.token_version, &client.token_ttl_s, &client.last_used_at,
-                    &client.created_at, &client.updated_at, &client.created_by_kind,
-                    &client.created_by_id, &client.created_by_label, &client.jwks_uri,
-                    &client.jwks_validated_at, &client.jwks_error);
+  Columns(row).Into(
+      "id"_a = &client.id, "org_id"_a = &client.org_id, "team_id"_a = &client.team_id,
+      "name"_a = &client.name, "disabled"_a = &client.disabled,
+      "token_version"_a = &client.token_version, "access_token_ttl_s"_a = &client.token_ttl_s,
+      "last_used_at"_a = &client.last_used_at, "created_at"_a = &client.created_at,
+      "updated_at"_a = &client.updated_at, "created_by_kind"_a = &client.created_by_kind,
+      "created_by_id"_a = &client.created_by_id, "created_by_label"_a = &client.created_by_label,
+      "jwks_uri"_a = &client.jwks_uri, "jwks_ended_at"_a = &client.jwks_validated_at,
+      "jwks_error"_a = &client.jwks_error);
   return client;
 }
 
@@ -26,28 +30,31 @@ std::vector<OauthClient> ReadClients(Transaction& tx, const base::Uuid& org_id,
   std::vector<OauthClient> clients;
   std::vector<base::Uuid> ids;
   std::map<base::Uuid, std::size_t> index;
-  for (const auto& row : tx.Exec("oauth_clients_read", org_id, client_id)) {
+  for (const auto& row :
+       tx.Exec<"oauth_clients_read">("org_id"_a = org_id, "client_id"_a = client_id)) {
     clients.push_back(ReadClientRow(row));
     ids.push_back(clients.back().id);
     index[ids.back()] = clients.size() - 1;
   }
-  for (const auto& row : tx.Exec("oauth_client_keys_read", ids)) {
+  for (const auto& row : tx.Exec<"oauth_client_keys_read">("client_ids"_a = ids)) {
     base::Uuid owner;
     ClientKey key;
-    Columns(row).Into(&owner, &key.kid, &key.algorithm, &key.created_at, &key.revoked_at);
+    Columns(row).Into("client_id"_a = &owner, "kid"_a = &key.kid, "algorithm"_a = &key.algorithm,
+                      "created_at"_a = &key.created_at, "revoked_at"_a = &key.revoked_at);
     clients[index.at(owner)].keys.push_back(std::move(key));
   }
   return clients;
 }
 
 // One statement that changes a client, with its audit entry.
-template <typename... Args>
-bool Change(Session& session, const base::Clock& clock, AuditEntry& audit, std::string_view name,
-            const base::Uuid& org_id, const base::Uuid& client_id, const Args&... args) {
+template <NameText statement, typename... Args>
+bool Change(Session& session, const base::Clock& clock, AuditEntry& audit, const base::Uuid& org_id,
+            const base::Uuid& client_id, const Args&... args) {
   audit.target = client_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec(name, org_id, client_id, args...).empty()) return false;
+    if (tx.Exec<statement>("org_id"_a = org_id, "client_id"_a = client_id, args...).empty())
+      return false;
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -71,14 +78,18 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
     by = audit.principal->id;
   }
   const Kind outcome = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
-    if (order.team_id && tx.Exec("team_read", org_id, *order.team_id).empty()) {
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (order.team_id &&
+        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
-    tx.Exec("oauth_client_count_lock", org_id);
-    if (ReadOne<int>(tx.Exec("oauth_client_count", org_id)) >= clients_max) return Kind::kTooMany;
-    tx.Exec("oauth_client_insert", id, org_id, order.team_id, order.name, order.token_ttl_s, kind,
-            by, audit.actor, order.jwks_uri);
+    tx.Exec<"oauth_client_count_lock">("org_id"_a = org_id);
+    if (ReadOne<int>(tx.Exec<"oauth_client_count">("org_id"_a = org_id)) >= clients_max)
+      return Kind::kTooMany;
+    tx.Exec<"oauth_client_insert">(
+        "id"_a = id, "org_id"_a = org_id, "team_id"_a = order.team_id, "name"_a = order.name,
+        "access_token_ttl_s"_a = order.token_ttl_s, "created_by_kind"_a = kind,
+        "created_by_id"_a = by, "created_by_label"_a = audit.actor, "jwks_uri"_a = order.jwks_uri);
     InsertAudit(tx, clock, audit);
     return Kind::kDone;
   });
@@ -109,18 +120,20 @@ bool ChangeClient(Session& session, const base::Clock& clock, const base::Uuid& 
         change.token_ttl_s ? base::Json(*change.token_ttl_s) : base::Json(nullptr);
   }
   audit.detail = std::move(detail);
-  return Change(session, clock, audit, "oauth_client_update", org_id, client_id, change.name,
-                change.disabled, change.set_token_ttl, change.token_ttl_s);
+  return Change<"oauth_client_update">(session, clock, audit, org_id, client_id,
+                                       "name"_a = change.name, "disabled"_a = change.disabled,
+                                       "sets_token_ttl"_a = change.set_token_ttl,
+                                       "token_ttl_s"_a = change.token_ttl_s);
 }
 
 bool DeleteClient(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                   const base::Uuid& client_id, AuditEntry audit) {
-  return Change(session, clock, audit, "oauth_client_delete", org_id, client_id);
+  return Change<"oauth_client_delete">(session, clock, audit, org_id, client_id);
 }
 
 bool VoidClientTokens(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                       const base::Uuid& client_id, AuditEntry audit) {
-  return Change(session, clock, audit, "oauth_client_void_tokens", org_id, client_id);
+  return Change<"oauth_client_void_tokens">(session, clock, audit, org_id, client_id);
 }
 
 bool RevokeClientKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
@@ -129,9 +142,11 @@ bool RevokeClientKey(Session& session, const base::Clock& clock, const base::Uui
   audit.org_id = org_id;
   audit.detail = base::Json{{"kid", kid}};
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("oauth_client_lock", org_id, client_id).empty()) return false;
-    if (tx.Exec("oauth_client_key_revoke", client_id, kid).empty()) return false;
-    tx.Exec("oauth_client_void_tokens", org_id, client_id);
+    if (tx.Exec<"oauth_client_lock">("org_id"_a = org_id, "client_id"_a = client_id).empty())
+      return false;
+    if (tx.Exec<"oauth_client_key_revoke">("client_id"_a = client_id, "kid"_a = kid).empty())
+      return false;
+    tx.Exec<"oauth_client_void_tokens">("org_id"_a = org_id, "client_id"_a = client_id);
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -144,13 +159,16 @@ KeyOutcome AddClientKey(Session& session, const base::Clock& clock, const base::
   audit.org_id = org_id;
   audit.detail = base::Json{{"kid", key.kid}};
   return InTransaction(session, [&](Transaction& tx) {
-    const auto client = tx.Exec("oauth_client_lock", org_id, client_id);
+    const auto client =
+        tx.Exec<"oauth_client_lock">("org_id"_a = org_id, "client_id"_a = client_id);
     if (client.empty()) return KeyOutcome::kNoClient;
     if (ReadOne<std::optional<std::string>>(client)) return KeyOutcome::kPublishes;
-    if (ReadOne<int>(tx.Exec("oauth_client_keys_live", client_id)) >= keys_max) {
+    if (ReadOne<int>(tx.Exec<"oauth_client_keys_live">("client_id"_a = client_id)) >= keys_max) {
       return KeyOutcome::kTooMany;
     }
-    if (tx.Exec("oauth_client_key_insert", client_id, key.kid, key.algorithm, Bytea(key.der))
+    if (tx.Exec<"oauth_client_key_insert">("client_id"_a = client_id, "kid"_a = key.kid,
+                                           "algorithm"_a = key.algorithm,
+                                           "public_key"_a = Bytea(key.der))
             .empty()) {
       return KeyOutcome::kTaken;
     }

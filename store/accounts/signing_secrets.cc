@@ -38,13 +38,15 @@ std::string Preview(const std::string& secret) {
 void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
                    const std::vector<std::string>& former, Resealed* done) {
   const std::vector<NamedKey> keys = NamedKeys(security);
-  Rows<base::Uuid, std::string> sealed_now;
-  const auto found = tx.Exec("signing_secrets_to_reseal", former, kResealBatch);
+  Rows<Column<"id", base::Uuid>, Column<"sealed", std::string>> sealed_now;
+  const auto found =
+      tx.Exec<"signing_secrets_to_reseal">("former_key_id"_a = former, "limit"_a = kResealBatch);
   for (const auto& row : found) {
     base::Uuid id;
     std::string sealed;
     std::string key_id;
-    Columns(row).Into(&id, BytesInto{&sealed}, &key_id);
+    Columns(row).Into("id"_a = &id, "sealed"_a = BytesInto{&sealed},
+                      "encryption_key_id"_a = &key_id);
     const auto secret = Open(keys, key_id, sealed, id);
     if (!secret) {
       ++done->unreadable;
@@ -55,20 +57,24 @@ void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
   }
   if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
   if (sealed_now.empty()) return;
-  tx.Exec("signing_secrets_reseal", sealed_now, EncryptionKeyId(security.encryption_key));
+  tx.Exec<"signing_secrets_reseal">(
+      sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
 // The same of the headers that monitors send.
 void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
                    const std::vector<std::string>& former, Resealed* done) {
   const std::vector<NamedKey> keys = NamedKeys(security);
-  Rows<base::Uuid, std::string> sealed_now;
-  const auto found = tx.Exec("request_headers_to_reseal", former, kResealBatch);
+  Rows<Column<"id", base::Uuid>, Column<"sealed", std::string>> sealed_now;
+  const auto found =
+      tx.Exec<"request_headers_to_reseal">("former_key_id"_a = former, "limit"_a = kResealBatch);
   for (const auto& row : found) {
     base::Uuid id;
     base::Uuid org_id;
     Sealed sealed;
-    Columns(row).Into(&id, &org_id, BytesInto{&sealed.bytes}, &sealed.key_id);
+    Columns(row).Into("id"_a = &id, "org_id"_a = &org_id,
+                      "request_headers"_a = BytesInto{&sealed.bytes},
+                      "request_headers_key_id"_a = &sealed.key_id);
     const std::string bound_to = RequestHeadersBinding(org_id);
     const auto headers = OpenSealed(keys, sealed, bound_to);
     if (!headers) {
@@ -80,7 +86,8 @@ void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
   }
   if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
   if (sealed_now.empty()) return;
-  tx.Exec("request_headers_reseal", sealed_now, EncryptionKeyId(security.encryption_key));
+  tx.Exec<"request_headers_reseal">(
+      sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
 }  // namespace
@@ -92,13 +99,14 @@ std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
   return InTransaction(session, [&](Transaction& tx) {
     std::map<base::Uuid, OrgSecrets> found;
     for (const base::Uuid& id : org_ids) found[id];
-    for (const auto& row : tx.Exec("signing_secrets_read", org_ids)) {
+    for (const auto& row : tx.Exec<"signing_secrets_read">("org_ids"_a = org_ids)) {
       base::Uuid org_id;
       base::Uuid id;
       std::string sealed;
       std::string key_id;
       bool live = false;
-      Columns(row).Into(&org_id, &id, BytesInto{&sealed}, &key_id, &live);
+      Columns(row).Into("org_id"_a = &org_id, "id"_a = &id, "sealed"_a = BytesInto{&sealed},
+                        "encryption_key_id"_a = &key_id, "live"_a = &live);
       OrgSecrets& org = found[org_id];
       org.configured = true;
       if (!live) continue;
@@ -135,11 +143,12 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
   audit.org_id = org_id;
   const bool done = InTransaction(session, [&](Transaction& tx) {
     // The lock keeps two rotations apart, so that one secret without an end is left.
-    if (tx.Exec("signing_secrets_lock_org", org_id).empty()) return false;
-    tx.Exec("signing_secrets_retire_former", org_id, overlap.count());
-    tx.Exec("signing_secret_insert", made.id, org_id, Bytea(sealed),
-            EncryptionKeyId(security.encryption_key));
-    tx.Exec("signing_secrets_retire_surplus", org_id, live_max);
+    if (tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id).empty()) return false;
+    tx.Exec<"signing_secrets_retire_former">("org_id"_a = org_id, "overlap_s"_a = overlap.count());
+    tx.Exec<"signing_secret_insert">(
+        "id"_a = made.id, "org_id"_a = org_id, "sealed"_a = Bytea(sealed),
+        "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
+    tx.Exec<"signing_secrets_retire_surplus">("org_id"_a = org_id, "live_max"_a = live_max);
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -152,11 +161,14 @@ std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::
   const std::vector<NamedKey> keys = NamedKeys(security);
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<SigningSecretView> views;
-    for (const auto& row : tx.Exec("signing_secrets_of_org", org_id, kSigningSecretsShown)) {
+    for (const auto& row :
+         tx.Exec<"signing_secrets_of_org">("org_id"_a = org_id, "limit"_a = kSigningSecretsShown)) {
       SigningSecretView& view = views.emplace_back();
       std::string sealed;
-      Columns(row).Into(&view.id, BytesInto{&sealed}, &view.encryption_key_id, &view.created_at,
-                        &view.retires_at, &view.live);
+      Columns(row).Into("id"_a = &view.id, "sealed"_a = BytesInto{&sealed},
+                        "encryption_key_id"_a = &view.encryption_key_id,
+                        "created_at"_a = &view.created_at, "retires_at"_a = &view.retires_at,
+                        "live"_a = &view.live);
       const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
       if (secret) view.preview = Preview(*secret);
     }
@@ -174,9 +186,10 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
   }
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<EncryptionKeyUse> found = uses;
-    for (const auto& row : tx.Exec("signing_secrets_by_key")) {
+    for (const auto& row : tx.Exec<"signing_secrets_by_key">()) {
       EncryptionKeyUse use;
-      Columns(row).Into(&use.id, &use.secrets, &use.organisations, &use.monitors);
+      Columns(row).Into("key_id"_a = &use.id, "secrets"_a = &use.secrets,
+                        "organisations"_a = &use.organisations, "monitors"_a = &use.monitors);
       const auto known = std::find_if(found.begin(), found.end(),
                                       [&](const auto& other) { return other.id == use.id; });
       if (known == found.end()) {

@@ -48,11 +48,17 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   std::optional<std::string> rules;
   std::optional<std::string> headers;
   std::optional<std::string> headers_key_id;
-  in.Into(&spec.monitor_id, &spec.org_id, &spec.tier, &spec.subject_type, &spec.monitor_active,
-          watched, &spec.struct_version, &field_versions, &spec.research_plan, &spec.confirm_after,
-          &spec.missing_confirmations, &spec.frequency, &spec.webhook_url,
-          &spec.webhook_event_types, &spec.endpoint_id, &spec.endpoint_open, &spec.metadata, &rules,
-          OptionalBytesInto{&headers}, &headers_key_id, &spec.open_tick_id);
+  in.Into("id"_a = &spec.monitor_id, "org_id"_a = &spec.org_id, "tier"_a = &spec.tier,
+          "subject_type"_a = &spec.subject_type, "monitor_active"_a = &spec.monitor_active,
+          "struct"_a = watched, "struct_version"_a = &spec.struct_version,
+          "field_versions"_a = &field_versions, "research_plan"_a = &spec.research_plan,
+          "confirm_after"_a = &spec.confirm_after,
+          "missing_confirmations"_a = &spec.missing_confirmations,
+          "frequency_s"_a = &spec.frequency, "webhook_url"_a = &spec.webhook_url,
+          "webhook_event_types"_a = &spec.webhook_event_types, "endpoint_id"_a = &spec.endpoint_id,
+          "endpoint_open"_a = &spec.endpoint_open, "metadata"_a = &spec.metadata,
+          "rules"_a = &rules, "request_headers"_a = OptionalBytesInto{&headers},
+          "request_headers_key_id"_a = &headers_key_id, "open_tick_id"_a = &spec.open_tick_id);
   spec.rules = domain::ParseChangeRules(rules);
   if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};
   // What a tick goes by that began before a change counts as it was before the change.
@@ -60,7 +66,8 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   std::erase_if(spec.field_versions,
                 [&](const auto& field) { return field.second > spec.struct_version; });
   if (spec.open_tick_id) {
-    in.Into(&spec.open_due_at, &spec.open_started_at, &spec.open_slots, &spec.open_trigger);
+    in.Into("open_due_at"_a = &spec.open_due_at, "open_started_at"_a = &spec.open_started_at,
+            "open_slots"_a = &spec.open_slots, "open_trigger"_a = &spec.open_trigger);
   }
   return spec;
 }
@@ -80,7 +87,7 @@ void LoadSpecs(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Cla
   std::set<base::Uuid> ids;
   for (const LoadedPart* part : parts) ids.insert(part->part.monitor_id);
   for (const auto& row :
-       tx.Exec("monitor_specs", std::vector<base::Uuid>(ids.begin(), ids.end()))) {
+       tx.Exec<"monitor_specs">("ids"_a = std::vector<base::Uuid>(ids.begin(), ids.end()))) {
     Columns in(row);
     AddSpec(in, org_runs, claim);
   }
@@ -95,36 +102,38 @@ struct PartRow {
 PartRow ReadPlace(Columns& in, const Parts& parts) {
   std::size_t n = 0;
   int position = 0;
-  in.Into(&n, &position);
+  in.Into("n"_a = &n, "position"_a = &position);
   LoadedPart* part = parts.at(n - 1);
   return {part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
 }
 
 // From :checked_row_columns.
 void ReadRow(Columns& in, LoadedRow* row) {
-  in.Into(&row->row_id, &row->is_active, &row->subject, &row->context, &row->baseline, &row->known,
-          &row->pending, &row->struct_version);
+  in.Into("id"_a = &row->row_id, "is_active"_a = &row->is_active, "subject"_a = &row->subject,
+          "context"_a = &row->context, "baseline"_a = &row->baseline, "known"_a = &row->known,
+          "pending"_a = &row->pending, "struct_version"_a = &row->struct_version);
 }
 
 // From :checked_state_columns.
 void ReadState(Columns& in, const PartRow& at) {
   std::int64_t last_tick_id = 0;
   std::optional<domain::Outcome> outcome;
-  in.Into(&last_tick_id, &outcome, &at.row->last_run_at);
+  in.Into("last_tick_id"_a = &last_tick_id, "outcome"_a = &outcome,
+          "last_run_at"_a = &at.row->last_run_at);
   if (last_tick_id >= at.part->part.tick_id) at.row->done = outcome.value();
 }
 
 // Two range selects, joined here: cheaper than a join in the database.
 void LoadRows(Transaction& tx, const Parts& parts) {
-  Rows<base::Uuid, int, int> ranges;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"first", int>, Column<"ending", int>> ranges;
   for (const LoadedPart* part : parts) {
     ranges.Add(part->part.monitor_id, part->part.first, part->part.end);
   }
-  for (const auto& row : tx.Exec("rows_of_parts", ranges)) {
+  for (const auto& row : tx.Exec<"rows_of_parts">(ranges)) {
     Columns in(row);
     ReadRow(in, ReadPlace(in, parts).row);
   }
-  for (const auto& row : tx.Exec("states_of_parts", ranges)) {
+  for (const auto& row : tx.Exec<"states_of_parts">(ranges)) {
     Columns in(row);
     const PartRow at = ReadPlace(in, parts);
     ReadState(in, at);
@@ -133,9 +142,9 @@ void LoadRows(Transaction& tx, const Parts& parts) {
 
 // Monitor, row and state in one select: of one row each there is nothing to share.
 void LoadOneRowParts(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Claim* claim) {
-  Rows<base::Uuid, int> places;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>> places;
   for (const LoadedPart* part : parts) places.Add(part->part.monitor_id, part->part.first);
-  for (const auto& row : tx.Exec("one_row_parts", places)) {
+  for (const auto& row : tx.Exec<"one_row_parts">(places)) {
     Columns in(row);
     const PartRow at = ReadPlace(in, parts);
     ReadRow(in, at.row);
@@ -210,7 +219,9 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
   }
   if (asking.empty()) return;
   purses.Lock(tx);
-  Rows<base::Uuid, std::int64_t, std::int64_t, std::string> reservations;
+  Rows<Column<"id", base::Uuid>, Column<"amount_mc", std::int64_t>,
+       Column<"price_mc", std::int64_t>, Column<"month", std::string>>
+      reservations;
   for (const auto& [chunk, checks] : asking) {
     const ChunkRow& row = rows.at(chunk->id);
     const Payer payer = row.payer();
@@ -229,7 +240,7 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
     reservations.Add(chunk->id, more, chunk->price_mc, payer.month);
   }
   purses.Write(tx);
-  tx.Exec("chunk_reserve", reservations);
+  tx.Exec<"chunk_reserve">(reservations);
 }
 
 }  // namespace
@@ -240,9 +251,11 @@ ChunkRow ReadChunk(Columns& in) {
   std::vector<std::int64_t> tick_ids;
   std::vector<std::int64_t> firsts;
   std::vector<std::int64_t> ends;
-  in.Into(&chunk.id, &chunk.org_id, &chunk.team_id, &chunk.tier, &chunk.large, &chunk.claims,
-          &chunk.due_at, &chunk.reserved_mc, &chunk.price_mc, &chunk.month, &monitor_ids, &tick_ids,
-          &firsts, &ends);
+  in.Into("id"_a = &chunk.id, "org_id"_a = &chunk.org_id, "team_id"_a = &chunk.team_id,
+          "tier"_a = &chunk.tier, "large"_a = &chunk.large, "claims"_a = &chunk.claims,
+          "due_at"_a = &chunk.due_at, "reserved_mc"_a = &chunk.reserved_mc,
+          "price_mc"_a = &chunk.price_mc, "month"_a = &chunk.month, "monitor_ids"_a = &monitor_ids,
+          "tick_ids"_a = &tick_ids, "firsts"_a = &firsts, "ends"_a = &ends);
   for (std::size_t i = 0; i < monitor_ids.size(); ++i) {
     chunk.parts.push_back(
         {monitor_ids[i], tick_ids[i], static_cast<int>(firsts[i]), static_cast<int>(ends[i])});
@@ -253,12 +266,13 @@ ChunkRow ReadChunk(Columns& in) {
 OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
   return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
-    const auto rows = tx.Exec("chunk_walk", cursor, orgs_max);
+    const auto rows = tx.Exec<"chunk_walk">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
     base::Uuid last;
     for (const auto& row : rows) {
       DueOrg due;
       std::optional<int> rows_of_first;
-      Columns(row).Into(&due.org_id, &rows_of_first, &due.large_monitor_id);
+      Columns(row).Into("org_id"_a = &due.org_id, "row_count"_a = &rows_of_first,
+                        "monitor_id"_a = &due.large_monitor_id);
       last = due.org_id;
       if (!rows_of_first) continue;
       due.rows = *rows_of_first;
@@ -275,19 +289,22 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
   return InTransaction(
       session,
       [&](Transaction& tx) {
-        Rows<base::Uuid, int, int> asked;
+        Rows<Column<"org_id", base::Uuid>, Column<"chunks_max", int>, Column<"rows_max", int>>
+            asked;
         for (const ClaimShare& share : shares) {
           asked.Add(share.org_id, share.chunks_max, share.rows_max);
         }
         Claim claim;
         ChunkRows rows;
         OrgRuns org_runs;
-        for (const auto& row : tx.Exec("chunk_claim", asked, token, lease.count(), careful_from)) {
+        for (const auto& row :
+             tx.Exec<"chunk_claim">(asked, "token"_a = token, "lease_ms"_a = lease.count(),
+                                           "careful_from"_a = careful_from)) {
           Columns in(row);
           ChunkRow chunk = ReadChunk(in);
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
           bool runs = false;
-          in.Into(&claim.now, &claimed.counted, &runs);
+          in.Into("now"_a = &claim.now, "counted"_a = &claimed.counted, "monitors_run"_a = &runs);
           if (!claimed.counted) ++claimed.claims;
           org_runs.emplace(chunk.org_id, runs);
           rows.emplace(chunk.id, std::move(chunk));
@@ -305,35 +322,37 @@ std::vector<base::Uuid> RenewChunks(Session& session, const std::vector<Lease>& 
   return InTransaction(
       session,
       [&](Transaction& tx) {
-        return ReadEach<base::Uuid>(tx.Exec("chunk_renew", LeaseRows(leases), lease.count()));
+        return ReadEach<base::Uuid>(
+            tx.Exec<"chunk_renew">(LeaseRows(leases), "lease_ms"_a = lease.count()));
       },
       Durability::kAsync);
 }
 
 void ReleaseChunks(Session& session, const std::vector<Lease>& leases) {
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("chunk_release", LeaseRows(leases),
-            std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
+    tx.Exec<"chunk_release">(
+        LeaseRows(leases),
+        "turn_back_s"_a = std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
   });
 }
 
 ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window) {
   return InTransaction(session, [&](Transaction& tx) {
     ControlChanges changes;
-    for (const auto& row : tx.Exec("control_monitors", window.count())) {
+    for (const auto& row : tx.Exec<"control_monitors">("window_ms"_a = window.count())) {
       base::Uuid monitor_id;
       std::optional<int> position;  // of a row; empty: the monitor's own switch
       bool on = false;
-      Columns(row).Into(&monitor_id, &position, &on);
+      Columns(row).Into("id"_a = &monitor_id, "position"_a = &position, "is_on"_a = &on);
       if (position) {
         changes.rows.push_back({monitor_id, *position, on});
       } else {
         changes.monitors.emplace_back(monitor_id, on);
       }
     }
-    for (const auto& row : tx.Exec("control_organisations", window.count())) {
+    for (const auto& row : tx.Exec<"control_organisations">("window_ms"_a = window.count())) {
       auto& [org_id, runs] = changes.organisations.emplace_back();
-      Columns(row).Into(&org_id, &runs);
+      Columns(row).Into("id"_a = &org_id, "monitors_run"_a = &runs);
     }
     return changes;
   });

@@ -50,13 +50,15 @@ bool CountTry(Session& session, const Lease& lease, CarefulTry careful) {
   return InTransaction(session, [&](Transaction& tx) {
     const int uncounted = careful.counted ? 0 : 1;
     const int floor = careful.last_try ? kLastTryClaims : 0;
-    return !tx.Exec("chunk_count", lease.id, lease.token, uncounted, floor).empty();
+    return !tx.Exec<"chunk_count">("id"_a = lease.id, "token"_a = lease.token,
+                                   "uncounted"_a = uncounted, "floor"_a = floor)
+                .empty();
   });
 }
 
 bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease) {
   return InTransaction(session, [&](Transaction& tx) {
-    const auto rows = tx.Exec("split_lock_chunk", lease.id, lease.token);
+    const auto rows = tx.Exec<"split_lock_chunk">("id"_a = lease.id, "token"_a = lease.token);
     if (rows.empty()) return false;
     Columns in(rows.front());
     const ChunkRow chunk = ReadChunk(in);
@@ -64,10 +66,11 @@ bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease) 
     if (plan.parts.size() == 1 && plan.parts[0].end - plan.parts[0].first < 2) return false;
     const auto [a, b] = Halve(plan);
     if (a.large_monitor_id && !plan.large_monitor_id) {
-      tx.Exec("split_make_large", plan.parts[0].monitor_id, plan.parts[0].tick_id);
+      tx.Exec<"split_make_large">("monitor_id"_a = plan.parts[0].monitor_id,
+                                  "tick_id"_a = plan.parts[0].tick_id);
     }
     InsertChunks(tx, clock, {a, b});
-    tx.Exec("record_delete_chunks", std::vector<base::Uuid>{lease.id});
+    tx.Exec<"record_delete_chunks">("ids"_a = std::vector<base::Uuid>{lease.id});
     if (chunk.reserved_mc == 0) return true;
     Purses purses;
     purses.Want(chunk.payer());

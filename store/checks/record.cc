@@ -33,11 +33,12 @@ std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkReco
     leases.push_back(chunk.lease);
   }
   std::vector<LockedChunk> locked;
-  for (const auto& row : tx.Exec("record_lock_chunks", LeaseRows(leases))) {
+  for (const auto& row : tx.Exec<"record_lock_chunks">(LeaseRows(leases))) {
     base::Uuid id;
     std::int64_t reserved_mc = 0;
     std::optional<std::string> month;  // empty where nothing was reserved yet
-    Columns(row).Into(&id, &reserved_mc, &month, &result->recorded_at);
+    Columns(row).Into("id"_a = &id, "reserved_mc"_a = &reserved_mc, "month"_a = &month,
+                      "now"_a = &result->recorded_at);
     const auto it = waiting.find(id);
     locked.push_back({it->second, reserved_mc, std::move(month).value_or("")});
     waiting.erase(it);
@@ -49,7 +50,9 @@ std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkReco
 
 void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, first position, outcomes, end of what was looked at.
-  Rows<base::Uuid, std::int64_t, int, std::string, std::int64_t> ranges;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"first", int>,
+       Column<"outcomes", std::string>, Column<"looked_until", std::int64_t>>
+      ranges;
   std::int64_t expected = 0;
   for (const auto& chunk : chunks) {
     for (const OutcomeRange& range : chunk.record->ranges) {
@@ -62,7 +65,7 @@ void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   }
   if (expected == 0) return;
   // The row fence: everything below stands for exactly these rows.
-  if (static_cast<std::int64_t>(tx.Exec("record_row_states", ranges).affected_rows()) != expected) {
+  if (static_cast<std::int64_t>(tx.Exec<"record_row_states">(ranges).affected_rows()) != expected) {
     throw std::logic_error("some rows of a leased chunk are recorded already");
   }
 }
@@ -71,8 +74,12 @@ void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   using Text = std::optional<std::string>;
   // Id, organisation, monitor, row, tick, group, type, field, previous and current value, message,
   // evidence, sources, confidence.
-  Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, std::int64_t, base::Uuid, domain::EventType,
-       Text, Text, Text, Text, Text, Text, std::optional<double>>
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"monitor_id", base::Uuid>,
+       Column<"row_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"event_group_id", base::Uuid>, Column<"event_type", domain::EventType>,
+       Column<"field", Text>, Column<"previous_value", Text>, Column<"current_value", Text>,
+       Column<"message", Text>, Column<"evidence", Text>, Column<"sources", Text>,
+       Column<"confidence", std::optional<double>>>
       events;
   for (const auto& chunk : chunks) {
     for (const EventRecord& e : chunk.record->events) {
@@ -81,27 +88,32 @@ void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks) {
                  e.previous_value, e.current_value, e.message, e.evidence, e.sources, e.confidence);
     }
   }
-  if (!events.empty()) tx.Exec("record_events", events);
+  if (!events.empty()) tx.Exec<"record_events">(events);
 }
 
 void WriteRows(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   using Json = std::optional<std::string>;
   // Monitor, position, baseline, known, pending, seen, version of the struct.
-  Rows<base::Uuid, int, Json, Json, Json, Json, int> rows;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>, Column<"baseline", Json>,
+       Column<"known", Json>, Column<"pending", Json>, Column<"seen", Json>,
+       Column<"struct_version", int>>
+      rows;
   for (const auto& chunk : chunks) {
     for (const RowUpdate& u : chunk.record->rows) {
       rows.Add(u.monitor_id, u.position, u.baseline, u.known, u.pending, u.seen, u.struct_version);
     }
   }
-  if (!rows.empty()) tx.Exec("record_rows", rows);
+  if (!rows.empty()) tx.Exec<"record_rows">(rows);
 }
 
 void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
                      std::chrono::milliseconds lease, DeliveryTargets* targets) {
   targets->clear();
   // Id, organisation, endpoint, monitor, row, group, type, lease.
-  Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, base::Uuid, base::Uuid,
-       domain::NotificationType, std::optional<base::Uuid>>
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"endpoint_id", base::Uuid>,
+       Column<"monitor_id", base::Uuid>, Column<"row_id", base::Uuid>,
+       Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
+       Column<"lease_token", std::optional<base::Uuid>>>
       deliveries;
   for (const auto& chunk : chunks) {
     for (const DeliveryRecord& d : chunk.record->deliveries) {
@@ -113,13 +125,18 @@ void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
   if (deliveries.empty()) return;
   std::vector<base::Uuid> monitors;
   for (const auto& [monitor_id, target] : *targets) monitors.push_back(monitor_id);
-  ReadTargets(tx.Exec("record_deliveries", deliveries, lease.count(), monitors), targets);
+  ReadTargets(tx.Exec<"record_deliveries">(deliveries, "lease_ms"_a = lease.count(),
+                                           "monitor_ids"_a = monitors),
+              targets);
 }
 
 // Outcomes of parts of large ticks go to the log, block by block.
 void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, block, tick, first place in the block, organisation, outcomes, duration of a check.
-  Rows<base::Uuid, int, std::int64_t, int, base::Uuid, std::string, int> blocks;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"block", int>, Column<"tick_id", std::int64_t>,
+       Column<"first", int>, Column<"org_id", base::Uuid>, Column<"outcomes", std::string>,
+       Column<"check_ms", int>>
+      blocks;
   for (const auto& chunk : chunks) {
     if (!chunk.record->finished || !chunk.record->large) continue;
     for (const FinishedPart& p : chunk.record->parts) {
@@ -134,7 +151,7 @@ void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
       }
     }
   }
-  if (!blocks.empty()) tx.Exec("record_log", blocks);
+  if (!blocks.empty()) tx.Exec<"record_log">(blocks);
 }
 
 bool Has(const std::string& outcomes, domain::Outcome outcome) {
@@ -144,11 +161,15 @@ bool Has(const std::string& outcomes, domain::Outcome outcome) {
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
 std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
-  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, std::int64_t, std::int64_t,
-       std::int64_t, std::string>
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
+       Column<"due_at", std::int64_t>, Column<"started_at", std::int64_t>,
+       Column<"slots", std::int64_t>, Column<"outcomes", std::string>>
       ticks;
   // Monitor, tick, duration of a check, whether a check completed, whether one failed.
-  Rows<base::Uuid, std::int64_t, int, bool, bool> closed;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"check_ms", int>,
+       Column<"completed", bool>, Column<"failed", bool>>
+      closed;
   for (const auto& chunk : chunks) {
     if (!chunk.record->finished || chunk.record->large) continue;
     for (const FinishedPart& p : chunk.record->parts) {
@@ -162,14 +183,17 @@ std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<Locke
     }
   }
   if (ticks.empty()) return {};
-  tx.Exec("record_ticks", ticks);
-  return ReadTurns(tx.Exec("record_close_ticks", closed));
+  tx.Exec<"record_ticks">(ticks);
+  return ReadTurns(tx.Exec<"record_close_ticks">(closed));
 }
 
 // The charge leaves the reservation; what a finished chunk still holds returns.
 void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
-  Rows<base::Uuid, std::optional<base::Uuid>, std::int64_t, int, domain::Tier, base::Uuid> charges;
-  Rows<base::Uuid, std::int64_t> going_on;
+  Rows<Column<"org_id", base::Uuid>, Column<"team_id", std::optional<base::Uuid>>,
+       Column<"amount_mc", std::int64_t>, Column<"checks", int>, Column<"tier", domain::Tier>,
+       Column<"chunk_id", base::Uuid>>
+      charges;
+  Rows<Column<"id", base::Uuid>, Column<"amount_mc", std::int64_t>> going_on;
   std::vector<base::Uuid> finished;
   std::vector<std::pair<Payer, std::int64_t>> returns;
   Purses purses;
@@ -191,9 +215,9 @@ void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
     returns.emplace_back(Payer{record.org_id, record.team_id, chunk.month}, left);
     purses.Want(returns.back().first);
   }
-  if (!charges.empty()) tx.Exec("record_charges", charges);
-  if (!going_on.empty()) tx.Exec("record_progress", going_on);
-  if (!finished.empty()) tx.Exec("record_delete_chunks", finished);
+  if (!charges.empty()) tx.Exec<"record_charges">(charges);
+  if (!going_on.empty()) tx.Exec<"record_progress">(going_on);
+  if (!finished.empty()) tx.Exec<"record_delete_chunks">("ids"_a = finished);
   if (returns.empty()) return;
   purses.Lock(tx);
   for (const auto& [payer, left] : returns) purses.Return(payer, left);

@@ -21,10 +21,14 @@ namespace {
 void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome) {
   if (ticks.empty()) return;
   // Monitor, tick, organisation, trigger, due, slots, rows, outcomes (empty where there are many).
-  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
-       int, std::optional<std::string>>
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
+       Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>,
+       Column<"outcomes", std::optional<std::string>>>
       closed;
-  Rows<base::Uuid, std::int64_t, base::Timestamp> passed;  // monitor, tick, next run
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"next_run_at", base::Timestamp>>
+      passed;  // monitor, tick, next run
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
     std::optional<std::string> outcomes;
@@ -36,8 +40,8 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
                sched.row_count, outcomes);
     passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
   }
-  tx.Exec("tick_insert_closed", closed, outcome);
-  tx.Exec("sched_pass_ticks", passed);
+  tx.Exec<"tick_insert_closed">(closed, "outcome"_a = outcome);
+  tx.Exec<"sched_pass_ticks">(passed);
 }
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
@@ -78,10 +82,10 @@ std::vector<base::Timestamp> GiveTurns(Transaction& tx,
   std::map<base::Uuid, base::Timestamp> first_turns;
   base::Timestamp now{};
   for (const auto& row :
-       tx.Exec("chunk_turns", std::vector<base::Uuid>(orgs.begin(), orgs.end()))) {
+       tx.Exec<"chunk_turns">("org_ids"_a = std::vector<base::Uuid>(orgs.begin(), orgs.end()))) {
     base::Uuid org_id;
     std::optional<base::Timestamp> first_turn;
-    Columns(row).Into(&org_id, &first_turn, &now);
+    Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = &now);
     first_turns.emplace(org_id, domain::FirstTurn(first_turn, now));
   }
   std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
@@ -113,8 +117,11 @@ CutLimits CutLimitsOf(const config::Config& config) {
 
 SchedRow ReadSched(Columns& in, base::Timestamp* now) {
   SchedRow s;
-  in.Into(&s.monitor_id, &s.org_id, &s.team_id, &s.tier, &s.frequency_s, &s.anchor_at,
-          &s.next_run_at, &s.row_count, &s.last_tick_id, &s.open_tick_id, &s.check_ms, now);
+  in.Into("monitor_id"_a = &s.monitor_id, "org_id"_a = &s.org_id, "team_id"_a = &s.team_id,
+          "tier"_a = &s.tier, "frequency_s"_a = &s.frequency_s, "anchor_at"_a = &s.anchor_at,
+          "next_run_at"_a = &s.next_run_at, "row_count"_a = &s.row_count,
+          "last_tick_id"_a = &s.last_tick_id, "open_tick_id"_a = &s.open_tick_id,
+          "check_ms"_a = &s.check_ms, "now"_a = now);
   return s;
 }
 
@@ -129,9 +136,12 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
   std::map<base::Uuid, base::Timestamp> last_turns;
   // Id, organisation, team, tier, large tick's monitor, due; of its parts the monitors, ticks,
   // first positions and ends; rows, turn.
-  Rows<base::Uuid, base::Uuid, std::optional<base::Uuid>, domain::Tier, std::optional<base::Uuid>,
-       base::Timestamp, std::vector<base::Uuid>, std::vector<std::int64_t>, std::vector<int>,
-       std::vector<int>, int, base::Timestamp>
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
+       Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
+       Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
+       Column<"monitor_ids", std::vector<base::Uuid>>,
+       Column<"tick_ids", std::vector<std::int64_t>>, Column<"firsts", std::vector<int>>,
+       Column<"ends", std::vector<int>>, Column<"row_count", int>, Column<"turn", base::Timestamp>>
       chunks;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const domain::ChunkPlan& plan = plans[i];
@@ -149,7 +159,7 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
     chunks.Add(base::Uuid::V7(clock), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
                plan.due_at, monitors, ticks, firsts, ends, plan.row_count, turns[i]);
   }
-  tx.Exec("chunk_insert", chunks);
+  tx.Exec<"chunk_insert">(chunks);
   return last_turns;
 }
 
@@ -174,12 +184,15 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   // Monitor, tick, next run, due, slots, trigger, large, next position.
-  Rows<base::Uuid, std::int64_t, std::int64_t, std::int64_t, std::int64_t, domain::TickTrigger,
-       bool, std::optional<int>>
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"next_run_at", std::int64_t>, Column<"due_at", std::int64_t>,
+       Column<"slots", std::int64_t>, Column<"trigger", domain::TickTrigger>, Column<"large", bool>,
+       Column<"portion_position", std::optional<int>>>
       opened;
   // Monitor, tick, organisation, trigger, due, slots, rows.
-  Rows<base::Uuid, std::int64_t, base::Uuid, domain::TickTrigger, base::Timestamp, std::int64_t,
-       int>
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
+       Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>>
       large;
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
@@ -203,8 +216,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   // The last tick is still open, or there are no rows.
   PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
   if (opened.empty()) return 0;
-  tx.Exec("sched_open_ticks", opened);
-  if (!large.empty()) tx.Exec("tick_insert_open", large);
+  tx.Exec<"sched_open_ticks">(opened);
+  if (!large.empty()) tx.Exec<"tick_insert_open">(large);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   InsertChunks(tx, clock, plans);
   return static_cast<std::int64_t>(plans.size());
@@ -215,8 +228,9 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
   const int rows = tick.sched.row_count;
   const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
   if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
-  tx.Exec("tick_open_small", tick.sched.monitor_id, tick.tick_id, tick.trigger,
-          base::Uuid::V7(clock), domain::FirstTurn(first_turn, tick.due_at));
+  tx.Exec<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id, "tick_id"_a = tick.tick_id,
+                             "trigger"_a = tick.trigger, "id"_a = base::Uuid::V7(clock),
+                             "available_at"_a = domain::FirstTurn(first_turn, tick.due_at));
   return 1;
 }
 
@@ -244,7 +258,7 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits) {
   return InTransaction(session, [&](Transaction& tx) {
     CutResult result;
-    const auto due = tx.Exec("sched_due", limits.monitors_per_cut_max);
+    const auto due = tx.Exec<"sched_due">("limit"_a = limits.monitors_per_cut_max);
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
@@ -280,9 +294,13 @@ struct DuePortion {
 DuePortion ReadPortion(const pqxx::row& row) {
   DuePortion p;
   SchedRow& s = p.sched;
-  Columns(row).Into(&s.monitor_id, &s.org_id, &s.team_id, &s.tier, &s.frequency_s, &s.anchor_at,
-                    &p.tick_id, &p.due_at, &p.started_at, &p.open_rows, &p.trigger, &p.first,
-                    &p.last_turn, &s.check_ms);
+  Columns(row).Into("monitor_id"_a = &s.monitor_id, "org_id"_a = &s.org_id,
+                    "team_id"_a = &s.team_id, "tier"_a = &s.tier, "frequency_s"_a = &s.frequency_s,
+                    "anchor_at"_a = &s.anchor_at, "open_tick_id"_a = &p.tick_id,
+                    "open_due_at"_a = &p.due_at, "open_started_at"_a = &p.started_at,
+                    "open_rows"_a = &p.open_rows, "open_trigger"_a = &p.trigger,
+                    "portion_position"_a = &p.first, "portion_turn"_a = &p.last_turn,
+                    "check_ms"_a = &s.check_ms);
   return p;
 }
 
@@ -313,7 +331,7 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
     CutResult result;
     std::vector<domain::TickRows> rows;
     std::vector<NextPortion> nexts;  // of each
-    for (const auto& row : tx.Exec("sched_due_portions", limits.monitors_per_cut_max)) {
+    for (const auto& row : tx.Exec<"sched_due_portions">("limit"_a = limits.monitors_per_cut_max)) {
       const DuePortion portion = ReadPortion(row);
       const SchedRow& sched = portion.sched;
       const int total = portion.open_rows;
@@ -333,12 +351,14 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
     const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
     result.chunks = static_cast<std::int64_t>(plans.size());
     const auto last_turns = InsertChunks(tx, clock, plans);
-    Rows<base::Uuid, std::optional<base::Timestamp>, std::optional<int>, base::Timestamp> portions;
+    Rows<Column<"monitor_id", base::Uuid>, Column<"portion_at", std::optional<base::Timestamp>>,
+         Column<"portion_position", std::optional<int>>, Column<"portion_turn", base::Timestamp>>
+        portions;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const base::Uuid& monitor_id = rows[i].part.monitor_id;
       portions.Add(monitor_id, nexts[i].at, nexts[i].position, last_turns.at(monitor_id));
     }
-    tx.Exec("sched_set_portions", portions);
+    tx.Exec<"sched_set_portions">(portions);
     return result;
   });
 }
@@ -346,7 +366,8 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
 CutResult NextCut(Session& session) {
   return Read(session, [](Transaction& tx) {
     CutResult result;
-    Columns(tx.Exec("sched_next_due").at(0)).Into(&result.now, &result.next_due);
+    Columns(tx.Exec<"sched_next_due">().at(0))
+        .Into("now"_a = &result.now, "next_due"_a = &result.next_due);
     return result;
   });
 }
@@ -367,11 +388,11 @@ TickEnd ReadTickEnd(Transaction& tx, const base::Uuid& monitor_id, std::int64_t 
   TickEnd end;
   std::int64_t check_ms_sum = 0;
   std::int64_t timed = 0;  // blocks of which it is known how long their checks took
-  for (const auto& row :
-       tx.Exec("check_log_of_tick", monitor_id, tick_id, rows / domain::kBlockRows)) {
+  for (const auto& row : tx.Exec<"check_log_of_tick">("monitor_id"_a = monitor_id,
+                         "tick_id"_a = tick_id, "last_block"_a = rows / domain::kBlockRows)) {
     std::string outcomes;
     std::optional<int> check_ms;
-    Columns(row).Into(BytesInto{&outcomes}, &check_ms);
+    Columns(row).Into("outcomes"_a = BytesInto{&outcomes}, "check_ms"_a = &check_ms);
     domain::CountOutcomes(outcomes, &end.counts);
     if (check_ms.value_or(0) == 0) continue;
     check_ms_sum += *check_ms;
@@ -387,7 +408,8 @@ std::vector<HealthTurn> ReadTurns(const pqxx::result& rows) {
   std::vector<HealthTurn> turns;
   for (const auto& row : rows) {
     HealthTurn& turn = turns.emplace_back();
-    Columns(row).Into(&turn.monitor_id, &turn.org_id, &turn.fails);
+    Columns(row).Into("monitor_id"_a = &turn.monitor_id, "org_id"_a = &turn.org_id,
+                      "fails"_a = &turn.fails);
   }
   return turns;
 }
@@ -395,19 +417,22 @@ std::vector<HealthTurn> ReadTurns(const pqxx::result& rows) {
 ClosedTicks CloseLargeTicks(Session& session, int ticks_max) {
   return InTransaction(session, [&](Transaction& tx) {
     ClosedTicks closed;
-    const auto closable = tx.Exec("sched_closable", ticks_max);
+    const auto closable = tx.Exec<"sched_closable">("limit"_a = ticks_max);
     for (const auto& row : closable) {
       base::Uuid monitor_id;
       std::int64_t tick_id = 0;
       int rows = 0;
-      Columns(row).Into(&monitor_id, &tick_id, &rows);
+      Columns(row).Into("monitor_id"_a = &monitor_id, "open_tick_id"_a = &tick_id,
+                        "open_rows"_a = &rows);
       const TickEnd end = ReadTickEnd(tx, monitor_id, tick_id, rows);
-      tx.Exec("tick_close_large", monitor_id, tick_id,
-              std::vector<std::int64_t>(end.counts.begin(), end.counts.end()));
-      const auto turns = ReadTurns(
-          tx.Exec("sched_close_large", monitor_id, tick_id, end.check_ms,
-                  end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
-                  end.Count(domain::Outcome::kFailed) > 0));
+      tx.Exec<"tick_close_large">(
+          "monitor_id"_a = monitor_id, "tick_id"_a = tick_id,
+          "counts"_a = std::vector<std::int64_t>(end.counts.begin(), end.counts.end()));
+      const auto turns = ReadTurns(tx.Exec<"sched_close_large">(
+          "monitor_id"_a = monitor_id, "tick_id"_a = tick_id, "check_ms"_a = end.check_ms,
+          "completed"_a =
+              end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
+          "failed"_a = end.Count(domain::Outcome::kFailed) > 0));
       closed.turns.insert(closed.turns.end(), turns.begin(), turns.end());
       ++closed.count;
     }

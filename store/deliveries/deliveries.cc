@@ -39,14 +39,16 @@ struct WalkedEndpoint {
 
 WalkedEndpoint ReadEndpoint(const pqxx::row& row) {
   WalkedEndpoint endpoint;
-  Columns(row).Into(&endpoint.id, &endpoint.due, &endpoint.failures, &endpoint.org_id);
+  Columns(row).Into("endpoint_id"_a = &endpoint.id, "due"_a = &endpoint.due,
+                    "failures"_a = &endpoint.failures, "org_id"_a = &endpoint.org_id);
   return endpoint;
 }
 
 Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLimits limits,
                      const std::vector<base::Uuid>& full, const std::vector<base::Uuid>& prompt,
                      base::Uuid* next_cursor) {
-  const auto rows = tx.Exec("delivery_walk", cursor, limits.endpoints_max);
+  const auto rows =
+      tx.Exec<"delivery_walk">("cursor"_a = cursor, "endpoints_max"_a = limits.endpoints_max);
   Shares shares;
   std::vector<base::Uuid> to_try;
   base::Uuid last;
@@ -75,8 +77,8 @@ Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLim
   }
   if (static_cast<int>(rows.size()) == limits.endpoints_max) *next_cursor = last;
   if (to_try.empty()) return shares;
-  for (const base::Uuid& id :
-       ReadEach<base::Uuid>(tx.Exec("endpoint_try", to_try, limits.breaker_interval.count()))) {
+  for (const base::Uuid& id : ReadEach<base::Uuid>(tx.Exec<"endpoint_try">("ids"_a = to_try,
+                              "breaker_interval_ms"_a = limits.breaker_interval.count()))) {
     shares.failing.insert(id);
     shares.deliveries_max.emplace(id, 1);
   }
@@ -97,10 +99,14 @@ ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
   std::optional<base::Uuid> monitor_id, row_id, job_id;
   std::optional<int> block;
   std::optional<domain::JobStatus> job_status;
-  Columns(row).Into(&n.delivery_id, &n.org_id, &n.endpoint_id, &monitor_id, &row_id, &job_id,
-                    &block, &job_status, &n.event_group_id, &n.type, &n.created_at, &d.attempts,
-                    &d.counted_from, &claimed.target.url, &claimed.target.endpoint_id,
-                    &claimed.target.metadata, now, &replayed_attempts);
+  Columns(row).Into(
+      "id"_a = &n.delivery_id, "org_id"_a = &n.org_id, "endpoint_id"_a = &n.endpoint_id,
+      "monitor_id"_a = &monitor_id, "row_id"_a = &row_id, "job_id"_a = &job_id, "block"_a = &block,
+      "job_status"_a = &job_status, "event_group_id"_a = &n.event_group_id, "type"_a = &n.type,
+      "created_at"_a = &n.created_at, "attempts"_a = &d.attempts,
+      "counted_from"_a = &d.counted_from, "url"_a = &claimed.target.url,
+      "endpoint_id"_a = &claimed.target.endpoint_id, "metadata"_a = &claimed.target.metadata,
+      "now"_a = now, "replayed_attempts"_a = &replayed_attempts);
   if (job_id) {
     n.about = domain::JobNotice{*job_id, block, job_status.value()};
   } else {
@@ -124,7 +130,7 @@ bool SomeGaveAll(const std::vector<ClaimedDelivery>& claimed, const Shares& shar
 // more die, those whose URL moved to another endpoint move along.
 void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, DeliveryClaim* claim) {
   std::vector<base::Uuid> cleared;
-  Rows<base::Uuid, base::Uuid> moved;  // delivery, endpoint
+  Rows<Column<"id", base::Uuid>, Column<"endpoint_id", base::Uuid>> moved;  // delivery, endpoint
   for (ClaimedDelivery& c : claimed) {
     domain::Notification& n = c.leased.notification;
     if (!c.target.url) {
@@ -141,8 +147,9 @@ void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, Delivery
     }
     claim->deliveries.push_back(std::move(c.leased));
   }
-  if (!cleared.empty()) tx.Exec("delivery_die", cleared, kWebhookCleared);
-  if (!moved.empty()) tx.Exec("delivery_move", moved);
+  if (!cleared.empty())
+    tx.Exec<"delivery_die">("ids"_a = cleared, "last_error"_a = kWebhookCleared);
+  if (!moved.empty()) tx.Exec<"delivery_move">(moved);
   claim->more = claim->more || !moved.empty();
 }
 
@@ -159,10 +166,11 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
     claim.more = shares.full || !shares.passed_over.empty() || !claim.next_cursor.is_nil();
     claim.passed_over = std::move(shares.passed_over);
     if (shares.deliveries_max.empty()) return claim;
-    Rows<base::Uuid, int> asked;
+    Rows<Column<"endpoint_id", base::Uuid>, Column<"deliveries_max", int>> asked;
     for (const auto& [id, deliveries_max] : shares.deliveries_max) asked.Add(id, deliveries_max);
     std::vector<ClaimedDelivery> claimed;
-    for (const auto& row : tx.Exec("delivery_claim", asked, token, limits.lease.count())) {
+    for (const auto& row :
+         tx.Exec<"delivery_claim">(asked, "token"_a = token, "lease_ms"_a = limits.lease.count())) {
       claimed.push_back(ReadClaimed(row, &claim.now));
     }
     claim.more = claim.more || SomeGaveAll(claimed, shares);
@@ -180,7 +188,7 @@ DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uu
   return Read(session, [&](Transaction& tx) {
     DeliveryTargets targets;
     for (const base::Uuid& id : monitor_ids) targets[id];
-    ReadTargets(tx.Exec("delivery_targets", monitor_ids), &targets);
+    ReadTargets(tx.Exec<"delivery_targets">("monitor_ids"_a = monitor_ids), &targets);
     return targets;
   });
 }
@@ -192,9 +200,13 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
   using Id = std::optional<base::Uuid>;
   // Delivery, number, organisation, monitor, row, job, block, the job's end, group, type, created,
   // attempted, delivered, status code, error, answer, duration.
-  Rows<base::Uuid, int, base::Uuid, Id, Id, Id, std::optional<int>,
-       std::optional<domain::JobStatus>, base::Uuid, domain::NotificationType, base::Timestamp,
-       base::Timestamp, bool, std::optional<int>, Text, Text, std::int64_t>
+  Rows<Column<"delivery_id", base::Uuid>, Column<"attempt", int>, Column<"org_id", base::Uuid>,
+       Column<"monitor_id", Id>, Column<"row_id", Id>, Column<"job_id", Id>,
+       Column<"block", std::optional<int>>, Column<"job_status", std::optional<domain::JobStatus>>,
+       Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
+       Column<"created_at", base::Timestamp>, Column<"attempted_at", base::Timestamp>,
+       Column<"delivered", bool>, Column<"status_code", std::optional<int>>, Column<"error", Text>,
+       Column<"answer", Text>, Column<"duration_us", std::int64_t>>
       rows;
   for (const AttemptRecord& a : attempts) {
     const domain::Notification& n = a.notification;
@@ -207,14 +219,14 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
              a.end == domain::AttemptEnd::kDelivered, a.status_code, a.error,
              a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count());
   }
-  tx.Exec("attempt_insert", rows);
+  tx.Exec<"attempt_insert">(rows);
 }
 
 // Those that are not in history: where an earlier settlement may have happened.
 std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<AttemptRecord>& batch) {
-  Rows<base::Uuid, base::Timestamp> made;
+  Rows<Column<"id", base::Uuid>, Column<"attempted_at", base::Timestamp>> made;
   for (const AttemptRecord& a : batch) made.Add(a.notification.delivery_id, a.attempted_at);
-  const auto places = ReadEach<std::size_t>(tx.Exec("attempts_recorded", made));
+  const auto places = ReadEach<std::size_t>(tx.Exec<"attempts_recorded">(made));
   const std::set<std::size_t> recorded(places.begin(), places.end());
   std::vector<AttemptRecord> left;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -227,7 +239,8 @@ void ReadTurns(const pqxx::result& rows, bool opened, std::vector<BreakerTurn>* 
   for (const auto& row : rows) {
     BreakerTurn& turn = turns->emplace_back();
     turn.opened = opened;
-    Columns(row).Into(&turn.endpoint_id, &turn.org_id, &turn.receiver);
+    Columns(row).Into("id"_a = &turn.endpoint_id, "org_id"_a = &turn.org_id,
+                      "receiver"_a = &turn.receiver);
   }
 }
 
@@ -250,17 +263,20 @@ std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
         break;
     }
   }
-  Rows<base::Uuid, int> failed;
+  Rows<Column<"id", base::Uuid>, Column<"failures", int>> failed;
   for (const auto& [id, count] : failures) {
     if (!succeeded.contains(id)) failed.Add(id, count);
   }
   if (!succeeded.empty()) {
     const std::vector<base::Uuid> ids(succeeded.begin(), succeeded.end());
-    ReadTurns(tx.Exec("endpoints_succeeded", ids, breaker_failures), false, &turns);
+    ReadTurns(
+        tx.Exec<"endpoints_succeeded">("ids"_a = ids, "breaker_failures"_a = breaker_failures),
+        false, &turns);
   }
   if (!failed.empty()) {
-    ReadTurns(tx.Exec("endpoints_failed", failed, breaker_failures, breaker_interval.count()), true,
-              &turns);
+    ReadTurns(tx.Exec<"endpoints_failed">(failed, "breaker_failures"_a = breaker_failures,
+                                          "breaker_interval_ms"_a = breaker_interval.count()),
+              true, &turns);
   }
   return turns;
 }
@@ -273,10 +289,11 @@ std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<Atte
   return InTransaction(session, [&](Transaction& tx) {
     const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
     if (attempts.empty()) return std::vector<BreakerTurn>();
-    Rows<base::Uuid, base::Uuid> delivered;  // id, token
+    Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> delivered;  // id, token
     // Id, token, state, number of the attempt, error, retry in.
-    Rows<base::Uuid, base::Uuid, domain::DeliveryState, int, std::optional<std::string>,
-         std::int64_t>
+    Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>,
+         Column<"state", domain::DeliveryState>, Column<"attempts", int>,
+         Column<"error", std::optional<std::string>>, Column<"retry_ms", std::int64_t>>
         failed;
     for (const AttemptRecord& a : attempts) {
       if (a.end == domain::AttemptEnd::kDelivered) {
@@ -288,8 +305,8 @@ std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<Atte
                  dead ? domain::DeliveryState::kDead : domain::DeliveryState::kPending, a.attempt,
                  a.error, a.retry_in.count());
     }
-    if (!delivered.empty()) tx.Exec("delivery_settle_delivered", delivered);
-    if (!failed.empty()) tx.Exec("delivery_settle_failed", failed);
+    if (!delivered.empty()) tx.Exec<"delivery_settle_delivered">(delivered);
+    if (!failed.empty()) tx.Exec<"delivery_settle_failed">(failed);
     InsertAttempts(tx, attempts);
     return SettleEndpoints(tx, attempts, breaker_failures, breaker_interval);
   });
@@ -298,12 +315,13 @@ std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<Atte
 std::vector<base::Uuid> RenewDeliveries(Session& session, const std::vector<Lease>& leases,
                                         std::chrono::milliseconds lease) {
   return InTransaction(session, [&](Transaction& tx) {
-    return ReadEach<base::Uuid>(tx.Exec("delivery_renew", LeaseRows(leases), lease.count()));
+    return ReadEach<base::Uuid>(
+        tx.Exec<"delivery_renew">(LeaseRows(leases), "lease_ms"_a = lease.count()));
   });
 }
 
 void ReleaseDeliveries(Session& session, const std::vector<Lease>& leases) {
-  InTransaction(session, [&](Transaction& tx) { tx.Exec("delivery_release", LeaseRows(leases)); });
+  InTransaction(session, [&](Transaction& tx) { tx.Exec<"delivery_release">(LeaseRows(leases)); });
 }
 
 }  // namespace vedette::store

@@ -18,9 +18,12 @@ constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
 DeliveryView ReadView(const pqxx::row& row) {
   DeliveryView view;
   bool receiver_fails = false;
-  Columns(row).Into(&view.id, &view.state, &view.type, &view.org_id, &view.monitor_id, &view.row_id,
-                    &view.job_id, &view.event_group_id, &view.attempts, &view.next_attempt_at,
-                    &view.last_error, &view.created_at, &receiver_fails);
+  Columns(row).Into("id"_a = &view.id, "state"_a = &view.state, "type"_a = &view.type,
+                    "org_id"_a = &view.org_id, "monitor_id"_a = &view.monitor_id,
+                    "row_id"_a = &view.row_id, "job_id"_a = &view.job_id,
+                    "event_group_id"_a = &view.event_group_id, "attempts"_a = &view.attempts,
+                    "next_attempt_at"_a = &view.next_attempt_at, "last_error"_a = &view.last_error,
+                    "created_at"_a = &view.created_at, "receiver_fails"_a = &receiver_fails);
   if (view.next_attempt_at) {
     view.waits_for = domain::WaitOf(receiver_fails, view.attempts, view.last_error);
   }
@@ -29,22 +32,27 @@ DeliveryView ReadView(const pqxx::row& row) {
 
 DeliveryAttemptView ReadAttempt(const pqxx::row& row) {
   DeliveryAttemptView view;
-  Columns(row).Into(&view.attempt, &view.attempted_at, &view.delivered, &view.status_code,
-                    &view.error, OptionalBytesInto{&view.answer}, &view.duration);
+  Columns(row).Into("attempt"_a = &view.attempt, "attempted_at"_a = &view.attempted_at,
+                    "delivered"_a = &view.delivered, "status_code"_a = &view.status_code,
+                    "error"_a = &view.error, "answer"_a = OptionalBytesInto{&view.answer},
+                    "duration_us"_a = &view.duration);
   return view;
 }
 
 pqxx::result ListRows(Transaction& tx, const DeliveryQuery& query) {
   if (query.state != domain::DeliveryState::kDelivered) {
-    return tx.Exec("delivery_admin_list", query.state, query.org_id, query.monitor_id, query.job_id,
-                   query.before, query.limit);
+    return tx.Exec<"delivery_admin_list">(
+        "state"_a = query.state, "org_id"_a = query.org_id, "monitor_id"_a = query.monitor_id,
+        "job_id"_a = query.job_id, "before"_a = query.before, "limit"_a = query.limit);
   }
   if (query.job_id) {
-    return tx.Exec("delivery_admin_list_delivered_of_job", query.org_id, query.monitor_id,
-                   query.job_id, query.before, query.limit);
+    return tx.Exec<"delivery_admin_list_delivered_of_job">(
+        "org_id"_a = query.org_id, "monitor_id"_a = query.monitor_id, "job_id"_a = query.job_id,
+        "before"_a = query.before, "limit"_a = query.limit);
   }
-  return tx.Exec("delivery_admin_list_delivered", query.org_id, query.monitor_id, query.before,
-                 query.limit);
+  return tx.Exec<"delivery_admin_list_delivered">(
+      "org_id"_a = query.org_id, "monitor_id"_a = query.monitor_id, "before"_a = query.before,
+      "limit"_a = query.limit);
 }
 
 base::Json FilterJson(const ReplayFilter& filter) {
@@ -65,12 +73,14 @@ std::string FilterTarget(const ReplayFilter& filter) {
 // The request of a notification of a check, as it would be made now.
 std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& view) {
   if (!view.monitor_id) return std::nullopt;
-  const pqxx::result found = tx.Exec("delivery_admin_target", *view.monitor_id, view.org_id);
+  const pqxx::result found =
+      tx.Exec<"delivery_admin_target">("monitor_id"_a = *view.monitor_id, "org_id"_a = view.org_id);
   if (found.empty()) return std::nullopt;
   std::optional<std::string> url;
   domain::CheckNotice about{*view.monitor_id, *view.row_id, {}};
   bool signs = false;
-  Columns(found[0]).Into(&url, &about.metadata, &signs);
+  Columns(found[0]).Into("webhook_url"_a = &url, "metadata"_a = &about.metadata,
+                         "signs"_a = &signs);
   if (!url) return std::nullopt;
   domain::Notification n;
   n.event_group_id = view.event_group_id;
@@ -87,9 +97,10 @@ std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& vi
 
 // The state of a delivery that is locked, or that is known to be delivered; empty for none.
 std::optional<domain::DeliveryState> LockState(Transaction& tx, const base::Uuid& delivery_id) {
-  const pqxx::result locked = tx.Exec("delivery_admin_lock", delivery_id);
+  const pqxx::result locked = tx.Exec<"delivery_admin_lock">("delivery_id"_a = delivery_id);
   if (!locked.empty()) return ReadFirst<domain::DeliveryState>(locked);
-  if (tx.Exec("delivery_admin_was_delivered", delivery_id).empty()) return std::nullopt;
+  if (tx.Exec<"delivery_admin_was_delivered">("delivery_id"_a = delivery_id).empty())
+    return std::nullopt;
   return domain::DeliveryState::kDelivered;
 }
 
@@ -105,13 +116,14 @@ std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& 
 
 std::optional<DeliveryDetail> ReadDelivery(Session& session, const base::Uuid& delivery_id) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<DeliveryDetail> {
-    pqxx::result found = tx.Exec("delivery_admin_read", delivery_id);
-    if (found.empty()) found = tx.Exec("delivery_admin_read_delivered", delivery_id);
+    pqxx::result found = tx.Exec<"delivery_admin_read">("delivery_id"_a = delivery_id);
+    if (found.empty())
+      found = tx.Exec<"delivery_admin_read_delivered">("delivery_id"_a = delivery_id);
     if (found.empty()) return std::nullopt;
     DeliveryDetail detail{ReadView(found[0]), {}, {}};
     detail.request = RequestOf(tx, detail.delivery);
-    for (const auto& row :
-         tx.Exec("delivery_admin_attempts", delivery_id, kDeliveryAttemptsShown)) {
+    for (const auto& row : tx.Exec<"delivery_admin_attempts">("delivery_id"_a = delivery_id,
+                           "limit"_a = kDeliveryAttemptsShown)) {
       detail.attempts.push_back(ReadAttempt(row));
     }
     std::reverse(detail.attempts.begin(), detail.attempts.end());
@@ -128,15 +140,17 @@ SendNowOutcome SendDeliveryNow(Session& session, const base::Clock& clock,
     SendNowOutcome done = SendNowOutcome::kHastened;
     SendNowOutcome otherwise = SendNowOutcome::kBeingSent;
     if (*state == domain::DeliveryState::kPending) {
-      audit.org_id = ReadFirst<base::Uuid>(tx.Exec("delivery_admin_hasten", delivery_id));
+      audit.org_id =
+          ReadFirst<base::Uuid>(tx.Exec<"delivery_admin_hasten">("delivery_id"_a = delivery_id));
     } else if (*state == domain::DeliveryState::kDelivered) {
       done = SendNowOutcome::kResent;
       otherwise = SendNowOutcome::kNoReceiver;
-      audit.org_id = ReadFirst<base::Uuid>(tx.Exec("delivery_admin_resend", delivery_id));
+      audit.org_id =
+          ReadFirst<base::Uuid>(tx.Exec<"delivery_admin_resend">("delivery_id"_a = delivery_id));
     } else {
       done = SendNowOutcome::kReplayed;
-      audit.org_id = ReadFirst<base::Uuid>(
-          tx.Exec("delivery_admin_replay", std::vector<base::Uuid>{delivery_id}));
+      audit.org_id = ReadFirst<base::Uuid>(tx.Exec<"delivery_admin_replay">(
+          "delivery_ids"_a = std::vector<base::Uuid>{delivery_id}));
     }
     if (!audit.org_id) return otherwise;
     InsertAudit(tx, clock, audit);
@@ -148,13 +162,14 @@ ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
                              const base::Uuid& delivery_id, AuditEntry audit) {
   audit.target = delivery_id.ToString();
   return InTransaction(session, [&](Transaction& tx) {
-    const pqxx::result locked = tx.Exec("delivery_admin_lock", delivery_id);
+    const pqxx::result locked = tx.Exec<"delivery_admin_lock">("delivery_id"_a = delivery_id);
     if (locked.empty()) {
-      return tx.Exec("delivery_admin_was_delivered", delivery_id).empty() ? ReplayOutcome::kNotFound
-                                                                          : ReplayOutcome::kNotDead;
+      return tx.Exec<"delivery_admin_was_delivered">("delivery_id"_a = delivery_id).empty()
+                 ? ReplayOutcome::kNotFound
+                 : ReplayOutcome::kNotDead;
     }
     audit.org_id = ReadFirst<base::Uuid>(
-        tx.Exec("delivery_admin_replay", std::vector<base::Uuid>{delivery_id}));
+        tx.Exec<"delivery_admin_replay">("delivery_ids"_a = std::vector<base::Uuid>{delivery_id}));
     if (!audit.org_id) return ReplayOutcome::kNotDead;
     InsertAudit(tx, clock, audit);
     return ReplayOutcome::kDone;
@@ -164,11 +179,11 @@ ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
 void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
                       const AuditEntry& audit, ReplayProgress* progress) {
   const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
-    const auto batch =
-        ReadEach<base::Uuid>(tx.Exec("delivery_admin_dead_batch", filter.org_id, filter.monitor_id,
-                                     filter.since, filter.until, progress->after, kReplayBatch));
+    const auto batch = ReadEach<base::Uuid>(tx.Exec<"delivery_admin_dead_batch">(
+        "org_id"_a = filter.org_id, "monitor_id"_a = filter.monitor_id, "since"_a = filter.since,
+        "until"_a = filter.until, "after"_a = progress->after, "limit"_a = kReplayBatch));
     if (batch.empty()) return batch;
-    tx.Exec("delivery_admin_replay", batch);
+    tx.Exec<"delivery_admin_replay">("delivery_ids"_a = batch);
     AuditEntry entry = audit;
     entry.target = FilterTarget(filter);
     entry.org_id = filter.org_id;

@@ -197,7 +197,8 @@ SuppressOutcome Suppress(Session& session, const base::Clock& clock,
                          const domain::SuppressionKey& key, const std::optional<base::Uuid>& org_id,
                          std::string_view reason, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    if (org_id && tx.Exec("org_exists", *org_id).empty()) return SuppressOutcome::kNoOrganisation;
+    if (org_id && tx.Exec<"org_exists">("org_id"_a = *org_id).empty())
+      return SuppressOutcome::kNoOrganisation;
     const bool is_new =
         !tx.Exec("email_suppress", key.kind, Bytea(key.hash), org_id, reason).empty();
     InsertAudit(tx, clock, audit);

@@ -25,18 +25,6 @@ constexpr std::chrono::hours kSeldom{1};
 // How long documents of imports that nobody sees are kept after their last change.
 constexpr std::chrono::hours kSearchImportsKept{24};
 
-// The tables of the history, each with the statement that empties its default partition.
-struct History {
-  const char* table;
-  const char* default_expire;
-  std::chrono::hours config::RetentionConfig::*age;
-};
-constexpr History kHistory[] = {
-    {"event", "event_default_expire", &config::RetentionConfig::events},
-    {"check_log", "check_log_default_expire", &config::RetentionConfig::check_log},
-    {"tick", "tick_default_expire", &config::RetentionConfig::check_log},
-    {"delivery_attempt", "delivery_attempt_default_expire", &config::RetentionConfig::attempts}};
-
 // One run of one task.
 struct Run {
   Session& session;
@@ -48,7 +36,7 @@ struct Run {
   template <typename F>
   bool Locked(F&& body) {
     const bool done = InTransaction(session, [&](Transaction& tx) {
-      if (!ReadOne<bool>(tx.Exec("maintenance_lock"))) return false;
+      if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return false;
       body(tx);
       return true;
     });
@@ -56,18 +44,37 @@ struct Run {
     return done;
   }
 
-  // Runs a statement that deletes at most kBatchRows, and tells how many, until it finds fewer.
-  template <typename... Args>
-  void InBatches(const char* statement, const Args&... args) {
+  // Runs a statement that deletes at most @limit rows, and tells how many, until it finds fewer.
+  template <NameText statement, typename... Args>
+  void InBatches(const Args&... args) {
     for (int i = 0; i < kBatchesMax; ++i) {
       std::int64_t deleted = 0;
       const bool locked = Locked([&](Transaction& tx) {
-        deleted = ReadOne<std::int64_t>(tx.Exec(statement, args..., kBatchRows));
+        deleted = ReadOne<std::int64_t>(tx.Exec<statement>(args..., "limit"_a = kBatchRows));
       });
       if (!locked || deleted < kBatchRows) return;
     }
   }
 };
+
+// The tables of the history, each with what empties its default partition.
+struct History {
+  const char* table;
+  void (*expire_default)(Run&, std::chrono::hours kept);
+  std::chrono::hours config::RetentionConfig::*age;
+};
+
+template <NameText statement>
+void ExpireDefault(Run& run, std::chrono::hours kept) {
+  run.InBatches<statement>("kept_h"_a = kept.count());
+}
+
+constexpr History kHistory[] = {
+    {"event", ExpireDefault<"event_default_expire">, &config::RetentionConfig::events},
+    {"check_log", ExpireDefault<"check_log_default_expire">, &config::RetentionConfig::check_log},
+    {"tick", ExpireDefault<"tick_default_expire">, &config::RetentionConfig::check_log},
+    {"delivery_attempt", ExpireDefault<"delivery_attempt_default_expire">,
+     &config::RetentionConfig::attempts}};
 
 // The tables do not depend on each other either: what fails for one is thrown at the end.
 void ForEachHistory(const std::function<void(const History&)>& work) {
@@ -86,14 +93,16 @@ void ForEachHistory(const std::function<void(const History&)>& work) {
 void EnsurePartitionsOf(Run& run, const char* table, const char* span, int spans) {
   std::vector<base::Timestamp> weeks;
   run.Locked([&](Transaction& tx) {
-    weeks = ReadEach<base::Timestamp>(tx.Exec("partitions_missing", table, spans, span));
+    weeks = ReadEach<base::Timestamp>(
+        tx.Exec<"partitions_missing">("table"_a = table, "spans"_a = spans, "span"_a = span));
   });
   for (const base::Timestamp week : weeks) {
     const std::string name = std::string(table) + " " + base::FormatTimestamp(week);
     if (run.state.weeks_left.contains(name)) continue;
     bool made = true;
     run.Locked([&](Transaction& tx) {
-      made = ReadOne<bool>(tx.Exec("partition_ensure", table, week, kMovedRowsMax));
+      made = ReadOne<bool>(tx.Exec<"partition_ensure">("table"_a = table, "week"_a = week,
+                                                       "moved_rows_max"_a = kMovedRowsMax));
     });
     if (!made) run.state.weeks_left.insert(name);
   }
@@ -110,8 +119,8 @@ void EnsurePartitions(Run& run) {
 void DropOldPartitions(Run& run) {
   ForEachHistory([&](const History& history) {
     run.Locked([&](Transaction& tx) {
-      for (const std::string& partition : ReadEach<std::string>(
-               tx.Exec("partitions_old", history.table, (run.retention.*history.age).count()))) {
+      for (const std::string& partition : ReadEach<std::string>(tx.Exec<"partitions_old">(
+               "table"_a = history.table, "kept_h"_a = (run.retention.*history.age).count()))) {
         tx.DropTable(partition);
       }
     });
@@ -119,9 +128,8 @@ void DropOldPartitions(Run& run) {
 }
 
 void EmptyDefaultPartitions(Run& run) {
-  ForEachHistory([&](const History& history) {
-    run.InBatches(history.default_expire, (run.retention.*history.age).count());
-  });
+  ForEachHistory(
+      [&](const History& history) { history.expire_default(run, run.retention.*history.age); });
 }
 
 void ForgetEndpoints(Run& run) {
@@ -130,14 +138,14 @@ void ForgetEndpoints(Run& run) {
     more = false;
     run.Locked([&](Transaction& tx) {
       std::vector<base::Uuid> unused;
-      const auto page = tx.Exec("endpoint_page", after, kBatchRows);
+      const auto page = tx.Exec<"endpoint_page">("after"_a = after, "limit"_a = kBatchRows);
       base::Uuid last;
       for (const auto& row : page) {
         bool used = false;
-        Columns(row).Into(&last, &used);
+        Columns(row).Into("id"_a = &last, "used"_a = &used);
         if (!used) unused.push_back(last);
       }
-      if (!unused.empty()) tx.Exec("endpoint_forget", unused);
+      if (!unused.empty()) tx.Exec<"endpoint_forget">("ids"_a = unused);
       if (page.size() < static_cast<std::size_t>(kBatchRows)) return;
       after = last;
       more = true;
@@ -158,35 +166,37 @@ constexpr Task kTasks[] = {
     {"idempotency_keys",
      {},
      [](Run& run) {
-       run.InBatches("idempotency_expire_all", run.retention.idempotency_keys.count());
+       run.InBatches<"idempotency_expire_all">("kept_h"_a = run.retention.idempotency_keys.count());
      }},
-    {"rate_windows", {}, [](Run& run) { run.InBatches("rate_window_expire"); }},
+    {"rate_windows", {}, [](Run& run) { run.InBatches<"rate_window_expire">(); }},
     {"tokens",
      {},
      [](Run& run) {
-       run.InBatches("access_token_expire");
-       run.InBatches("assertion_expire");
+       run.InBatches<"access_token_expire">();
+       run.InBatches<"assertion_expire">();
      }},
     {"dead_deliveries",
      {},
-     [](Run& run) { run.InBatches("dead_expire", run.retention.dead.count()); }},
-    {"audit", {}, [](Run& run) { run.InBatches("audit_expire", run.retention.audit.count()); }},
+     [](Run& run) { run.InBatches<"dead_expire">("kept_h"_a = run.retention.dead.count()); }},
+    {"audit",
+     {},
+     [](Run& run) { run.InBatches<"audit_expire">("kept_h"_a = run.retention.audit.count()); }},
     {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
     {"endpoints", kSeldom, ForgetEndpoints},
     {"search_imports",
      {},
-     [](Run& run) { run.InBatches("search_expire", kSearchImportsKept.count()); }},
-    {"email_facts", {}, [](Run& run) { run.InBatches("email_fact_expire"); }},
+     [](Run& run) { run.InBatches<"search_expire">("kept_h"_a = kSearchImportsKept.count()); }},
+    {"email_facts", {}, [](Run& run) { run.InBatches<"email_fact_expire">(); }},
     {"domain_patterns", kSeldom,
      [](Run& run) {
-       run.InBatches("domain_pattern_expire", run.retention.domain_patterns.count());
-       run.InBatches("company_domain_expire", run.retention.domain_patterns.count());
+       run.InBatches<"domain_pattern_expire">("kept_h"_a = run.retention.domain_patterns.count());
+       run.InBatches<"company_domain_expire">("kept_h"_a = run.retention.domain_patterns.count());
      }},
     {"mail_facts", kSeldom,
      [](Run& run) {
-       run.InBatches("mail_domain_expire", run.retention.mail_facts.count());
-       run.InBatches("mail_host_expire", run.retention.mail_facts.count());
-       run.InBatches("mail_budget_expire");
+       run.InBatches<"mail_domain_expire">("kept_h"_a = run.retention.mail_facts.count());
+       run.InBatches<"mail_host_expire">("kept_h"_a = run.retention.mail_facts.count());
+       run.InBatches<"mail_budget_expire">();
      }},
 };
 
@@ -200,7 +210,8 @@ constexpr auto kTaskNames = [] {
 
 int DeleteExpiredUploads(Session& session, int uploads_max) {
   return InTransaction(session, [&](Transaction& tx) {
-    return static_cast<int>(tx.Exec("upload_delete_expired", uploads_max).affected_rows());
+    return static_cast<int>(
+        tx.Exec<"upload_delete_expired">("limit"_a = uploads_max).affected_rows());
   });
 }
 

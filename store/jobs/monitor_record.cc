@@ -79,9 +79,9 @@ void AddMonitorRows(Transaction& tx, const base::Clock& clock, const LockedJob& 
     }
     if (made->rows.empty()) continue;
     LockMonitor(tx, Scope{}, made->monitor_id);
-    const int first = ReadOne<int>(tx.Exec("row_counts", made->monitor_id));
+    const int first = ReadOne<int>(tx.Exec<"row_counts">("monitor_id"_a = made->monitor_id));
     InsertRows(tx, made->monitor_id, job.payer.org_id, made->rows, made->row_ids, first);
-    tx.Exec("row_counts_add", made->monitor_id, made->rows.size());
+    tx.Exec<"row_counts_add">("monitor_id"_a = made->monitor_id, "added"_a = made->rows.size());
   }
 }
 
@@ -96,13 +96,13 @@ bool ActivateMonitors(Transaction& tx, const LockedJob& job,
     if (made == nullptr || !is_completed) continue;
     const auto monitor = LockMonitor(tx, Scope{}, made->monitor_id);
     if (!monitor || monitor->status != MonitorStatus::kStarting) continue;
-    if (ReadOne<int>(tx.Exec("row_counts", made->monitor_id)) == 0) {
+    if (ReadOne<int>(tx.Exec<"row_counts">("monitor_id"_a = made->monitor_id)) == 0) {
       SetMonitorStatus(tx, made->monitor_id, MonitorStatus::kFailed,
                        fmt::format("no row of the run {} came to it", job.id.ToString()));
       continue;
     }
     SetMonitorStatus(tx, made->monitor_id, MonitorStatus::kActive, std::nullopt);
-    tx.Exec("import_start_schedule", made->monitor_id);
+    tx.Exec<"import_start_schedule">("monitor_id"_a = made->monitor_id);
     any = true;
   }
   return any;

@@ -37,7 +37,7 @@ int ForgetJobs(Transaction& tx, const JobRetention& retention) {
 
 int RetireJobs(Session& session, const JobRetention& retention) {
   return InTransaction(session, [&](Transaction& tx) {
-    if (!ReadOne<bool>(tx.Exec("maintenance_lock"))) return 0;
+    if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return 0;
     DropOldRows(tx, retention.run_data);
     return ForgetJobs(tx, retention);
   });

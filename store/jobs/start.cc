@@ -312,7 +312,8 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
         return OutcomeOf(*use);
       }
     }
-    if (job.upload_id && tx.Exec("upload_use", *job.upload_id, job.org_id).empty()) {
+    if (job.upload_id &&
+        tx.Exec<"upload_use">("upload_id"_a = *job.upload_id, "org_id"_a = job.org_id).empty()) {
       return JobUploadNotFound{};
     }
     std::string month;

@@ -47,11 +47,11 @@ struct LockedSched {
 };
 
 LockedSched LockSched(Transaction& tx, const base::Uuid& monitor_id) {
-  const auto rows = tx.Exec("sched_lock", monitor_id);
+  const auto rows = tx.Exec<"sched_lock">("monitor_id"_a = monitor_id);
   LockedSched locked;
   Columns in(rows.at(0));
   locked.sched = ReadSched(in, &locked.now);
-  in.Into(&locked.live, &locked.clock);
+  in.Into("live"_a = &locked.live, "clock_timestamp"_a = &locked.clock);
   return locked;
 }
 
@@ -59,26 +59,27 @@ LockedSched LockSched(Transaction& tx, const base::Uuid& monitor_id) {
 void StopOrganisation(Transaction& tx, const base::Uuid& org_id) {
   std::vector<SchedRow> due;
   base::Timestamp now{};
-  for (const auto& row : tx.Exec("sched_due_of_organisation", org_id)) {
+  for (const auto& row : tx.Exec<"sched_due_of_organisation">("org_id"_a = org_id)) {
     Columns in(row);
     due.push_back(ReadSched(in, &now));
   }
   CloseDueTicks(tx, std::move(due), now, domain::Outcome::kSkippedPaused);
-  tx.Exec("sched_stop_organisation", org_id);
+  tx.Exec<"sched_stop_organisation">("org_id"_a = org_id);
 }
 
 // Its active monitors go on with the first slot after now.
 void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
-  Rows<base::Uuid, base::Timestamp> starts;
-  for (const auto& row : tx.Exec("sched_stopped_of_organisation", org_id)) {
+  Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", base::Timestamp>> starts;
+  for (const auto& row : tx.Exec<"sched_stopped_of_organisation">("org_id"_a = org_id)) {
     base::Uuid monitor_id;
     base::Timestamp anchor_at{};
     std::chrono::seconds frequency{};
     base::Timestamp now{};
-    Columns(row).Into(&monitor_id, &anchor_at, &frequency, &now);
+    Columns(row).Into("monitor_id"_a = &monitor_id, "anchor_at"_a = &anchor_at,
+                      "frequency_s"_a = &frequency, "clock_timestamp"_a = &now);
     starts.Add(monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
   }
-  tx.Exec("sched_set_live", starts, true);
+  tx.Exec<"sched_set_live">(starts, "live"_a = true);
 }
 
 }  // namespace
@@ -93,19 +94,23 @@ void AuditIfGiven(Transaction& tx, const base::Clock& clock, const base::Uuid& o
 
 std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
                                          const base::Uuid& monitor_id) {
-  const auto rows = tx.Exec("monitor_lock", monitor_id, scope.org_id, scope.team_id);
+  const auto rows = tx.Exec<"monitor_lock">("monitor_id"_a = monitor_id, "org_id"_a = scope.org_id,
+                                            "team_id"_a = scope.team_id);
   if (rows.empty()) return std::nullopt;
   LockedMonitor locked;
-  Columns(rows.at(0)).Into(&locked.org_id, &locked.status, &locked.disabled_reason);
+  Columns(rows.at(0))
+      .Into("org_id"_a = &locked.org_id, "status"_a = &locked.status,
+            "disabled_reason"_a = &locked.disabled_reason);
   return locked;
 }
 
 void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStatus status,
                       const std::optional<std::string>& disabled_reason) {
-  tx.Exec("monitor_set_status", monitor_id, status, disabled_reason);
+  tx.Exec<"monitor_set_status">("monitor_id"_a = monitor_id, "status"_a = status,
+                                "disabled_reason"_a = disabled_reason);
   // The organisation before monitor_sched, as ChangeOrganisation locks them.
   const bool live = status == MonitorStatus::kActive &&
-                    ReadOne<bool>(tx.Exec("sched_live_of_monitor", monitor_id));
+                    ReadOne<bool>(tx.Exec<"sched_live_of_monitor">("monitor_id"_a = monitor_id));
   const LockedSched locked = LockSched(tx, monitor_id);
   const SchedRow& sched = locked.sched;
   if (!live && locked.live && sched.next_run_at <= locked.now) {
@@ -116,9 +121,9 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
     next_run_at = domain::FirstSlotAfter(sched.anchor_at, std::chrono::seconds(sched.frequency_s),
                                          locked.clock);
   }
-  Rows<base::Uuid, std::optional<base::Timestamp>> set;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", std::optional<base::Timestamp>>> set;
   set.Add(monitor_id, next_run_at);
-  tx.Exec("sched_set_live", set, live);
+  tx.Exec<"sched_set_live">(set, "live"_a = live);
 }
 
 ControlOutcome PauseMonitor(Session& session, const base::Clock& clock, const Scope& scope,
@@ -161,7 +166,7 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
       outcome.disabled_reason = reason;
       SetMonitorStatus(tx, monitor_id, outcome.status, outcome.disabled_reason);
     }
-    tx.Exec("monitor_archive", monitor_id);
+    tx.Exec<"monitor_archive">("monitor_id"_a = monitor_id);
     AuditIfGiven(tx, clock, monitor->org_id, audit);
     return outcome;
   });
@@ -172,7 +177,8 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
                               const std::optional<AuditEntry>& audit) {
   const auto body = [&](Transaction& tx) {
     TriggerOutcome outcome;
-    const auto rows = tx.Exec("trigger_lock", monitor_id, scope.org_id, scope.team_id);
+    const auto rows = tx.Exec<"trigger_lock">(
+        "monitor_id"_a = monitor_id, "org_id"_a = scope.org_id, "team_id"_a = scope.team_id);
     if (rows.empty()) {
       outcome.kind = TriggerOutcome::Kind::kNotFound;
       return outcome;
@@ -183,7 +189,8 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
     std::optional<base::Timestamp> first_turn;
     base::Timestamp now{};
     Columns in(rows.at(0));
-    in.Into(&outcome.status, &live, &open_rows, &first_turn);
+    in.Into("status"_a = &outcome.status, "live"_a = &live, "open_rows"_a = &open_rows,
+            "available_at"_a = &first_turn);
     tick.sched = ReadSched(in, &now);
     if (!live) {
       outcome.kind = TriggerOutcome::Kind::kConflict;
@@ -217,15 +224,17 @@ void ConfirmTrigger(Session& session) {
 bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                         const OrganisationChange& change, const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    const auto rows = tx.Exec("organisation_lock", org_id);
+    const auto rows = tx.Exec<"organisation_lock">("org_id"_a = org_id);
     if (rows.empty()) return false;
     bool locked_before = false;
     std::vector<std::string> features_before;
     bool ran = false;
-    Columns(rows.at(0)).Into(&locked_before, &features_before, &ran);
-    const bool runs = ReadOne<bool>(tx.Exec("organisation_set_control", org_id,
-                                            change.locked.value_or(locked_before),
-                                            change.features.value_or(features_before)));
+    Columns(rows.at(0))
+        .Into("locked"_a = &locked_before, "features"_a = &features_before,
+              "monitors_run"_a = &ran);
+    const bool runs = ReadOne<bool>(tx.Exec<"organisation_set_control">(
+        "org_id"_a = org_id, "locked"_a = change.locked.value_or(locked_before),
+        "features"_a = change.features.value_or(features_before)));
     if (ran && !runs) StopOrganisation(tx, org_id);
     if (!ran && runs) StartOrganisation(tx, org_id);
     if (audit) {

@@ -37,9 +37,12 @@ using DerivedChecks = std::map<std::int64_t, Outcome, std::greater<>>;  // by ti
 // From :event_columns.
 Event ReadEvent(Columns& in) {
   Event event;
-  in.Into(&event.id, &event.type, &event.event_group_id, &event.tick_id, &event.field,
-          &event.previous_value_json, &event.current_value_json, &event.message, &event.evidence,
-          &event.sources_json, &event.confidence, &event.created_at);
+  in.Into("id"_a = &event.id, "event_type"_a = &event.type,
+          "event_group_id"_a = &event.event_group_id, "tick_id"_a = &event.tick_id,
+          "field"_a = &event.field, "previous_value"_a = &event.previous_value_json,
+          "current_value"_a = &event.current_value_json, "message"_a = &event.message,
+          "evidence"_a = &event.evidence, "sources"_a = &event.sources_json,
+          "confidence"_a = &event.confidence, "created_at"_a = &event.created_at);
   return event;
 }
 
@@ -63,15 +66,20 @@ DerivedChecks ReadDerived(Transaction& tx, const base::Uuid& monitor_id, int pos
     for (const auto& row : result) {
       std::int64_t tick_id = 0;
       Outcome outcome = Outcome::kChanged;
-      Columns(row).Into(&tick_id, &outcome);
+      Columns(row).Into("tick_id"_a = &tick_id, "outcome"_a = &outcome);
       checks.try_emplace(tick_id, outcome);
     }
   };
-  add(tx.Exec("outcome_list_ticks", monitor_id, position, range.first, range.last, outcomes,
-              filter.limit));
-  add(tx.Exec("outcome_list_log", monitor_id, position / domain::kBlockRows,
-              position % domain::kBlockRows, range.first, range.last, outcomes, filter.limit));
-  add(tx.Exec("outcome_last", monitor_id, position, range.first, range.last, outcomes));
+  add(tx.Exec<"outcome_list_ticks">("monitor_id"_a = monitor_id, "position"_a = position,
+                                    "first"_a = range.first, "last"_a = range.last,
+                                    "outcomes"_a = outcomes, "limit"_a = filter.limit));
+  add(tx.Exec<"outcome_list_log">(
+      "monitor_id"_a = monitor_id, "block"_a = position / domain::kBlockRows,
+      "place"_a = position % domain::kBlockRows, "first"_a = range.first, "last"_a = range.last,
+      "outcomes"_a = outcomes, "limit"_a = filter.limit));
+  add(tx.Exec<"outcome_last">("monitor_id"_a = monitor_id, "position"_a = position,
+                              "first"_a = range.first, "last"_a = range.last,
+                              "outcomes"_a = outcomes));
   return checks;
 }
 
@@ -116,8 +124,9 @@ Page<Event> ListStored(Transaction& tx, const base::Uuid& row_id, const TickRang
     after_rank = Rank(filter.after->type);
     after_field = filter.after->field;
   }
-  const auto result = tx.Exec("event_list", row_id, range.first, range.last, filter.limit,
-                              filter.bytes_max, after_rank, after_field);
+  const auto result = tx.Exec<"event_list">(
+      "row_id"_a = row_id, "first"_a = range.first, "last"_a = range.last, "limit"_a = filter.limit,
+      "bytes_max"_a = filter.bytes_max, "after_rank"_a = after_rank, "after_field"_a = after_field);
   return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadEvent);
 }
 
@@ -125,17 +134,19 @@ Page<Event> ListStored(Transaction& tx, const base::Uuid& row_id, const TickRang
 // is found by computing the ids of the monitor's ticks.
 std::optional<std::int64_t> FindTick(Transaction& tx, const base::Uuid& monitor_id,
                                      const domain::Row& row, const base::Uuid& event_group_id) {
-  const auto stored = ReadFirst<std::int64_t>(tx.Exec("event_tick", row.id, event_group_id));
+  const auto stored = ReadFirst<std::int64_t>(
+      tx.Exec<"event_tick">("row_id"_a = row.id, "event_group_id"_a = event_group_id));
   if (stored) return stored;
   const auto matches = [&](std::int64_t tick_id) {
     return domain::EventGroupId(row.id, tick_id) == event_group_id;
   };
-  const auto last = ReadFirst<std::int64_t>(tx.Exec("tick_last", monitor_id, row.position));
+  const auto last = ReadFirst<std::int64_t>(
+      tx.Exec<"tick_last">("monitor_id"_a = monitor_id, "position"_a = row.position));
   if (last && matches(*last)) return last;
   std::int64_t before = kTickIdMax;
   for (int looked_at = 0; looked_at < kCandidateTicksMax; looked_at += kCandidateTicksPage) {
-    const auto page =
-        ReadEach<std::int64_t>(tx.Exec("tick_ids", monitor_id, before, kCandidateTicksPage));
+    const auto page = ReadEach<std::int64_t>(tx.Exec<"tick_ids">(
+        "monitor_id"_a = monitor_id, "before"_a = before, "limit"_a = kCandidateTicksPage));
     for (const std::int64_t tick_id : page) {
       if (matches(tick_id)) return tick_id;
     }
@@ -158,8 +169,17 @@ std::optional<std::vector<int>> TypeNumbers(const EventListFilter& filter) {
 
 Event ReadOneOfMany(Columns& in) {
   Event event = ReadEvent(in);
-  in.Into(&event.monitor_id, &event.row_id);
+  in.Into("monitor_id"_a = &event.monitor_id, "row_id"_a = &event.row_id);
   return event;
+}
+
+// The page that `filter` asks for of one of the statements of many events; `whose` says of which.
+template <NameText statement, typename... Args>
+pqxx::result ExecPage(Transaction& tx, const EventListFilter& filter,
+                      const std::optional<std::vector<int>>& types, const Args&... whose) {
+  return tx.Exec<statement>(whose..., "after_tick_id"_a = filter.after_tick_id,
+                            "after_id"_a = filter.after_id, "types"_a = types,
+                            "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max);
 }
 
 }  // namespace
@@ -202,16 +222,13 @@ Page<Event> ListEvents(Session& session, const base::Uuid& monitor_id, const dom
 Page<Event> ListEventsOfMany(Session& session, const EventListFilter& filter) {
   const auto types = TypeNumbers(filter);
   return Read(session, [&](Transaction& tx) {
-    const auto of = [&](const char* statement, const base::Uuid& id) {
-      return tx.Exec(statement, id, filter.after_tick_id, filter.after_id, types, filter.limit,
-                     filter.bytes_max);
-    };
     const auto result =
-        filter.row_id ? of("event_list_row", *filter.row_id)
+        filter.row_id ? ExecPage<"event_list_row">(tx, filter, types, "row_id"_a = *filter.row_id)
         : filter.monitor_id
-            ? of("event_list_monitor", *filter.monitor_id)
-            : tx.Exec("event_list_org", filter.scope.org_id.value(), filter.after_tick_id,
-                      filter.after_id, types, filter.limit, filter.bytes_max, filter.scope.team_id);
+            ? ExecPage<"event_list_monitor">(tx, filter, types, "monitor_id"_a = *filter.monitor_id)
+            : ExecPage<"event_list_org">(tx, filter, types,
+                                         "org_id"_a = filter.scope.org_id.value(),
+                                         "team_id"_a = filter.scope.team_id);
     return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadOneOfMany);
   });
 }
@@ -223,8 +240,8 @@ Page<Event> ListLatestEvents(Session& session, const EventListFilter& filter, ba
   Page<Event> page;
   for (const std::chrono::microseconds window : kLatestWindows) {
     page = Read(session, [&](Transaction& tx) {
-      const auto result = tx.Exec("event_list_every", end - window.count(), filter.after_tick_id,
-                                  filter.after_id, types, filter.limit, filter.bytes_max);
+      const auto result =
+          ExecPage<"event_list_every">(tx, filter, types, "since_tick_id"_a = end - window.count());
       return ReadPage<Event>(result, filter.limit, filter.bytes_max, ReadOneOfMany);
     });
     if (page.more || page.items.size() >= static_cast<std::size_t>(filter.limit)) break;

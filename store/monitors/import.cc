@@ -76,10 +76,10 @@ PartRows ReadPart(std::int64_t first_line, std::string_view text,
 }
 
 domain::ColumnRoles ReadRoles(Transaction& tx, const base::Uuid& monitor_id) {
-  const auto definition = tx.Exec("import_definition", monitor_id);
+  const auto definition = tx.Exec<"import_definition">("monitor_id"_a = monitor_id);
   domain::ColumnRoles roles;
   std::string struct_json;
-  Columns(definition.at(0)).Into(&roles.key_columns, &struct_json);
+  Columns(definition.at(0)).Into("key_columns"_a = &roles.key_columns, "struct"_a = &struct_json);
   const base::Json watched = base::ParseJsonOrThrow(struct_json);
   for (const auto& [name, description] : watched.items()) roles.watched.insert(name);
   return roles;
@@ -99,14 +99,14 @@ std::optional<std::string> FindKnownKey(Transaction& tx, const base::Uuid& monit
 
 ImportStep Fail(Transaction& tx, const base::Uuid& monitor_id, const std::string& reason) {
   SetMonitorStatus(tx, monitor_id, MonitorStatus::kFailed, reason);
-  tx.Exec("import_delete", monitor_id);
+  tx.Exec<"import_delete">("monitor_id"_a = monitor_id);
   return ImportStep::kFailed;
 }
 
 ImportStep Activate(Transaction& tx, const base::Uuid& monitor_id) {
   SetMonitorStatus(tx, monitor_id, MonitorStatus::kActive, std::nullopt);
-  tx.Exec("import_start_schedule", monitor_id);
-  tx.Exec("import_delete", monitor_id);
+  tx.Exec<"import_start_schedule">("monitor_id"_a = monitor_id);
+  tx.Exec<"import_delete">("monitor_id"_a = monitor_id);
   return ImportStep::kActivated;
 }
 
@@ -116,10 +116,10 @@ struct StoredPart {
   std::string text;
 };
 std::optional<StoredPart> ReadStoredPart(Transaction& tx, const base::Uuid& upload_id, int part) {
-  const auto found = tx.Exec("import_part", upload_id, part);
+  const auto found = tx.Exec<"import_part">("upload_id"_a = upload_id, "part"_a = part);
   if (found.empty()) return std::nullopt;
   StoredPart stored;
-  Columns(found.at(0)).Into(&stored.first_line, &stored.text);
+  Columns(found.at(0)).Into("first_line"_a = &stored.first_line, "text"_a = &stored.text);
   return stored;
 }
 
@@ -127,24 +127,26 @@ std::optional<StoredPart> ReadStoredPart(Transaction& tx, const base::Uuid& uplo
 ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& monitor_id,
                    std::optional<int>* part_number) {
   const auto monitor = LockMonitor(tx, Scope{}, monitor_id);
-  const auto locked = tx.Exec("import_lock", monitor_id);
+  const auto locked = tx.Exec<"import_lock">("monitor_id"_a = monitor_id);
   if (!monitor || locked.empty()) return ImportStep::kAdded;  // somebody else finished it
   base::Uuid upload_id;
   int next_part = 0;
   std::vector<std::string> columns;
   int part_count = 0;
-  Columns(locked.at(0)).Into(&upload_id, &next_part, &columns, &part_count);
+  Columns(locked.at(0))
+      .Into("upload_id"_a = &upload_id, "next_part"_a = &next_part, "columns"_a = &columns,
+            "part_count"_a = &part_count);
   *part_number = next_part;
   const auto stored = ReadStoredPart(tx, upload_id, next_part);
   if (!stored) return Fail(tx, monitor_id, "the uploaded file is gone");
   PartRows part = ReadPart(stored->first_line, stored->text, columns, ReadRoles(tx, monitor_id));
   if (!part.failure) part.failure = FindKnownKey(tx, monitor_id, part);
   if (part.failure) return Fail(tx, monitor_id, *part.failure);
-  const int first = ReadOne<int>(tx.Exec("row_counts", monitor_id));
+  const int first = ReadOne<int>(tx.Exec<"row_counts">("monitor_id"_a = monitor_id));
   InsertRows(tx, monitor_id, monitor->org_id, part.rows, NewRowIds(clock, part.rows.size()), first);
-  tx.Exec("row_counts_add", monitor_id, part.rows.size());
+  tx.Exec<"row_counts_add">("monitor_id"_a = monitor_id, "added"_a = part.rows.size());
   if (next_part + 1 == part_count) return Activate(tx, monitor_id);
-  tx.Exec("import_advance", monitor_id);
+  tx.Exec<"import_advance">("monitor_id"_a = monitor_id);
   return ImportStep::kAdded;
 }
 
@@ -153,11 +155,12 @@ ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& 
 bool NoteFailure(Session& session, const base::Uuid& monitor_id, int part_number) {
   return InTransaction(session, [&](Transaction& tx) {
     if (!LockMonitor(tx, Scope{}, monitor_id)) return false;
-    const auto failed = tx.Exec("import_failed", monitor_id, part_number);
+    const auto failed =
+        tx.Exec<"import_failed">("monitor_id"_a = monitor_id, "part_number"_a = part_number);
     if (failed.empty()) return false;
     int failures = 0;
     base::Uuid upload_id;
-    Columns(failed.at(0)).Into(&failures, &upload_id);
+    Columns(failed.at(0)).Into("failures"_a = &failures, "upload_id"_a = &upload_id);
     if (failures < kPartTriesMax) return false;
     const auto part = ReadStoredPart(tx, upload_id, part_number);
     Fail(tx, monitor_id,
@@ -185,7 +188,7 @@ ImportStep ImportBatch(Session& session, const base::Clock& clock) {
   const auto monitor_id = InTransaction(
       session,
       [](Transaction& tx) -> std::optional<base::Uuid> {
-        return ReadFirst<base::Uuid>(tx.Exec("import_take"));
+        return ReadFirst<base::Uuid>(tx.Exec<"import_take">());
       },
       Durability::kAsync);
   if (!monitor_id) return ImportStep::kNothing;

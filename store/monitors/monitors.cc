@@ -22,14 +22,24 @@ constexpr std::string_view kPausedReason = "paused through the API";
 domain::Monitor ReadMonitor(Columns& in) {
   domain::Monitor m;
   std::optional<std::string> field_versions;
-  in.Into(&m.id, &m.org_id, &m.team_id, &m.name, &m.frequency_text, &m.frequency, &m.tier,
-          &m.subject_type, &m.status, &m.disabled_reason, &m.key_columns, &m.struct_json,
-          &m.research_plan, &m.metadata_json, &m.webhook_url, &m.webhook_event_types,
-          &m.confirm_after, &m.missing_confirmations, &m.run_id, &m.created_at, &m.updated_at,
-          &m.next_run_at, &m.last_run_at, &m.row_count, &m.active_row_count,
-          &m.organisation_stopped, &m.webhook_failing, &m.struct_version, &field_versions,
-          &m.archived_at, &m.failing_since, &m.removed_row_count, &m.rules_json,
-          &m.request_header_names, &m.balance_mc, &m.team_left_mc, &m.webhook_waiting_until);
+  in.Into("id"_a = &m.id, "org_id"_a = &m.org_id, "team_id"_a = &m.team_id, "name"_a = &m.name,
+          "frequency"_a = &m.frequency_text, "frequency_s"_a = &m.frequency, "tier"_a = &m.tier,
+          "subject_type"_a = &m.subject_type, "status"_a = &m.status,
+          "disabled_reason"_a = &m.disabled_reason, "key_columns"_a = &m.key_columns,
+          "struct"_a = &m.struct_json, "research_plan"_a = &m.research_plan,
+          "metadata"_a = &m.metadata_json, "webhook_url"_a = &m.webhook_url,
+          "webhook_event_types"_a = &m.webhook_event_types, "confirm_after"_a = &m.confirm_after,
+          "missing_confirmations"_a = &m.missing_confirmations, "run_id"_a = &m.run_id,
+          "created_at"_a = &m.created_at, "updated_at"_a = &m.updated_at,
+          "next_run_at"_a = &m.next_run_at, "last_run_at"_a = &m.last_run_at,
+          "row_count"_a = &m.row_count, "active_row_count"_a = &m.active_row_count,
+          "organisation_stopped"_a = &m.organisation_stopped,
+          "webhook_failing"_a = &m.webhook_failing, "struct_version"_a = &m.struct_version,
+          "field_versions"_a = &field_versions, "archived_at"_a = &m.archived_at,
+          "failing_since"_a = &m.failing_since, "removed_row_count"_a = &m.removed_row_count,
+          "rules"_a = &m.rules_json, "request_header_names"_a = &m.request_header_names,
+          "balance_mc"_a = &m.balance_mc, "team_left_mc"_a = &m.team_left_mc,
+          "webhook_waiting_until"_a = &m.webhook_waiting_until);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -70,7 +80,7 @@ HeaderParams ParamsOf(const std::optional<SealedHeaders>& headers) {
 
 void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
                    const base::Uuid& id, MonitorStatus status) {
-  const bool stopped = ReadOne<bool>(tx.Exec("organisation_share", monitor.org_id));
+  const bool stopped = ReadOne<bool>(tx.Exec<"organisation_share">("org_id"_a = monitor.org_id));
   std::optional<std::string_view> url;
   std::optional<base::Uuid> endpoint_id;
   if (monitor.webhook) {
@@ -80,16 +90,24 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
                       : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   const HeaderParams headers = ParamsOf(monitor.request_headers);
-  tx.Exec("monitor_insert", id, monitor.org_id, monitor.team_id, monitor.name,
-          monitor.frequency_text, monitor.tier, monitor.subject_type, status, monitor.key_columns,
-          monitor.struct_json, monitor.research_plan, monitor.metadata_json, url,
-          monitor.webhook_event_types, endpoint_id, monitor.confirm_after,
-          monitor.missing_confirmations, monitor.run_id, monitor.rules_json, headers.bytes,
-          headers.key_id, headers.names);
-  tx.Exec("monitor_sched_insert", id, monitor.org_id, monitor.team_id, monitor.tier,
-          status == MonitorStatus::kActive && !stopped, monitor.frequency.count(),
-          monitor.rows.size());
-  if (monitor.upload_id) tx.Exec("import_insert", id, monitor.org_id, *monitor.upload_id);
+  tx.Exec<"monitor_insert">(
+      "id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
+      "name"_a = monitor.name, "frequency"_a = monitor.frequency_text, "tier"_a = monitor.tier,
+      "subject_type"_a = monitor.subject_type, "status"_a = status,
+      "key_columns"_a = monitor.key_columns, "struct"_a = monitor.struct_json,
+      "research_plan"_a = monitor.research_plan, "metadata"_a = monitor.metadata_json,
+      "webhook_url"_a = url, "webhook_event_types"_a = monitor.webhook_event_types,
+      "endpoint_id"_a = endpoint_id, "confirm_after"_a = monitor.confirm_after,
+      "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
+      "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
+      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names);
+  tx.Exec<"monitor_sched_insert">(
+      "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
+      "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
+      "frequency_s"_a = monitor.frequency.count(), "row_count"_a = monitor.rows.size());
+  if (monitor.upload_id)
+    tx.Exec<"import_insert">("monitor_id"_a = id, "org_id"_a = monitor.org_id,
+                             "upload_id"_a = *monitor.upload_id);
 }
 
 void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
@@ -101,12 +119,20 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
     endpoint_id = EnsureEndpoint(tx, clock, org_id, (*change.webhook)->endpoint);
   }
   const HeaderParams headers = ParamsOf(change.request_headers.value_or(std::nullopt));
-  tx.Exec("monitor_change", monitor_id, change.name, change.webhook.has_value(), url, endpoint_id,
-          change.metadata_json.has_value(), change.metadata_json.value_or(std::nullopt),
-          change.research_plan.has_value(), change.research_plan.value_or(std::nullopt),
-          change.frequency_text, change.confirm_after, change.missing_confirmations,
-          change.rules_json.has_value(), change.rules_json.value_or(std::nullopt),
-          change.request_headers.has_value(), headers.bytes, headers.key_id, headers.names);
+  tx.Exec<"monitor_change">(
+      "monitor_id"_a = monitor_id, "name"_a = change.name,
+      "sets_webhook"_a = change.webhook.has_value(), "webhook_url"_a = url,
+      "endpoint_id"_a = endpoint_id, "sets_metadata"_a = change.metadata_json.has_value(),
+      "metadata"_a = change.metadata_json.value_or(std::nullopt),
+      "sets_research_plan"_a = change.research_plan.has_value(),
+      "research_plan"_a = change.research_plan.value_or(std::nullopt),
+      "frequency"_a = change.frequency_text, "confirm_after"_a = change.confirm_after,
+      "missing_confirmations"_a = change.missing_confirmations,
+      "sets_rules"_a = change.rules_json.has_value(),
+      "rules"_a = change.rules_json.value_or(std::nullopt),
+      "sets_request_headers"_a = change.request_headers.has_value(),
+      "request_headers"_a = headers.bytes, "request_headers_key_id"_a = headers.key_id,
+      "request_header_names"_a = headers.names);
 }
 
 // What a monitor watches for, as it stands.
@@ -130,12 +156,14 @@ struct Definition {
 };
 
 Definition ReadDefinition(Transaction& tx, const base::Uuid& monitor_id) {
-  const auto found = tx.Exec("monitor_definition", monitor_id);
+  const auto found = tx.Exec<"monitor_definition">("monitor_id"_a = monitor_id);
   Definition definition;
   std::optional<std::string> field_versions;
   Columns(found.at(0))
-      .Into(&definition.struct_json, &definition.struct_version, &field_versions,
-            &definition.subject_type, &definition.former_tick_id, &definition.open_tick_id);
+      .Into("struct"_a = &definition.struct_json, "struct_version"_a = &definition.struct_version,
+            "field_versions"_a = &field_versions, "subject_type"_a = &definition.subject_type,
+            "former_tick_id"_a = &definition.former_tick_id,
+            "open_tick_id"_a = &definition.open_tick_id);
   definition.field_versions = domain::ParseFieldVersions(field_versions);
   return definition;
 }
@@ -158,25 +186,32 @@ std::vector<std::string> ApplyDefinition(Transaction& tx, const base::Uuid& moni
     former_tick_id = before.open_tick_id;
     former = before.Json();
   }
-  tx.Exec("monitor_change_definition", monitor_id, change.struct_json, version,
+  tx.Exec<"monitor_change_definition">(
+      "monitor_id"_a = monitor_id, "struct"_a = change.struct_json, "struct_version"_a = version,
+      "field_versions"_a =
           versions.empty() ? std::nullopt : std::optional(domain::FieldVersionsJson(versions)),
-          change.subject_type, former_tick_id, former);
+      "subject_type"_a = change.subject_type, "former_tick_id"_a = former_tick_id,
+      "former"_a = former);
   return changed;
 }
 
 void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
-  const auto sched = tx.Exec("monitor_change_frequency", monitor_id, frequency.count()).at(0);
+  const auto sched = tx.Exec<"monitor_change_frequency">("monitor_id"_a = monitor_id,
+                                                         "frequency_s"_a = frequency.count())
+                         .at(0);
   bool changed = false;
   bool live = false;
   base::Timestamp anchor_at{};
   base::Timestamp next_run_at{};
   base::Timestamp now{};
-  Columns(sched).Into(&changed, &live, &anchor_at, &next_run_at, &now);
+  Columns(sched).Into("changed"_a = &changed, "live"_a = &live, "anchor_at"_a = &anchor_at,
+                      "next_run_at"_a = &next_run_at, "at"_a = &now);
   if (!changed) return;
   // A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency
   // becomes.
   if (live && (next_run_at == anchor_at || next_run_at <= now)) return;
-  tx.Exec("sched_set_next", monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
+                            "anchor_at"_a = domain::FirstSlotAfter(anchor_at, frequency, now));
 }
 
 }  // namespace
@@ -189,7 +224,8 @@ void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& mon
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
                                           const base::Uuid& monitor_id) {
   return Read(session, [&](Transaction& tx) -> std::optional<domain::Monitor> {
-    const auto found = tx.Exec("monitor_get", monitor_id, scope.org_id, scope.team_id);
+    const auto found = tx.Exec<"monitor_get">(
+        "monitor_id"_a = monitor_id, "org_id"_a = scope.org_id, "team_id"_a = scope.team_id);
     if (found.empty()) return std::nullopt;
     Columns in(found.at(0));
     return ReadMonitor(in);
@@ -209,14 +245,21 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
   return Read(session, [&](Transaction& tx) {
     pqxx::result result;
     if (org_id && filter.run_id) {
-      result = tx.Exec("monitor_list_run", org_id, filter.run_id, before, team_id, statuses,
-                       filter.limit, filter.bytes_max, filter.with_archived, filter.only_failing);
+      result = tx.Exec<"monitor_list_run">(
+          "org_id"_a = org_id, "run_id"_a = filter.run_id, "before"_a = before,
+          "team_id"_a = team_id, "statuses"_a = statuses, "limit"_a = filter.limit,
+          "bytes_max"_a = filter.bytes_max, "with_archived"_a = filter.with_archived,
+          "only_failing"_a = filter.only_failing);
     } else if (org_id) {
-      result = tx.Exec("monitor_list_org", org_id, before, team_id, statuses, filter.text,
-                       filter.limit, filter.bytes_max, filter.with_archived, filter.only_failing);
+      result = tx.Exec<"monitor_list_org">(
+          "org_id"_a = org_id, "before"_a = before, "team_id"_a = team_id, "statuses"_a = statuses,
+          "text"_a = filter.text, "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
+          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
     } else {
-      result = tx.Exec("monitor_list_all", before, statuses, filter.text, filter.limit,
-                       filter.bytes_max, filter.with_archived, filter.only_failing);
+      result = tx.Exec<"monitor_list_all">(
+          "before"_a = before, "statuses"_a = statuses, "text"_a = filter.text,
+          "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
+          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
     }
     return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
   });
@@ -226,14 +269,18 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
                             const std::optional<AuditEntry>& audit) {
   const std::vector<base::Uuid> row_ids = NewRowIds(clock, monitor.rows.size());
   return InTransaction(session, [&](Transaction& tx) -> CreateOutcome {
-    if (monitor.team_id && tx.Exec("team_exists", monitor.org_id, *monitor.team_id).empty()) {
+    if (monitor.team_id &&
+        tx.Exec<"team_exists">("org_id"_a = monitor.org_id, "team_id"_a = *monitor.team_id)
+            .empty()) {
       return {.kind = CreateOutcome::Kind::kTeamNotFound};
     }
     if (monitor.idempotency) {
       const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
       if (use) return OutcomeOf(tx, *use);
     }
-    if (monitor.upload_id && tx.Exec("upload_use", *monitor.upload_id, monitor.org_id).empty()) {
+    if (monitor.upload_id &&
+        tx.Exec<"upload_use">("upload_id"_a = *monitor.upload_id, "org_id"_a = monitor.org_id)
+            .empty()) {
       return {.kind = CreateOutcome::Kind::kUploadNotFound};
     }
     CreateOutcome created{
@@ -280,7 +327,8 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const S
     if (change.struct_json || change.subject_type) {
       done.forgotten = ApplyDefinition(tx, monitor_id, change);
     }
-    if (change.tier) tx.Exec("monitor_change_tier", monitor_id, *change.tier);
+    if (change.tier)
+      tx.Exec<"monitor_change_tier">("monitor_id"_a = monitor_id, "tier"_a = *change.tier);
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return done;
   });

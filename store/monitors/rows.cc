@@ -18,9 +18,13 @@ constexpr std::size_t kFindKeysMax = 10000;
 // From :row_columns.
 domain::Row ReadRow(Columns& in) {
   domain::Row row;
-  in.Into(&row.id, &row.position, &row.subject_json, &row.context_json, &row.baseline_json,
-          &row.pending_json, &row.known_json, &row.seen_json, &row.struct_version, &row.is_active,
-          &row.disabled_reason, &row.created_at, &row.updated_at, &row.last_run_at, &row.failing);
+  in.Into("id"_a = &row.id, "position"_a = &row.position, "subject"_a = &row.subject_json,
+          "context"_a = &row.context_json, "baseline"_a = &row.baseline_json,
+          "pending"_a = &row.pending_json, "known"_a = &row.known_json, "seen"_a = &row.seen_json,
+          "struct_version"_a = &row.struct_version, "is_active"_a = &row.is_active,
+          "disabled_reason"_a = &row.disabled_reason, "created_at"_a = &row.created_at,
+          "updated_at"_a = &row.updated_at, "last_run_at"_a = &row.last_run_at,
+          "failing"_a = &row.failing);
   return row;
 }
 
@@ -31,13 +35,13 @@ struct ListedRow {
 };
 ListedRow ReadListedRow(Columns& in) {
   ListedRow listed{ReadRow(in)};
-  in.Into(&listed.removed);
+  in.Into("removed"_a = &listed.removed);
   return listed;
 }
 
 domain::Row ReadRowWithFailure(Columns& in) {
   domain::Row row = ReadRow(in);
-  in.Into(&row.failing_since, &row.failure_message);
+  in.Into("failing_since"_a = &row.failing_since, "failure_message"_a = &row.failure_message);
   return row;
 }
 
@@ -77,11 +81,12 @@ std::optional<KnownRow> FindKnownRow(Transaction& tx, const base::Uuid& monitor_
   std::vector<std::string> parameter;
   parameter.reserve(key_hashes.size());
   for (const std::string& hash : key_hashes) parameter.push_back(Bytea(hash));
-  const auto found = tx.Exec("row_find_keys", monitor_id, parameter);
+  const auto found =
+      tx.Exec<"row_find_keys">("monitor_id"_a = monitor_id, "key_hashes"_a = parameter);
   if (found.empty()) return std::nullopt;
   std::string hash;
   KnownRow known;
-  Columns(found.at(0)).Into(BytesInto{&hash}, &known.position);
+  Columns(found.at(0)).Into("key_hash"_a = BytesInto{&hash}, "position"_a = &known.position);
   const auto it = std::find(key_hashes.begin(), key_hashes.end(), hash);
   if (it == key_hashes.end()) throw std::logic_error("a row with another key was found");
   known.index = static_cast<std::size_t>(it - key_hashes.begin());
@@ -94,16 +99,19 @@ void InsertRows(Transaction& tx, const base::Uuid& monitor_id, const base::Uuid&
   for (std::size_t from = 0; from < rows.size(); from += kInsertRowsMax) {
     const std::size_t until = std::min(rows.size(), from + kInsertRowsMax);
     // Id, hash of the key, subject, context, baseline.
-    Rows<base::Uuid, std::string, std::string_view, std::optional<std::string_view>,
-         std::string_view>
+    Rows<Column<"id", base::Uuid>, Column<"key_hash", std::string>,
+         Column<"subject", std::string_view>, Column<"context", std::optional<std::string_view>>,
+         Column<"baseline", std::string_view>>
         batch;
     for (std::size_t i = from; i < until; ++i) {
       const domain::RowValues& row = rows[i];
       batch.Add(ids[i], Bytea(row.key_hash), row.subject_json, row.context_json, row.baseline_json);
     }
     const int position = first_position + static_cast<int>(from);
-    tx.Exec("row_insert", monitor_id, position, org_id, batch);
-    tx.Exec("row_state_insert", monitor_id, position, first_position + static_cast<int>(until));
+    tx.Exec<"row_insert">("monitor_id"_a = monitor_id, "position"_a = position, "org_id"_a = org_id,
+                          batch);
+    tx.Exec<"row_state_insert">("monitor_id"_a = monitor_id, "first"_a = position,
+                                "end"_a = first_position + static_cast<int>(until));
   }
 }
 
@@ -112,7 +120,8 @@ std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id
   ids.reserve(static_cast<std::size_t>(count));
   for (int from = 0; from < count; from += kReadIdsMax) {
     const int until = std::min(count, from + kReadIdsMax);
-    for (const base::Uuid& id : ReadEach<base::Uuid>(tx.Exec("row_ids", monitor_id, from, until))) {
+    for (const base::Uuid& id : ReadEach<base::Uuid>(
+             tx.Exec<"row_ids">("monitor_id"_a = monitor_id, "from"_a = from, "until"_a = until))) {
       ids.push_back(id);
     }
   }
@@ -124,8 +133,9 @@ Page<domain::Row> ListRows(Session& session, const base::Uuid& monitor_id, int a
   // Pages of removed rows alone are passed over.
   for (int after = after_position;;) {
     const auto read = Read(session, [&](Transaction& tx) {
-      return ReadPage<ListedRow>(tx.Exec("row_list", monitor_id, after, limit, bytes_max), limit,
-                                 bytes_max, ReadListedRow);
+      return ReadPage<ListedRow>(tx.Exec<"row_list">("monitor_id"_a = monitor_id, "after"_a = after,
+                                                     "limit"_a = limit, "bytes_max"_a = bytes_max),
+                                 limit, bytes_max, ReadListedRow);
     });
     Page<domain::Row> page{{}, read.more};
     for (const ListedRow& listed : read.items) {
@@ -146,11 +156,13 @@ void ReadFailures(Session& session, const base::Uuid& monitor_id, std::vector<do
   }
   if (failing.empty()) return;
   Read(session, [&](Transaction& tx) {
-    for (const auto& found : tx.Exec("row_failures", monitor_id, positions)) {
+    for (const auto& found :
+         tx.Exec<"row_failures">("monitor_id"_a = monitor_id, "positions"_a = positions)) {
       int position = 0;
       std::optional<base::Timestamp> since;
       std::optional<std::string> message;
-      Columns(found).Into(&position, &since, &message);
+      Columns(found).Into("position"_a = &position, "failing_since"_a = &since,
+                          "failure_message"_a = &message);
       failing.at(position)->failing_since = since;
       failing.at(position)->failure_message = std::move(message);
     }
@@ -160,7 +172,7 @@ void ReadFailures(Session& session, const base::Uuid& monitor_id, std::vector<do
 std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id,
                                   const base::Uuid& row_id) {
   return Read(session, [&](Transaction& tx) -> std::optional<domain::Row> {
-    const auto found = tx.Exec("row_get", monitor_id, row_id);
+    const auto found = tx.Exec<"row_get">("monitor_id"_a = monitor_id, "row_id"_a = row_id);
     if (found.empty()) return std::nullopt;
     Columns in(found.at(0));
     return ReadRowWithFailure(in);
@@ -170,7 +182,8 @@ std::optional<domain::Row> GetRow(Session& session, const base::Uuid& monitor_id
 std::optional<base::Uuid> FindRowByKey(Session& session, const base::Uuid& monitor_id,
                                        const std::string& key_hash) {
   return Read(session, [&](Transaction& tx) {
-    return ReadFirst<base::Uuid>(tx.Exec("row_id_by_key", monitor_id, Bytea(key_hash)));
+    return ReadFirst<base::Uuid>(
+        tx.Exec<"row_id_by_key">("monitor_id"_a = monitor_id, "key_hash"_a = Bytea(key_hash)));
   });
 }
 
@@ -178,8 +191,11 @@ Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monito
                                  const RowRange& range, int limit, std::size_t bytes_max) {
   return Read(session, [&](Transaction& tx) {
     return ReadPage<domain::Row>(
-        tx.Exec("row_list_chosen", monitor.id, range.after_position, range.last_position,
-                monitor.frequency.count(), limit, bytes_max, choice == RowChoice::kFailing),
+        tx.Exec<"row_list_chosen">("monitor_id"_a = monitor.id, "after"_a = range.after_position,
+                                   "last"_a = range.last_position,
+                                   "frequency_s"_a = monitor.frequency.count(), "limit"_a = limit,
+                                   "bytes_max"_a = bytes_max,
+                                   "failing"_a = choice == RowChoice::kFailing),
         limit, bytes_max, ReadRowWithFailure);
   });
 }
@@ -193,7 +209,7 @@ AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& 
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
-    const auto count = ReadOne<std::int64_t>(tx.Exec("row_counts", monitor_id));
+    const auto count = ReadOne<std::int64_t>(tx.Exec<"row_counts">("monitor_id"_a = monitor_id));
     if (count + static_cast<std::int64_t>(rows.size()) > rows_per_monitor_max) {
       return {.kind = Kind::kTooMany, .row_count = count};
     }
@@ -203,8 +219,8 @@ AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& 
               .duplicate_position = duplicate->position};
     }
     InsertRows(tx, monitor_id, locked->org_id, rows, ids, static_cast<int>(count));
-    tx.Exec("row_counts_add", monitor_id, rows.size());
-    tx.Exec("monitor_touch", monitor_id);
+    tx.Exec<"row_counts_add">("monitor_id"_a = monitor_id, "added"_a = rows.size());
+    tx.Exec<"monitor_touch">("monitor_id"_a = monitor_id);
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status, .row_ids = ids};
   });
@@ -219,11 +235,12 @@ ControlOutcome SwitchRow(Session& session, const base::Clock& clock, const Scope
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
-    const auto switched = tx.Exec("row_switch", monitor_id, row_id, is_active,
-                                  is_active ? std::nullopt : disabled_reason);
+    const auto switched = tx.Exec<"row_switch">(
+        "monitor_id"_a = monitor_id, "row_id"_a = row_id, "is_active"_a = is_active,
+        "disabled_reason"_a = is_active ? std::nullopt : disabled_reason);
     if (switched.empty()) return {.kind = Kind::kNotFound};
     const int moved = ReadOne<int>(switched);
-    if (moved != 0) tx.Exec("row_switch_count", monitor_id, moved);
+    if (moved != 0) tx.Exec<"row_switch_count">("monitor_id"_a = monitor_id, "moved"_a = moved);
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
@@ -237,9 +254,10 @@ ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
-    const auto was_active = ReadFirst<bool>(tx.Exec("row_remove", monitor_id, row_id));
+    const auto was_active =
+        ReadFirst<bool>(tx.Exec<"row_remove">("monitor_id"_a = monitor_id, "row_id"_a = row_id));
     if (!was_active) return {.kind = Kind::kNotFound};
-    tx.Exec("row_remove_count", monitor_id, *was_active ? 1 : 0);
+    tx.Exec<"row_remove_count">("monitor_id"_a = monitor_id, "active"_a = *was_active ? 1 : 0);
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
@@ -253,7 +271,7 @@ ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, cons
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
-    const auto found = tx.Exec("row_context", monitor_id, row_id);
+    const auto found = tx.Exec<"row_context">("monitor_id"_a = monitor_id, "row_id"_a = row_id);
     if (found.empty()) return {.kind = Kind::kNotFound};
     const auto before = ReadOne<std::optional<std::string>>(found);
     base::Json context = base::Json::object();
@@ -267,8 +285,9 @@ ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, cons
         context[name] = value;
       }
     }
-    tx.Exec("row_set_context", monitor_id, row_id,
-            context.empty() ? std::nullopt : std::optional(base::DumpJson(context)));
+    tx.Exec<"row_set_context">(
+        "monitor_id"_a = monitor_id, "row_id"_a = row_id,
+        "context"_a = context.empty() ? std::nullopt : std::optional(base::DumpJson(context)));
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });

@@ -14,7 +14,8 @@ struct Unused {
 
 Unused ReadUnused(Transaction& tx, const base::Uuid& org_id) {
   Unused unused;
-  Columns(tx.Exec("upload_unused", org_id).at(0)).Into(&unused.files, &unused.bytes);
+  Columns(tx.Exec<"upload_unused">("org_id"_a = org_id).at(0))
+      .Into("files"_a = &unused.files, "bytes"_a = &unused.bytes);
   return unused;
 }
 
@@ -28,7 +29,7 @@ std::optional<base::Uuid> BeginUpload(Session& session, const base::Clock& clock
     if (unused.files >= limits.unused_max || unused.bytes >= limits.unused_bytes_max) {
       return std::nullopt;
     }
-    tx.Exec("upload_insert", id, org_id, limits.kept.count());
+    tx.Exec<"upload_insert">("id"_a = id, "org_id"_a = org_id, "kept_h"_a = limits.kept.count());
     return id;
   });
 }
@@ -37,10 +38,11 @@ std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const 
   return InTransaction(
       session,
       [&](Transaction& tx) -> std::int64_t {
-        tx.Exec("upload_part_insert", upload_id, part.part, part.first_line, part.row_count,
-                part.text);
-        const auto org_id =
-            ReadFirst<base::Uuid>(tx.Exec("upload_grow", upload_id, part.text.size()));
+        tx.Exec<"upload_part_insert">("upload_id"_a = upload_id, "part"_a = part.part,
+                                      "first_line"_a = part.first_line,
+                                      "row_count"_a = part.row_count, "text"_a = part.text);
+        const auto org_id = ReadFirst<base::Uuid>(
+            tx.Exec<"upload_grow">("upload_id"_a = upload_id, "size"_a = part.text.size()));
         return org_id ? ReadUnused(tx, *org_id).bytes : 0;
       },
       Durability::kAsync);
@@ -52,23 +54,27 @@ std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& 
                                             const base::Clock& clock, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
     const auto expires_at = ReadFirst<base::Timestamp>(
-        tx.Exec("upload_finish", upload_id, columns, row_count, part_count));
+        tx.Exec<"upload_finish">("upload_id"_a = upload_id, "columns"_a = columns,
+                                 "row_count"_a = row_count, "part_count"_a = part_count));
     if (expires_at) InsertAudit(tx, clock, audit);
     return expires_at;
   });
 }
 
 void DeleteUpload(Session& session, const base::Uuid& upload_id) {
-  InTransaction(session, [&](Transaction& tx) { tx.Exec("upload_delete", upload_id); });
+  InTransaction(session,
+                [&](Transaction& tx) { tx.Exec<"upload_delete">("upload_id"_a = upload_id); });
 }
 
 std::optional<Upload> FindUpload(Session& session, const base::Uuid& org_id,
                                  const base::Uuid& upload_id) {
   return Read(session, [&](Transaction& tx) -> std::optional<Upload> {
-    const auto found = tx.Exec("upload_get", upload_id, org_id);
+    const auto found = tx.Exec<"upload_get">("upload_id"_a = upload_id, "org_id"_a = org_id);
     if (found.empty()) return std::nullopt;
     Upload upload;
-    Columns(found.at(0)).Into(&upload.columns, &upload.row_count, &upload.expires_at);
+    Columns(found.at(0))
+        .Into("columns"_a = &upload.columns, "row_count"_a = &upload.row_count,
+              "expires_at"_a = &upload.expires_at);
     return upload;
   });
 }

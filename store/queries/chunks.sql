@@ -1,11 +1,11 @@
 -- name: chunk_walk
--- The organisations that have chunks, from behind $1 on, at most $2, each with the rows of its first due chunk.
+-- At most @orgs_max organisations that have chunks, those behind @cursor, each with the rows of its first due chunk.
 with recursive walk(org_id, n) as (
-  (select org_id, 1 from chunk where org_id > $1 order by org_id limit 1)
+  (select org_id, 1 from chunk where org_id > @cursor order by org_id limit 1)
   union all
   select (select c.org_id from chunk c where c.org_id > w.org_id order by c.org_id limit 1), w.n + 1
   from walk w
-  where w.org_id is not null and w.n < $2
+  where w.org_id is not null and w.n < @orgs_max
 )
 select w.org_id, c.row_count, c.monitor_id
 from walk w
@@ -16,15 +16,17 @@ order by w.org_id
 
 -- fragment: chunk_columns
 -- Of a chunk c. Its month is this one until the first reservation fixes it.
-c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null, c.claims, c.due_at, c.reserved_mc, c.price_mc,
-  coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date), c.monitor_ids, c.tick_ids, c.firsts, c.ends
+c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null as large, c.claims, c.due_at, c.reserved_mc, c.price_mc,
+  coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date) as month, c.monitor_ids, c.tick_ids, c.firsts,
+  c.ends
 
 -- name: chunk_claim
--- $1 organisations, $2 chunks and $3 rows of each (the chunk that reaches them included), $4 token, $5 lease in ms;
--- from the $6-th claim on that of a chunk of one row is not counted: chunk_count does that before the row starts.
+-- A chunk that reaches @rows_max is taken with the others. From claim number @careful_from on, that of a chunk of one
+-- row is not counted: chunk_count does that before the row starts.
 with due as materialized (
-  select s.org_id, s.rows_max, c.id, c.row_count, c.available_at, c.row_count > 1 or c.claims + 1 < $6 as counted
-  from unnest($1::uuid[], $2::int[], $3::int[]) as s(org_id, chunks_max, rows_max)
+  select s.org_id, s.rows_max, c.id, c.row_count, c.available_at,
+         c.row_count > 1 or c.claims + 1 < @careful_from as counted
+  from unnest(@org_id::uuid[], @chunks_max::int[], @rows_max::int[]) as s(org_id, chunks_max, rows_max)
   cross join lateral (
     select id, row_count, available_at, claims from chunk
     where org_id = s.org_id and available_at <= now()
@@ -41,7 +43,7 @@ picked as (
   where before < rows_max
 )
 update chunk c
-set available_at = now() + $5 * interval '1 millisecond', lease_token = $4,
+set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token,
     claims = c.claims + case when p.counted then 1 else 0 end
 from picked p
 where c.id = p.id
@@ -52,14 +54,14 @@ returning :chunk_columns, now(), p.counted,
 -- fragment: spec_columns
 m.id, m.org_id, m.tier,
   case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
-  m.status = :status_active,
+  m.status = :status_active as monitor_active,
   -- A tick goes by what its monitor said when it began.
   case when former.counts then (m.former ->> 'struct')::json else m.struct end,
   case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
   m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
-  m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false),
-  case when m.webhook_url is not null then m.metadata end, m.rules, m.request_headers, m.request_headers_key_id,
-  s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
+  m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false) as endpoint_open,
+  case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
+  m.request_headers_key_id, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
 
 -- fragment: spec_of_monitor
 -- What spec_columns are read from, beside monitor m.
@@ -75,73 +77,76 @@ t.last_tick_id, t.outcome, t.last_run_at
 
 -- name: one_row_parts
 -- What the statements around this one tell, of parts of one row each, which is what small monitors have: they pay for
--- every statement themselves. $1 monitors, $2 positions.
+-- every statement themselves.
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns
-from unnest($1::uuid[], $2::int[]) with ordinality as p(monitor_id, position, n)
+from unnest(@monitor_id::uuid[], @position::int[]) with ordinality as p(monitor_id, position, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
 join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
 join monitor m on m.id = p.monitor_id
 :spec_of_monitor
 
 -- name: rows_of_parts
--- $1 monitors, $2 first positions, $3 ends; n counts the parts from 1.
+-- n counts the parts from 1.
 select p.n, r.position, :checked_row_columns
-from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
+from unnest(@monitor_id::uuid[], @first::int[], @ending::int[]) with ordinality as p(monitor_id, first, ending, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and r.position < p.ending
 
 -- name: states_of_parts
 select p.n, t.position, :checked_state_columns
-from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as p(monitor_id, first, ending, n)
+from unnest(@monitor_id::uuid[], @first::int[], @ending::int[]) with ordinality as p(monitor_id, first, ending, n)
 join row_state t on t.monitor_id = p.monitor_id and t.position >= p.first and t.position < p.ending
 
 -- name: chunk_reserve
 -- Adds to the reservation; price and month are fixed at the first one.
 update chunk c
 set reserved_mc = c.reserved_mc + u.amount_mc, price_mc = u.price_mc, month = u.month
-from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::date[]) as u(id, amount_mc, price_mc, month)
+from unnest(@id::uuid[], @amount_mc::bigint[], @price_mc::bigint[], @month::date[]) as u(id, amount_mc, price_mc, month)
 where c.id = u.id
 
 -- name: chunk_renew
-update chunk c set available_at = now() + $3 * interval '1 millisecond'
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+update chunk c set available_at = now() + @lease_ms * interval '1 millisecond'
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where c.id = u.id and c.lease_token = u.token
 returning c.id
 
 -- name: chunk_release
 -- It had its turn already: it comes before all that waits.
-update chunk c set available_at = now() - $3 * interval '1 second', lease_token = null, claims = greatest(c.claims - 1, 0)
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+update chunk c set available_at = now() - @turn_back_s * interval '1 second', lease_token = null,
+  claims = greatest(c.claims - 1, 0)
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where c.id = u.id and c.lease_token = u.token
 
 -- name: control_monitors
--- Monitors, and rows of monitors (position not null), whose switches changed within $1 ms.
-select m.id, null::int, m.status = :status_active from monitor m
-where m.control_changed_at > now() - $1 * interval '1 millisecond'
+-- Monitors, and rows of monitors (position not null), whose switches changed within @window_ms.
+select m.id, null::int as position, m.status = :status_active as is_on from monitor m
+where m.control_changed_at > now() - @window_ms * interval '1 millisecond'
 union all
 select s.monitor_id, s.position, s.is_active from row_switch s
-where s.switched_at > now() - $1 * interval '1 millisecond'
+where s.switched_at > now() - @window_ms * interval '1 millisecond'
 
 -- name: control_organisations
 select o.id, o.monitors_run from organisation o
-where o.control_changed_at > now() - $1 * interval '1 millisecond'
+where o.control_changed_at > now() - @window_ms * interval '1 millisecond'
 
 -- name: chunk_turns
 -- The first turn among each organisation's due chunks, null without any.
 select o.id, (select available_at from chunk
               where org_id = o.id and available_at <= now() order by available_at limit 1), now()
-from unnest($1::uuid[]) as o(id)
+from unnest(@org_ids::uuid[]) as o(id)
 
 -- name: chunk_insert
--- Arrays of arrays do not exist with different lengths: $7 to $10 are each chunk's array in text form.
+-- Arrays of arrays do not exist with different lengths: @monitor_ids, @tick_ids, @firsts and @ends have each chunk's
+-- array in text form.
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
                    due_at, row_count)
 select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
        u.firsts::int[], u.ends::int[], u.due_at, u.row_count
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::uuid[], $6::timestamptz[], $7::text[],
-            $8::text[], $9::text[], $10::text[], $11::int[], $12::timestamptz[])
+from unnest(@id::uuid[], @org_id::uuid[], @team_id::uuid[], @tier::smallint[], @monitor_id::uuid[],
+            @due_at::timestamptz[], @monitor_ids::text[], @tick_ids::text[], @firsts::text[], @ends::text[],
+            @row_count::int[], @turn::timestamptz[])
   as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
 
 -- name: chunk_count
--- Counts a claim that chunk_claim did not count ($3 is 1, else 0), and raises the count to $4 at least.
-update chunk set claims = greatest(claims + $3, $4) where id = $1 and lease_token = $2
+-- Counts a claim that chunk_claim did not count (@uncounted is 1, else 0), and raises the count to @floor at least.
+update chunk set claims = greatest(claims + @uncounted, @floor) where id = @id and lease_token = @token
 returning id

@@ -1,12 +1,13 @@
 -- name: trigger_lock
--- What monitor_lock and sched_lock do for a trigger, in one round trip and in their order (that of the clauses), and the
--- first turn among the due chunks of its organisation.
+-- What monitor_lock and sched_lock do for a trigger, in one round trip and in their order (that of the clauses), and
+-- the first turn among the due chunks of its organisation.
 select m.status, s.live, s.open_rows,
        (select c.available_at from chunk c
         where c.org_id = m.org_id and c.available_at <= now() order by c.available_at limit 1),
        :sched_columns
 from monitor m join monitor_sched s on s.monitor_id = m.id
-where m.id = $1 and ($2::uuid is null or m.org_id = $2) and ($3::uuid is null or m.team_id = $3)
+where m.id = @monitor_id and (@org_id::uuid is null or m.org_id = @org_id)
+  and (@team_id::uuid is null or m.team_id = @team_id)
 for no key update of m for update of s
 
 -- name: commits_on_disk
@@ -15,12 +16,12 @@ for no key update of m for update of s
 select pg_logical_emit_message(true, 'vedette', ''::text)
 
 -- name: organisation_lock
-select locked, features, monitors_run from organisation where id = $1 for no key update
+select locked, features, monitors_run from organisation where id = @org_id for no key update
 
 -- name: organisation_set_control
-update organisation set locked = $2, features = $3::text[], control_changed_at = now() where id = $1
+update organisation set locked = @locked, features = @features::text[], control_changed_at = now() where id = @org_id
 returning monitors_run
 
 -- name: organisation_share
 -- For share: ChangeOrganisation must not miss a monitor that is being made, nor this one its change.
-select not monitors_run from organisation where id = $1 for share
+select not monitors_run from organisation where id = @org_id for share

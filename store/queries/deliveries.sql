@@ -1,29 +1,31 @@
 -- name: delivery_walk
--- Endpoints that have pending deliveries, from behind $1 on, at most $2; n counts them. One that maintenance has
--- forgotten counts as available: its deliveries move to their monitor's present one when they are claimed.
+-- At most @endpoints_max endpoints that have pending deliveries, those behind @cursor; n counts them. One that
+-- maintenance has forgotten counts as available: its deliveries move to their monitor's present one when they are
+-- claimed.
 with recursive walk(endpoint_id, n) as (
-  (select endpoint_id, 1 from delivery where state = :delivery_pending and endpoint_id > $1 order by endpoint_id limit 1)
+  (select endpoint_id, 1 from delivery where state = :delivery_pending
+          and endpoint_id > @cursor order by endpoint_id limit 1)
   union all
   select (select d.endpoint_id from delivery d where d.state = :delivery_pending and d.endpoint_id > w.endpoint_id
           order by d.endpoint_id limit 1), w.n + 1
   from walk w
-  where w.endpoint_id is not null and w.n < $2
+  where w.endpoint_id is not null and w.n < @endpoints_max
 )
 select w.endpoint_id,
        coalesce(e.available_at <= now(), true)
          and exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = w.endpoint_id
-                     and d.available_at <= now()),
-       coalesce(e.failures, 0),
-       coalesce(e.org_id, (select d.org_id from delivery d where d.state = :delivery_pending and d.endpoint_id = w.endpoint_id limit 1))
+                     and d.available_at <= now()) as due,
+       coalesce(e.failures, 0) as failures,
+       coalesce(e.org_id, (select d.org_id from delivery d where d.state = :delivery_pending
+                                  and d.endpoint_id = w.endpoint_id limit 1)) as org_id
 from walk w left join endpoint e on e.id = w.endpoint_id
 where w.endpoint_id is not null
 order by w.endpoint_id
 
 -- name: delivery_claim
--- $1 endpoints, $2 how many of each, $3 token, $4 lease in ms
 with picked as materialized (
   select d.id, d.monitor_id, d.job_id, d.block
-  from unnest($1::uuid[], $2::int[]) as s(endpoint_id, deliveries_max)
+  from unnest(@endpoint_id::uuid[], @deliveries_max::int[]) as s(endpoint_id, deliveries_max)
   cross join lateral (
     select id, monitor_id, job_id, block from delivery
     where state = :delivery_pending and endpoint_id = s.endpoint_id and available_at <= now()
@@ -33,15 +35,16 @@ with picked as materialized (
   ) d
 )
 update delivery d
-set available_at = now() + $4 * interval '1 millisecond', lease_token = $3
+set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token
 from picked p
 left join monitor m on m.id = p.monitor_id
 left join job j on j.id = p.job_id
 left join job_block b on b.job_id = p.job_id and b.block = p.block
 where d.id = p.id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
-          d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at),
-          coalesce(m.webhook_url, j.webhook_url, b.webhook_url), coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id),
+          d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at) as counted_from,
+          coalesce(m.webhook_url, j.webhook_url, b.webhook_url) as url,
+          coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id) as endpoint_id,
           m.metadata, now(),
           d.replayed_attempts
 
@@ -50,51 +53,53 @@ returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.blo
 id, webhook_url, endpoint_id, metadata
 
 -- name: delivery_targets
-select :target_columns from monitor where id = any($1::uuid[])
+select :target_columns from monitor where id = any(@monitor_ids::uuid[])
 
 -- name: delivery_die
-update delivery set state = :delivery_dead, lease_token = null, last_error = $2
-where id = any($1::uuid[])
+update delivery set state = :delivery_dead, lease_token = null, last_error = @last_error
+where id = any(@ids::uuid[])
 
 -- name: delivery_move
 update delivery d set endpoint_id = u.endpoint_id, available_at = now(), lease_token = null
-from unnest($1::uuid[], $2::uuid[]) as u(id, endpoint_id)
+from unnest(@id::uuid[], @endpoint_id::uuid[]) as u(id, endpoint_id)
 where d.id = u.id
 
 -- name: delivery_settle_delivered
 delete from delivery d
-using unnest($1::uuid[], $2::uuid[]) as u(id, token)
+using unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where d.id = u.id and d.lease_token = u.token
 
 -- name: delivery_settle_failed
 update delivery d
 set state = u.state, attempts = u.attempts, lease_token = null, last_error = u.error,
     available_at = now() + u.retry_ms * interval '1 millisecond'
-from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::int[], $5::text[], $6::bigint[])
+from unnest(@id::uuid[], @token::uuid[], @state::smallint[], @attempts::int[], @error::text[], @retry_ms::bigint[])
   as u(id, token, state, attempts, error, retry_ms)
 where d.id = u.id and d.lease_token = u.token
 
 -- name: attempts_recorded
 -- Which of them are in history: their places in the arrays, from 0.
 select u.n - 1
-from unnest($1::uuid[], $2::timestamptz[]) with ordinality as u(id, attempted_at, n)
+from unnest(@id::uuid[], @attempted_at::timestamptz[]) with ordinality as u(id, attempted_at, n)
 where exists (select from delivery_attempt a where a.delivery_id = u.id and a.attempted_at = u.attempted_at)
 
 -- name: attempt_insert
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, job_id, block, job_status,
                               event_group_id, type, created_at, attempted_at, delivered, status_code, error, answer,
                               duration_us)
-select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::smallint[],
-                     $8::smallint[], $9::uuid[], $10::smallint[], $11::timestamptz[], $12::timestamptz[],
-                     $13::boolean[], $14::int[], $15::text[], $16::bytea[], $17::bigint[])
+select * from unnest(@delivery_id::uuid[], @attempt::int[], @org_id::uuid[], @monitor_id::uuid[], @row_id::uuid[],
+                     @job_id::uuid[], @block::smallint[], @job_status::smallint[], @event_group_id::uuid[],
+                     @type::smallint[], @created_at::timestamptz[], @attempted_at::timestamptz[],
+                     @delivered::boolean[], @status_code::int[], @error::text[], @answer::bytea[],
+                     @duration_us::bigint[])
 
 -- name: delivery_renew
-update delivery d set available_at = now() + $3 * interval '1 millisecond'
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+update delivery d set available_at = now() + @lease_ms * interval '1 millisecond'
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where d.id = u.id and d.lease_token = u.token
 returning d.id
 
 -- name: delivery_release
 update delivery d set available_at = now(), lease_token = null
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where d.id = u.id and d.lease_token = u.token

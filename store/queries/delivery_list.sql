@@ -3,10 +3,10 @@
 select d.id, d.state, d.type, d.row_id, d.event_group_id, d.attempts,
        case when d.state = :delivery_pending and d.lease_token is null then greatest(d.available_at, e.available_at) end
          as next_attempt_at,
-       d.last_error, d.created_at, :receiver_fails
+       d.last_error, d.created_at, :receiver_fails as receiver_fails
 from delivery d
 left join endpoint e on e.id = d.endpoint_id
-where d.monitor_id = $1 and d.id < coalesce($3, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-  and ($2::smallint is null or d.state = $2)
+where d.monitor_id = @monitor_id and d.id < coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+  and (@state::smallint is null or d.state = @state)
 order by d.id desc
-limit $4
+limit @limit

@@ -1,7 +1,8 @@
 -- name: member_heartbeat
 -- The counters keep those of the heartbeat before, and when that was, so that one look at them gives rates.
 insert into member (id, roles, version, host, pid, draining, counters, lanes, mail_check, providers)
-values ($1, $2::text[], $3, $4, $5, $6, $7::json, $8::text[], $9::json, $10::json)
+values (@id, @roles::text[], @version, @host, @pid, @draining, @counters::json, @lanes::text[],
+        @mail_check::json, @providers::json)
 on conflict (id) do update
 set heartbeat_at = now(), draining = excluded.draining,
     counters = (excluded.counters::jsonb || jsonb_build_object(
@@ -9,16 +10,15 @@ set heartbeat_at = now(), draining = excluded.draining,
     lanes = excluded.lanes, mail_check = excluded.mail_check, providers = excluded.providers
 
 -- name: member_forget
--- $1 seconds since the last heartbeat
-delete from member where heartbeat_at < now() - $1::bigint * interval '1 second'
+delete from member where heartbeat_at < now() - @member_shown_s::bigint * interval '1 second'
 
 -- name: member_leave
-delete from member where id = $1
+delete from member where id = @member_id
 
 -- name: gauges
--- $1 deliveries of each state are looked at, so that the cost does not grow with a dead receiver's backlog.
+-- @limit deliveries of each state are looked at, so that the cost does not grow with a dead receiver's backlog.
 select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
-  (select count(*) from (select from delivery where state = :delivery_dead limit $1) s) as dead,
+  (select count(*) from (select from delivery where state = :delivery_dead limit @limit) s) as dead,
   p.oldest_pending_us,
   (select count(*) from endpoint where failing) as receivers_failing,
   (select count(*) from monitor_sched s join monitor m on m.id = s.monitor_id
@@ -26,7 +26,7 @@ select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
 from (
   select count(*) as pending,
     coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint as oldest_pending_us
-  from (select created_at from delivery where state = :delivery_pending limit $1) s) p
+  from (select created_at from delivery where state = :delivery_pending limit @limit) s) p
 cross join (
   select count(*) filter (where available_at <= now()) as due,
     count(*) filter (where available_at > now() and lease_token is not null) as leased,

@@ -1,12 +1,11 @@
 -- name: overview_members
--- $1 seconds since the last heartbeat; $2 limit
 select id, roles, version, host, pid, started_at, heartbeat_at, draining, counters::text as counters, lanes,
   (extract(epoch from now() - heartbeat_at) * 1000)::bigint as heartbeat_age_ms,
   mail_check, providers
 from member
-where heartbeat_at > now() - $1::bigint * interval '1 second'
+where heartbeat_at > now() - @shown_s::bigint * interval '1 second'
 order by heartbeat_at desc, id
-limit $2
+limit @limit
 
 -- name: overview_chunks
 select now() as at,
@@ -21,31 +20,29 @@ select now() as at,
 from chunk
 
 -- name: overview_deliveries
--- $1 counted up to
+-- Counts up to @limit.
 select
-  (select count(*) from (select from delivery where state = :delivery_pending limit $1) s) as pending,
-  (select count(*) from (select from delivery where state = :delivery_dead limit $1) s) as dead,
+  (select count(*) from (select from delivery where state = :delivery_pending limit @limit) s) as pending,
+  (select count(*) from (select from delivery where state = :delivery_dead limit @limit) s) as dead,
   (select (extract(epoch from now() - created_at) * 1000)::bigint
    from delivery where state = :delivery_pending order by id limit 1) as oldest_pending_age_ms
 
 -- name: overview_monitors
--- $1 counted up to; $2 seconds
+-- Counts up to @limit.
 select
-  (select count(*) from (select from monitor_sched where live limit $1) s) as live,
+  (select count(*) from (select from monitor_sched where live limit @limit) s) as live,
   (select count(*) from (
      select from monitor_sched
-     where live and next_run_at < now() - $2::bigint * interval '1 second' limit $1) s) as late
+     where live and next_run_at < now() - @late_s::bigint * interval '1 second' limit @limit) s) as late
 
 -- name: overview_failing
--- $1 limit
 select org_id, :endpoint_origin as address, failing_since, failed_at, failures, count(*) over () as total
 from endpoint e
 where failing
 order by failing_since
-limit $1
+limit @limit
 
 -- name: overview_backlog
--- $1 limit
 select b.org_id, o.name, b.chunks, b.checks, b.oldest_due_age_ms
 from (
   select org_id, count(*) as chunks, sum(row_count)::bigint as checks,
@@ -54,25 +51,23 @@ from (
   where available_at <= now()
   group by org_id
   order by 3 desc
-  limit $1) b
+  limit @limit) b
 join organisation o on o.id = b.org_id
 order by b.checks desc, b.org_id
 
 -- name: overview_late
--- $1 seconds; $2 limit
 select m.id, m.org_id, m.name, m.frequency, s.last_run_at, s.next_run_at,
   (extract(epoch from now() - s.next_run_at) * 1000)::bigint as late_ms
 from monitor_sched s
 join monitor m on m.id = s.monitor_id
-where s.live and s.next_run_at < now() - $1::bigint * interval '1 second'
+where s.live and s.next_run_at < now() - @late_s::bigint * interval '1 second'
 order by s.next_run_at
-limit $2
+limit @limit
 
 -- name: overview_monitors_failing
--- $1 limit
 select m.id, m.org_id, m.name, s.failing_since, count(*) over () as total
 from monitor_sched s
 join monitor m on m.id = s.monitor_id
 where s.failing_since is not null and m.status = :status_active and m.archived_at is null
 order by s.failing_since
-limit $1
+limit @limit

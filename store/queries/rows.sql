@@ -1,5 +1,5 @@
 -- name: row_ids
-select id from monitor_row where monitor_id = $1 and position >= $2 and position < $3 order by position
+select id from monitor_row where monitor_id = @monitor_id and position >= @from and position < @until order by position
 
 -- fragment: row_columns
 -- Of a monitor_row r with its row_state s.
@@ -20,7 +20,7 @@ octet_length(r.subject::text) + coalesce(octet_length(r.context::text), 0) + oct
 -- Positions have no gaps. A range of keys with two ends, and a look at the index a row behind a fence, cost the
 -- same for every page under any plan; others read the rest of a monitor through, and look cheap while the table grows
 -- faster than it is analyzed.
--- The rows' bytes are added up here, so that no more are sent than a page may hold ($4).
+-- The rows' bytes are added up here, so that no more are sent than a page may hold (@bytes_max).
 select :row_page_columns, removed, bytes_until from (
   select :row_columns, r.removed_at is not null as removed, b.bytes,
          sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
@@ -31,14 +31,14 @@ select :row_page_columns, removed, bytes_until from (
   cross join lateral (
     select :row_bytes as bytes
   ) b
-  where r.monitor_id = $1 and r.position > $2 and r.position <= $2::bigint + $3
+  where r.monitor_id = @monitor_id and r.position > @after and r.position <= @after::bigint + @limit
 ) page
-where bytes_until - bytes < $4
+where bytes_until - bytes < @bytes_max
 order by position
 
 -- fragment: row_failure
--- Of a row r with its state s: since when its checks fail, and what the last one said; nothing where the last one did not
--- fail, or where its events are gone by now. A look at either end of the index.
+-- Of a row r with its state s: since when its checks fail, and what the last one said; nothing where the last one did
+-- not fail, or where its events are gone by now. A look at either end of the index.
 left join lateral (
   select to_timestamp(oldest.tick_id / 1e6) as failing_since, newest.message as failure_message
   from (select coalesce(extract(epoch from s.last_run_at) * 1000000, 0)::bigint as tick_id) completed
@@ -59,23 +59,24 @@ select :row_columns, f.failing_since, f.failure_message
 from monitor_row r
 join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
 :row_failure
-where r.id = $2 and r.monitor_id = $1 and r.removed_at is null
+where r.id = @row_id and r.monitor_id = @monitor_id and r.removed_at is null
 
 -- name: row_failures
--- Of rows at the positions $2, which look as if they failed.
+-- Failures of the rows at @positions, which look as if they failed.
 select r.position, f.failing_since, f.failure_message
 from monitor_row r
 cross join lateral (
   select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
 ) s
 :row_failure
-where r.monitor_id = $1 and r.position = any ($2::int[])
+where r.monitor_id = @monitor_id and r.position = any (@positions::int[])
 
 -- name: row_id_by_key
-select id from monitor_row where monitor_id = $1 and key_hash = $2
+select id from monitor_row where monitor_id = @monitor_id and key_hash = @key_hash
 
 -- name: row_list_chosen
--- Of the rows in ($2, $3] that are switched on: the failing ones ($7), or those that were not checked in time.
+-- Those rows in (@after, @last] that are switched on: the failing ones (@failing), or those that were not checked in
+-- time.
 select :row_page_columns, failing_since, failure_message, bytes_until from (
   select r.*, b.bytes, sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
   from (
@@ -85,75 +86,78 @@ select :row_page_columns, failing_since, failure_message, bytes_until from (
       select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
     ) s
     :row_failure
-    where r.monitor_id = $1 and r.position > $2 and r.position <= $3 and r.is_active and r.removed_at is null
-      and case when $7::boolean then s.outcome = :outcome_failed
-               else coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => $4) end
+    where r.monitor_id = @monitor_id and r.position > @after and r.position <= @last and r.is_active
+      and r.removed_at is null
+      and case when @failing::boolean then s.outcome = :outcome_failed
+               else coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => @frequency_s) end
     order by r.position
-    limit $5
+    limit @limit
   ) r
   cross join lateral (
     select :row_bytes as bytes
   ) b
 ) page
-where bytes_until - bytes < $6
+where bytes_until - bytes < @bytes_max
 order by position
 
 -- name: row_insert
 insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline)
-select $1, $2::int + r.n - 1, r.id, $3, r.key_hash, r.subject, r.context, r.baseline
-from unnest($4::uuid[], $5::bytea[], $6::json[], $7::json[], $8::json[])
+select @monitor_id, @position::int + r.n - 1, r.id, @org_id, r.key_hash, r.subject, r.context, r.baseline
+from unnest(@id::uuid[], @key_hash::bytea[], @subject::json[], @context::json[], @baseline::json[])
      with ordinality as r(id, key_hash, subject, context, baseline, n)
 
 -- name: row_state_insert
-insert into row_state (monitor_id, position) select $1, generate_series($2::int, $3::int - 1)
+insert into row_state (monitor_id, position) select @monitor_id, generate_series(@first::int, @end::int - 1)
 
 -- name: row_find_keys
 -- One look at the index a key, behind a fence: the planner, which expects to find something soon, would read the
 -- whole monitor through.
 select found.key_hash, found.position
-from unnest($2::bytea[]) as k(hash)
+from unnest(@key_hashes::bytea[]) as k(hash)
 cross join lateral (
-  select key_hash, position from monitor_row where monitor_id = $1 and key_hash = k.hash offset 0
+  select key_hash, position from monitor_row where monitor_id = @monitor_id and key_hash = k.hash offset 0
 ) found
 limit 1
 
 -- name: row_counts
-select row_count from monitor_sched where monitor_id = $1
+select row_count from monitor_sched where monitor_id = @monitor_id
 
 -- name: row_counts_add
-update monitor_sched set row_count = row_count + $2, active_row_count = active_row_count + $2 where monitor_id = $1
+update monitor_sched set row_count = row_count + @added, active_row_count = active_row_count + @added
+  where monitor_id = @monitor_id
 
 -- name: row_switch
 -- One row where it was there; `moved` is what it adds to the active ones.
 with old as (
-  select id, is_active from monitor_row where id = $2 and monitor_id = $1 for update
+  select id, is_active from monitor_row where id = @row_id and monitor_id = @monitor_id for update
 ), switched as (
   update monitor_row r
-  set is_active = $3, disabled_reason = $4, updated_at = now()
+  set is_active = @is_active, disabled_reason = @disabled_reason, updated_at = now()
   from old
   where r.id = old.id
   returning r.position
 ), told as (
   insert into row_switch (monitor_id, position, is_active)
-  select $1, position, $3 from switched
+  select @monitor_id, position, @is_active from switched
   on conflict (monitor_id, position) do update set is_active = excluded.is_active, switched_at = now()
 ), forgotten as (
   delete from row_switch s
   using (select monitor_id, position from row_switch
          where switched_at < now() - interval '10 minutes' and (monitor_id, position) not in (
-           select $1, position from switched)
+           select @monitor_id, position from switched)
          limit 1000 for update skip locked) old_ones
   where s.monitor_id = old_ones.monitor_id and s.position = old_ones.position
 )
-select case when is_active = $3 then 0 when $3 then 1 else -1 end as moved from old
+select case when is_active = @is_active then 0 when @is_active then 1 else -1 end as moved from old
 
 -- name: row_switch_count
-update monitor_sched set active_row_count = active_row_count + $2 where monitor_id = $1
+update monitor_sched set active_row_count = active_row_count + @moved where monitor_id = @monitor_id
 
 -- name: row_remove
 -- Its place stays; its key is free. One row where it was there: whether it was active.
 with old as (
-  select id, is_active from monitor_row where id = $2 and monitor_id = $1 and removed_at is null for update
+  select id, is_active from monitor_row where id = @row_id and monitor_id = @monitor_id
+         and removed_at is null for update
 ), removed as (
   update monitor_row r
   set removed_at = now(), is_active = false, disabled_reason = 'removed', updated_at = now(),
@@ -165,11 +169,11 @@ select is_active from old
 
 -- name: row_remove_count
 update monitor_sched
-set active_row_count = active_row_count - $2, removed_row_count = removed_row_count + 1
-where monitor_id = $1
+set active_row_count = active_row_count - @active, removed_row_count = removed_row_count + 1
+where monitor_id = @monitor_id
 
 -- name: row_context
-select context from monitor_row where id = $2 and monitor_id = $1 and removed_at is null for update
+select context from monitor_row where id = @row_id and monitor_id = @monitor_id and removed_at is null for update
 
 -- name: row_set_context
-update monitor_row set context = $3::json, updated_at = now() where id = $2 and monitor_id = $1
+update monitor_row set context = @context::json, updated_at = now() where id = @row_id and monitor_id = @monitor_id

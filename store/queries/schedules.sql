@@ -3,35 +3,34 @@ select :sched_columns
 from monitor_sched s
 where s.live and s.next_run_at <= now()
 order by s.next_run_at
-limit $1
+limit @limit
 for update skip locked
 
 -- name: sched_next_due
 select now(),
        least((select min(next_run_at) from monitor_sched where live),
-             (select min(portion_at) from monitor_sched where portion_at is not null))
+             (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due
 
 -- name: sched_open_ticks
--- $1 monitors, $2 ticks, $3 next runs, $4 due, $5 slots, $6 triggers, $7 large, $8 next position or null; taken apart as
--- in record.sql.
+-- @portion_position may have nulls. Arrays are taken apart as in record.sql.
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
     open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
-from (select unnest($1::uuid[]) as monitor_id, unnest($2::bigint[]) as tick_id,
-             timestamptz 'epoch' + unnest($3::bigint[]) * interval '1 microsecond' as next_run_at,
-             timestamptz 'epoch' + unnest($4::bigint[]) * interval '1 microsecond' as due_at,
-             unnest($5::int[]) as slots, unnest($6::smallint[]) as trigger, unnest($7::boolean[]) as large,
-             unnest($8::int[]) as portion_position) as u
+from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
+             timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
+             timestamptz 'epoch' + unnest(@due_at::bigint[]) * interval '1 microsecond' as due_at,
+             unnest(@slots::int[]) as slots, unnest(@trigger::smallint[]) as trigger,
+             unnest(@large::boolean[]) as large, unnest(@portion_position::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
 
 -- name: sched_pass_ticks
 -- Ticks that are closed at once: the monitor moves on, its open tick stays.
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at
-from unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) as u(monitor_id, tick_id, next_run_at)
+from unnest(@monitor_id::uuid[], @tick_id::bigint[], @next_run_at::timestamptz[]) as u(monitor_id, tick_id, next_run_at)
 where s.monitor_id = u.monitor_id
 
 -- name: sched_due_portions
@@ -40,13 +39,13 @@ select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, 
 from monitor_sched
 where portion_at is not null and portion_at <= now()
 order by portion_at
-limit $1
+limit @limit
 for update skip locked
 
 -- name: sched_set_portions
 update monitor_sched s
 set portion_at = u.portion_at, portion_position = u.portion_position, portion_turn = u.portion_turn
-from unnest($1::uuid[], $2::timestamptz[], $3::int[], $4::timestamptz[])
+from unnest(@monitor_id::uuid[], @portion_at::timestamptz[], @portion_position::int[], @portion_turn::timestamptz[])
   as u(monitor_id, portion_at, portion_position, portion_turn)
 where s.monitor_id = u.monitor_id
 
@@ -55,7 +54,7 @@ select s.monitor_id, s.open_tick_id, s.open_rows
 from monitor_sched s
 where s.open_large and s.portion_at is null
   and not exists (select from chunk c where c.monitor_id = s.monitor_id)
-limit $1
+limit @limit
 for update skip locked
 
 -- name: sched_close_large
@@ -63,8 +62,9 @@ for update skip locked
 with closed as (
   update monitor_sched s
   set :sched_closed, open_large = false
-  from (select $2::bigint, $3::int, $4::boolean, $5::boolean) as u(tick_id, check_ms, completed, failed)
-  where s.monitor_id = $1 and s.open_tick_id = u.tick_id
+  from (select @tick_id::bigint, @check_ms::int, @completed::boolean, @failed::boolean)
+    as u(tick_id, check_ms, completed, failed)
+  where s.monitor_id = @monitor_id and s.open_tick_id = u.tick_id
   returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
 )
 select monitor_id, org_id, fails from closed where turned
@@ -74,39 +74,39 @@ select monitor_id, org_id, fails from closed where turned
 -- accounted for until the monitor and its organisation were locked.
 select :sched_columns, s.live, clock_timestamp()
 from monitor_sched s
-where s.monitor_id = $1
+where s.monitor_id = @monitor_id
 for update
 
 -- name: sched_live_of_monitor
 -- Whether the organisation lets its monitors run; held until the transaction ends.
 select o.monitors_run
 from monitor m join organisation o on o.id = m.org_id
-where m.id = $1
+where m.id = @monitor_id
 for share of o
 
 -- name: sched_set_live
 update monitor_sched s
-set live = $3, next_run_at = coalesce(u.next_run_at, s.next_run_at)
-from unnest($1::uuid[], $2::timestamptz[]) as u(monitor_id, next_run_at)
+set live = @live, next_run_at = coalesce(u.next_run_at, s.next_run_at)
+from unnest(@monitor_id::uuid[], @next_run_at::timestamptz[]) as u(monitor_id, next_run_at)
 where s.monitor_id = u.monitor_id
 
 -- name: sched_due_of_organisation
 select :sched_columns
 from monitor m join monitor_sched s on s.monitor_id = m.id
-where m.org_id = $1 and s.live and s.next_run_at <= now()
+where m.org_id = @org_id and s.live and s.next_run_at <= now()
 for update of s
 
 -- name: sched_stop_organisation
 update monitor_sched s set live = false
 from monitor m
-where m.org_id = $1 and s.monitor_id = m.id and s.live
+where m.org_id = @org_id and s.monitor_id = m.id and s.live
 
 -- name: sched_stopped_of_organisation
 -- Active monitors of an organisation that was stopped, and the clock as in sched_lock.
 select s.monitor_id, s.anchor_at, s.frequency_s, clock_timestamp()
 from monitor m join monitor_sched s on s.monitor_id = m.id
-where m.org_id = $1 and m.status = :status_active and not s.live
+where m.org_id = @org_id and m.status = :status_active and not s.live
 for update of s
 
 -- name: sched_set_next
-update monitor_sched set next_run_at = $2 where monitor_id = $1
+update monitor_sched set next_run_at = @anchor_at where monitor_id = @monitor_id

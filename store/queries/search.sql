@@ -117,14 +117,15 @@ returning documents
 select documents from search_import where id = $1
 
 -- name: search_expire
--- Deletes documents of imports that nobody sees, $2 at most, $1 hours after the last change; then the imports themselves.
+-- Deletes documents of imports that nobody sees, at most @limit, once @kept_h have passed since the last change; then the
+-- imports themselves.
 with old as (
   select id from search_import
-  where state in (:import_receiving, :import_counting, :import_former) and touched_at < now() - $1 * interval '1 hour'
+  where state in (:import_receiving, :import_counting, :import_former) and touched_at < now() - @kept_h * interval '1 hour'
   order by touched_at limit 1),
 gone as (
   delete from search_entity
-  where ctid = any (array(select e.ctid from search_entity e where e.import_id = (select id from old) limit $2))
+  where ctid = any (array(select e.ctid from search_entity e where e.import_id = (select id from old) limit @limit))
   returning 1),
 ended as (
   delete from search_import

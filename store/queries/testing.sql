@@ -4,7 +4,7 @@
 -- name: record_lock_chunks_unfenced
 -- Any token will do.
 select c.id, c.reserved_mc, c.month, now()
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 join chunk c on c.id = u.id
 order by c.id
 for update of c
@@ -14,11 +14,11 @@ for update of c
 :row_states_update
 
 -- name: accounts_reserve_nothing
-select $1::uuid[], $2::bigint[]
+select @org_id::uuid[], @amount_mc::bigint[]
 
 -- name: chunk_renew_not
 -- Every lease counts as held, and none is made longer.
-select u.id, $3::bigint from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+select u.id, @lease_ms::bigint from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 
 -- name: job_chunk_lock_any_token
 -- Any token will do.
@@ -66,7 +66,7 @@ select $1::uuid[], $2::smallint[] where false
 
 -- name: assertion_take_again
 -- An assertion that was taken before is taken once more.
-insert into assertion_jti (client_id, jti_sha256, expires_at) values ($1, $2::bytea, $3)
+insert into assertion_jti (client_id, jti_sha256, expires_at) values (@client_id, @jti_sha256::bytea, @expires_at)
 on conflict (client_id, jti_sha256) do update set expires_at = excluded.expires_at
 returning client_id
 
@@ -74,7 +74,7 @@ returning client_id
 -- A client's token lives to its end, whatever became of the client and of its keys.
 with found as (
   :live_token
-    and (t.kind = :principal_user or $4::boolean)
+    and (t.kind = :principal_user or @client_tokens::boolean)
 ), :requests_counted
 select :caller_columns
 from found f
@@ -82,5 +82,5 @@ from found f
 -- name: client_keys_fetch_begin_always
 -- Who asks fetches, however many do.
 update oauth_client set jwks_tried_at = clock_timestamp()
-where id = $1 and jwks_uri is not null and deleted_at is null and $2::bigint is not null
+where id = @client_id and jwks_uri is not null and deleted_at is null and @retry_ms::bigint is not null
 returning jwks_tried_at

@@ -4,65 +4,66 @@ s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_ru
   s.open_tick_id, s.check_ms, now()
 
 -- name: tick_insert_closed
--- $8 outcomes of small ticks or null, $9 the outcome that all rows of a large one have
+-- @outcomes are those of a small tick, or null; @outcome is what all rows of a large one have.
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, slots, row_count,
                   outcomes, counts)
 select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), now(), u.slots, u.row_count,
        u.outcomes,
        case when u.outcomes is null
-            then array_fill(0::bigint, array[$9::int]) || u.row_count::bigint
-                 || array_fill(0::bigint, array[:outcome_max - $9::int]) end
-from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[],
-            $8::bytea[])
+            then array_fill(0::bigint, array[@outcome::int]) || u.row_count::bigint
+                 || array_fill(0::bigint, array[:outcome_max - @outcome::int]) end
+from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::smallint[], @due_at::timestamptz[],
+            @slots::int[], @row_count::int[], @outcomes::bytea[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count, outcomes)
 
 -- name: tick_insert_open
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
 select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, now(), u.slots, u.row_count
-from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[], $7::int[])
+from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::smallint[], @due_at::timestamptz[],
+            @slots::int[], @row_count::int[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count)
 
 -- name: tick_open_small
--- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip: $1 monitor,
--- $2 tick, $3 trigger, $4 the chunk's id, $5 its turn. The schedule is as it was: no index of it is written.
+-- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip. @id is
+-- the chunk's, @available_at its turn. The schedule is as it was: no index of it is written.
 with opened as (
   update monitor_sched s
-  set last_tick_id = $2, last_run_at = now(), open_tick_id = $2, open_due_at = now(), open_started_at = now(),
-      open_slots = 0, open_rows = s.row_count, open_trigger = $3::smallint, open_large = false, portion_at = null,
-      portion_position = null, portion_turn = null
-  where s.monitor_id = $1
+  set last_tick_id = @tick_id, last_run_at = now(), open_tick_id = @tick_id, open_due_at = now(),
+      open_started_at = now(), open_slots = 0, open_rows = s.row_count, open_trigger = @trigger::smallint,
+      open_large = false, portion_at = null, portion_position = null, portion_turn = null
+  where s.monitor_id = @monitor_id
   returning s.monitor_id, s.org_id, s.team_id, s.tier, s.row_count
 )
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, due_at, row_count)
-select $4::uuid, o.org_id, o.team_id, o.tier, $5::timestamptz, array[o.monitor_id], array[$2::bigint], array[0],
-       array[o.row_count], now(), o.row_count
+select @id::uuid, o.org_id, o.team_id, o.tier, @available_at::timestamptz, array[o.monitor_id],
+       array[@tick_id::bigint], array[0], array[o.row_count], now(), o.row_count
 from opened o
 
 -- name: check_log_of_tick
 select l.outcomes, l.check_ms
-from generate_series(0, $3::int) as b(block)
-join check_log l on l.monitor_id = $1 and l.block = b.block and l.tick_id = $2
+from generate_series(0, @last_block::int) as b(block)
+join check_log l on l.monitor_id = @monitor_id and l.block = b.block and l.tick_id = @tick_id
 
 -- name: tick_close_large
-update tick set finished_at = now(), counts = $3::bigint[]
-where monitor_id = $1 and tick_id = $2 and finished_at is null
+update tick set finished_at = now(), counts = @counts::bigint[]
+where monitor_id = @monitor_id and tick_id = @tick_id and finished_at is null
 
 -- name: tick_ids
-select tick_id from tick where monitor_id = $1 and tick_id < $2 order by tick_id desc limit $3
+select tick_id from tick where monitor_id = @monitor_id and tick_id < @before order by tick_id desc limit @limit
 
 -- name: tick_last
-select last_tick_id from row_state where monitor_id = $1 and position = $2
+select last_tick_id from row_state where monitor_id = @monitor_id and position = @position
 
 -- name: tick_list
 select :tick_columns
 from (
   select :tick_columns
   from tick
-  where monitor_id = $1 and tick_id < $2
+  where monitor_id = @monitor_id and tick_id < @before
   union all
   select open_tick_id, open_trigger, open_due_at, open_started_at, null, open_slots, open_rows, null, null
   from monitor_sched
-  where monitor_id = $1 and open_tick_id < $2 and not open_large
+  where monitor_id = @monitor_id and open_tick_id < @before and not open_large
 ) t
 order by tick_id desc
-limit $3
+limit @limit

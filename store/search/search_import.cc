@@ -97,7 +97,8 @@ ImportProgress Switch(Session& session, const base::Clock& clock, const base::Uu
 ImportOutcome TakeDocuments(Session& session, const ImportTarget& target, std::int64_t first_line,
                             std::int64_t lines, std::vector<domain::search::Document> documents) {
   return InTransaction(session, [&](Transaction& tx) -> ImportOutcome {
-    if (target.org_id && tx.Exec("org_exists", *target.org_id).empty()) return ImportOrgNotFound{};
+    if (target.org_id && tx.Exec<"org_exists">("org_id"_a = *target.org_id).empty())
+      return ImportOrgNotFound{};
     tx.Exec("search_import_open", target.import_id, target.mode, target.org_id);
     Locked locked = LockImport(tx, target.import_id).value();
     if (locked.mode != target.mode || locked.org_id != target.org_id) return ImportOfAnother{};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>
@@ -60,13 +61,27 @@ class Claimer {
     return Explained(ClaimOf(org, chunks));
   }
   Looked ExplainedWalk() {
-    return Explained(fmt::format("chunk_walk('{}', 100)", base::Uuid().ToString()));
+    return Explained(
+        CallOf("chunk_walk", {{"cursor", base::Uuid().ToString()}, {"orgs_max", "100"}}));
   }
 
  private:
   static std::string ClaimOf(const base::Uuid& org, int chunks) {
-    return fmt::format("chunk_claim('{{{}}}', '{{{}}}', '{{{}}}', '{}', 600000, {})",
-                       org.ToString(), chunks, chunks, base::Uuid::V4().ToString(), kCarefulFrom);
+    return CallOf("chunk_claim", {{"org_id", "{" + org.ToString() + "}"},
+                                  {"chunks_max", fmt::format("{{{}}}", chunks)},
+                                  {"rows_max", fmt::format("{{{}}}", chunks)},
+                                  {"token", base::Uuid::V4().ToString()},
+                                  {"lease_ms", "600000"},
+                                  {"careful_from", std::to_string(kCarefulFrom)}});
+  }
+  // What follows "execute": the values in the order of the statement's parameters.
+  static std::string CallOf(const std::string& statement,
+                            const std::map<std::string, std::string>& given) {
+    std::string values;
+    for (const std::string& name : store::QueryParameters(statement)) {
+      values += fmt::format("{}'{}'", values.empty() ? "" : ", ", given.at(name));
+    }
+    return fmt::format("{}({})", statement, values);
   }
   Looked Explained(const std::string& call) {
     const auto text = tx_->exec("explain (analyze, buffers, format json) execute " + call)[0][0]

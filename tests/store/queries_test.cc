@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "store/param.h"
+#include "store/sql.h"
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
@@ -75,6 +76,25 @@ TEST(Queries, EveryCallGivesTheParametersThatItsStatementTakes) {
       ADD_FAILURE() << statement << ": " << error.what();
     }
   }
+}
+
+TEST(Queries, AColumnIsReadUnderItsNameAndAsItsType) {
+  using store::operator""_a;
+  TestDatabase database;
+  pqxx::connection connection(database.url());
+  pqxx::nontransaction tx(connection);
+  const pqxx::result result = tx.exec("select 1 as first, 'x' as second");
+  int first = 0;
+  std::string second;
+  store::Columns(result[0]).Into("first"_a = &first, "second"_a = &second);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, "x");
+  const auto read_swapped = [&] {
+    store::Columns(result[0]).Into("second"_a = &second, "first"_a = &first);
+  };
+  EXPECT_THROW(read_swapped(), std::logic_error);
+  const auto read_as_text = [&] { store::Columns(result[0]).Into("first"_a = &second); };
+  EXPECT_THROW(read_as_text(), std::logic_error);
 }
 
 TEST(Queries, ParametersHaveNames) {
