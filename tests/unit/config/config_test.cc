@@ -133,7 +133,7 @@ TEST(Keys, AreNoMoreThanAnOperatorTurns) {
 }
 
 Config OfAnOperator() {
-  return LoadConfig(VEDETTE_SOURCE_DIR "/tests/unit/config/operator.toml", {});
+  return LoadConfig(VEDETTE_SOURCE_DIR "/tests/unit/config/settings/operator.toml", {});
 }
 
 TEST(Keys, ThoseOfServersProbesAndRolesSetWhatTheyAreNamedFor) {
