@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from testbed import ROOT, Postgres, clean_environment, free_port, wait_until  # noqa: E402
+from testbed import ROOT, Postgres, clean_environment, fast_directory, free_port, wait_until  # noqa: E402
 
 ENCRYPTION_KEY = "5e" * 32
 ADMIN_TOKEN = "an-admin-token-of-the-tests"
@@ -67,7 +67,7 @@ def binary(request):
 
 @pytest.fixture(scope="session")
 def postgres():
-    server = Postgres()
+    server = Postgres(under=fast_directory())
     server.start()
     yield server
     server.close()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -24,6 +25,7 @@ constexpr const char* kTemplate = "vedette_template";
 constexpr int kConnectionsMax = 60;
 // Databases whose tests are over and that are still there.
 constexpr std::size_t kRetiredMax = 2;
+constexpr std::uintmax_t kMemoryMin = std::uintmax_t{6} << 30;
 
 config::DatabaseConfig ConfigOf(const std::string& url) {
   return config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", url}}).database;
@@ -42,6 +44,17 @@ std::unique_ptr<pqxx::connection> Connect(const std::string& url) {
   auto connection = std::make_unique<pqxx::connection>(url);
   pqxx::nontransaction(*connection).exec("set timezone = 'UTC'");
   return connection;
+}
+
+// Where the server's files are written: in memory, where there is room for the servers of several
+// processes, because a test's database is some hundred files that are made and removed.
+std::filesystem::path Parent() {
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code none;
+  const std::filesystem::space_info space = std::filesystem::space(memory, none);
+  const bool chosen = std::getenv("TMPDIR") != nullptr;
+  if (none || chosen || space.available < kMemoryMin) return std::filesystem::temp_directory_path();
+  return memory;
 }
 
 // The process's server, with its temporary directory.
@@ -104,7 +117,7 @@ class Server {
   }
 
   static std::filesystem::path MakeDir() {
-    std::string path = (std::filesystem::temp_directory_path() / "vedette-test-XXXXXX").native();
+    std::string path = (Parent() / "vedette-test-XXXXXX").native();
     if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make " + path);
     // The server's user has to pass through it.
     std::filesystem::permissions(path, std::filesystem::perms(0711));

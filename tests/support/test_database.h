@@ -8,9 +8,9 @@
 namespace vedette::test {
 
 // A migrated database of one test's own, on a real PostgreSQL: one private server a test process
-// (in a temporary directory, without fsync, started at first use, stopped at exit) and a copy of a
-// migrated template for each object. Nobody uses it after the object. But for Sql, the main thread
-// only.
+// (in memory or a temporary directory, without fsync, started at first use, stopped at exit) and a
+// copy of a migrated template for each object. Nobody uses it after the object. But for Sql, the
+// main thread only.
 class TestDatabase {
  public:
   TestDatabase();
