@@ -4,7 +4,7 @@
 #include "admin/shapes.h"
 #include "domain/names.h"
 #include "rest/cursor.h"
-#include "store/deliveries/delivery_admin.h"
+#include "store/deliveries/delivery_views.h"
 
 namespace vedette::admin {
 namespace {

@@ -19,7 +19,7 @@
 #include "rest/query_reader.h"
 #include "rest/reply.h"
 #include "store/audit.h"
-#include "store/deliveries/delivery_admin.h"
+#include "store/deliveries/delivery_views.h"
 #include "store/session.h"
 #include "store/signals.h"
 

@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "domain/email/provider_ids.h"
 #include "domain/people/source_ids.h"
-#include "store/fleet/overview.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/read.h"
 
 // Who answers lookups: the providers of the configuration, and in which processes they fail.

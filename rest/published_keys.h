@@ -11,7 +11,7 @@
 #include "domain/auth/jwk_set.h"
 #include "rest/answer.h"
 #include "rest/key_fetcher.h"
-#include "store/accounts/client_keys.h"
+#include "store/accounts/oauth_clients.h"
 #include "store/async.h"
 
 // Fetches the keys that an OAuth client publishes, stores them and shows what became of them, for
@@ -45,9 +45,9 @@ struct KeyFetchParts {
 // Gives the reply, once the report is stored.
 using AfterKeyFetch = std::function<Handled(store::Session&, const KeyReport&)>;
 
-// Makes the fetch of `fence`, which the caller has begun (store/accounts/client_keys.h), and parks
-// the answer: `then` runs exactly once, on the pool and in the turn of `turn`, unless the database
-// or the queue refuses, which is answered.
+// Makes the fetch of `fence`, which the caller has begun (store/accounts/oauth_clients.h), and
+// parks the answer: `then` runs exactly once, on the pool and in the turn of `turn`, unless the
+// database or the queue refuses, which is answered.
 Parked FetchKeys(const KeyFetchParts& parts, const std::shared_ptr<Answer>& answer,
                  const std::optional<base::Uuid>& turn, const KeyOrder& order,
                  store::FetchFence fence, AfterKeyFetch then);

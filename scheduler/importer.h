@@ -6,7 +6,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "store/monitors/import.h"
+#include "store/monitors/uploads.h"
 #include "store/session.h"
 #include "store/signals.h"
 #include "work/step.h"

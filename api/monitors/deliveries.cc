@@ -10,7 +10,7 @@
 #include "domain/names.h"
 #include "rest/page.h"
 #include "rest/query_reader.h"
-#include "store/deliveries/monitor_deliveries.h"
+#include "store/deliveries/delivery_views.h"
 
 namespace vedette::api {
 namespace {

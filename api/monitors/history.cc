@@ -10,7 +10,6 @@
 #include "rest/page.h"
 #include "rest/query_reader.h"
 #include "store/monitors/events.h"
-#include "store/monitors/tick_list.h"
 
 namespace vedette::api {
 

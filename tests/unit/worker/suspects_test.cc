@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/uuid.h"
-#include "store/checks/poison.h"
+#include "store/checks/chunks.h"
 #include "worker/suspect_slot.h"
 
 namespace vedette::worker {
