@@ -7,9 +7,9 @@
 #include "base/json.h"
 #include "base/uuid.h"
 #include "store/accounts/accounts.h"
-#include "store/accounts/audit_list.h"
-#include "store/deliveries/delivery_admin.h"
-#include "store/fleet/overview.h"
+#include "store/audit.h"
+#include "store/deliveries/delivery_views.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/gauges.h"
 
 // The JSON of the admin port. Pure.

@@ -9,7 +9,7 @@
 #include "domain/names.h"
 #include "rest/cursor.h"
 #include "rest/reply.h"
-#include "store/deliveries/delivery_admin.h"
+#include "store/deliveries/delivery_views.h"
 
 namespace vedette::admin {
 namespace {

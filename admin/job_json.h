@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "domain/workflow/run_graph.h"
-#include "store/deliveries/delivery_admin.h"
-#include "store/fleet/overview.h"
+#include "store/deliveries/delivery_views.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/gauges.h"
 #include "store/jobs/job_view.h"
 #include "store/jobs/read.h"

@@ -16,7 +16,7 @@
 #include "domain/people/source_ids.h"
 #include "store/audit.h"
 #include "store/email/mail_facts.h"
-#include "store/fleet/overview.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/read.h"
 
 namespace vedette::admin {

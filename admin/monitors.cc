@@ -22,7 +22,6 @@
 #include "store/monitors/events.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/rows.h"
-#include "store/monitors/tick_list.h"
 
 namespace vedette::admin {
 namespace {

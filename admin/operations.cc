@@ -6,8 +6,8 @@
 #include "admin/handlers.h"
 #include "base/json.h"
 #include "rest/cursor.h"
-#include "store/accounts/audit_list.h"
-#include "store/fleet/overview.h"
+#include "store/audit.h"
+#include "store/fleet/fleet.h"
 #include "store/jobs/gauges.h"
 
 namespace vedette::admin {

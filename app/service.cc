@@ -33,7 +33,6 @@
 #include "store/database_clock.h"
 #include "store/fleet/fleet.h"
 #include "store/migrate.h"
-#include "store/pooler.h"
 #include "store/session.h"
 #include "store/signals.h"
 

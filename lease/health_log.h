@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "store/checks/health_turn.h"
+#include "store/checks/ticks.h"
 
 namespace vedette::lease {
 

@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 #include "domain/auth/jwk_set.h"
 #include "rest/answer.h"
-#include "store/accounts/client_keys.h"
+#include "store/accounts/oauth_clients.h"
 #include "store/async.h"
 
 namespace vedette::rest {
@@ -67,9 +67,9 @@ struct KeyFetchParts {
 // Gives the reply, once the report is stored.
 using AfterKeyFetch = std::function<Handled(store::Session&, const KeyReport&)>;
 
-// Makes the fetch of `fence`, which the caller has begun (store/accounts/client_keys.h), and parks
-// the answer: `then` runs exactly once, on the pool and in the turn of `turn`, unless the database
-// or the queue refuses, which is answered.
+// Makes the fetch of `fence`, which the caller has begun (store/accounts/oauth_clients.h), and
+// parks the answer: `then` runs exactly once, on the pool and in the turn of `turn`, unless the
+// database or the queue refuses, which is answered.
 Parked FetchKeys(const KeyFetchParts& parts, const std::shared_ptr<Answer>& answer,
                  const std::optional<base::Uuid>& turn, const KeyOrder& order,
                  store::FetchFence fence, AfterKeyFetch then);

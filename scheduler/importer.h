@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "config/config_fwd.h"
 #include "lease/step.h"
-#include "store/monitors/import.h"
+#include "store/monitors/uploads.h"
 #include "store/session.h"
 #include "store/signals.h"
 

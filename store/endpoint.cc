@@ -1,4 +1,7 @@
+#include "store/endpoint.h"
+
 #include "store/endpoint_sql.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 
@@ -16,6 +19,16 @@ base::Uuid EnsureEndpoint(Transaction& tx, const base::Clock& clock, const base:
                              "scheme"_a = address.scheme, "host"_a = address.host,
                              "port"_a = address.port, "path"_a = address.path);
   return ReadOne<base::Uuid>(find());
+}
+
+void ReadTargets(const pqxx::result& rows, DeliveryTargets* targets) {
+  for (const auto& row : rows) {
+    base::Uuid monitor_id;
+    DeliveryTarget target;
+    Columns(row).Into("id"_a = &monitor_id, "webhook_url"_a = &target.url,
+                      "endpoint_id"_a = &target.endpoint_id, "metadata"_a = &target.metadata);
+    (*targets)[monitor_id] = std::move(target);
+  }
 }
 
 }  // namespace vedette::store

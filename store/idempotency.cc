@@ -2,7 +2,8 @@
 #include <string_view>
 
 #include "base/crypto.h"
-#include "store/idempotency_sql.h"
+#include "store/idempotency.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {
@@ -69,7 +70,7 @@ void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempoten
                       const base::Uuid& workflow_id) {
   tx.Exec<"idempotency_insert">("org_id"_a = org_id, "key"_a = idempotency.key,
                                 "body_sha256"_a = Bytea(idempotency.body_sha256),
-                                "monitor_id"_a = std::nullopt, "answer"_a = std::string("{}"),
+                                "monitor_id"_a = std::nullopt, "answer"_a = "{}",
                                 "row_count"_a = std::nullopt, "job_id"_a = std::nullopt,
                                 "workflow_id"_a = workflow_id);
 }

@@ -84,6 +84,8 @@ template <>
 struct TypeOf<const char*> {
   static constexpr ValueType kType{ValueKind::kText, false};
 };
+template <>
+struct TypeOf<char*> : TypeOf<const char*> {};
 template <typename Period>
 struct TypeOf<std::chrono::duration<std::int64_t, Period>> {
   static constexpr ValueType kType{ValueKind::kInteger, false};

@@ -12,9 +12,10 @@
 #include "config/config_fwd.h"
 #include "metrics/metrics.h"
 
+namespace vedette::store {
+
 // The one place that knows libpqxx. Outside store/, a Session is handed to functions such as
 // store::CreateMonitor(session, ...) and nothing else is done with it.
-namespace vedette::store {
 
 // The database cannot be reached, the connection broke before COMMIT was sent, or it is out of
 // disk, memory or time: nothing happened.
@@ -99,5 +100,15 @@ class Pool {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// A transaction pooler gives each transaction any session of the server's: what a session is set
+// to, the statements that it has prepared, its locks and what it listens to are another's at the
+// next transaction. vedette cannot work through one, and says so at its start. A pooler that keeps
+// a session for as long as a connection lasts is as good as none.
+
+// Whether the database is reached through a transaction pooler: a sentence that says what to do, or
+// nothing. Blocks for one round trip where there is no pooler, for a few and a second connection
+// where there is one. Throws Unavailable.
+std::string TransactionPoolerFound(Session& session);
 
 }  // namespace vedette::store

@@ -13,9 +13,8 @@
 #include "domain/names.h"
 #include "rest/cursor.h"
 #include "rest/query_reader.h"
-#include "store/deliveries/monitor_deliveries.h"
+#include "store/deliveries/delivery_views.h"
 #include "store/monitors/events.h"
-#include "store/monitors/tick_list.h"
 
 namespace vedette::api {
 

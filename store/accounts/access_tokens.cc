@@ -5,7 +5,7 @@
 #include "base/crypto.h"
 #include "domain/principal.h"
 #include "store/accounts/auth.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {

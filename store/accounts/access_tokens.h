@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 #include "domain/auth/client_assertion.h"
 #include "domain/auth/jwk_set.h"
-#include "store/accounts/client_keys.h"
+#include "store/accounts/oauth_clients.h"
 #include "store/audit.h"
 #include "store/session.h"
 

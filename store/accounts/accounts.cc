@@ -6,7 +6,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "domain/money.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {

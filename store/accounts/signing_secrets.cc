@@ -8,7 +8,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "config/auth_config.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sealed.h"
 #include "store/sql.h"
 

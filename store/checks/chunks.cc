@@ -1,18 +1,59 @@
 #include "store/checks/chunks.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "domain/admission.h"
+#include "domain/chunk_plan.h"
 #include "domain/turns.h"
-#include "store/checks/chunks_sql.h"
+#include "store/checks/ticks_sql.h"
 #include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
 namespace {
+
+// A chunk as its row says, with what it holds reserved.
+struct ChunkRow {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::optional<base::Uuid> team_id;
+  domain::Tier tier = domain::Tier::kLow;
+  bool large = false;
+  int claims = 0;
+  base::Timestamp due_at{};
+  std::int64_t reserved_mc = 0;
+  std::optional<std::int64_t> price_mc;  // empty until something is reserved
+  std::string month;
+  std::vector<domain::ChunkPart> parts;
+
+  Payer payer() const { return {org_id, team_id, month}; }
+};
+
+// From :chunk_columns.
+ChunkRow ReadChunk(Columns& in) {
+  ChunkRow chunk;
+  std::vector<base::Uuid> monitor_ids;
+  std::vector<std::int64_t> tick_ids;
+  std::vector<std::int64_t> firsts;
+  std::vector<std::int64_t> ends;
+  in.Into("id"_a = &chunk.id, "org_id"_a = &chunk.org_id, "team_id"_a = &chunk.team_id,
+          "tier"_a = &chunk.tier, "large"_a = &chunk.large, "claims"_a = &chunk.claims,
+          "due_at"_a = &chunk.due_at, "reserved_mc"_a = &chunk.reserved_mc,
+          "price_mc"_a = &chunk.price_mc, "month"_a = &chunk.month, "monitor_ids"_a = &monitor_ids,
+          "tick_ids"_a = &tick_ids, "firsts"_a = &firsts, "ends"_a = &ends);
+  for (std::size_t i = 0; i < monitor_ids.size(); ++i) {
+    chunk.parts.push_back(
+        {monitor_ids[i], tick_ids[i], static_cast<int>(firsts[i]), static_cast<int>(ends[i])});
+  }
+  return chunk;
+}
 
 // What the rows of chunks hold, by chunk: their reservations are read with them.
 using ChunkRows = std::map<base::Uuid, ChunkRow>;
@@ -245,24 +286,6 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
 
 }  // namespace
 
-ChunkRow ReadChunk(Columns& in) {
-  ChunkRow chunk;
-  std::vector<base::Uuid> monitor_ids;
-  std::vector<std::int64_t> tick_ids;
-  std::vector<std::int64_t> firsts;
-  std::vector<std::int64_t> ends;
-  in.Into("id"_a = &chunk.id, "org_id"_a = &chunk.org_id, "team_id"_a = &chunk.team_id,
-          "tier"_a = &chunk.tier, "large"_a = &chunk.large, "claims"_a = &chunk.claims,
-          "due_at"_a = &chunk.due_at, "reserved_mc"_a = &chunk.reserved_mc,
-          "price_mc"_a = &chunk.price_mc, "month"_a = &chunk.month, "monitor_ids"_a = &monitor_ids,
-          "tick_ids"_a = &tick_ids, "firsts"_a = &firsts, "ends"_a = &ends);
-  for (std::size_t i = 0; i < monitor_ids.size(); ++i) {
-    chunk.parts.push_back(
-        {monitor_ids[i], tick_ids[i], static_cast<int>(firsts[i]), static_cast<int>(ends[i])});
-  }
-  return chunk;
-}
-
 OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
   return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
@@ -355,6 +378,78 @@ ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds wi
       Columns(row).Into("id"_a = &org_id, "monitors_run"_a = &runs);
     }
     return changes;
+  });
+}
+
+namespace {
+
+domain::ChunkPlan PlanOf(const ChunkRow& chunk) {
+  domain::ChunkPlan plan;
+  plan.org_id = chunk.org_id;
+  plan.team_id = chunk.team_id;
+  plan.tier = chunk.tier;
+  plan.due_at = chunk.due_at;
+  plan.parts = chunk.parts;
+  if (chunk.large) plan.large_monitor_id = chunk.parts.front().monitor_id;
+  return plan;
+}
+
+// The two halves: parts are kept whole where there are several.
+std::pair<domain::ChunkPlan, domain::ChunkPlan> Halve(const domain::ChunkPlan& plan) {
+  domain::ChunkPlan a = plan;
+  domain::ChunkPlan b = plan;
+  if (plan.parts.size() > 1) {
+    const auto middle = plan.parts.begin() + static_cast<std::ptrdiff_t>(plan.parts.size() / 2);
+    a.parts.assign(plan.parts.begin(), middle);
+    b.parts.assign(middle, plan.parts.end());
+  } else {
+    const domain::ChunkPart& part = plan.parts.front();
+    const int middle = part.first + (part.end - part.first) / 2;
+    a.parts.front().end = middle;
+    b.parts.front().first = middle;
+    a.large_monitor_id = b.large_monitor_id = part.monitor_id;
+  }
+  for (domain::ChunkPlan* half : {&a, &b}) {
+    half->row_count = 0;
+    for (const auto& part : half->parts) half->row_count += part.end - part.first;
+  }
+  return {a, b};
+}
+
+}  // namespace
+
+bool CountTry(Session& session, const Lease& lease, CarefulTry careful) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const int uncounted = careful.counted ? 0 : 1;
+    const int floor = careful.last_try ? kLastTryClaims : 0;
+    return !tx.Exec<"chunk_count">("id"_a = lease.id, "token"_a = lease.token,
+                                   "uncounted"_a = uncounted, "floor"_a = floor)
+                .empty();
+  });
+}
+
+bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto rows = tx.Exec<"split_lock_chunk">("id"_a = lease.id, "token"_a = lease.token);
+    if (rows.empty()) return false;
+    Columns in(rows.front());
+    const ChunkRow chunk = ReadChunk(in);
+    const domain::ChunkPlan plan = PlanOf(chunk);
+    if (plan.parts.size() == 1 && plan.parts[0].end - plan.parts[0].first < 2) return false;
+    const auto [a, b] = Halve(plan);
+    if (a.large_monitor_id && !plan.large_monitor_id) {
+      tx.Exec<"split_make_large">("monitor_id"_a = plan.parts[0].monitor_id,
+                                  "tick_id"_a = plan.parts[0].tick_id);
+    }
+    InsertChunks(tx, clock, {a, b});
+    tx.Exec<"record_delete_chunks">("ids"_a = std::vector<base::Uuid>{lease.id});
+    if (chunk.reserved_mc == 0) return true;
+    Purses purses;
+    purses.Want(chunk.payer());
+    purses.Lock(tx);
+    purses.Return(chunk.payer(), chunk.reserved_mc);
+    purses.Write(tx);
+    return true;
   });
 }
 

@@ -20,9 +20,10 @@
 #include "store/sealed.h"
 #include "store/session.h"
 
+namespace vedette::store {
+
 // Leasing chunks, paying for them, loading their rows, giving them back (design 4, hot paths). All
 // functions throw as InTransaction does. Leases go by the database's clock.
-namespace vedette::store {
 
 // What a monitor's rows have in common, as of the claim.
 struct MonitorSpec {
@@ -147,5 +148,24 @@ struct ControlChanges {
   std::vector<RowSwitch> rows;
 };
 ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window);
+
+// Replaces a leased chunk by two halves that are due at once: by its parts where it has several,
+// else by its rows. What it holds reserved returns. False when the lease was lost, or one row is
+// all it has.
+bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease);
+
+// `claims` is raised to this when a chunk of one row has its first last try. A worker that claims
+// such a chunk knows that `claims` - kLastTryClaims last tries ended with their process.
+inline constexpr int kLastTryClaims = 1'000'000;
+
+// A chunk of one row that is to be tried with care.
+struct CarefulTry {
+  bool counted = true;    // ClaimedChunk::counted
+  bool last_try = false;  // it is tried alone
+};
+
+// Commits, before the row is started, that the claim counts: a claim after a death counts one more.
+// False when the lease was lost.
+bool CountTry(Session& session, const Lease& lease, CarefulTry careful);
 
 }  // namespace vedette::store

@@ -8,10 +8,10 @@
 #include "domain/ids.h"
 #include "domain/limits.h"
 #include "store/checks/ticks_sql.h"
+#include "store/endpoint_sql.h"
 #include "store/purses.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
-#include "store/targets_sql.h"
 
 namespace vedette::store {
 namespace {

@@ -10,9 +10,9 @@
 #include "domain/names.h"
 #include "domain/outcome.h"
 #include "store/checks/chunks.h"
-#include "store/checks/health_turn.h"
+#include "store/checks/ticks.h"
+#include "store/endpoint.h"
 #include "store/session.h"
-#include "store/targets.h"
 
 // The one transaction in which finished checks take effect: row state, events, charge, deliveries,
 // ledger (G1). Results of chunks whose lease is lost are dropped: the fence is here, in the

@@ -13,6 +13,7 @@
 #include "domain/outcome.h"
 #include "domain/turns.h"
 #include "store/checks/ticks_sql.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -3,16 +3,30 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "store/checks/health_turn.h"
 #include "store/session.h"
+
+namespace vedette::store {
+
+// A monitor that began to fail with a tick that was closed (every check that was made in it
+// failed), or in which a check completes again.
+struct HealthTurn {
+  base::Uuid monitor_id;
+  base::Uuid org_id;
+  bool fails = false;
+  // Of a check that failed, where the process that closed the tick knows one: the class, and where
+  // its row is looked at ("https://shop.example"). The store leaves both empty.
+  std::string failure_class{};
+  std::string address{};
+};
 
 // From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
 // number of processes may call these at once: rows are taken with SKIP LOCKED.
-namespace vedette::store {
 
 struct CutLimits {
   int monitors_per_cut_max;  // due monitors in one transaction

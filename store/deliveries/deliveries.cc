@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "store/endpoint_sql.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
-#include "store/targets_sql.h"
 
 namespace vedette::store {
 namespace {

@@ -11,9 +11,9 @@
 #include "base/fair_share.h"
 #include "base/uuid.h"
 #include "domain/notification.h"
+#include "store/endpoint.h"
 #include "store/lease.h"
 #include "store/session.h"
-#include "store/targets.h"
 
 // Leasing due deliveries, settling attempts (design 4 and 7). All functions throw as InTransaction.
 namespace vedette::store {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {

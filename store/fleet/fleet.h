@@ -2,16 +2,19 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/email/mail_class.h"
 #include "store/session.h"
 
-// The fleet's own affairs: members and their heartbeat, gauges.
 namespace vedette::store {
+
+// The fleet's own affairs: members and their heartbeat, gauges.
 
 struct Member {
   base::Uuid id;
@@ -54,5 +57,89 @@ struct Gauges {
   static constexpr int kTokensCountedMax = 100'000;
 };
 Gauges ReadGauges(Session& session);
+
+struct MemberView {
+  base::Uuid id;
+  std::vector<std::string> roles;
+  std::string version;
+  std::string host;
+  int pid = 0;
+  base::Timestamp started_at;
+  base::Timestamp heartbeat_at;
+  std::chrono::milliseconds heartbeat_age{};
+  bool draining = false;
+  std::string counters;                     // JSON: metrics::Metrics::Summary at the heartbeat
+  std::vector<std::string> lanes;           // of jobs that it serves: domain::LaneName
+  std::optional<std::string> mail_check{};  // JSON, as store::Member has it
+  std::optional<std::string> providers{};   // likewise
+};
+
+struct BacklogView {
+  base::Uuid org_id;
+  std::string name;
+  std::int64_t chunks = 0;  // due and not leased
+  std::int64_t checks = 0;  // in them
+  std::chrono::milliseconds oldest_due_age{};
+};
+
+// A receiver whose attempts have failed for 48 hours on end.
+struct FailingReceiverView {
+  base::Uuid org_id;
+  std::string address;  // scheme://host:port
+  base::Timestamp failing_since;
+  base::Timestamp failed_at;  // the last failure
+  std::int64_t failures = 0;  // in a row
+};
+
+// An active monitor in whose last tick every check failed.
+struct FailingMonitorView {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::string name;
+  base::Timestamp failing_since;
+};
+
+struct LateMonitorView {
+  base::Uuid id;
+  base::Uuid org_id;
+  std::string name;
+  std::string frequency;
+  std::optional<base::Timestamp> last_run_at;
+  base::Timestamp next_run_at;
+  std::chrono::milliseconds late{};  // since next_run_at
+};
+
+// What an operator looks at first. Times and ages by the database's clock.
+struct Overview {
+  base::Timestamp at;
+  std::vector<MemberView> members;  // heard of within kMemberShown; latest heartbeat first
+  std::int64_t chunks_due = 0;      // available and not leased
+  std::int64_t chunks_leased = 0;
+  std::int64_t chunks_waiting = 0;  // not available yet
+  std::int64_t checks_due = 0;      // in those chunks
+  std::int64_t checks_leased = 0;
+  std::optional<std::chrono::milliseconds> oldest_due_age;
+  std::int64_t deliveries_pending = 0;  // counted up to kCountMax
+  std::int64_t deliveries_dead = 0;     // likewise
+  std::optional<std::chrono::milliseconds> delivery_oldest_pending_age;
+  std::int64_t receivers_failing = 0;
+  std::vector<FailingReceiverView> failing;  // longest first, kTop
+  std::int64_t monitors_live = 0;            // whose schedule runs; counted up to kCountMax
+  std::int64_t monitors_late = 0;            // of these, due for over kLate and not cut; likewise
+  std::vector<BacklogView> backlog;          // most checks first, kTop
+  std::vector<LateMonitorView> late;         // latest first, kTop
+  std::int64_t monitors_failing = 0;
+  std::vector<FailingMonitorView> monitors_failing_longest;  // longest first, kTop
+
+  static constexpr std::chrono::seconds kLate{10};
+  static constexpr int kCountMax = 1'000'000;
+  static constexpr int kMembersMax = 1000;
+  static constexpr int kTop = 10;
+};
+
+// Throw as InTransaction does (store/session.h).
+Overview ReadOverview(Session& session);
+// Its members alone.
+std::vector<MemberView> ReadMembers(Session& session);
 
 }  // namespace vedette::store

@@ -5,9 +5,10 @@
 
 #include "base/assert.h"
 #include "domain/ids.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/monitor_record.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "domain/investigation/finding.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

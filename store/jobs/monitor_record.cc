@@ -10,9 +10,10 @@
 
 #include "domain/workflow/bound_specs.h"
 #include "domain/workflow/monitor_rows.h"
-#include "store/monitors/control_sql.h"
-#include "store/monitors/monitors_sql.h"
-#include "store/monitors/rows_sql.h"
+#include "store/monitors/control.h"
+#include "store/monitors/monitors.h"
+#include "store/monitors/rows.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -1,7 +1,7 @@
 #include "store/jobs/read.h"
 
 #include "domain/job_wait.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "domain/admission.h"
 #include "store/endpoint_sql.h"
-#include "store/idempotency_sql.h"
+#include "store/idempotency.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/run_data.h"
 #include "store/purses.h"

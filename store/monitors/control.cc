@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "domain/next_run_times.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/checks/ticks_sql.h"
-#include "store/monitors/control_sql.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -14,10 +14,13 @@
 #include "store/session.h"
 #include "store/signals.h"
 
+namespace vedette::store {
+
+class Transaction;  // store/sql.h; only store/ has any
+
 // Switching monitors and organisations on and off, and triggering (interface 3.4, design 5). Every
 // change is one transaction, with its audit entry where one is given. All functions throw as
 // InTransaction does (store/session.h).
-namespace vedette::store {
 
 struct ControlOutcome {
   enum class Kind { kDone, kNotFound, kConflict };
@@ -84,5 +87,26 @@ struct OrganisationChange {
 // False when there is no such organisation. Stops or restores its monitors' schedules accordingly.
 bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                         const OrganisationChange& change, const std::optional<AuditEntry>& audit);
+
+// Internal to store/: the steps of these changes inside the caller's transaction.
+
+// Locks the monitor (monitor, then monitor_sched: the order everybody keeps) and reads its status.
+// Empty when it does not exist or is out of scope.
+struct LockedMonitor {
+  base::Uuid org_id;
+  domain::MonitorStatus status = domain::MonitorStatus::kStarting;
+  std::optional<std::string> disabled_reason;
+};
+std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
+                                         const base::Uuid& monitor_id);
+
+// Sets status and reason of a locked monitor, and everything that follows: live, next_run_at (the
+// first anchored slot after now when it becomes live), control_changed_at, updated_at.
+void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, domain::MonitorStatus status,
+                      const std::optional<std::string>& disabled_reason);
+
+// Writes the entry of a change to something of this organisation, where there is one.
+void AuditIfGiven(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
+                  const std::optional<AuditEntry>& audit);
 
 }  // namespace vedette::store

@@ -58,4 +58,9 @@ inline constexpr std::chrono::days kLatestEventsWindow{7};
 Page<domain::Event> ListLatestEvents(Session& session, const EventListFilter& filter,
                                      base::Timestamp now);
 
+// The skip ledger (G7), newest first, the open tick included; ticks before `before_tick_id` where
+// that is given. `monitor_id` was found in scope by the caller.
+std::vector<domain::Tick> ListTicks(Session& session, const base::Uuid& monitor_id,
+                                    const std::optional<std::int64_t>& before_tick_id, int limit);
+
 }  // namespace vedette::store

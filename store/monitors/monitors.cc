@@ -6,10 +6,10 @@
 #include "domain/current_values.h"
 #include "domain/next_run_times.h"
 #include "store/endpoint_sql.h"
-#include "store/idempotency_sql.h"
-#include "store/monitors/control_sql.h"
-#include "store/monitors/monitors_sql.h"
-#include "store/monitors/rows_sql.h"
+#include "store/idempotency.h"
+#include "store/monitors/control.h"
+#include "store/monitors/rows.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

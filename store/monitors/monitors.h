@@ -18,9 +18,12 @@
 #include "store/sealed.h"
 #include "store/session.h"
 
+namespace vedette::store {
+
+class Transaction;  // store/sql.h; only store/ has any
+
 // Monitors: reading, creating, changing. Every function sees only what `scope` allows (G8) and
 // throws as InTransaction does (store/session.h).
-namespace vedette::store {
 
 // Empty when it does not exist or is out of scope.
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
@@ -70,7 +73,7 @@ struct NewMonitor {
   std::optional<std::string> rules_json;  // domain/change_rules.h
   std::optional<SealedHeaders> request_headers;
   std::vector<domain::RowValues> rows;  // no two with the same key
-  // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/import.h); the
+  // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the
   // monitor is `starting` until then.
   std::optional<base::Uuid> upload_id;
   // What the answer says beside id, status and rows: a JSON array, kept for repetitions.
@@ -124,5 +127,11 @@ struct MonitorChange {
 ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                              const base::Uuid& monitor_id, const MonitorChange& change,
                              const std::optional<AuditEntry>& audit = {});
+
+// Internal to store/: a new monitor inside the caller's transaction.
+
+// Inserts the monitor and its schedule, without its rows.
+void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
+                const base::Uuid& id, domain::MonitorStatus status);
 
 }  // namespace vedette::store

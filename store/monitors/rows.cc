@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "store/monitors/control_sql.h"
-#include "store/monitors/rows_sql.h"
+#include "store/monitors/control.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

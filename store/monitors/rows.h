@@ -16,9 +16,12 @@
 #include "store/page.h"
 #include "store/session.h"
 
+namespace vedette::store {
+
+class Transaction;  // store/sql.h; only store/ has any
+
 // The rows of a monitor. Reading takes a monitor id that the caller has found in scope by
 // GetMonitor.
-namespace vedette::store {
 
 // Rows behind `after_position` (-1: from the start), in the order they were added: at most `limit`,
 // and none behind the one with which their JSON comes to `bytes_max`. Removed rows are passed over,
@@ -92,5 +95,28 @@ ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, cons
                                 const base::Uuid& monitor_id, const base::Uuid& row_id,
                                 const base::Json& columns,
                                 const std::optional<AuditEntry>& audit = {});
+
+// Internal to store/: rows inside the caller's transaction.
+
+// Inserts rows [from, until) of `rows`, with these ids, at positions from first_position + from on,
+// in batches that stay well under the statement timeout.
+void InsertRows(Transaction& tx, const base::Uuid& monitor_id, const base::Uuid& org_id,
+                const std::vector<domain::RowValues>& rows, const std::vector<base::Uuid>& ids,
+                int first_position);
+
+// `n` ids for new rows.
+std::vector<base::Uuid> NewRowIds(const base::Clock& clock, std::size_t n);
+
+// A row of the monitor that has one of these keys: the index among the hashes (bytes), and its
+// position.
+struct KnownRow {
+  std::size_t index = 0;
+  int position = 0;
+};
+std::optional<KnownRow> FindKnownRow(Transaction& tx, const base::Uuid& monitor_id,
+                                     const std::vector<std::string>& key_hashes);
+
+// The ids at positions [0, count).
+std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id, int count);
 
 }  // namespace vedette::store

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "domain/search/jsonpath_writer.h"
 #include "store/search/field_values_sql.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -7,9 +7,10 @@
 
 #include "base/json.h"
 #include "domain/search/jsonpath_writer.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/search/field_values.h"
 #include "store/search/field_values_sql.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -1,7 +1,7 @@
 #include "store/workflows/workflows.h"
 
-#include "store/audit_sql.h"
-#include "store/idempotency_sql.h"
+#include "store/audit.h"
+#include "store/idempotency.h"
 #include "store/sql.h"
 
 namespace vedette::store {

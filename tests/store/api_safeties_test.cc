@@ -1,7 +1,7 @@
 // Each safety of credentials, switched off: what the safety is there for then goes wrong, and is
 // seen. What cannot be switched off in a process is broken in a build
 // (tests/unit/auth/CMakeLists.txt).
-#include "store/accounts/client_keys.h"
+#include "store/accounts/oauth_clients.h"
 #include "tests/store/api_credentials_support.h"
 
 namespace vedette::test {

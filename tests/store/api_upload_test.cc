@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "store/fleet/maintenance.h"
-#include "store/monitors/import.h"
 #include "store/monitors/uploads.h"
 #include "tests/store/api_support.h"
 

@@ -8,7 +8,7 @@
 
 #include "domain/ids.h"
 #include "store/deliveries/deliveries.h"
-#include "store/deliveries/delivery_admin.h"
+#include "store/deliveries/delivery_views.h"
 #include "store/fleet/fleet.h"
 #include "tests/store/jobs_support.h"
 #include "tests/store/pipeline_support.h"

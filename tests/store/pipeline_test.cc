@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "store/checks/poison.h"
+#include "store/checks/chunks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/monitors.h"
 #include "tests/store/pipeline_support.h"

@@ -4,7 +4,7 @@
 
 #include <pqxx/pqxx>
 
-#include "store/checks/poison.h"
+#include "store/checks/chunks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/rows.h"
 #include "tests/store/worker_support.h"

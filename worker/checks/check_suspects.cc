@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "store/async.h"
-#include "store/checks/poison.h"
+#include "store/checks/chunks.h"
 #include "worker/checks/check_effects.h"
 
 namespace vedette::worker {

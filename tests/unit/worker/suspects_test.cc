@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "store/checks/poison.h"
+#include "store/checks/chunks.h"
 
 namespace vedette::worker {
 namespace {

@@ -1,11 +1,11 @@
-#include "store/deliveries/delivery_admin.h"
+#include "store/deliveries/delivery_views.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/json.h"
 #include "domain/notification.h"
-#include "store/audit_sql.h"
+#include "store/audit.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -196,6 +196,29 @@ void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFi
   progress->replayed += static_cast<std::int64_t>(ids.size());
   progress->done = ids.size() < static_cast<std::size_t>(kReplayBatch);
   if (!ids.empty()) progress->after = ids.back();
+}
+
+std::vector<MonitorDelivery> ListMonitorDeliveries(
+    Session& session, const base::Uuid& monitor_id,
+    const std::optional<domain::DeliveryState>& state, const std::optional<base::Uuid>& before,
+    int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<MonitorDelivery> deliveries;
+    for (const auto& row : tx.Exec<"delivery_list_monitor">("monitor_id"_a = monitor_id,
+                           "state"_a = state, "before"_a = before, "limit"_a = limit)) {
+      MonitorDelivery& d = deliveries.emplace_back();
+      bool receiver_fails = false;
+      Columns(row).Into("id"_a = &d.id, "state"_a = &d.state, "type"_a = &d.type,
+                        "row_id"_a = &d.row_id, "event_group_id"_a = &d.event_group_id,
+                        "attempts"_a = &d.attempts, "next_attempt_at"_a = &d.next_attempt_at,
+                        "last_error"_a = &d.last_error, "created_at"_a = &d.created_at,
+                        "receiver_fails"_a = &receiver_fails);
+      if (d.next_attempt_at) {
+        d.waits_for = domain::WaitOf(receiver_fails, d.attempts, d.last_error);
+      }
+    }
+    return deliveries;
+  });
 }
 
 }  // namespace vedette::store
