@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "config/database_config.h"
 #include "store/queries.h"
@@ -18,6 +20,9 @@ namespace {
 
 // Any constant: all that migrate take the same lock.
 constexpr std::int64_t kMigrationLock = 0x76656465747465;
+// After a deadlock.
+constexpr int kTriesMax = 20;
+constexpr std::chrono::milliseconds kBetweenTries{250};
 
 int VersionOf(std::string_view file) {
   int version = 0;
@@ -47,25 +52,48 @@ std::string NewerSchemaMessage(int applied) {
       SchemaVersion());
 }
 
+// In its transaction; false: the database has it.
+bool Apply(const Migration& migration, pqxx::connection& connection) {
+  pqxx::work tx(connection);
+  tx.exec(fmt::format("select pg_advisory_xact_lock({})", kMigrationLock));
+  const Applied applied = AppliedTo(tx);
+  if (applied.is_unreleased) throw std::runtime_error(std::string(kUnreleasedSchema));
+  if (applied.version > SchemaVersion()) {
+    throw std::runtime_error(NewerSchemaMessage(applied.version));
+  }
+  const int version = VersionOf(migration.file);
+  if (version <= applied.version) return false;
+  tx.exec(
+      "create table if not exists schema_migration (version int primary key, "
+      "name text not null, applied_at timestamptz not null default now())");
+  tx.exec(std::string(migration.text));
+  tx.exec(fmt::format("insert into schema_migration (version, name) values ({}, {})", version,
+                      tx.quote(std::string(migration.file))));
+  tx.commit();
+  return true;
+}
+
+// A fleet goes on meanwhile and locks the same tables in orders of its own: a migration that loses
+// a deadlock to it is begun again.
+bool ApplyBesideAFleet(const Migration& migration, pqxx::connection& connection,
+                       base::Logger& log) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return Apply(migration, connection);
+    } catch (const pqxx::deadlock_detected&) {
+      if (tries == kTriesMax) throw;
+      log.Info("a deadlock ended the migration, it is tried again",
+               {{"migration", migration.file}});
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
 int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
   int done = 0;
-  for (const auto& [file, text] : Migrations()) {
-    pqxx::work tx(connection);
-    tx.exec(fmt::format("select pg_advisory_xact_lock({})", kMigrationLock));
-    const Applied applied = AppliedTo(tx);
-    if (applied.is_unreleased) throw std::runtime_error(std::string(kUnreleasedSchema));
-    if (applied.version > SchemaVersion()) {
-      throw std::runtime_error(NewerSchemaMessage(applied.version));
-    }
-    if (VersionOf(file) <= applied.version) continue;
-    tx.exec(
-        "create table if not exists schema_migration (version int primary key, "
-        "name text not null, applied_at timestamptz not null default now())");
-    tx.exec(std::string(text));
-    tx.exec(fmt::format("insert into schema_migration (version, name) values ({}, {})",
-                        VersionOf(file), tx.quote(std::string(file))));
-    tx.commit();
-    log.Info("migration applied", {{"migration", file}});
+  for (const Migration& migration : Migrations()) {
+    if (!ApplyBesideAFleet(migration, connection, log)) continue;
+    log.Info("migration applied", {{"migration", migration.file}});
     ++done;
   }
   return done;
