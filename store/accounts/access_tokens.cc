@@ -136,7 +136,7 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   audit.org_id = org_id;
   audit.detail = base::Json{{"user_id", order.user_id}, {"ttl_s", order.ttl.count()}};
   made.kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (order.team_id && tx.Exec("team_read", org_id, *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
@@ -163,7 +163,7 @@ std::optional<std::vector<LiveSession>> ListSessions(Session& session, const bas
   std::optional<base::Uuid> principal;
   if (query.user_id) principal = domain::UserPrincipal(org_id, *query.user_id);
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<LiveSession> sessions;
     for (const auto& row : tx.Exec("sessions_list", org_id, query.before, query.limit, principal)) {
       LiveSession& live = sessions.emplace_back();
@@ -189,7 +189,7 @@ std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::U
                                                  int limit) {
   using Answer = std::optional<std::vector<OrgUser>>;
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<OrgUser> users;
     for (const auto& row : tx.Exec("org_users_list", org_id, after, limit)) {
       OrgUser& user = users.emplace_back();

@@ -97,7 +97,7 @@ ExternalIdOutcome SetExternalId(Session& session, const base::Clock& clock,
   audit.org_id = org_id;
   audit.detail = base::Json{{"external_id", external_id ? base::Json(*external_id) : nullptr}};
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return ExternalIdOutcome::kNotFound;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return ExternalIdOutcome::kNotFound;
     // One at a time, so that the second of two that want the same name sees the first.
     tx.Exec("external_id_lock");
     if (tx.Exec("org_set_external_id", org_id, external_id).empty()) {
@@ -157,7 +157,7 @@ std::optional<base::Uuid> CreateTeam(Session& session, const base::Clock& clock,
   audit.org_id = org_id;
   audit.detail = base::Json{{"name", name}, {"spend_limit", SpendLimitJson(spend_limit_mc)}};
   const bool made = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return false;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return false;
     tx.Exec("team_insert", id, org_id, name, spend_limit_mc);
     InsertAudit(tx, clock, audit);
     return true;
@@ -212,7 +212,8 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
   if (team_id) detail["team_id"] = team_id->ToString();
   audit.detail = std::move(detail);
   const auto kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return ApiKeyOutcome::Kind::kNoOrganisation;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty())
+      return ApiKeyOutcome::Kind::kNoOrganisation;
     if (team_id && tx.Exec("team_read", org_id, *team_id).empty()) {
       return ApiKeyOutcome::Kind::kNoTeam;
     }
@@ -229,7 +230,7 @@ std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uui
                                                const ApiKeyQuery& query) {
   using Answer = std::optional<std::vector<ApiKey>>;
   return InTransaction(session, [&](Transaction& tx) -> Answer {
-    if (tx.Exec("org_exists", org_id).empty()) return std::nullopt;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return std::nullopt;
     std::vector<ApiKey> keys;
     for (const auto& row : tx.Exec("api_keys_list", org_id, query.before, query.limit)) {
       keys.push_back(ReadApiKey(row));

@@ -71,7 +71,7 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
     by = audit.principal->id;
   }
   const Kind outcome = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("org_exists", org_id).empty()) return Kind::kNoOrganisation;
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (order.team_id && tx.Exec("team_read", org_id, *order.team_id).empty()) {
       return Kind::kNoTeam;
     }

@@ -48,7 +48,7 @@ struct Run {
   template <typename F>
   bool Locked(F&& body) {
     const bool done = InTransaction(session, [&](Transaction& tx) {
-      if (!ReadOne<bool>(tx.Exec("maintenance_lock"))) return false;
+      if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return false;
       body(tx);
       return true;
     });

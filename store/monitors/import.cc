@@ -105,7 +105,7 @@ ImportStep Fail(Transaction& tx, const base::Uuid& monitor_id, const std::string
 
 ImportStep Activate(Transaction& tx, const base::Uuid& monitor_id) {
   SetMonitorStatus(tx, monitor_id, MonitorStatus::kActive, std::nullopt);
-  tx.Exec("import_start_schedule", monitor_id);
+  tx.Exec<"import_start_schedule">("monitor_id"_a = monitor_id);
   tx.Exec("import_delete", monitor_id);
   return ImportStep::kActivated;
 }
@@ -140,9 +140,9 @@ ImportStep AddPart(Transaction& tx, const base::Clock& clock, const base::Uuid& 
   PartRows part = ReadPart(stored->first_line, stored->text, columns, ReadRoles(tx, monitor_id));
   if (!part.failure) part.failure = FindKnownKey(tx, monitor_id, part);
   if (part.failure) return Fail(tx, monitor_id, *part.failure);
-  const int first = ReadOne<int>(tx.Exec("row_counts", monitor_id));
+  const int first = ReadOne<int>(tx.Exec<"row_counts">("monitor_id"_a = monitor_id));
   InsertRows(tx, monitor_id, monitor->org_id, part.rows, NewRowIds(clock, part.rows.size()), first);
-  tx.Exec("row_counts_add", monitor_id, part.rows.size());
+  tx.Exec<"row_counts_add">("monitor_id"_a = monitor_id, "added"_a = part.rows.size());
   if (next_part + 1 == part_count) return Activate(tx, monitor_id);
   tx.Exec("import_advance", monitor_id);
   return ImportStep::kAdded;

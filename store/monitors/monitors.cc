@@ -233,7 +233,9 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
       const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
       if (use) return OutcomeOf(tx, *use);
     }
-    if (monitor.upload_id && tx.Exec("upload_use", *monitor.upload_id, monitor.org_id).empty()) {
+    if (monitor.upload_id &&
+        tx.Exec<"upload_use">("upload_id"_a = *monitor.upload_id, "org_id"_a = monitor.org_id)
+            .empty()) {
       return {.kind = CreateOutcome::Kind::kUploadNotFound};
     }
     CreateOutcome created{

@@ -193,7 +193,7 @@ AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& 
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
-    const auto count = ReadOne<std::int64_t>(tx.Exec("row_counts", monitor_id));
+    const auto count = ReadOne<std::int64_t>(tx.Exec<"row_counts">("monitor_id"_a = monitor_id));
     if (count + static_cast<std::int64_t>(rows.size()) > rows_per_monitor_max) {
       return {.kind = Kind::kTooMany, .row_count = count};
     }
@@ -203,7 +203,7 @@ AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& 
               .duplicate_position = duplicate->position};
     }
     InsertRows(tx, monitor_id, locked->org_id, rows, ids, static_cast<int>(count));
-    tx.Exec("row_counts_add", monitor_id, rows.size());
+    tx.Exec<"row_counts_add">("monitor_id"_a = monitor_id, "added"_a = rows.size());
     tx.Exec("monitor_touch", monitor_id);
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status, .row_ids = ids};

@@ -15,7 +15,7 @@ where o.id = $1 and not exists (select from organisation other where other.exter
 returning o.id
 
 -- name: org_exists
-select from organisation where id = $1
+select from organisation where id = @org_id
 
 -- name: orgs_read
 -- $1 ids. What chunks and open jobs hold comes from the rows themselves: there is no second counter. What was charged is

@@ -118,10 +118,10 @@ cross join lateral (
 limit 1
 
 -- name: row_counts
-select row_count from monitor_sched where monitor_id = $1
+select row_count from monitor_sched where monitor_id = @monitor_id
 
 -- name: row_counts_add
-update monitor_sched set row_count = row_count + $2, active_row_count = active_row_count + $2 where monitor_id = $1
+update monitor_sched set row_count = row_count + @added, active_row_count = active_row_count + @added where monitor_id = @monitor_id
 
 -- name: row_switch
 -- One row where it was there; `moved` is what it adds to the active ones.

@@ -28,7 +28,7 @@ where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
 -- name: upload_use
 -- The lock keeps it from being deleted while the transaction lasts; later the import or the open job does.
 update upload set used_at = coalesce(used_at, now())
-where id = $1 and org_id = $2 and finished_at is not null and expires_at > now()
+where id = @upload_id and org_id = @org_id and finished_at is not null and expires_at > now()
 returning 1
 
 -- name: upload_delete_expired
@@ -78,4 +78,4 @@ delete from monitor_import where monitor_id = $1
 select key_columns, struct from monitor where id = $1
 
 -- name: import_start_schedule
-update monitor_sched set anchor_at = now(), next_run_at = now() where monitor_id = $1
+update monitor_sched set anchor_at = now(), next_run_at = now() where monitor_id = @monitor_id
