@@ -18,45 +18,53 @@ using domain::EmailKnowledge;
 using domain::EmailQuestion;
 
 // The rows of one statement that reads, without the round trips of BEGIN and COMMIT.
-template <typename... Args>
-pqxx::result ReadRows(Session& session, std::string_view name, const Args&... args) {
-  return Read(session, [&](Transaction& tx) { return tx.Exec(name, args...); });
+template <NameText statement, typename... Args>
+pqxx::result ReadRows(Session& session, const Args&... args) {
+  return Read(session, [&](Transaction& tx) { return tx.Exec<statement>(args...); });
 }
 
 void ReadSuppressed(Session& session, const std::vector<EmailQuestion>& questions,
                     std::vector<EmailKnowledge>* out) {
-  Rows<int, base::Uuid, domain::SuppressionKind, std::string> rows;
+  Rows<Column<"question", int>, Column<"org_id", base::Uuid>,
+       Column<"kind", domain::SuppressionKind>, Column<"hash", std::string>>
+      rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     for (const auto& key : questions[i].keys) {
       rows.Add(static_cast<int>(i), questions[i].org_id, key.kind, Bytea(key.hash));
     }
   }
   if (rows.empty()) return;
-  for (const auto& row : ReadRows(session, "email_suppressed", rows)) {
+  for (const auto& row : ReadRows<"email_suppressed">(session, rows)) {
     std::size_t question = 0;
     domain::SuppressionKey key;
-    Columns(row).Into(&question, &key.kind, BytesInto{&key.hash});
+    Columns(row).Into("question"_a = &question, "kind"_a = &key.kind,
+                      "hash"_a = BytesInto{&key.hash});
     out->at(question).suppressed.push_back(std::move(key));
   }
 }
 
 void ReadFacts(Session& session, const std::vector<EmailQuestion>& questions,
                std::vector<EmailKnowledge>* out) {
-  Rows<int, base::Uuid, std::string, std::string> rows;
+  Rows<Column<"question", int>, Column<"org_id", base::Uuid>, Column<"person_key", std::string>,
+       Column<"address", std::string>>
+      rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const EmailQuestion& one = questions[i];
     if (one.person_key.empty() && one.address.empty()) continue;
     rows.Add(static_cast<int>(i), one.org_id, Bytea(one.person_key), one.address);
   }
   if (rows.empty()) return;
-  for (const auto& row : ReadRows(session, "email_facts_read", rows, domain::kFactsMax)) {
+  for (const auto& row :
+       ReadRows<"email_facts_read">(session, rows, "limit"_a = domain::kFactsMax)) {
     std::size_t question = 0;
     EmailFact fact;
     std::optional<std::string> person_key;
     std::string sources;
-    Columns(row).Into(&question, &fact.address, OptionalBytesInto{&person_key}, &fact.verdict,
-                      &fact.reason, &fact.stated, &fact.provider, &sources, &fact.checked_at,
-                      &fact.until);
+    Columns(row).Into("question"_a = &question, "address"_a = &fact.address,
+                      "person_key"_a = OptionalBytesInto{&person_key}, "verdict"_a = &fact.verdict,
+                      "reason"_a = &fact.reason, "stated"_a = &fact.stated,
+                      "provider"_a = &fact.provider, "sources"_a = &sources,
+                      "checked_at"_a = &fact.checked_at, "until"_a = &fact.until);
     fact.person_key = person_key.value_or("");
     for (const base::Json& source : base::ParseJsonOrThrow(sources)) {
       if (source.is_string()) fact.sources.push_back(source.get<std::string>());
@@ -67,18 +75,19 @@ void ReadFacts(Session& session, const std::vector<EmailQuestion>& questions,
 
 void ReadPatterns(Session& session, const std::vector<EmailQuestion>& questions,
                   std::vector<EmailKnowledge>* out) {
-  Rows<int, base::Uuid, std::string> rows;
+  Rows<Column<"question", int>, Column<"org_id", base::Uuid>, Column<"domain", std::string>> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (!questions[i].domain.empty()) {
       rows.Add(static_cast<int>(i), questions[i].org_id, questions[i].domain);
     }
   }
   if (rows.empty()) return;
-  for (const auto& row : ReadRows(session, "email_patterns_read", rows)) {
+  for (const auto& row : ReadRows<"email_patterns_read">(session, rows)) {
     std::size_t question = 0;
     int number = 0;
     domain::PatternCount count;
-    Columns(row).Into(&question, &number, &count.hits, &count.misses);
+    Columns(row).Into("question"_a = &question, "pattern"_a = &number, "hits"_a = &count.hits,
+                      "misses"_a = &count.misses);
     // A newer version may know more patterns.
     const auto pattern = domain::ReadAddressPattern(number);
     if (!pattern) continue;
@@ -89,7 +98,8 @@ void ReadPatterns(Session& session, const std::vector<EmailQuestion>& questions,
 
 void ReadCompanyDomains(Session& session, const std::vector<EmailQuestion>& questions,
                         std::vector<EmailKnowledge>* out) {
-  Rows<int, base::Uuid, std::string> rows;
+  Rows<Column<"question", int>, Column<"org_id", base::Uuid>, Column<"company_key", std::string>>
+      rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const EmailQuestion& one = questions[i];
     if (one.company_key.empty()) continue;
@@ -97,10 +107,10 @@ void ReadCompanyDomains(Session& session, const std::vector<EmailQuestion>& ques
   }
   if (rows.empty()) return;
   for (const auto& row :
-       ReadRows(session, "company_domains_read", rows, domain::kCompanyDomainsMax)) {
+       ReadRows<"company_domains_read">(session, rows, "limit"_a = domain::kCompanyDomainsMax)) {
     std::size_t question = 0;
     domain::CompanyDomainCount count;
-    Columns(row).Into(&question, &count.domain, &count.hits);
+    Columns(row).Into("question"_a = &question, "domain"_a = &count.domain, "hits"_a = &count.hits);
     out->at(question).company_domains.push_back(std::move(count));
   }
 }
@@ -160,9 +170,11 @@ std::vector<EmailKnowledge> AskEmailMemory(Session& session,
 
 void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons) {
   const Learnt learnt = SumOf(lessons);
-  Rows<base::Uuid, std::string, domain::Verdict, domain::VerdictReason, bool, std::string,
-       std::string, base::Timestamp, base::Timestamp, std::optional<domain::SuppressionKind>,
-       std::string>
+  Rows<Column<"org_id", base::Uuid>, Column<"address", std::string>,
+       Column<"verdict", domain::Verdict>, Column<"reason", domain::VerdictReason>,
+       Column<"stated", bool>, Column<"provider", std::string>, Column<"sources", std::string>,
+       Column<"checked_at", base::Timestamp>, Column<"until", base::Timestamp>,
+       Column<"kind", std::optional<domain::SuppressionKind>>, Column<"hash", std::string>>
       facts;
   for (const auto& [key, fact] : learnt.facts) {
     const auto suppression = domain::AddressSuppression(fact.address);
@@ -172,24 +184,30 @@ void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lesson
               base::DumpJson(base::Json(fact.sources)), fact.checked_at, fact.until, kind,
               Bytea(suppression ? suppression->hash : ""));
   }
-  Rows<base::Uuid, std::string, std::string> owners;
+  Rows<Column<"org_id", base::Uuid>, Column<"address", std::string>,
+       Column<"person_key", std::string>>
+      owners;
   for (const auto& [org_id, address, person_key] : learnt.owners) {
     owners.Add(org_id, address, Bytea(person_key));
   }
-  Rows<base::Uuid, std::string, domain::AddressPattern, int, int> patterns;
+  Rows<Column<"org_id", base::Uuid>, Column<"domain", std::string>,
+       Column<"pattern", domain::AddressPattern>, Column<"hits", int>, Column<"misses", int>>
+      patterns;
   for (const auto& [key, count] : learnt.patterns) {
     patterns.Add(std::get<0>(key), std::get<1>(key), std::get<2>(key), count.hits, count.misses);
   }
-  Rows<base::Uuid, std::string, std::string, int> companies;
+  Rows<Column<"org_id", base::Uuid>, Column<"company_key", std::string>,
+       Column<"domain", std::string>, Column<"hits", int>>
+      companies;
   for (const auto& [key, hits] : learnt.companies) {
     companies.Add(std::get<0>(key), Bytea(std::get<1>(key)), std::get<2>(key), hits);
   }
   if (facts.empty() && patterns.empty() && companies.empty()) return;
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
-    if (!facts.empty()) tx.Exec("email_fact_upsert", facts);
-    if (!owners.empty()) tx.Exec("email_owner_add", owners);
-    if (!patterns.empty()) tx.Exec("email_pattern_add", patterns);
-    if (!companies.empty()) tx.Exec("company_domain_add", companies);
+    if (!facts.empty()) tx.Exec<"email_fact_upsert">(facts);
+    if (!owners.empty()) tx.Exec<"email_owner_add">(owners);
+    if (!patterns.empty()) tx.Exec<"email_pattern_add">(patterns);
+    if (!companies.empty()) tx.Exec<"company_domain_add">(companies);
   });
 }
 
@@ -199,8 +217,9 @@ SuppressOutcome Suppress(Session& session, const base::Clock& clock,
   return InTransaction(session, [&](Transaction& tx) {
     if (org_id && tx.Exec<"org_exists">("org_id"_a = *org_id).empty())
       return SuppressOutcome::kNoOrganisation;
-    const bool is_new =
-        !tx.Exec("email_suppress", key.kind, Bytea(key.hash), org_id, reason).empty();
+    const bool is_new = !tx.Exec<"email_suppress">("kind"_a = key.kind, "hash"_a = Bytea(key.hash),
+                                                   "org_id"_a = org_id, "reason"_a = reason)
+                             .empty();
     InsertAudit(tx, clock, audit);
     return is_new ? SuppressOutcome::kDone : SuppressOutcome::kThereAlready;
   });
@@ -216,9 +235,11 @@ std::vector<SuppressionView> ListSuppressions(Session& session, const Suppressio
   return Read(session, [&](Transaction& tx) {
     std::vector<SuppressionView> entries;
     for (const auto& row :
-         tx.Exec("suppressions_list", at, id, filter.kind, filter.org_id, filter.limit)) {
+         tx.Exec<"suppressions_list">("after_at"_a = at, "after"_a = id, "kind"_a = filter.kind,
+         "org_id"_a = filter.org_id, "limit"_a = filter.limit)) {
       SuppressionView& entry = entries.emplace_back();
-      Columns(row).Into(&entry.id, &entry.kind, &entry.org_id, &entry.reason, &entry.created_at);
+      Columns(row).Into("id"_a = &entry.id, "kind"_a = &entry.kind, "org_id"_a = &entry.org_id,
+                        "reason"_a = &entry.reason, "created_at"_a = &entry.created_at);
     }
     return entries;
   });
@@ -227,7 +248,10 @@ std::vector<SuppressionView> ListSuppressions(Session& session, const Suppressio
 bool Unsuppress(Session& session, const base::Clock& clock, const domain::SuppressionKey& key,
                 const std::optional<base::Uuid>& org_id, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    const bool was_there = !tx.Exec("email_unsuppress", key.kind, Bytea(key.hash), org_id).empty();
+    const bool was_there =
+        !tx.Exec<"email_unsuppress">("kind"_a = key.kind, "hash"_a = Bytea(key.hash),
+                                     "org_id"_a = org_id)
+             .empty();
     if (was_there) InsertAudit(tx, clock, audit);
     return was_there;
   });

@@ -52,27 +52,30 @@ using Facts = std::set<std::pair<base::Uuid, std::string>>;
 
 std::int64_t EraseFacts(Session& session, const Erasure& erasure) {
   return InTransaction(session, [&](Transaction& tx) {
-    Rows<base::Uuid, std::string> found;
-    for (const auto& row : tx.Exec("erase_facts_find", erasure.org_id, erasure.target.needles())) {
+    Rows<Column<"org_id", base::Uuid>, Column<"address", std::string>> found;
+    for (const auto& row : tx.Exec<"erase_facts_find">("org_id"_a = erasure.org_id,
+                           "needles"_a = erasure.target.needles())) {
       base::Uuid org_id;
       std::string address;
-      Columns(row).Into(&org_id, &address);
+      Columns(row).Into("org_id"_a = &org_id, "address"_a = &address);
       if (erasure.target.IsInText(address)) found.Add(org_id, address);
     }
-    if (!found.empty() && Writes(erasure)) tx.Exec("erase_facts", found);
+    if (!found.empty() && Writes(erasure)) tx.Exec<"erase_facts">(found);
     return static_cast<std::int64_t>(found.size());
   });
 }
 
 void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
                        const std::vector<std::string>& needles, StoredJob* job) {
-  job->seeds = Parse(ReadOne<std::string>(tx.Exec("erase_seeds_read", job_id)));
-  for (const auto& row : tx.Exec("erase_findings_read", job_id, needles)) {
+  job->seeds = Parse(ReadOne<std::string>(tx.Exec<"erase_seeds_read">("job_id"_a = job_id)));
+  for (const auto& row :
+       tx.Exec<"erase_findings_read">("job_id"_a = job_id, "needles"_a = needles)) {
     domain::StoredFinding& finding = job->findings.emplace_back();
     std::string subject;
     std::optional<std::string> object;
     std::string sources;
-    Columns(row).Into(&finding.seq, &subject, &object, &finding.evidence, &sources);
+    Columns(row).Into("seq"_a = &finding.seq, "subject"_a = &subject, "object"_a = &object,
+                      "evidence"_a = &finding.evidence, "sources"_a = &sources);
     finding.subject = Parse(subject);
     if (object) finding.object = Parse(*object);
     finding.sources = Parse(sources);
@@ -82,25 +85,27 @@ void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
 // Empty where it is gone.
 std::optional<LockedToErase> LockAndRead(Transaction& tx, const base::Uuid& job_id,
                                          const std::vector<std::string>& needles) {
-  const auto found = tx.Exec("erase_job_lock", job_id);
+  const auto found = tx.Exec<"erase_job_lock">("job_id"_a = job_id);
   if (found.empty()) return std::nullopt;
   LockedToErase locked;
   StoredJob& job = locked.job;
   domain::JobKind kind{};
   std::string params;
-  Columns(found[0]).Into(&locked.org_id, &kind, &job.part_rows, &params);
+  Columns(found[0]).Into("org_id"_a = &locked.org_id, "kind"_a = &kind,
+                         "part_rows"_a = &job.part_rows, "params"_a = &params);
   job.form = FormOf(kind);
   job.params = Parse(params);
-  for (const auto& row : tx.Exec("erase_job_chunks_read", job_id)) {
+  for (const auto& row : tx.Exec<"erase_job_chunks_read">("job_id"_a = job_id)) {
     StoredJob::Chunk& chunk = job.chunks.emplace_back();
     std::string done;
-    Columns(row).Into(&chunk.id, &chunk.block, &chunk.part, &done);
+    Columns(row).Into("id"_a = &chunk.id, "block"_a = &chunk.block, "part"_a = &chunk.part,
+                      "done"_a = &done);
     chunk.done = Parse(done);
   }
-  for (const auto& row : tx.Exec("erase_job_parts_read", job_id)) {
+  for (const auto& row : tx.Exec<"erase_job_parts_read">("job_id"_a = job_id)) {
     StoredJob::Part& part = job.parts.emplace_back();
     std::string rows;
-    Columns(row).Into(&part.block, &part.part, &rows);
+    Columns(row).Into("block"_a = &part.block, "part"_a = &part.part, "rows"_a = &rows);
     part.rows = Parse(rows);
   }
   if (job.form == StoredJob::Form::kInvestigation) ReadInvestigation(tx, job_id, needles, &job);
@@ -108,8 +113,12 @@ std::optional<LockedToErase> LockAndRead(Transaction& tx, const base::Uuid& job_
 }
 
 void WriteInvestigation(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
-  if (job.seeds_changed) tx.Exec("erase_seeds", job_id, base::DumpJson(job.seeds));
-  Rows<std::int64_t, std::string, std::optional<std::string>, std::string, std::string> findings;
+  if (job.seeds_changed)
+    tx.Exec<"erase_seeds">("job_id"_a = job_id, "seeds"_a = base::DumpJson(job.seeds));
+  Rows<Column<"seq", std::int64_t>, Column<"subject", std::string>,
+       Column<"object", std::optional<std::string>>, Column<"evidence", std::string>,
+       Column<"sources", std::string>>
+      findings;
   for (const domain::StoredFinding& finding : job.findings) {
     if (!finding.changed) continue;
     std::optional<std::string> object;
@@ -117,18 +126,19 @@ void WriteInvestigation(Transaction& tx, const base::Uuid& job_id, const StoredJ
     findings.Add(finding.seq, base::DumpJson(finding.subject), object, finding.evidence,
                  base::DumpJson(finding.sources));
   }
-  if (!findings.empty()) tx.Exec("erase_findings", job_id, findings);
+  if (!findings.empty()) tx.Exec<"erase_findings">("job_id"_a = job_id, findings);
 }
 
 void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
-  if (job.params_changed) tx.Exec("erase_job_params", job_id, base::DumpJson(job.params));
+  if (job.params_changed)
+    tx.Exec<"erase_job_params">("job_id"_a = job_id, "params"_a = base::DumpJson(job.params));
   if (job.form == StoredJob::Form::kInvestigation) WriteInvestigation(tx, job_id, job);
-  Rows<int, int, std::string> parts;
+  Rows<Column<"block", int>, Column<"part", int>, Column<"rows", std::string>> parts;
   for (const auto& part : job.parts) {
     if (part.changed) parts.Add(part.block, part.part, base::DumpJson(part.rows));
   }
-  if (!parts.empty()) tx.Exec("erase_job_parts", job_id, parts);
-  Rows<base::Uuid, std::string> chunks;
+  if (!parts.empty()) tx.Exec<"erase_job_parts">("job_id"_a = job_id, parts);
+  Rows<Column<"id", base::Uuid>, Column<"done", std::string>> chunks;
   std::map<int, int> ended;  // rows, by block
   for (const auto& chunk : job.chunks) {
     if (!chunk.changed) continue;
@@ -136,20 +146,20 @@ void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
     ended[chunk.block] += chunk.ended;
   }
   if (chunks.empty()) return;
-  tx.Exec("erase_job_chunks", chunks);
-  Rows<int, int> blocks;
+  tx.Exec<"erase_job_chunks">(chunks);
+  Rows<Column<"block", int>, Column<"rows", int>> blocks;
   for (const auto& [block, rows] : ended) blocks.Add(block, rows);
-  tx.Exec("erase_job_rows_done", job_id, blocks);
+  tx.Exec<"erase_job_rows_done">("job_id"_a = job_id, blocks);
 }
 
 // What the organisation knows of the person by name. The erased address itself went first.
 Facts FactsByName(Transaction& tx, const Erasure& erasure, const LockedToErase& locked) {
   Facts found;
   if (locked.job.person_keys.empty()) return found;
-  Rows<std::string> keys;
+  Rows<Column<"person_keys", std::string>> keys;
   for (const std::string& key : locked.job.person_keys) keys.Add(Bytea(key));
-  for (const auto& address : ReadEach<std::string>(
-           tx.Exec("erase_facts_by_name", locked.org_id, keys, locked.job.guesses))) {
+  for (const auto& address : ReadEach<std::string>(tx.Exec<"erase_facts_by_name">(
+           "org_id"_a = locked.org_id, keys, "guesses"_a = locked.job.guesses))) {
     if (!erasure.target.IsInText(address)) found.emplace(locked.org_id, address);
   }
   return found;
@@ -173,9 +183,9 @@ ErasedFromJob EraseFromJob(Transaction& tx, const Erasure& erasure, const base::
   erased.facts = FactsByName(tx, erasure, *locked);
   if (!Writes(erasure)) return erased;
   Write(tx, job_id, job);
-  Rows<base::Uuid, std::string> facts;
+  Rows<Column<"org_id", base::Uuid>, Column<"address", std::string>> facts;
   for (const auto& [org_id, address] : erased.facts) facts.Add(org_id, address);
-  if (!facts.empty()) tx.Exec("erase_facts", facts);
+  if (!facts.empty()) tx.Exec<"erase_facts">(facts);
   return erased;
 }
 
@@ -194,12 +204,13 @@ void EraseJob(Session& session, const Erasure& erasure, const base::Uuid& job_id
 void EraseJobs(Session& session, const Erasure& erasure, Facts* counted, ErasureStep* step) {
   ErasurePlace& place = step->next;
   const auto page = Read(session, [&](Transaction& tx) {
-    return tx.Exec("erase_jobs_page", erasure.org_id, place.after, erasure.target.needles(),
-                   kJobsPerPage);
+    return tx.Exec<"erase_jobs_page">("org_id"_a = erasure.org_id, "after"_a = place.after,
+                                      "needles"_a = erasure.target.needles(),
+                                      "limit"_a = kJobsPerPage);
   });
   for (const auto& row : page) {
     bool is_match = false;
-    Columns(row).Into(&place.after, &is_match);
+    Columns(row).Into("id"_a = &place.after, "is_match"_a = &is_match);
     if (is_match) EraseJob(session, erasure, place.after, counted, step);
   }
   if (page.size() < kJobsPerPage) place = {Phase::kMonitorRows, {}};
@@ -208,13 +219,14 @@ void EraseJobs(Session& session, const Erasure& erasure, Facts* counted, Erasure
 void ListMonitorRows(Session& session, const Erasure& erasure, ErasureStep* step) {
   ErasurePlace& place = step->next;
   const auto page = Read(session, [&](Transaction& tx) {
-    return tx.Exec("erase_rows_page", erasure.org_id, place.after, erasure.target.needles(),
-                   kRowsPerPage);
+    return tx.Exec<"erase_rows_page">("org_id"_a = erasure.org_id, "after"_a = place.after,
+                                      "needles"_a = erasure.target.needles(),
+                                      "limit"_a = kRowsPerPage);
   });
   for (const auto& row : page) {
     ErasedRow found;
     std::optional<std::string> text;
-    Columns(row).Into(&found.monitor_id, &found.row_id, &text);
+    Columns(row).Into("monitor_id"_a = &found.monitor_id, "id"_a = &found.row_id, "text"_a = &text);
     place.after = found.row_id;
     if (text && erasure.target.IsIn(Parse(*text))) step->monitor_rows.push_back(found);
   }

@@ -17,13 +17,16 @@ std::optional<domain::MailDomainFacts> ReadMailDomain(Session& session, const st
   return InTransaction(
       session,
       [&](Transaction& tx) -> std::optional<domain::MailDomainFacts> {
-        const auto result = tx.Exec("mail_domain_read", domain);
+        const auto result = tx.Exec<"mail_domain_read">("domain"_a = domain);
         if (result.empty()) return std::nullopt;
         domain::MailDomainFacts facts;
         Columns(result.at(0))
-            .Into(&facts.domain, &facts.kind, &facts.hosts, &facts.mail_class, &facts.mx_at,
-                  &facts.control, &facts.control_at, &facts.accepts_all, &facts.accepts_all_at,
-                  &facts.recipients_max, &facts.recipients_at);
+            .Into("domain"_a = &facts.domain, "mx_kind"_a = &facts.kind, "hosts"_a = &facts.hosts,
+                  "class"_a = &facts.mail_class, "mx_at"_a = &facts.mx_at,
+                  "control"_a = &facts.control, "control_at"_a = &facts.control_at,
+                  "accepts_all"_a = &facts.accepts_all, "accepts_all_at"_a = &facts.accepts_all_at,
+                  "recipients_max"_a = &facts.recipients_max,
+                  "recipients_at"_a = &facts.recipients_at);
         return facts;
       },
       Durability::kOneStatement);
@@ -33,9 +36,12 @@ void SaveMailDomain(Session& session, const domain::MailDomainFacts& facts) {
   InTransaction(
       session,
       [&](Transaction& tx) {
-        tx.Exec("mail_domain_save", facts.domain, facts.kind, facts.hosts, facts.mail_class,
-                facts.mx_at, facts.control, facts.control_at, facts.accepts_all,
-                facts.accepts_all_at, facts.recipients_max, facts.recipients_at);
+        tx.Exec<"mail_domain_save">(
+            "domain"_a = facts.domain, "mx_kind"_a = facts.kind, "hosts"_a = facts.hosts,
+            "class"_a = facts.mail_class, "mx_at"_a = facts.mx_at, "control"_a = facts.control,
+            "control_at"_a = facts.control_at, "accepts_all"_a = facts.accepts_all,
+            "accepts_all_at"_a = facts.accepts_all_at, "recipients_max"_a = facts.recipients_max,
+            "recipients_at"_a = facts.recipients_at);
       },
       Durability::kAsync);
 }
@@ -59,16 +65,18 @@ MailAdmission AdmitRecipients(Session& session, const std::string& host_key,
         session,
         [&](Transaction& tx) {
           admission = {};
-          const auto host = tx.Exec("mail_host_state", host_key);
+          const auto host = tx.Exec<"mail_host_state">("key"_a = host_key);
           if (!host.empty()) {
-            Columns(host.at(0)).Into(&admission.blocked_until);
+            Columns(host.at(0)).Into("blocked_until"_a = &admission.blocked_until);
           }
           if (admission.blocked_until) return;
-          const auto taken = tx.Exec("mail_budget_take", keys, caps, windows, recipients);
+          const auto taken = tx.Exec<"mail_budget_take">(
+              "key"_a = keys, "cap"_a = caps, "window_ms"_a = windows, "used"_a = recipients);
           admission.granted = static_cast<std::size_t>(taken.size()) == keys.size();
           if (admission.granted) return;
-          admission.wait = std::chrono::milliseconds(
-              ReadOne<std::int64_t>(tx.Exec("mail_budget_wait", keys, caps, windows, recipients)));
+          admission.wait = std::chrono::milliseconds(ReadOne<std::int64_t>(
+              tx.Exec<"mail_budget_wait">("key"_a = keys, "cap"_a = caps, "window_ms"_a = windows,
+                                          "recipients"_a = recipients)));
           throw NotGranted();
         },
         Durability::kAsync);
@@ -85,18 +93,23 @@ bool NoteMailTrouble(Session& session, const std::string& key, const MailTrouble
       [&](Transaction& tx) {
         // The first statement locks the host's row, so that of the processes that count at the same
         // time one blocks it.
-        const auto counted = tx.Exec("mail_host_trouble", key, trouble.domain);
+        const auto counted =
+            tx.Exec<"mail_host_trouble">("key"_a = key, "domain"_a = trouble.domain);
         if (counted.empty()) return false;
         int refusals = 0;
         int connect_failures = 0;
         int blocked_before = 0;
-        Columns(counted.at(0)).Into(&refusals, &connect_failures, &blocked_before);
+        Columns(counted.at(0))
+            .Into("refusals"_a = &refusals, "connect_failures"_a = &connect_failures,
+                  "failures"_a = &blocked_before);
         if (refusals < domain::kMailRefusalsMax &&
             connect_failures < domain::kMailConnectFailuresMax) {
           return false;
         }
-        tx.Exec("mail_host_block", key, domain::MailBlockFor(times, blocked_before).count(),
-                trouble.reason, trouble.last_reply.substr(0, kMailReplyBytesMax));
+        tx.Exec<"mail_host_block">(
+            "key"_a = key, "block_ms"_a = domain::MailBlockFor(times, blocked_before).count(),
+            "reason"_a = trouble.reason,
+            "last_reply"_a = trouble.last_reply.substr(0, kMailReplyBytesMax));
         return true;
       },
       Durability::kAsync);
@@ -104,13 +117,14 @@ bool NoteMailTrouble(Session& session, const std::string& key, const MailTrouble
 
 void NoteMailServed(Session& session, const std::string& key) {
   InTransaction(
-      session, [&](Transaction& tx) { tx.Exec("mail_host_served", key); }, Durability::kAsync);
+      session, [&](Transaction& tx) { tx.Exec<"mail_host_served">("key"_a = key); },
+      Durability::kAsync);
 }
 
 bool UnblockMailHost(Session& session, const base::Clock& clock, const std::string& key,
                      const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    const bool was_blocked = tx.Exec("mail_host_unblock", key).affected_rows() > 0;
+    const bool was_blocked = tx.Exec<"mail_host_unblock">("key"_a = key).affected_rows() > 0;
     if (was_blocked) InsertAudit(tx, clock, audit);
     return was_blocked;
   });
@@ -121,10 +135,11 @@ std::vector<MailHost> ReadMailHosts(Session& session, int limit) {
       session,
       [&](Transaction& tx) {
         std::vector<MailHost> hosts;
-        for (const auto& row : tx.Exec("mail_hosts", limit)) {
+        for (const auto& row : tx.Exec<"mail_hosts">("limit"_a = limit)) {
           MailHost& host = hosts.emplace_back();
-          Columns(row).Into(&host.key, &host.failures, &host.blocked_until, &host.reason,
-                            &host.last_reply, &host.updated_at);
+          Columns(row).Into("key"_a = &host.key, "failures"_a = &host.failures,
+                            "blocked_until"_a = &host.blocked_until, "reason"_a = &host.reason,
+                            "last_reply"_a = &host.last_reply, "updated_at"_a = &host.updated_at);
         }
         return hosts;
       },
@@ -136,9 +151,10 @@ std::vector<MailBudget> ReadMailBudgets(Session& session, int limit) {
       session,
       [&](Transaction& tx) {
         std::vector<MailBudget> budgets;
-        for (const auto& row : tx.Exec("mail_budgets", limit)) {
+        for (const auto& row : tx.Exec<"mail_budgets">("limit"_a = limit)) {
           MailBudget& budget = budgets.emplace_back();
-          Columns(row).Into(&budget.key, &budget.used, &budget.window_at, &budget.ends_at);
+          Columns(row).Into("key"_a = &budget.key, "used"_a = &budget.used,
+                            "window_at"_a = &budget.window_at, "ends_at"_a = &budget.ends_at);
         }
         return budgets;
       },

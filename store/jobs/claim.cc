@@ -11,9 +11,11 @@ namespace {
 ClaimedJobChunk ReadChunk(const pqxx::row& row, const base::Uuid& token, base::Timestamp* now) {
   ClaimedJobChunk chunk;
   chunk.lease.token = token;
-  Columns(row).Into(&chunk.lease.id, &chunk.job_id, &chunk.org_id, &chunk.lane, &chunk.rank,
-                    &chunk.block, &chunk.part, &chunk.claims, &chunk.progress, &chunk.due_at,
-                    &chunk.done_json, &chunk.suspect, now);
+  Columns(row).Into("id"_a = &chunk.lease.id, "job_id"_a = &chunk.job_id,
+                    "org_id"_a = &chunk.org_id, "lane"_a = &chunk.lane, "rank"_a = &chunk.rank,
+                    "block"_a = &chunk.block, "part"_a = &chunk.part, "claims"_a = &chunk.claims,
+                    "progress"_a = &chunk.progress, "due_at"_a = &chunk.due_at,
+                    "done"_a = &chunk.done_json, "suspect"_a = &chunk.suspect, "now"_a = now);
   return chunk;
 }
 
@@ -26,14 +28,18 @@ void LoadSpecs(Transaction& tx, const std::function<bool(const base::Uuid&)>& kn
   if (wanted.empty()) return;
   const std::vector<base::Uuid> ids(wanted.begin(), wanted.end());
   std::map<base::Uuid, std::shared_ptr<JobSpec>> specs;
-  for (const auto& row : tx.Exec("job_specs", ids)) {
+  for (const auto& row : tx.Exec<"job_specs">("ids"_a = ids)) {
     JobSpec job;
     std::optional<std::string> params_json;
     JobBlockSpec block;
-    Columns(row).Into(&job.job_id, &job.org_id, &job.team_id, &job.kind, &job.part_rows,
-                      &job.waited, &params_json, &job.upload_id, &job.created_at, &job.deadline_at,
-                      &block.block, &block.type, &block.specs_json, &block.input, &block.lane,
-                      &block.price_mc, &block.parts_total, &block.after_drop, &block.columns);
+    Columns(row).Into(
+        "id"_a = &job.job_id, "org_id"_a = &job.org_id, "team_id"_a = &job.team_id,
+        "kind"_a = &job.kind, "part_rows"_a = &job.part_rows, "waited"_a = &job.waited,
+        "params"_a = &params_json, "upload_id"_a = &job.upload_id, "created_at"_a = &job.created_at,
+        "deadline_at"_a = &job.deadline_at, "block"_a = &block.block, "type"_a = &block.type,
+        "specs"_a = &block.specs_json, "input"_a = &block.input, "lane"_a = &block.lane,
+        "price_mc"_a = &block.price_mc, "parts_total"_a = &block.parts_total,
+        "after_drop"_a = &block.after_drop, "columns"_a = &block.columns);
     auto& spec = specs[job.job_id];
     if (!spec) spec = std::make_shared<JobSpec>(std::move(job));
     if (params_json) spec->params_json = std::move(*params_json);
@@ -43,7 +49,7 @@ void LoadSpecs(Transaction& tx, const std::function<bool(const base::Uuid&)>& kn
 }
 
 void LoadRows(Transaction& tx, JobClaim* claim) {
-  Rows<base::Uuid, int, int> parts;
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>, Column<"part", int>> parts;
   std::vector<std::size_t> chunks;  // by their numbers in `parts`
   for (std::size_t i = 0; i < claim->chunks.size(); ++i) {
     const ClaimedJobChunk& chunk = claim->chunks[i];
@@ -52,11 +58,11 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
     chunks.push_back(i);
   }
   if (parts.empty()) return;
-  for (const auto& row : tx.Exec("job_parts_of", parts)) {
+  for (const auto& row : tx.Exec<"job_parts_of">(parts)) {
     std::size_t n = 0;
     std::string rows_json;
     int row_count = 0;
-    Columns(row).Into(&n, &rows_json, &row_count);
+    Columns(row).Into("n"_a = &n, "rows"_a = &rows_json, "row_count"_a = &row_count);
     ClaimedJobChunk& chunk = claim->chunks.at(chunks.at(n - 1));
     chunk.rows_json = std::move(rows_json);
     chunk.row_count = row_count;
@@ -68,16 +74,17 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
 JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max) {
   return Read(session, [&](Transaction& tx) {
     JobWalk walk;
-    Rows<domain::Lane, base::Uuid> lanes;
+    Rows<Column<"lane", domain::Lane>, Column<"behind", base::Uuid>> lanes;
     for (const auto& [lane, behind] : cursors) {
       lanes.Add(lane, behind);
       walk.next[lane] = {};  // from the start, unless the walk was cut short
     }
-    for (const auto& row : tx.Exec("job_walk", lanes, orgs_max)) {
+    for (const auto& row : tx.Exec<"job_walk">(lanes, "orgs_max"_a = orgs_max)) {
       DueJobs due;
       std::optional<int> rows;
       int n = 0;
-      Columns(row).Into(&due.lane, &due.org_id, &due.rank, &rows, &n);
+      Columns(row).Into("lane"_a = &due.lane, "org_id"_a = &due.org_id, "rank"_a = &due.rank,
+                        "part_rows"_a = &rows, "n"_a = &n);
       if (n == orgs_max) walk.next[due.lane] = due.org_id;
       if (!rows) continue;
       due.rows = *rows;
@@ -90,7 +97,9 @@ JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max) 
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
                         const std::function<bool(const base::Uuid&)>& known) {
-  Rows<domain::Lane, base::Uuid, int, int> asked;
+  Rows<Column<"lane", domain::Lane>, Column<"org_id", base::Uuid>, Column<"rank_max", int>,
+       Column<"chunks_max", int>>
+      asked;
   for (const JobShare& share : shares) {
     asked.Add(share.lane, share.org_id, share.rank_max, share.chunks_max);
   }
@@ -98,7 +107,8 @@ JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
       session,
       [&](Transaction& tx) {
         JobClaim claim;
-        for (const auto& row : tx.Exec("job_claim", asked, token, lease.count())) {
+        for (const auto& row :
+             tx.Exec<"job_claim">(asked, "token"_a = token, "lease_ms"_a = lease.count())) {
           claim.chunks.push_back(ReadChunk(row, token, &claim.now));
         }
         if (claim.chunks.empty()) return claim;

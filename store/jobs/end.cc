@@ -14,26 +14,30 @@ namespace vedette::store {
 namespace {
 
 // What is told of the ends of jobs, as job_delivery_insert takes it.
-using Callbacks = Rows<base::Uuid, base::Uuid, base::Uuid, base::Uuid, domain::NotificationType,
-                       base::Uuid, domain::JobStatus, std::optional<int>>;
+using Callbacks =
+    Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"endpoint_id", base::Uuid>,
+         Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
+         Column<"job_id", base::Uuid>, Column<"job_status", domain::JobStatus>,
+         Column<"block", std::optional<int>>>;
 
 // Of a run, each of its blocks that are to tell of this end does.
 void AddRunCallbacks(Transaction& tx, const base::Clock& clock,
                      const std::vector<EndingJob>& endings, Callbacks* callbacks) {
   std::map<base::Uuid, const LockedJob*> runs;
-  Rows<base::Uuid, domain::JobStatus> asked;
+  Rows<Column<"job_id", base::Uuid>, Column<"status", domain::JobStatus>> asked;
   for (const EndingJob& ending : endings) {
     if (ending.job->kind != domain::JobKind::kWorkflow || !ending.job->blocks_tell) continue;
     runs.emplace(ending.job->id, ending.job);
     asked.Add(ending.job->id, ending.job->status);
   }
   if (asked.empty()) return;
-  for (const auto& row : tx.Exec("run_webhooks", asked)) {
+  for (const auto& row : tx.Exec<"run_webhooks">(asked)) {
     base::Uuid job_id;
     int block = 0;
     std::string block_id;
     base::Uuid endpoint_id;
-    Columns(row).Into(&job_id, &block, &block_id, &endpoint_id);
+    Columns(row).Into("job_id"_a = &job_id, "block"_a = &block, "block_id"_a = &block_id,
+                      "endpoint_id"_a = &endpoint_id);
     const LockedJob& run = *runs.at(job_id);
     callbacks->Add(base::Uuid::V7(clock), run.payer.org_id, endpoint_id,
                    domain::RunEventId(run.id, run.status, block_id),
@@ -55,7 +59,7 @@ bool InsertCallbacks(Transaction& tx, const base::Clock& clock,
                   domain::JobEventId(job.id, job.kind), *type, job.id, job.status, std::nullopt);
   }
   if (callbacks.empty()) return false;
-  tx.Exec("job_delivery_insert", callbacks);
+  tx.Exec<"job_delivery_insert">(callbacks);
   return true;
 }
 
@@ -68,12 +72,14 @@ void TakeChunks(Transaction& tx, const std::vector<EndingJob>& endings) {
       jobs.push_back(ending.job->id);
     }
   }
-  if (!jobs.empty()) tx.Exec("job_chunks_take", jobs);
+  if (!jobs.empty()) tx.Exec<"job_chunks_take">("job_ids"_a = jobs);
 }
 
 void WriteEnds(Transaction& tx, const std::vector<EndingJob>& endings) {
-  Rows<base::Uuid, domain::JobStatus, std::optional<std::string>, std::optional<std::string>,
-       std::int64_t, int>
+  Rows<Column<"id", base::Uuid>, Column<"status", domain::JobStatus>,
+       Column<"status_reason", std::optional<std::string>>,
+       Column<"error", std::optional<std::string>>, Column<"amount_mc", std::int64_t>,
+       Column<"rows", int>>
       rows;
   std::map<base::Uuid, LockedJob*> jobs;
   for (const EndingJob& ending : endings) {
@@ -84,10 +90,10 @@ void WriteEnds(Transaction& tx, const std::vector<EndingJob>& endings) {
     rows.Add(job->id, job->status, job->status_reason, ending.ending.error, ending.charge.amount_mc,
              ending.charge.rows);
   }
-  for (const auto& row : tx.Exec("job_finish", rows)) {
+  for (const auto& row : tx.Exec<"job_finish">(rows)) {
     base::Uuid id;
     std::chrono::microseconds took{};
-    Columns(row).Into(&id, &took);
+    Columns(row).Into("id"_a = &id, "took"_a = &took);
     jobs.at(id)->took = took;
   }
 }
@@ -115,9 +121,11 @@ JobEnding OverdueEnding() {
 
 LockedJob ReadLockedJob(Columns& in) {
   LockedJob job;
-  in.Into(&job.id, &job.payer.org_id, &job.payer.team_id, &job.kind, &job.status,
-          &job.status_reason, &job.waited, &job.payer.month, &job.reserved_mc, &job.endpoint_id,
-          &job.blocks_tell);
+  in.Into("id"_a = &job.id, "org_id"_a = &job.payer.org_id, "team_id"_a = &job.payer.team_id,
+          "kind"_a = &job.kind, "status"_a = &job.status, "status_reason"_a = &job.status_reason,
+          "waited"_a = &job.waited, "month"_a = &job.payer.month,
+          "reserved_mc"_a = &job.reserved_mc, "endpoint_id"_a = &job.endpoint_id,
+          "blocks_tell"_a = &job.blocks_tell);
   return job;
 }
 
@@ -149,7 +157,8 @@ std::optional<JobEndOutcome> EndJob(Session& session, const base::Clock& clock, 
                                     const base::Uuid& job_id, const JobEnding& ending,
                                     const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<JobEndOutcome> {
-    const auto found = tx.Exec("job_end_lock", job_id, scope.org_id, scope.team_id);
+    const auto found = tx.Exec<"job_end_lock">("job_id"_a = job_id, "org_id"_a = scope.org_id,
+                                               "team_id"_a = scope.team_id);
     if (found.empty()) return std::nullopt;
     Columns in(found[0]);
     LockedJob job = ReadLockedJob(in);

@@ -31,9 +31,10 @@ struct Investigation {
 Investigation LockInvestigation(Transaction& tx, const base::Uuid& id) {
   Investigation locked;
   std::string seeds;
-  Columns(tx.Exec("investigation_lock", id).at(0))
-      .Into(&seeds, &locked.depth, &locked.findings_max, &locked.subjects_max, &locked.subjects,
-            &locked.next_seq, &locked.budget_reached);
+  Columns(tx.Exec<"investigation_lock">("id"_a = id).at(0))
+      .Into("seeds"_a = &seeds, "depth"_a = &locked.depth, "findings_max"_a = &locked.findings_max,
+            "subjects_max"_a = &locked.subjects_max, "subjects"_a = &locked.subjects,
+            "next_seq"_a = &locked.next_seq, "budget_reached"_a = &locked.budget_reached);
   for (const base::Json& seed : base::ParseJsonOrThrow(seeds)) {
     if (domain::IsErasedSubject(seed)) continue;
     locked.seeds.insert(domain::SubjectOf(seed));
@@ -81,9 +82,12 @@ constexpr const char* kFullNote =
 
 void InsertFindings(Transaction& tx, const base::Uuid& id, const JobChunkRecord& record,
                     const std::vector<Named>& fresh, Investigation* investigation) {
-  Rows<std::int64_t, base::Uuid, FindingKind, std::string, std::string, std::optional<std::string>,
-       std::optional<double>, std::string, std::string, std::string, std::vector<base::Uuid>, int,
-       int>
+  Rows<Column<"seq", std::int64_t>, Column<"id", base::Uuid>, Column<"kind", FindingKind>,
+       Column<"subject", std::string>, Column<"predicate", std::string>,
+       Column<"object", std::optional<std::string>>, Column<"confidence", std::optional<double>>,
+       Column<"evidence", std::string>, Column<"sources", std::string>,
+       Column<"provider", std::string>, Column<"derived_from", std::vector<base::Uuid>>,
+       Column<"block", int>, Column<"part", int>>
       rows;
   for (const Named& one : fresh) {
     const Finding& f = *one.finding;
@@ -97,7 +101,7 @@ void InsertFindings(Transaction& tx, const base::Uuid& id, const JobChunkRecord&
              f.evidence + (is_last ? kFullNote : ""), base::DumpJson(base::Json(f.sources)),
              f.provider, f.derived_from, record.block, record.part);
   }
-  if (!rows.empty()) tx.Exec("finding_insert", id, rows);
+  if (!rows.empty()) tx.Exec<"finding_insert">("investigation_id"_a = id, rows);
 }
 
 // Keeps what is new of one record. Returns the entities that its part has found first, in order.
@@ -110,10 +114,11 @@ std::vector<Subject> Keep(Transaction& tx, const base::Uuid& id, const JobChunkR
   for (const Named& one : named) ids.push_back(one.id);
   std::set<base::Uuid> known;
   std::set<base::Uuid> own;
-  for (const auto& row : tx.Exec("findings_known", id, ids, record.block, record.part)) {
+  for (const auto& row : tx.Exec<"findings_known">("investigation_id"_a = id, "ids"_a = ids,
+                         "block"_a = record.block, "part"_a = record.part)) {
     base::Uuid found;
     bool is_own = false;
-    Columns(row).Into(&found, &is_own);
+    Columns(row).Into("id"_a = &found, "is_own"_a = &is_own);
     known.insert(found);
     if (is_own) own.insert(found);
   }
@@ -175,8 +180,9 @@ RecordedFindings RecordFindings(Transaction& tx, const base::Uuid& job_id,
     investigation.budget_reached = true;
     recorded.ending = JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
   }
-  tx.Exec("investigation_save", job_id, investigation.subjects, investigation.next_seq,
-          investigation.budget_reached);
+  tx.Exec<"investigation_save">("job_id"_a = job_id, "subjects"_a = investigation.subjects,
+                                "next_seq"_a = investigation.next_seq,
+                                "budget_reached"_a = investigation.budget_reached);
   return recorded;
 }
 

@@ -12,9 +12,10 @@ namespace {
 std::vector<LaneGauges> Lanes(Transaction& tx) {
   std::vector<LaneGauges> lanes(domain::kLaneCount);
   for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i].lane = static_cast<domain::Lane>(i);
-  for (const auto& row : tx.Exec("job_lane_gauges")) {
+  for (const auto& row : tx.Exec<"job_lane_gauges">()) {
     LaneGauges lane;
-    Columns(row).Into(&lane.lane, &lane.due, &lane.leased, &lane.waiting, &lane.oldest_due);
+    Columns(row).Into("lane"_a = &lane.lane, "due"_a = &lane.due, "leased"_a = &lane.leased,
+                      "waiting"_a = &lane.waiting, "oldest_due"_a = &lane.oldest_due);
     lanes.at(static_cast<std::size_t>(lane.lane)) = lane;
   }
   return lanes;
@@ -22,18 +23,20 @@ std::vector<LaneGauges> Lanes(Transaction& tx) {
 
 JobGauges Jobs(Transaction& tx) {
   JobGauges gauges;
-  for (const auto& row : tx.Exec("job_gauges", kOpenJobsCountedMax)) {
+  for (const auto& row : tx.Exec<"job_gauges">("limit"_a = kOpenJobsCountedMax)) {
     OpenJobs& open = gauges.open.emplace_back();
-    Columns(row).Into(&open.kind, &open.status, &open.jobs, &gauges.overdue);
+    Columns(row).Into("kind"_a = &open.kind, "status"_a = &open.status, "jobs"_a = &open.jobs,
+                      "overdue"_a = &gauges.overdue);
   }
   return gauges;
 }
 
 std::vector<WaitingOrganisation> Waiting(Transaction& tx, int limit) {
   std::vector<WaitingOrganisation> waiting;
-  for (const auto& row : tx.Exec("job_waiting_orgs", kOpenJobsCountedMax, limit)) {
+  for (const auto& row :
+       tx.Exec<"job_waiting_orgs">("jobs_max"_a = kOpenJobsCountedMax, "limit"_a = limit)) {
     WaitingOrganisation& org = waiting.emplace_back();
-    Columns(row).Into(&org.org_id, &org.name, &org.jobs);
+    Columns(row).Into("id"_a = &org.org_id, "name"_a = &org.name, "jobs"_a = &org.jobs);
   }
   return waiting;
 }
@@ -50,7 +53,8 @@ JobGauges ReadJobGauges(Session& session) {
 
 std::chrono::microseconds ReadOldestQueuedRun(Session& session) {
   return Read(session, [](Transaction& tx) {
-    return ReadOne<std::chrono::microseconds>(tx.Exec("run_oldest_queued", kOpenJobsCountedMax));
+    return ReadOne<std::chrono::microseconds>(
+        tx.Exec<"run_oldest_queued">("limit"_a = kOpenJobsCountedMax));
   });
 }
 

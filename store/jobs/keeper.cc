@@ -29,7 +29,7 @@ void EndEach(Session& session, const base::Clock& clock, const std::vector<base:
 
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock) {
   const auto overdue = Read(session, [&](Transaction& tx) {
-    return ReadEach<base::Uuid>(tx.Exec("jobs_overdue", kJobKeeperBatch));
+    return ReadEach<base::Uuid>(tx.Exec<"jobs_overdue">("limit"_a = kJobKeeperBatch));
   });
   JobKeeperRun run;
   EndEach(session, clock, overdue, OverdueEnding(), &run);
@@ -40,12 +40,14 @@ JobKeeperRun EndStalledJobs(Session& session, const base::Clock& clock, StalledC
   StalledCursor next;
   const auto stalled = Read(session, [&](Transaction& tx) {
     std::vector<base::Uuid> ids;
-    const auto rows = tx.Exec("jobs_stalled", cursor->deadline_at, cursor->job_id, kJobKeeperBatch,
-                              domain::kStalledAfter.count());
+    const auto rows = tx.Exec<"jobs_stalled">(
+        "deadline_at"_a = cursor->deadline_at, "job_id"_a = cursor->job_id,
+        "limit"_a = kJobKeeperBatch, "stalled_after_s"_a = domain::kStalledAfter.count());
     StalledCursor at;
     for (const auto& row : rows) {
       bool is_stalled = false;
-      Columns(row).Into(&at.deadline_at, &at.job_id, &is_stalled);
+      Columns(row).Into("deadline_at"_a = &at.deadline_at, "id"_a = &at.job_id,
+                        "is_stalled"_a = &is_stalled);
       if (is_stalled) ids.push_back(at.job_id);
     }
     // After the last one the search begins again.
@@ -63,11 +65,12 @@ JobKeeperRun EndStalledJobs(Session& session, const base::Clock& clock, StalledC
 
 int FailMonitorsLeft(Session& session) {
   const auto runs = Read(session, [&](Transaction& tx) {
-    return ReadEach<base::Uuid>(tx.Exec("run_monitors_left", kJobKeeperBatch));
+    return ReadEach<base::Uuid>(tx.Exec<"run_monitors_left">("limit"_a = kJobKeeperBatch));
   });
   for (const base::Uuid& run_id : runs) {
     InTransaction(session, [&](Transaction& tx) {
-      const auto found = tx.Exec("job_end_lock", run_id, std::nullopt, std::nullopt);
+      const auto found = tx.Exec<"job_end_lock">("job_id"_a = run_id, "org_id"_a = std::nullopt,
+                                                 "team_id"_a = std::nullopt);
       if (found.empty()) return;  // just forgotten
       Columns in(found[0]);
       FailMonitors(tx, ReadLockedJob(in));
@@ -79,8 +82,10 @@ int FailMonitorsLeft(Session& session) {
 int MoveUnservedLane(Session& session, std::chrono::milliseconds wait) {
   if (ReadServedLanes(session).contains(domain::Lane::kSmtp)) return 0;
   return InTransaction(session, [&](Transaction& tx) {
-    return static_cast<int>(tx.Exec("job_lane_move", domain::Lane::kSmtp, domain::Lane::kLookup,
-                                    wait.count(), kJobKeeperBatch)
+    return static_cast<int>(tx.Exec<"job_lane_move">("from_lane"_a = domain::Lane::kSmtp,
+                                                     "to_lane"_a = domain::Lane::kLookup,
+                                                     "wait_ms"_a = wait.count(),
+                                                     "limit"_a = kJobKeeperBatch)
                                 .affected_rows());
   });
 }

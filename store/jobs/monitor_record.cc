@@ -30,8 +30,10 @@ struct MonitorBlock {
 };
 MonitorBlock ReadMonitorBlock(Transaction& tx, const base::Uuid& job_id, int block) {
   MonitorBlock read;
-  Columns(tx.Exec("run_monitor_block", job_id, block).at(0))
-      .Into(&read.specs_json, &read.webhook_url, &read.endpoint_id, &read.monitor_id, &read.frame);
+  Columns(tx.Exec<"run_monitor_block">("job_id"_a = job_id, "block"_a = block).at(0))
+      .Into("specs"_a = &read.specs_json, "webhook_url"_a = &read.webhook_url,
+            "endpoint_id"_a = &read.endpoint_id, "monitor_id"_a = &read.monitor_id,
+            "frame"_a = &read.frame);
   return read;
 }
 
@@ -76,7 +78,8 @@ void AddMonitorRows(Transaction& tx, const base::Clock& clock, const LockedJob& 
     const MonitorBlock block = ReadMonitorBlock(tx, job.id, record->block);
     if (!block.monitor_id) {
       AddMonitor(tx, clock, Compose(job, block), made->monitor_id, MonitorStatus::kStarting);
-      tx.Exec("run_monitor_made", job.id, record->block, made->monitor_id);
+      tx.Exec<"run_monitor_made">("job_id"_a = job.id, "block"_a = record->block,
+                                  "monitor_id"_a = made->monitor_id);
     }
     if (made->rows.empty()) continue;
     LockMonitor(tx, Scope{}, made->monitor_id);
@@ -110,7 +113,7 @@ bool ActivateMonitors(Transaction& tx, const LockedJob& job,
 }
 
 void FailMonitors(Transaction& tx, const LockedJob& job) {
-  for (const auto& id : ReadEach<base::Uuid>(tx.Exec("run_monitors_of", job.id))) {
+  for (const auto& id : ReadEach<base::Uuid>(tx.Exec<"run_monitors_of">("job_id"_a = job.id))) {
     const auto monitor = LockMonitor(tx, Scope{}, id);
     if (!monitor || monitor->status != MonitorStatus::kStarting) continue;
     SetMonitorStatus(

@@ -52,12 +52,14 @@ OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& record
   std::set<base::Uuid> asked;
   for (const JobChunkRecord& record : records) asked.insert(record.job_id);
   OpenJobs jobs;
-  for (const auto& row : tx.Exec("job_lock", std::vector(asked.begin(), asked.end()))) {
+  for (const auto& row : tx.Exec<"job_lock">("ids"_a = std::vector(asked.begin(), asked.end()))) {
     OpenJob open;
     bool is_overdue = false;
     Columns in(row);
     open.job = ReadLockedJob(in);
-    in.Into(&open.tops_up, &open.attached, &open.blocks_left, &is_overdue, &result->recorded_at);
+    in.Into("tops_up"_a = &open.tops_up, "attached"_a = &open.attached,
+            "blocks_left"_a = &open.blocks_left, "is_overdue"_a = &is_overdue,
+            "now"_a = &result->recorded_at);
     if (is_overdue) open.overdue = OverdueEnding();
     if (!domain::IsEnd(open.job.status)) jobs.emplace(open.job.id, std::move(open));
   }
@@ -79,14 +81,16 @@ void LockChunksOfFailing(Transaction& tx, const OpenJobs& jobs,
     if (faulty && jobs.contains(record.job_id)) failing.insert(record.job_id);
   }
   if (failing.empty()) return;
-  tx.Exec("job_chunks_lock", std::vector(failing.begin(), failing.end()));
+  tx.Exec<"job_chunks_lock">("job_ids"_a = std::vector(failing.begin(), failing.end()));
 }
 
 // The fences of lease and progress. What they let through is recorded. Jobs of which nothing is are
 // left out.
 void LockChunks(Transaction& tx, const std::vector<JobChunkRecord>& records, OpenJobs* jobs,
                 JobRecordResult* result) {
-  Rows<base::Uuid, base::Uuid, base::Uuid, int> asked;
+  Rows<Column<"job_id", base::Uuid>, Column<"id", base::Uuid>, Column<"token", base::Uuid>,
+       Column<"progress", int>>
+      asked;
   std::vector<std::size_t> numbers;  // of the records that are asked for
   for (std::size_t i = 0; i < records.size(); ++i) {
     const JobChunkRecord& record = records[i];
@@ -94,11 +98,11 @@ void LockChunks(Transaction& tx, const std::vector<JobChunkRecord>& records, Ope
     asked.Add(record.job_id, record.lease.id, record.lease.token, record.progress);
     numbers.push_back(i);
   }
-  for (const auto& row : tx.Exec("job_chunk_lock", asked)) {
+  for (const auto& row : tx.Exec<"job_chunk_lock">(asked)) {
     std::size_t n = 0;
     bool is_fresh = false;
     bool was_before = false;
-    Columns(row).Into(&n, &is_fresh, &was_before);
+    Columns(row).Into("n"_a = &n, "is_fresh"_a = &is_fresh, "was_before"_a = &was_before);
     const std::size_t number = numbers.at(n - 1);
     if (is_fresh) {
       result->chunks.at(number) = JobRecorded::kRecorded;
@@ -123,13 +127,13 @@ void KeepFindings(Transaction& tx, OpenJobs* jobs) {
 
 // Jobs whose claim could not say that they run.
 void StartQueued(Transaction& tx, OpenJobs* jobs) {
-  Rows<base::Uuid, int> queued;
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>> queued;
   for (auto& [id, open] : *jobs) {
     if (open.job.status != domain::JobStatus::kQueued) continue;
     queued.Add(id, open.records.front()->block);
     open.job.status = domain::JobStatus::kRunning;
   }
-  if (!queued.empty()) tx.Exec("job_started", queued);
+  if (!queued.empty()) tx.Exec<"job_started">(queued);
 }
 
 // Every part that the record adds: its block, number, rows and their count.
@@ -152,7 +156,7 @@ void ForEachMade(const JobChunkRecord& record, F&& f) {
 }
 
 void WriteKeys(Transaction& tx, const OpenJobs& jobs) {
-  Rows<base::Uuid, int, std::string> rows;
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>, Column<"key_hash", std::string>> rows;
   for (const auto& [id, open] : jobs) {
     for (const JobChunkRecord* record : open.records) {
       const auto* end = std::get_if<JobPartEnd>(&record->what);
@@ -163,7 +167,7 @@ void WriteKeys(Transaction& tx, const OpenJobs& jobs) {
       }
     }
   }
-  if (!rows.empty()) tx.Exec("run_key_insert", rows);
+  if (!rows.empty()) tx.Exec<"run_key_insert">(rows);
 }
 
 // What a record adds to one block.
@@ -213,7 +217,9 @@ void AddTo(const base::Uuid& job_id, const JobChunkRecord& record, BlockSums* su
 void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
   BlockSums sums;
   std::vector<base::Uuid> ended;
-  Rows<base::Uuid, int, int, std::string, int> parts;
+  Rows<Column<"part_job_id", base::Uuid>, Column<"part_block", int>, Column<"part", int>,
+       Column<"rows", std::string>, Column<"row_count", int>>
+      parts;
   for (const auto& [id, open] : *jobs) {
     for (const JobChunkRecord* record : open.records) {
       AddTo(id, *record, &sums);
@@ -224,19 +230,23 @@ void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
       });
     }
   }
-  Rows<base::Uuid, int, std::optional<std::string>, int, int, int, int, int,
-       std::optional<std::string>, int, std::int64_t, int, std::int64_t>
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>,
+       Column<"columns", std::optional<std::string>>, Column<"parts_done", int>,
+       Column<"rows_done", int>, Column<"rows_out", int>, Column<"row_errors", int>,
+       Column<"rows_charged", int>, Column<"last_error", std::optional<std::string>>,
+       Column<"rows_timed", int>, Column<"rows_took_us", std::int64_t>, Column<"passed", int>,
+       Column<"bytes", std::int64_t>>
       rows;
   for (const auto& [key, sum] : sums) {
     rows.Add(key.first, key.second, sum.columns, sum.parts_done, sum.rows_done, sum.rows_out,
              sum.row_errors, sum.rows_charged, sum.last_error, sum.rows_timed, sum.rows_took_us,
              sum.passed, sum.bytes);
   }
-  for (const auto& row : tx.Exec("job_block_add", rows, ended, parts)) {
+  for (const auto& row : tx.Exec<"job_block_add">(rows, "ended"_a = ended, parts)) {
     base::Uuid job_id;
     int block = 0;
     bool is_completed = false;
-    Columns(row).Into(&job_id, &block, &is_completed);
+    Columns(row).Into("job_id"_a = &job_id, "block"_a = &block, "is_completed"_a = &is_completed);
     if (is_completed) jobs->at(job_id).completed.push_back(block);
   }
 }
@@ -244,7 +254,7 @@ void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
 // Opens what follows from the parts that ended: further parts of their blocks, and those of what
 // consumes them. Returns whether there are any.
 bool OpenParts(Transaction& tx, const OpenJobs& jobs) {
-  Rows<base::Uuid, int> blocks;
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>> blocks;
   for (const auto& [id, open] : jobs) {
     if (open.ending) continue;
     for (const JobChunkRecord* record : open.records) {
@@ -254,12 +264,14 @@ bool OpenParts(Transaction& tx, const OpenJobs& jobs) {
       for (const JobPassedPart& passed : end->passed) blocks.Add(id, passed.block);
     }
   }
-  return !blocks.empty() && !tx.Exec("parts_open", blocks).empty();
+  return !blocks.empty() && !tx.Exec<"parts_open">(blocks).empty();
 }
 
 // Chunks that go on count one record more.
 void WriteChunks(Transaction& tx, const OpenJobs& jobs) {
-  Rows<base::Uuid, int, std::string, bool, std::optional<std::string>> going_on;
+  Rows<Column<"id", base::Uuid>, Column<"progress", int>, Column<"done", std::string>,
+       Column<"serial", bool>, Column<"last_error", std::optional<std::string>>>
+      going_on;
   for (const auto& [id, open] : jobs) {
     for (const JobChunkRecord* record : open.records) {
       if (const auto* progress = std::get_if<JobPartProgress>(&record->what)) {
@@ -269,7 +281,7 @@ void WriteChunks(Transaction& tx, const OpenJobs& jobs) {
     }
   }
   if (going_on.empty()) return;
-  const auto written = tx.Exec("job_chunk_progress", going_on).affected_rows();
+  const auto written = tx.Exec<"job_chunk_progress">(going_on).affected_rows();
   if (static_cast<std::size_t>(written) != going_on.size()) {
     throw std::logic_error("a locked job chunk was recorded by somebody else");
   }
@@ -291,14 +303,15 @@ void TakeCharge(OpenJob* open) {
 // Rows that came through a block that drops some are paid for where priced blocks consume them.
 void AskTopUp(Transaction& tx, OpenJob* open) {
   if (!open->tops_up) return;
-  Rows<int, int> parts;
+  Rows<Column<"block", int>, Column<"row_count", int>> parts;
   for (const JobChunkRecord* record : open->records) {
     ForEachMade(*record, [&](int block, int, const std::string&, int row_count) {
       parts.Add(block, row_count);
     });
   }
   if (parts.empty()) return;
-  open->top_up_mc = ReadOne<std::int64_t>(tx.Exec("job_top_up_due", open->job.id, parts));
+  open->top_up_mc =
+      ReadOne<std::int64_t>(tx.Exec<"job_top_up_due">("job_id"_a = open->job.id, parts));
 }
 
 // The job fails where what came due cannot be reserved.
@@ -320,7 +333,7 @@ void TopUp(Transaction& tx, Purses* purses, OpenJob* open) {
     return;
   }
   purses->Take(open->job.payer, more_mc);
-  tx.Exec("job_top_up", open->job.id, more_mc);
+  tx.Exec<"job_top_up">("id"_a = open->job.id, "more_mc"_a = more_mc);
   open->job.reserved_mc += more_mc;
 }
 
@@ -330,7 +343,8 @@ void FailBlocks(Transaction& tx, OpenJob* open) {
   for (const JobChunkRecord* record : open->records) {
     const auto* fault = std::get_if<JobFault>(&record->what);
     if (fault == nullptr) continue;
-    tx.Exec("job_block_fail", open->job.id, record->block, fault->error);
+    tx.Exec<"job_block_fail">("job_id"_a = open->job.id, "block"_a = record->block,
+                              "error"_a = fault->error);
     open->ending = {domain::JobStatus::kFailed, fault->reason, fault->error};
   }
 }
@@ -353,7 +367,7 @@ JobEnding EndOf(const Records& records) {
 // Completes the blocks that have no parts of their own behind those that are completed, and ends
 // the jobs of which no block is left.
 void EndCompleted(Transaction& tx, OpenJobs* jobs) {
-  Rows<base::Uuid, int> completed;
+  Rows<Column<"job_id", base::Uuid>, Column<"block", int>> completed;
   for (auto& [id, open] : *jobs) {
     if (open.ending || open.completed.empty()) continue;
     if (!open.attached) {
@@ -364,10 +378,10 @@ void EndCompleted(Transaction& tx, OpenJobs* jobs) {
     for (const int block : open.completed) completed.Add(id, block);
   }
   if (completed.empty()) return;
-  for (const auto& row : tx.Exec("job_block_end", completed)) {
+  for (const auto& row : tx.Exec<"job_block_end">(completed)) {
     base::Uuid id;
     int left = 0;
-    Columns(row).Into(&id, &left);
+    Columns(row).Into("id"_a = &id, "left"_a = &left);
     OpenJob& open = jobs->at(id);
     if (left == 0) open.ending = EndOf(open.records);
   }
@@ -397,12 +411,12 @@ void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
 }
 
 void WriteCharges(Transaction& tx, const OpenJobs& jobs) {
-  Rows<base::Uuid, std::int64_t, int> charges;
+  Rows<Column<"id", base::Uuid>, Column<"amount_mc", std::int64_t>, Column<"rows", int>> charges;
   for (const auto& [id, open] : jobs) {
     if (open.ending || open.charge.amount_mc == 0) continue;
     charges.Add(id, open.charge.amount_mc, open.charge.rows);
   }
-  if (!charges.empty()) tx.Exec("job_charge", charges);
+  if (!charges.empty()) tx.Exec<"job_charge">(charges);
 }
 
 void CheckShape(const std::vector<JobChunkRecord>& records) {

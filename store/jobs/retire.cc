@@ -13,23 +13,27 @@ namespace {
 constexpr int kDefaultRowsMax = 1000;
 
 void DropOldRows(Transaction& tx, std::chrono::hours run_data) {
-  for (const char* days : {"job_part_days_old", "run_key_days_old"}) {
-    for (const auto& day : ReadEach<std::string>(tx.Exec(days, run_data.count()))) {
-      tx.DropTable(day);
-      if (day.starts_with("job_part")) tx.Exec("run_data_drop_day", day);
-    }
+  for (const auto& day :
+       ReadEach<std::string>(tx.Exec<"job_part_days_old">("kept_h"_a = run_data.count()))) {
+    tx.DropTable(day);
+    tx.Exec<"run_data_drop_day">("day"_a = day);
   }
-  tx.Exec("job_part_default_expire", run_data.count(), kDefaultRowsMax);
+  for (const auto& day :
+       ReadEach<std::string>(tx.Exec<"run_key_days_old">("kept_h"_a = run_data.count()))) {
+    tx.DropTable(day);
+  }
+  tx.Exec<"job_part_default_expire">("kept_h"_a = run_data.count(), "limit"_a = kDefaultRowsMax);
 }
 
 int ForgetJobs(Transaction& tx, const JobRetention& retention) {
-  const auto ids = ReadEach<base::Uuid>(
-      tx.Exec("jobs_retire", retention.jobs.count(), retention.runs.count(), kJobsRetiredMax));
+  const auto ids = ReadEach<base::Uuid>(tx.Exec<"jobs_retire">("jobs_h"_a = retention.jobs.count(),
+                                                               "runs_h"_a = retention.runs.count(),
+                                                               "limit"_a = kJobsRetiredMax));
   if (ids.empty()) return 0;
-  tx.Exec("job_parts_forget", ids);
-  tx.Exec("run_keys_forget", ids);
-  tx.Exec("job_blocks_forget", ids);
-  tx.Exec("jobs_forget", ids);
+  tx.Exec<"job_parts_forget">("job_ids"_a = ids);
+  tx.Exec<"run_keys_forget">("run_ids"_a = ids);
+  tx.Exec<"job_blocks_forget">("job_ids"_a = ids);
+  tx.Exec<"jobs_forget">("ids"_a = ids);
   return static_cast<int>(ids.size());
 }
 

@@ -12,8 +12,9 @@ namespace vedette::store {
 
 JobKeeperRun EndRunsOverLimit(Session& session, const base::Clock& clock, std::int64_t bytes_max) {
   const auto over = Read(session, [&](Transaction& tx) {
-    return ReadEach<base::Uuid>(
-        tx.Exec("run_data_over", bytes_max, kJobKeeperBatch, kJobKeeperLooksAtMax));
+    return ReadEach<base::Uuid>(tx.Exec<"run_data_over">("bytes_max"_a = bytes_max,
+                                                         "limit"_a = kJobKeeperBatch,
+                                                         "jobs_max"_a = kJobKeeperLooksAtMax));
   });
   JobKeeperRun run;
   EndEach(
@@ -27,12 +28,13 @@ JobKeeperRun EndRunsOverLimit(Session& session, const base::Clock& clock, std::i
 
 int DropUnreadRows(Session& session) {
   return InTransaction(session, [](Transaction& tx) {
-    const auto run = ReadFirst<base::Uuid>(tx.Exec("run_data_unread_next"));
+    const auto run = ReadFirst<base::Uuid>(tx.Exec<"run_data_unread_next">());
     if (!run) return 0;
-    const auto dropped = ReadOne<int>(tx.Exec("run_data_unread_drop", *run, kUnreadPartsMax));
+    const auto dropped = ReadOne<int>(
+        tx.Exec<"run_data_unread_drop">("run_id"_a = *run, "limit"_a = kUnreadPartsMax));
     if (dropped < kUnreadPartsMax) {
-      tx.Exec("run_keys_forget", std::vector{*run});
-      tx.Exec("run_data_unread_done", *run);
+      tx.Exec<"run_keys_forget">("run_ids"_a = std::vector{*run});
+      tx.Exec<"run_data_unread_done">("run_id"_a = *run);
     }
     return kUnreadPartsMax;
   });

@@ -77,14 +77,15 @@ std::optional<JobNotPayable> Reserve(const NewJob& job, const Payer& payer, Purs
 // takes, makes the count exact.
 bool HasTooManyInvestigations(Transaction& tx, const NewJob& job) {
   if (job.kind != domain::JobKind::kInvestigation) return false;
-  const auto open = ReadOne<int>(tx.Exec("job_open_of_kind", job.org_id, job.kind));
+  const auto open =
+      ReadOne<int>(tx.Exec<"job_open_of_kind">("org_id"_a = job.org_id, "kind"_a = job.kind));
   return open >= domain::kOpenInvestigationsMax;
 }
 
 bool HasTooManyRuns(Transaction& tx, const NewJob& job, const StartLimits& limits) {
   if (job.kind != domain::JobKind::kWorkflow) return false;
-  const auto active =
-      ReadOne<int>(tx.Exec("run_active_count", job.org_id, limits.runs_per_org_max));
+  const auto active = ReadOne<int>(tx.Exec<"run_active_count">(
+      "org_id"_a = job.org_id, "runs_per_org_max"_a = limits.runs_per_org_max));
   return active >= limits.runs_per_org_max;
 }
 
@@ -98,7 +99,8 @@ std::int64_t BytesGiven(const NewJob& job) {
 std::optional<RunDataUse> AskRunData(Transaction& tx, const NewJob& job,
                                      const StartLimits& limits) {
   if (job.kind != domain::JobKind::kWorkflow) return std::nullopt;
-  const auto bytes = ReadOne<std::int64_t>(tx.Exec("run_data_read", job.org_id)) + BytesGiven(job);
+  const auto bytes =
+      ReadOne<std::int64_t>(tx.Exec<"run_data_read">("org_id"_a = job.org_id)) + BytesGiven(job);
   if (bytes < WarnFrom(limits)) return std::nullopt;
   return RunDataUse{bytes, limits.run_data_max};
 }
@@ -163,31 +165,43 @@ class JobRows {
     }
   }
 
-  // Runs job_insert or job_start, whose last parameters are `more`.
-  template <typename... More>
-  pqxx::result Insert(Transaction& tx, std::string_view statement, const More&... more) const {
-    return tx.Exec(statement, jobs_, blocks_, parts_, more...);
+  // Runs job_insert or job_start, which take `more`, too.
+  template <NameText statement, typename... More>
+  pqxx::result Insert(Transaction& tx, const More&... more) const {
+    return tx.Exec<statement>(jobs_, blocks_, parts_, more...);
   }
 
  private:
   int jobs_count_ = 0;  // the last one's number, which its blocks and parts name
-  Rows<base::Uuid, base::Uuid, Id, domain::JobKind, Text, Id, Id, int, std::string, bool,
-       domain::PrincipalKind, base::Uuid, std::string, std::int64_t, Text, Id, std::int64_t, Text>
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"team_id", Id>,
+       Column<"kind", domain::JobKind>, Column<"name", Text>, Column<"workflow_id", Id>,
+       Column<"upload_id", Id>, Column<"part_rows", int>, Column<"params", std::string>,
+       Column<"waited", bool>, Column<"caller_kind", domain::PrincipalKind>,
+       Column<"caller_id", base::Uuid>, Column<"remote_address", std::string>,
+       Column<"estimate_mc", std::int64_t>, Column<"webhook_url", Text>, Column<"endpoint_id", Id>,
+       Column<"deadline_ms", std::int64_t>, Column<"on_behalf_of", Text>>
       jobs_;
-  Rows<int, int, std::string, std::string, std::optional<int>, domain::Lane, std::int64_t, bool,
-       Text, std::optional<std::int64_t>, int, int, int, bool, Text, Id, std::int64_t, std::int64_t>
+  Rows<Column<"block_n", int>, Column<"block", int>, Column<"type", std::string>,
+       Column<"specs", std::string>, Column<"input", std::optional<int>>,
+       Column<"lane", domain::Lane>, Column<"price_mc", std::int64_t>, Column<"after_drop", bool>,
+       Column<"columns", Text>, Column<"rows_total", std::optional<std::int64_t>>,
+       Column<"parts_total", int>, Column<"part_window", int>, Column<"opened", int>,
+       Column<"made", bool>, Column<"block_webhook_url", Text>, Column<"block_endpoint_id", Id>,
+       Column<"bytes", std::int64_t>, Column<"pace_us", std::int64_t>>
       blocks_;
-  Rows<int, int, int, std::string, int> parts_;
+  Rows<Column<"part_n", int>, Column<"part_block", int>, Column<"part", int>,
+       Column<"rows", std::string>, Column<"row_count", int>>
+      parts_;
 };
 
 // The parts that a request gave beyond those that were inserted with the job.
 void InsertFurtherParts(Transaction& tx, const NewJob& job) {
   for (std::size_t from = EndOfParts(job, 0); from < job.parts.size();) {
-    Rows<int, std::string, int> parts;
+    Rows<Column<"part", int>, Column<"rows", std::string>, Column<"row_count", int>> parts;
     for (const std::size_t end = EndOfParts(job, from); from < end; ++from) {
       parts.Add(static_cast<int>(from), job.parts[from].rows_json, job.parts[from].row_count);
     }
-    tx.Exec("run_parts_give", job.id, parts);
+    tx.Exec<"run_parts_give">("job_id"_a = job.id, parts);
   }
 }
 
@@ -201,14 +215,18 @@ bool CompletesBlocks(const NewJob& job) {
 void InsertInvestigation(Transaction& tx, const NewJob& job) {
   if (!job.investigation) return;
   const NewInvestigation& given = *job.investigation;
-  tx.Exec("investigation_insert", job.id, job.org_id, given.seeds_json, given.depth,
-          given.findings_max, given.credits_mc_max, given.subjects_max, given.seeds);
+  tx.Exec<"investigation_insert">(
+      "id"_a = job.id, "org_id"_a = job.org_id, "seeds"_a = given.seeds_json,
+      "depth"_a = given.depth, "findings_max"_a = given.findings_max,
+      "credits_mc_max"_a = given.credits_mc_max, "subjects_max"_a = given.subjects_max,
+      "subjects"_a = given.seeds);
 }
 
 // How a job ends with its start, if it does.
 std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
   if (job.fault) {
-    tx.Exec("job_block_fail", job.id, job.fault->block, job.fault->error);
+    tx.Exec<"job_block_fail">("job_id"_a = job.id, "block"_a = job.fault->block,
+                              "error"_a = job.fault->error);
     return JobEnding{domain::JobStatus::kFailed, std::string(domain::kReasonBlockFailed),
                      job.fault->error};
   }
@@ -216,7 +234,9 @@ std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
   if (!CompletesBlocks(job) && Beginning(job) > 0) return std::nullopt;
   base::Uuid id;
   int left = 0;
-  Columns(tx.Exec("job_block_end", std::vector{job.id}, std::vector{0}).at(0)).Into(&id, &left);
+  Columns(
+      tx.Exec<"job_block_end">("job_id"_a = std::vector{job.id}, "block"_a = std::vector{0}).at(0))
+      .Into("id"_a = &id, "left"_a = &left);
   if (left > 0) return std::nullopt;
   return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
 }
@@ -225,7 +245,9 @@ void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, 
                   JobStarted* started) {
   const auto ending = EndingOf(tx, job);
   if (!ending) return;
-  Columns in(tx.Exec("job_end_lock", job.id, job.org_id, std::nullopt).at(0));
+  Columns in(tx.Exec<"job_end_lock">("job_id"_a = job.id, "org_id"_a = job.org_id,
+                                     "team_id"_a = std::nullopt)
+                 .at(0));
   LockedJob locked = ReadLockedJob(in);
   started->raise = EndLockedJobs(tx, clock, {{&locked, *ending}}, purses);
   started->ended = JobEnded{locked.kind, locked.status, locked.took};
@@ -271,8 +293,9 @@ bool StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
                  const StartLimits& limits) {
   JobRows rows;
   for (const NewJob* job : jobs) rows.Add(*job, std::nullopt, Endpoints(job->blocks.size()));
-  const auto admitted = rows.Insert(tx, "job_start", limits.open_per_org_max,
-                                    limits.runs_per_org_max, WarnFrom(limits));
+  const auto admitted = rows.Insert<"job_start">(tx, "open_per_org_max"_a = limits.open_per_org_max,
+                                                 "runs_per_org_max"_a = limits.runs_per_org_max,
+                                                 "run_data_max"_a = WarnFrom(limits));
   base::Assert(admitted.empty() || static_cast<std::size_t>(admitted.size()) == jobs.size(),
                "of one organisation all jobs start together, or none");
   return !admitted.empty();
@@ -318,7 +341,9 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     }
     std::string month;
     int open = 0;
-    Columns(tx.Exec("job_start_read", job.org_id, limits.open_per_org_max)[0]).Into(&month, &open);
+    Columns(tx.Exec<"job_start_read">("org_id"_a = job.org_id,
+                                      "open_per_org_max"_a = limits.open_per_org_max)[0])
+        .Into("month"_a = &month, "open"_a = &open);
     // The endpoint comes before the account in the order of locks.
     std::optional<base::Uuid> endpoint_id;
     if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
@@ -335,7 +360,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     if (run_data && run_data->bytes >= run_data->bytes_max) return TooMuchRunData{*run_data};
     JobRows rows;
     rows.Add(job, endpoint_id, endpoints);
-    rows.Insert(tx, "job_insert", month);
+    rows.Insert<"job_insert">(tx, "month"_a = month);
     InsertFurtherParts(tx, job);
     JobStarted started = Started(tx, clock, job, &purses);
     started.run_data = run_data;

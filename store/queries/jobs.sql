@@ -6,11 +6,11 @@ id, org_id, team_id, kind, status, status_reason, error, caller_kind, caller_id,
 -- fragment: job_locked_columns
 -- Of a job j.
 j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id,
-  exists (select from job_block b where b.job_id = j.id and b.endpoint_id is not null)
+  exists (select from job_block b where b.job_id = j.id and b.endpoint_id is not null) as blocks_tell
 
 -- fragment: job_waits_until
--- Of a job j: until when it stands still since permits to ask mail servers are used up: some of its chunks wait for them, and none is
--- worked on or due. Null of any other. What a chunk waits for says nothing while somebody holds it.
+-- Of a job j: until when it stands still since permits to ask mail servers are used up: some of its chunks wait for
+-- them, and none is worked on or due. Null of any other. What a chunk waits for says nothing while somebody holds it.
 case when exists (select from job_chunk w where w.job_id = j.id and w.waits_for = :wait_mail_budget)
      then (select min(c.available_at) filter (where c.waits_for = :wait_mail_budget)
            from job_chunk c
@@ -18,48 +18,55 @@ case when exists (select from job_chunk w where w.job_id = j.id and w.waits_for 
            having bool_and(c.lease_token is null and c.available_at > now())) end
 
 -- name: job_start_read
--- The month that a reservation made now counts in, and how many jobs of the organisation $1 are open, up to $2.
-select date_trunc('month', now() at time zone 'UTC')::date,
-       (select count(*) from (select from job where org_id = $1 and finished_at is null limit $2) open)
+-- The month that a reservation made now counts in, and how many jobs of the organisation @org_id are open, up to
+-- @open_per_org_max.
+select date_trunc('month', now() at time zone 'UTC')::date as month,
+       (select count(*) from (select from job where org_id = @org_id and finished_at is null
+                              limit @open_per_org_max) open) as open
 
 -- name: job_open_of_kind
-select count(*) from job where org_id = $1 and kind = $2 and finished_at is null
+select count(*) from job where org_id = @org_id and kind = @kind and finished_at is null
 
 -- fragment: job_asked
 -- The jobs that are to be inserted, n counts them from 1.
 asked as materialized (
   select *
-  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::uuid[], $7::uuid[], $8::smallint[], $9::json[],
-              $10::boolean[], $11::smallint[], $12::uuid[], $13::text[], $14::bigint[], $15::text[], $16::uuid[], $17::bigint[],
-              $18::text[])
-    with ordinality as a(id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind, caller_id,
-                         remote_address, estimate_mc, webhook_url, endpoint_id, deadline_ms, on_behalf_of, n)
+  from unnest(@id::uuid[], @org_id::uuid[], @team_id::uuid[], @kind::smallint[], @name::text[], @workflow_id::uuid[],
+              @upload_id::uuid[], @part_rows::smallint[], @params::json[], @waited::boolean[], @caller_kind::smallint[],
+              @caller_id::uuid[], @remote_address::text[], @estimate_mc::bigint[], @webhook_url::text[],
+              @endpoint_id::uuid[], @deadline_ms::bigint[], @on_behalf_of::text[])
+    with ordinality as a(id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited,
+                         caller_kind, caller_id, remote_address, estimate_mc, webhook_url, endpoint_id, deadline_ms,
+                         on_behalf_of, n)
 )
 
 -- fragment: job_inserted
--- The jobs of `asked` that `admitted` has (n, month, reserved_mc), their blocks, the parts that the request gave (from $37 on), and the
--- chunks of the parts that begin at once: $31 of a block are opened, but where $32 says that the block's parts are there already. A job
--- with a client that waits has rank 0. $19 and $37 name jobs by n.
+-- The jobs of `asked` that `admitted` has (n, month, reserved_mc), their blocks, the parts that the request gave (from
+-- @part_n on), and the chunks of the parts that begin at once: @opened of a block are opened, but where @made says that
+-- the block's parts are there already. A job with a client that waits has rank 0. @block_n and @part_n name jobs by n.
 job_made as (
   insert into job (id, org_id, team_id, kind, name, workflow_id, upload_id, part_rows, params, waited, caller_kind,
                    caller_id, remote_address, estimate_mc, reserved_mc, month, webhook_url, endpoint_id, deadline_at,
                    on_behalf_of)
-  select a.id, a.org_id, a.team_id, a.kind, a.name, a.workflow_id, a.upload_id, a.part_rows, a.params, a.waited, a.caller_kind,
+  select a.id, a.org_id, a.team_id, a.kind, a.name, a.workflow_id, a.upload_id, a.part_rows, a.params, a.waited,
+    a.caller_kind,
          a.caller_id, a.remote_address, a.estimate_mc, d.reserved_mc, d.month, a.webhook_url, a.endpoint_id,
          now() + a.deadline_ms * interval '1 millisecond', a.on_behalf_of
   from asked a
   join admitted d on d.n = a.n
 ), given as materialized (
   select a.id, a.org_id, a.waited, g.*
-  from unnest($19::int[], $20::smallint[], $21::text[], $22::json[], $23::smallint[], $24::smallint[], $25::bigint[], $26::boolean[],
-              $27::text[], $28::bigint[], $29::int[], $30::int[], $31::int[], $32::boolean[], $33::text[], $34::uuid[],
-              $35::bigint[], $36::bigint[])
-    as g(n, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window, opened, made,
-         webhook_url, endpoint_id, bytes, pace_us)
+  from unnest(@block_n::int[], @block::smallint[], @type::text[], @specs::json[], @input::smallint[], @lane::smallint[],
+              @price_mc::bigint[], @after_drop::boolean[], @columns::text[], @rows_total::bigint[], @parts_total::int[],
+              @part_window::int[], @opened::int[], @made::boolean[], @block_webhook_url::text[],
+              @block_endpoint_id::uuid[], @bytes::bigint[], @pace_us::bigint[])
+    as g(n, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total, part_window,
+         opened, made, webhook_url, endpoint_id, bytes, pace_us)
   join admitted d on d.n = g.n
   join asked a on a.n = g.n
 ), blocks as (
-  insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total, parts_total,
+  insert into job_block (job_id, block, type, specs, input, lane, price_mc, after_drop, columns, rows_total,
+    parts_total,
                          part_window, webhook_url, endpoint_id, bytes, pace_us, opened, parts_done, rows_done, rows_out,
                          status, started_at, finished_at)
   select g.id, g.block, g.type, g.specs, g.input, g.lane, g.price_mc, g.after_drop, g.columns::text[], g.rows_total,
@@ -71,7 +78,8 @@ job_made as (
 ), parts as (
   insert into job_part (job_id, block, part, rows, row_count)
   select a.id, p.block, p.part, p.rows, p.row_count
-  from unnest($37::int[], $38::smallint[], $39::int[], $40::json[], $41::smallint[]) as p(n, block, part, rows, row_count)
+  from unnest(@part_n::int[], @part_block::smallint[], @part::int[], @rows::json[], @row_count::smallint[])
+    as p(n, block, part, rows, row_count)
   join admitted d on d.n = p.n
   join asked a on a.n = p.n
 ), chunks as (
@@ -83,16 +91,17 @@ job_made as (
 )
 
 -- name: job_insert
--- One job. Its estimate, which counts in the month $42, is reserved already.
-with :job_asked, admitted as (select n, $42::date as month, estimate_mc as reserved_mc from asked), :job_inserted
+-- One job. Its estimate, which counts in the month @month, is reserved already.
+with :job_asked, admitted as (select n, @month::date as month, estimate_mc as reserved_mc from asked), :job_inserted
 select n from admitted
 
 -- fragment: job_payable
--- All of `asked`, and the month, where their organisation has room for them, for $42 open jobs and $43 runs at most, under $44 bytes of
--- run data left by those that have ended, and the balance, from which they are taken; else none. They are one organisation's. Its account
--- is the only row that is locked.
+-- All of `asked`, and the month, where their organisation has room for them, for @open_per_org_max open jobs and
+-- @runs_per_org_max runs at most, under @run_data_max bytes of run data left by those that have ended, and the balance,
+-- from which they are taken; else none. They are one organisation's. Its account is the only row that is locked.
 wanted as materialized (
-  select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs, sum(estimate_mc)::bigint as estimate_mc,
+  select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs,
+    sum(estimate_mc)::bigint as estimate_mc,
          (select org_id from asked limit 1) as org_id
   from asked
 ), room as materialized (
@@ -100,11 +109,12 @@ wanted as materialized (
   from wanted w
   cross join lateral (
     select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs
-    from (select kind from job where org_id = w.org_id and finished_at is null limit $42::int) o
+    from (select kind from job where org_id = w.org_id and finished_at is null limit @open_per_org_max::int) o
   ) open
-  where open.jobs + w.jobs <= $42::int
-    and (w.runs = 0 or open.runs + w.runs <= $43::int
-                       and (select coalesce(sum(bytes), 0) from run_data where org_id = w.org_id) < $44::bigint)
+  where open.jobs + w.jobs <= @open_per_org_max::int
+    and (w.runs = 0 or open.runs + w.runs <= @runs_per_org_max::int
+                       and (select coalesce(sum(bytes), 0) from run_data
+                            where org_id = w.org_id) < @run_data_max::bigint)
 ), taken as (
   update account a set balance_mc = a.balance_mc - (select estimate_mc from room)
   where a.org_id = (select org_id from room) and (select estimate_mc from room) > 0
@@ -118,19 +128,20 @@ wanted as materialized (
 )
 
 -- name: job_start
--- Reserves and starts in one statement jobs for which nothing else is to be asked or locked: no team's limit, no receiver, no file.
--- Where it starts none, job_start_read and what follows find out why, for each by itself.
+-- Reserves and starts in one statement jobs for which nothing else is to be asked or locked: no team's limit, no
+-- receiver, no file. Where it starts none, job_start_read and what follows find out why, for each by itself.
 with :job_asked, :job_payable, admitted as (select n, month, estimate_mc as reserved_mc from payable), :job_inserted
 select n from admitted
 
 -- name: parts_open
--- Opens the next parts of the blocks ($1, $2: jobs and blocks) and of those that consume them, in order: as many as their windows
--- leave room for and as their inputs have made (domain/block_progress.h says the same). Runs under the jobs' locks, so that it sees what earlier
--- holders of those locks committed.
+-- Opens the next parts of the blocks (@job_id, @block: jobs and blocks) and of those that consume them, in order: as
+-- many as their windows leave room for and as their inputs have made (domain/block_progress.h says the same). Runs
+-- under the jobs' locks, so that it sees what earlier holders of those locks committed.
 with room as (
   select b.job_id, b.block, b.input, b.lane, b.opened, j.org_id, j.waited,
          least(b.part_window - (b.opened - b.parts_done), b.parts_total - b.opened) as n
-  from (select job_id, array_agg(block) as blocks from unnest($1::uuid[], $2::smallint[]) as g(job_id, block) group by job_id) u
+  from (select job_id, array_agg(block) as blocks from unnest(@job_id::uuid[], @block::smallint[]) as g(job_id, block)
+        group by job_id) u
   join job j on j.id = u.job_id and j.finished_at is null
   join job_block b on b.job_id = u.job_id and (b.block = any(u.blocks) or b.input = any(u.blocks))
 ), ready as (
@@ -140,7 +151,8 @@ with room as (
       order by part limit greatest(room.n, 0)) p) x
   where x.base = room.opened  -- the contiguous head of what is there
   union all
-  select room.*, g from room, generate_series(opened, opened + n - 1) g where input is null  -- a source waits for nobody
+  select room.*, g from room, generate_series(opened, opened + n - 1) g
+   where input is null  -- a source waits for nobody
 ), made as (
   insert into job_chunk (id, org_id, lane, rank, available_at, due_at, job_id, block, part)
   select gen_random_uuid(), org_id, lane, case when waited then 0 else 1 end, now(), now(), job_id, block, part
@@ -152,17 +164,17 @@ where b.job_id = c.job_id and b.block = c.block
 returning b.block
 
 -- name: job_walk
--- For each lane of $1 the organisations that have chunks, from behind $2 on, at most $3; for each rank the rows of the
--- first due chunk, at most; null where none is due or the organisation is locked.
+-- For each lane of @lane the organisations that have chunks, from behind @behind on, at most @orgs_max; for each rank
+-- the rows of the first due chunk, at most; null where none is due or the organisation is locked.
 with recursive walk(lane, org_id, n) as (
   select l.lane, (select c.org_id from job_chunk c where c.lane = l.lane and c.org_id > l.behind
                   order by c.org_id limit 1), 1
-  from unnest($1::smallint[], $2::uuid[]) as l(lane, behind)
+  from unnest(@lane::smallint[], @behind::uuid[]) as l(lane, behind)
   union all
   select w.lane, (select c.org_id from job_chunk c where c.lane = w.lane and c.org_id > w.org_id
                   order by c.org_id limit 1), w.n + 1
   from walk w
-  where w.org_id is not null and w.n < $3
+  where w.org_id is not null and w.n < @orgs_max
 )
 select w.lane, w.org_id, r.rank, first.part_rows, w.n
 from walk w
@@ -198,10 +210,12 @@ queued as (
 )
 
 -- name: job_claim
--- $1 lanes, $2 organisations, $3 the highest rank, $4 chunks of each; $5 token, $6 lease in ms
+-- @lane lanes, @org_id organisations, @rank_max the highest rank, @chunks_max chunks of each; @token token, @lease_ms
+-- lease in ms
 with due as materialized (
   select c.id
-  from unnest($1::smallint[], $2::uuid[], $3::smallint[], $4::int[]) as s(lane, org_id, rank_max, chunks_max)
+  from unnest(@lane::smallint[], @org_id::uuid[], @rank_max::smallint[], @chunks_max::int[]) as s(lane, org_id,
+    rank_max, chunks_max)
   join organisation o on o.id = s.org_id and not o.locked
   cross join lateral (
     select id from job_chunk
@@ -212,7 +226,7 @@ with due as materialized (
   ) c
 ), claimed as (
   update job_chunk c
-  set available_at = now() + $6 * interval '1 millisecond', lease_token = $5, claims = c.claims + 1
+  set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token, claims = c.claims + 1
   from due d
   where c.id = d.id
   returning c.id, c.job_id, c.org_id, c.lane, c.rank, c.block, c.part, c.claims, c.progress, c.due_at, c.done, c.suspect
@@ -220,48 +234,54 @@ with due as materialized (
 select id, job_id, org_id, lane, rank, block, part, claims, progress, due_at, done, suspect, now() from claimed
 
 -- name: job_started
--- Jobs and blocks ($1, $2) of which no claim could say it.
-with begun as (select d.job_id, d.block from unnest($1::uuid[], $2::smallint[]) as d(job_id, block)), :job_begun
+-- Jobs and blocks (@job_id, @block) of which no claim could say it.
+with begun as (select d.job_id, d.block from unnest(@job_id::uuid[], @block::smallint[]) as d(job_id, block)),
+  :job_begun
 select from begun where false
 
 -- name: job_specs
 -- A row a block. Params can be large: the first block's row has them.
-select j.id, j.org_id, j.team_id, j.kind, j.part_rows, j.waited, case when b.block = 0 then j.params end, j.upload_id,
-       j.created_at, j.deadline_at, b.block, b.type, b.specs, b.input, b.lane, b.price_mc, b.parts_total, b.after_drop, b.columns
+select j.id, j.org_id, j.team_id, j.kind, j.part_rows, j.waited, case when b.block = 0 then j.params end as params,
+  j.upload_id,
+       j.created_at, j.deadline_at, b.block, b.type, b.specs, b.input, b.lane, b.price_mc, b.parts_total,
+         b.after_drop, b.columns
 from job j
 join job_block b on b.job_id = j.id
-where j.id = any($1::uuid[])
+where j.id = any(@ids::uuid[])
 order by j.id, b.block
 
 -- name: job_parts_of
--- The rows that the chunks (jobs $1, blocks $2, parts $3) work on; n counts them from 1. None for a source.
+-- The rows that the chunks (jobs @job_id, blocks @block, parts @part) work on; n counts them from 1. None for a source.
 select u.n, p.rows, p.row_count
-from unnest($1::uuid[], $2::smallint[], $3::int[]) with ordinality as u(job_id, block, part, n)
+from unnest(@job_id::uuid[], @block::smallint[], @part::int[]) with ordinality as u(job_id, block, part, n)
 join job_block b on b.job_id = u.job_id and b.block = u.block
 join job_part p on p.job_id = u.job_id and p.block = b.input and p.part = u.part
 
 -- name: job_chunk_renew
--- It waits for nobody: a record that fails its job locks its own chunks and then all of the job's, so that a renewal that
--- waited between the two would meet it in a deadlock. A chunk that is locked is held, and is extended by the next renewal.
+-- It waits for nobody: a record that fails its job locks its own chunks and then all of the job's, so that a renewal
+-- that waited between the two would meet it in a deadlock. A chunk that is locked is held, and is extended by the next
+-- renewal.
 with free as (
   select c.id
-  from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+  from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
   join job_chunk c on c.id = u.id and c.lease_token = u.token
   for update of c skip locked
 ), renewed as (
-  update job_chunk c set available_at = now() + $3 * interval '1 millisecond'
+  update job_chunk c set available_at = now() + @lease_ms * interval '1 millisecond'
   from free f
   where c.id = f.id
 )
 select c.id
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 join job_chunk c on c.id = u.id and c.lease_token = u.token
 
 -- name: job_chunk_put_back
--- $3 delays in ms; 0: given back, before what waits, its claim not counted; $4 what it waits for, 0: nothing that is told
+-- @delay_ms delays in ms; 0: given back, before what waits, its claim not counted; @waits_for what it waits for, 0:
+-- nothing that is told
 with held as (
   select c.id, u.delay_ms, nullif(u.waits_for, 0) as waits_for
-  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::smallint[]) as u(id, token, delay_ms, waits_for)
+  from unnest(@id::uuid[], @token::uuid[], @delay_ms::bigint[], @waits_for::smallint[]) as u(id, token, delay_ms,
+    waits_for)
   join job_chunk c on c.id = u.id and c.lease_token = u.token
   order by c.id
   for update of c
@@ -277,53 +297,58 @@ from held h
 where c.id = h.id
 
 -- name: job_chunk_held
-select c.id, not o.locked
-from unnest($1::uuid[], $2::uuid[]) as u(id, token)
+select c.id, not o.locked as may_run
+from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 join job_chunk c on c.id = u.id and c.lease_token = u.token
 join organisation o on o.id = c.org_id
 order by c.id
 
 -- name: job_chunk_suspect
-update job_chunk set suspect = $3 where id = $1 and lease_token = $2
+update job_chunk set suspect = @row where id = @id and lease_token = @token
 returning id
 
 -- name: job_lock
--- What a record needs of its jobs $1, locked in the order of their ids: whether money is reserved as rows come through a block that
--- drops some, whether a block has no parts of its own, how many are not completed, and whether the deadline has come, by the time at
--- which the lock is had.
-select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, j.deadline_at <= clock_timestamp(), now()
+-- What a record needs of its jobs @ids, locked in the order of their ids: whether money is reserved as rows come
+-- through a block that drops some, whether a block has no parts of its own, how many are not completed, and whether the
+-- deadline has come, by the time at which the lock is had.
+select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, j.deadline_at <= clock_timestamp() as is_overdue,
+  now()
 from job j
 cross join lateral (
   select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached,
          count(*) filter (where b.status <> :block_completed) as blocks_left
   from job_block b
   where b.job_id = j.id) b
-where j.id = any($1::uuid[])
+where j.id = any(@ids::uuid[])
 order by j.id
 for no key update of j
 
 -- name: job_chunk_lock
--- $1 jobs, $2 ids, $3 tokens, $4 records made before; n counts them from 1. What is not returned is not held any more.
-select u.n, c.progress = u.progress, c.progress = u.progress + 1
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+-- @job_id jobs, @id ids, @token tokens, @progress records made before; n counts them from 1. What is not returned is
+-- not held any more.
+select u.n, c.progress = u.progress as is_fresh, c.progress = u.progress + 1 as was_before
+from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
+  progress, n)
 join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
 order by c.id
 for update of c
 
 -- name: job_chunks_lock
--- All of the jobs $1, in the order of their ids, as every statement that locks several chunks does.
-select from job_chunk where job_id = any($1::uuid[]) order by id for update
+-- All of the jobs @job_ids, in the order of their ids, as every statement that locks several chunks does.
+select from job_chunk where job_id = any(@job_ids::uuid[]) order by id for update
 
 -- name: job_block_add
--- Adds what a record did to each block ($1, $2: jobs and blocks); its last part completes it. $12 of the parts that are done had no chunk:
--- they are opened with it. The chunks $14, whose parts have ended, go, and the parts that were made come (from $15 on). A part's key is
--- the last fence: one that exists is a bug, and nothing happens.
+-- Adds what a record did to each block (@job_id, @block: jobs and blocks); its last part completes it. @passed of the
+-- parts that are done had no chunk: they are opened with it. The chunks @ended, whose parts have ended, go, and the
+-- parts that were made come (from @part_job_id on). A part's key is the last fence: one that exists is a bug, and
+-- nothing happens.
 with gone as (
-  delete from job_chunk where id = any($14::uuid[])
+  delete from job_chunk where id = any(@ended::uuid[])
 ), made as (
   insert into job_part (job_id, block, part, rows, row_count)
   select m.job_id, m.block, m.part, m.rows, m.row_count
-  from unnest($15::uuid[], $16::smallint[], $17::int[], $18::json[], $19::smallint[]) as m(job_id, block, part, rows, row_count)
+  from unnest(@part_job_id::uuid[], @part_block::smallint[], @part::int[], @rows::json[],
+    @row_count::smallint[]) as m(job_id, block, part, rows, row_count)
 )
 update job_block b
 set columns = coalesce(b.columns, u.columns::text[]), opened = b.opened + u.passed,
@@ -334,25 +359,29 @@ set columns = coalesce(b.columns, u.columns::text[]), opened = b.opened + u.pass
     started_at = coalesce(b.started_at, now()),
     status = case when b.parts_done + u.parts_done = b.parts_total then :block_completed else :block_running end,
     finished_at = case when b.parts_done + u.parts_done = b.parts_total then now() end
-from unnest($1::uuid[], $2::smallint[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[],
-            $10::int[], $11::bigint[], $12::int[], $13::bigint[])
-  as u(job_id, block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed, rows_took_us,
+from unnest(@job_id::uuid[], @block::smallint[], @columns::text[], @parts_done::int[], @rows_done::int[],
+  @rows_out::int[], @row_errors::int[], @rows_charged::int[], @last_error::text[],
+            @rows_timed::int[], @rows_took_us::bigint[], @passed::int[], @bytes::bigint[])
+  as u(job_id, block, columns, parts_done, rows_done, rows_out, row_errors, rows_charged, last_error, rows_timed,
+    rows_took_us,
        passed, bytes)
 where b.job_id = u.job_id and b.block = u.block
-returning b.job_id, b.block, b.status = :block_completed
+returning b.job_id, b.block, b.status = :block_completed as is_completed
 
 -- name: job_chunk_progress
 update job_chunk c
 set done = u.done, progress = u.progress + 1, claims = case when u.serial then c.claims else 0 end, suspect = null,
     last_error = coalesce(u.last_error, c.last_error)
-from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(id, progress, done, serial, last_error)
+from unnest(@id::uuid[], @progress::int[], @done::json[], @serial::boolean[], @last_error::text[]) as u(id, progress,
+  done, serial, last_error)
 where c.id = u.id and c.progress = u.progress
 
 -- name: job_charge
--- Charges and books, of the jobs $1 that go on, $2 for $3 rows. The end of a job charges what is due with it: job_finish.
+-- Charges and books, of the jobs @id that go on, @amount_mc for @rows rows. The end of a job charges what is due with
+-- it: job_finish.
 with charged as (
   update job j set charged_mc = j.charged_mc + u.amount_mc, reserved_mc = j.reserved_mc - u.amount_mc
-  from unnest($1::uuid[], $2::bigint[], $3::int[]) as u(id, amount_mc, rows)
+  from unnest(@id::uuid[], @amount_mc::bigint[], @rows::int[]) as u(id, amount_mc, rows)
   where j.id = u.id
   returning j.id, j.org_id, j.team_id, u.amount_mc, u.rows
 )
@@ -360,44 +389,46 @@ insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
 select org_id, team_id, -amount_mc, rows, id from charged
 
 -- name: job_top_up_due
--- What the rows that came through ($3 of the block $2) cost in the priced blocks that consume them.
+-- What the rows that came through (@row_count of the block @block) cost in the priced blocks that consume them.
 select coalesce(sum(u.row_count * b.price_mc), 0)::bigint
-from unnest($2::smallint[], $3::int[]) as u(block, row_count)
-join job_block b on b.job_id = $1 and b.input = u.block and b.after_drop and b.price_mc > 0
+from unnest(@block::smallint[], @row_count::int[]) as u(block, row_count)
+join job_block b on b.job_id = @job_id and b.input = u.block and b.after_drop and b.price_mc > 0
 
 -- name: job_top_up
-update job set estimate_mc = estimate_mc + $2, reserved_mc = reserved_mc + $2 where id = $1
+update job set estimate_mc = estimate_mc + @more_mc, reserved_mc = reserved_mc + @more_mc where id = @id
 
 -- name: job_block_end
--- Blocks without parts of their own are completed with their input, one of $2, of the jobs $1 beside it. Returns how many of each job
--- are not completed yet.
+-- Blocks without parts of their own are completed with their input, one of @block, of the jobs @job_id beside it.
+-- Returns how many of each job are not completed yet.
 with ended as (
   update job_block b
   set status = :block_completed, started_at = coalesce(b.started_at, now()), updated_at = now(), finished_at = now()
-  from unnest($1::uuid[], $2::smallint[]) as u(job_id, block)
+  from unnest(@job_id::uuid[], @block::smallint[]) as u(job_id, block)
   where b.job_id = u.job_id and b.input = u.block and b.parts_total = 0 and b.status < :block_completed
   returning b.job_id, b.block
 )
 select u.id, (select count(*) from job_block b
               where b.job_id = u.id and b.status <> :block_completed
-                and not exists (select from ended e where e.job_id = b.job_id and e.block = b.block))
-from (select distinct id from unnest($1::uuid[]) as g(id)) u
+                and not exists (select from ended e where e.job_id = b.job_id and e.block = b.block)) as left
+from (select distinct id from unnest(@job_id::uuid[]) as g(id)) u
 
 -- name: job_block_fail
-update job_block set status = :block_failed, error = $3, started_at = coalesce(started_at, now()), updated_at = now(),
+update job_block set status = :block_failed, error = @error, started_at = coalesce(started_at, now()),
+  updated_at = now(),
                      finished_at = now()
-where job_id = $1 and block = $2
+where job_id = @job_id and block = @block
 
 -- name: job_end_lock
 select :job_locked_columns
 from job j
-where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
+where j.id = @job_id and (@org_id::uuid is null or j.org_id = @org_id)
+  and (@team_id::uuid is null or j.team_id = @team_id)
 for no key update
 
 -- name: job_chunks_take
--- Nobody works on the jobs $1 any more; what was recorded of unfinished parts becomes parts.
+-- Nobody works on the jobs @job_ids any more; what was recorded of unfinished parts becomes parts.
 with taken as (
-  select id from job_chunk where job_id = any($1::uuid[]) order by id for update
+  select id from job_chunk where job_id = any(@job_ids::uuid[]) order by id for update
 ), gone as (
   delete from job_chunk c using taken t where c.id = t.id returning c.job_id, c.block, c.part, c.done
 ), kept as (
@@ -414,10 +445,11 @@ from (select g.job_id, g.block, count(*) as rows_out
 where b.job_id = made.job_id and b.block = made.block
 
 -- name: job_finish
--- Ends the jobs $1; charges and books $5 for $6 rows with the end, where that is more than nothing. Counts what runs leave; of one that
--- was cancelled nobody reads the rows of its source again.
+-- Ends the jobs @id; charges and books @amount_mc for @rows rows with the end, where that is more than nothing. Counts
+-- what runs leave; of one that was cancelled nobody reads the rows of its source again.
 with given as (
-  select * from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::int[])
+  select * from unnest(@id::uuid[], @status::smallint[], @status_reason::text[], @error::text[], @amount_mc::bigint[],
+    @rows::int[])
     as u(id, status, status_reason, error, amount_mc, rows)
 ), booked as (
   insert into credit_entry (org_id, team_id, amount_mc, checks, job_id)
@@ -439,143 +471,147 @@ with given as (
   select id, source_bytes from left_behind where status in (:job_cancelled, :job_terminated) and source_bytes > 0
 )
 update job j
-set status = g.status, status_reason = g.status_reason, error = g.error, reserved_mc = 0, charged_mc = j.charged_mc + g.amount_mc,
+set status = g.status, status_reason = g.status_reason, error = g.error, reserved_mc = 0,
+  charged_mc = j.charged_mc + g.amount_mc,
     started_at = coalesce(j.started_at, case when g.status = :job_completed then greatest(now(), j.created_at) end),
     finished_at = greatest(now(), j.created_at, j.started_at)
 from given g
 where j.id = g.id
-returning j.id, (extract(epoch from j.finished_at - j.created_at) * 1000000)::bigint
+returning j.id, (extract(epoch from j.finished_at - j.created_at) * 1000000)::bigint as took
 
 -- name: job_delivery_insert
--- A row a delivery; $8: the block that tells it, or null for the job itself.
+-- A row a delivery; @block: the block that tells it, or null for the job itself.
 insert into delivery (id, org_id, endpoint_id, event_group_id, type, available_at, job_id, job_status, block)
 select u.id, u.org_id, u.endpoint_id, u.event_group_id, u.type, now(), u.job_id, u.job_status, u.block
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::smallint[], $6::uuid[], $7::smallint[], $8::smallint[])
+from unnest(@id::uuid[], @org_id::uuid[], @endpoint_id::uuid[], @event_group_id::uuid[], @type::smallint[],
+  @job_id::uuid[], @job_status::smallint[], @block::smallint[])
   as u(id, org_id, endpoint_id, event_group_id, type, job_id, job_status, block)
 
 -- name: job_lane_served
--- The lanes that members serve whose heartbeat is under $1 seconds old and that are not draining.
+-- The lanes that members serve whose heartbeat is under @fresh_s seconds old and that are not draining.
 select distinct unnest(lanes) from member
-where heartbeat_at > now() - $1 * interval '1 second' and not draining
+where heartbeat_at > now() - @fresh_s * interval '1 second' and not draining
 
 -- name: job_lane_move
--- Chunks of the lane $1 that have been due for $3 ms go to the lane $2, at most $4.
+-- Chunks of the lane @from_lane that have been due for @wait_ms ms go to the lane @to_lane, at most @limit.
 with stuck as (
   select id from job_chunk
-  where lane = $1 and available_at < now() - $3 * interval '1 millisecond'
+  where lane = @from_lane and available_at < now() - @wait_ms * interval '1 millisecond'
   order by id
-  limit $4
+  limit @limit
   for update skip locked
 )
-update job_chunk c set lane = $2 from stuck s where c.id = s.id
+update job_chunk c set lane = @to_lane from stuck s where c.id = s.id
 
 -- name: job_blocks_forget
-delete from job_block where job_id = any($1::uuid[])
+delete from job_block where job_id = any(@job_ids::uuid[])
 
 -- name: job_parts_forget
-delete from job_part where job_id = any($1::uuid[])
+delete from job_part where job_id = any(@job_ids::uuid[])
 
 -- name: job_part_days_old
--- Days whose ids are all older than $1 hours and none of whose jobs is open. The names are ensure_partition's.
+-- Days whose ids are all older than @kept_h hours and none of whose jobs is open. The names are ensure_partition's.
 select d.relname
 from (select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC' as day
       from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
       where p.relname = 'job_part' and c.relname ~ '_[0-9]{8}$' and c.relnamespace = 'public'::regnamespace) d
-where d.day + interval '1 day' < now() - $1 * interval '1 hour'
+where d.day + interval '1 day' < now() - @kept_h * interval '1 hour'
   and not exists (select from job j where j.finished_at is null
                   and j.id >= job_part_bound(d.day) and j.id < job_part_bound(d.day + interval '1 day'))
 
 -- name: job_part_default_expire
--- $1 hours; $2 rows
+-- @kept_h hours; @limit rows
 with gone as (
   delete from only job_part_default
   where ctid = any (array(
     select ctid from only job_part_default p
-    where job_id < job_part_bound(now() - $1 * interval '1 hour')
+    where job_id < job_part_bound(now() - @kept_h * interval '1 hour')
       and not exists (select from job j where j.id = p.job_id and j.finished_at is null)
-    limit $2))
+    limit @limit))
   returning 1)
 select count(*) from gone
 
 -- name: job_get
-select :job_columns, :job_waits_until from job_shown j
-where id = $1 and ($2::uuid is null or org_id = $2) and ($3::uuid is null or team_id = $3)
+select :job_columns, :job_waits_until as waiting_until from job_shown j
+where id = @job_id and (@org_id::uuid is null or org_id = @org_id) and (@team_id::uuid is null or team_id = @team_id)
 
 -- name: job_get_lookup
 -- Its request, and its rows once it has ended.
 select j.params, p.rows
 from job j
 left join job_part p on p.job_id = j.id and p.block = 0 and p.part = 0 and j.finished_at is not null
-where j.id = $1
+where j.id = @job_id
 
 -- name: job_callbacks
--- Ended lookups ($1), each with its request and its rows.
+-- Ended lookups (@job_ids), each with its request and its rows.
 select j.id, j.kind, j.status, j.status_reason, j.error, j.charged_mc, j.created_at, j.finished_at, j.params, p.rows
 from job j
 left join job_part p on p.job_id = j.id and p.block = 0 and p.part = 0
-where j.id = any($1::uuid[]) and j.finished_at is not null
+where j.id = any(@job_ids::uuid[]) and j.finished_at is not null
 
 -- name: job_list
--- $1 the last id of the page before; $2 organisation; $3 team; $4 kind; $5 status; $6 limit
-select :job_columns, :job_waits_until from job_shown j
-where id < $1
-  and ($2::uuid is null or org_id = $2)
-  and ($3::uuid is null or team_id = $3)
-  and ($4::int is null or kind = $4)
-  and ($5::int is null or status = $5)
-  and ($5::int is null or $5 >= :job_completed or finished_at is null)  -- open ones are found by their index
+-- @before the last id of the page before; @org_id organisation; @team_id team; @kind kind; @status status; @limit limit
+select :job_columns, :job_waits_until as waiting_until from job_shown j
+where id < @before
+  and (@org_id::uuid is null or org_id = @org_id)
+  and (@team_id::uuid is null or team_id = @team_id)
+  and (@kind::int is null or kind = @kind)
+  and (@status::int is null or status = @status)
+  and (@status::int is null or @status >= :job_completed or finished_at is null)  -- open ones are found by their index
 order by id desc
-limit $6
+limit @limit
 
 -- name: job_ended
-select u.id from unnest($1::uuid[]) as u(id)
+select u.id from unnest(@job_ids::uuid[]) as u(id)
 where not exists (select from job j where j.id = u.id and j.finished_at is null)
 
 -- name: job_blocks_read
-select block, type, input, lane, status, error, last_error, rows_total, parts_total, opened, parts_done, part_window, rows_done,
+select block, type, input, lane, status, error, last_error, rows_total, parts_total, opened, parts_done, part_window,
+  rows_done,
        rows_out, row_errors, rows_charged, started_at, updated_at, finished_at
 from job_block
-where job_id = $1
+where job_id = @job_id
 order by block
 
 -- name: job_chunks_read
-select id, lane, rank, block, part, claims, progress, suspect, lease_token is not null and available_at > now(),
+select id, lane, rank, block, part, claims, progress, suspect, lease_token is not null
+  and available_at > now() as leased,
        available_at, due_at, last_error
 from job_chunk
-where job_id = $1
+where job_id = @job_id
 order by block, part
-limit $2
+limit @limit
 
 -- name: job_lane_gauges
 -- A locked organisation's chunks are nobody's to take, and wait.
 select c.lane,
-       count(*) filter (where c.available_at <= now() and not o.locked),
-       count(*) filter (where c.available_at > now() and c.lease_token is not null),
-       count(*) filter (where case when c.available_at > now() then c.lease_token is null else o.locked end),
+       count(*) filter (where c.available_at <= now() and not o.locked) as due,
+       count(*) filter (where c.available_at > now() and c.lease_token is not null) as leased,
+       count(*) filter (where case when c.available_at > now() then c.lease_token is null else o.locked end) as waiting,
        coalesce(extract(epoch from now() - min(c.due_at) filter (where c.available_at <= now() and not o.locked))
-                * 1000000, 0)::bigint
+                * 1000000, 0)::bigint as oldest_due
 from job_chunk c
 join organisation o on o.id = c.org_id
 group by c.lane
 
 -- name: job_gauges
--- Of the $1 open jobs whose deadlines come first: how many there are of each kind and status, and, the same in each
+-- Of the @limit open jobs whose deadlines come first: how many there are of each kind and status, and, the same in each
 -- line, how long the earliest deadline has passed.
-select kind, status, count(*),
-       greatest(extract(epoch from now() - min(min(deadline_at)) over ()) * 1000000, 0)::bigint
-from (select kind, status, deadline_at from job where finished_at is null order by deadline_at limit $1) open
+select kind, status, count(*) as jobs,
+       greatest(extract(epoch from now() - min(min(deadline_at)) over ()) * 1000000, 0)::bigint as overdue
+from (select kind, status, deadline_at from job where finished_at is null order by deadline_at limit @limit) open
 group by kind, status
 order by kind, status
 
 -- name: job_waiting_orgs
--- $1 open jobs that are looked at; $2 limit
+-- @jobs_max open jobs that are looked at; @limit limit
 select o.id, o.name, w.jobs
 from (
   select org_id, count(*) as jobs
-  from (select org_id, waited from job where finished_at is null order by deadline_at limit $1) open
+  from (select org_id, waited from job where finished_at is null order by deadline_at limit @jobs_max) open
   where waited
   group by org_id
   order by 2 desc, 1
-  limit $2) w
+  limit @limit) w
 join organisation o on o.id = w.org_id
 order by w.jobs desc, o.id

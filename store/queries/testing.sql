@@ -1,5 +1,5 @@
--- Statements without a safety, for [testing] disable alone: the tests of the fleet must notice each, those of credentials
--- the tests of the store.
+-- Statements without a safety, for [testing] disable alone: the tests of the fleet must notice each, those of
+-- credentials the tests of the store.
 
 -- name: record_lock_chunks_unfenced
 -- Any token will do.
@@ -22,16 +22,18 @@ select u.id, @lease_ms::bigint from unnest(@id::uuid[], @token::uuid[]) as u(id,
 
 -- name: job_chunk_lock_any_token
 -- Any token will do.
-select u.n, c.progress = u.progress, c.progress = u.progress + 1
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+select u.n, c.progress = u.progress as is_fresh, c.progress = u.progress + 1 as was_before
+from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
+  progress, n)
 join job_chunk c on c.id = u.id and c.job_id = u.job_id
 order by c.id
 for update of c
 
 -- name: job_chunk_lock_any_progress
 -- What was recorded already is recorded again.
-select u.n, u.progress >= 0, false
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) with ordinality as u(job_id, id, token, progress, n)
+select u.n, u.progress >= 0 as is_fresh, false as was_before
+from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
+  progress, n)
 join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
 order by c.id
 for update of c
@@ -40,12 +42,13 @@ for update of c
 update job_chunk c
 set done = u.done, progress = u.progress + 1, claims = case when u.serial then c.claims else 0 end, suspect = null,
     last_error = coalesce(u.last_error, c.last_error)
-from unnest($1::uuid[], $2::int[], $3::json[], $4::boolean[], $5::text[]) as u(id, progress, done, serial, last_error)
+from unnest(@id::uuid[], @progress::int[], @done::json[], @serial::boolean[], @last_error::text[]) as u(id, progress,
+  done, serial, last_error)
 where c.id = u.id
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.
-with :job_asked, admitted as (select n, $42::date as month, 0::bigint as reserved_mc from asked), :job_inserted
+with :job_asked, admitted as (select n, @month::date as month, 0::bigint as reserved_mc from asked), :job_inserted
 select n from admitted
 
 -- name: job_start_unreserved
@@ -53,16 +56,17 @@ with :job_asked, :job_payable, admitted as (select n, month, 0::bigint as reserv
 select n from admitted
 
 -- name: job_chunk_held_always
-select u.id, $2::uuid[] is not null from unnest($1::uuid[]) as u(id)
+select u.id, @token::uuid[] is not null as may_run from unnest(@id::uuid[]) as u(id)
 
 -- name: job_end_lock_not
 -- Nobody waits for anybody.
 select :job_locked_columns
 from job j
-where j.id = $1 and ($2::uuid is null or j.org_id = $2) and ($3::uuid is null or j.team_id = $3)
+where j.id = @job_id and (@org_id::uuid is null or j.org_id = @org_id)
+  and (@team_id::uuid is null or j.team_id = @team_id)
 
 -- name: parts_open_nothing
-select $1::uuid[], $2::smallint[] where false
+select @job_id::uuid[], @block::smallint[] where false
 
 -- name: assertion_take_again
 -- An assertion that was taken before is taken once more.

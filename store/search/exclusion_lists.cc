@@ -12,8 +12,9 @@ using domain::search::ExclusionListState;
 
 ExclusionList ReadList(const pqxx::row& row) {
   ExclusionList list;
-  Columns(row).Into(&list.id, &list.name, &list.mode, &list.state, &list.entities, &list.created_at,
-                    &list.updated_at);
+  Columns(row).Into("id"_a = &list.id, "name"_a = &list.name, "mode"_a = &list.mode,
+                    "state"_a = &list.state, "entities"_a = &list.entities,
+                    "created_at"_a = &list.created_at, "updated_at"_a = &list.updated_at);
   return list;
 }
 
@@ -37,8 +38,11 @@ std::optional<ExclusionList> CreateExclusionList(Session& session, const base::C
   constexpr int kMax = domain::search::kExclusionListsMax;
   const base::Uuid id = base::Uuid::V7(clock);
   return InTransaction(session, [&](Transaction& tx) -> std::optional<ExclusionList> {
-    if (ReadOne<int>(tx.Exec("search_exclusion_count", org_id, kMax)) >= kMax) return std::nullopt;
-    auto made = FirstList(tx.Exec("search_exclusion_insert", id, org_id, name, mode));
+    if (ReadOne<int>(tx.Exec<"search_exclusion_count">("org_id"_a = org_id, "limit"_a = kMax)) >=
+        kMax)
+      return std::nullopt;
+    auto made = FirstList(tx.Exec<"search_exclusion_insert">("id"_a = id, "org_id"_a = org_id,
+                                                             "name"_a = name, "mode"_a = mode));
     Audit(tx, clock, org_id, id, &audit);
     return made;
   });
@@ -47,7 +51,8 @@ std::optional<ExclusionList> CreateExclusionList(Session& session, const base::C
 std::vector<ExclusionList> ListExclusionLists(Session& session, const base::Uuid& org_id) {
   return Read(session, [&](Transaction& tx) {
     std::vector<ExclusionList> lists;
-    for (const auto& row : tx.Exec("search_exclusion_list", org_id)) lists.push_back(ReadList(row));
+    for (const auto& row : tx.Exec<"search_exclusion_list">("org_id"_a = org_id))
+      lists.push_back(ReadList(row));
     return lists;
   });
 }
@@ -55,7 +60,7 @@ std::vector<ExclusionList> ListExclusionLists(Session& session, const base::Uuid
 std::optional<ExclusionList> GetExclusionList(Session& session, const base::Uuid& org_id,
                                               const base::Uuid& id) {
   return Read(session, [&](Transaction& tx) {
-    return FirstList(tx.Exec("search_exclusion_get", org_id, id));
+    return FirstList(tx.Exec<"search_exclusion_get">("org_id"_a = org_id, "id"_a = id));
   });
 }
 
@@ -64,16 +69,18 @@ ExclusionsAdded AddExclusions(Session& session, const base::Clock& clock, const 
                               AuditEntry audit) {
   using Kind = ExclusionsAdded::Kind;
   return InTransaction(session, [&](Transaction& tx) -> ExclusionsAdded {
-    auto list = FirstList(tx.Exec("search_exclusion_lock", org_id, id));
+    auto list = FirstList(tx.Exec<"search_exclusion_lock">("org_id"_a = org_id, "id"_a = id));
     if (!list) return {};
     if (list->state == ExclusionListState::kReady) return {Kind::kReady, std::move(*list)};
-    const int more = ReadOne<int>(tx.Exec("search_exclusion_new", id, entity_ids));
+    const int more =
+        ReadOne<int>(tx.Exec<"search_exclusion_new">("list_id"_a = id, "id"_a = entity_ids));
     if (list->entities + more > domain::search::kExclusionListIdsMax) {
       return {Kind::kFull, std::move(*list)};
     }
-    if (more > 0) tx.Exec("search_exclusion_entities_add", id, entity_ids);
-    list = FirstList(
-        tx.Exec("search_exclusion_set", id, list->entities + more, ExclusionListState::kFilling));
+    if (more > 0) tx.Exec<"search_exclusion_entities_add">("list_id"_a = id, "id"_a = entity_ids);
+    list =
+        FirstList(tx.Exec<"search_exclusion_set">("id"_a = id, "entities"_a = list->entities + more,
+                                                  "state"_a = ExclusionListState::kFilling));
     Audit(tx, clock, org_id, id, &audit);
     return {Kind::kAdded, std::move(*list)};
   });
@@ -83,10 +90,10 @@ std::optional<ExclusionList> FinishExclusionList(Session& session, const base::C
                                                  const base::Uuid& org_id, const base::Uuid& id,
                                                  AuditEntry audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    auto list = FirstList(tx.Exec("search_exclusion_lock", org_id, id));
+    auto list = FirstList(tx.Exec<"search_exclusion_lock">("org_id"_a = org_id, "id"_a = id));
     if (!list || list->state == ExclusionListState::kReady) return list;
-    list =
-        FirstList(tx.Exec("search_exclusion_set", id, list->entities, ExclusionListState::kReady));
+    list = FirstList(tx.Exec<"search_exclusion_set">("id"_a = id, "entities"_a = list->entities,
+                                                     "state"_a = ExclusionListState::kReady));
     Audit(tx, clock, org_id, id, &audit);
     return list;
   });
@@ -95,7 +102,7 @@ std::optional<ExclusionList> FinishExclusionList(Session& session, const base::C
 bool DeleteExclusionList(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                          const base::Uuid& id, AuditEntry audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("search_exclusion_delete", org_id, id).empty()) return false;
+    if (tx.Exec<"search_exclusion_delete">("org_id"_a = org_id, "id"_a = id).empty()) return false;
     Audit(tx, clock, org_id, id, &audit);
     return true;
   });
@@ -104,7 +111,8 @@ bool DeleteExclusionList(Session& session, const base::Clock& clock, const base:
 std::vector<std::string> ReadExcludedIds(Session& session, const base::Uuid& org_id,
                                          const std::vector<base::Uuid>& lists) {
   return Read(session, [&](Transaction& tx) {
-    return ReadEach<std::string>(tx.Exec("search_exclusion_entities", org_id, lists));
+    return ReadEach<std::string>(
+        tx.Exec<"search_exclusion_entities">("org_id"_a = org_id, "lists"_a = lists));
   });
 }
 

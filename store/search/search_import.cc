@@ -29,11 +29,12 @@ struct Locked {
 };
 
 std::optional<Locked> LockImport(Transaction& tx, const base::Uuid& import_id) {
-  const auto result = tx.Exec("search_import_lock", import_id);
+  const auto result = tx.Exec<"search_import_lock">("import_id"_a = import_id);
   if (result.empty()) return std::nullopt;
   Locked locked;
   Columns(result.at(0))
-      .Into(&locked.mode, &locked.org_id, &locked.progress.state, &locked.progress.lines);
+      .Into("mode"_a = &locked.mode, "org_id"_a = &locked.org_id,
+            "state"_a = &locked.progress.state, "lines"_a = &locked.progress.lines);
   return locked;
 }
 
@@ -41,16 +42,17 @@ void PutDocuments(Transaction& tx, const base::Uuid& import_id,
                   const std::vector<domain::search::Document>& documents) {
   std::map<std::string_view, std::string_view> last;  // of each id, in its order
   for (const auto& document : documents) last[document.id] = document.json;
-  Rows<std::string, std::string> rows;
+  Rows<Column<"id", std::string>, Column<"doc", std::string>> rows;
   for (const auto& [id, json] : last) rows.Add(std::string(id), std::string(json));
-  if (!rows.empty()) tx.Exec("search_entity_put", import_id, rows);
+  if (!rows.empty()) tx.Exec<"search_entity_put">("import_id"_a = import_id, rows);
 }
 
 // The fields that have values and are not counted yet.
 std::vector<const Field*> Uncounted(Session& session, const base::Uuid& import_id,
                                     const Fields& fields) {
   const auto done = Read(session, [&](Transaction& tx) {
-    return ReadEach<std::string>(tx.Exec("search_top_fields", import_id, fields.hash()));
+    return ReadEach<std::string>(
+        tx.Exec<"search_top_fields">("import_id"_a = import_id, "hash"_a = fields.hash()));
   });
   std::vector<const Field*> left;
   for (const Field& field : fields.all()) {
@@ -63,32 +65,36 @@ std::vector<const Field*> Uncounted(Session& session, const base::Uuid& import_i
 void CountField(Session& session, const base::Uuid& import_id, const Fields& fields,
                 const Field& field) {
   RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
-    tx.Exec("search_settings", std::to_string(kCountTimeout.count()), kWrites);
-    const CountedValues counted = ReadCounted(
-        tx.Exec("search_import_values", kTopValuesMax, domain::search::IsNumber(field.type),
-                import_id, domain::search::ValuesJsonPath(field)));
+    tx.Exec<"search_settings">("timeout_ms"_a = std::to_string(kCountTimeout.count()),
+                               "only_reads"_a = kWrites);
+    const CountedValues counted = ReadCounted(tx.Exec<"search_import_values">(
+        "values_max"_a = kTopValuesMax, "type"_a = domain::search::IsNumber(field.type),
+        "import_id"_a = import_id, "field"_a = domain::search::ValuesJsonPath(field)));
     base::Json top = base::Json::array();
     for (const auto& value : counted.top.values) {
       top.push_back(base::Json::array({value.value, value.count}));
     }
-    tx.Exec("search_top_put", import_id, field.name, fields.hash(), counted.top.total,
-            counted.top.missing, counted.counted, base::DumpJson(top));
+    tx.Exec<"search_top_put">("import_id"_a = import_id, "field"_a = field.name,
+                              "fields_hash"_a = fields.hash(), "total"_a = counted.top.total,
+                              "missing"_a = counted.top.missing, "counted"_a = counted.counted,
+                              "top"_a = base::DumpJson(top));
   });
 }
 
 ImportProgress Switch(Session& session, const base::Clock& clock, const base::Uuid& import_id,
                       const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    tx.Exec("search_settings", std::to_string(kCountTimeout.count()), kWrites);
+    tx.Exec<"search_settings">("timeout_ms"_a = std::to_string(kCountTimeout.count()),
+                               "only_reads"_a = kWrites);
     ImportProgress progress = LockImport(tx, import_id).value().progress;
     if (progress.state == ImportState::kCounting) {
-      tx.Exec("search_import_replace", import_id);
-      tx.Exec("search_import_switch", import_id);
+      tx.Exec<"search_import_replace">("import_id"_a = import_id);
+      tx.Exec<"search_import_switch">("import_id"_a = import_id);
       progress.state = ImportState::kCurrent;
       InsertAudit(tx, clock, audit);
     }
-    progress.documents =
-        ReadOne<std::optional<std::int64_t>>(tx.Exec("search_import_documents", import_id));
+    progress.documents = ReadOne<std::optional<std::int64_t>>(
+        tx.Exec<"search_import_documents">("import_id"_a = import_id));
     return progress;
   });
 }
@@ -100,15 +106,16 @@ ImportOutcome TakeDocuments(Session& session, const ImportTarget& target, std::i
   return InTransaction(session, [&](Transaction& tx) -> ImportOutcome {
     if (target.org_id && tx.Exec<"org_exists">("org_id"_a = *target.org_id).empty())
       return ImportOrgNotFound{};
-    tx.Exec("search_import_open", target.import_id, target.mode, target.org_id);
+    tx.Exec<"search_import_open">("id"_a = target.import_id, "mode"_a = target.mode,
+                                  "org_id"_a = target.org_id);
     Locked locked = LockImport(tx, target.import_id).value();
     if (locked.mode != target.mode || locked.org_id != target.org_id) return ImportOfAnother{};
     const bool is_next =
         locked.progress.state == ImportState::kReceiving && locked.progress.lines == first_line;
     if (is_next && lines > 0) {
       PutDocuments(tx, target.import_id, documents);
-      locked.progress.lines =
-          ReadOne<std::int64_t>(tx.Exec("search_import_add", target.import_id, lines));
+      locked.progress.lines = ReadOne<std::int64_t>(
+          tx.Exec<"search_import_add">("import_id"_a = target.import_id, "lines"_a = lines));
     }
     return locked.progress;
   });
@@ -121,7 +128,8 @@ ImportProgress FinishImport(Session& session, const base::Clock& clock, const Im
   ImportProgress progress = InTransaction(session, [&](Transaction& tx) {
     ImportProgress now = LockImport(tx, target.import_id).value().progress;
     if (now.state == ImportState::kReceiving) {
-      tx.Exec("search_import_set", target.import_id, ImportState::kCounting);
+      tx.Exec<"search_import_set">("import_id"_a = target.import_id,
+                                   "state"_a = ImportState::kCounting);
       now.state = ImportState::kCounting;
     }
     return now;

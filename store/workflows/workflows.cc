@@ -9,8 +9,11 @@ namespace {
 
 Workflow ReadWorkflow(Columns& in) {
   Workflow w;
-  in.Into(&w.id, &w.org_id, &w.name, &w.description, &w.caller.kind, &w.caller.id,
-          &w.caller.on_behalf_of, &w.created_at, &w.updated_at, &w.last_run_at);
+  in.Into("id"_a = &w.id, "org_id"_a = &w.org_id, "name"_a = &w.name,
+          "description"_a = &w.description, "caller_kind"_a = &w.caller.kind,
+          "caller_id"_a = &w.caller.id, "on_behalf_of"_a = &w.caller.on_behalf_of,
+          "created_at"_a = &w.created_at, "updated_at"_a = &w.updated_at,
+          "last_run_at"_a = &w.last_run_at);
   return w;
 }
 
@@ -31,11 +34,14 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
     if (w.idempotency) {
       if (const auto use = JudgeIdempotency(tx, w.org_id, *w.idempotency)) return OutcomeOf(*use);
     }
-    if (ReadOne<int>(tx.Exec("workflow_count", w.org_id, per_org_max)) >= per_org_max) {
+    if (ReadOne<int>(tx.Exec<"workflow_count">("org_id"_a = w.org_id,
+                                               "per_org_max"_a = per_org_max)) >= per_org_max) {
       return TooManyWorkflows{};
     }
-    const auto made = tx.Exec("workflow_insert", w.id, w.org_id, w.name, w.description,
-                              w.definition_json, w.caller.kind, w.caller.id, w.caller.on_behalf_of);
+    const auto made = tx.Exec<"workflow_insert">(
+        "id"_a = w.id, "org_id"_a = w.org_id, "name"_a = w.name, "description"_a = w.description,
+        "definition"_a = w.definition_json, "caller_kind"_a = w.caller.kind,
+        "caller_id"_a = w.caller.id, "on_behalf_of"_a = w.caller.on_behalf_of);
     if (made.empty()) return WorkflowIdTaken{};
     if (w.idempotency) StoreWorkflowKey(tx, w.org_id, *w.idempotency, w.id);
     InsertAudit(tx, clock, audit);
@@ -55,11 +61,12 @@ std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::U
 std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
                                     const base::Uuid& id, Deleted deleted) {
   return Read(session, [&](Transaction& tx) -> std::optional<Workflow> {
-    const auto found = tx.Exec("workflow_get", id, org_id, deleted == Deleted::kShown);
+    const auto found = tx.Exec<"workflow_get">("id"_a = id, "org_id"_a = org_id,
+                                               "deleted_too"_a = deleted == Deleted::kShown);
     if (found.empty()) return std::nullopt;
     Columns in(found[0]);
     Workflow workflow = ReadWorkflow(in);
-    in.Into(&workflow.definition_json);
+    in.Into("definition"_a = &workflow.definition_json);
     return workflow;
   });
 }
@@ -67,10 +74,11 @@ std::optional<Workflow> GetWorkflow(Session& session, const base::Uuid& org_id,
 std::optional<WorkflowToRun> GetWorkflowToRun(Session& session, const base::Uuid& org_id,
                                               const base::Uuid& id) {
   return Read(session, [&](Transaction& tx) -> std::optional<WorkflowToRun> {
-    const auto found = tx.Exec("workflow_to_run", id, org_id);
+    const auto found = tx.Exec<"workflow_to_run">("id"_a = id, "org_id"_a = org_id);
     if (found.empty()) return std::nullopt;
     WorkflowToRun workflow;
-    Columns(found[0]).Into(&workflow.id, &workflow.name, &workflow.definition_json);
+    Columns(found[0]).Into("id"_a = &workflow.id, "name"_a = &workflow.name,
+                           "definition"_a = &workflow.definition_json);
     return workflow;
   });
 }
@@ -84,7 +92,9 @@ Page<Workflow> ListWorkflows(Session& session, const WorkflowFilter& filter) {
   }
   return Read(session, [&](Transaction& tx) {
     return ReadPage<Workflow>(
-        tx.Exec("workflow_list", filter.org_id, after, after_id, filter.limit, filter.bytes_max),
+        tx.Exec<"workflow_list">("org_id"_a = filter.org_id, "after_at"_a = after,
+                                 "after"_a = after_id, "limit"_a = filter.limit,
+                                 "bytes_max"_a = filter.bytes_max),
         filter.limit, filter.bytes_max, ReadWorkflow);
   });
 }
@@ -94,8 +104,9 @@ bool UpdateWorkflow(Session& session, const base::Clock& clock, const base::Uuid
   audit.target = id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    const auto changed = tx.Exec("workflow_update", id, org_id, change.name, change.description,
-                                 change.definition_json);
+    const auto changed = tx.Exec<"workflow_update">(
+        "id"_a = id, "org_id"_a = org_id, "name"_a = change.name,
+        "description"_a = change.description, "definition_json"_a = change.definition_json);
     if (changed.empty()) return false;
     InsertAudit(tx, clock, audit);
     return true;
@@ -107,7 +118,7 @@ bool DeleteWorkflow(Session& session, const base::Clock& clock, const base::Uuid
   audit.target = id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec("workflow_delete", id, org_id).empty()) return false;
+    if (tx.Exec<"workflow_delete">("id"_a = id, "org_id"_a = org_id).empty()) return false;
     InsertAudit(tx, clock, audit);
     return true;
   });
