@@ -20,9 +20,12 @@ namespace {
 
 // Any constant: all that migrate take the same lock.
 constexpr std::int64_t kMigrationLock = 0x76656465747465;
-// After a deadlock.
-constexpr int kTriesMax = 20;
-constexpr std::chrono::milliseconds kBetweenTries{250};
+// A fleet goes on meanwhile, and everybody who needs a table queues behind a migration that waits
+// for it. So a migration waits for no table longer than that, and begins again after a pause.
+constexpr const char* kLockTimeout = "set local lock_timeout = '500ms'";
+constexpr int kTriesMax = 60;
+constexpr std::chrono::milliseconds kBetweenTries{500};
+constexpr std::string_view kLockNotAvailable = "55P03";
 
 int VersionOf(std::string_view file) {
   int version = 0;
@@ -63,6 +66,7 @@ bool Apply(const Migration& migration, pqxx::connection& connection) {
   }
   const int version = VersionOf(migration.file);
   if (version <= applied.version) return false;
+  tx.exec(kLockTimeout);
   tx.exec(
       "create table if not exists schema_migration (version int primary key, "
       "name text not null, applied_at timestamptz not null default now())");
@@ -73,8 +77,7 @@ bool Apply(const Migration& migration, pqxx::connection& connection) {
   return true;
 }
 
-// A fleet goes on meanwhile and locks the same tables in orders of its own: a migration that loses
-// a deadlock to it is begun again.
+// The fleet locks the same tables in orders of its own, so a deadlock is begun again, too.
 bool ApplyBesideAFleet(const Migration& migration, pqxx::connection& connection,
                        base::Logger& log) {
   for (int tries = 1;; ++tries) {
@@ -82,9 +85,11 @@ bool ApplyBesideAFleet(const Migration& migration, pqxx::connection& connection,
       return Apply(migration, connection);
     } catch (const pqxx::deadlock_detected&) {
       if (tries == kTriesMax) throw;
-      log.Info("a deadlock ended the migration, it is tried again",
-               {{"migration", migration.file}});
+    } catch (const pqxx::sql_error& error) {
+      if (tries == kTriesMax || error.sqlstate() != kLockNotAvailable) throw;
     }
+    log.Info("the migration gives way to the fleet and is tried again",
+             {{"migration", migration.file}});
     std::this_thread::sleep_for(kBetweenTries);
   }
 }

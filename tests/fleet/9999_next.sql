@@ -2,16 +2,11 @@
 -- statements that they have prepared. Tests alone apply it (tests/fleet/CMakeLists.txt).
 
 -- Columns of what every process writes, and of a partitioned table.
-alter table organisation add column next_note text;
 alter table monitor_sched add column next_count int not null default 0;
-alter table monitor_row add column next_note text;
 alter table chunk add column next_count int not null default 0;
 alter table job add column next_note text;
-alter table job_block add column next_count bigint not null default 0;
 alter table job_chunk add column next_note text;
-alter table delivery add column next_count int not null default 0;
 alter table event add column next_note text;
-alter table tick add column next_count int not null default 0;
 
 -- A table that refers to an older one, an index, and a rule for rows to come.
 create table next_table (
