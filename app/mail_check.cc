@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "base/event_loop.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "domain/email/address.h"
 #include "net/local_address.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "config/config_fwd.h"
 
 // Whether mail servers will talk to this machine, with its configuration, and what to do where they
