@@ -33,21 +33,21 @@ class Scheduler {
 
  private:
   // What one run did.
-  struct Round {
+  struct RunResult {
     store::CutResult due;
     store::CutResult portions;
     store::CutResult next;
     store::ClosedTicks closed;
   };
-  work::Step<Round>::Job Begin();
-  work::NextRun OnRound(const Round& round);
+  work::Step<RunResult>::Job Begin();
+  work::NextRun OnRun(const RunResult& result);
 
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
-  work::Step<Round> step_;
+  work::Step<RunResult> step_;
 };
 
 }  // namespace vedette::scheduler
