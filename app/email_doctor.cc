@@ -33,8 +33,9 @@ std::vector<LookupAnswer> Verify(const config::Config& config,
   const net::AddressPolicy policy(config.net.allow);
   net::Resolver names(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly);
   metrics::Metrics metrics(VEDETTE_VERSION);
-  OpenMailBook book(loop);
-  worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, book, worker::NamesOf(names));
+  OpenMailServerMemory mail_servers(loop);
+  worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, mail_servers,
+                                worker::NamesOf(names));
   std::vector<LookupAnswer> answers(addresses.size());
   std::size_t left = addresses.size();
   loop.Post([&] {

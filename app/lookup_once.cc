@@ -71,8 +71,8 @@ worker::RowResult Work(const config::Config& config, const LookupOnceOptions& op
   ProbeSet probes(loop, clock, metrics, policy, config);
   RowBlockSet blocks(
       loop, clock, metrics, probes.service_client(), probes.service_budgets(), probes.sites(),
-      {std::make_unique<worker::NoEmailMemory>(), std::make_unique<OpenMailBook>(loop)}, policy,
-      config, {}, log);
+      {std::make_unique<worker::NoEmailMemory>(), std::make_unique<OpenMailServerMemory>(loop)},
+      policy, config, {}, log);
   worker::RowBlock* block = nullptr;
   for (worker::RowBlock* one : blocks.all()) {
     if (one->type() == options.kind) block = one;

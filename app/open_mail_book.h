@@ -12,9 +12,9 @@
 namespace vedette::app {
 
 // Every permit is there, and nothing is remembered: for commands that work without a database.
-class OpenMailBook : public worker::MailBook {
+class OpenMailServerMemory : public worker::MailServerMemory {
  public:
-  explicit OpenMailBook(base::EventLoop& loop) : loop_(loop) {}
+  explicit OpenMailServerMemory(base::EventLoop& loop) : loop_(loop) {}
   void ReadDomain(const std::string&,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
     loop_.Post([done = std::move(done)] { done(std::nullopt); });

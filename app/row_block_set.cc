@@ -81,7 +81,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                          const base::Logger& log)
     : RowBlockSet(loop, clock, metrics, client, budgets, sites,
                   {std::make_unique<worker::StoredEmailMemory>(pool, loop),
-                   std::make_unique<worker::StoredMailBook>(loop, pool)},
+                   std::make_unique<worker::StoredMailServerMemory>(loop, pool)},
                   policy, config, probes, log) {}
 
 RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
@@ -93,7 +93,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
       names_(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly),
       providers_(clock, metrics, log, config.providers) {
   worker::EmailMemory& memory = *knowledge_.memory;
-  worker::MailBook& mail_book = *knowledge_.mail_book;
+  worker::MailServerMemory& mail_servers = *knowledge_.mail_servers;
   providers_.Add(std::make_unique<worker::StoreProvider>(memory));
   providers_.Add(std::make_unique<worker::WebsiteProvider>(clock, sites, config.email));
   providers_.Add(std::make_unique<worker::PatternProvider>(
@@ -108,10 +108,10 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
     providers_.Add(std::make_unique<worker::RecipeProvider>(loop, client, budgets, clock, *recipe));
   }
   providers_.Add(
-      std::make_unique<worker::DnsVerifier>(loop, clock, mail_book, worker::NamesOf(names_)));
+      std::make_unique<worker::DnsVerifier>(loop, clock, mail_servers, worker::NamesOf(names_)));
   if (!config.smtp.hello_name.empty()) {
     providers_.Add(std::make_unique<worker::SmtpVerifier>(loop, clock, metrics, policy, config,
-                                                          mail_book, worker::NamesOf(names_)));
+                                                          mail_servers, worker::NamesOf(names_)));
   }
   blocks_.push_back(std::make_unique<worker::FindEmailBlock>(
       loop, clock, metrics, providers_, memory, config.lookups, VerifiersOf(config)));

@@ -26,7 +26,7 @@ namespace vedette::app {
 // What the blocks remember beyond a row.
 struct LookupKnowledge {
   std::unique_ptr<worker::EmailMemory> memory;
-  std::unique_ptr<worker::MailBook> mail_book;
+  std::unique_ptr<worker::MailServerMemory> mail_servers;
 };
 
 // The blocks of jobs that this binary has, with the providers that they ask. Lives on `loop`; built

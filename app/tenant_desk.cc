@@ -32,7 +32,7 @@ class InnerExchange final : public net::Exchange {
 
 }  // namespace
 
-void TenantDesk::Call(Request request, Done done) {
+void LocalTenantApi::Call(Request request, Done done) {
   net::ServerRequest inner;
   inner.method = std::move(request.method);
   inner.target = request.path;

@@ -7,9 +7,9 @@ namespace vedette::app {
 
 // The admin port's way to the public API of the same process. Any thread; `api` must outlive this
 // object and every call.
-class TenantDesk final : public admin::TenantApi {
+class LocalTenantApi final : public admin::TenantApi {
  public:
-  explicit TenantDesk(api::Api& api) : api_(api) {}
+  explicit LocalTenantApi(api::Api& api) : api_(api) {}
   void Call(Request request, Done done) override;
 
  private:

@@ -6,7 +6,7 @@ function(vedette_commit target)
   set(found "${VEDETTE_COMMIT}")
   find_package(Git QUIET)
   if(NOT found AND GIT_FOUND)
-    # Of this checkout, and not of one that it lies in.
+    # The commit of this checkout, and not of one that it lies in.
     execute_process(COMMAND "${GIT_EXECUTABLE}" rev-parse --show-prefix --git-path logs/HEAD HEAD
                     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE said ERROR_QUIET)
     if(said MATCHES "^\n([^\n]+)\n([0-9a-f]+)\n$")

@@ -13,7 +13,7 @@ namespace {
 using domain::AttemptEnd;
 
 // Receivers visited in one scan, which remembers where it stopped.
-constexpr int kReceiversPerWalkMax = 200;
+constexpr int kReceiversPerScanMax = 200;
 // What is known of a receiver's pace is forgotten when nothing was sent to it for this long.
 constexpr std::chrono::minutes kForgetAfter{30};
 
@@ -139,7 +139,7 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
     more_ = true;
     return nullptr;
   }
-  const store::DeliveryClaimLimits limits{.endpoints_max = kReceiversPerWalkMax,
+  const store::DeliveryClaimLimits limits{.endpoints_max = kReceiversPerScanMax,
                                           .per_endpoint_max = room.per_prompt_max,
                                           .per_slow_max = room.per_slow_max,
                                           .held = room.prompt,
@@ -148,12 +148,13 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
                                           .breaker_failures = config_.delivery.breaker_failures,
                                           .breaker_interval = config_.delivery.breaker_interval_ms,
                                           .lease = config_.delivery.lease_ms};
-  return [limits, cursor = sweep_.cursor(), full = room.full,
+  return [limits, cursor = scan_.cursor(), full = room.full,
           prompt_ids = room.prompt_ids](store::Session& session) {
     return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt_ids);
   };
 }
 
+<<<<<<< HEAD
 lease::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
   const bool sweep_goes_on = sweep_.Walked(claim.next_cursor, claim.passed_over, random_);
   more_ = claim.more || sweep_.passed_some_over();
@@ -161,6 +162,15 @@ lease::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
   for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
   Pump();
   return sweep_goes_on || (more_ && got) ? lease::kAtOnce : lease::kAtPoll;
+=======
+work::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
+  const bool round_goes_on = scan_.Scanned(claim.next_cursor, claim.passed_over, random_);
+  more_ = claim.more || scan_.passed_some_over();
+  const bool got = !claim.deliveries.empty();
+  for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
+  Pump();
+  return round_goes_on || (more_ && got) ? work::kAtOnce : work::kAtPoll;
+>>>>>>> h8/main
 }
 
 void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {

@@ -94,7 +94,7 @@ class Deliverer {
   base::Logger log_;
   Sender sender_;
   RetryRules rules_;
-  std::mt19937_64 random_;  // jitter, and where sweeps begin
+  std::mt19937_64 random_;  // jitter, and where rounds begin
   base::Uuid lease_token_;  // of what this process's worker commits
 
   HeldMap held_;
@@ -102,7 +102,7 @@ class Deliverer {
   // Attempts by their start (since boot), ended ones too until they are looked at.
   std::deque<std::pair<std::chrono::nanoseconds, base::Uuid>> started_;
   std::size_t reserved_ = 0;
-  Sweep sweep_;
+  ReceiverScan scan_;
   bool more_ = false;  // claims left something that was due
 
   lease::Step<store::DeliveryClaim> claims_;

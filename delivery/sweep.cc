@@ -2,8 +2,8 @@
 
 namespace vedette::delivery {
 
-bool Sweep::Walked(const base::Uuid& next, const std::vector<base::Uuid>& passed_over,
-                   std::mt19937_64& random) {
+bool ReceiverScan::Scanned(const base::Uuid& next, const std::vector<base::Uuid>& passed_over,
+                           std::mt19937_64& random) {
   if (passed_over_ == 0) passed_some_over_ = false;
   for (const base::Uuid& id : passed_over) {
     passed_some_over_ = true;

@@ -64,7 +64,7 @@ class Claimer {
   using Walk = typename Kind::Walk;
   using Share = typename Kind::Share;
   using Claimed = typename Kind::Claimed;
-  // Where the walk of each lane begins.
+  // The organisation behind which the walk of each lane begins.
   using Cursors = std::map<Lane, base::Uuid>;
   // A run is a walk, and after it a claim where there is something to claim; or both at once.
   using Found = std::variant<Walk, Claimed>;

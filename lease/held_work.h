@@ -25,7 +25,7 @@ struct LaneLoad : Load {
 };
 
 struct HeldWork;
-// Of a kind that counts nothing else of an organisation.
+// The OrgLoad of a kind that counts nothing else.
 struct OrgLoad : LaneLoad {
   void Hold(const HeldWork& /*work*/) {}
   void Drop(const HeldWork& /*work*/) {}

@@ -152,7 +152,7 @@ class Recorder {
     return hooks;
   }
 
-  // From here on the chunk is being recorded.
+  // The item goes into a batch: the chunk is being recorded until the batch ends.
   bool TakeItem(Item* item) {
     Work& work = *item->work;
     if (work.Lost() || work.BeingRecorded()) return false;

@@ -45,9 +45,9 @@ std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& asking, const
 // way.
 bool MayStart(std::size_t org_in_flight, const Room& room, bool newcomer);
 
-// Where the next walk begins, of one that met so many organisations and ended at `walked_to`:
-// behind the last one that got a share where others came away with nothing, so that these come
-// first.
+// The place at which the next walk begins, after one that met so many organisations and ended at
+// `walked_to`: behind the last one that got a share where others came away with nothing, so that
+// these come first.
 template <typename Share>
 base::Uuid NextCursor(std::size_t organisations, const std::vector<Share>& shares,
                       const base::Uuid& walked_to) {

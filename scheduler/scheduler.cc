@@ -10,7 +10,7 @@ namespace vedette::scheduler {
 namespace {
 
 // Large ticks closed in one transaction.
-constexpr int kClosedPerRoundMax = 100;
+constexpr int kClosedPerRunMax = 100;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Scheduler::Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& s
       log_(log),
       step_(loop, pool, log, {.failed = "cutting ticks failed", .poll = config.scheduler.poll_ms},
             {.begin = [this] { return Begin(); },
-             .finish = [this](const Round& round) { return OnRound(round); }}) {}
+             .finish = [this](const RunResult& result) { return OnRun(result); }}) {}
 
 void Scheduler::Start() {
   step_.Start();
@@ -34,21 +34,26 @@ void Scheduler::Wake() {
   step_.Wake();
 }
 
+<<<<<<< HEAD
 lease::Step<Scheduler::Round>::Job Scheduler::Begin() {
+=======
+work::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
+>>>>>>> h8/main
   const store::CutLimits limits = store::CutLimitsOf(config_);
   return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
-    Round round;
-    round.due = store::CutDueTicks(session, clock, limits);
-    if (round.due.chunks > 0) signals.Raise(store::Signal::kChunk);
-    round.portions = store::CutPortions(session, clock, limits);
-    round.closed = store::CloseLargeTicks(session, kClosedPerRoundMax);
-    round.next = store::NextCut(session);
-    return round;
+    RunResult result;
+    result.due = store::CutDueTicks(session, clock, limits);
+    if (result.due.chunks > 0) signals.Raise(store::Signal::kChunk);
+    result.portions = store::CutPortions(session, clock, limits);
+    result.closed = store::CloseLargeTicks(session, kClosedPerRunMax);
+    result.next = store::NextCut(session);
+    return result;
   };
 }
 
 // A run that reached one of its limits goes on at once; otherwise the next one begins when the next
 // monitor is due.
+<<<<<<< HEAD
 lease::NextRun Scheduler::OnRound(const Round& round) {
   const std::int64_t chunks = round.due.chunks + round.portions.chunks;
   if (round.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
@@ -63,8 +68,24 @@ lease::NextRun Scheduler::OnRound(const Round& round) {
     return lease::kAtOnce;
   }
   if (!round.next.next_due) return lease::kAtPoll;
+=======
+work::NextRun Scheduler::OnRun(const RunResult& result) {
+  const std::int64_t chunks = result.due.chunks + result.portions.chunks;
+  if (result.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
+  work::LogTurns(log_, result.closed.turns);
+  if (result.due.scheduled_ticks > 0) {
+    metrics_.AddTicks(domain::TickTrigger::kSchedule, result.due.scheduled_ticks);
+    log_.Debug("ticks cut", {{"ticks", result.due.scheduled_ticks},
+                             {"overlaps", result.due.overlap_ticks},
+                             {"chunks", chunks}});
+  }
+  if (result.due.more || result.portions.more || result.closed.count == kClosedPerRunMax) {
+    return work::kAtOnce;
+  }
+  if (!result.next.next_due) return work::kAtPoll;
+>>>>>>> h8/main
   const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(*round.next.next_due - round.next.now);
+      std::chrono::ceil<std::chrono::milliseconds>(*result.next.next_due - result.next.now);
   return std::clamp(left, std::chrono::milliseconds(0), config_.scheduler.poll_ms);
 }
 

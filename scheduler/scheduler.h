@@ -33,21 +33,30 @@ class Scheduler {
 
  private:
   // What one run did.
-  struct Round {
+  struct RunResult {
     store::CutResult due;
     store::CutResult portions;
     store::CutResult next;
     store::ClosedTicks closed;
   };
+<<<<<<< HEAD
   lease::Step<Round>::Job Begin();
   lease::NextRun OnRound(const Round& round);
+=======
+  work::Step<RunResult>::Job Begin();
+  work::NextRun OnRun(const RunResult& result);
+>>>>>>> h8/main
 
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
+<<<<<<< HEAD
   lease::Step<Round> step_;
+=======
+  work::Step<RunResult> step_;
+>>>>>>> h8/main
 };
 
 }  // namespace vedette::scheduler

@@ -50,20 +50,20 @@ bool IsObjectList(const Json& value) {
 }
 
 // The plain members as (name, text), the lists of objects as (name, list).
-struct Parts {
+struct Sections {
   std::vector<std::pair<std::string, std::string>> lines;
   std::vector<std::pair<std::string, const Json*>> tables;
 };
 
-void Collect(const std::string& prefix, const Json& object, Parts* parts) {
+void Collect(const std::string& prefix, const Json& object, Sections* sections) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix + Printable(key);
     if (IsObjectList(value)) {
-      parts->tables.emplace_back(name, &value);
+      sections->tables.emplace_back(name, &value);
     } else if (value.is_object() && !value.empty()) {
-      Collect(name + ".", value, parts);
+      Collect(name + ".", value, sections);
     } else {
-      parts->lines.emplace_back(name, Cell(value));
+      sections->lines.emplace_back(name, Cell(value));
     }
   }
 }
@@ -173,10 +173,10 @@ std::string TableOf(const Json& items, const std::vector<std::string_view>& colu
 }
 
 std::string FormatObject(const Json& object) {
-  Parts parts;
-  Collect("", object, &parts);
-  std::string out = FormatLines(parts.lines);
-  for (const auto& [name, list] : parts.tables) {
+  Sections sections;
+  Collect("", object, &sections);
+  std::string out = FormatLines(sections.lines);
+  for (const auto& [name, list] : sections.tables) {
     out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", name,
                        TableOf(*list, {}, kWhole, kLineCharsMax));
   }

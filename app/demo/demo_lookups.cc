@@ -34,7 +34,7 @@ void DemoStory::TellAddresses() {
   for (const DemoMail::Lead& lead : DemoMail::leads()) {
     leads.push_back({{"name", lead.name}, {"domain", lead.domain}});
   }
-  const int asked_before = parts_.mail.recipients();
+  const int asked_before = deps_.mail.recipients();
   const std::string task = TextAt(
       api_->Expect("POST", "/find-email-bulk-async", Json{{"leads", std::move(leads)}}), "task_id");
   Json status;
@@ -57,12 +57,12 @@ void DemoStory::TellAddresses() {
                        base::DumpJson(best)));
     }
     const Json& address = result.at("details").at("addresses").at(0);
-    parts_.narrator.Observed(fmt::format("{}: {} (found by {}, verified)", lead.name, lead.address,
-                                         TextAt(address, "provider")));
+    deps_.narrator.Observed(fmt::format("{}: {} (found by {}, verified)", lead.name, lead.address,
+                                        TextAt(address, "provider")));
   }
-  parts_.narrator.Note(fmt::format(
+  deps_.narrator.Note(fmt::format(
       "the mail server was asked about {} recipients, and sent no mail; {} cents charged",
-      parts_.mail.recipients() - asked_before, TextAt(status, "charge_amount")));
+      deps_.mail.recipients() - asked_before, TextAt(status, "charge_amount")));
 }
 
 void DemoStory::TellPerson() {
@@ -76,7 +76,7 @@ void DemoStory::TellPerson() {
     Fail(fmt::format("{} was to be behind {}, the answer is {}", lead.name, lead.address,
                      base::DumpJson(person)));
   }
-  parts_.narrator.Observed(
+  deps_.narrator.Observed(
       fmt::format("{}: {}, by what was found before", lead.address, TextAt(person, "name")));
 }
 
@@ -99,7 +99,7 @@ void DemoStory::ImportCompanies() {
 void DemoStory::TellCounts() {
   BeginStep("Values of a field are counted");
   ImportCompanies();
-  parts_.narrator.Observed(
+  deps_.narrator.Observed(
       fmt::format("{} companies imported through the admin port", CompanyLines().size()));
   const Json question{{"field", "industry"},
                       {"mode", "company"},
@@ -114,7 +114,7 @@ void DemoStory::TellCounts() {
     Fail(fmt::format("robotics 2, food 1 was to be counted, the answer is {}",
                      base::DumpJson(counted)));
   }
-  parts_.narrator.Observed(fmt::format("industries of those with 100 employees or more: {}", told));
+  deps_.narrator.Observed(fmt::format("industries of those with 100 employees or more: {}", told));
   // What a value's own filter selects are the documents that were counted.
   const Json& first = counted.at("values").at(0);
   Json again = question;
@@ -124,9 +124,9 @@ void DemoStory::TellCounts() {
     Fail(fmt::format("the filter of a value was to select {} documents, the answer is {}",
                      TextAt(first, "count"), base::DumpJson(selected)));
   }
-  parts_.narrator.Note(fmt::format("the filter {} selects the same {}",
-                                   base::DumpJson(first.at("filter_snippet")),
-                                   TextAt(first, "count")));
+  deps_.narrator.Note(fmt::format("the filter {} selects the same {}",
+                                  base::DumpJson(first.at("filter_snippet")),
+                                  TextAt(first, "count")));
 }
 
 }  // namespace vedette::app

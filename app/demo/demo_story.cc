@@ -49,15 +49,15 @@ std::string LatestRun(const Json& rows) {
 
 }  // namespace
 
-DemoStory::DemoStory(DemoStoryParts parts)
-    : parts_(std::move(parts)),
-      admin_(parts_.http, parts_.admin, {"Authorization", "Bearer " + parts_.state.admin_token}),
-      since_(base::FormatTimestamp(parts_.clock.Now())) {}
+DemoStory::DemoStory(DemoStoryDependencies deps)
+    : deps_(std::move(deps)),
+      admin_(deps_.http, deps_.admin, {"Authorization", "Bearer " + deps_.state.admin_token}),
+      since_(base::FormatTimestamp(deps_.clock.Now())) {}
 
 void DemoStory::BeginStep(const std::string& title) {
   ++step_;
   step_title_ = title;
-  parts_.narrator.Step(step_, kSteps, title);
+  deps_.narrator.Step(step_, kSteps, title);
 }
 
 void DemoStory::Fail(const std::string& what) const {
@@ -79,17 +79,17 @@ void DemoStory::WaitUntil(const std::string& what, const Observe& observe) {
     if (waited > kStepMax) {
       Fail(fmt::format("waited {} s for {}; seen: {}.", kStepMax.count(), what, seen));
     }
-    parts_.narrator.Waiting(what, std::chrono::duration_cast<std::chrono::seconds>(waited));
-    if (parts_.signals.WaitFor(kAskEvery)) throw Interrupted();
+    deps_.narrator.Waiting(what, std::chrono::duration_cast<std::chrono::seconds>(waited));
+    if (deps_.signals.WaitFor(kAskEvery)) throw Interrupted();
   }
 }
 
 std::string DemoStory::MonitorPath(const std::string& rest) const {
-  return "/monitors/" + parts_.state.monitor_id + rest;
+  return "/monitors/" + deps_.state.monitor_id + rest;
 }
 
 DemoStory::Money DemoStory::ReadMoney() {
-  const Json org = admin_.Expect("GET", "/admin/v1/orgs/" + parts_.state.org_id);
+  const Json org = admin_.Expect("GET", "/admin/v1/orgs/" + deps_.state.org_id);
   return {MoneyAt(org, "balance"), MoneyAt(org, "reserved"), MoneyAt(org, "charged")};
 }
 
@@ -107,7 +107,7 @@ Json DemoStory::ReadRows() {
 
 void DemoStory::SetUp() {
   BeginStep("An organisation and its monitor");
-  DemoState& state = parts_.state;
+  DemoState& state = deps_.state;
   WaitUntil("the service to be ready", [this](std::string* seen) {
     const JsonClient::Answer answer = admin_.Call("GET", "/readyz");
     *seen = fmt::format("/readyz answered {}", answer.status);
@@ -116,7 +116,7 @@ void DemoStory::SetUp() {
   try {
     const bool former = FindOrganisation();
     if (!former) MakeOrganisation();
-    parts_.receiver.SetSecret(state.signing_secret);
+    deps_.receiver.SetSecret(state.signing_secret);
     LookAtMoney();
     if (!former || !FindMonitor()) MakeMonitor();
     if (former) RenewSecret();
@@ -126,21 +126,21 @@ void DemoStory::SetUp() {
   } catch (const Json::exception& error) {
     Fail(fmt::format("an answer had not the expected shape: {}", error.what()));
   }
-  parts_.narrator.Note(
+  deps_.narrator.Note(
       fmt::format("{} rows, fields {}, every {} s, {} a check", row_ids_.size(),
                   "employees (css), chief executive (xpath), starter plan (css attribute)",
-                  parts_.frequency.count(), Credits(parts_.price_mc)));
+                  deps_.frequency.count(), Credits(deps_.price_mc)));
 }
 
 // Whether the last run's organisation still serves the story. Whatever a visitor has done with it
 // stays as it is: where it is locked, or its key revoked, the story has one of its own.
 bool DemoStory::FindOrganisation() {
-  const DemoState& state = parts_.state;
+  const DemoState& state = deps_.state;
   if (state.api_key.empty()) return false;
-  api_.emplace(parts_.http, parts_.api, std::make_pair("x-api-key", state.api_key));
+  api_.emplace(deps_.http, deps_.api, std::make_pair("x-api-key", state.api_key));
   const JsonClient::Answer found = api_->Call("GET", "/monitors?limit=1");
   if (found.status == 401 || found.status == 403) {
-    parts_.narrator.Note(
+    deps_.narrator.Note(
         "the organisation of the last run cannot be used any more, another is made");
     return false;
   }
@@ -148,7 +148,7 @@ bool DemoStory::FindOrganisation() {
   if (ReadMoney().balance_mc < kTopUpBelowMc) {
     admin_.Expect("POST", "/admin/v1/orgs/" + state.org_id + "/credits",
                   Json{{"amount", kCredits}, {"reason", "vedette demo"}});
-    parts_.narrator.Observed(fmt::format("{} credits given, the balance was low", kCredits));
+    deps_.narrator.Observed(fmt::format("{} credits given, the balance was low", kCredits));
   }
   return true;
 }
@@ -164,53 +164,53 @@ void DemoStory::LookAtMoney() {
   });
   if (before_.reserved_mc == 0) return;
   money_is_quiet_ = false;
-  parts_.narrator.Note(fmt::format("{} are reserved for what else is under way; it goes on beside",
-                                   Credits(before_.reserved_mc)));
+  deps_.narrator.Note(fmt::format("{} are reserved for what else is under way; it goes on beside",
+                                  Credits(before_.reserved_mc)));
 }
 
 // Whether the last run's monitor is as it was made, in which case it goes on at the story's pace.
 // One that a visitor has paused, cancelled or changed is theirs, and stays as it is.
 bool DemoStory::FindMonitor() {
-  if (parts_.state.monitor_id.empty()) return false;
+  if (deps_.state.monitor_id.empty()) return false;
   const JsonClient::Answer found = api_->Call("GET", MonitorPath());
-  const auto rows = parts_.site.companies().size();
+  const auto rows = deps_.site.companies().size();
   const bool as_made = found.status == 200 && TextAt(found.body, "status") == "active" &&
                        found.body.at("row_count") == rows &&
                        found.body.at("active_row_count") == rows &&
                        found.body.at("confirm_after") == 1;
-  if (!as_made && !parts_.site_moved) {
-    parts_.narrator.Note("the monitor of the last run was changed meanwhile, another is made");
+  if (!as_made && !deps_.site_moved) {
+    deps_.narrator.Note("the monitor of the last run was changed meanwhile, another is made");
   }
-  if (!as_made || parts_.site_moved) return false;
+  if (!as_made || deps_.site_moved) return false;
   api_->Expect("POST", MonitorPath("/update"),
-               Json{{"frequency", Duration(parts_.frequency)},
-                    {"webhook_url", parts_.receiver_address + DemoReceiver::kPath}});
-  parts_.narrator.Observed("continuing with the organisation and monitor of the last run");
+               Json{{"frequency", Duration(deps_.frequency)},
+                    {"webhook_url", deps_.receiver_address + DemoReceiver::kPath}});
+  deps_.narrator.Observed("continuing with the organisation and monitor of the last run");
   return true;
 }
 
 // The receiver needs a signing secret that it knows where a visitor has rotated it away. The
 // visitor's stays good beside it.
 void DemoStory::RenewSecret() {
-  const std::uint64_t before = parts_.receiver.received_total();
+  const std::uint64_t before = deps_.receiver.received_total();
   api_->Expect("POST", MonitorPath("/webhook/test"), Json::object());
-  for (const DemoReceiver::Received& received : parts_.receiver.Since(before)) {
+  for (const DemoReceiver::Received& received : deps_.receiver.Since(before)) {
     if (received.check == domain::SignatureCheck::kValid) return;
   }
   RotateSecret(kVisitorsSecretHours);
-  parts_.receiver.SetSecret(parts_.state.signing_secret);
+  deps_.receiver.SetSecret(deps_.state.signing_secret);
 }
 
 void DemoStory::RotateSecret(int overlap_hours) {
   const Json secret =
-      admin_.Expect("POST", "/admin/v1/orgs/" + parts_.state.org_id + "/signing-secrets/rotate",
+      admin_.Expect("POST", "/admin/v1/orgs/" + deps_.state.org_id + "/signing-secrets/rotate",
                     Json{{"overlap_hours", overlap_hours}});
-  parts_.state.signing_secret = secret.at("secret").get<std::string>();
-  parts_.narrator.Observed("a signing secret for its webhooks");
+  deps_.state.signing_secret = secret.at("secret").get<std::string>();
+  deps_.narrator.Observed("a signing secret for its webhooks");
 }
 
 void DemoStory::MakeOrganisation() {
-  DemoState& state = parts_.state;
+  DemoState& state = deps_.state;
   state.monitor_id.clear();
   const Json org = admin_.Expect("POST", "/admin/v1/orgs",
                                  Json{{"name", "Demo"},
@@ -221,40 +221,40 @@ void DemoStory::MakeOrganisation() {
   const std::string path = "/admin/v1/orgs/" + state.org_id;
   const Json credits = admin_.Expect("POST", path + "/credits",
                                      Json{{"amount", kCredits}, {"reason", "vedette demo"}});
-  parts_.narrator.Observed(
+  deps_.narrator.Observed(
       fmt::format("organisation 'Demo' with {} credits", Text(credits.at("balance"))));
   RotateSecret(0);
   const Json key = admin_.Expect("POST", path + "/api-keys", Json{{"name", "demo"}});
   state.api_key = key.at("key").get<std::string>();
-  parts_.narrator.Observed("an API key");
-  api_.emplace(parts_.http, parts_.api, std::make_pair("x-api-key", state.api_key));
+  deps_.narrator.Observed("an API key");
+  api_.emplace(deps_.http, deps_.api, std::make_pair("x-api-key", state.api_key));
 }
 
 void DemoStory::MakeMonitor() {
   Json rows = Json::array();
-  for (const DemoSite::Company& company : parts_.site.companies()) {
+  for (const DemoSite::Company& company : deps_.site.companies()) {
     rows.push_back(
-        {{"company", company.name}, {"url", parts_.site_address + parts_.site.PathOf(company)}});
+        {{"company", company.name}, {"url", deps_.site_address + deps_.site.PathOf(company)}});
   }
-  const std::string former = parts_.state.monitor_id;
+  const std::string former = deps_.state.monitor_id;
   const Json made = api_->Expect(
       "POST", "/monitors",
       Json{{"name", "Demo companies"},
            {"key_columns", Json::array({"company"})},
            {"rows", std::move(rows)},
            {"struct", DemoSite::WatchedFields()},
-           {"frequency", Duration(parts_.frequency)},
-           {"webhook_url", parts_.receiver_address + DemoReceiver::kPath},
+           {"frequency", Duration(deps_.frequency)},
+           {"webhook_url", deps_.receiver_address + DemoReceiver::kPath},
            {"webhook_event_types",
             Json::array({domain::NotificationTypeName(domain::NotificationType::kChanged)})},
            {"metadata", {{"from", "vedette demo"}}}});
-  parts_.state.monitor_id = made.at("id").get<std::string>();
-  parts_.save_state();
-  parts_.narrator.Observed(
-      fmt::format("monitor {}, made by POST /monitors", parts_.state.monitor_id));
-  if (!former.empty() && parts_.site_moved) {
+  deps_.state.monitor_id = made.at("id").get<std::string>();
+  deps_.save_state();
+  deps_.narrator.Observed(
+      fmt::format("monitor {}, made by POST /monitors", deps_.state.monitor_id));
+  if (!former.empty() && deps_.site_moved) {
     api_->Call("POST", "/monitors/" + former + "/cancel", Json::object());
-    parts_.narrator.Note("the former monitor is cancelled: its pages' port was taken");
+    deps_.narrator.Note("the former monitor is cancelled: its pages' port was taken");
   }
 }
 
@@ -284,9 +284,9 @@ std::vector<std::string> DemoStory::ChapterNames() {
 }
 
 bool DemoStory::IsTold(std::string_view chapter) const {
-  if (parts_.only.empty()) return true;
+  if (deps_.only.empty()) return true;
   // The chapters that the one asked for needs, back to the one that needs no other.
-  std::string_view told = parts_.only;
+  std::string_view told = deps_.only;
   while (!told.empty()) {
     if (told == chapter) return true;
     const auto found = std::find_if(Chapters().begin(), Chapters().end(),
@@ -323,9 +323,9 @@ void DemoStory::TellRowsChecked() {
     *seen = fmt::format("{} of {} rows checked", checked, rows.size());
     return !rows.empty() && checked == static_cast<std::ptrdiff_t>(rows.size());
   });
-  for (const DemoSite::Company& company : parts_.site.companies()) {
-    parts_.narrator.Observed(fmt::format("{}: {} employees, {}, {} euros a month", company.name,
-                                         company.employees, company.chief, company.price));
+  for (const DemoSite::Company& company : deps_.site.companies()) {
+    deps_.narrator.Observed(fmt::format("{}: {} employees, {}, {} euros a month", company.name,
+                                        company.employees, company.chief, company.price));
   }
   // The pages' content is ours; that the checks saw it, the first observations show.
   const Json watched = DemoSite::WatchedFields();
@@ -340,16 +340,16 @@ void DemoStory::TellRowsChecked() {
 }
 
 DemoSite::Change DemoStory::ChangeSite() {
-  const DemoSite::Change change = parts_.site.MakeChange(parts_.state.changes++);
-  parts_.save_state();
+  const DemoSite::Change change = deps_.site.MakeChange(deps_.state.changes++);
+  deps_.save_state();
   return change;
 }
 
 void DemoStory::TellFieldChanged() {
   BeginStep("A page changes");
-  const std::string changed_at = base::FormatTimestamp(parts_.clock.Now());
+  const std::string changed_at = base::FormatTimestamp(deps_.clock.Now());
   const DemoSite::Change change = ChangeSite();
-  parts_.narrator.Note(
+  deps_.narrator.Note(
       fmt::format("the site now says {} for {} of {}", change.to, change.field, change.company));
   change_row_ = row_ids_[change.company];
   WaitUntil("the change to be found", [&](std::string* seen) {
@@ -373,9 +373,9 @@ void DemoStory::TellFieldChanged() {
   }
   const Json& sources = change_event_.at("sources");
   if (!sources.is_array() || sources.empty()) Fail("the change event names no source");
-  parts_.narrator.Observed(
+  deps_.narrator.Observed(
       fmt::format("{}: {} changed from {} to {}", change.company, change.field, from, to));
-  parts_.narrator.Note(fmt::format("source {}", Text(sources[0])));
+  deps_.narrator.Note(fmt::format("source {}", Text(sources[0])));
 }
 
 void DemoStory::TellWebhook() {
@@ -384,9 +384,9 @@ void DemoStory::TellWebhook() {
   const std::string group = TextAt(change_event_, "event_group_id");
   std::optional<DemoReceiver::Received> received;
   WaitUntil("the webhook", [&](std::string* seen) {
-    received = parts_.receiver.Find(type, group);
+    received = deps_.receiver.Find(type, group);
     if (!received) {
-      *seen = fmt::format("{} other webhooks", parts_.receiver.received_total());
+      *seen = fmt::format("{} other webhooks", deps_.receiver.received_total());
       return false;
     }
     *seen = fmt::format("attempt {} refused by the receiver", received->attempt);
@@ -403,8 +403,8 @@ void DemoStory::TellWebhook() {
     Fail(
         fmt::format("the webhook's body is not about the row: {}", base::DumpJson(received->body)));
   }
-  parts_.narrator.Observed(fmt::format("{} arrived, its signature verified", type));
-  parts_.narrator.Note(base::DumpJson(received->body));
+  deps_.narrator.Observed(fmt::format("{} arrived, its signature verified", type));
+  deps_.narrator.Note(base::DumpJson(received->body));
 }
 
 // Whether nothing but the story's monitor is charged to its organisation.
@@ -422,7 +422,7 @@ void DemoStory::TellBalance() {
         "balance {}, reserved {}, charged {}", domain::FormatCredits(after.balance_mc),
         domain::FormatCredits(after.reserved_mc), domain::FormatCredits(after.charged_mc));
     return (after.reserved_mc == 0 || !money_is_quiet_) &&
-           (after.charged_mc > before_.charged_mc || parts_.price_mc == 0);
+           (after.charged_mc > before_.charged_mc || deps_.price_mc == 0);
   });
   if (after.total_mc() != before_.total_mc()) {
     Fail(fmt::format("balance + reserved + charged was {} and is {}",
@@ -430,13 +430,13 @@ void DemoStory::TellBalance() {
                      domain::FormatCredits(after.total_mc())));
   }
   const std::int64_t charged = after.charged_mc - before_.charged_mc;
-  parts_.narrator.Observed(fmt::format("balance before {}, now {}: {} charged",
-                                       Credits(before_.balance_mc), Credits(after.balance_mc),
-                                       Credits(charged)));
-  if (parts_.price_mc > 0 && IsAlone()) {
-    if (charged % parts_.price_mc != 0) Fail("the charge is no whole number of checks");
-    parts_.narrator.Note(fmt::format("{} completed checks at {}; nothing else is charged",
-                                     charged / parts_.price_mc, Credits(parts_.price_mc)));
+  deps_.narrator.Observed(fmt::format("balance before {}, now {}: {} charged",
+                                      Credits(before_.balance_mc), Credits(after.balance_mc),
+                                      Credits(charged)));
+  if (deps_.price_mc > 0 && IsAlone()) {
+    if (charged % deps_.price_mc != 0) Fail("the charge is no whole number of checks");
+    deps_.narrator.Note(fmt::format("{} completed checks at {}; nothing else is charged",
+                                    charged / deps_.price_mc, Credits(deps_.price_mc)));
   }
 }
 
@@ -447,15 +447,15 @@ void DemoStory::TellPause() {
   if (TextAt(paused, "status") != "paused") {
     Fail(fmt::format("the pause was answered with status '{}'", TextAt(paused, "status")));
   }
-  parts_.narrator.Observed("paused through the admin port");
+  deps_.narrator.Observed("paused through the admin port");
   const JsonClient::Answer trigger = api_->Call("POST", MonitorPath("/trigger"), Json::object());
   if (trigger.status != 409) {
     Fail(fmt::format("a trigger was answered {} instead of 409", trigger.status));
   }
-  parts_.narrator.Observed("POST /monitors/{id}/trigger is answered 409");
+  deps_.narrator.Observed("POST /monitors/{id}/trigger is answered 409");
 
   // Two schedule slots pass without a check. Checks in flight may finish (G5).
-  const std::chrono::seconds quiet = 2 * parts_.frequency + std::chrono::seconds(1);
+  const std::chrono::seconds quiet = 2 * deps_.frequency + std::chrono::seconds(1);
   std::string latest = LatestRun(ReadRows());
   auto since = steady_clock::now();
   WaitUntil(fmt::format("{} s without a check", quiet.count()), [&](std::string* seen) {
@@ -467,28 +467,28 @@ void DemoStory::TellPause() {
     }
     return steady_clock::now() - since >= quiet;
   });
-  parts_.narrator.Observed(fmt::format("no check for {} s, where two were due", quiet.count()));
+  deps_.narrator.Observed(fmt::format("no check for {} s, where two were due", quiet.count()));
 }
 
 void DemoStory::TellResume() {
   BeginStep("Resumed by the customer");
-  const std::string resumed_at = base::FormatTimestamp(parts_.clock.Now());
+  const std::string resumed_at = base::FormatTimestamp(deps_.clock.Now());
   const Json resumed = api_->Expect("POST", MonitorPath("/update"), Json{{"is_active", true}});
   if (TextAt(resumed, "status") != "active") {
     Fail(fmt::format("the resume was answered with status '{}'", TextAt(resumed, "status")));
   }
-  parts_.narrator.Observed("resumed through the public API");
+  deps_.narrator.Observed("resumed through the public API");
   const JsonClient::Answer trigger = api_->Call("POST", MonitorPath("/trigger"), Json::object());
   if (trigger.status != 202) {
     Fail(fmt::format("a trigger was answered {} instead of 202", trigger.status));
   }
-  parts_.narrator.Observed("POST /monitors/{id}/trigger is answered 202");
+  deps_.narrator.Observed("POST /monitors/{id}/trigger is answered 202");
   WaitUntil("a check after the resume", [&](std::string* seen) {
     const std::string latest = LatestRun(ReadRows());
     *seen = fmt::format("the last check at {}, the resume at {}", latest, resumed_at);
     return latest >= resumed_at;
   });
-  parts_.narrator.Observed("checked again");
+  deps_.narrator.Observed("checked again");
 }
 
 // ---- after the story
@@ -503,32 +503,32 @@ void DemoStory::TellReceived(const DemoReceiver::Received& received) {
       "GET", MonitorPath("/rows/" + row + "/events?event_group_id=" + received.event_group_id));
   for (const Json& event : events) {
     if (TextAt(event, "event_type") != "change") continue;
-    parts_.narrator.Observed(fmt::format("{}: {} changed from {} to {} ({})", companies_[row],
-                                         TextAt(event, "field"), TextAt(event, "previous_value"),
-                                         TextAt(event, "current_value"), verdict));
+    deps_.narrator.Observed(fmt::format("{}: {} changed from {} to {} ({})", companies_[row],
+                                        TextAt(event, "field"), TextAt(event, "previous_value"),
+                                        TextAt(event, "current_value"), verdict));
   }
 }
 
 void DemoStory::StayUp(const std::function<bool()>& failed) {
-  if (!api_ || parts_.state.monitor_id.empty()) {  // the story broke off before it had them
-    while (!parts_.signals.WaitFor(kAskEvery) && !failed()) {
+  if (!api_ || deps_.state.monitor_id.empty()) {  // the story broke off before it had them
+    while (!deps_.signals.WaitFor(kAskEvery) && !failed()) {
     }
     return;
   }
-  api_->Call("POST", MonitorPath("/update"), Json{{"frequency", Duration(parts_.frequency_idle)}});
-  std::uint64_t told = parts_.receiver.received_total();
+  api_->Call("POST", MonitorPath("/update"), Json{{"frequency", Duration(deps_.frequency_idle)}});
+  std::uint64_t told = deps_.receiver.received_total();
   auto change_at = steady_clock::now() + kChangeEvery;
-  while (!parts_.signals.WaitFor(kAskEvery) && !failed()) {
+  while (!deps_.signals.WaitFor(kAskEvery) && !failed()) {
     if (steady_clock::now() >= change_at) {
       ChangeSite();
       change_at += kChangeEvery;
     }
-    for (const DemoReceiver::Received& received : parts_.receiver.Since(told)) {
+    for (const DemoReceiver::Received& received : deps_.receiver.Since(told)) {
       told = received.number;
       try {
         TellReceived(received);
       } catch (const std::exception& error) {
-        parts_.narrator.Note(error.what());
+        deps_.narrator.Note(error.what());
       }
     }
   }

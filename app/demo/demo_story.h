@@ -32,7 +32,7 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-struct DemoStoryParts {
+struct DemoStoryDependencies {
   BlockingHttp& http;
   DemoSite& site;
   DemoReceiver& receiver;
@@ -58,7 +58,7 @@ struct DemoStoryParts {
 // what it tells was observed, at most 30 s; a step that was not is a StepFailed. Main thread.
 class DemoStory {
  public:
-  explicit DemoStory(DemoStoryParts parts);
+  explicit DemoStory(DemoStoryDependencies deps);
 
   // Makes the organisation, credits, secret, key and monitor, or finds those of the last run. What
   // a visitor has changed since then stays theirs, and the story makes its own beside it.
@@ -130,7 +130,7 @@ class DemoStory {
   base::Json ReadRows();
   std::string MonitorPath(const std::string& rest = "") const;
 
-  DemoStoryParts parts_;
+  DemoStoryDependencies deps_;
   JsonClient admin_;
   std::optional<JsonClient> api_;
   int step_ = 0;

@@ -47,12 +47,12 @@ Json Definition(const std::string& receiver) {
 
 std::string DemoStory::LeadsCsv() const {
   std::string csv = "name,domain,company,url\n";
-  const auto companies = parts_.site.companies();
+  const auto companies = deps_.site.companies();
   for (std::size_t i = 0; i < DemoMail::leads().size(); ++i) {
     const DemoMail::Lead& lead = DemoMail::leads()[i];
     const DemoSite::Company& company = companies.at(i);
-    csv += fmt::format("{},{},{},{}{}\n", lead.name, lead.domain, company.name, parts_.site_address,
-                       parts_.site.PathOf(company));
+    csv += fmt::format("{},{},{},{}{}\n", lead.name, lead.domain, company.name, deps_.site_address,
+                       deps_.site.PathOf(company));
   }
   return csv;
 }
@@ -88,9 +88,9 @@ void DemoStory::TellFileOf(const std::string& run) {
     if (file.text.find("," + lead.address + ",") == std::string::npos) {
       Fail(fmt::format("{} was to be in the run's file", lead.address));
     }
-    parts_.narrator.Observed(fmt::format("{}: {}, verified", lead.name, lead.address));
+    deps_.narrator.Observed(fmt::format("{}: {}, verified", lead.name, lead.address));
   }
-  parts_.narrator.Note(TextAt(links.at(0), "filename"));
+  deps_.narrator.Note(TextAt(links.at(0), "filename"));
 }
 
 std::string DemoStory::MonitorOfRun(const std::string& run) {
@@ -99,7 +99,7 @@ std::string DemoStory::MonitorOfRun(const std::string& run) {
     Fail(
         fmt::format("the run was to make one active monitor, it has {}", base::DumpJson(monitors)));
   }
-  parts_.narrator.Observed(
+  deps_.narrator.Observed(
       fmt::format("a monitor of {} rows, made by the run", TextAt(monitors[0], "row_count")));
   return TextAt(monitors[0], "id");
 }
@@ -118,7 +118,7 @@ void DemoStory::TellChangeOf(const std::string& monitor) {
     return checked == page.at("rows").size();
   });
   const DemoSite::Change change = ChangeSite();
-  parts_.narrator.Note(
+  deps_.narrator.Note(
       fmt::format("the site now says {} for {} of {}", change.to, change.field, change.company));
   WaitUntil("a tick of its own", [&](std::string* seen) {
     const JsonClient::Answer trigger = api_->Call("POST", path + "/trigger", Json::object());
@@ -139,15 +139,15 @@ void DemoStory::TellChangeOf(const std::string& monitor) {
     }
     return false;
   });
-  parts_.narrator.Observed(fmt::format("{}: {} changed from {} to {}", change.company, change.field,
-                                       TextAt(found, "previous_value"), change.to));
+  deps_.narrator.Observed(fmt::format("{}: {} changed from {} to {}", change.company, change.field,
+                                      TextAt(found, "previous_value"), change.to));
   const std::string_view type = domain::NotificationTypeName(domain::NotificationType::kChanged);
   WaitUntil("its webhook", [&](std::string* seen) {
-    const auto received = parts_.receiver.Find(type, TextAt(found, "event_group_id"));
+    const auto received = deps_.receiver.Find(type, TextAt(found, "event_group_id"));
     *seen = received ? "one that was not verified" : "none";
     return received && !received->refused && received->check == domain::SignatureCheck::kValid;
   });
-  parts_.narrator.Observed(fmt::format("{} arrived, its signature verified", type));
+  deps_.narrator.Observed(fmt::format("{} arrived, its signature verified", type));
 }
 
 void DemoStory::TellWorkflow() {
@@ -155,11 +155,11 @@ void DemoStory::TellWorkflow() {
   const Json made = api_->Expect(
       "POST", "/workflows/create_workflow",
       Json{{"workflow_name", "Demo leads"},
-           {"workflow_definition", Definition(parts_.receiver_address + DemoReceiver::kPath)}});
+           {"workflow_definition", Definition(deps_.receiver_address + DemoReceiver::kPath)}});
   const std::string workflow = TextAt(made, "id");
-  parts_.narrator.Observed("workflow 'Demo leads': read_csv, find_email, filter, monitor");
+  deps_.narrator.Observed("workflow 'Demo leads': read_csv, find_email, filter, monitor");
   const std::string run = RunToItsEnd(workflow);
-  parts_.narrator.Observed("a CSV was uploaded, its run is completed");
+  deps_.narrator.Observed("a CSV was uploaded, its run is completed");
   TellFileOf(run);
   const std::string monitor = MonitorOfRun(run);
   TellChangeOf(monitor);

@@ -8,10 +8,10 @@ namespace vedette::app {
 AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,
                      const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
                      api::Api* api) {
-  if (api != nullptr) tenant_desk_ = std::make_unique<TenantDesk>(*api);
+  if (api != nullptr) tenant_api_ = std::make_unique<LocalTenantApi>(*api);
   admin_ = std::make_unique<admin::Admin>(core.config, pool, core.signals, core.clock, core.metrics,
                                           state, search_fields, key_fetch, core.log.For("admin"),
-                                          tenant_desk_.get());
+                                          tenant_api_.get());
   server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
 }
 

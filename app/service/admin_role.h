@@ -28,7 +28,7 @@ class AdminRole {
   std::string address() const { return server_->address(); }
 
  private:
-  std::unique_ptr<TenantDesk> tenant_desk_;  // null: this process has no public API
+  std::unique_ptr<LocalTenantApi> tenant_api_;  // null: this process has no public API
   std::unique_ptr<admin::Admin> admin_;
   std::unique_ptr<net::HttpServer> server_;
 };

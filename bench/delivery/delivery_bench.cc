@@ -149,7 +149,7 @@ domain::Notification Make(Bench* bench, const Target& target) {
   return n;
 }
 
-// As the recorder's transaction does it.
+// The same as the recorder's transaction does.
 void Insert(store::Session& session, const std::vector<domain::Notification>& batch,
             std::optional<base::Uuid> token, std::chrono::milliseconds lease) {
   std::vector<base::Uuid> ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups;

@@ -52,7 +52,7 @@ async function write(rows, helpers) {
 }
 const lead = (at) => ({ name: `Person ${at}`, domain: `company${at % 1000}.example` });
 const ADDERS = 16;
-// Of a batch of jobs that carry rows: a statement takes as many at a time.
+// The jobs of a batch that carry rows: a statement takes as many at a time.
 const ROWS_OF_BATCH = 100_000;
 await pool.query("create table if not exists bench_result (job_id bigint, row int, result json, primary key (job_id, row))");
 

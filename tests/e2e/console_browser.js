@@ -10,7 +10,7 @@ const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-qui
 
 // What each kind of page shows, and what is done there.
 class Operator extends Console {
-  // Of a fleet without a worker: what it cannot do stands above every figure, and none of them looks calm.
+  // A fleet without a worker: what it cannot do stands above every figure, and none of them looks calm.
   async seeWhatIsMissing() {
     await this.main('has the role worker: nothing is checked');
     await this.page.locator('.tile.bad', {hasText: 'Monitors late'}).getByText('and none is checked').waitFor();
@@ -30,7 +30,7 @@ class Operator extends Console {
     assert.equal(await lane.innerText(), ['lookup', '0', '1', '0', '–', '1'].join('\t'));
     await this.page.getByRole('region', {name: 'Monitors that fail'}).getByRole('link', {name: 'cannot work'}).waitFor();
     await this.age(/^shown as it was \d/);
-    // From a figure to what it counts.
+    // A figure leads to what it counts.
     assert.equal(await this.page.getByRole('link', {name: 'Deliveries dead'}).getAttribute('href'), '#/deliveries?state=dead');
     assert.equal(await this.page.getByRole('link', {name: 'Monitors failing'}).getAttribute('href'), '#/monitors?failing=true');
     await this.button('Drain this process').click();
@@ -169,7 +169,7 @@ class Operator extends Console {
     return secret;
   }
 
-  // From nothing to an organisation whose client can begin.
+  // The way from nothing to an organisation whose client can begin.
   async makeAnOrganisation() {
     const dialog = this.page.getByRole('dialog');
     const confirm = name => dialog.getByRole('button', {name, exact: true}).click();
@@ -332,7 +332,7 @@ class Operator extends Console {
     const file = await fetch(await files.last().getAttribute('href'));
     assert.equal(await file.text(), 'n\r\n2\r\n3\r\n', 'what the filter kept, without a credential');
     await this.look('run');
-    // From a run to what it made and told, and back.
+    // The way from a run to what it made and told, and back.
     await this.page.getByRole('link', {name: 'made by this run'}).click();
     await this.page.waitForURL(/run_id=/);
     await this.main('No monitor matches.');
@@ -402,7 +402,7 @@ class Operator extends Console {
     await this.main('job.terminate');
     await this.main('run.cancel');
     await this.look('audit');
-    // Of one kind: with whose it was, and a link to what it was done to.
+    // Entries of one kind: with whose it was, and a link to what it was done to.
     await this.page.getByLabel('What', {exact: true}).fill('monitor.pause');
     await this.page.getByLabel('Who (name of a token)').fill('default');
     await this.button('Show').click();
@@ -415,7 +415,7 @@ class Operator extends Console {
     await this.badge('active');
   }
 
-  // What is not on the page of one organisation: whom nobody looks up, and the keys that seal secrets.
+  // What is not on the page of one organisation: the suppression list, and the keys that seal secrets.
   async keepPrivate() {
     const dialog = this.page.getByRole('dialog');
     const confirm = name => dialog.getByRole('button', {name, exact: true}).click();

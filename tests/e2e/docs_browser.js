@@ -25,7 +25,7 @@ async function follow(page, url, id) {
   assert(open.includes(id), open.join(' '));
 }
 
-// Where a table's head is not shown, each cell behind the first begins with what it is.
+// Each cell behind the first, in a table whose head is not shown, begins with what it is.
 async function tables(page) {
   return page.locator('main table').evaluateAll(all => all.map(table => ({
     hasHead: getComputedStyle(table.querySelector('thead')).display !== 'none',

@@ -61,9 +61,9 @@ def test_the_index_leads_to_every_document():
 
 # What a decision or a list of changes says is of its time.
 NAMING = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
-# Where names of series stand besides documents.
+# Files that name series, besides documents.
 WATCHING = [path for path in (ROOT / "helm/vedette").rglob("*") if path.suffix in {".json", ".yaml", ".tpl"}]
-# Of the command line, of tests, and a beginning that stands for all that follow.
+# Names of the command line, of tests, and a beginning that stands for all that follow.
 NO_SETTINGS = re.compile(r"VEDETTE_(ADMIN_URL|ADMIN_TOKEN(_FILE)?|OLD_BINARY|TEST_\w+|STRESS_\w+|FUZZ\w*|\w+_)")
 
 
@@ -91,7 +91,7 @@ def test_every_setting_that_is_named_is_one():
     known = set(settings(tomllib.loads((ROOT / "config/config.default.toml").read_text())))
     tiers = {("probes.*", key) for section, key in known if section == "probes.default"}
     variables = {f"VEDETTE_{section}_{key}".replace(".", "_").upper() for section, key in known}
-    # Of tiers, and of names that the operator gives.
+    # Sections of tiers, and of names that the operator gives.
     free = re.compile(r"VEDETTE_(PROBES_(MICRO|LOW|MEDIUM|HIGH)|PROVIDERS_(HTTP|LLM)|ADMIN_TOKENS)_\w+")
     wrong = []
     for path in [*NAMING, *WATCHING, ROOT / "deploy/vedette.env", ROOT / "deploy/compose.yaml"]:

@@ -13,7 +13,7 @@ from conftest import ROOT, call
 
 CLIENTS = ROOT / "tests/e2e/generated_clients"
 STRICT = {"strict": True, "target": "es2022", "skipLibCheck": True, "types": [], "lib": ["es2022", "dom", "dom.iterable"]}
-# As Node.js runs TypeScript, and as a compiler makes JavaScript of generated files that name each other without an ending.
+# What Node.js runs as TypeScript, and what a compiler makes JavaScript of generated files that name each other without an ending.
 AS_IT_IS = {**STRICT, "noEmit": True, "module": "nodenext", "moduleResolution": "nodenext", "allowImportingTsExtensions": True}
 COMPILED = {**STRICT, "outDir": "out", "module": "commonjs", "moduleResolution": "node10"}
 

@@ -331,7 +331,7 @@ def test_it_is_installed_started_upgraded_and_purged_without_a_trace(machine, pa
     drawn = (machine.root / "dev/urandom").is_char_device()
     assert machine.user() and len(set(secrets.values())) == (2 if drawn else 1)
 
-    # As the administrator: where the database is, and which ports.
+    # What the administrator sets: where the database is, and which ports.
     (machine.root / "etc/vedette/database-url").write_text(database.postgres.tcp_url(database.name) + "\n")
     api, admin = free_port(), free_port()
     settings = machine.root / "etc/vedette/vedette.env"

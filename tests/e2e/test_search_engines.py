@@ -17,7 +17,7 @@ REAL_ENGINE = "VEDETTE_TEST_OPENSEARCH_URL"
 # Bodies whose parts are type-checked, and those of them that are type-checked whole.
 BODIES = 10_000
 WHOLE_BODIES = 200
-# Of sixty filters each, of which mingo can judge some.
+# Batches of sixty filters, of which mingo can evaluate some.
 SIMPLE_GROUPS = 320
 
 
@@ -190,7 +190,7 @@ def test_bodies_are_of_the_types_of_the_published_clients(bodies, tools, tmp_pat
     assert {kind for part in parts for kind in part["query"]} >= CLAUSES
     assert len(parts) < BODIES // 10, "parts are to be few"
     (tmp_path / "node_modules").symlink_to(tools / "node_modules")
-    # Of object literals an unknown key is an error; the last lines show that it is, also deep inside.
+    # An unknown key of an object literal is an error; the last lines show that it is, also deep inside.
     lines = [f"import type {{ {name} as Body }} from '{module}';"]
     lines += [f"export const body{i}: Body = {json.dumps(change(body))};"
               for i, body in enumerate(bodies[:WHOLE_BODIES] + parts)]

@@ -160,7 +160,7 @@ def test_a_finder_is_asked_as_its_recipe_says_and_its_ok_is_taken(vendors):
     assert float(tenant.money()["balance"]) == 95
     assert ask(tenant, "/find-email", {"lead": {"name": "Ann Objected", "domain": "acme.example"}})[1]["email"] == [
         ["", "NOT_FOUND", "COMPANY"]]
-    # Who is not known well enough causes no request.
+    # A person who is not known well enough causes no request.
     asked = len(servers["hunter"].requests)
     status, answer = ask(tenant, "/find-email", {"lead": {"name": "Cher", "domain": "acme.example"}})
     assert tries(answer) == [("hunter", "nothing", None)] and len(servers["hunter"].requests) == asked
@@ -239,7 +239,7 @@ def test_a_vendor_of_people_is_asked_who_is_behind_an_address_and_how_old_somebo
         assert (status, refused["error"]) == (400, "provider_not_for_this"), refused
 
 
-# Where a worker dies: killed from outside in the middle of its dialogues, or at a point of its work on jobs.
+# The points at which a worker dies: killed from outside in the middle of its dialogues, or at a point of its work on jobs.
 DEATHS = ["", "after_job_claim", "after_row", "before_job_record_commit", "after_job_record_commit"]
 KILLS = int(os.environ.get("VEDETTE_TEST_BULK_KILLS", len(DEATHS)))
 DEATH_MAX_S = 90

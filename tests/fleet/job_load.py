@@ -45,7 +45,7 @@ class JobLoad:
     def ask(self, dice, tenant):
         waited, bulk = dice.random() < 0.4, dice.random() < 0.5
         wait_s = dice.choice([1, 2, 4, 8]) if waited else None
-        # Who leaves early: without a key its job is cancelled, with one it goes on.
+        # A client that leaves early: without a key its job is cancelled, with one it goes on.
         patience = 0.3 if waited and dice.random() < 0.2 else None
         self.find(tenant, dice.randint(1, ROWS_MAX) if bulk else None, wait_s=wait_s, patience_s=patience,
                   key=str(uuid.UUID(int=dice.getrandbits(128))) if dice.random() < 0.5 else None,

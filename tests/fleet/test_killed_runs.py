@@ -215,7 +215,7 @@ class KilledRuns:
     def charges(self, where, run, charged):
         rows, price = self.s.cluster.execute(
             "SELECT rows_charged, price_mc FROM job_block WHERE job_id = %s AND block = %s", (run, ENRICHED))[0]
-        # Of a run that was ended, a row without an answer is null.
+        # A row without an answer is null in a run that was ended.
         recorded = self.s.value("SELECT count(*) FROM job_part p, json_array_elements(p.rows) r WHERE p.job_id = %s "
                                 "AND p.block = %s AND json_typeof(r) <> 'null'", run, ENRICHED)
         booked, counted = self.s.cluster.execute(

@@ -118,7 +118,7 @@ TEST_F(Operations, EventsOfEveryOrganisationComeNewestFirstByPages) {
   const Reply second = Ask("GET", path + "?limit=2&cursor=" + cursor);
   EXPECT_EQ(FieldsOf(second), "a");
   EXPECT_FALSE(second.body.contains("next_cursor"));
-  // Of one organisation alone, whatever its age; a cursor is one list's.
+  // The audit of one organisation alone, whatever its age; a cursor is one list's.
   EXPECT_EQ(FieldsOf(Ask("GET", path + "?org_id=" + org)), "c a old");
   EXPECT_EQ(Ask("GET", path + "?org_id=" + org + "&cursor=" + cursor).status, 400);
   EXPECT_EQ(FieldsOf(Ask("GET", path + "?event_type=error")), "");

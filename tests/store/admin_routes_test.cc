@@ -210,7 +210,7 @@ TEST_F(AdminRoutes, EachTakesBadQueriesForWhatTheyAre) {
   EXPECT_EQ(Sql("select count(*) from organisation"), "1");
 }
 
-// Who and from where come from the token and the connection, whatever the headers claim.
+// The caller and the address come from the token and the connection, whatever the headers claim.
 TEST_F(AdminRoutes, HeadersForgeNothingInTheAudit) {
   const std::string org = NewOrganisation();
   Sql("delete from audit");

@@ -1,4 +1,4 @@
-// Keys, locks, features, rate limit, order of judgement (interface 5, 7, 8).
+// Keys, locks, features, rate limit, order of the refusals.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -26,7 +26,7 @@ class ApiJobs : public ApiTest {
   void ServeLanes(const std::string& lanes);
   void GiveCredits(const std::string& org_id, std::int64_t mc);
 
-  // As Ask with a body, but does not wait.
+  // The same as Ask with a body, but does not wait.
   std::shared_ptr<ApiExchange> Send(const std::string& target, const base::Json& body,
                                     const Headers& headers = {});
   Reply Take(const std::shared_ptr<ApiExchange>& exchange);

@@ -1,5 +1,4 @@
-// Creating, reading, listing and switching monitors through the public API
-// (interface 2.3, 3.4, 4.1).
+// Creating, reading, listing and switching monitors through the public API.
 #include <gmock/gmock.h>
 
 #include <cstring>

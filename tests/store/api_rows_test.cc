@@ -1,5 +1,4 @@
-// Pages of rows, adding and switching rows, events and ticks through the public API (interface 2.1,
-// 2.2, 2.4).
+// Pages of rows, adding and switching rows, events and ticks through the public API.
 #include <gmock/gmock.h>
 
 #include "domain/ids.h"

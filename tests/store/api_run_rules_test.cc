@@ -37,7 +37,7 @@ class ApiRunRules : public ApiRuns {
   }
   std::string Free() { return NewWorkflow(Chain({WebhookSource(), Block("dedupe")})); }
 
-  // Of 600 rows in three parts a filter has had one, of which it kept 200 rows.
+  // A filter has had one of three parts of 600 rows, of which it kept 200 rows.
   std::string UnderWay() {
     const Json keeps{{"conditions", Json::array({Json{{"column", "n"}, {"op", "is_not_empty"}}})}};
     const std::string run =

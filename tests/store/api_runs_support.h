@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
+#include "lease/suspect_slot.h"
 #include "tests/store/api_jobs_support.h"
 #include "worker/blocks/enrich_block.h"
 #include "worker/jobs/job_pipeline.h"
 #include "worker/probes/probe.h"
-#include "lease/suspect_slot.h"
 
 namespace vedette::test {
 

@@ -29,7 +29,7 @@ class CredentialSafeties : public ApiCredentials, public testing::WithParamInter
     EXPECT_EQ(Ask("POST", path, Json::object()).status, 200);
     return Ask("GET", "/credits", Bearer(token)).status;
   }
-  // Of five processes that ask at one moment.
+  // The answers to five processes that ask at one moment.
   int FetchesThatBegin() {
     const Json body{{"name", "c"}, {"jwks_uri", "https://client.example/jwks.json"}};
     const std::string id = Ask("POST", "/oauth/clients", body).body["client_id"];

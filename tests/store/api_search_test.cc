@@ -137,7 +137,7 @@ TEST_F(ApiSearch, FiltersScopeAndWithBothADocumentMeetsBoth) {
   }
 }
 
-// Of a million documents nothing else would be in time.
+// Nothing else would be in time with a million documents.
 TEST_F(ApiSearch, WithoutAConditionTheAnswerIsWhatTheImportHasCounted) {
   ImportCompanies();
   Sql("delete from search_entity");

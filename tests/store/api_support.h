@@ -158,7 +158,7 @@ class ApiTest : public testing::Test {
     std::string Header(const std::string& name) const;
     std::string error() const { return body.is_object() ? body.value("error", "") : ""; }
     std::string message() const { return body.value("message", ""); }
-    // Of a 422: the first item's loc as text and its type.
+    // The first item of a 422: its loc as text and its type.
     std::string loc() const;
     std::string type() const;
   };
@@ -177,7 +177,7 @@ class ApiTest : public testing::Test {
   Reply AskRaw(net::ServerRequest request);
   net::ServerRequest Request(const std::string& method, const std::string& target,
                              const Headers& headers) const;
-  // As Ask, but does not wait.
+  // The same as Ask, but does not wait.
   std::shared_ptr<ApiExchange> Begin(net::ServerRequest request);
 
   // The first column of the first row of a statement, as text; empty without a row.

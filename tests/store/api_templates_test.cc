@@ -1,4 +1,4 @@
-// Templates of workflows through the public API (interface 2.10, 4.6).
+// Templates of workflows through the public API.
 #include <gmock/gmock.h>
 
 #include <set>

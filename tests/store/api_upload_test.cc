@@ -1,4 +1,4 @@
-// Uploading a CSV file and making a monitor from it (interface 4.2, 3.4; decisions "Monitors").
+// Uploading a CSV file and making a monitor from it.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -50,8 +50,8 @@ class CheckCosts : public WorkerTest {
     settings.worker.control_read_ms = std::chrono::seconds(1);
   }
 
-  // Of one tick of every monitor, from its cut to its last record; `script` says what the probe
-  // sees.
+  // The cost of one tick of every monitor, from its cut to its last record; `script` says what the
+  // probe sees.
   Costs OfATick(const Shape& shape, const std::string& webhook_url,
                 const ScriptedProbe::Script& script) {
     const double checks = shape.checks();

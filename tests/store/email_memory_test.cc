@@ -1,4 +1,4 @@
-// What organisations know of addresses, and whom nobody looks up.
+// What organisations know of addresses, and the suppression list.
 
 #include "store/email/email_memory.h"
 

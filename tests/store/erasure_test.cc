@@ -225,7 +225,8 @@ TEST_F(Erasure, OfInvestigationsSeedsSubjectsAndFindingsLoseThePersonAndTheRestI
   EXPECT_EQ(findings[0].evidence, "");
   EXPECT_EQ(findings[1].subject_json, R"({"type":"email","value":null})");
   EXPECT_EQ(findings[2].evidence, "Acme");
-  // Who looked at her at that moment has lost it; what is claimed again is done already.
+  // The worker that looked at her at that moment has lost it; what is claimed again is done
+  // already.
   EXPECT_EQ(Sql("select count(*) from job_chunk where lease_token is not null"), "0");
   EXPECT_EQ(Erase()["jobs"], 0);
 }
@@ -278,7 +279,7 @@ TEST_F(Erasure, AnOrganisationsOwnLeavesTheOthersAlone) {
             404);
 }
 
-// Who works on the row at this moment loses it: what it records is dropped, and the row ends
+// The worker that has the row at this moment loses it: what it records is dropped, and the row ends
 // without being worked on.
 TEST_F(Erasure, WhoHoldsTheRowRecordsNothingOfIt) {
   const base::Uuid job = NewBulk(org_id);

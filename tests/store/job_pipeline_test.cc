@@ -283,7 +283,7 @@ TEST_F(JobPipeline, G10_TheLastSlotsOfALaneAreForRowsThatAClientWaitsFor) {
   EXPECT_EQ(block.started().back(), "0");
 }
 
-// Of an organisation that is behind the cursor a claim took sixteen chunks, and nothing wakes the
+// A claim took sixteen chunks of an organisation behind the cursor, and nothing wakes the
 // walk: neither a signal nor, within this test's time, the poll.
 TEST_F(JobPipeline, G10_WhatAWalkLeavesIsClaimedWithoutAPoll) {
   settings.worker.poll_ms = std::chrono::minutes(60);

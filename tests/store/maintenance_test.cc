@@ -17,8 +17,8 @@ class MaintenanceTest : public WorkerTest {
  public:
   store::MaintenanceRun Maintain() { return store::Maintain(session, settings.retention, &state); }
 
-  // As after a restore of an old backup, or a jump of the database's clock: time has come to weeks
-  // that have no partitions.
+  // The same as after a restore of an old backup, or a jump of the database's clock: time has come
+  // to weeks that have no partitions.
   void LosePartitions() {
     for (const std::string& table : Partitions()) Sql("drop table " + table);
   }

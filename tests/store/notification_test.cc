@@ -1,4 +1,4 @@
-// What a check tells its monitor's receiver (interface 6.1): of which type, to whom, and when not.
+// What a check tells its monitor's receiver: of which type, to whom, and when not.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ const std::string kTypes =
 
 class NotificationTest : public WorkerTest {
  public:
-  // Of three rows one changes, one does not, and one cannot be checked.
+  // One of three rows changes, one does not, and one cannot be checked.
   void CheckThree() {
     Cut();
     probe.SetScript([](int n, int) -> std::optional<worker::ProbeResult> {

@@ -117,7 +117,7 @@ class RunCosts : public ApiRuns {
     return costs;
   }
 
-  // From the start of one run to its end.
+  // The cost of one run from its start to its end.
   Costs OfARun(const std::string& workflow) {
     const Json body = Handle();
     Sql("select pg_stat_reset()");

@@ -154,7 +154,7 @@ class SendingTest : public WorkerTest {
            domain::VerifySignature(secret, signature, request.body, now) ==
                domain::SignatureCheck::kValid;
   }
-  // As the admin port does it.
+  // The same as the admin port does.
   std::string Rotate() {
     const auto made =
         store::RotateSigningSecret(session, clock, org, std::chrono::seconds(0), 5,

@@ -111,7 +111,7 @@ TEST_F(SignalsTest, ItsOwnListenerIsToldBeforeOthersAre) {
   ASSERT_TRUE(others.WaitFor(1, std::chrono::seconds(30)));
   raiser.Start();
   ASSERT_TRUE(own.WaitFor(1, std::chrono::seconds(30)));
-  // From the second one on, each is raised less than 20 ms after one was sent, and is sent later.
+  // Each, from the second one on, is raised less than 20 ms after one was sent, and is sent later.
   for (int i = 2; i <= 20; ++i) {
     raiser.Raise(store::Signal::kDue);
     ASSERT_TRUE(others.WaitFor(i, kSoon)) << i;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "tests/store/worker_support.h"
 #include "lease/suspect_slot.h"
+#include "tests/store/worker_support.h"
 
 namespace vedette::test {
 namespace {

@@ -546,7 +546,7 @@ TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
   ExpectMoneyAddsUp();
 }
 
-// Rows that were in a process when another row ended it are not condemned with that one.
+// Rows that were in a process when another row ended it are not quarantined with that one.
 TEST_F(WorkerTest, ARowThatIsSuspectHasALastTryAndSuspectsAreTriedOneAtATime) {
   const auto first = NewPriced(1);
   Cut();

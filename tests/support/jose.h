@@ -12,7 +12,7 @@
 // Keys and tokens for tests of JOSE.
 namespace vedette::test {
 
-// As PEM: "RSA-2048", "P-256", "P-384", "Ed25519". Made once in a process each.
+// A key as PEM: "RSA-2048", "P-256", "P-384", "Ed25519". Made once in a process each.
 std::string PrivatePem(const std::string& type, int which = 0);
 base::SigningKey NewKey(const std::string& type, int which = 0);
 

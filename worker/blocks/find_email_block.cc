@@ -35,16 +35,17 @@ std::variant<std::shared_ptr<RowRunner>, std::string> FindEmailBlock::Bind(
                                                    ? config_.find_email
                                                    : config_.find_email_personal;
   auto order = Distinct(request.providers.empty() ? configured : request.providers);
-  const FindEmailRunner::Parts parts{loop_,
-                                     clock_,
-                                     metrics_,
-                                     providers_,
-                                     memory_,
-                                     turns_,
-                                     request.verify_emails ? verifiers_.whole : verifiers_.by_dns,
-                                     Distinct(config_.company_domain),
-                                     static_cast<std::size_t>(config_.candidates_max)};
-  return std::make_shared<FindEmailRunner>(parts, std::move(request), std::move(order), price_mc);
+  const FindEmailRunner::Dependencies deps{
+      loop_,
+      clock_,
+      metrics_,
+      providers_,
+      memory_,
+      turns_,
+      request.verify_emails ? verifiers_.whole : verifiers_.by_dns,
+      Distinct(config_.company_domain),
+      static_cast<std::size_t>(config_.candidates_max)};
+  return std::make_shared<FindEmailRunner>(deps, std::move(request), std::move(order), price_mc);
 }
 
 }  // namespace vedette::worker

@@ -69,16 +69,16 @@ std::string_view NothingReason(domain::FindMode mode, const Person& person,
 
 }  // namespace
 
-FindEmailRunner::FindEmailRunner(Parts parts, domain::FindRequest request,
+FindEmailRunner::FindEmailRunner(Dependencies deps, domain::FindRequest request,
                                  std::vector<std::string> order, std::int64_t price_mc)
-    : parts_(std::move(parts)),
+    : deps_(std::move(deps)),
       request_(std::move(request)),
       order_(std::move(order)),
       price_mc_(price_mc) {}
 
 milliseconds FindEmailRunner::Left(const Row& row) const {
   return std::chrono::floor<milliseconds>(row.began + row.request.timeout -
-                                          parts_.clock.SinceBoot());
+                                          deps_.clock.SinceBoot());
 }
 
 // Whether the row is about the lead's own address alone.
@@ -105,17 +105,17 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   const std::string known_address = domain::KnownAddress(request_.mode, *person);
   const auto found = domain::AnswerAtOnce(request_.mode, *person, true);
   if (found && known_address.empty()) {
-    parts_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
+    deps_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
     return done(Done(*person, *found));
   }
   const RowId id = ++last_id_;
   domain::EmailQuestion question;
   question.org_id = request.org_id;
   question.keys = domain::SuppressionKeys(*person);
-  const auto now = parts_.clock.SinceBoot();
+  const auto now = deps_.clock.SinceBoot();
   rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
   question.address = known_address;
-  parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
+  deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
       return Fail(id, "database", "The suppression list cannot be read.");
     }
@@ -127,11 +127,11 @@ bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& kn
   if (known.suppressed.empty()) return false;
   Row& row = rows_.at(id);
   row.is_suppressed = true;
-  parts_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
+  deps_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
   // It looks like a lead about whom nothing was found: by those whom it would have been asked of.
   const auto unasked = [this](const std::vector<std::string>& order) {
     std::vector<Try> tries;
-    for (auto& shown : parts_.providers.Unasked(order)) {
+    for (auto& shown : deps_.providers.Unasked(order)) {
       tries.push_back({tries.size(), std::move(shown)});
     }
     return tries;
@@ -140,7 +140,7 @@ bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& kn
     End(id, *own, {});
   } else {
     if (row.domain_tries.empty() && WantsDomain(row))
-      row.domain_tries = unasked(parts_.domain_order);
+      row.domain_tries = unasked(deps_.domain_order);
     row.tries = unasked(order_);
     Finish(id, domain::FindEnd::kWorked);
   }
@@ -181,20 +181,20 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
 void FindEmailRunner::FindDomain(RowId id) {
   Row& row = rows_.at(id);
   if (!WantsDomain(row)) return Advance(id);
-  const Step step = NextStep(parts_.domain_order.size(), row.domain_tries, {}, Left(row));
+  const Step step = NextStep(deps_.domain_order.size(), row.domain_tries, {}, Left(row));
   const auto* ask = std::get_if<AskProvider>(&step);
   if (ask == nullptr) return Advance(id);
   if (ask->wait == milliseconds(0)) return AskDomain(id, ask->provider);
   row.timer = std::make_unique<base::Timer>(
-      parts_.loop, [this, id, provider = ask->provider] { AskDomain(id, provider); });
+      deps_.loop, [this, id, provider = ask->provider] { AskDomain(id, provider); });
   row.timer->Start(ask->wait);
 }
 
 void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
   if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
-  parts_.providers.Ask(
-      parts_.domain_order[provider], Question(row, Lookup::kCompanyDomain),
+  deps_.providers.Ask(
+      deps_.domain_order[provider], Question(row, Lookup::kCompanyDomain),
       [this, id, provider](Asked asked) { OnDomain(id, provider, std::move(asked)); });
 }
 
@@ -212,7 +212,7 @@ void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
   domain::EmailQuestion question;
   question.org_id = row.request.org_id;
   question.keys = domain::SuppressionKeys(*row.person);
-  parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
+  deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
       return Fail(id, "database", "The suppression list cannot be read.");
     }
@@ -244,7 +244,7 @@ void FindEmailRunner::Advance(RowId id) {
   const AskProvider& ask = std::get<AskProvider>(step);
   if (ask.wait == milliseconds(0)) return TakeTurn(id, ask.provider);
   row.timer = std::make_unique<base::Timer>(
-      parts_.loop, [this, id, provider = ask.provider] { Ask(id, provider); });
+      deps_.loop, [this, id, provider = ask.provider] { Ask(id, provider); });
   row.timer->Start(ask.wait);
 }
 
@@ -255,17 +255,17 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
   if (order_[provider] != PatternProvider::kId || !VerifiesMailboxes() || domain.empty()) {
     return Ask(id, provider);
   }
-  parts_.turns.Take(row.request.org_id, domain, Left(row) / kTurnWaitPart,
-                    live_.Guard([this, id, provider](std::shared_ptr<DomainTurns::Turn> turn) {
-                      rows_.at(id).turn = std::move(turn);
-                      Ask(id, provider);
-                    }));
+  deps_.turns.Take(row.request.org_id, domain, Left(row) / kTurnWaitPart,
+                   live_.Guard([this, id, provider](std::shared_ptr<DomainTurns::Turn> turn) {
+                     rows_.at(id).turn = std::move(turn);
+                     Ask(id, provider);
+                   }));
 }
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
   if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
-  parts_.providers.Ask(
+  deps_.providers.Ask(
       order_[provider], Question(row, Lookup::kFindEmail),
       [this, id, provider](Asked asked) { OnAsked(id, provider, std::move(asked)); });
 }
@@ -301,31 +301,31 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
       question.keys.push_back(std::move(key));
     }
   }
-  parts_.memory.Ask(std::move(question),
-                    [this, id, provider, asked = std::move(asked)](auto known) mutable {
-                      if (!known) {
-                        return Fail(id, "database", "The suppression list cannot be read.");
-                      }
-                      const auto& listed = known->suppressed;
-                      std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
-                        if (listed.empty()) return false;
-                        const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
-                        return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-                          if (std::find(listed.begin(), listed.end(), key) == listed.end())
-                            return false;
-                          parts_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
-                          return true;
-                        });
-                      });
-                      if (asked.candidates.empty())
-                        asked.shown.outcome = domain::TryOutcome::kNothing;
-                      Add(id, provider, std::move(asked));
-                    });
+  deps_.memory.Ask(std::move(question),
+                   [this, id, provider, asked = std::move(asked)](auto known) mutable {
+                     if (!known) {
+                       return Fail(id, "database", "The suppression list cannot be read.");
+                     }
+                     const auto& listed = known->suppressed;
+                     std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+                       if (listed.empty()) return false;
+                       const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+                       return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+                         if (std::find(listed.begin(), listed.end(), key) == listed.end())
+                           return false;
+                         deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
+                         return true;
+                       });
+                     });
+                     if (asked.candidates.empty())
+                       asked.shown.outcome = domain::TryOutcome::kNothing;
+                     Add(id, provider, std::move(asked));
+                   });
 }
 
 void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
   Row& row = rows_.at(id);
-  AddCandidates(asked.shown.provider, asked.candidates, parts_.candidates_max, &row.seen);
+  AddCandidates(asked.shown.provider, asked.candidates, deps_.candidates_max, &row.seen);
   row.tries.push_back({provider, std::move(asked.shown), asked.retryable, asked.retry_after});
   DropGuesses(verifying(), &row.seen);
   // A pattern that is learned is nothing to wait for.
@@ -350,8 +350,8 @@ void FindEmailRunner::Verify(RowId id, const std::vector<std::size_t>& addresses
   }
   // The row may end inside the last Ask: nothing of it is used after that.
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    parts_.providers.Ask(
-        parts_.verifier, std::move(requests[i]),
+    deps_.providers.Ask(
+        deps_.verifier, std::move(requests[i]),
         [this, id, at = addresses[i]](const Asked& asked) { OnVerified(id, at, asked); });
   }
 }
@@ -433,16 +433,16 @@ void FindEmailRunner::End(RowId id, const Found& found, std::vector<FoundAddress
   auto node = rows_.extract(id);
   base::Assert(!node.empty(), "a row ends once");
   Row& row = node.mapped();
-  parts_.metrics.ObserveLookup(
+  deps_.metrics.ObserveLookup(
       kKind, domain::FoundOutcome(found),
-      std::chrono::floor<std::chrono::microseconds>(parts_.clock.SinceBoot() - row.began));
-  auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, parts_.clock.Now());
+      std::chrono::floor<std::chrono::microseconds>(deps_.clock.SinceBoot() - row.began));
+  auto lesson = domain::LessonOf(row.request.org_id, *row.person, learnt, deps_.clock.Now());
   // What a provider said of a company is not what a lead named; and of a lead that nobody looked up
   // nothing is kept.
   const bool is_named = row.domain_tries.empty() && !found.tries.empty() && !row.is_suppressed;
   if (!is_named) lesson.company_key.clear();
   // `done` of the last row may destroy this runner.
-  EmailMemory& memory = parts_.memory;
+  EmailMemory& memory = deps_.memory;
   RowDone done = Done(*row.person, found);
   if (!lesson.facts.empty()) {
     // What the organisation knows is free for it, so it is known once it has been charged.

@@ -50,7 +50,7 @@ namespace vedette::worker {
 class FindEmailRunner final : public RowRunner {
  public:
   // All of them outlive the runner and its rows.
-  struct Parts {
+  struct Dependencies {
     base::EventLoop& loop;
     const base::Clock& clock;
     metrics::Metrics& metrics;
@@ -62,7 +62,7 @@ class FindEmailRunner final : public RowRunner {
     std::size_t candidates_max;
   };
 
-  FindEmailRunner(Parts parts, domain::FindRequest request, std::vector<std::string> order,
+  FindEmailRunner(Dependencies deps, domain::FindRequest request, std::vector<std::string> order,
                   std::int64_t price_mc);
 
   void Start(RowRequest request, std::function<void(RowResult)> done) override;
@@ -87,7 +87,7 @@ class FindEmailRunner final : public RowRunner {
     bool is_suppressed = false;                      // nothing of it is kept
   };
 
-  Verifying verifying() const { return parts_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
+  Verifying verifying() const { return deps_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }
   std::chrono::milliseconds Left(const Row& row) const;
   // Whether somebody verifies that mailboxes exist.
   bool VerifiesMailboxes() const {
@@ -120,7 +120,7 @@ class FindEmailRunner final : public RowRunner {
   bool IsOwn(const Row& row) const;
   bool WantsDomain(const Row& row) const;
 
-  const Parts parts_;
+  const Dependencies deps_;
   const domain::FindRequest request_;
   const std::vector<std::string> order_;
   const std::int64_t price_mc_;

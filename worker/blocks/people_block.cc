@@ -30,7 +30,7 @@ std::string SentenceOf(const std::string& error) {
 
 class PeopleRunner final : public RowRunner {
  public:
-  struct Parts {
+  struct Dependencies {
     PeopleQuestion question;
     std::string_view kind;  // the label of metrics
     base::EventLoop& loop;
@@ -40,12 +40,9 @@ class PeopleRunner final : public RowRunner {
     EmailMemory& memory;
   };
 
-  PeopleRunner(const Parts& parts, domain::PeopleRequest request, std::vector<std::string> order,
-               std::int64_t price_mc)
-      : parts_(parts),
-        request_(std::move(request)),
-        order_(std::move(order)),
-        price_mc_(price_mc) {}
+  PeopleRunner(const Dependencies& deps, domain::PeopleRequest request,
+               std::vector<std::string> order, std::int64_t price_mc)
+      : deps_(deps), request_(std::move(request)), order_(std::move(order)), price_mc_(price_mc) {}
 
   void Start(RowRequest request, std::function<void(RowResult)> done) override;
   RowDone EndWith(const Cells& cells, RowError error) const override;
@@ -67,7 +64,7 @@ class PeopleRunner final : public RowRunner {
 
   milliseconds Left(const Row& row) const {
     return std::chrono::floor<milliseconds>(row.began + row.request.timeout -
-                                            parts_.clock.SinceBoot());
+                                            deps_.clock.SinceBoot());
   }
   bool IsSure(const Row& row) const;
   void AskTheList(RowId id);
@@ -83,7 +80,7 @@ class PeopleRunner final : public RowRunner {
   RowDone DoneAge(domain::AgeClaims claims, domain::PeopleEnd end) const;
   RowDone Done(base::Json cell, const std::string& error, bool charged) const;
 
-  const Parts parts_;
+  const Dependencies deps_;
   const domain::PeopleRequest request_;
   const std::vector<std::string> order_;
   const std::int64_t price_mc_;
@@ -104,7 +101,7 @@ void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done
   } catch (const std::invalid_argument&) {
     return done(EndWith(request.cells, {"invalid_lead", "The stored lead cannot be read."}));
   }
-  if (parts_.question == PeopleQuestion::kReverseEmail) {
+  if (deps_.question == PeopleQuestion::kReverseEmail) {
     const std::string& address = row.subject.person.email;
     if (const auto answer = domain::ReverseAtOnce(address)) {
       return done(DoneReverse(address, *answer));
@@ -113,7 +110,7 @@ void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done
   row.person = std::make_shared<const domain::Person>(row.subject.person);
   row.request = std::move(request);
   row.done = std::move(done);
-  row.began = parts_.clock.SinceBoot();
+  row.began = deps_.clock.SinceBoot();
   const RowId id = ++last_id_;
   rows_.emplace(id, std::move(row));
   AskTheList(id);
@@ -130,12 +127,12 @@ void PeopleRunner::AskTheList(RowId id) {
     if (auto key = domain::ProfileSuppression(url)) question.keys.push_back(std::move(*key));
     if (auto key = domain::DomainSuppression(url)) question.keys.push_back(std::move(*key));
   }
-  parts_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
+  deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) return BreakOff(id, ListUnread());
     if (known->suppressed.empty()) return Advance(id);
-    parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
+    deps_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
     Row& suppressed = rows_.at(id);
-    for (auto& shown : parts_.providers.Unasked(order_)) {
+    for (auto& shown : deps_.providers.Unasked(order_)) {
       suppressed.tries.push_back({suppressed.tries.size(), std::move(shown)});
     }
     Finish(id, domain::FindEnd::kWorked);
@@ -158,7 +155,7 @@ void PeopleRunner::Advance(RowId id) {
   const AskProvider& ask = std::get<AskProvider>(step);
   if (ask.wait == milliseconds(0)) return Ask(id, ask.provider);
   row.timer = std::make_unique<base::Timer>(
-      parts_.loop, [this, id, provider = ask.provider] { Ask(id, provider); });
+      deps_.loop, [this, id, provider = ask.provider] { Ask(id, provider); });
   row.timer->Start(ask.wait);
 }
 
@@ -173,14 +170,14 @@ void PeopleRunner::Ask(RowId id, std::size_t provider) {
   request.person = row.person;
   request.timeout = std::max(Left(row), milliseconds(1));
   request.may_call = row.request.may_call;
-  if (parts_.question == PeopleQuestion::kReverseEmail) {
+  if (deps_.question == PeopleQuestion::kReverseEmail) {
     request.lookup = Lookup::kReverseEmail;
     request.address = row.person->email;
   } else {
     request.lookup = Lookup::kVerifyAge;
     request.urls = row.subject.urls;
   }
-  parts_.providers.Ask(order_[provider], std::move(request), [this, id, provider](Asked asked) {
+  deps_.providers.Ask(order_[provider], std::move(request), [this, id, provider](Asked asked) {
     OnAsked(id, provider, std::move(asked));
   });
 }
@@ -207,11 +204,11 @@ void PeopleRunner::Conclude(RowId id, domain::FindEnd end) {
   question.org_id = row.request.org_id;
   question.keys = domain::KeysOfFound(row.persons, domain);
   if (question.keys.empty()) return Finish(id, end);
-  parts_.memory.Ask(
+  deps_.memory.Ask(
       std::move(question), [this, id, end, domain](std::optional<domain::EmailKnowledge> known) {
         if (!known) return BreakOff(id, ListUnread());
         if (known->suppressed.empty()) return Finish(id, end);
-        parts_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
+        deps_.metrics.AddSuppressed(domain::SuppressionKindName(known->suppressed.front().kind));
         Row& found = rows_.at(id);
         std::vector<domain::ProviderTry> shown;
         for (Try& one : found.tries) shown.push_back(std::move(one.shown));
@@ -235,7 +232,7 @@ void PeopleRunner::Finish(RowId id, domain::FindEnd end) {
   ended.end = end;
   for (Try& one : row.tries) ended.tries.push_back(std::move(one.shown));
   RowDone done;
-  if (parts_.question == PeopleQuestion::kReverseEmail) {
+  if (deps_.question == PeopleQuestion::kReverseEmail) {
     const std::string& address = row.person->email;
     done = DoneReverse(address,
                        domain::JudgeReverse(address, std::move(row.persons), std::move(ended)));
@@ -244,9 +241,9 @@ void PeopleRunner::Finish(RowId id, domain::FindEnd end) {
   }
   const std::string_view outcome =
       done.error ? std::string_view(done.error->code) : (done.charge_mc ? "ok" : "not_found");
-  parts_.metrics.ObserveLookup(
-      parts_.kind, outcome,
-      std::chrono::floor<std::chrono::microseconds>(parts_.clock.SinceBoot() - row.began));
+  deps_.metrics.ObserveLookup(
+      deps_.kind, outcome,
+      std::chrono::floor<std::chrono::microseconds>(deps_.clock.SinceBoot() - row.began));
   row.done(std::move(done));
 }
 
@@ -262,8 +259,7 @@ RowDone PeopleRunner::DoneAge(domain::AgeClaims claims, domain::PeopleEnd end) c
   if (is_empty && end.end == domain::FindEnd::kNoneAnswered) {
     end.error = domain::kErrorSourcesFailed;
   }
-  const std::chrono::year_month_day today(
-      std::chrono::floor<std::chrono::days>(parts_.clock.Now()));
+  const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(deps_.clock.Now()));
   const auto result = domain::ResolveAge(std::move(claims), today, request_.minimum_age);
   const bool charged = domain::IsAgeCharged(result, end, request_.charge);
   return Done(domain::AgeCell(result, end, charged), end.error, charged);
@@ -287,7 +283,7 @@ RowDone PeopleRunner::EndWith(const Cells& cells, RowError error) const {
     // The error is shown all the same; nothing of the lead is needed for it.
   }
   RowDone done;
-  done.cells = {base::DumpJson(domain::FailedPeopleCell(parts_.question, lead, error.code))};
+  done.cells = {base::DumpJson(domain::FailedPeopleCell(deps_.question, lead, error.code))};
   done.error = std::move(error);
   return done;
 }
@@ -320,8 +316,9 @@ std::variant<std::shared_ptr<RowRunner>, std::string> PeopleBlock::Bind(
   const std::vector<std::string>& configured =
       question_ == PeopleQuestion::kReverseEmail ? config_.reverse_email : config_.verify_age;
   auto order = Distinct(request.providers.empty() ? configured : request.providers);
-  const PeopleRunner::Parts parts{question_, type(), loop_, clock_, metrics_, providers_, memory_};
-  return std::make_shared<PeopleRunner>(parts, std::move(request), std::move(order), price_mc);
+  const PeopleRunner::Dependencies deps{question_, type(),     loop_,  clock_,
+                                        metrics_,  providers_, memory_};
+  return std::make_shared<PeopleRunner>(deps, std::move(request), std::move(order), price_mc);
 }
 
 }  // namespace vedette::worker

@@ -237,7 +237,7 @@ bool CheckRunner::OnTurn(Check& check, milliseconds waited) {
   return may;
 }
 
-// Of a check that has been refused its turn: it was not made.
+// The check has been refused its turn: it was not made.
 void CheckRunner::Withdraw(const std::shared_ptr<Check>& check) {
   const ChunkPtr chunk = check->chunk;
   if (chunk->Working() && check->held().MayRun()) {

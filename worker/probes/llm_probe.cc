@@ -37,8 +37,9 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
     const pages::PageText* PageOrNull() const { return page ? &*page : nullptr; }
   };
 
-  Impl(const ServiceMeans& m, metrics::Metrics& counted, const config::ProbeConfig& p, WebProbe* w)
-      : means(m), metrics(counted), config(p), url(CompletionsUrl(p.url)), web(w) {}
+  Impl(const ServiceDependencies& m, metrics::Metrics& counted, const config::ProbeConfig& p,
+       WebProbe* w)
+      : deps(m), metrics(counted), config(p), url(CompletionsUrl(p.url)), web(w) {}
 
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done);
   void Ask(ProbeRequest request, std::optional<pages::PageText> page,
@@ -49,7 +50,7 @@ struct LlmProbe::Impl : std::enable_shared_from_this<LlmProbe::Impl> {
   void OnResponse(CheckId id, const net::HttpResponse& response);
   void Finish(CheckId id, ProbeResult result);
 
-  const ServiceMeans means;
+  const ServiceDependencies deps;
   metrics::Metrics& metrics;
   const config::ProbeConfig config;
   const std::string url;
@@ -68,13 +69,13 @@ void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)
   ProbeRequest reading = request;
   reading.spec = text_only;
   reading.timeout = std::max(request.timeout / 2, milliseconds(1));
-  auto time = MeasureTurns(&reading, request.timeout, means.clock.SinceBoot());
+  auto time = MeasureTurns(&reading, request.timeout, deps.clock.SinceBoot());
   web->Read(std::move(reading), config.page_text_bytes_max,
             [weak = weak_from_this(), time = std::move(time), asked = std::move(request),
              done = std::move(done)](pages::PageReading page) mutable {
               const auto self = weak.lock();
               if (self == nullptr) return;
-              asked.timeout = time->Timeout(self->means.clock.SinceBoot());
+              asked.timeout = time->Timeout(self->deps.clock.SinceBoot());
               self->Ask(std::move(asked), std::move(page.text), std::move(done));
             });
 }
@@ -82,16 +83,16 @@ void LlmProbe::Impl::Start(ProbeRequest request, std::function<void(ProbeResult)
 void LlmProbe::Impl::Ask(ProbeRequest request, std::optional<pages::PageText> page,
                          std::function<void(ProbeResult)> done) {
   const CheckId id = ++last_id;
-  AttemptTerms terms;
-  terms.org_id = request.org_id;
-  terms.api_key = config.api_key;
-  terms.body_bytes_max = config.body_bytes_max;
-  terms.timeout = request.timeout;
-  terms.room_wait_max = request.deadline_left;
-  terms.turn_wait_max = kTurnWaitMax;
-  terms.on_turn = std::move(request.on_turn);
+  AttemptOptions options;
+  options.org_id = request.org_id;
+  options.api_key = config.api_key;
+  options.body_bytes_max = config.body_bytes_max;
+  options.timeout = request.timeout;
+  options.room_wait_max = request.deadline_left;
+  options.turn_wait_max = kTurnWaitMax;
+  options.on_turn = std::move(request.on_turn);
   Check check{std::move(request), std::move(done), std::move(page)};
-  check.attempt = std::make_unique<ServiceAttempt>(means, std::move(terms));
+  check.attempt = std::make_unique<ServiceAttempt>(deps, std::move(options));
   checks.emplace(id, std::move(check));
   Send(id);
 }
@@ -126,7 +127,7 @@ void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
     return Finish(id, pages::TransportFailure(response, kWhom));
   }
   if (response.status != 200) {
-    return Finish(id, pages::StatusFailure(response, kWhom, means.clock.Now()));
+    return Finish(id, pages::StatusFailure(response, kWhom, deps.clock.Now()));
   }
   ChatReading reading = ReadChatAnswer(response.body, check.request, check.PageOrNull());
   metrics.AddLlmTokens(check.request.spec->tier, reading.tokens.prompt, reading.tokens.completion);
@@ -158,8 +159,8 @@ void LlmProbe::Impl::Finish(CheckId id, ProbeResult result) {
 LlmProbe::LlmProbe(base::EventLoop& loop, net::HttpClient& client, const ServiceBudgets& budgets,
                    const base::Clock& clock, metrics::Metrics& metrics,
                    const config::ProbeConfig& config, WebProbe* pages)
-    : impl_(std::make_shared<Impl>(ServiceMeans{loop, client, budgets, clock}, metrics, config,
-                                   pages)) {}
+    : impl_(std::make_shared<Impl>(ServiceDependencies{loop, client, budgets, clock}, metrics,
+                                   config, pages)) {}
 
 LlmProbe::~LlmProbe() = default;
 

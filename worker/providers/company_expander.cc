@@ -35,21 +35,21 @@ bool CompanyExpander::Takes(SubjectKind type) const {
 }
 
 void CompanyExpander::Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) {
-  ProviderWalk walk;
+  ProviderScan scan;
   // The same question has the same key, however often it is asked in one investigation.
-  walk.question.row_id =
+  scan.question.row_id =
       base::Uuid::V5(request.investigation_id, "company|" + request.subject.value);
-  walk.question.lookup = Lookup::kCompanyDomain;
+  scan.question.lookup = Lookup::kCompanyDomain;
   domain::Person person;
   person.company = request.subject.value;
-  walk.question.person = std::make_shared<const domain::Person>(std::move(person));
-  walk.weigh = [id = request.investigation_id, company = request.subject](const Asked& asked,
+  scan.question.person = std::make_shared<const domain::Person>(std::move(person));
+  scan.weigh = [id = request.investigation_id, company = request.subject](const Asked& asked,
                                                                           const Weighed& weighed) {
     auto found = DomainFindings(id, company, asked.shown.provider, asked.domain);
     if (found.empty()) return weighed(std::nullopt);
     weighed(std::move(found));
   };
-  WalkProviders(order_, request, std::move(walk), std::move(done));
+  ScanProviders(order_, request, std::move(scan), std::move(done));
 }
 
 }  // namespace vedette::worker

@@ -131,7 +131,7 @@ struct LlmProvider::Impl {
         model(c),
         site(s),
         origin_of(std::move(o)),
-        walker(k, fetcher),
+        crawler(k, fetcher),
         caller(loop, client, budgets, k,
                {CompletionsUrl(c.url), c.api_key, "", c.body_bytes_max, "model"}) {}
 
@@ -147,19 +147,19 @@ struct LlmProvider::Impl {
                    std::vector<std::string> quotes);
   void ReadCandidates(const SearchPtr& search, std::vector<SiteVisit> visits,
                       std::vector<std::string> quotes);
-  WalkRequest WalkOf(const Search& search, std::vector<SiteVisit> visits) const;
+  CrawlRequest CrawlOf(const Search& search, std::vector<SiteVisit> visits) const;
 
   const base::Clock& clock;
   const std::string id;
   const config::LlmProviderConfig model;
   const config::EmailConfig site;
   const OriginOf origin_of;
-  SiteWalker walker;
+  SiteCrawler crawler;
   ServiceCaller caller;
 };
 
-WalkRequest LlmProvider::Impl::WalkOf(const Search& search, std::vector<SiteVisit> visits) const {
-  WalkRequest walk;
+CrawlRequest LlmProvider::Impl::CrawlOf(const Search& search, std::vector<SiteVisit> visits) const {
+  CrawlRequest walk;
   walk.org_id = search.request.org_id;
   walk.visits = std::move(visits);
   walk.timeout = std::clamp(Left(search), milliseconds(1), site.site_timeout_ms);
@@ -180,12 +180,12 @@ void LlmProvider::Impl::ReadPages(const SearchPtr& search) {
     page->next = std::move(found->next);
     return page;
   };
-  walker.Start(
-      WalkOf(*search, VisitsOf(search->request, site.pages_max, origin_of)), std::move(read),
+  crawler.Start(
+      CrawlOf(*search, VisitsOf(search->request, site.pages_max, origin_of)), std::move(read),
       [search](const SitePage& page) {
         const auto* read_page = dynamic_cast<const TextPage*>(&page);
         if (read_page != nullptr) search->pages.push_back({page.url, read_page->text});
-        return SiteWalker::Go::kOn;
+        return SiteCrawler::Go::kOn;
       },
       [this, search](std::optional<domain::Failure> failure) {
         if (failure) return search->done(std::move(*failure));
@@ -246,12 +246,12 @@ void LlmProvider::Impl::ReadPersons(const SearchPtr& search, std::vector<SiteVis
     for (domain::NameCandidate& one : page->person.candidates) one.provider = provider;
     return page;
   };
-  walker.Start(
-      WalkOf(*search, std::move(visits)), std::move(read),
+  crawler.Start(
+      CrawlOf(*search, std::move(visits)), std::move(read),
       [search](const SitePage& page) {
         const auto* found = dynamic_cast<const PersonPage*>(&page);
         if (found != nullptr) AddPageOfPerson(found->person, &search->person);
-        return search->person.name.empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+        return search->person.name.empty() ? SiteCrawler::Go::kOn : SiteCrawler::Go::kEnough;
       },
       [search](std::optional<domain::Failure> failure) {
         const bool is_found = !search->person.name.empty() || !search->person.candidates.empty();
@@ -271,12 +271,12 @@ void LlmProvider::Impl::ReadCandidates(const SearchPtr& search, std::vector<Site
     page->candidates = CandidatesInQuotes(request, fetched, quotes, time);
     return page;
   };
-  walker.Start(
-      WalkOf(*search, std::move(visits)), std::move(read),
+  crawler.Start(
+      CrawlOf(*search, std::move(visits)), std::move(read),
       [search](const SitePage& page) {
         const auto* found = dynamic_cast<const CandidatesPage*>(&page);
         if (found != nullptr) search->candidates = found->candidates;
-        return search->candidates.empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+        return search->candidates.empty() ? SiteCrawler::Go::kOn : SiteCrawler::Go::kEnough;
       },
       [search](std::optional<domain::Failure> failure) {
         if (!search->candidates.empty()) return search->done(std::move(search->candidates));
@@ -298,13 +298,13 @@ void LlmProvider::Impl::ReadClaims(const SearchPtr& search, std::vector<SiteVisi
     for (domain::AgeClaim& claim : page->claims) claim.provider = provider;
     return page;
   };
-  walker.Start(
-      WalkOf(*search, std::move(visits)), std::move(read),
+  crawler.Start(
+      CrawlOf(*search, std::move(visits)), std::move(read),
       [search](const SitePage& page) {
         if (const auto* found = dynamic_cast<const ClaimsPage*>(&page)) {
           std::copy(found->claims.begin(), found->claims.end(), std::back_inserter(search->claims));
         }
-        return SiteWalker::Go::kOn;
+        return SiteCrawler::Go::kOn;
       },
       [search](std::optional<domain::Failure> failure) {
         if (!search->claims.empty()) return search->done(std::move(search->claims));

@@ -38,7 +38,7 @@ std::vector<Finding> FindingsOf(const Answered& answered) {
   return findings;
 }
 
-// Takes those on the suppression list out, and ends the walk with the others.
+// Takes those on the suppression list out, and ends the scan with the others.
 void WeighPerson(EmailMemory& memory, const base::Uuid& org_id, Answered answered,
                  const Weighed& weighed) {
   const std::string domain = DomainOf(answered.subject);
@@ -103,23 +103,23 @@ bool LookupExpander::Takes(SubjectKind type) const {
 }
 
 void LookupExpander::Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) {
-  ProviderWalk walk;
+  ProviderScan scan;
   // The same question has the same key, however often it is asked in one investigation.
-  walk.question.row_id =
+  scan.question.row_id =
       base::Uuid::V5(request.investigation_id, "lookup|" + request.subject.value);
-  walk.question.lookup = Lookup::kReverseEmail;
+  scan.question.lookup = Lookup::kReverseEmail;
   domain::Person person;
   person.email = request.subject.value;
-  walk.question.person = std::make_shared<const domain::Person>(std::move(person));
-  walk.question.address = request.subject.value;
-  walk.weigh = [&memory = memory_, org_id = request.org_id, id = request.investigation_id,
+  scan.question.person = std::make_shared<const domain::Person>(std::move(person));
+  scan.question.address = request.subject.value;
+  scan.weigh = [&memory = memory_, org_id = request.org_id, id = request.investigation_id,
                 subject = request.subject](Asked asked, const Weighed& weighed) {
     if (!asked.person) return weighed(std::nullopt);
     Answered answered{id, subject, {}, {asked.shown}};
     answered.persons.emplace_back(asked.shown.provider, std::move(*asked.person));
     WeighPerson(memory, org_id, std::move(answered), weighed);
   };
-  WalkProviders(order_, request, std::move(walk), std::move(done));
+  ScanProviders(order_, request, std::move(scan), std::move(done));
 }
 
 }  // namespace vedette::worker

@@ -29,10 +29,10 @@ domain::AgeClaims ClaimsOfSubjectPage(const domain::AgeSubject& subject, const S
 
 PagesProvider::PagesProvider(const base::Clock& clock, pages::Fetcher& fetcher,
                              const config::EmailConfig& config, OriginOf origin_of)
-    : config_(config), origin_of_(std::move(origin_of)), walker_(clock, fetcher) {}
+    : config_(config), origin_of_(std::move(origin_of)), crawler_(clock, fetcher) {}
 
 void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
-  WalkRequest walk;
+  CrawlRequest walk;
   walk.visits = VisitsOf(request, config_.pages_max, origin_of_);
   if (request.lookup != Lookup::kVerifyAge || walk.visits.empty()) return done(Nothing{});
   walk.org_id = request.org_id;
@@ -57,15 +57,15 @@ void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer
   };
   auto seen = std::make_shared<Seen>();
   walk.on_unread = [seen](const domain::Failure& failure) { seen->unread = failure; };
-  walker_.Start(
+  crawler_.Start(
       std::move(walk), std::move(read),
       [seen](const SitePage& page) {
         ++seen->pages;
         if (const auto* found = dynamic_cast<const ClaimsPage*>(&page)) {
           std::copy(found->claims.begin(), found->claims.end(), std::back_inserter(seen->claims));
         }
-        return seen->claims.size() < domain::kAgeClaimsMax ? SiteWalker::Go::kOn
-                                                           : SiteWalker::Go::kEnough;
+        return seen->claims.size() < domain::kAgeClaimsMax ? SiteCrawler::Go::kOn
+                                                           : SiteCrawler::Go::kEnough;
       },
       [seen, done = std::move(done)](std::optional<domain::Failure> failure) {
         // What was read before this process ran out of something counts.

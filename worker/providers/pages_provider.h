@@ -30,7 +30,7 @@ class PagesProvider final : public Provider {
  private:
   const config::EmailConfig config_;
   const OriginOf origin_of_;
-  SiteWalker walker_;
+  SiteCrawler crawler_;
 };
 
 // What a page that was read states about the subject. Pure; on a thread of the pool, as it goes

@@ -44,7 +44,7 @@ ExpandAnswer NothingFound() {
 
 }  // namespace
 
-struct SiteExpander::Parts {
+struct SiteExpander::Dependencies {
   const base::Clock& clock;
   pages::Fetcher& fetcher;
   const config::EmailConfig config;
@@ -54,18 +54,17 @@ struct SiteExpander::Parts {
 // One page's way. It lives as long as a request of it is under way.
 class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
  public:
-  Visit(std::weak_ptr<const Parts> parts, ExpandRequest request, std::string url,
+  Visit(std::weak_ptr<const Dependencies> deps, ExpandRequest request, std::string url,
         std::function<void(ExpandAnswer)> done)
-      : parts_(std::move(parts)),
+      : deps_(std::move(deps)),
         request_(std::make_shared<const ExpandRequest>(std::move(request))),
         url_(std::move(url)),
         done_(std::move(done)) {}
 
   void Begin() {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;
-    deadline_ =
-        parts->clock.SinceBoot() + std::min(parts->config.site_timeout_ms, request_->timeout);
+    const auto deps = deps_.lock();
+    if (deps == nullptr) return;
+    deadline_ = deps->clock.SinceBoot() + std::min(deps->config.site_timeout_ms, request_->timeout);
     const std::size_t path = url_.find('/', url_.find("://") + 3);
     path_ = path == std::string::npos ? "/" : url_.substr(path);
     Fetch(url_.substr(0, path) + "/robots.txt", pages::ReadRobotsFor(std::string(kRobotsProduct)),
@@ -97,27 +96,27 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void Fetch(const std::string& url, pages::ReadPage read, void (Visit::*then)(pages::Fetched)) {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;
-    const auto left = std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot());
+    const auto deps = deps_.lock();
+    if (deps == nullptr) return;
+    const auto left = std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot());
     if (left <= milliseconds(0)) return End(NothingFound());
     pages::FetchRequest fetch;
     fetch.org_id = request_->org_id;
     fetch.url = url;
-    fetch.body_bytes_max = static_cast<std::size_t>(parts->config.page_bytes_max);
+    fetch.body_bytes_max = static_cast<std::size_t>(deps->config.page_bytes_max);
     fetch.timeout = left;
     fetch.turn_wait_max = std::min(left, kTurnWaitMax);
     fetch.thread_wait_max = std::min(left, kTurnWaitMax);
-    FetchHeld(parts->fetcher, std::move(fetch), request_->may_call, std::move(read),
+    FetchHeld(deps->fetcher, std::move(fetch), request_->may_call, std::move(read),
               [self = shared_from_this(), then](pages::Fetched fetched) {
-                if (self->parts_.expired()) return;  // the provider has ended
+                if (self->deps_.expired()) return;  // the provider has ended
                 ((*self).*then)(std::move(fetched));
               });
   }
 
   void End(ExpandAnswer answer) { std::exchange(done_, nullptr)(std::move(answer)); }
 
-  const std::weak_ptr<const Parts> parts_;
+  const std::weak_ptr<const Dependencies> deps_;
   const std::shared_ptr<const ExpandRequest> request_;
   const std::string url_;
   std::function<void(ExpandAnswer)> done_;
@@ -127,7 +126,7 @@ class SiteExpander::Visit : public std::enable_shared_from_this<Visit> {
 
 SiteExpander::SiteExpander(const base::Clock& clock, pages::Fetcher& fetcher,
                            const config::EmailConfig& config, OriginOf origin_of)
-    : parts_(std::make_shared<const Parts>(Parts{
+    : deps_(std::make_shared<const Dependencies>(Dependencies{
           clock, fetcher, config,
           origin_of ? std::move(origin_of)
                     : OriginOf([](const std::string& host) { return "https://" + host; })})) {}
@@ -141,8 +140,8 @@ bool SiteExpander::Takes(SubjectKind type) const {
 void SiteExpander::Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) {
   const std::string& value = request.subject.value;
   std::string url =
-      request.subject.type == SubjectKind::kUrl ? value : parts_->origin_of(value) + "/";
-  std::make_shared<Visit>(parts_, std::move(request), std::move(url), std::move(done))->Begin();
+      request.subject.type == SubjectKind::kUrl ? value : deps_->origin_of(value) + "/";
+  std::make_shared<Visit>(deps_, std::move(request), std::move(url), std::move(done))->Begin();
 }
 
 }  // namespace vedette::worker

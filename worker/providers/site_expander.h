@@ -37,8 +37,8 @@ class SiteExpander final : public Expander {
 
  private:
   class Visit;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  struct Dependencies;
+  const std::shared_ptr<const Dependencies> deps_;
 };
 
 }  // namespace vedette::worker

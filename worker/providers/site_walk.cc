@@ -30,19 +30,19 @@ OriginOf OverHttps() {
   return [](const std::string& host) { return "https://" + host; };
 }
 
-struct SiteWalker::Parts {
+struct SiteCrawler::Dependencies {
   const base::Clock& clock;
   pages::Fetcher& fetcher;
 };
 
 // It lives as long as a page of it is under way.
-class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
+class SiteCrawler::Crawl : public std::enable_shared_from_this<Crawl> {
  public:
-  Walk(const std::shared_ptr<const Parts>& parts, WalkRequest request, Read read, OnPage on_page,
-       Done done)
-      : parts_(parts),
+  Crawl(const std::shared_ptr<const Dependencies>& deps, CrawlRequest request, Read read,
+        OnPage on_page, Done done)
+      : deps_(deps),
         request_(std::move(request)),
-        deadline_(parts->clock.SinceBoot() + request_.timeout),
+        deadline_(deps->clock.SinceBoot() + request_.timeout),
         read_(std::move(read)),
         on_page_(std::move(on_page)),
         done_(std::move(done)) {}
@@ -55,9 +55,9 @@ class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
   void OnRobots(pages::Fetched fetched);
   void NextPage();
   void OnPageRead(pages::Fetched fetched);
-  // False where the time is over, or the walker has ended.
+  // False where the time is over, or the crawler has ended.
   bool Fetch(const std::string& url, pages::ReadPage read,
-             void (Walk::*then)(pages::Fetched fetched));
+             void (Crawl::*then)(pages::Fetched fetched));
   void PassOver(const domain::Failure& failure) {
     Tell(failure);
     NextVisit();
@@ -71,8 +71,8 @@ class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
     std::exchange(done_, nullptr)(std::move(failure));
   }
 
-  const std::weak_ptr<const Parts> parts_;
-  const WalkRequest request_;
+  const std::weak_ptr<const Dependencies> deps_;
+  const CrawlRequest request_;
   const std::chrono::nanoseconds deadline_;
   const Read read_;
   const OnPage on_page_;
@@ -85,7 +85,7 @@ class SiteWalker::Walk : public std::enable_shared_from_this<Walk> {
   std::vector<std::string> asked_;  // URLs of all visits
 };
 
-void SiteWalker::Walk::NextVisit() {
+void SiteCrawler::Crawl::NextVisit() {
   if (visits_begun_ == request_.visits.size()) return End(std::nullopt);
   ++visits_begun_;
   origin_ = 0;
@@ -94,18 +94,18 @@ void SiteWalker::Walk::NextVisit() {
   AskRobots();
 }
 
-void SiteWalker::Walk::AskRobots() {
+void SiteCrawler::Crawl::AskRobots() {
   if (request_.may_call && !request_.may_call()) {
     return End(domain::Failure{
         std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
   }
   robots_ = pages::Robots();
   const bool is_asked = Fetch(visit().origins[origin_] + "/robots.txt",
-                              pages::ReadRobotsFor(std::string(kRobotsProduct)), &Walk::OnRobots);
+                              pages::ReadRobotsFor(std::string(kRobotsProduct)), &Crawl::OnRobots);
   if (!is_asked) End(std::nullopt);
 }
 
-void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
+void SiteCrawler::Crawl::OnRobots(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
     if (SaysNothing(*failure)) return End(*failure);
     // A status says that the host is there. Without the file everything is allowed; a server that
@@ -124,7 +124,7 @@ void SiteWalker::Walk::OnRobots(pages::Fetched fetched) {
   NextPage();
 }
 
-void SiteWalker::Walk::NextPage() {
+void SiteCrawler::Crawl::NextPage() {
   if (request_.may_call && !request_.may_call()) {
     return End(domain::Failure{
         std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
@@ -142,13 +142,13 @@ void SiteWalker::Walk::NextPage() {
       if (reading == nullptr) reading = std::make_shared<const SitePage>();
       return std::shared_ptr<const pages::Reading>(std::move(reading));
     };
-    if (Fetch(url, std::move(read), &Walk::OnPageRead)) return;
+    if (Fetch(url, std::move(read), &Crawl::OnPageRead)) return;
     return End(std::nullopt);
   }
   NextVisit();
 }
 
-void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
+void SiteCrawler::Crawl::OnPageRead(pages::Fetched fetched) {
   if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
     if (SaysNothing(*failure)) return End(*failure);
     Tell(*failure);
@@ -163,11 +163,11 @@ void SiteWalker::Walk::OnPageRead(pages::Fetched fetched) {
   NextPage();
 }
 
-bool SiteWalker::Walk::Fetch(const std::string& url, pages::ReadPage read,
-                             void (Walk::*then)(pages::Fetched fetched)) {
-  const auto parts = parts_.lock();
-  if (parts == nullptr) return false;
-  const auto left = std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot());
+bool SiteCrawler::Crawl::Fetch(const std::string& url, pages::ReadPage read,
+                               void (Crawl::*then)(pages::Fetched fetched)) {
+  const auto deps = deps_.lock();
+  if (deps == nullptr) return false;
+  const auto left = std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot());
   if (left <= milliseconds(0)) return false;
   pages::FetchRequest fetch;
   fetch.org_id = request_.org_id;
@@ -176,23 +176,23 @@ bool SiteWalker::Walk::Fetch(const std::string& url, pages::ReadPage read,
   fetch.timeout = left;
   fetch.turn_wait_max = std::min(left, kTurnWaitMax);
   fetch.thread_wait_max = std::min(left, kTurnWaitMax);
-  FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+  FetchHeld(deps->fetcher, std::move(fetch), request_.may_call, std::move(read),
             [self = shared_from_this(), then](pages::Fetched fetched) {
-              // The walker has ended: its callbacks are dropped.
-              if (self->parts_.expired()) return;
+              // The crawler has ended: its callbacks are dropped.
+              if (self->deps_.expired()) return;
               ((*self).*then)(std::move(fetched));
             });
   return true;
 }
 
-SiteWalker::SiteWalker(const base::Clock& clock, pages::Fetcher& fetcher)
-    : parts_(std::make_shared<const Parts>(Parts{clock, fetcher})) {}
+SiteCrawler::SiteCrawler(const base::Clock& clock, pages::Fetcher& fetcher)
+    : deps_(std::make_shared<const Dependencies>(Dependencies{clock, fetcher})) {}
 
-SiteWalker::~SiteWalker() = default;
+SiteCrawler::~SiteCrawler() = default;
 
-void SiteWalker::Start(WalkRequest request, Read read, OnPage on_page, Done done) {
-  std::make_shared<Walk>(parts_, std::move(request), std::move(read), std::move(on_page),
-                         std::move(done))
+void SiteCrawler::Start(CrawlRequest request, Read read, OnPage on_page, Done done) {
+  std::make_shared<Crawl>(deps_, std::move(request), std::move(read), std::move(on_page),
+                          std::move(done))
       ->NextVisit();
 }
 

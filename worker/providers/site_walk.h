@@ -38,7 +38,7 @@ struct SiteVisit {
   int pages_max = 1;                 // robots.txt not counted
 };
 
-struct WalkRequest {
+struct CrawlRequest {
   base::Uuid org_id;
   std::vector<SiteVisit> visits;
   std::chrono::milliseconds timeout{};  // of all of them
@@ -48,7 +48,7 @@ struct WalkRequest {
   std::function<void(const domain::Failure&)> on_unread{};
 };
 
-// Walks through sites, one page after another, in the order of the visits:
+// Crawls sites, one page after another, in the order of the visits:
 //
 //   robots.txt of an origin --no answer--> robots.txt of the next origin --no answer--> next visit
 //          |                                  |
@@ -60,7 +60,7 @@ struct WalkRequest {
 // robots.txt forbids is not read; one that a server cannot give now (a 5xx) forbids everything (RFC
 // 9309, 2.3.1). Pages of other hosts are left alone, as robots.txt speaks for its own. Loop thread
 // only.
-class SiteWalker {
+class SiteCrawler {
  public:
   enum class Go { kOn, kEnough };
   // On a thread of the pool; reads nothing but its arguments. Null: the page says nothing.
@@ -72,16 +72,16 @@ class SiteWalker {
   using Done = std::function<void(std::optional<domain::Failure>)>;
 
   // Everything handed in must outlive this object.
-  SiteWalker(const base::Clock& clock, pages::Fetcher& fetcher);
-  ~SiteWalker();  // callbacks of what is under way are dropped
+  SiteCrawler(const base::Clock& clock, pages::Fetcher& fetcher);
+  ~SiteCrawler();  // callbacks of what is under way are dropped
 
   // `done` exactly once, perhaps from inside Start.
-  void Start(WalkRequest request, Read read, OnPage on_page, Done done);
+  void Start(CrawlRequest request, Read read, OnPage on_page, Done done);
 
  private:
-  class Walk;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  class Crawl;
+  struct Dependencies;
+  const std::shared_ptr<const Dependencies> deps_;
 };
 
 }  // namespace vedette::worker

@@ -9,7 +9,7 @@ namespace vedette::worker {
 
 using domain::MailDomainFacts;
 
-void StoredMailBook::Write(std::function<void(store::Session&)> write) {
+void StoredMailServerMemory::Write(std::function<void(store::Session&)> write) {
   store::RunAsync<bool>(
       pool_, loop_,
       [write = std::move(write)](store::Session& session) {
@@ -19,8 +19,8 @@ void StoredMailBook::Write(std::function<void(store::Session&)> write) {
       [](const std::variant<bool, store::Failure>&) {});
 }
 
-void StoredMailBook::ReadDomain(const std::string& domain,
-                                std::function<void(std::optional<MailDomainFacts>)> done) {
+void StoredMailServerMemory::ReadDomain(const std::string& domain,
+                                        std::function<void(std::optional<MailDomainFacts>)> done) {
   using Read = std::optional<MailDomainFacts>;
   store::RunAsync<Read>(
       pool_, loop_,
@@ -31,13 +31,13 @@ void StoredMailBook::ReadDomain(const std::string& domain,
       });
 }
 
-void StoredMailBook::SaveDomain(const MailDomainFacts& facts) {
+void StoredMailServerMemory::SaveDomain(const MailDomainFacts& facts) {
   Write([facts](store::Session& session) { store::SaveMailDomain(session, facts); });
 }
 
-void StoredMailBook::Admit(const std::string& host_key,
-                           const std::vector<store::MailPermit>& permits, int recipients,
-                           std::function<void(store::MailAdmission)> done) {
+void StoredMailServerMemory::Admit(const std::string& host_key,
+                                   const std::vector<store::MailPermit>& permits, int recipients,
+                                   std::function<void(store::MailAdmission)> done) {
   store::RunAsync<store::MailAdmission>(
       pool_, loop_,
       [host_key, permits, recipients](store::Session& session) {
@@ -49,13 +49,14 @@ void StoredMailBook::Admit(const std::string& host_key,
       });
 }
 
-void StoredMailBook::NoteTrouble(const std::string& host_key, const store::MailTrouble& trouble,
-                                 const domain::MailBlockTimes& times) {
+void StoredMailServerMemory::NoteTrouble(const std::string& host_key,
+                                         const store::MailTrouble& trouble,
+                                         const domain::MailBlockTimes& times) {
   Write(
       [=](store::Session& session) { store::NoteMailTrouble(session, host_key, trouble, times); });
 }
 
-void StoredMailBook::NoteServed(const std::string& host_key) {
+void StoredMailServerMemory::NoteServed(const std::string& host_key) {
   Write([host_key](store::Session& session) { store::NoteMailServed(session, host_key); });
 }
 

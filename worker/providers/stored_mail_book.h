@@ -11,10 +11,10 @@
 
 namespace vedette::worker {
 
-// The book in the database. Everything handed in must outlive this object.
-class StoredMailBook final : public MailBook {
+// The memory in the database. Everything handed in must outlive this object.
+class StoredMailServerMemory final : public MailServerMemory {
  public:
-  StoredMailBook(base::EventLoop& loop, store::Pool& pool) : loop_(loop), pool_(pool) {}
+  StoredMailServerMemory(base::EventLoop& loop, store::Pool& pool) : loop_(loop), pool_(pool) {}
 
   void ReadDomain(const std::string& domain,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override;

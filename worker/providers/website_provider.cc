@@ -33,15 +33,16 @@ void TakeNext(std::vector<std::string> next, SitePage* page) {
 
 WebsiteProvider::WebsiteProvider(const base::Clock& clock, pages::Fetcher& fetcher,
                                  const config::EmailConfig& config, OriginOf origin_of)
-    : config_(config), origin_of_(std::move(origin_of)), walker_(clock, fetcher) {}
+    : config_(config), origin_of_(std::move(origin_of)), crawler_(clock, fetcher) {}
 
 void WebsiteProvider::Start(LookupRequest request, Done done) {
   if (request.lookup == Lookup::kReverseEmail) return Reverse(request, std::move(done));
   Find(request, std::move(done));
 }
 
-WalkRequest WebsiteProvider::WalkOf(const LookupRequest& request, const std::string& domain) const {
-  WalkRequest walk;
+CrawlRequest WebsiteProvider::CrawlOf(const LookupRequest& request,
+                                      const std::string& domain) const {
+  CrawlRequest walk;
   walk.org_id = request.org_id;
   walk.visits = {{{origin_of_(domain), origin_of_("www." + domain)}, "/", config_.pages_max}};
   walk.timeout = std::min(config_.site_timeout_ms, request.timeout);
@@ -66,12 +67,12 @@ void WebsiteProvider::Find(const LookupRequest& request, Done done) {
     return page;
   };
   auto best = std::make_shared<domain::Candidates>();
-  walker_.Start(
-      WalkOf(request, domain), std::move(read),
+  crawler_.Start(
+      CrawlOf(request, domain), std::move(read),
       [best](const SitePage& page) {
         const auto* found = dynamic_cast<const CandidatesPage*>(&page);
         if (found != nullptr) *best = found->candidates;
-        return best->empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+        return best->empty() ? SiteCrawler::Go::kOn : SiteCrawler::Go::kEnough;
       },
       [best, done = std::move(done)](std::optional<domain::Failure> failure) {
         if (failure) return done(std::move(*failure));
@@ -98,12 +99,12 @@ void WebsiteProvider::Reverse(const LookupRequest& request, Done done) {
     return page;
   };
   auto best = std::make_shared<domain::PersonFound>();
-  walker_.Start(
-      WalkOf(request, domain), std::move(read),
+  crawler_.Start(
+      CrawlOf(request, domain), std::move(read),
       [best](const SitePage& page) {
         const auto* found = dynamic_cast<const PersonPage*>(&page);
         if (found != nullptr) AddPageOfPerson(found->person, best.get());
-        return best->name.empty() ? SiteWalker::Go::kOn : SiteWalker::Go::kEnough;
+        return best->name.empty() ? SiteCrawler::Go::kOn : SiteCrawler::Go::kEnough;
       },
       [best, done = std::move(done)](std::optional<domain::Failure> failure) {
         if (failure) return done(std::move(*failure));

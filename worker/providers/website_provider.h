@@ -18,7 +18,7 @@ namespace vedette::worker {
 //                   (reverse_reading.h); the sites of mailbox providers tell of nobody
 //
 // At most [email] pages_max pages of DOMAIN, or of www.DOMAIN where DOMAIN does not answer, in
-// site_timeout_ms; SiteWalker says how. That a site cannot be read is no failure of this provider:
+// site_timeout_ms; SiteCrawler says how. That a site cannot be read is no failure of this provider:
 // it has found nothing. Its failures: overloaded, shutdown.
 class WebsiteProvider final : public Provider {
  public:
@@ -35,13 +35,13 @@ class WebsiteProvider final : public Provider {
   using Done = std::function<void(LookupAnswer)>;
 
   // One visit of the domain's site.
-  WalkRequest WalkOf(const LookupRequest& request, const std::string& domain) const;
+  CrawlRequest CrawlOf(const LookupRequest& request, const std::string& domain) const;
   void Find(const LookupRequest& request, Done done);
   void Reverse(const LookupRequest& request, Done done);
 
   const config::EmailConfig config_;
   const OriginOf origin_of_;
-  SiteWalker walker_;
+  SiteCrawler crawler_;
 };
 
 }  // namespace vedette::worker

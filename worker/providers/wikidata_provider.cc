@@ -68,7 +68,7 @@ std::vector<std::string> EmployersOf(const std::vector<WikidataItem>& items) {
 
 }  // namespace
 
-struct WikidataProvider::Parts {
+struct WikidataProvider::Dependencies {
   const base::Clock& clock;
   pages::Fetcher& fetcher;
   const std::string url;
@@ -77,12 +77,12 @@ struct WikidataProvider::Parts {
 // One person or company. It lives as long as a question about it is under way.
 class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
  public:
-  Search(const std::shared_ptr<const Parts>& parts, LookupRequest request,
+  Search(const std::shared_ptr<const Dependencies>& deps, LookupRequest request,
          std::function<void(LookupAnswer)> done)
-      : parts_(parts),
+      : deps_(deps),
         request_(std::move(request)),
         subject_{*request_.person, request_.urls},
-        deadline_(parts->clock.SinceBoot() + std::min(request_.timeout, kTimeMax)),
+        deadline_(deps->clock.SinceBoot() + std::min(request_.timeout, kTimeMax)),
         done_(std::move(done)) {}
 
   void Begin(const std::string& api_url, const std::string& name) {
@@ -93,8 +93,8 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
   using Then = void (Search::*)(const pages::Reading& reading);
 
   void Get(std::string url, pages::ReadPage read, Then then) {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;
+    const auto deps = deps_.lock();
+    if (deps == nullptr) return;
     if (!request_.MayCall()) {
       return done_(domain::Failure{
           std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
@@ -103,14 +103,14 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
     fetch.org_id = request_.org_id;
     fetch.url = std::move(url);
     fetch.body_bytes_max = kAnswerBytesMax;
-    fetch.timeout = std::max(std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot()),
+    fetch.timeout = std::max(std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot()),
                              milliseconds(1));
     fetch.turn_wait_max = fetch.timeout;
     fetch.thread_wait_max = fetch.timeout;
-    FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+    FetchHeld(deps->fetcher, std::move(fetch), request_.may_call, std::move(read),
               [self = shared_from_this(), then](const pages::Fetched& fetched) {
                 // The provider has ended: its callbacks are dropped.
-                if (self->parts_.expired()) return;
+                if (self->deps_.expired()) return;
                 if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
                   return self->done_(
                       JudgedByTime(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
@@ -121,9 +121,9 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
 
   void OnFound(const pages::Reading& reading) {
     const auto& ids = static_cast<const FoundReading&>(reading).ids;
-    const auto parts = parts_.lock();
-    if (ids.empty() || parts == nullptr) return done_(Nothing{});
-    Get(WikidataItemsUrl(parts->url, ids), ReadItems, &Search::OnItems);
+    const auto deps = deps_.lock();
+    if (ids.empty() || deps == nullptr) return done_(Nothing{});
+    Get(WikidataItemsUrl(deps->url, ids), ReadItems, &Search::OnItems);
   }
 
   void OnItems(const pages::Reading& reading) {
@@ -133,9 +133,9 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
       return domain.empty() ? done_(Nothing{}) : done_(CompanyDomainFound{std::move(domain)});
     }
     const auto employers = EmployersOf(items_);
-    const auto parts = parts_.lock();
-    if (employers.empty() || parts == nullptr) return Finish({});
-    Get(WikidataItemsUrl(parts->url, employers), ReadItems, &Search::OnEmployers);
+    const auto deps = deps_.lock();
+    if (employers.empty() || deps == nullptr) return Finish({});
+    Get(WikidataItemsUrl(deps->url, employers), ReadItems, &Search::OnEmployers);
   }
 
   void OnEmployers(const pages::Reading& reading) {
@@ -152,7 +152,7 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
     done_(std::move(claims));
   }
 
-  const std::weak_ptr<const Parts> parts_;
+  const std::weak_ptr<const Dependencies> deps_;
   const LookupRequest request_;
   const domain::AgeSubject subject_;
   const std::chrono::nanoseconds deadline_;
@@ -162,14 +162,16 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
 
 WikidataProvider::WikidataProvider(const base::Clock& clock, pages::Fetcher& fetcher,
                                    const config::AgeConfig& config)
-    : parts_(std::make_shared<const Parts>(Parts{clock, fetcher, config.wikidata_url})) {}
+    : deps_(
+          std::make_shared<const Dependencies>(Dependencies{clock, fetcher, config.wikidata_url})) {
+}
 
 WikidataProvider::~WikidataProvider() = default;
 
 void WikidataProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
   const std::string name = NameToAsk(request);
   if (name.empty()) return done(Nothing{});
-  std::make_shared<Search>(parts_, std::move(request), std::move(done))->Begin(parts_->url, name);
+  std::make_shared<Search>(deps_, std::move(request), std::move(done))->Begin(deps_->url, name);
 }
 
 }  // namespace vedette::worker

@@ -30,8 +30,8 @@ class WikidataProvider final : public Provider {
 
  private:
   class Search;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  struct Dependencies;
+  const std::shared_ptr<const Dependencies> deps_;
 };
 
 }  // namespace vedette::worker

@@ -28,7 +28,7 @@ struct KeyReading final : pages::Reading {
 
 }  // namespace
 
-struct WkdProvider::Parts {
+struct WkdProvider::Dependencies {
   const base::Clock& clock;
   pages::Fetcher& fetcher;
   const OriginOf origin_of;
@@ -37,23 +37,23 @@ struct WkdProvider::Parts {
 // One address. It lives as long as a URL of it is asked.
 class WkdProvider::Question : public std::enable_shared_from_this<Question> {
  public:
-  Question(const std::shared_ptr<const Parts>& parts, LookupRequest request,
+  Question(const std::shared_ptr<const Dependencies>& deps, LookupRequest request,
            domain::Address address, std::function<void(LookupAnswer)> done)
-      : parts_(parts),
+      : deps_(deps),
         request_(std::move(request)),
         address_(std::move(address)),
-        urls_(WkdUrls(address_, parts->origin_of)),
-        deadline_(parts->clock.SinceBoot() + std::min(request_.timeout, kTimeMax)),
+        urls_(WkdUrls(address_, deps->origin_of)),
+        deadline_(deps->clock.SinceBoot() + std::min(request_.timeout, kTimeMax)),
         done_(std::move(done)) {}
 
   void AskNext() {
-    const auto parts = parts_.lock();
-    if (parts == nullptr) return;
+    const auto deps = deps_.lock();
+    if (deps == nullptr) return;
     if (!request_.MayCall()) {
       return done_(domain::Failure{
           std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
     }
-    const auto left = std::chrono::floor<milliseconds>(deadline_ - parts->clock.SinceBoot());
+    const auto left = std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot());
     if (asked_ == urls_.size() || left <= milliseconds(0)) return done_(Nothing{});
     pages::FetchRequest fetch;
     fetch.org_id = request_.org_id;
@@ -68,10 +68,10 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
       reading->person = PersonOfKey(address, page.url, page.body);
       return std::shared_ptr<const pages::Reading>(std::move(reading));
     };
-    FetchHeld(parts->fetcher, std::move(fetch), request_.may_call, std::move(read),
+    FetchHeld(deps->fetcher, std::move(fetch), request_.may_call, std::move(read),
               [self = shared_from_this()](const pages::Fetched& fetched) {
                 // The provider has ended: its callbacks are dropped.
-                if (!self->parts_.expired()) self->OnKey(fetched);
+                if (!self->deps_.expired()) self->OnKey(fetched);
               });
   }
 
@@ -88,7 +88,7 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
     done_(person);
   }
 
-  const std::weak_ptr<const Parts> parts_;
+  const std::weak_ptr<const Dependencies> deps_;
   const LookupRequest request_;
   const domain::Address address_;
   const std::vector<std::string> urls_;
@@ -98,14 +98,15 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
 };
 
 WkdProvider::WkdProvider(const base::Clock& clock, pages::Fetcher& fetcher, OriginOf origin_of)
-    : parts_(std::make_shared<const Parts>(Parts{clock, fetcher, std::move(origin_of)})) {}
+    : deps_(std::make_shared<const Dependencies>(
+          Dependencies{clock, fetcher, std::move(origin_of)})) {}
 
 WkdProvider::~WkdProvider() = default;
 
 void WkdProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
   const auto address = domain::ParseAddress(request.address);
   if (!address || request.lookup != Lookup::kReverseEmail) return done(Nothing{});
-  std::make_shared<Question>(parts_, std::move(request), *address, std::move(done))->AskNext();
+  std::make_shared<Question>(deps_, std::move(request), *address, std::move(done))->AskNext();
 }
 
 std::string ZBase32(std::string_view bytes) {

@@ -33,8 +33,8 @@ class WkdProvider final : public Provider {
 
  private:
   class Question;
-  struct Parts;
-  const std::shared_ptr<const Parts> parts_;
+  struct Dependencies;
+  const std::shared_ptr<const Dependencies> deps_;
 };
 
 // The URLs at which the key of an address may be, in the order to be asked. Empty for a domain that
@@ -46,7 +46,7 @@ std::vector<std::string> WkdUrls(const domain::Address& address, const OriginOf&
 domain::PersonFound PersonOfKey(const domain::Address& address, const std::string& url,
                                 std::string_view key);
 
-// z-base-32, as directories name local parts. Pure.
+// z-base-32, as directories name local deps. Pure.
 std::string ZBase32(std::string_view bytes);
 
 }  // namespace vedette::worker

@@ -9,11 +9,11 @@ namespace vedette::worker {
 
 using std::chrono::milliseconds;
 
-ServiceAttempt::ServiceAttempt(const ServiceMeans& means, AttemptTerms terms)
-    : means_(means),
-      terms_(std::move(terms)),
-      time_(means.clock.SinceBoot(), terms_.timeout),
-      room_(std::in_place, means.loop, means.budgets.questions, terms_.org_id) {}
+ServiceAttempt::ServiceAttempt(const ServiceDependencies& deps, AttemptOptions options)
+    : deps_(deps),
+      options_(std::move(options)),
+      time_(deps.clock.SinceBoot(), options_.timeout),
+      room_(std::in_place, deps.loop, deps.budgets.questions, options_.org_id) {}
 
 void ServiceAttempt::Send(std::function<net::HttpRequest()> make,
                           std::function<void(Answer)> done) {
@@ -25,22 +25,22 @@ void ServiceAttempt::Send(std::function<net::HttpRequest()> make,
 
 void ServiceAttempt::Post() {
   net::HttpRequest request = make_();
-  if (room_ && !room_->Take(request.body.size(), terms_.room_wait_max,
+  if (room_ && !room_->Take(request.body.size(), options_.room_wait_max,
                             [this](std::optional<milliseconds> waited) { OnRoom(waited); })) {
     return;
   }
-  if (!terms_.api_key.empty()) {
-    request.headers.emplace_back("Authorization", "Bearer " + terms_.api_key);
+  if (!options_.api_key.empty()) {
+    request.headers.emplace_back("Authorization", "Bearer " + options_.api_key);
   }
   request.trust = net::Trust::kOperator;
-  request.org = terms_.org_id;
-  request.timeout = time_.Timeout(means_.clock.SinceBoot());
-  request.wait_max = terms_.turn_wait_max;
+  request.org = options_.org_id;
+  request.timeout = time_.Timeout(deps_.clock.SinceBoot());
+  request.wait_max = options_.turn_wait_max;
   request.on_turn = live_.Guard([this](milliseconds waited) { return OnTurn(waited); });
-  request.budget = &means_.budgets.answers;
-  request.body_bytes_max = terms_.body_bytes_max;
-  means_.client.Send(std::move(request),
-                     live_.Guard([this](net::HttpResponse response) { End(std::move(response)); }));
+  request.budget = &deps_.budgets.answers;
+  request.body_bytes_max = options_.body_bytes_max;
+  deps_.client.Send(std::move(request),
+                    live_.Guard([this](net::HttpResponse response) { End(std::move(response)); }));
 }
 
 void ServiceAttempt::OnRoom(std::optional<milliseconds> waited) {
@@ -51,7 +51,7 @@ void ServiceAttempt::OnRoom(std::optional<milliseconds> waited) {
 
 bool ServiceAttempt::OnTurn(milliseconds waited) {
   const milliseconds all = WaitsApart() ? time_.WaitedForTurn(waited) : waited;
-  return !terms_.on_turn || terms_.on_turn(all);
+  return !options_.on_turn || options_.on_turn(all);
 }
 
 // The last thing of every path: it may destroy this object.

@@ -19,14 +19,14 @@
 namespace vedette::worker {
 
 // What requests to services of the operator's take their turns and their memory from.
-struct ServiceMeans {
+struct ServiceDependencies {
   base::EventLoop& loop;
   net::HttpClient& client;
   const ServiceBudgets budgets;
   const base::Clock& clock;
 };
 
-struct AttemptTerms {
+struct AttemptOptions {
   base::Uuid org_id;                    // who shares memory and connections with others
   std::string api_key{};                // sent as bearer token; empty: none
   std::size_t body_bytes_max = 0;       // of an answer
@@ -48,9 +48,9 @@ class ServiceAttempt {
  public:
   using Answer = std::variant<net::HttpResponse, domain::Failure>;
 
-  ServiceAttempt(const ServiceMeans& means, AttemptTerms terms);
+  ServiceAttempt(const ServiceDependencies& deps, AttemptOptions options);
 
-  // Sends what `make` makes, but for what the terms say of every request. `make` is called again
+  // Sends what `make` makes, but for what the options say of every request. `make` is called again
   // after a wait for memory, so that what waits holds none. `done` is called once, later, and may
   // destroy this object: with the response, or overloaded. Only then may another request follow.
   void Send(std::function<net::HttpRequest()> make, std::function<void(Answer)> done);
@@ -58,7 +58,7 @@ class ServiceAttempt {
   // What was asked has gone, though the attempt goes on.
   void GiveBackRoom() { room_.reset(); }
 
-  std::chrono::milliseconds Left() const { return time_.Left(means_.clock.SinceBoot()); }
+  std::chrono::milliseconds Left() const { return time_.Left(deps_.clock.SinceBoot()); }
 
  private:
   void Post();
@@ -66,10 +66,10 @@ class ServiceAttempt {
   bool OnTurn(std::chrono::milliseconds waited);
   void End(Answer answer);
   // Whether waits are no time of the attempt.
-  bool WaitsApart() const { return terms_.turn_wait_max > std::chrono::milliseconds(0); }
+  bool WaitsApart() const { return options_.turn_wait_max > std::chrono::milliseconds(0); }
 
-  const ServiceMeans means_;
-  const AttemptTerms terms_;
+  const ServiceDependencies deps_;
+  const AttemptOptions options_;
   AttemptTime time_;
   std::optional<RequestRoom> room_;
   std::function<net::HttpRequest()> make_;

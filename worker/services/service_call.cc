@@ -38,7 +38,7 @@ struct ServiceCaller::Impl {
     std::unique_ptr<base::Timer> timer;
   };
 
-  Impl(const ServiceMeans& m, Service s) : means(m), service(std::move(s)) {}
+  Impl(const ServiceDependencies& m, Service s) : deps(m), service(std::move(s)) {}
 
   void Ask(ServiceQuestion question, std::function<void(ServiceAnswer)> done);
   net::HttpRequest MakePost(CallId id);
@@ -49,7 +49,7 @@ struct ServiceCaller::Impl {
   void OnAccepted(CallId id, Call& call, const net::HttpResponse& response);
   void Finish(CallId id, ServiceAnswer answer);
 
-  const ServiceMeans means;
+  const ServiceDependencies deps;
   const Service service;
 
   std::unordered_map<CallId, Call> calls;
@@ -58,17 +58,17 @@ struct ServiceCaller::Impl {
 
 void ServiceCaller::Impl::Ask(ServiceQuestion question, std::function<void(ServiceAnswer)> done) {
   const CallId id = ++last_id;
-  AttemptTerms terms;
-  terms.org_id = question.org_id;
-  terms.api_key = service.api_key;
-  terms.body_bytes_max = service.body_bytes_max;
-  terms.timeout = question.timeout;
-  terms.room_wait_max = question.room_wait_max;
-  terms.turn_wait_max = question.turn_wait_max;
-  terms.on_turn = std::move(question.on_turn);
+  AttemptOptions options;
+  options.org_id = question.org_id;
+  options.api_key = service.api_key;
+  options.body_bytes_max = service.body_bytes_max;
+  options.timeout = question.timeout;
+  options.room_wait_max = question.room_wait_max;
+  options.turn_wait_max = question.turn_wait_max;
+  options.on_turn = std::move(question.on_turn);
   Call call;
   call.done = std::move(done);
-  call.attempt = std::make_unique<ServiceAttempt>(means, std::move(terms));
+  call.attempt = std::make_unique<ServiceAttempt>(deps, std::move(options));
   call.question = std::move(question);
   calls.emplace(id, std::move(call));
   Send(id, &Impl::MakePost);
@@ -103,7 +103,7 @@ net::HttpRequest ServiceCaller::Impl::MakeGet(CallId id) {
 void ServiceCaller::Impl::Sign(net::HttpRequest* request) const {
   request->headers.emplace_back("Accept", "application/json");
   if (service.signing_secret.empty()) return;
-  const auto now = std::chrono::floor<std::chrono::seconds>(means.clock.Now().time_since_epoch());
+  const auto now = std::chrono::floor<std::chrono::seconds>(deps.clock.Now().time_since_epoch());
   request->headers.emplace_back(
       "Service-Signature",
       domain::SignatureHeader({service.signing_secret}, now.count(), request->body));
@@ -117,7 +117,7 @@ void ServiceCaller::Impl::OnAnswer(CallId id, ServiceAttempt::Answer answer) {
   }
   if (response.status == 200) return Finish(id, std::move(response));
   if (response.status == 202) return OnAccepted(id, calls.at(id), response);
-  Finish(id, pages::StatusFailure(response, "the " + service.name, means.clock.Now()));
+  Finish(id, pages::StatusFailure(response, "the " + service.name, deps.clock.Now()));
 }
 
 void ServiceCaller::Impl::OnAccepted(CallId id, Call& call, const net::HttpResponse& response) {
@@ -134,7 +134,7 @@ void ServiceCaller::Impl::OnAccepted(CallId id, Call& call, const net::HttpRespo
                               {}});
   }
   const milliseconds wait =
-      std::max(net::RetryAfter(response, means.clock.Now()).value_or(kPollDefault), kPollMin);
+      std::max(net::RetryAfter(response, deps.clock.Now()).value_or(kPollDefault), kPollMin);
   if (wait >= call.attempt->Left()) {
     // The next attempt carries the same Idempotency-Key and may find the answer ready.
     return Finish(
@@ -142,7 +142,7 @@ void ServiceCaller::Impl::OnAccepted(CallId id, Call& call, const net::HttpRespo
                     fmt::format("The {} did not have its answer within the timeout.", service.name),
                     true, wait});
   }
-  call.timer = std::make_unique<base::Timer>(means.loop, [this, id] { Send(id, &Impl::MakeGet); });
+  call.timer = std::make_unique<base::Timer>(deps.loop, [this, id] { Send(id, &Impl::MakeGet); });
   call.timer->Start(wait);
 }
 
@@ -157,8 +157,8 @@ void ServiceCaller::Impl::Finish(CallId id, ServiceAnswer answer) {
 ServiceCaller::ServiceCaller(base::EventLoop& loop, net::HttpClient& client,
                              const ServiceBudgets& budgets, const base::Clock& clock,
                              Service service)
-    : impl_(
-          std::make_unique<Impl>(ServiceMeans{loop, client, budgets, clock}, std::move(service))) {}
+    : impl_(std::make_unique<Impl>(ServiceDependencies{loop, client, budgets, clock},
+                                   std::move(service))) {}
 
 ServiceCaller::~ServiceCaller() = default;
 

@@ -9,7 +9,7 @@ namespace {
 
 using vedette::test::Id;
 
-// Of the keys "1" to "n", those that are known.
+// Those of the keys "1" to "n" that are known.
 int CountKnown(KnownKeys* keys, int n) {
   int known = 0;
   for (int i = 1; i <= n; ++i) known += keys->Find(std::to_string(i)) ? 1 : 0;

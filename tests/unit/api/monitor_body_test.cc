@@ -1,5 +1,5 @@
-// The bodies of the monitor routes: types and limits (422), then rules 1 to 8 of interface 4.1
-// (400).
+// The bodies of the monitor routes: types and limits (422), then the eight rules of a
+// definition (400).
 #include "api/monitors/monitor_body.h"
 #include "config/config.h"
 #include "tests/support/refusal.h"
@@ -26,7 +26,7 @@ config::LimitsConfig Limits() {
   return limits;
 }
 
-// As it comes in a request. `text` outlives what is made of it.
+// A body as it comes in a request. `text` outlives what is made of it.
 rest::JsonBody BodyOf(const std::string& text) {
   rest::JsonBody body;
   const auto error =
@@ -169,7 +169,7 @@ TEST(CreateBody, G11_HostileBodiesAreRefusedByTheLimitTheyBreak) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind, base::JsonError::Kind::kTooManyValues);
   EXPECT_THAT(error->message, HasSubstr("65536"));
-  // As rows: they are counted, but never built.
+  // The same as rows: they are counted, but never built.
   const std::string rows = R"({"rows":)" + many("[]", 200'000) + "}";
   ASSERT_FALSE(rest::ParseBody(rows, RowsBodyRules(1 << 24, 100), &body));
   EXPECT_EQ(body.elements->count, 200'000U);

@@ -27,7 +27,7 @@ class Clinic {
     std::lock_guard lock(mutex_);
     found_ = std::move(found);
   }
-  // From now on examinations last until they are stopped.
+  // Examinations last from now on until they are stopped.
   void Linger() {
     std::lock_guard lock(mutex_);
     lingers_ = true;

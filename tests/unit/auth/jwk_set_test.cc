@@ -124,7 +124,7 @@ TEST(WhenToFetch, InAnyHistoryNoKeyServesTooLongAndNoFetchBeginsTooSoon) {
   KeyCache cache;
   int fetches = 0;
   for (int i = 0; i < 200'000; ++i) {
-    // From milliseconds, within one fetch, to hours, in which keys age.
+    // Times from milliseconds, within one fetch, to hours, in which keys age.
     const auto scale = std::array{milliseconds(20), milliseconds(5'000), milliseconds(400'000),
                                   milliseconds(20'000'000)}[random() % 4];
     now += milliseconds(random() % static_cast<unsigned>(scale.count()));

@@ -20,11 +20,11 @@ struct Endpoints {
   explicit Endpoints(int count) {
     for (int n = 1; n <= count; ++n) ids.push_back(Id(n));
   }
-  // A whole sweep that serves the first `serves` due ones it meets; the walks it took.
+  // A whole round that serves the first `serves` due ones it meets; the scans it took.
   int DoSweep(int serves) {
     visited.clear();
-    for (int walks = 1;; ++walks) {
-      auto it = std::upper_bound(ids.begin(), ids.end(), sweep.cursor());
+    for (int scans = 1;; ++scans) {
+      auto it = std::upper_bound(ids.begin(), ids.end(), round.cursor());
       std::vector<base::Uuid> passed_over;
       base::Uuid next;
       for (std::size_t n = 0; n < kPerWalk && it != ids.end(); ++n, ++it) {
@@ -37,35 +37,35 @@ struct Endpoints {
         }
         if (n + 1 == kPerWalk) next = *it;
       }
-      if (!sweep.Walked(next, passed_over, random)) return walks;
+      if (!round.Scanned(next, passed_over, random)) return scans;
     }
   }
 
-  Sweep sweep;
+  ReceiverScan round;
   std::mt19937_64 random{1};
   std::vector<base::Uuid> ids;
   std::set<base::Uuid> visited;
   std::map<base::Uuid, int> served;
 };
 
-TEST(Sweep, BeginsAtTheFirstAndEndsAtTheLast) {
+TEST(ReceiverScan, BeginsAtTheFirstAndEndsAtTheLast) {
   Endpoints e(50);
   EXPECT_EQ(e.DoSweep(50), 3);
   EXPECT_EQ(e.visited.size(), 50U);
-  EXPECT_FALSE(e.sweep.passed_some_over());
-  EXPECT_TRUE(e.sweep.cursor().is_nil());
+  EXPECT_FALSE(e.round.passed_some_over());
+  EXPECT_TRUE(e.round.cursor().is_nil());
 }
 
-TEST(Sweep, G10_EachVisitsAllInBoundedWalksWhereverItBegins) {
+TEST(ReceiverScan, G10_EachVisitsAllInBoundedWalksWhereverItBegins) {
   Endpoints e(50);
   for (int i = 0; i < 100; ++i) {
     EXPECT_LE(e.DoSweep(1), 4) << "one more than from the first to the last";
     EXPECT_EQ(e.visited.size(), 50U);
-    EXPECT_TRUE(e.sweep.passed_some_over());
+    EXPECT_TRUE(e.round.passed_some_over());
   }
 }
 
-TEST(Sweep, G10_WhatIsLeftForLackOfRoomGetsItsTurnWhereverItIs) {
+TEST(ReceiverScan, G10_WhatIsLeftForLackOfRoomGetsItsTurnWhereverItIs) {
   Endpoints e(50);
   for (int i = 0; i < 5000; ++i) e.DoSweep(1);
   for (const base::Uuid& id : e.ids) {

@@ -11,7 +11,7 @@
 namespace vedette::domain {
 namespace {
 
-// What design 4 says, check by check in position order: balance, then the team's limit. The slow
+// The rule of admission, check by check in position order: balance, then the team's limit. The slow
 // way that Admit has to agree with.
 Admission AdmitOneByOne(const AdmissionRequest& request) {
   std::int64_t purse_mc = request.balance_mc + request.reserved_mc;
@@ -101,7 +101,7 @@ TEST(Admission, AgreesWithAskingCheckByCheck) {
 
 // One organisation with a team, living through chunks that are admitted, change hands with rows
 // left, and end in completed and failed checks, between top-ups and changed limits. Money is kept
-// as design 4 says: what is reserved is the sum over chunks, spending is counted at admission.
+// as it is: what is reserved is the sum over chunks, spending is counted at admission.
 class Ledger {
  public:
   explicit Ledger(std::uint64_t seed) : random_(seed) {}

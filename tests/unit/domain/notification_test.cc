@@ -25,7 +25,7 @@ Notification Example() {
   return n;
 }
 
-// interface 6.1: `monitor_id` is the row's id, whatever its name says.
+// docs/webhooks.md: `monitor_id` is the row's id, whatever its name says.
 TEST(Notification, TheBodyIsCompactWithTheFiveKeysInOrderAndTheRowAsMonitorId) {
   EXPECT_EQ(NotificationBody(Example()),
             R"({"type":"monitor.field.changed",)"

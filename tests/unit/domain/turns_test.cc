@@ -97,7 +97,7 @@ TEST(Turns, NothingStarves) {
   queue.Claim(1);
   Timestamp now = kNow;
   int of_large = 0;
-  // As many small ones as there is capacity for, for two hours.
+  // There are as many small ones as there is capacity for, for two hours.
   for (; now < kNow + hours(2); now += seconds(10)) {
     queue.Cut('s', 1, now);
     if (queue.Claim(1) == "L") ++of_large;

@@ -13,9 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // Knows one domain, and is asked nothing else.
-class Book final : public MailBook {
+class Memory final : public MailServerMemory {
  public:
-  explicit Book(base::EventLoop& loop) : loop_(loop) {}
+  explicit Memory(base::EventLoop& loop) : loop_(loop) {}
   void ReadDomain(const std::string& domain,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
     std::optional<domain::MailDomainFacts> facts;
@@ -49,11 +49,11 @@ class DnsVerifierTest : public testing::Test {
     addresses_["none.test"] = {{}, "no data", true};
     addresses_["dark.test"] = {{}, "failed", false};
     loop_.Run([this] {
-      book_ = std::make_unique<Book>(loop_.loop);
-      book_->known.mx_at = clock_.Now();
-      book_->known.kind = domain::MailDomainKind::kNullMx;
+      memory_ = std::make_unique<Memory>(loop_.loop);
+      memory_->known.mx_at = clock_.Now();
+      memory_->known.kind = domain::MailDomainKind::kNullMx;
       verifier_ = std::make_unique<DnsVerifier>(
-          loop_.loop, clock_, *book_,
+          loop_.loop, clock_, *memory_,
           MailNames{[this](const std::string& domain, auto done) {
                       ++asked_;
                       if (domain == "silent.test") return;
@@ -67,7 +67,7 @@ class DnsVerifierTest : public testing::Test {
   ~DnsVerifierTest() override {
     loop_.Run([this] {
       verifier_.reset();
-      book_.reset();
+      memory_.reset();
     });
   }
 
@@ -92,7 +92,7 @@ class DnsVerifierTest : public testing::Test {
   int asked_ = 0;
   base::SystemClock clock_;
   net::test::LoopThread loop_;
-  std::unique_ptr<Book> book_;
+  std::unique_ptr<Memory> memory_;
   std::unique_ptr<DnsVerifier> verifier_;
 };
 
@@ -111,7 +111,7 @@ TEST_F(DnsVerifierTest, WhatNoServerCanHaveIsRefusedAndNothingElseIsJudged) {
 TEST_F(DnsVerifierTest, WhatTheFleetKnowsIsNotAskedAgain) {
   EXPECT_EQ(Ask("ann@known.test"), "NOT_FOUND null_mx");
   EXPECT_EQ(asked_, 0);
-  loop_.Run([this] { book_->known.mx_at -= domain::kMxLife + 1h; });
+  loop_.Run([this] { memory_->known.mx_at -= domain::kMxLife + 1h; });
   mx_["known.test"] = mx_["mail.test"];
   EXPECT_EQ(Ask("ann@known.test"), "UNKNOWN not_verified");
 }

@@ -13,80 +13,80 @@ net::SmtpPath PathOf(const std::string& local) {
   return *net::SmtpPath::Of({local, "example.org"}, "example.org");
 }
 
-MailRound Round(int recipients_max = 16, int refusals_max = 5) {
-  return MailRound({recipients_max, refusals_max}, domain::MailClass::kOther, PathOf("control"),
+MailBatch Batch(int recipients_max = 16, int refusals_max = 5) {
+  return MailBatch({recipients_max, refusals_max}, domain::MailClass::kOther, PathOf("control"),
                    PathOf("postmaster"));
 }
 
-std::string Ask(MailRound& round, bool closing, const domain::ReplyCodes& reply) {
-  const auto path = round.Next(closing);
+std::string Ask(MailBatch& batch, bool closing, const domain::ReplyCodes& reply) {
+  const auto path = batch.Next(closing);
   if (!path) return "";
-  round.OnReply(reply);
+  batch.OnReply(reply);
   return path->text().substr(0, path->text().find('@'));
 }
 
 TEST(MailRounds, AskTheControlLastAndPostmasterOnlyAfterABareRefusalOfIt) {
-  MailRound round = Round();
-  round.Add(1, PathOf("ann"));
-  EXPECT_EQ(Ask(round, false, {250, ""}), "ann");
-  EXPECT_FALSE(round.Next(false)) << "more addresses may come";
-  EXPECT_EQ(Ask(round, true, {550, ""}), "control");
-  EXPECT_TRUE(round.TakeDecided().empty());
-  EXPECT_EQ(Ask(round, true, {250, ""}), "postmaster");
-  EXPECT_FALSE(round.Next(true));
-  const auto decided = round.TakeDecided();
+  MailBatch batch = Batch();
+  batch.Add(1, PathOf("ann"));
+  EXPECT_EQ(Ask(batch, false, {250, ""}), "ann");
+  EXPECT_FALSE(batch.Next(false)) << "more addresses may come";
+  EXPECT_EQ(Ask(batch, true, {550, ""}), "control");
+  EXPECT_TRUE(batch.TakeDecided().empty());
+  EXPECT_EQ(Ask(batch, true, {250, ""}), "postmaster");
+  EXPECT_FALSE(batch.Next(true));
+  const auto decided = batch.TakeDecided();
   ASSERT_EQ(decided.size(), 1U);
   EXPECT_EQ(JudgeAddress(decided[0].facts).verdict, domain::Verdict::kOk);
-  EXPECT_EQ(round.asked(), 3);
+  EXPECT_EQ(batch.asked(), 3);
 }
 
 TEST(MailRounds, AskNoControlWhereNothingWasAccepted) {
-  MailRound round = Round();
-  round.Add(1, PathOf("ann"));
-  EXPECT_EQ(Ask(round, true, {550, "5.1.1"}), "ann");
-  EXPECT_FALSE(round.Next(true));
+  MailBatch batch = Batch();
+  batch.Add(1, PathOf("ann"));
+  EXPECT_EQ(Ask(batch, true, {550, "5.1.1"}), "ann");
+  EXPECT_FALSE(batch.Next(true));
 }
 
 TEST(MailRounds, LeaveTheRestToTheNextConnectionAfterTooManyRefusals) {
-  MailRound round = Round(16, 2);
-  for (MailRound::AskId id = 1; id <= 3; ++id) round.Add(id, PathOf("x" + std::to_string(id)));
-  EXPECT_EQ(Ask(round, false, {550, "5.1.1"}), "x1");
-  EXPECT_EQ(Ask(round, false, {550, "5.1.1"}), "x2");
-  EXPECT_FALSE(round.Next(true));
-  EXPECT_EQ(round.End().unasked, std::vector<MailRound::AskId>{3});
+  MailBatch batch = Batch(16, 2);
+  for (MailBatch::AskId id = 1; id <= 3; ++id) batch.Add(id, PathOf("x" + std::to_string(id)));
+  EXPECT_EQ(Ask(batch, false, {550, "5.1.1"}), "x1");
+  EXPECT_EQ(Ask(batch, false, {550, "5.1.1"}), "x2");
+  EXPECT_FALSE(batch.Next(true));
+  EXPECT_EQ(batch.End().unasked, std::vector<MailBatch::AskId>{3});
 }
 
 TEST(MailRounds, KeepPlacesForTheControlAndPostmaster) {
-  MailRound round = Round(3);
-  EXPECT_TRUE(round.HasRoom());
-  round.Add(1, PathOf("ann"));
-  EXPECT_FALSE(round.HasRoom());
-  MailRound one = Round(1);
+  MailBatch batch = Batch(3);
+  EXPECT_TRUE(batch.HasRoom());
+  batch.Add(1, PathOf("ann"));
+  EXPECT_FALSE(batch.HasRoom());
+  MailBatch one = Batch(1);
   one.Add(1, PathOf("ann"));
   EXPECT_EQ(Ask(one, true, {250, ""}), "ann");
   EXPECT_FALSE(one.Next(true));
-  EXPECT_EQ(one.End().carried, std::vector<MailRound::AskId>{1});
+  EXPECT_EQ(one.End().carried, std::vector<MailBatch::AskId>{1});
 }
 
 TEST(MailRounds, ACarriedAddressIsJudgedByTheControlOfTheNextConnection) {
-  MailRound round = Round(1);
-  round.Carry(7);
-  EXPECT_FALSE(round.HasRoom());
-  EXPECT_EQ(Ask(round, false, {550, "5.1.1"}), "control");
-  const auto decided = round.TakeDecided();
+  MailBatch batch = Batch(1);
+  batch.Carry(7);
+  EXPECT_FALSE(batch.HasRoom());
+  EXPECT_EQ(Ask(batch, false, {550, "5.1.1"}), "control");
+  const auto decided = batch.TakeDecided();
   ASSERT_EQ(decided.size(), 1U);
   EXPECT_EQ(JudgeAddress(decided[0].facts).verdict, domain::Verdict::kOk);
 }
 
 TEST(MailRounds, CountWhatWasSentAlsoWhereItWasNotAnswered) {
-  MailRound round = Round(4);
-  round.Add(1, PathOf("ann"));
-  round.Next(false);
-  EXPECT_EQ(round.asked(), 1);
-  round.Add(2, PathOf("bob"));
-  EXPECT_FALSE(round.HasRoom()) << "two places are the control's and postmaster's";
-  EXPECT_EQ(round.End().broken, 1U);
-  EXPECT_EQ(round.asked(), 1);
+  MailBatch batch = Batch(4);
+  batch.Add(1, PathOf("ann"));
+  batch.Next(false);
+  EXPECT_EQ(batch.asked(), 1);
+  batch.Add(2, PathOf("bob"));
+  EXPECT_FALSE(batch.HasRoom()) << "two places are the control's and postmaster's";
+  EXPECT_EQ(batch.End().broken, 1U);
+  EXPECT_EQ(batch.asked(), 1);
 }
 
 TEST(HostBreakers, BlockForHalfAnHourAtFirstAndDoubleUpToSixHours) {

@@ -22,10 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of the addresses of one run; it remembers what it learnt of their domains.
-class RunBook final : public app::OpenMailBook {
+// The memory of one run; it remembers what it learnt of their domains.
+class RunMemory final : public app::OpenMailServerMemory {
  public:
-  explicit RunBook(base::EventLoop& loop) : OpenMailBook(loop), loop_(loop) {}
+  explicit RunMemory(base::EventLoop& loop) : OpenMailServerMemory(loop), loop_(loop) {}
   void ReadDomain(const std::string& domain,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
     const auto found = domains_.find(domain);
@@ -77,8 +77,9 @@ int Main(std::map<std::string, std::string> options) {
   metrics::Metrics metrics("tool");
   const net::AddressPolicy policy({"127.0.0.0/8"});
   net::Resolver names(loop, {options["--dns"]}, 5s, net::NameSources::kDnsOnly);
-  RunBook book(loop);
-  worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, book, worker::NamesOf(names));
+  RunMemory memory(loop);
+  worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, memory,
+                                worker::NamesOf(names));
   std::vector<std::string> said(addresses.size());
   std::size_t left = addresses.size();
   loop.Post([&] {

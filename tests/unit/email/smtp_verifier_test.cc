@@ -20,10 +20,10 @@ using test::kSilence;
 using test::MxScript;
 using test::ScriptedMx;
 
-// The book in memory, without an end of windows.
-class MemoryBook final : public MailBook {
+// What is known of mail servers, in this process alone, without an end of windows.
+class MemoryInProcess final : public MailServerMemory {
  public:
-  explicit MemoryBook(base::EventLoop& loop) : loop_(loop) {}
+  explicit MemoryInProcess(base::EventLoop& loop) : loop_(loop) {}
 
   void ReadDomain(const std::string& domain,
                   std::function<void(std::optional<domain::MailDomainFacts>)> done) override {
@@ -124,16 +124,16 @@ class SmtpVerifierTest : public testing::Test {
   ~SmtpVerifierTest() override {
     loop_.Run([this] {
       verifier_.reset();
-      book_.reset();
+      memory_.reset();
     });
   }
 
   void Build(int port) {
     config_.smtp.port = port;
     loop_.Run([this] {
-      book_ = std::make_unique<MemoryBook>(loop_.loop);
+      memory_ = std::make_unique<MemoryInProcess>(loop_.loop);
       verifier_ = std::make_unique<SmtpVerifier>(
-          loop_.loop, clock_, metrics_, policy_, config_, *book_,
+          loop_.loop, clock_, metrics_, policy_, config_, *memory_,
           MailNames{[this](const std::string& domain, auto done) {
                       const auto found = names_.mx.find(domain);
                       Later(done, found == names_.mx.end() ? Mx({"mx.test"}) : found->second);
@@ -196,7 +196,7 @@ class SmtpVerifierTest : public testing::Test {
   net::AddressPolicy policy_{{"127.0.0.0/8"}};
   config::Config config_ = TestConfig();
   Names names_;
-  std::unique_ptr<MemoryBook> book_;
+  std::unique_ptr<MemoryInProcess> memory_;
   std::unique_ptr<SmtpVerifier> verifier_;
 };
 
@@ -416,7 +416,7 @@ TEST_F(SmtpVerifierTest, AHostThatHasEnoughRecipientsIsGivenThatManyOnEach) {
   ScriptedMx mx(script);
   Build(mx.port());
   EXPECT_EQ(AskEach({"a.a", "b.b", "c.c", "d.d", "e.e", "f.f"}), Said(6, "OK"));
-  EXPECT_EQ(book_->domains.at("acme.test").recipients_max, 4);
+  EXPECT_EQ(memory_->domains.at("acme.test").recipients_max, 4);
 }
 
 TEST_F(SmtpVerifierTest, AllWhoAskAboutADomainShareOneConnection) {
@@ -532,7 +532,7 @@ TEST_F(NotAsked, AGuessAtADomainThatAcceptedItsControl) {
     facts.control = "aaaaaaaaaaaaaaaa";
     facts.accepts_all = domain::AcceptsAll::kYes;
     facts.accepts_all_at = clock_.Now();
-    book_->domains["acme.test"] = facts;
+    memory_->domains["acme.test"] = facts;
   });
   EXPECT_EQ(AskNow({"ann@acme.test", true}), "UNKNOWN catch_all");
   EXPECT_EQ(mx_.connections(), 0);
@@ -564,8 +564,8 @@ TEST_F(SmtpVerifierTest, ThreeDomainsThatRefuseUsBlockTheHostAndSendNoMoreTraffi
   const int connections = mx.connections();
   EXPECT_EQ(Ask({"ann@four.test"}), "UNKNOWN blocked");
   EXPECT_EQ(mx.connections(), connections);
-  ASSERT_EQ(book_->blocked.size(), 1U);
-  EXPECT_EQ(book_->blocked.begin()->second, "550 5.7.1 <address> is listed");
+  ASSERT_EQ(memory_->blocked.size(), 1U);
+  EXPECT_EQ(memory_->blocked.begin()->second, "550 5.7.1 <address> is listed");
 }
 
 TEST_F(SmtpVerifierTest, DomainsWaitForTheirHostsConnectionByTurnsAndPassOverThoseThatGaveUp) {

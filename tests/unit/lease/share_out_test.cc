@@ -18,7 +18,7 @@ Asking Org(int n, std::size_t rows_open = 0, std::size_t first_rows = 1) {
   return {.org_id = Id(n), .first_rows = first_rows, .rows_open = rows_open};
 }
 
-// Of a worker with 1,000 slots and nothing claimed ahead.
+// The shares of a worker with 1,000 slots and nothing claimed ahead.
 Room RoomWith(std::size_t rows_open, std::size_t in_flight = 0) {
   Room room;
   room.rows_max = 1000;

@@ -7,7 +7,7 @@
 #include "net/http_client.h"
 #include "tests/unit/net/client_support.h"
 
-// Who waits for a connection, whose turn it is, and what the wait costs.
+// Requests that wait for a connection: whose turn it is, and what the wait costs.
 namespace vedette::net {
 namespace {
 

@@ -51,7 +51,7 @@ class Site {
   HttpServer server_;
 };
 
-// Of a client that may reach it.
+// The configuration of a client that may reach it.
 inline config::NetConfig SiteNetConfig() {
   config::NetConfig c{};
   c.allow = {"127.0.0.0/8"};

@@ -24,7 +24,8 @@ std::string Simple(const std::string& name, const std::string& element = "*") {
   return Condition({name, {}, false, element});
 }
 
-// Of a function of one token; a text of digits and letters is what it would be cut into.
+// The argument of a function of one token; a text of digits and letters is what it would be cut
+// into.
 std::string Functional(const std::string& name, const std::string& argument,
                        const std::string& element = "*") {
   return Condition({name, {{Kind::kIdent, argument, 1}}, true, element});

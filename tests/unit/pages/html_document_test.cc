@@ -196,7 +196,7 @@ TEST(HtmlDocument, G11StepsThatCannotBeStoppedAreBounded) {
   EXPECT_NE(std::get<std::string>(nested).find("nested too deep"), std::string::npos);
 }
 
-// Where every place is tried, and what is there walked over for every part, this takes hours.
+// If every place is tried, and what is there walked over for every part, this takes hours.
 TEST(HtmlDocument, G11StringFunctionsAreLinear) {
   const std::string page =
       "<i>" + Repeated("a", 2'000'000) + "</i><b>" + Repeated("a", 1'000'000) + "b</b>";

@@ -103,8 +103,8 @@ TEST(FirstNumber, RefusesWhatCannotBeToldAndWhatIsNoNumber) {
   }
 }
 
-// As shops, newspapers and offices of the place write; null is what cannot be told, or is no
-// number.
+// The numbers as shops, newspapers and offices of the place write; null is what cannot be told, or
+// is no number.
 struct Notation {
   const char* language;
   const char* text;

@@ -21,7 +21,7 @@ using test::Spec;
 
 constexpr const char* kAnswer = R"({"values": {"city": {"value": "Oslo", "confidence": 9}}})";
 
-// Of all tests here, one after the other.
+// The budgets of all tests here, one after the other.
 base::ByteBudget questions(1 << 20, 0.1);
 base::ByteBudget answers(1 << 20, 0.1);
 

@@ -46,7 +46,7 @@ class ScriptedExpander final : public Expander {
   std::vector<std::string>* const asked_;
 };
 
-// Whom nobody looks up; or no database.
+// The suppression list; or no database.
 class ListMemory final : public EmailMemory {
  public:
   void Ask(domain::EmailQuestion question,

@@ -84,7 +84,8 @@ TEST_F(LlmProviderTest, AQuoteThatStandsOnThePageProvesWhatThePageProves) {
   EXPECT_EQ(Tries(cell), Texts{"scout found"});
 }
 
-// Who is behind an address: a page that has it, read by our own rules, and a quote with the name.
+// The person behind an address: a page that has it, read by our own rules, and a quote with the
+// name.
 TEST_F(LlmProviderTest, APageThatHasTheAddressNamesItsPersonWhereTheNameIsQuoted) {
   Page("people.example/",
        "<p>Our speakers</p>"

@@ -1,5 +1,5 @@
-// Who is behind an address of an investigation, and which domain a company has, as lookups say; and
-// whom nobody looks up.
+// The people behind an address of an investigation, the domain of a company, as lookups say; and
+// the suppression list.
 #include "worker/providers/lookup_expander.h"
 #include "tests/unit/providers/findings.h"
 

@@ -18,7 +18,7 @@
 // Lookups of people over sites on the loopback interface.
 namespace vedette::worker::test {
 
-// Whom nobody looks up, and what the organisation has found.
+// The suppression list, and what the organisation has found.
 class PeopleMemory final : public EmailMemory {
  public:
   void Ask(domain::EmailQuestion question,

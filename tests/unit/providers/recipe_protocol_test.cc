@@ -14,7 +14,7 @@ base::JsonPointer At(const char* text) {
   return *base::JsonPointer::Parse(text);
 }
 
-// As examples/recipes/hunter.toml and prospeo.toml.
+// The same as examples/recipes/hunter.toml and prospeo.toml.
 Recipe Finder() {
   Recipe recipe;
   recipe.id = "mine";
@@ -217,7 +217,7 @@ TEST(RecipeAnswers, OnlyTheStatusesThatAreNamedAreRead) {
   EXPECT_EQ(FailureOf(Read(recipe, 201, R"({"data": {"email": "a@acme.com"}})")), "http_status");
 }
 
-// As examples/recipes/reacher.toml.
+// The same as examples/recipes/reacher.toml.
 Recipe Verifier() {
   Recipe recipe;
   recipe.id = "reacher";
@@ -258,7 +258,7 @@ TEST(RecipeAnswers, AVerifierThatKnowsSaysSoAndOneThatCouldNotAskRefusesNobody) 
   EXPECT_EQ(verdict(R"({"is_reachable": "risky"})").first, Verdict::kUnknown);
 }
 
-// As examples/recipes/pdl_email.toml.
+// The same as examples/recipes/pdl_email.toml.
 TEST(RecipeAnswers, APersonIsReadAsTheProtocolOfServicesHasOne) {
   Recipe recipe;
   recipe.lookup = domain::RecipeLookup::kReverseEmail;
@@ -291,7 +291,7 @@ TEST(RecipeAnswers, APersonIsReadAsTheProtocolOfServicesHasOne) {
   EXPECT_LT(person_of(R"({"likelihood": 8, "data": {"full_name": "Ann Example"}})").confidence, 5);
 }
 
-// As examples/recipes/pdl_age.toml.
+// The same as examples/recipes/pdl_age.toml.
 TEST(RecipeAnswers, AClaimIsQuotedWithWhatTheServiceSaysAndItsOwnAddress) {
   Recipe recipe;
   recipe.id = "mine";

@@ -11,7 +11,7 @@
 #include "worker/providers/website_provider.h"
 #include "worker/providers/wkd_provider.h"
 
-// Who is behind an address, over sites, web key directories and a service of Gravatar's shape.
+// The person behind an address, by sites, web key directories and a service of Gravatar's shape.
 namespace vedette::worker {
 namespace {
 

@@ -27,7 +27,7 @@ class ListSourceTest : public test::NoDatabaseTest {
     return items;
   }
 
-  // Of a store that has these items and cuts a page at `page_max` of them.
+  // The list of a store that has these items and cuts a page at `page_max` of them.
   ListSource<std::string> Source(std::vector<std::string> items, std::int64_t limit,
                                  std::size_t page_max = 1'000'000) {
     ListParts<std::string> parts;

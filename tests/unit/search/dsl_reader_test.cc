@@ -76,7 +76,7 @@ TEST_F(DslFilter, OneShouldHasToHoldUnlessSomethingElseMust) {
 }
 
 TEST_F(DslFilter, AsManyShouldsHaveToHoldAsItSays) {
-  // Of the sizes 0 to 9 the document has the first `held`.
+  // The document has the first `held` of the sizes 0 to 9.
   std::string clauses;
   for (int i = 0; i < 10; ++i) {
     clauses +=

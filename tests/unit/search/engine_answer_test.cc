@@ -28,7 +28,7 @@ class EngineAnswer : public FilterTest {
     answer["aggregations"]["values"]["buckets"] = buckets;
     return answer;
   }
-  // As Answer, of a nested field.
+  // The same as Answer, of a nested field.
   static Json NestedAnswer(const Json& buckets) {
     Json answer = Answer(buckets);
     const Json values = answer["aggregations"]["values"];

@@ -28,7 +28,7 @@ Json LeadOf(const LookupRows& rows, const TextCells& row) {
   return std::get<AskedLead>(lead).lead;
 }
 
-// As domain::FoundCell writes it.
+// The cell as domain::FoundCell writes it.
 Json Found(const Json& email, const Json& personal, const Json& reason = nullptr) {
   return {{"email", email}, {"personal_email", personal}, {"details", {{"reason", reason}}}};
 }

@@ -29,8 +29,8 @@ struct DnsVerifier::Impl : std::enable_shared_from_this<DnsVerifier::Impl> {
     std::unique_ptr<base::Timer> timer;
   };
 
-  Impl(base::EventLoop& l, const base::Clock& k, MailBook& b, MailNames n)
-      : loop(l), clock(k), book(b), names(std::move(n)) {}
+  Impl(base::EventLoop& l, const base::Clock& k, MailServerMemory& b, MailNames n)
+      : loop(l), clock(k), memory(b), names(std::move(n)) {}
 
   void Begin(std::string domain, std::chrono::milliseconds timeout,
              std::function<void(LookupAnswer)> done);
@@ -52,7 +52,7 @@ struct DnsVerifier::Impl : std::enable_shared_from_this<DnsVerifier::Impl> {
 
   base::EventLoop& loop;
   const base::Clock& clock;
-  MailBook& book;
+  MailServerMemory& memory;
   const MailNames names;
   std::mt19937 random{std::random_device{}()};
   std::unordered_map<AskId, Ask> asks;
@@ -66,8 +66,8 @@ void DnsVerifier::Impl::Begin(std::string domain, std::chrono::milliseconds time
       loop, [this, id] { AnswerFailed(id, AddressFacts::Course::kTimeout); });
   timer->Start(timeout);
   asks.emplace(id, Ask{domain, std::move(done), std::move(timer)});
-  book.ReadDomain(domain,
-                  IfOpen(id, [id](Impl& self, const auto& facts) { self.OnFacts(id, facts); }));
+  memory.ReadDomain(domain,
+                    IfOpen(id, [id](Impl& self, const auto& facts) { self.OnFacts(id, facts); }));
 }
 
 void DnsVerifier::Impl::OnFacts(AskId id, const std::optional<domain::MailDomainFacts>& facts) {
@@ -119,9 +119,9 @@ void DnsVerifier::Impl::Finish(AskId id, LookupAnswer answer) {
   node.mapped().done(std::move(answer));
 }
 
-DnsVerifier::DnsVerifier(base::EventLoop& loop, const base::Clock& clock, MailBook& book,
+DnsVerifier::DnsVerifier(base::EventLoop& loop, const base::Clock& clock, MailServerMemory& memory,
                          MailNames names)
-    : impl_(std::make_shared<Impl>(loop, clock, book, std::move(names))) {}
+    : impl_(std::make_shared<Impl>(loop, clock, memory, std::move(names))) {}
 
 DnsVerifier::~DnsVerifier() = default;
 

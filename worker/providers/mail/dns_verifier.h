@@ -20,7 +20,8 @@ namespace vedette::worker {
 class DnsVerifier final : public Provider {
  public:
   // `names` by the DNS alone. Everything handed in must outlive this object.
-  DnsVerifier(base::EventLoop& loop, const base::Clock& clock, MailBook& book, MailNames names);
+  DnsVerifier(base::EventLoop& loop, const base::Clock& clock, MailServerMemory& memory,
+              MailNames names);
   ~DnsVerifier() override;  // callbacks of what is under way are dropped
 
   std::string_view id() const override { return domain::kDnsVerifier; }

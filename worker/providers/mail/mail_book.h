@@ -12,9 +12,9 @@ namespace vedette::worker {
 
 // Loop thread only. Callbacks come later, from the loop, exactly once; none after it is destroyed
 // has to be expected, and none is lost before.
-class MailBook {
+class MailServerMemory {
  public:
-  virtual ~MailBook() = default;
+  virtual ~MailServerMemory() = default;
 
   // Nothing where nothing is known, also where the database cannot be asked.
   virtual void ReadDomain(const std::string& domain,

@@ -40,26 +40,27 @@ std::string Network(const net::IpAddress& ip) {
 
 }  // namespace
 
-MailDesk::MailDesk(MailOffice& office, std::string domain, bool utf8, std::function<void()> idle)
-    : office_(office),
+MailDomainQueue::MailDomainQueue(MailSharedState& shared, std::string domain, bool utf8,
+                                 std::function<void()> idle)
+    : shared_(shared),
       domain_(std::move(domain)),
       utf8_(utf8),
       idle_(std::move(idle)),
-      rest_timer_(office.exchange.loop,
+      rest_timer_(shared.exchange.loop,
                   [this] {
                     const auto idle_call = idle_;  // it may destroy this object
                     if (IsIdle()) idle_call();
                   }),
-      ends_timer_(office.exchange.loop, [this] { AnswerOverdue(); }) {}
+      ends_timer_(shared.exchange.loop, [this] { AnswerOverdue(); }) {}
 
-MailDesk::~MailDesk() {
+MailDomainQueue::~MailDomainQueue() {
   exchange_.reset();
   if (!room_key_.empty()) ReleaseRoom();
 }
 
-void MailDesk::Push(Ask ask) {
+void MailDomainQueue::Push(Ask ask) {
   const AskId id = ++last_id_;
-  const std::chrono::nanoseconds until = office_.clock.SinceBoot() + ask.timeout;
+  const std::chrono::nanoseconds until = shared_.clock.SinceBoot() + ask.timeout;
   asks_.emplace(id, Held{std::move(ask), 0, until});
   ends_.emplace(until, id);
   WakeAt(until);
@@ -71,40 +72,40 @@ void MailDesk::Push(Ask ask) {
   }
 }
 
-void MailDesk::WakeAt(std::chrono::nanoseconds until) {
+void MailDomainQueue::WakeAt(std::chrono::nanoseconds until) {
   if (ends_timer_.active() && wakes_at_ <= until) return;
   wakes_at_ = until;
-  ends_timer_.Start(std::chrono::ceil<milliseconds>(until - office_.clock.SinceBoot()));
+  ends_timer_.Start(std::chrono::ceil<milliseconds>(until - shared_.clock.SinceBoot()));
 }
 
 // The timer is not moved when an ask is answered: it may find that nobody's time is over.
-void MailDesk::AnswerOverdue() {
-  const auto now = office_.clock.SinceBoot();
+void MailDomainQueue::AnswerOverdue() {
+  const auto now = shared_.clock.SinceBoot();
   while (!ends_.empty() && ends_.begin()->first <= now) {
     Answer(ends_.begin()->second, Course(AddressFacts::Course::kTimeout), {});
   }
   if (!ends_.empty()) WakeAt(ends_.begin()->first);
 }
 
-void MailDesk::Begin() {
+void MailDomainQueue::Begin() {
   state_ = State::kFacts;
   facts_ = domain::MailDomainFacts{domain_};  // what was true an hour ago decides nothing now
   last_ = Course(AddressFacts::Course::kDnsFailed);
   hosts_tried_ = closes_ = timeouts_ = 0;
-  office_.book.ReadDomain(domain_, IfAlive([this](auto facts) { OnFacts(std::move(facts)); }));
+  shared_.memory.ReadDomain(domain_, IfAlive([this](auto facts) { OnFacts(std::move(facts)); }));
 }
 
-void MailDesk::OnFacts(std::optional<domain::MailDomainFacts> facts) {
+void MailDomainQueue::OnFacts(std::optional<domain::MailDomainFacts> facts) {
   facts_ = facts.value_or(domain::MailDomainFacts{domain_});
-  const auto age = office_.clock.Now() - facts_.mx_at;
+  const auto age = shared_.clock.Now() - facts_.mx_at;
   if (facts && age <= domain::kMxLife) return WithHosts();
   state_ = State::kMx;
-  office_.names.mx(domain_,
+  shared_.names.mx(domain_,
                    IfAlive([this](const net::DnsRecords<net::MxRecord>& answer) { OnMx(answer); }));
 }
 
-void MailDesk::OnMx(const net::DnsRecords<net::MxRecord>& answer) {
-  net::MxChoice choice = ChooseMx(answer, domain::kMailHostsMax, office_.random);
+void MailDomainQueue::OnMx(const net::DnsRecords<net::MxRecord>& answer) {
+  net::MxChoice choice = ChooseMx(answer, domain::kMailHostsMax, shared_.random);
   switch (choice.kind) {
     case net::MxKind::kHosts:
       return Keep(MailDomainKind::kServed, std::move(choice.hosts));
@@ -120,31 +121,31 @@ void MailDesk::OnMx(const net::DnsRecords<net::MxRecord>& answer) {
   }
 }
 
-void MailDesk::Keep(MailDomainKind kind, std::vector<std::string> hosts) {
+void MailDomainQueue::Keep(MailDomainKind kind, std::vector<std::string> hosts) {
   facts_.kind = kind;
   facts_.hosts = std::move(hosts);
   facts_.mail_class =
       facts_.hosts.empty() ? domain::MailClass::kOther : domain::MailClassOf(facts_.hosts.front());
-  facts_.mx_at = office_.clock.Now();
+  facts_.mx_at = shared_.clock.Now();
   RenewControl();
-  office_.book.SaveDomain(facts_);
+  shared_.memory.SaveDomain(facts_);
   WithHosts();
 }
 
-void MailDesk::RenewControl() {
-  const auto now = office_.clock.Now();
+void MailDomainQueue::RenewControl() {
+  const auto now = shared_.clock.Now();
   if (!facts_.control.empty() && now - facts_.control_at <= domain::kControlLife) return;
   facts_.control = RandomControl();
   facts_.control_at = now;
 }
 
-void MailDesk::WithHosts() {
+void MailDomainQueue::WithHosts() {
   RenewControl();
   if (facts_.kind != MailDomainKind::kServed) {
     AnswerAll(Course(AddressFacts::Course::kReplied));
     return Rest();
   }
-  if (AcceptedItsControl(facts_, office_.clock.Now())) {
+  if (AcceptedItsControl(facts_, shared_.clock.Now())) {
     // A guess would be accepted whatever it is. Who is asked about a stated address asks again.
     std::vector<AskId> guesses;
     for (const auto& [id, held] : asks_) {
@@ -158,7 +159,7 @@ void MailDesk::WithHosts() {
   NextHost();
 }
 
-void MailDesk::NextHost() {
+void MailDomainQueue::NextHost() {
   AnswerCarried();
   host_.reset();
   spare_permits_ = 0;
@@ -172,19 +173,19 @@ void MailDesk::NextHost() {
   state_ = State::kHosts;
   const std::string name = hosts_.front();
   hosts_.pop_front();
-  office_.names.addresses(
+  shared_.names.addresses(
       name, IfAlive([this, name](const net::ResolveResult& result) { OnAddresses(name, result); }));
 }
 
-void MailDesk::OnAddresses(const std::string& name, const net::ResolveResult& result) {
+void MailDomainQueue::OnAddresses(const std::string& name, const net::ResolveResult& result) {
   const bool own = facts_.hosts.size() == 1 && name == domain_;
   if (result.addresses.empty() && own && result.missing) {
     return Keep(MailDomainKind::kNoMx, {});  // there was no MX either
   }
-  const bool with_v6 = office_.exchange.config.ip == "46";
+  const bool with_v6 = shared_.exchange.config.ip == "46";
   const net::IpAddress* chosen = nullptr;
   for (const net::IpAddress& ip : result.addresses) {
-    if ((ip.v6 && !with_v6) || !office_.exchange.policy.Allows(ip)) continue;
+    if ((ip.v6 && !with_v6) || !shared_.exchange.policy.Allows(ip)) continue;
     if (chosen == nullptr || (chosen->v6 && !ip.v6)) chosen = &ip;
   }
   if (chosen == nullptr) {
@@ -199,26 +200,26 @@ void MailDesk::OnAddresses(const std::string& name, const net::ResolveResult& re
   TakeRoom();
 }
 
-std::string MailDesk::HostKey() const {
+std::string MailDomainQueue::HostKey() const {
   const bool other = facts_.mail_class == domain::MailClass::kOther;
-  return office_.exchange.config.hello_name + " " +
+  return shared_.exchange.config.hello_name + " " +
          (other ? Network(host_->address) : std::string(MailClassName(facts_.mail_class)));
 }
 
-int MailDesk::RecipientsMax() const {
+int MailDomainQueue::RecipientsMax() const {
   const int usual =
-      domain::RecipientsMax(facts_.mail_class, office_.exchange.config.recipients_max);
+      domain::RecipientsMax(facts_.mail_class, shared_.exchange.config.recipients_max);
   const bool shown = facts_.recipients_max && facts_.recipients_at &&
-                     office_.clock.Now() - *facts_.recipients_at <= domain::kRecipientsLife;
+                     shared_.clock.Now() - *facts_.recipients_at <= domain::kRecipientsLife;
   return shown ? std::clamp(*facts_.recipients_max, 1, usual) : usual;
 }
 
-milliseconds MailDesk::Window(milliseconds usual) const {
-  return office_.window.count() == 0 ? usual : office_.window;
+milliseconds MailDomainQueue::Window(milliseconds usual) const {
+  return shared_.window.count() == 0 ? usual : shared_.window;
 }
 
-std::vector<store::MailPermit> MailDesk::Permits() const {
-  const config::SmtpConfig& config = office_.exchange.config;
+std::vector<store::MailPermit> MailDomainQueue::Permits() const {
+  const config::SmtpConfig& config = shared_.exchange.config;
   return {{"domain " + domain_, config.per_domain_hour, Window(std::chrono::hours(1))},
           {"class " + HostKey(), config.per_class_minute, Window(std::chrono::minutes(1))},
           {"hello " + config.hello_name, config.per_day, Window(std::chrono::hours(24))}};
@@ -226,19 +227,19 @@ std::vector<store::MailPermit> MailDesk::Permits() const {
 
 // How many asks are queued; the first one is there to be asked. Some behind it may have been
 // answered meanwhile and are still counted: whole queues are not walked at every step.
-std::size_t MailDesk::QueuedAsks() {
+std::size_t MailDomainQueue::QueuedAsks() {
   while (!queue_.empty() && !asks_.contains(queue_.front())) queue_.pop_front();
   return queue_.size();
 }
 
-void MailDesk::TakeRoom() {
+void MailDomainQueue::TakeRoom() {
   std::erase_if(carried_, [this](const Carried& one) { return !asks_.contains(one.id); });
   if (QueuedAsks() == 0 && carried_.empty()) return Rest();
   const std::string key = HostKey();
-  int& open = office_.connections[key];
-  if (open >= office_.exchange.config.connections_per_class) {
+  int& open = shared_.connections[key];
+  if (open >= shared_.exchange.config.connections_per_class) {
     state_ = State::kRoom;
-    office_.waiting[key].emplace_back(IfAlive([this] { TakeRoom(); }));
+    shared_.waiting[key].emplace_back(IfAlive([this] { TakeRoom(); }));
     return;
   }
   ++open;
@@ -248,53 +249,54 @@ void MailDesk::TakeRoom() {
       std::min(QueuedAsks(), static_cast<std::size_t>(RecipientsMax() - reserved))));
 }
 
-void MailDesk::ReleaseRoom() {
+void MailDomainQueue::ReleaseRoom() {
   const std::string key = std::exchange(room_key_, "");
-  const auto open = office_.connections.find(key);
-  base::Assert(open != office_.connections.end() && open->second > 0, "a connection is counted");
-  if (--open->second == 0) office_.connections.erase(open);
-  if (!office_.waiting.contains(key)) return;
-  // Later: the desk that let go may want the connection again, behind those that wait.
-  office_.exchange.loop.Post([&office = office_, key, alive = std::weak_ptr<bool>(office_.alive)] {
-    if (!alive.expired()) WakeWaiting(office, key);
+  const auto open = shared_.connections.find(key);
+  base::Assert(open != shared_.connections.end() && open->second > 0, "a connection is counted");
+  if (--open->second == 0) shared_.connections.erase(open);
+  if (!shared_.waiting.contains(key)) return;
+  // Later: the queue that let go may want the connection again, behind those that wait.
+  shared_.exchange.loop.Post([&shared = shared_, key, alive = std::weak_ptr<bool>(shared_.alive)] {
+    if (!alive.expired()) WakeWaiting(shared, key);
   });
 }
 
-// As many as there is room for. One that is gone, or whose asks were answered meanwhile, takes
-// none.
-void MailDesk::WakeWaiting(MailOffice& office, const std::string& key) {
-  const auto at = office.waiting.find(key);
-  if (at == office.waiting.end()) return;
+// Wakes as many as there is room for. One that is gone, or whose asks were answered meanwhile,
+// takes none.
+void MailDomainQueue::WakeWaiting(MailSharedState& shared, const std::string& key) {
+  const auto at = shared.waiting.find(key);
+  if (at == shared.waiting.end()) return;
   std::deque<std::function<void()>>& waiting = at->second;
   while (!waiting.empty() &&
-         office.connections[key] < office.exchange.config.connections_per_class) {
+         shared.connections[key] < shared.exchange.config.connections_per_class) {
     const auto first = std::move(waiting.front());
     waiting.pop_front();
     first();
   }
-  if (waiting.empty()) office.waiting.erase(at);
-  if (office.connections[key] == 0) office.connections.erase(key);
+  if (waiting.empty()) shared.waiting.erase(at);
+  if (shared.connections[key] == 0) shared.connections.erase(key);
 }
 
 // Permits for some addresses, the control and postmaster. Those that the last connection did not
 // use are used first.
-void MailDesk::AskAdmission(int addresses) {
+void MailDomainQueue::AskAdmission(int addresses) {
   state_ = State::kAdmission;
   const int reserved = std::min(2, RecipientsMax() - (addresses == 0 ? 0 : 1));
   const int recipients = std::max(1, addresses + reserved - spare_permits_);
-  office_.book.Admit(HostKey(), Permits(), recipients,
-                     IfAlive([this, addresses, recipients](const store::MailAdmission& admission) {
-                       if (admission.granted) spare_permits_ += recipients;
-                       OnAdmission(addresses, admission);
-                     }));
+  shared_.memory.Admit(
+      HostKey(), Permits(), recipients,
+      IfAlive([this, addresses, recipients](const store::MailAdmission& admission) {
+        if (admission.granted) spare_permits_ += recipients;
+        OnAdmission(addresses, admission);
+      }));
 }
 
-void MailDesk::OnAdmission(int addresses, const store::MailAdmission& admission) {
+void MailDomainQueue::OnAdmission(int addresses, const store::MailAdmission& admission) {
   if (admission.granted) return StartExchange(addresses);
   // Fewer may still fit.
   if (!admission.blocked_until && addresses > 1) return AskAdmission(1);
   rate_wait_ = std::clamp<milliseconds>(admission.wait, kRateWaitMin, kRateWaitMax);
-  if (office_.window.count() != 0) rate_wait_ = std::max(admission.wait, milliseconds(1));
+  if (shared_.window.count() != 0) rate_wait_ = std::max(admission.wait, milliseconds(1));
   ReleaseRoom();
   AnswerCarried();
   AnswerAll(Course(admission.blocked_until ? AddressFacts::Course::kBlocked
@@ -302,14 +304,14 @@ void MailDesk::OnAdmission(int addresses, const store::MailAdmission& admission)
   Rest();
 }
 
-AddressFacts MailDesk::Course(AddressFacts::Course course) const {
+AddressFacts MailDomainQueue::Course(AddressFacts::Course course) const {
   AddressFacts facts;
   facts.domain = facts_.kind;
   facts.course = course;
   return facts;
 }
 
-void MailDesk::Answer(AskId id, const AddressFacts& facts, domain::MailEvidence evidence) {
+void MailDomainQueue::Answer(AskId id, const AddressFacts& facts, domain::MailEvidence evidence) {
   auto node = asks_.extract(id);
   if (node.empty()) return;  // its time was over
   Held& held = node.mapped();
@@ -319,7 +321,7 @@ void MailDesk::Answer(AskId id, const AddressFacts& facts, domain::MailEvidence 
   domain::AddressVerdict verdict = JudgeAddress(own);
   verdict.evidence = std::move(evidence);
   if (verdict.evidence.address.code != 0) {
-    verdict.checked_at = office_.clock.Now();
+    verdict.checked_at = shared_.clock.Now();
     if (host_) verdict.evidence.mx_host = host_->name;
   }
   std::optional<milliseconds> wait;
@@ -332,7 +334,7 @@ void MailDesk::Answer(AskId id, const AddressFacts& facts, domain::MailEvidence 
   held.ask.done(std::move(verdict));
 }
 
-void MailDesk::AnswerAll(const AddressFacts& facts, const domain::ReplyCodes& codes) {
+void MailDomainQueue::AnswerAll(const AddressFacts& facts, const domain::ReplyCodes& codes) {
   AnswerCarried();
   queue_.clear();
   std::vector<AskId> ids;
@@ -343,7 +345,7 @@ void MailDesk::AnswerAll(const AddressFacts& facts, const domain::ReplyCodes& co
 }
 
 // They were accepted, and nothing showed that others are not.
-void MailDesk::AnswerCarried() {
+void MailDomainQueue::AnswerCarried() {
   AddressFacts facts = Course(AddressFacts::Course::kReplied);
   facts.reply = domain::ReplyClass::kAccepted;
   domain::MailEvidence evidence;
@@ -351,7 +353,7 @@ void MailDesk::AnswerCarried() {
   for (const Carried& one : std::exchange(carried_, {})) Answer(one.id, facts, evidence);
 }
 
-void MailDesk::Rest() {
+void MailDomainQueue::Rest() {
   state_ = State::kIdle;
   host_.reset();
   spare_permits_ = 0;

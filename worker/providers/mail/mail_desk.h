@@ -31,17 +31,17 @@ struct MailNames {
       addresses;
 };
 
-// What the desks of a process share. Loop thread only.
-struct MailOffice {
-  MailExchange::Parts exchange;
+// What the queues of a process share. Loop thread only.
+struct MailSharedState {
+  MailExchange::Dependencies exchange;
   const base::Clock& clock;
   const MailNames names;
-  MailBook& book;
+  MailServerMemory& memory;
   std::optional<net::SmtpPeer> proxy{};
   std::chrono::milliseconds window{};        // of every budget, block and greylist; 0: as they are
   std::map<std::string, int> connections{};  // by host key
-  // Desks that wait for a connection to end, by host key, first come first served. Each call either
-  // takes a connection or needs none any more.
+  // Queues that wait for a connection to end, by host key, first come first served. Each call
+  // either takes a connection or needs none any more.
   std::map<std::string, std::deque<std::function<void()>>> waiting{};
   std::mt19937 random{std::random_device{}()};
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -57,7 +57,7 @@ struct MailOffice {
 //              +--------+-------+--------+--the DNS, the breaker or the budget decides--> idle
 //
 // Every ask is answered once: by a verdict, by Later, or when its time is over.
-class MailDesk {
+class MailDomainQueue {
  public:
   struct Ask {
     net::SmtpPath path;
@@ -68,16 +68,17 @@ class MailDesk {
     std::function<void(LookupAnswer)> done;
   };
 
-  // `domain`: A-labels. `utf8`: the asks need SMTPUTF8. `office` must outlive it. `idle` is called,
-  // later, when it has nothing left to do; it may destroy the desk.
-  MailDesk(MailOffice& office, std::string domain, bool utf8, std::function<void()> idle);
-  ~MailDesk();
+  // `domain`: A-labels. `utf8`: the asks need SMTPUTF8. `shared` must outlive it. `idle` is called,
+  // later, when it has nothing left to do; it may destroy the queue.
+  MailDomainQueue(MailSharedState& shared, std::string domain, bool utf8,
+                  std::function<void()> idle);
+  ~MailDomainQueue();
 
   void Push(Ask ask);
   bool IsIdle() const { return asks_.empty() && state_ == State::kIdle; }
 
  private:
-  using AskId = MailRound::AskId;
+  using AskId = MailBatch::AskId;
   enum class State : std::uint8_t { kIdle, kFacts, kMx, kHosts, kRoom, kAdmission, kExchange };
   struct Held {
     Ask ask;
@@ -105,7 +106,7 @@ class MailDesk {
   void OnAddresses(const std::string& name, const net::ResolveResult& result);
   void TakeRoom();
   void ReleaseRoom();
-  static void WakeWaiting(MailOffice& office, const std::string& key);
+  static void WakeWaiting(MailSharedState& shared, const std::string& key);
   void AskAdmission(int addresses);
   void OnAdmission(int addresses, const store::MailAdmission& admission);
   void WakeAt(std::chrono::nanoseconds until);
@@ -120,7 +121,7 @@ class MailDesk {
   std::vector<store::MailPermit> Permits() const;
   std::chrono::milliseconds Window(std::chrono::milliseconds usual) const;
   domain::AddressFacts Course(domain::AddressFacts::Course course) const;
-  // What is asked elsewhere may be answered when the desk is gone: it is dropped then.
+  // What is asked elsewhere may be answered when the queue is gone: it is dropped then.
   template <typename F>
   auto IfAlive(F f) {
     return live_.Guard(std::move(f));
@@ -128,20 +129,20 @@ class MailDesk {
 
   // mail_desk_exchange.cc: the connections.
   void StartExchange(int addresses);
-  MailRound MakeRound();
+  MailBatch MakeBatch();
   void TopUp();
   void OnTopUp(int addresses, const store::MailAdmission& admission);
-  void OnDecided(std::vector<MailRound::Decided> decided);
+  void OnDecided(std::vector<MailBatch::Decided> decided);
   void OnEnded(MailExchangeEnd end);
   void LearnFrom(const MailExchangeEnd& end);
   void NoteRefusal(const std::string& reply_text);
   void NoteTrouble(const store::MailTrouble& trouble);
   void CountForBreaker(const MailExchangeEnd& end);
-  void PutBack(const MailExchangeEnd& end);
+  void Requeue(const MailExchangeEnd& end);
   void GoOnAfterRefusal(const MailExchangeEnd& end);
   void GoOnAfterFault(const MailExchangeEnd& end);
 
-  MailOffice& office_;
+  MailSharedState& shared_;
   const std::string domain_;
   const bool utf8_;
   const std::function<void()> idle_;
@@ -163,7 +164,7 @@ class MailDesk {
   enum class TopUpState : std::uint8_t { kNone, kAsked } top_up_ = TopUpState::kNone;
   int spare_permits_ = 0;                  // taken and not used
   std::chrono::milliseconds rate_wait_{};  // until permits are there again
-  std::string room_key_;                   // whose connection this desk counts against
+  std::string room_key_;                   // whose connection this queue counts against
   std::unique_ptr<MailExchange> exchange_;
   base::Timer rest_timer_;
   base::Timer ends_timer_;  // one for all asks

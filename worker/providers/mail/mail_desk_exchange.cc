@@ -5,7 +5,8 @@
 #include "config/lookup_config.h"
 #include "worker/providers/mail/mail_desk.h"
 
-// The connections of a desk: what is asked on one, what is learnt from it, and what comes after it.
+// The connections of a queue: what is asked on one, what is learnt from it, and what comes after
+// it.
 namespace vedette::worker {
 namespace {
 
@@ -32,26 +33,26 @@ std::string MailFrom(const config::SmtpConfig& config) {
 
 }  // namespace
 
-MailRound MailDesk::MakeRound() {
-  return MailRound({RecipientsMax(), office_.exchange.config.refusals_max}, facts_.mail_class,
+MailBatch MailDomainQueue::MakeBatch() {
+  return MailBatch({RecipientsMax(), shared_.exchange.config.refusals_max}, facts_.mail_class,
                    PathOf(facts_.control, domain_), PathOf("postmaster", domain_));
 }
 
-void MailDesk::StartExchange(int addresses) {
+void MailDomainQueue::StartExchange(int addresses) {
   state_ = State::kExchange;
-  MailRound round = MakeRound();
-  const auto now = office_.clock.SinceBoot();
+  MailBatch batch = MakeBatch();
+  const auto now = shared_.clock.SinceBoot();
   for (const Carried& one : std::exchange(carried_, {})) {
     const auto held = asks_.find(one.id);
     if (held == asks_.end()) continue;
     if (now - one.at > kCarryMax || ++held->second.connections > kConnectionsMax) {
       carried_.push_back(one);
     } else {
-      round.Carry(one.id);
+      batch.Carry(one.id);
     }
   }
   AnswerCarried();  // those whose time or connections are spent
-  while (addresses > 0 && round.HasRoom() && QueuedAsks() > 0) {
+  while (addresses > 0 && batch.HasRoom() && QueuedAsks() > 0) {
     const AskId id = queue_.front();
     queue_.pop_front();
     Held& held = asks_.at(id);
@@ -59,36 +60,36 @@ void MailDesk::StartExchange(int addresses) {
       Answer(id, Course(AddressFacts::Course::kClosed), {});
       continue;
     }
-    round.Add(id, held.ask.path);
+    batch.Add(id, held.ask.path);
     --addresses;
   }
-  const config::SmtpConfig& config = office_.exchange.config;
+  const config::SmtpConfig& config = shared_.exchange.config;
   MailExchange::Plan plan;
   plan.target.peer = {host_->address, config.port};
   plan.target.host = host_->name;
-  plan.target.proxy = office_.proxy;
+  plan.target.proxy = shared_.proxy;
   plan.dialogue = {config.hello_name, MailFrom(config), tls_ == Tls::kOffered, utf8_};
   plan.mail_class = facts_.mail_class;
   exchange_ = std::make_unique<MailExchange>(
-      office_.exchange, std::move(plan), std::move(round),
+      shared_.exchange, std::move(plan), std::move(batch),
       MailExchange::Hooks{[this](auto decided) { OnDecided(std::move(decided)); },
                           [this](MailExchangeEnd end) { OnEnded(std::move(end)); }});
 }
 
 // Asks that came while a connection is open join it, as far as permits are there.
-void MailDesk::TopUp() {
+void MailDomainQueue::TopUp() {
   const std::size_t queued = QueuedAsks();
   if (queued == 0 || top_up_ != TopUpState::kNone || !exchange_ || !exchange_->HasRoom()) return;
   top_up_ = TopUpState::kAsked;
   const int addresses =
       static_cast<int>(std::min(queued, static_cast<std::size_t>(RecipientsMax())));
-  office_.book.Admit(HostKey(), Permits(), addresses,
-                     IfAlive([this, addresses](const store::MailAdmission& admission) {
-                       OnTopUp(addresses, admission);
-                     }));
+  shared_.memory.Admit(HostKey(), Permits(), addresses,
+                       IfAlive([this, addresses](const store::MailAdmission& admission) {
+                         OnTopUp(addresses, admission);
+                       }));
 }
 
-void MailDesk::OnTopUp(int addresses, const store::MailAdmission& admission) {
+void MailDomainQueue::OnTopUp(int addresses, const store::MailAdmission& admission) {
   top_up_ = TopUpState::kNone;
   if (!admission.granted) return;  // the next connection finds out
   spare_permits_ += addresses;
@@ -103,8 +104,8 @@ void MailDesk::OnTopUp(int addresses, const store::MailAdmission& admission) {
   TopUp();
 }
 
-void MailDesk::OnDecided(std::vector<MailRound::Decided> decided) {
-  for (MailRound::Decided& one : decided) {
+void MailDomainQueue::OnDecided(std::vector<MailBatch::Decided> decided) {
+  for (MailBatch::Decided& one : decided) {
     AddressFacts facts = Course(AddressFacts::Course::kReplied);
     facts.reply = one.facts.reply;
     facts.witness = one.facts.witness;
@@ -112,13 +113,13 @@ void MailDesk::OnDecided(std::vector<MailRound::Decided> decided) {
     facts.control_witness = one.facts.control_witness;
     if (RefusesUs(facts.reply)) NoteRefusal(exchange_ ? exchange_->refusal_text() : "");
     if (facts.reply == ReplyClass::kAccepted || facts.reply == ReplyClass::kUnknownMailbox) {
-      office_.book.NoteServed(HostKey());
+      shared_.memory.NoteServed(HostKey());
     }
     Answer(one.id, facts, std::move(one.evidence));
   }
 }
 
-void MailDesk::OnEnded(MailExchangeEnd end) {
+void MailDomainQueue::OnEnded(MailExchangeEnd end) {
   LearnFrom(end);
   CountForBreaker(end);
   exchange_.reset();
@@ -126,7 +127,7 @@ void MailDesk::OnEnded(MailExchangeEnd end) {
   if (!end.rest.decided.empty()) OnDecided(std::exchange(end.rest.decided, {}));
   switch (end.how) {
     case How::kFinished:
-      PutBack(end);
+      Requeue(end);
       return TakeRoom();
     case How::kRefused:
       return GoOnAfterRefusal(end);
@@ -138,47 +139,47 @@ void MailDesk::OnEnded(MailExchangeEnd end) {
   }
 }
 
-void MailDesk::LearnFrom(const MailExchangeEnd& end) {
-  const MailRound& round = exchange_->round();
-  spare_permits_ = std::max(0, spare_permits_ - round.asked());
-  const auto now = office_.clock.Now();
+void MailDomainQueue::LearnFrom(const MailExchangeEnd& end) {
+  const MailBatch& batch = exchange_->batch();
+  spare_permits_ = std::max(0, spare_permits_ - batch.asked());
+  const auto now = shared_.clock.Now();
   const domain::MailDomainFacts before = facts_;
-  const bool accepted = round.control() == ReplyClass::kAccepted;
+  const bool accepted = batch.control() == ReplyClass::kAccepted;
   const auto accepts_all = accepted ? domain::AcceptsAll::kYes : domain::AcceptsAll::kNo;
   const bool is_news = facts_.accepts_all != accepts_all || !facts_.accepts_all_at ||
                        now - *facts_.accepts_all_at > kControlKnown;
-  if ((accepted || round.ControlRefused()) && is_news) {
+  if ((accepted || batch.ControlRefused()) && is_news) {
     facts_.accepts_all = accepts_all;
     facts_.accepts_all_at = now;
   }
-  if (const auto spent = round.spent_after(); spent && *spent > 0) {
+  if (const auto spent = batch.spent_after(); spent && *spent > 0) {
     facts_.recipients_max = *spent;
     facts_.recipients_at = now;
   }
-  if (end.how == How::kFinished && facts_ != before) office_.book.SaveDomain(facts_);
+  if (end.how == How::kFinished && facts_ != before) shared_.memory.SaveDomain(facts_);
 }
 
 // Before anybody is answered, so that who asks next finds the host blocked.
-void MailDesk::NoteRefusal(const std::string& reply_text) {
+void MailDomainQueue::NoteRefusal(const std::string& reply_text) {
   NoteTrouble({domain_, static_cast<int>(domain::VerdictReason::kPolicy), reply_text});
 }
 
-void MailDesk::NoteTrouble(const store::MailTrouble& trouble) {
+void MailDomainQueue::NoteTrouble(const store::MailTrouble& trouble) {
   domain::MailBlockTimes times;
   times = {Window(times.first), Window(times.max)};
-  office_.book.NoteTrouble(HostKey(), trouble, times);
+  shared_.memory.NoteTrouble(HostKey(), trouble, times);
 }
 
-void MailDesk::CountForBreaker(const MailExchangeEnd& end) {
+void MailDomainQueue::CountForBreaker(const MailExchangeEnd& end) {
   if (end.how == How::kRefused && RefusesUs(end.refusal)) NoteRefusal(end.reply_text);
   const bool no_connection = end.how == How::kFault && end.fault == net::SmtpFault::kConnect;
   if (no_connection) NoteTrouble({"", static_cast<int>(domain::VerdictReason::kConnect), ""});
 }
 
-void MailDesk::PutBack(const MailExchangeEnd& end) {
+void MailDomainQueue::Requeue(const MailExchangeEnd& end) {
   queue_.insert(queue_.begin(), end.rest.unasked.begin(), end.rest.unasked.end());
   if (end.rest.broken) queue_.push_front(*end.rest.broken);
-  const auto now = office_.clock.SinceBoot();
+  const auto now = shared_.clock.SinceBoot();
   // Only a host that hung up, or took one recipient, is asked the control on another connection;
   // after any other fault the address itself is asked again.
   const bool carries =
@@ -192,8 +193,8 @@ void MailDesk::PutBack(const MailExchangeEnd& end) {
   }
 }
 
-void MailDesk::GoOnAfterRefusal(const MailExchangeEnd& end) {
-  PutBack(end);
+void MailDomainQueue::GoOnAfterRefusal(const MailExchangeEnd& end) {
+  Requeue(end);
   const bool early = end.stage != domain::ReplyStage::kMail;
   if (end.refusal == ReplyClass::kClosing || (end.refusal == ReplyClass::kGreylisted && early) ||
       end.refusal == ReplyClass::kNonsense) {
@@ -207,8 +208,8 @@ void MailDesk::GoOnAfterRefusal(const MailExchangeEnd& end) {
   Rest();
 }
 
-void MailDesk::GoOnAfterFault(const MailExchangeEnd& end) {
-  PutBack(end);
+void MailDomainQueue::GoOnAfterFault(const MailExchangeEnd& end) {
+  Requeue(end);
   const auto ends_as = [this](AddressFacts::Course course) {
     AnswerAll(Course(course));
     Rest();

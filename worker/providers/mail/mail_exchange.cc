@@ -50,13 +50,13 @@ std::string ShownReply(const SmtpReply& reply) {
   return shown.substr(0, store::kMailReplyBytesMax);
 }
 
-MailExchange::MailExchange(const Parts& parts, Plan plan, MailRound round, Hooks hooks)
-    : parts_(parts),
+MailExchange::MailExchange(const Dependencies& deps, Plan plan, MailBatch batch, Hooks hooks)
+    : deps_(deps),
       plan_(std::move(plan)),
-      round_(std::move(round)),
+      batch_(std::move(batch)),
       hooks_(std::move(hooks)),
       dialogue_(plan_.dialogue),
-      linger_(parts.loop, [this] {
+      linger_(deps.loop, [this] {
         phase_ = Phase::kClosing;
         Proceed();
       }) {
@@ -64,20 +64,19 @@ MailExchange::MailExchange(const Parts& parts, Plan plan, MailRound round, Hooks
   events.reply = [this](const SmtpReply& reply) { OnReply(reply); };
   events.secured = [this] { Act(dialogue_.OnSecured()); };
   events.failed = [this](SmtpFault fault) { OnFault(fault); };
-  connection_ =
-      std::make_unique<net::SmtpConnection>(parts_.loop, parts_.tls, parts_.policy, plan_.target,
-                                            TimesOf(parts_.config), std::move(events));
+  connection_ = std::make_unique<net::SmtpConnection>(
+      deps_.loop, deps_.tls, deps_.policy, plan_.target, TimesOf(deps_.config), std::move(events));
 }
 
 MailExchange::~MailExchange() = default;
 
 bool MailExchange::HasRoom() const {
   return (phase_ == Phase::kGreeting || phase_ == Phase::kAsking || phase_ == Phase::kLingering) &&
-         round_.HasRoom();
+         batch_.HasRoom();
 }
 
-void MailExchange::Add(MailRound::AskId id, net::SmtpPath path) {
-  round_.Add(id, std::move(path));
+void MailExchange::Add(MailBatch::AskId id, net::SmtpPath path) {
+  batch_.Add(id, std::move(path));
   if (phase_ != Phase::kLingering) return;
   linger_.Stop();
   phase_ = Phase::kAsking;
@@ -87,11 +86,11 @@ void MailExchange::Add(MailRound::AskId id, net::SmtpPath path) {
 void MailExchange::OnReply(const SmtpReply& reply) {
   const bool is_recipient = phase_ == Phase::kAsking || phase_ == Phase::kClosing;
   if (is_recipient) {
-    const auto reply_class = round_.OnReply(CodesOf(reply));
-    parts_.metrics.AddSmtpRecipient(domain::MailClassName(plan_.mail_class),
-                                    domain::ReplyClassName(reply_class));
+    const auto reply_class = batch_.OnReply(CodesOf(reply));
+    deps_.metrics.AddSmtpRecipient(domain::MailClassName(plan_.mail_class),
+                                   domain::ReplyClassName(reply_class));
     if (domain::RefusesUs(reply_class)) end_.reply_text = ShownReply(reply);
-    if (auto decided = round_.TakeDecided(); !decided.empty()) {
+    if (auto decided = batch_.TakeDecided(); !decided.empty()) {
       hooks_.decided(std::move(decided));
     }
   }
@@ -131,12 +130,12 @@ void MailExchange::Act(SmtpDialogue::Step step) {
 }
 
 void MailExchange::Proceed() {
-  if (const auto path = round_.Next(phase_ == Phase::kClosing)) {
+  if (const auto path = batch_.Next(phase_ == Phase::kClosing)) {
     return Act(dialogue_.Recipient(*path));
   }
-  if (phase_ == Phase::kAsking && round_.HasRoom()) {
+  if (phase_ == Phase::kAsking && batch_.HasRoom()) {
     phase_ = Phase::kLingering;
-    return linger_.Start(parts_.config.linger_ms);
+    return linger_.Start(deps_.config.linger_ms);
   }
   SayGoodbye();
 }
@@ -144,7 +143,7 @@ void MailExchange::Proceed() {
 // What is decided is told before the server has said goodbye.
 void MailExchange::SayGoodbye() {
   phase_ = Phase::kGoodbye;
-  end_.rest = round_.End();
+  end_.rest = batch_.End();
   if (auto decided = std::exchange(end_.rest.decided, {}); !decided.empty()) {
     hooks_.decided(std::move(decided));
   }
@@ -158,17 +157,17 @@ void MailExchange::OnFault(SmtpFault fault) {
     return Act({"", SmtpDialogue::Want::kClose});
   }
   end_.fault = fault;
-  parts_.metrics.AddSmtpConnection(domain::MailClassName(plan_.mail_class), FaultName(fault));
+  deps_.metrics.AddSmtpConnection(domain::MailClassName(plan_.mail_class), FaultName(fault));
   Finish(MailExchangeEnd::How::kFault);
 }
 
 void MailExchange::Finish(MailExchangeEnd::How how) {
   base::Assert(phase_ != Phase::kOver, "an exchange ends once");
   if (how != MailExchangeEnd::How::kFault) {
-    parts_.metrics.AddSmtpConnection(domain::MailClassName(plan_.mail_class),
-                                     how == MailExchangeEnd::How::kFinished ? "done" : "refused");
+    deps_.metrics.AddSmtpConnection(domain::MailClassName(plan_.mail_class),
+                                    how == MailExchangeEnd::How::kFinished ? "done" : "refused");
   }
-  if (phase_ != Phase::kGoodbye) end_.rest = round_.End();
+  if (phase_ != Phase::kGoodbye) end_.rest = batch_.End();
   phase_ = Phase::kOver;
   linger_.Stop();
   end_.how = how;

@@ -29,7 +29,7 @@ struct MailExchangeEnd {
   domain::ReplyClass refusal = domain::ReplyClass::kNone;
   domain::ReplyCodes refusal_codes{};
   std::string reply_text{};  // of the refusal of us that came last, addresses in it replaced
-  MailRound::Rest rest{};
+  MailBatch::Rest rest{};
 };
 
 // One connection to one mail host: the socket, what is said, and who is asked. Loop thread only.
@@ -38,7 +38,7 @@ struct MailExchangeEnd {
 //   over
 class MailExchange {
  public:
-  struct Parts {
+  struct Dependencies {
     base::EventLoop& loop;
     metrics::Metrics& metrics;
     const net::TlsContext& tls;
@@ -52,19 +52,19 @@ class MailExchange {
   };
   struct Hooks {
     // Addresses that are decided, while the connection goes on.
-    std::function<void(std::vector<MailRound::Decided>)> decided;
+    std::function<void(std::vector<MailBatch::Decided>)> decided;
     // The last event. It may destroy the exchange.
     std::function<void(MailExchangeEnd)> ended;
   };
 
-  // Everything in `parts` must outlive this object. Hooks come from the loop, never from inside a
+  // Everything in `deps` must outlive this object. Hooks come from the loop, never from inside a
   // method.
-  MailExchange(const Parts& parts, Plan plan, MailRound round, Hooks hooks);
+  MailExchange(const Dependencies& deps, Plan plan, MailBatch batch, Hooks hooks);
   ~MailExchange();
 
   bool HasRoom() const;
-  void Add(MailRound::AskId id, net::SmtpPath path);
-  const MailRound& round() const { return round_; }
+  void Add(MailBatch::AskId id, net::SmtpPath path);
+  const MailBatch& batch() const { return batch_; }
   // The text of the last reply that refused us, as ShownReply gives it.
   const std::string& refusal_text() const { return end_.reply_text; }
 
@@ -78,9 +78,9 @@ class MailExchange {
   void SayGoodbye();
   void Finish(MailExchangeEnd::How how);
 
-  const Parts parts_;
+  const Dependencies deps_;
   const Plan plan_;
-  MailRound round_;
+  MailBatch batch_;
   const Hooks hooks_;
   net::SmtpDialogue dialogue_;
   Phase phase_ = Phase::kGreeting;

@@ -10,7 +10,7 @@ namespace vedette::worker {
 using domain::AddressFacts;
 using domain::ReplyClass;
 
-MailRound::MailRound(MailRoundLimits limits, domain::MailClass mail_class, net::SmtpPath control,
+MailBatch::MailBatch(MailBatchLimits limits, domain::MailClass mail_class, net::SmtpPath control,
                      net::SmtpPath postmaster)
     : limits_(limits),
       mail_class_(mail_class),
@@ -18,30 +18,30 @@ MailRound::MailRound(MailRoundLimits limits, domain::MailClass mail_class, net::
       postmaster_path_(std::move(postmaster)) {}
 
 // A host that takes one recipient a connection is asked its control on the next one.
-int MailRound::Reserved() const {
+int MailBatch::Reserved() const {
   return std::min(2, limits_.recipients_max - 1);
 }
 
-bool MailRound::HasRoom() const {
+bool MailBatch::HasRoom() const {
   const int taken = asked_ + static_cast<int>(queued_.size());
   return control_ == ReplyClass::kNone && asking_ != Asking::kControl &&
          asking_ != Asking::kPostmaster && !spent_after_ && refusals_ < limits_.refusals_max &&
          taken + std::max(Reserved(), accepted_.empty() ? 0 : 1) < limits_.recipients_max;
 }
 
-void MailRound::Add(AskId id, net::SmtpPath path) {
+void MailBatch::Add(AskId id, net::SmtpPath path) {
   base::Assert(HasRoom(), "an address is added where there is room");
   queued_.emplace_back(id, std::move(path));
 }
 
-void MailRound::Carry(AskId id) {
+void MailBatch::Carry(AskId id) {
   Entry entry{id, {}, {}};
   entry.facts.reply = ReplyClass::kAccepted;
   entry.evidence.address.code = 250;
   accepted_.push_back(std::move(entry));
 }
 
-bool MailRound::IsOver() const {
+bool MailBatch::IsOver() const {
   const bool may_ask = refusals_ < limits_.refusals_max && !spent_after_;
   if (!queued_.empty() && may_ask) return false;
   const bool control_helps = !accepted_.empty() || greylisted_ > 0;
@@ -51,7 +51,7 @@ bool MailRound::IsOver() const {
          witness_codes_.code != 0;
 }
 
-std::optional<net::SmtpPath> MailRound::Next(bool closing) {
+std::optional<net::SmtpPath> MailBatch::Next(bool closing) {
   base::Assert(asking_ == Asking::kNobody, "one recipient is asked at a time");
   const bool may_ask = refusals_ < limits_.refusals_max && !spent_after_;
   if (!queued_.empty() && may_ask && control_ == ReplyClass::kNone) {
@@ -71,7 +71,7 @@ std::optional<net::SmtpPath> MailRound::Next(bool closing) {
   return postmaster_path_;
 }
 
-ReplyClass MailRound::OnReply(const domain::ReplyCodes& reply) {
+ReplyClass MailBatch::OnReply(const domain::ReplyCodes& reply) {
   const bool after_accepted = accepted_count_ > 0;
   const ReplyClass reply_class =
       ClassifyReply(domain::ReplyStage::kRecipient, reply, mail_class_, after_accepted);
@@ -96,7 +96,7 @@ ReplyClass MailRound::OnReply(const domain::ReplyCodes& reply) {
   return reply_class;
 }
 
-void MailRound::OnAddress(const domain::ReplyCodes& reply, ReplyClass reply_class) {
+void MailBatch::OnAddress(const domain::ReplyCodes& reply, ReplyClass reply_class) {
   Entry entry{current_->first, {}, {}};
   entry.facts.reply = reply_class;
   entry.evidence.address = reply;
@@ -135,23 +135,23 @@ void MailRound::OnAddress(const domain::ReplyCodes& reply, ReplyClass reply_clas
   Decide(std::move(entry));
 }
 
-void MailRound::Decide(Entry entry) {
+void MailBatch::Decide(Entry entry) {
   decided_.push_back({entry.id, entry.facts, std::move(entry.evidence)});
 }
 
-bool MailRound::WitnessAccepted() const {
+bool MailBatch::WitnessAccepted() const {
   return ClassifyReply(domain::ReplyStage::kRecipient, witness_codes_, mail_class_, false) ==
          ReplyClass::kAccepted;
 }
 
-bool MailRound::ControlRefused() const {
+bool MailBatch::ControlRefused() const {
   AddressFacts facts;
   facts.control = control_;
   facts.control_witness = WitnessAccepted();
   return domain::IsControlRefused(facts);
 }
 
-void MailRound::DecideAccepted() {
+void MailBatch::DecideAccepted() {
   for (Entry& entry : accepted_) {
     entry.facts.control = control_;
     entry.facts.control_witness = WitnessAccepted();
@@ -162,11 +162,11 @@ void MailRound::DecideAccepted() {
   accepted_.clear();
 }
 
-std::vector<MailRound::Decided> MailRound::TakeDecided() {
+std::vector<MailBatch::Decided> MailBatch::TakeDecided() {
   return std::exchange(decided_, {});
 }
 
-MailRound::Rest MailRound::End() {
+MailBatch::Rest MailBatch::End() {
   Rest rest;
   // The control said something and nothing more will come: it decides as it stands.
   if (control_ != ReplyClass::kNone) DecideAccepted();

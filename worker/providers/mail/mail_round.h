@@ -15,22 +15,22 @@
 //   asking --no more addresses--> (the caller lingers for more) --> control --> postmaster --> over
 //
 // The control is an address that should not exist. It is asked once, last, if an address was
-// accepted, or greylisted, so that it passes the greylist in the same round. Postmaster is asked
+// accepted, or greylisted, so that it passes the greylist in the same batch. Postmaster is asked
 // after a bare refusal of the control alone. An address that was refused barely is refused if a
 // later ordinary recipient is accepted; otherwise nothing is known of it.
 namespace vedette::worker {
 
-struct MailRoundLimits {
+struct MailBatchLimits {
   int recipients_max;  // commands on the connection, the control's and postmaster's included
   int refusals_max;    // of addresses, after which no further one is asked
 };
 
-class MailRound {
+class MailBatch {
  public:
   using AskId = std::uint64_t;
 
-  // `control` and `postmaster` are of the same domain as all addresses of the round.
-  MailRound(MailRoundLimits limits, domain::MailClass mail_class, net::SmtpPath control,
+  // `control` and `postmaster` are of the same domain as all addresses of the batch.
+  MailBatch(MailBatchLimits limits, domain::MailClass mail_class, net::SmtpPath control,
             net::SmtpPath postmaster);
 
   // Whether another address fits: the control and postmaster keep their places.
@@ -43,7 +43,7 @@ class MailRound {
   void Carry(AskId id);
 
   // The recipient to ask about now. Empty while more addresses may come (`closing` is false), or at
-  // the end of the round. `closing`: nothing is added any more.
+  // the end of the batch. `closing`: nothing is added any more.
   std::optional<net::SmtpPath> Next(bool closing);
   // Whether only Add can bring something before the control is asked.
   bool IsOver() const;
@@ -88,7 +88,7 @@ class MailRound {
   void Decide(Entry entry);
   void DecideAccepted();
 
-  const MailRoundLimits limits_;
+  const MailBatchLimits limits_;
   const domain::MailClass mail_class_;
   const net::SmtpPath control_path_;
   const net::SmtpPath postmaster_path_;

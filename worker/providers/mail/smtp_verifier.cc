@@ -37,12 +37,12 @@ MailNames NamesOf(net::Resolver& resolver) {
 
 SmtpVerifier::SmtpVerifier(base::EventLoop& loop, const base::Clock& clock,
                            metrics::Metrics& metrics, const net::AddressPolicy& policy,
-                           const config::Config& config, MailBook& book, MailNames names)
+                           const config::Config& config, MailServerMemory& memory, MailNames names)
     : metrics_(metrics),
-      office_{MailExchange::Parts{loop, metrics, tls_, policy, config.smtp},
+      shared_{MailExchange::Dependencies{loop, metrics, tls_, policy, config.smtp},
               clock,
               std::move(names),
-              book,
+              memory,
               ProxyOf(config.smtp.proxy),
               config.testing.mail_window_ms} {}
 
@@ -65,20 +65,20 @@ void SmtpVerifier::Start(LookupRequest request, std::function<void(LookupAnswer)
   // An address that needs SMTPUTF8 changes what is said before it, so it has connections of its
   // own.
   const std::string key = *ascii + (path->needs_utf8() ? " utf8" : "");
-  auto& desk = desks_[key];
-  if (!desk) {
-    desk = std::make_unique<MailDesk>(office_, *ascii, path->needs_utf8(), [this, key] {
-      desks_.erase(key);
+  auto& queue = queues_[key];
+  if (!queue) {
+    queue = std::make_unique<MailDomainQueue>(shared_, *ascii, path->needs_utf8(), [this, key] {
+      queues_.erase(key);
       ShowWaiting();
     });
     ShowWaiting();
   }
-  desk->Push(
+  queue->Push(
       {*path, request.guess, request.attempt, request.may_wait, request.timeout, std::move(done)});
 }
 
 void SmtpVerifier::ShowWaiting() {
-  metrics_.SetSmtpWaiting("domains", static_cast<std::int64_t>(desks_.size()));
+  metrics_.SetSmtpWaiting("domains", static_cast<std::int64_t>(queues_.size()));
 }
 
 }  // namespace vedette::worker

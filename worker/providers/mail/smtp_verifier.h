@@ -23,8 +23,8 @@ class SmtpVerifier final : public Provider {
  public:
   // `names` by the DNS alone; with proxy, its address is looked up by `resolver`'s system sources.
   SmtpVerifier(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-               const net::AddressPolicy& policy, const config::Config& config, MailBook& book,
-               MailNames names);
+               const net::AddressPolicy& policy, const config::Config& config,
+               MailServerMemory& memory, MailNames names);
   ~SmtpVerifier() override;
 
   std::string_view id() const override { return "smtp"; }
@@ -35,8 +35,9 @@ class SmtpVerifier final : public Provider {
 
   const net::TlsContext tls_;
   metrics::Metrics& metrics_;
-  MailOffice office_;
-  std::map<std::string, std::unique_ptr<MailDesk>> desks_;  // by domain; a mark for SMTPUTF8
+  MailSharedState shared_;
+  std::map<std::string, std::unique_ptr<MailDomainQueue>>
+      queues_;  // by domain; a mark for SMTPUTF8
 };
 
 // Names by the DNS, absolute (net::NameSources::kDnsOnly).
