@@ -3,11 +3,13 @@
 
 #include "domain/ids.h"
 #include "tests/store/api_support.h"
+#include "tests/store/outcome_words.h"
 
 namespace vedette::test {
 namespace {
 
 using base::Json;
+using domain::Outcome;
 using testing::HasSubstr;
 
 constexpr std::int64_t kTick = 1795253400000000;
@@ -40,12 +42,12 @@ class ApiRows : public ApiTest {
 
   // A finished tick that one chunk held.
   void SmallTick(const std::string& monitor, std::int64_t tick_id,
-                 const std::string& outcomes_hex) {
+                 const std::vector<Outcome>& outcomes) {
     Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
         "slots, row_count, outcomes) values ('" +
         monitor + "', " + std::to_string(tick_id) + ", '" + acme.org_id +
-        "', 0, now(), now(), now(), 1, " + std::to_string(outcomes_hex.size() / 2) + ", '\\x" +
-        outcomes_hex + "')");
+        "', 0, now(), now(), now(), 1, " + std::to_string(outcomes.size()) + ", '\\x" +
+        HexOf(outcomes) + "')");
   }
 
   void Change(const std::string& monitor, int position, std::int64_t tick_id,
@@ -188,10 +190,11 @@ TEST_F(ApiRows, StaleLooksAtTenThousandRowsACall) {
 
 TEST_F(ApiRows, EventsMergeStoredAndDerivedNewestFirst) {
   const std::string id = NewMonitor();
-  SmallTick(id, kTick + 1, "0202");  // unchanged
-  SmallTick(id, kTick + 2, "0404");  // skipped for insufficient balance
-  SmallTick(id, kTick + 3, "0102");  // row 0 changed
-  SmallTick(id, kTick + 4, "0505");  // spend limit: nothing
+  SmallTick(id, kTick + 1, {Outcome::kUnchanged, Outcome::kUnchanged});
+  SmallTick(id, kTick + 2, {Outcome::kSkippedBalance, Outcome::kSkippedBalance});
+  SmallTick(id, kTick + 3, {Outcome::kChanged, Outcome::kUnchanged});  // row 0 changed
+  SmallTick(id, kTick + 4,
+            {Outcome::kSkippedSpendLimit, Outcome::kSkippedSpendLimit});  // spend limit: nothing
   Change(id, 0, kTick + 3, "price");
   Change(id, 0, kTick + 3, "name");
   EXPECT_EQ(Events(id, 0, ""), "change:name change:price error");
@@ -204,8 +207,8 @@ TEST_F(ApiRows, EventsMergeStoredAndDerivedNewestFirst) {
 
 TEST_F(ApiRows, EventsOfOneCheck) {
   const std::string id = NewMonitor();
-  SmallTick(id, kTick + 1, "0402");
-  SmallTick(id, kTick + 2, "0102");
+  SmallTick(id, kTick + 1, {Outcome::kSkippedBalance, Outcome::kUnchanged});
+  SmallTick(id, kTick + 2, {Outcome::kChanged, Outcome::kUnchanged});
   Change(id, 0, kTick + 2, "price");
   const auto row = *base::Uuid::Parse(RowId(id, 0));
   const auto query = [&](std::int64_t tick_id) {
@@ -220,7 +223,7 @@ TEST_F(ApiRows, EventsOfOneCheck) {
 
 TEST_F(ApiRows, DerivedEventsHaveComputedIdsAndEveryField) {
   const std::string id = NewMonitor();
-  SmallTick(id, kTick, "0402");
+  SmallTick(id, kTick, {Outcome::kSkippedBalance, Outcome::kUnchanged});
   const auto row = *base::Uuid::Parse(RowId(id, 0));
   const auto group = domain::EventGroupId(row, kTick);
   const Reply reply = Ask("GET", "/monitors/" + id + "/rows/" + row.ToString() + "/events");
@@ -238,15 +241,18 @@ TEST_F(ApiRows, DerivedEventsHaveComputedIdsAndEveryField) {
 
 TEST_F(ApiRows, EventsOfLargeTicksComeFromTheCheckLog) {
   const std::string id = NewMonitor({{"rows", Rows(300)}});
-  const auto logged = [&](int block, std::int64_t tick, int first, const std::string& hex) {
+  const auto logged = [&](int block, std::int64_t tick, int first,
+                          const std::vector<Outcome>& outcomes) {
     Sql("insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes) values ('" +
         id + "', " + std::to_string(block) + ", " + std::to_string(tick) + ", " +
-        std::to_string(first) + ", '" + acme.org_id + "', '\\x" + hex + "')");
+        std::to_string(first) + ", '" + acme.org_id + "', '\\x" + HexOf(outcomes) + "')");
   };
-  logged(0, kTick, 0, "0204");
-  logged(0, kTick, 2, "04");
-  logged(1, kTick, 10, "0402");                                        // positions 266 and 267
-  logged(1, kTick + 5, 0, std::string(88, '0').replace(20, 2, "02"));  // 256 on; 266 unchanged
+  logged(0, kTick, 0, {Outcome::kUnchanged, Outcome::kSkippedBalance});
+  logged(0, kTick, 2, {Outcome::kSkippedBalance});
+  logged(1, kTick, 10, {Outcome::kSkippedBalance, Outcome::kUnchanged});  // positions 266 and 267
+  std::vector<Outcome> from_256(44, Outcome{domain::kNoOutcome});
+  from_256[266 - 256] = Outcome::kUnchanged;
+  logged(1, kTick + 5, 0, from_256);
   EXPECT_EQ(Events(id, 0, "?include_completions=true"), "completion");
   EXPECT_EQ(Events(id, 1, ""), "error");
   EXPECT_EQ(Events(id, 2, ""), "error");
@@ -265,13 +271,13 @@ TEST_F(ApiRows, CheckOfAnUnfinishedTickIsSeenInTheRowsState) {
                    "?include_completions=true&event_group_id=" +
                        domain::EventGroupId(row, kTick).ToString()),
             "completion");
-  SmallTick(id, kTick, "0202");  // recorded: still one
+  SmallTick(id, kTick, {Outcome::kUnchanged, Outcome::kUnchanged});  // recorded: still one
   EXPECT_EQ(Events(id, 0, "?include_completions=true"), "completion");
 }
 
 TEST_F(ApiRows, EventLimitIsTwentyUnlessSaid) {
   const std::string id = NewMonitor();
-  for (int i = 0; i < 25; ++i) SmallTick(id, kTick + i, "0202");
+  for (int i = 0; i < 25; ++i) SmallTick(id, kTick + i, {Outcome::kUnchanged, Outcome::kUnchanged});
   const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0) + "/events";
   EXPECT_EQ(Ask("GET", path + "?include_completions=true").body.size(), 20U);
   EXPECT_EQ(Ask("GET", path + "?include_completions=true&limit=500").body.size(), 25U);
@@ -279,8 +285,8 @@ TEST_F(ApiRows, EventLimitIsTwentyUnlessSaid) {
 
 TEST_F(ApiRows, TicksAreTheSkipLedgerNewestFirst) {
   const std::string id = NewMonitor();
-  SmallTick(id, kTick, "0102");
-  SmallTick(id, kTick + 1, "0404");
+  SmallTick(id, kTick, {Outcome::kChanged, Outcome::kUnchanged});
+  SmallTick(id, kTick + 1, {Outcome::kSkippedBalance, Outcome::kSkippedBalance});
   Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
       "slots, row_count, counts) values ('" +
       id + "', " + std::to_string(kTick + 2) + ", '" + acme.org_id +

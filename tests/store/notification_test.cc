@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/store/outcome_words.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
@@ -74,7 +75,7 @@ TEST_F(NotificationTest, AUrlThatIsClearedUnderWayGetsNothing) {
 TEST_F(NotificationTest, EveryOutcomeHasItsTypeOneARowAndCheck) {
   const auto monitor = NewPriced(3, kHooks);
   CheckThree();
-  EXPECT_EQ(Outcomes(monitor), "010203");
+  EXPECT_EQ(Outcomes(monitor), "changed, unchanged, failed");
   EXPECT_EQ(Sql("select string_agg(d.type::text, ',' order by r.position) from delivery d "
                 "join monitor_row r on r.id = d.row_id"),
             "0,1,2");
@@ -111,7 +112,8 @@ TEST_F(NotificationTest, ACheckThatTheBalanceSkippedSendsNothing) {
   NewPriced(2, kHooks);
   Sql("update account set balance_mc = 1000; update credit_entry set amount_mc = 1000");
   CheckThree();
-  EXPECT_EQ(Sql("select string_agg(encode(outcomes, 'hex'), ',') from tick"), "0104");
+  EXPECT_EQ(InWords(Sql("select string_agg(encode(outcomes, 'hex'), ',') from tick")),
+            "changed, skipped_balance");
   EXPECT_EQ(Sql(kTypes), "0") << "the first row's change alone";
 }
 
@@ -122,7 +124,8 @@ TEST_F(NotificationTest, ACheckThatTheSpendLimitSkippedSendsNothing) {
     Sql(fmt::format("update {} set team_id = '{}'", table, team.ToString()));
   }
   CheckThree();
-  EXPECT_EQ(Sql("select string_agg(encode(outcomes, 'hex'), ',') from tick"), "0105");
+  EXPECT_EQ(InWords(Sql("select string_agg(encode(outcomes, 'hex'), ',') from tick")),
+            "changed, skipped_spend_limit");
   EXPECT_EQ(Sql(kTypes), "0");
 }
 

@@ -5,6 +5,8 @@
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "tests/store/outcome_words.h"
+
 namespace vedette::test {
 namespace {
 
@@ -204,10 +206,10 @@ void WorkerTest::UntilControlIsRead() {
 }
 
 std::string WorkerTest::Outcomes(const base::Uuid& monitor) {
-  return Sql(
-      fmt::format("select string_agg(lpad(to_hex(outcome::int), 2, '0'), '' order by position) "
-                  "from row_state where monitor_id = '{}'",
-                  monitor.ToString()));
+  return InWords(
+      Sql(fmt::format("select string_agg(lpad(to_hex(outcome::int), 2, '0'), '' order by position) "
+                      "from row_state where monitor_id = '{}'",
+                      monitor.ToString())));
 }
 
 std::int64_t WorkerTest::Balance() {

@@ -123,7 +123,7 @@ class WorkerTest : public PipelineTest {
   // Until a control read that began after this call has taken effect.
   void UntilControlIsRead();
 
-  std::string Outcomes(const base::Uuid& monitor);  // of row_state, in hex, by position
+  std::string Outcomes(const base::Uuid& monitor);  // of row_state, by position; see InWords
   std::int64_t Balance();
 
   // Checks begun by monitor, for scripts by monitor.

@@ -7,6 +7,7 @@
 #include "store/checks/chunks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/rows.h"
+#include "tests/store/outcome_words.h"
 #include "tests/store/worker_support.h"
 
 namespace vedette::test {
@@ -39,13 +40,14 @@ TEST_F(WorkerTest, G1_G4_G7_EveryCheckOfEveryDueTickIsRecordedOnce) {
 
   EXPECT_EQ(probe.starts(), 304U);
   EXPECT_EQ(probe.checks(), 304U);
-  EXPECT_EQ(Outcomes(small), "010202");
-  EXPECT_EQ(Outcomes(single), "01");
+  EXPECT_EQ(Outcomes(small), "changed, 2 unchanged");
+  EXPECT_EQ(Outcomes(single), "changed");
   EXPECT_EQ(Sql("select count(*) from row_state where last_run_at is null or last_tick_id = 0"),
             "0");
-  EXPECT_EQ(Sql("select string_agg(encode(outcomes, 'hex'), ',' order by row_count) from tick "
-                "where outcomes is not null"),
-            "01,010202");
+  EXPECT_EQ(
+      InWords(Sql("select string_agg(encode(outcomes, 'hex'), ',' order by row_count) from tick "
+                  "where outcomes is not null")),
+      "changed; changed, 2 unchanged");
   EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select counts::text from tick where counts is not null"),
             "{0,30,270,0,0,0,0,0,0}");
@@ -87,7 +89,7 @@ TEST_F(WorkerTest, ARetryableFailureIsTriedAgainUpToTheLimitThenFailsAndCostsNot
   });
   Process process(*this);
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "03020302");
+  EXPECT_EQ(Outcomes(monitor), "failed, unchanged, failed, unchanged");
   EXPECT_EQ(probe.checks(), 4U);
   EXPECT_EQ(probe.starts(), 6U) << "two more of what is retryable, none of what is not";
   EXPECT_EQ(Sql("select string_agg(message, '|' order by message) from event where event_type = 1"),
@@ -107,7 +109,7 @@ TEST_F(WorkerTest, AWaitBeyondTheChecksDeadlineIsAFailureAtOnce) {
   probe.SetScript([](int, int) { return Timeout(seconds(11)); });
   Process process(*this);
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "03");
+  EXPECT_EQ(Outcomes(monitor), "failed");
   EXPECT_EQ(probe.starts(), 1U);
 }
 
@@ -124,8 +126,8 @@ class StoppedWorkerTest : public WorkerTest {
   void ExpectTheRestSkipped() {
     UntilAllChunksAreDone();
     EXPECT_EQ(probe.starts(), 2U);
-    EXPECT_EQ(Outcomes(monitor), "02020606060606060606");
-    EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "02020606060606060606");
+    EXPECT_EQ(Outcomes(monitor), "2 unchanged, 8 skipped_paused");
+    EXPECT_EQ(InWords(Sql(kTickOutcomes)), "2 unchanged, 8 skipped_paused");
     EXPECT_EQ(Balance(), 998'000) << "what was reserved for the others is back";
     ExpectMoneyAddsUp();
   }
@@ -156,7 +158,8 @@ TEST_F(StoppedWorkerTest, G5_ARowThatIsSwitchedOffIsNotCheckedAnyMore) {
   probe.Release(process.loop, kSame);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 9U);
-  EXPECT_EQ(Outcomes(monitor), "02020202020802020202") << "inactive, as if it had been off before";
+  EXPECT_EQ(Outcomes(monitor), "5 unchanged, inactive, 4 unchanged")
+      << "inactive, as if it had been off before";
   EXPECT_EQ(Balance(), 991'000) << "what was reserved for it is back";
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
   ExpectMoneyAddsUp();
@@ -182,7 +185,7 @@ TEST_F(StoppedWorkerTest, APauseThatWasLiftedBeforeItMatteredSkipsNothing) {
   probe.SetScript([](int, int) { return kSame; });
   probe.Release(process.loop, kSame);
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "02020202020202020202");
+  EXPECT_EQ(Outcomes(monitor), "10 unchanged");
 }
 
 TEST_F(StoppedWorkerTest, G5_NoCheckStartsWhilePausesCannotBeRead) {
@@ -204,7 +207,7 @@ TEST_F(StoppedWorkerTest, G5_NoCheckStartsWhilePausesCannotBeRead) {
   }
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 10U);
-  EXPECT_EQ(Outcomes(monitor), "02020202020202020202");
+  EXPECT_EQ(Outcomes(monitor), "10 unchanged");
 }
 
 // Two chunks of five rows are held, one check is in flight.
@@ -328,7 +331,7 @@ TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
   UntilAllChunksAreDone();
   Until("all are handed over", [this] { return sink.taken == 3; });
   EXPECT_EQ(probe.starts(), 3U) << "no check is made twice for it";
-  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "020202");
+  EXPECT_EQ(InWords(Sql(kTickOutcomes)), "3 unchanged");
   EXPECT_EQ(Balance(), 997'000);
   EXPECT_EQ(sink.open(), 0);
   ExpectMoneyAddsUp();
@@ -352,7 +355,7 @@ TEST_P(ShortDatabaseTest, G12_AShortageOfTheDatabaseFailsNoCheck) {
         [this] { return Series("vedette_db_errors_total{query=\"record_row_states\"}") >= 3; });
   Sql("drop trigger refuse on row_state");
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "020202");
+  EXPECT_EQ(Outcomes(monitor), "3 unchanged");
   EXPECT_EQ(probe.starts(), 3U) << "no check is made twice for it";
   EXPECT_EQ(Balance(), 997'000);
   ExpectMoneyAddsUp();
@@ -380,7 +383,7 @@ TEST_F(WorkerTest, DrainEndsAlsoWhereTheDatabaseTakesNothing) {
   Sql("update chunk set available_at = now()");  // its lease ended
   Process heir(*this);
   UntilAllChunksAreDone();
-  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "020202");
+  EXPECT_EQ(InWords(Sql(kTickOutcomes)), "3 unchanged");
   EXPECT_EQ(Balance(), 997'000);
   ExpectMoneyAddsUp();
 }
@@ -415,8 +418,8 @@ TEST_P(UnrecordableTest, AResultThatCannotBeStoredFailsItsRowAlone) {
   });
   Process process(*this);
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "0101030101");
-  EXPECT_EQ(Outcomes(neighbour), "0101");
+  EXPECT_EQ(Outcomes(monitor), "2 changed, failed, 2 changed");
+  EXPECT_EQ(Outcomes(neighbour), "2 changed");
   EXPECT_EQ(Sql("select count(*) from event where event_type = 1 and message like "
                 "'record_failed: %'"),
             "1");
@@ -434,7 +437,7 @@ TEST_P(UnrecordableTest, AResultThatCannotBeStoredFailsItsRowAlone) {
   Sql("update monitor_sched set next_run_at = now()");
   Cut();
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(monitor), "0202010202");
+  EXPECT_EQ(Outcomes(monitor), "2 unchanged, changed, 2 unchanged");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -468,7 +471,7 @@ TEST_F(WorkerTest, G1_AStolenLeaseMeansThatNothingIsRecordedOrCharged) {
   probe.SetScript([](int, int) { return kSame; });
   Sql("update chunk set lease_token = null, available_at = now()");
   UntilAllChunksAreDone();
-  EXPECT_EQ(Sql("select encode(outcomes, 'hex') from tick"), "020202");
+  EXPECT_EQ(InWords(Sql(kTickOutcomes)), "3 unchanged");
   EXPECT_EQ(Balance(), 997'000);
   ExpectMoneyAddsUp();
 }
@@ -510,7 +513,8 @@ TEST_F(WorkerTest, G12_AChunkWhoseLeaseEndedMayComeBackToItsHolder) {
     probe.Release(process.loop, kOther);
     UntilAllChunksAreDone();
     ASSERT_FALSE(HasFatalFailure());
-    EXPECT_EQ(Outcomes(monitor), "0202") << "the answers under the former lease do not count";
+    EXPECT_EQ(Outcomes(monitor), "2 unchanged")
+        << "the answers under the former lease do not count";
     EXPECT_EQ(Balance(), 1'000'000 - round * 2000);
   }
   EXPECT_EQ(Sql("select count(*) from event"), "0");
@@ -526,7 +530,7 @@ TEST_F(WorkerTest, ARowThatKeepsEndingItsProcessIsAFailedCheckWithoutAProbe) {
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 0U);
-  EXPECT_EQ(Outcomes(monitor), "03");
+  EXPECT_EQ(Outcomes(monitor), "failed");
   EXPECT_EQ(Sql("select message like 'probe_crashed: %' from event"), "t");
   EXPECT_EQ(Sql(kFailuresNotified), "1") << "who waits for the check hears that it failed";
   EXPECT_EQ(Balance(), 1'000'000);
@@ -541,7 +545,7 @@ TEST_F(WorkerTest, G10_ARowWhoseLastTryEndedOnceWithItsProcessIsTriedAgain) {
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 1U);
-  EXPECT_EQ(Outcomes(monitor), "02");
+  EXPECT_EQ(Outcomes(monitor), "unchanged");
   EXPECT_EQ(Balance(), 999'000);
   ExpectMoneyAddsUp();
 }
@@ -566,7 +570,8 @@ TEST_F(WorkerTest, ARowThatIsSuspectHasALastTryAndSuspectsAreTriedOneAtATime) {
     probe.Release(process.loop, Price("1"));
   }
   UntilAllChunksAreDone();
-  EXPECT_EQ(Outcomes(first) + Outcomes(second), "0202");
+  EXPECT_EQ(Outcomes(first), "unchanged");
+  EXPECT_EQ(Outcomes(second), "unchanged");
   EXPECT_EQ(Balance(), 998'000);
   ExpectMoneyAddsUp();
 }
@@ -578,7 +583,7 @@ TEST_F(WorkerTest, AChunkThatKeepsEndingItsProcessIsHalvedAndItsRowsAreCheckedOn
   Process process(*this);
   UntilAllChunksAreDone();
   EXPECT_EQ(probe.starts(), 8U);
-  EXPECT_EQ(Outcomes(monitor), "0202020202020202");
+  EXPECT_EQ(Outcomes(monitor), "8 unchanged");
   EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Balance(), 992'000);
   ExpectMoneyAddsUp();
