@@ -154,23 +154,13 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
   };
 }
 
-<<<<<<< HEAD
 lease::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
-  const bool sweep_goes_on = sweep_.Walked(claim.next_cursor, claim.passed_over, random_);
-  more_ = claim.more || sweep_.passed_some_over();
-  const bool got = !claim.deliveries.empty();
-  for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
-  Pump();
-  return sweep_goes_on || (more_ && got) ? lease::kAtOnce : lease::kAtPoll;
-=======
-work::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
   const bool round_goes_on = scan_.Scanned(claim.next_cursor, claim.passed_over, random_);
   more_ = claim.more || scan_.passed_some_over();
   const bool got = !claim.deliveries.empty();
   for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
   Pump();
-  return round_goes_on || (more_ && got) ? work::kAtOnce : work::kAtPoll;
->>>>>>> h8/main
+  return round_goes_on || (more_ && got) ? lease::kAtOnce : lease::kAtPoll;
 }
 
 void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {

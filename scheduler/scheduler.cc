@@ -34,11 +34,7 @@ void Scheduler::Wake() {
   step_.Wake();
 }
 
-<<<<<<< HEAD
-lease::Step<Scheduler::Round>::Job Scheduler::Begin() {
-=======
-work::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
->>>>>>> h8/main
+lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
   const store::CutLimits limits = store::CutLimitsOf(config_);
   return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
     RunResult result;
@@ -53,26 +49,10 @@ work::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
 
 // A run that reached one of its limits goes on at once; otherwise the next one begins when the next
 // monitor is due.
-<<<<<<< HEAD
-lease::NextRun Scheduler::OnRound(const Round& round) {
-  const std::int64_t chunks = round.due.chunks + round.portions.chunks;
-  if (round.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
-  lease::LogTurns(log_, round.closed.turns);
-  if (round.due.scheduled_ticks > 0) {
-    metrics_.AddTicks(domain::TickTrigger::kSchedule, round.due.scheduled_ticks);
-    log_.Debug("ticks cut", {{"ticks", round.due.scheduled_ticks},
-                             {"overlaps", round.due.overlap_ticks},
-                             {"chunks", chunks}});
-  }
-  if (round.due.more || round.portions.more || round.closed.count == kClosedPerRoundMax) {
-    return lease::kAtOnce;
-  }
-  if (!round.next.next_due) return lease::kAtPoll;
-=======
-work::NextRun Scheduler::OnRun(const RunResult& result) {
+lease::NextRun Scheduler::OnRun(const RunResult& result) {
   const std::int64_t chunks = result.due.chunks + result.portions.chunks;
   if (result.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
-  work::LogTurns(log_, result.closed.turns);
+  lease::LogTurns(log_, result.closed.turns);
   if (result.due.scheduled_ticks > 0) {
     metrics_.AddTicks(domain::TickTrigger::kSchedule, result.due.scheduled_ticks);
     log_.Debug("ticks cut", {{"ticks", result.due.scheduled_ticks},
@@ -80,10 +60,9 @@ work::NextRun Scheduler::OnRun(const RunResult& result) {
                              {"chunks", chunks}});
   }
   if (result.due.more || result.portions.more || result.closed.count == kClosedPerRunMax) {
-    return work::kAtOnce;
+    return lease::kAtOnce;
   }
-  if (!result.next.next_due) return work::kAtPoll;
->>>>>>> h8/main
+  if (!result.next.next_due) return lease::kAtPoll;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(*result.next.next_due - result.next.now);
   return std::clamp(left, std::chrono::milliseconds(0), config_.scheduler.poll_ms);

@@ -39,24 +39,15 @@ class Scheduler {
     store::CutResult next;
     store::ClosedTicks closed;
   };
-<<<<<<< HEAD
-  lease::Step<Round>::Job Begin();
-  lease::NextRun OnRound(const Round& round);
-=======
-  work::Step<RunResult>::Job Begin();
-  work::NextRun OnRun(const RunResult& result);
->>>>>>> h8/main
+  lease::Step<RunResult>::Job Begin();
+  lease::NextRun OnRun(const RunResult& result);
 
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
-<<<<<<< HEAD
-  lease::Step<Round> step_;
-=======
-  work::Step<RunResult> step_;
->>>>>>> h8/main
+  lease::Step<RunResult> step_;
 };
 
 }  // namespace vedette::scheduler
