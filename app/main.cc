@@ -18,25 +18,19 @@
 #include <string_view>
 #include <vector>
 
-#include "app/assertion.h"
+#include "app/commands.h"
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
-#include "app/descriptors.h"
-#include "app/dumps.h"
-#include "app/email_doctor.h"
-#include "app/lookup_once.h"
-#include "app/probe_once.h"
+#include "app/process.h"
 #include "app/service.h"
-#include "app/signals.h"
 #include "base/clock.h"
-#include "base/closest_word.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "config/config.h"
 #include "domain/email/address.h"
-#include "domain/email/disposable_domains.h"
-#include "domain/email/free_mailbox.h"
-#include "domain/signature.h"
+#include "domain/email/mailbox.h"
+#include "domain/job/webhook.h"
 
 namespace vedette::app {
 namespace {

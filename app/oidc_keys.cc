@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "config/config.h"
-#include "domain/auth/discovery.h"
+#include "domain/auth/jwk_set.h"
 
 namespace vedette::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "api/outgoing.h"
+#include "api/tenant/outgoing.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"

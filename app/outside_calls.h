@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
+#include "api/kit/published_keys.h"
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
+#include "config/config_fwd.h"
 #include "config/net_config.h"
+#include "metrics/metrics.h"
 #include "net/http_client.h"
 
 namespace vedette::app {
@@ -36,6 +40,23 @@ class OutsideCalls {
   base::EventLoop& loop_;
   net::HttpClient client_;
   base::FairShares<base::Uuid> under_way_;  // by organisation; loop thread
+};
+
+// The way to the keys that OAuth clients publish: [oauth] jwks_fetches_max calls at once
+// (outside_calls.h). Built while the loop does not run; Fetch on any thread.
+class KeyFetch final : public rest::KeyFetcher {
+ public:
+  KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config);
+
+  void Fetch(const base::Uuid& org_id, std::string url, std::function<void(Outcome)> done) override;
+
+ private:
+  using Done = std::function<void(Outcome)>;
+  void Start(const base::Uuid& org_id, const std::string& url, const Done& done);
+
+  metrics::Metrics& metrics_;
+  const config::JwksConfig& config_;
+  OutsideCalls calls_;
 };
 
 }  // namespace vedette::app

@@ -5,8 +5,7 @@
 #include "config/config.h"
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
-#include "worker/probes/mixed_probe.h"
-#include "worker/probes/null_probe.h"
+#include "worker/probes/probe.h"
 
 namespace vedette::app {
 namespace {

@@ -10,13 +10,13 @@
 #include "base/thread_pool.h"
 #include "config/config_fwd.h"
 #include "config/net_config.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
+#include "html/fetch.h"
+#include "html/page_memory.h"
+#include "html/robots.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
-#include "pages/fetch.h"
-#include "pages/page_memory.h"
-#include "pages/robots_book.h"
 #include "worker/checks/check_runner.h"
 #include "worker/probes/probe.h"
 #include "worker/probes/web_probe.h"
@@ -38,7 +38,7 @@ class ProbeSet {
   worker::ServiceBudgets service_budgets() { return {questions_budget_, pages_budget_}; }
 
   // How the process reads pages that are no monitor's: with the same clients, threads and memory.
-  pages::Fetcher& sites() { return sites_; }
+  html::Fetcher& sites() { return sites_; }
 
   // One more probe of pages with them, whatever the kind of `probe` is. It must not outlive this
   // object.
@@ -62,9 +62,9 @@ class ProbeSet {
   net::HttpClient page_client_;
   net::HttpClient research_client_;
   base::ThreadPool parse_pool_;
-  pages::PageMemory memory_;
-  pages::Fetcher sites_;
-  pages::RobotsBook robots_;
+  html::PageMemory memory_;
+  html::Fetcher sites_;
+  html::RobotsCache robots_;
   const bool obey_robots_;
   const double null_change_share_;
   std::vector<std::unique_ptr<worker::Probe>> owned_;

@@ -1,11 +1,15 @@
 #include "app/roles.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "config/config.h"
+#include "worker/jobs/job_pipeline.h"
 
 namespace vedette::app {
 namespace {
@@ -52,5 +56,19 @@ std::vector<std::string> RoleNames(const std::set<Role>& roles) {
   }
   return names;
 }
+
+namespace {
+
+bool NamesChecks(const config::Config& config) {
+  const auto& lanes = config.worker.lanes;
+  return std::find(lanes.begin(), lanes.end(), "checks") != lanes.end();
+}
+
+}  // namespace
+
+Duties::Duties(std::set<Role> roles, const config::Config& config)
+    : roles_(std::move(roles)),
+      checks_(Has(Role::kWorker) && NamesChecks(config)),
+      job_lanes_(Has(Role::kWorker) ? worker::ServedLanes(config) : std::set<domain::Lane>()) {}
 
 }  // namespace vedette::app

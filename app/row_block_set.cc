@@ -4,31 +4,26 @@
 
 #include "base/json.h"
 #include "config/config.h"
-#include "domain/email/provider_ids.h"
-#include "worker/blocks/find_email_block.h"
+#include "domain/email/finders.h"
+#include "worker/blocks/find_email.h"
 #include "worker/blocks/investigate_block.h"
 #include "worker/blocks/lookup_block.h"
-#include "worker/blocks/null_block.h"
 #include "worker/blocks/people_block.h"
-#include "worker/providers/company_expander.h"
+#include "worker/blocks/row_runner.h"
 #include "worker/providers/dns_expander.h"
-#include "worker/providers/gravatar_provider.h"
+#include "worker/providers/email_memory.h"
 #include "worker/providers/http_provider.h"
 #include "worker/providers/llm_provider.h"
-#include "worker/providers/local_part_provider.h"
-#include "worker/providers/lookup_expander.h"
-#include "worker/providers/mail/dns_verifier.h"
-#include "worker/providers/mail/smtp_verifier.h"
-#include "worker/providers/null_provider.h"
-#include "worker/providers/pages_provider.h"
+#include "worker/providers/lookup_expanders.h"
+#include "worker/providers/mail/verifiers.h"
 #include "worker/providers/pattern_provider.h"
+#include "worker/providers/provider.h"
 #include "worker/providers/recipe_provider.h"
 #include "worker/providers/registry_expander.h"
+#include "worker/providers/reverse_providers.h"
 #include "worker/providers/site_expander.h"
-#include "worker/providers/stored_mail_book.h"
-#include "worker/providers/website_provider.h"
+#include "worker/providers/site_providers.h"
 #include "worker/providers/wikidata_provider.h"
-#include "worker/providers/wkd_provider.h"
 
 namespace vedette::app {
 namespace {
@@ -45,7 +40,7 @@ worker::FindEmailBlock::Verifiers VerifiersOf(const config::Config& config) {
 // What looks at the subjects of investigations, in the configured order.
 std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(
     const config::Config& config, const base::Clock& clock, net::Resolver* names,
-    pages::Fetcher& sites, worker::ProviderSet& providers, worker::EmailMemory& memory) {
+    html::Fetcher& sites, worker::ProviderSet& providers, worker::EmailMemory& memory) {
   std::vector<std::unique_ptr<worker::Expander>> expanders;
   for (const std::string& id : config.investigations.providers) {
     if (id == worker::DnsExpander::kId) {
@@ -76,7 +71,7 @@ std::vector<std::unique_ptr<worker::Expander>> ExpandersOf(
 
 RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          net::HttpClient& client, const worker::ServiceBudgets& budgets,
-                         pages::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
+                         html::Fetcher& sites, store::Pool& pool, const net::AddressPolicy& policy,
                          const config::Config& config, const worker::TierProbes& probes,
                          const base::Logger& log)
     : RowBlockSet(loop, clock, metrics, client, budgets, sites,
@@ -86,7 +81,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
 
 RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                          net::HttpClient& client, const worker::ServiceBudgets& budgets,
-                         pages::Fetcher& sites, LookupKnowledge knowledge,
+                         html::Fetcher& sites, LookupKnowledge knowledge,
                          const net::AddressPolicy& policy, const config::Config& config,
                          const worker::TierProbes& probes, const base::Logger& log)
     : knowledge_(std::move(knowledge)),
@@ -132,7 +127,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
 // Third parties are among them only where the configuration says so.
 void RowBlockSet::AddPeopleSources(base::EventLoop& loop, const base::Clock& clock,
                                    net::HttpClient& client, const worker::ServiceBudgets& budgets,
-                                   pages::Fetcher& sites, const config::Config& config) {
+                                   html::Fetcher& sites, const config::Config& config) {
   providers_.Add(std::make_unique<worker::LocalPartProvider>());
   providers_.Add(std::make_unique<worker::WkdProvider>(clock, sites));
   providers_.Add(std::make_unique<worker::PagesProvider>(clock, sites, config.email));

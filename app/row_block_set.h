@@ -8,16 +8,16 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "html/fetch.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 #include "net/resolver.h"
-#include "pages/fetch.h"
 #include "store/session.h"
 #include "worker/blocks/enrich_block.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/providers/email_memory.h"
-#include "worker/providers/mail/mail_book.h"
+#include "worker/providers/mail/mail_server_memory.h"
 #include "worker/providers/provider_set.h"
 #include "worker/services/request_room.h"
 
@@ -37,12 +37,12 @@ class RowBlockSet {
   // `sites` reads companies' pages, `pool` is where organisations' knowledge is kept, and `policy`
   // says which mail servers it may ask. `probes` research the rows of workflows.
   RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-              net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+              net::HttpClient& client, const worker::ServiceBudgets& budgets, html::Fetcher& sites,
               store::Pool& pool, const net::AddressPolicy& policy, const config::Config& config,
               const worker::TierProbes& probes, const base::Logger& log);
   // The same with other knowledge than a database's.
   RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-              net::HttpClient& client, const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+              net::HttpClient& client, const worker::ServiceBudgets& budgets, html::Fetcher& sites,
               LookupKnowledge knowledge, const net::AddressPolicy& policy,
               const config::Config& config, const worker::TierProbes& probes,
               const base::Logger& log);
@@ -54,7 +54,7 @@ class RowBlockSet {
 
  private:
   void AddPeopleSources(base::EventLoop& loop, const base::Clock& clock, net::HttpClient& client,
-                        const worker::ServiceBudgets& budgets, pages::Fetcher& sites,
+                        const worker::ServiceBudgets& budgets, html::Fetcher& sites,
                         const config::Config& config);
 
   const LookupKnowledge knowledge_;

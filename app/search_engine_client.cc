@@ -1,14 +1,19 @@
 #include "app/search_engine_client.h"
 
-#include <fmt/format.h>
-
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 
-#include "base/base64url.h"
+#include <fmt/format.h>
+
+#include "base/crypto.h"
 #include "base/json.h"
 #include "config/config.h"
-#include "domain/search/dsl_writer.h"
+#include "config/lookup_config.h"
+#include "domain/search/opensearch.h"
 
 namespace vedette::app {
 namespace {
@@ -139,6 +144,22 @@ api::SearchEngine::Outcome SearchEngineClient::OutcomeOf(const Asked& asked,
     return failed(timed_out ? Outcome::Kind::kTimedOut : Outcome::Kind::kFailed, problem->why);
   }
   return {Outcome::Kind::kCounted, std::get<search::EngineCount>(std::move(read))};
+}
+
+domain::search::Catalogue LoadSearchFields(const config::SearchConfig& config) {
+  if (config.fields_file.empty()) return domain::search::Catalogue();
+  std::ifstream file(config.fields_file);
+  if (!file) {
+    throw std::runtime_error(
+        fmt::format("[search] fields_file: {} cannot be read", config.fields_file));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    return domain::search::Catalogue(text);
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(
+        fmt::format("[search] fields_file: {}: {}", config.fields_file, error.what()));
+  }
 }
 
 }  // namespace vedette::app

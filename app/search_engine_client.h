@@ -5,13 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "api/outgoing.h"
+#include "api/tenant/outgoing.h"
 #include "app/outside_calls.h"
 #include "base/byte_budget.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
+#include "domain/search/fields.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 
@@ -20,7 +21,7 @@ namespace vedette::app {
 // Counts in the indices of an OpenSearch, or of an Elasticsearch 7 or later: one _search a count,
 // on connections of its own, never repeated and never redirected.
 //
-//   question --> body (domain/search/dsl_writer.h) --POST--> 200 --> counts
+//   question --> body (domain/search/opensearch.h) --POST--> 200 --> counts
 //                                                      |      +----> timed_out, or unusable
 //                                                      +--> another status, or no answer: failed
 //
@@ -55,5 +56,9 @@ class SearchEngineClient final : public api::SearchEngine {
   const std::vector<std::pair<std::string, std::string>> headers_;
   OutsideCalls calls_;
 };
+
+// The catalogue that [search] names, or the one that is compiled in. Throws std::runtime_error with
+// a sentence where the file cannot be read, or is none.
+domain::search::Catalogue LoadSearchFields(const config::SearchConfig& config);
 
 }  // namespace vedette::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::app {
 
@@ -47,5 +49,23 @@ class Service {
 // Brings the database's schema up to this binary's. Throws std::runtime_error with a sentence.
 // Returns the number of migrations applied.
 int Migrate(const config::Config& config, base::Logger& log);
+
+// How many file descriptors one process may need at once, by what its configuration allows.
+struct DescriptorNeed {
+  std::int64_t servers = 0;   // connections of clients to the API, admin and health ports
+  std::int64_t outgoing = 0;  // connections to pages, services and receivers
+  std::int64_t database = 0;
+  std::int64_t rest = 0;  // files, listening sockets, event loops, the resolver
+
+  std::int64_t total() const { return servers + outgoing + database + rest; }
+};
+
+// Pure.
+DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Role>& roles);
+
+// Raises the process's soft limit of descriptors to the hard one, and logs what it found: one line,
+// a warning where the limit is less than the need. Without descriptors new connections fail, and
+// what needed them is tried again later; nothing else is lost.
+void ProvideDescriptors(const DescriptorNeed& need, const base::Logger& log);
 
 }  // namespace vedette::app

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -9,7 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
 #include "base/json_text.h"
+#include "base/uuid.h"
 
 // Instantiated once, in json.cc: otherwise every source that reads JSON compiles the class again.
 extern template class nlohmann::basic_json<nlohmann::ordered_map>;
@@ -75,5 +77,41 @@ std::string DumpJson(const Json& value);
 void AppendJson(const Json& value, std::string* out);
 // Appends what AppendJson writes of such a string.
 void AppendJsonString(std::string_view text, std::string* out);
+
+// Reading what others answer: a member that is null counts as one that is missing.
+
+// The member; null where `value` is no object, or has none of this name.
+inline const Json* PresentMember(const Json& value, const char* name) {
+  if (!value.is_object()) return nullptr;
+  const auto it = value.find(name);
+  return it == value.end() || it->is_null() ? nullptr : &*it;
+}
+
+// The text of a member; empty where there is none, or it is no string.
+inline std::string TextMember(const Json& value, const char* name) {
+  const Json* member = PresentMember(value, name);
+  return member != nullptr && member->is_string() ? member->get<std::string>() : std::string();
+}
+
+// Writing of what may be missing: it is null then.
+
+// A text that is empty is missing.
+inline Json OrNull(std::string_view text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+// A text that is there may be empty.
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+inline Json OrNull(const std::optional<Timestamp>& time) {
+  return time ? Json(FormatTimestamp(*time)) : Json(nullptr);
+}
+
+inline Json OrNull(const std::optional<Uuid>& id) {
+  return id ? Json(id->ToString()) : Json(nullptr);
+}
 
 }  // namespace vedette::base

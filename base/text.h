@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // What every folder needs of text: white space, lower case, UTF-8 and character counts, each by one
 // rule. All of it is pure and may be called from any thread. A view that is returned points into
@@ -80,5 +82,11 @@ std::string_view CutBytes(std::string_view text, std::size_t bytes_max);
 inline bool HasWebScheme(std::string_view url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
+
+// The word of `known` that a typist probably meant: the first one with the fewest insertions,
+// deletions and replacements of bytes between it and `word`. Empty where even that one needs more
+// than `typos_max` of them. Takes time in the product of the lengths. Pure.
+std::optional<std::string> ClosestWord(std::string_view word, const std::vector<std::string>& known,
+                                       std::size_t typos_max);
 
 }  // namespace vedette::base

@@ -14,7 +14,6 @@
 #include <sstream>
 #include <utility>
 
-#include "base/closest_word.h"
 #include "base/text.h"
 #include "config/keys.h"
 #include "config/rules.h"

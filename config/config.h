@@ -18,7 +18,7 @@
 #include "config/lookup_config.h"
 #include "config/net_config.h"
 #include "config/role_config.h"
-#include "domain/email/find_prices.h"
+#include "domain/money/money.h"
 
 // The typed configuration. What an operator turns has a key; the defaults and their explanation
 // stand in config.default.toml, which is compiled in. What nobody turns is a constant beside what

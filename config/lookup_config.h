@@ -12,7 +12,7 @@
 // Keys of [lookups], [age], [email], [email.smtp], [providers], [search] and [investigations].
 // config/config.h says what all of it is.
 namespace vedette::domain {
-struct Recipe;  // domain/recipe/recipe.h
+struct Recipe;  // domain/email/recipe.h
 }
 
 namespace vedette::config {

@@ -12,8 +12,8 @@
 #include "base/uuid.h"
 #include "config/setting_files.h"
 #include "domain/email/address.h"
-#include "domain/email/provider_ids.h"
-#include "domain/people/source_ids.h"
+#include "domain/email/finders.h"
+#include "domain/people/people_answer.h"
 
 namespace vedette::config {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "domain/email/known_finders.h"
+#include "domain/email/finders.h"
 
 // What no key can decide alone: which settings go together, which providers there are, and which of
 // them a list of providers may name. Those that judge a configuration throw ConfigError with a

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/keys.h"
-#include "domain/email/idn.h"
+#include "domain/email/address.h"
 
 namespace vedette::config {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/recipe/recipe.h"
+#include "domain/email/recipe.h"
 
 // Files that the configuration names, read once, at the start: recipes, each of which describes one
 // service in TOML (docs/providers.md), and lists of domains, one a line, where white space around

@@ -12,8 +12,8 @@
 
 #include "base/crypto.h"
 #include "base/text.h"
-#include "domain/duration.h"
 #include "domain/email/address.h"
+#include "domain/monitor/schedule.h"
 
 namespace vedette::config {
 namespace {

@@ -15,9 +15,8 @@
 #include "delivery/lanes.h"
 #include "delivery/retry_policy.h"
 #include "delivery/sender.h"
-#include "delivery/settler.h"
-#include "delivery/sweep.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
+#include "lease/batcher.h"
 #include "lease/drain.h"
 #include "lease/lease_keeper.h"
 #include "lease/step.h"
@@ -27,6 +26,28 @@
 #include "store/session.h"
 
 namespace vedette::delivery {
+
+// Writes how attempts ended, in batches. What cannot be written now is repeated until the database
+// has it. An attempt that the database refuses is lost to history, and its delivery is tried again
+// when its lease ends. Loop thread only; everything handed in must outlive this object.
+class Settler {
+ public:
+  // `settled`: attempts are written, or lost.
+  Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
+          const config::DeliveryConfig& config, base::Logger log, std::function<void()> settled);
+
+  // Within [delivery] settle_delay_ms, or at once when settle_max of them have gathered.
+  void Add(store::AttemptRecord attempt);
+
+  // Everything at once.
+  void Flush();
+
+  bool idle() const { return batcher_.idle(); }
+  std::size_t gathered() const { return batcher_.gathered(); }
+
+ private:
+  lease::Batcher<store::AttemptRecord, std::vector<store::BreakerTurn>> batcher_;
+};
 
 // Attempts leased notifications until they are delivered or given up: those that this process's
 // worker has just recorded, from memory, and those that are due in the database. Outcomes are

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/backoff.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 
 // When a notification is tried again, and when it is given up. Pure: the one place that knows.
 namespace vedette::delivery {

@@ -7,15 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "delivery/run_callback.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 #include "lease/live.h"
 #include "lease/step.h"
 #include "net/http_client.h"
@@ -23,7 +24,19 @@
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
 
+// What a block `outgoing_webhook` tells of the end of its run.
 namespace vedette::delivery {
+
+// The run and the block.
+using RunBlock = std::pair<base::Uuid, int>;
+
+// The bodies of these notifications, whose JobNotice has a block; a run that cannot be read has
+// none. Only the link and its end differ between two calls: a retry after an hour carries a link
+// that lives. The rows go along where they have at most [workflows] inline_results_bytes_max as
+// JSON. On a pool's thread; throws what the store throws.
+std::map<RunBlock, std::string> RunCallbackBodies(
+    store::Session& session, const std::vector<domain::Notification>& notifications,
+    const config::Config& config, base::Timestamp now);
 
 // What came of one try to send a notification.
 struct SendResult {

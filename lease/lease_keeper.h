@@ -10,7 +10,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "domain/job_wait.h"
+#include "domain/job/job.h"
 #include "lease/step.h"
 #include "store/lease.h"
 #include "store/session.h"

@@ -12,7 +12,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
-#include "domain/failure.h"
+#include "domain/monitor/failure.h"
 
 // When a row that failed is tried again.
 namespace vedette::lease {

@@ -17,7 +17,7 @@ namespace vedette::lease {
 // during that try tells which suspect it was. A try alone waits until no other waits or is under
 // way: else it would make suspects of those beside it.
 //
-//   tries beside others:  |-- up to kBesideMax under way --|  end  |-- the next ones --|  end
+//   tries beside others:  |-- up to kWithOthersMax under way --|  end  |-- the next ones --|  end
 //   tries alone:                                                                          | one |
 //
 // Organisations take turns (G10). `who` is an address that stands for the asking object until its
@@ -25,13 +25,13 @@ namespace vedette::lease {
 class SuspectSlot {
  public:
   enum class Try {
-    kBeside,  // with up to kBesideMax - 1 others
+    kWithOthers,  // with up to kWithOthersMax - 1 others
     kAlone,
   };
 
   // Tries beside others that are under way at once. A death makes suspects of as many at most,
   // which are then tried alone one by one.
-  static constexpr std::size_t kBesideMax = 16;
+  static constexpr std::size_t kWithOthersMax = 16;
 
   // `start` runs once, when `who` may be tried: inside this call where that is so at once, else
   // inside the Leave of another. Each asks once.
@@ -61,10 +61,10 @@ class SuspectSlot {
   };
   using Queue = base::FairQueue<base::Uuid, Waiting>;
 
-  Queue& QueueOf(Try how) { return how == Try::kBeside ? beside_waiting_ : alone_waiting_; }
+  Queue& QueueOf(Try how) { return how == Try::kWithOthers ? beside_waiting_ : alone_waiting_; }
 
   std::optional<Waiting> PopNext() {
-    if (alone_ != nullptr || beside_.size() >= kBesideMax) return std::nullopt;
+    if (alone_ != nullptr || beside_.size() >= kWithOthersMax) return std::nullopt;
     if (!beside_waiting_.empty()) return beside_waiting_.Pop();
     return beside_.empty() ? alone_waiting_.Pop() : std::nullopt;
   }

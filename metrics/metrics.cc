@@ -1,10 +1,10 @@
 #include "metrics/metrics.h"
 
-#include <prometheus/text_serializer.h>
-
 #include <sstream>
 #include <string>
 #include <utility>
+
+#include <prometheus/text_serializer.h>
 
 #include "base/json.h"
 #include "base/version.h"
@@ -220,6 +220,142 @@ std::string Metrics::Summary() const {
   json["secrets_unreadable"] = count(impl_->signing_secrets_unreadable.Value());
   json["waits"] = {{"used", count(impl_->waits.Value())}, {"max", count(impl_->waits_max.Value())}};
   return base::DumpJson(json);
+}
+
+// The metrics of jobs and of runs of workflows.
+
+void Metrics::AddJobEnded(domain::JobKind kind, domain::JobStatus end,
+                          std::chrono::microseconds took) {
+  const std::string_view name = domain::JobKindName(kind);
+  impl_->jobs_ended.Get(name, domain::JobStatusName(end)).Increment();
+  impl_->job_duration.Get(name).Observe(Seconds(took));
+  if (kind != domain::JobKind::kWorkflow) return;
+  impl_->runs_ended.Get(domain::JobStatusName(end)).Increment();
+  impl_->run_duration.Observe(Seconds(took));
+}
+
+void Metrics::AddJobRows(domain::JobKind kind, std::int64_t done, std::int64_t failed) {
+  const std::string_view name = domain::JobKindName(kind);
+  impl_->job_rows.Get(name, "done").Increment(static_cast<double>(done));
+  impl_->job_rows.Get(name, "failed").Increment(static_cast<double>(failed));
+}
+
+void Metrics::ObserveJobRow(domain::Lane lane, std::chrono::microseconds duration) {
+  impl_->job_row_duration.Get(domain::LaneName(lane)).Observe(Seconds(duration));
+}
+
+void Metrics::SetJobRowsInFlight(domain::Lane lane, std::int64_t n) {
+  impl_->job_rows_in_flight.Get(domain::LaneName(lane)).Set(static_cast<double>(n));
+}
+
+void Metrics::AddJobCreditsCharged(domain::JobKind kind, std::int64_t mc) {
+  impl_->job_credits_charged.Get(domain::JobKindName(kind))
+      .Increment(static_cast<double>(mc) / 1000);
+}
+
+void Metrics::SetJobChunks(domain::Lane lane, std::string_view state, std::int64_t n) {
+  impl_->job_chunks.Get(domain::LaneName(lane), state).Set(static_cast<double>(n));
+}
+
+void Metrics::SetJobChunkOldestDue(domain::Lane lane, std::chrono::microseconds age) {
+  impl_->job_chunk_oldest_due.Get(domain::LaneName(lane)).Set(Seconds(age));
+}
+
+void Metrics::SetOpenJobs(domain::JobKind kind, domain::JobStatus status, std::int64_t n) {
+  impl_->jobs_open.Get(domain::JobKindName(kind), domain::JobStatusName(status))
+      .Set(static_cast<double>(n));
+  if (kind == domain::JobKind::kWorkflow) {
+    impl_->runs_open.Get(domain::JobStatusName(status)).Set(static_cast<double>(n));
+  }
+}
+
+void Metrics::SetJobOverdue(std::chrono::microseconds age) {
+  impl_->job_overdue.Set(Seconds(age));
+}
+
+void Metrics::AddRunsStalled(std::int64_t n) {
+  impl_->runs_stalled.Increment(static_cast<double>(n));
+}
+
+void Metrics::SetRunOldestQueued(std::chrono::microseconds age) {
+  impl_->run_oldest_queued.Set(Seconds(age));
+}
+
+void Metrics::AddRunRecord(std::string_view block, int parts, std::int64_t done,
+                           std::int64_t failed) {
+  impl_->run_parts.Get(block).Increment(parts);
+  impl_->run_rows.Get(block, "done").Increment(static_cast<double>(done));
+  impl_->run_rows.Get(block, "failed").Increment(static_cast<double>(failed));
+}
+
+void Metrics::ObserveRunPart(std::string_view block, std::chrono::microseconds duration) {
+  impl_->run_part_duration.Get(block).Observe(Seconds(duration));
+}
+
+void Metrics::SetRunPartsHeld(std::int64_t n) {
+  impl_->run_parts_held.Set(static_cast<double>(n));
+}
+
+void Metrics::AddDownload(std::string_view outcome) {
+  impl_->downloads.Get(outcome).Increment();
+}
+
+void Metrics::SetWaits(std::int64_t n) {
+  impl_->waits.Set(static_cast<double>(n));
+}
+
+void Metrics::SetWaitsMax(std::int64_t n) {
+  impl_->waits_max.Set(static_cast<double>(n));
+}
+
+void Metrics::AddWait(std::string_view outcome) {
+  impl_->waits_ended.Get(outcome).Increment();
+}
+
+void Metrics::AddPaymentRequired(domain::JobKind kind, std::string_view reason) {
+  impl_->payment_required.Get(domain::JobKindName(kind), reason).Increment();
+}
+
+// The metrics of lookups, their providers and mail servers.
+
+void Metrics::ObserveLookup(std::string_view kind, std::string_view outcome,
+                            std::chrono::microseconds duration) {
+  impl_->lookups.Get(kind, outcome).Increment();
+  impl_->lookup_duration.Get(kind).Observe(Seconds(duration));
+}
+
+void Metrics::AddSuppressed(std::string_view kind) {
+  impl_->suppressed.Get(kind).Increment();
+}
+
+void Metrics::AddProviderCall(std::string_view provider, std::string_view lookup,
+                              std::string_view outcome) {
+  impl_->provider_calls.Get(provider, lookup, "failed");  // there before the first one fails
+  impl_->provider_calls.Get(provider, lookup, outcome).Increment();
+}
+
+void Metrics::AddSmtpConnection(std::string_view mail_class, std::string_view outcome) {
+  impl_->smtp_connections.Get(mail_class, outcome).Increment();
+}
+
+void Metrics::AddSmtpRecipient(std::string_view mail_class, std::string_view verdict) {
+  impl_->smtp_recipients.Get(mail_class, verdict).Increment();
+}
+
+void Metrics::SetSmtpBlocked(std::string_view mail_class, std::int64_t n) {
+  impl_->smtp_blocked.Get(mail_class).Set(static_cast<double>(n));
+}
+
+void Metrics::SetSmtpWaiting(std::string_view reason, std::int64_t n) {
+  impl_->smtp_waiting.Get(reason).Set(static_cast<double>(n));
+}
+
+void Metrics::SetEmailDoctor(std::string_view check, double value) {
+  impl_->email_doctor.Get(check).Set(value);
+}
+
+void Metrics::ObserveProviderCall(std::string_view provider, std::chrono::microseconds duration) {
+  impl_->provider_duration.Get(provider).Observe(Seconds(duration));
 }
 
 }  // namespace vedette::metrics

@@ -8,9 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "domain/job.h"
-#include "domain/names.h"
-#include "domain/outcome.h"
+#include "domain/job/job.h"
+#include "domain/monitor/enums.h"
 
 // Every series of the process, declared in one place and resolved once (prometheus-cpp). Built by
 // app, handed down by reference. All methods are safe on any thread. Labels are bounded, never an

@@ -1,15 +1,17 @@
 #include "net/dns_records.h"
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
 #include <ares.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <utility>
-
 #include "base/text.h"
+#include "domain/email/address.h"
 
 namespace vedette::net {
 namespace {
@@ -187,6 +189,36 @@ std::string ReverseLabels(const IpAddress& ip) {
 
 std::string ReverseName(const IpAddress& ip) {
   return ReverseLabels(ip) + (ip.v6 ? ".ip6.arpa" : ".in-addr.arpa");
+}
+
+MxChoice ChooseMx(const DnsRecords<MxRecord>& answer, std::size_t hosts_max, std::mt19937& random) {
+  switch (answer.status) {
+    case DnsStatus::kFound:
+      break;
+    case DnsStatus::kNoRecord:
+      return {MxKind::kNone, {}};
+    case DnsStatus::kNoName:
+      return {MxKind::kNoName, {}};
+    case DnsStatus::kFailed:
+      return {MxKind::kFailed, {}};
+  }
+  if (answer.records.size() == 1 && answer.records.front().host.empty()) {
+    return {MxKind::kNull, {}};
+  }
+  std::vector<MxRecord> records = answer.records;
+  std::shuffle(records.begin(), records.end(), random);
+  std::stable_sort(records.begin(), records.end(), [](const MxRecord& a, const MxRecord& b) {
+    return a.preference < b.preference;
+  });
+  MxChoice choice;
+  std::set<std::string> seen;
+  for (const MxRecord& record : records) {
+    if (choice.hosts.size() == hosts_max) break;
+    const auto host = domain::ParseDomain(record.host);
+    if (host && seen.insert(*host).second) choice.hosts.push_back(*host);
+  }
+  choice.kind = choice.hosts.empty() ? MxKind::kFailed : MxKind::kHosts;
+  return choice;
 }
 
 }  // namespace vedette::net

@@ -11,7 +11,7 @@
 
 #include "config/net_config.h"
 #include "net/connection_queue.h"
-#include "net/curl_loop.h"
+#include "net/poller.h"
 #include "net/resolver.h"
 #include "net/transfer.h"
 #include "net/url.h"
@@ -226,7 +226,7 @@ std::string HttpClient::Impl::FillRoute(Transfer& transfer) {
   const std::string_view text =
       std::string_view(transfer.request.url).substr(0, transfer.request.url.find('#'));
   const AddressPolicy& policy = tenant ? tenant_policy_ : open_policy_;
-  TenantUrlResult result = JudgeTenantUrl(text, policy);
+  TenantUrlResult result = ParseTenantUrl(text, policy);
   if (result.error) {
     return result.error->message;
   }

@@ -54,7 +54,7 @@ struct HttpRequest {
 
 enum class HttpErrorClass {
   kNone,
-  kRefusedAddress,  // not public, or a URL that JudgeTenantUrl refuses
+  kRefusedAddress,  // not public, or a URL that ParseTenantUrl refuses
   kDns,
   kConnect,
   kTls,

@@ -1,10 +1,15 @@
 #pragma once
 
-#include <uv.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
+
+#include <curl/curl.h>
+#include <uv.h>
 
 #include "base/event_loop.h"
 
@@ -71,6 +76,66 @@ class Poller {
   int epoll_;
   Watcher* watcher_;
   std::vector<Entry> entries_;  // by descriptor
+};
+
+// curl's multi socket interface on the event loop. Internal to the client; loop thread only.
+// Several may share one loop: each has its own Poller, so they share no table of descriptors.
+
+// Transfers are spread over several multi handles of curl, which share one Poller: a handle looks
+// through its connections to a host one by one for a free one, so a handle with thousands of them
+// spends most of its time looking (libcurl 7.88, ConnectionExists). No handle carries more than
+// kTransfersPerHandle transfers to one host, and the first handle with room takes the next one, so
+// a host with few transfers stays in one handle and finds its kept connections there.
+class CurlLoop {
+ public:
+  static constexpr int kTransfersPerHandle = 64;
+
+  // `connections_max`, `per_host_max`: transfers at once, in all and to one host.
+  // `done`: a transfer ended; it is still added. Called from the loop, never from inside Add.
+  CurlLoop(base::EventLoop& loop, int connections_max, int per_host_max,
+           std::function<void(CURL*, CURLcode)> done);
+  // Every transfer must have been removed.
+  ~CurlLoop();
+  CurlLoop(const CurlLoop&) = delete;
+  CurlLoop& operator=(const CurlLoop&) = delete;
+
+  // Connections that may be open at once, kept ones included, for these two limits: handle i keeps
+  // connections_max / (i + 1), which is what it may carry at once.
+  static std::int64_t ConnectionsKeptMax(int connections_max, int per_host_max);
+
+  // A multi handle, and what there is to know of it before a transfer is prepared for it.
+  struct Handle;
+  // The handle for the next transfer to `host` ("name:port").
+  Handle& HandleFor(const std::string& host);
+  // Names ("name:port") whose entries in the handle's cache of addresses are not needed any more;
+  // they go with the next transfer's CURLOPT_RESOLVE.
+  static std::vector<std::string> TakeStaleNames(Handle& handle);
+
+  void Add(CURL* easy, Handle& handle, const std::string& host);
+  // `stale_name`: what the transfer left in the cache of addresses; empty: nothing.
+  void Remove(CURL* easy, Handle& handle, const std::string& host, std::string stale_name);
+
+  // To be called with every socket that is opened for a connection, before curl has it.
+  void OpenedSocket(Handle& handle, curl_socket_t fd);
+
+ private:
+  static int OnSocket(CURL*, curl_socket_t fd, int what, void* handle, void*);
+  static int OnTimer(CURLM*, long timeout_ms, void* handle);
+  void OnReady(curl_socket_t fd, unsigned events);
+  void Act(Handle& handle, curl_socket_t fd, int events);
+
+  base::EventLoop& loop_;
+  const int connections_max_;
+  const std::size_t handles_max_;
+  std::function<void(CURL*, CURLcode)> done_;
+  Poller poller_;
+  std::vector<std::unique_ptr<Handle>> handles_;  // made when first needed
+  std::vector<Handle*> handle_of_;                // by descriptor; null: not opened here
+  struct Host {
+    int transfers = 0;
+    std::vector<int> by_handle;
+  };
+  std::unordered_map<std::string, Host> hosts_;  // with a transfer
 };
 
 }  // namespace vedette::net

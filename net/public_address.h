@@ -71,6 +71,10 @@ struct TenantUrlResult {
   std::optional<TenantUrl> url;
   std::optional<UrlError> error;
 };
-TenantUrlResult JudgeTenantUrl(std::string_view text, const AddressPolicy& policy);
+TenantUrlResult ParseTenantUrl(std::string_view text, const AddressPolicy& policy);
+
+// The address of this machine from which packets to `peer` leave, by the system's routes. Nothing
+// is sent. Empty where there is no route.
+std::optional<IpAddress> LocalAddressTowards(const IpAddress& peer);
 
 }  // namespace vedette::net

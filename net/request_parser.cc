@@ -109,10 +109,10 @@ std::optional<RequestRefusal> RequestParser::ParseHeader(std::string_view header
   if (!SplitTarget()) {
     return BadRequest("The request's target is not a path.");
   }
-  return JudgeFields();
+  return CheckFields();
 }
 
-std::optional<RequestRefusal> RequestParser::JudgeFields() const {
+std::optional<RequestRefusal> RequestParser::CheckFields() const {
   if (hosts_ >= kAmbiguous) {
     return BadRequest("The request has an ambiguous Host.");
   }

@@ -90,7 +90,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code& ec) override;
   void on_finish_impl(error_code&) override {}
 
-  std::optional<RequestRefusal> JudgeFields() const;
+  std::optional<RequestRefusal> CheckFields() const;
   bool SplitTarget();
 
   ServerRequest request_;

@@ -237,7 +237,7 @@ HttpResponse Transfer::TakeResponse(CURLcode result) {
   const char* address = nullptr;
   curl_easy_getinfo(easy_, CURLINFO_PRIMARY_IP, &address);
   response.remote_address = address == nullptr ? "" : address;
-  JudgeResult(result);
+  TakeResult(result);
   if (response.error_class == HttpErrorClass::kNone) {
     response.body = body_.TakeText();
     response.held = body_.TakeHolding();
@@ -246,7 +246,7 @@ HttpResponse Transfer::TakeResponse(CURLcode result) {
   return std::move(response);
 }
 
-void Transfer::JudgeResult(CURLcode result) {
+void Transfer::TakeResult(CURLcode result) {
   if (result == CURLE_OK) {
     return;
   }

@@ -12,8 +12,8 @@
 
 #include "config/config_fwd.h"
 #include "net/answer_body.h"
-#include "net/curl_loop.h"
 #include "net/http_client.h"
+#include "net/poller.h"
 #include "net/public_address.h"
 
 // One request and its curl handle. Internal to the client; loop thread only.
@@ -100,7 +100,7 @@ class Transfer {
   void SetMethod();
   std::string SetHeaders();
   void SetResolve(const std::vector<std::string>& entries);
-  void JudgeResult(CURLcode result);
+  void TakeResult(CURLcode result);
   void Fail(HttpErrorClass error_class, std::string sentence);
   bool AcceptHeaderLine(std::string_view line);
   void BeginBody();

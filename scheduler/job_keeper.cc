@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "config/config.h"
-#include "domain/job.h"
-#include "store/jobs/grow.h"
-#include "store/jobs/retire.h"
-#include "store/jobs/run_data.h"
+#include "domain/job/job.h"
+#include "store/jobs/keeper.h"
 
 namespace vedette::scheduler {
 

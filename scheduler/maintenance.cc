@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "config/config.h"
-#include "domain/email/mail_class.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
+#include "domain/email/verdict.h"
 
 namespace vedette::scheduler {
 namespace {

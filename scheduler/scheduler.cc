@@ -35,14 +35,14 @@ void Scheduler::Wake() {
 }
 
 lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
-  const store::CutLimits limits = store::CutLimitsOf(config_);
+  const store::MaterialiseLimits limits = store::MaterialiseLimitsOf(config_);
   return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
     RunResult result;
-    result.due = store::CutDueTicks(session, clock, limits);
+    result.due = store::MaterialiseDueTicks(session, clock, limits);
     if (result.due.chunks > 0) signals.Raise(store::Signal::kChunk);
-    result.portions = store::CutPortions(session, clock, limits);
+    result.portions = store::MaterialisePortions(session, clock, limits);
     result.closed = store::CloseLargeTicks(session, kClosedPerRunMax);
-    result.next = store::NextCut(session);
+    result.next = store::NextMaterialisation(session);
     return result;
   };
 }
@@ -69,6 +69,36 @@ lease::NextRun Scheduler::OnRun(const RunResult& result) {
 }
 
 void Scheduler::Drain(std::function<void()> done) {
+  step_.Drain(std::move(done));
+}
+
+Importer::Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+                   const base::Clock& clock, const config::Config& config, base::Logger log)
+    : signals_(signals),
+      step_(loop, pool, log,
+            {.failed = "adding rows of a file failed", .poll = config.scheduler.poll_ms},
+            {.begin =
+                 [&clock] {
+                   return [&clock](store::Session& session) {
+                     return store::ImportBatch(session, clock);
+                   };
+                 },
+             .finish = [this](store::ImportStep batch) { return OnBatch(batch); }}) {}
+
+void Importer::Start() {
+  step_.Start();
+}
+
+void Importer::Wake() {
+  step_.Wake();
+}
+
+lease::NextRun Importer::OnBatch(store::ImportStep batch) {
+  if (batch == store::ImportStep::kActivated) signals_.Raise(store::Signal::kDue);
+  return batch == store::ImportStep::kNothing ? lease::kAtPoll : lease::kAtOnce;
+}
+
+void Importer::Drain(std::function<void()> done) {
   step_.Drain(std::move(done));
 }
 

@@ -9,6 +9,7 @@
 #include "lease/step.h"
 #include "metrics/metrics.h"
 #include "store/checks/ticks.h"
+#include "store/monitors/uploads.h"
 #include "store/session.h"
 #include "store/signals.h"
 
@@ -34,9 +35,9 @@ class Scheduler {
  private:
   // What one run did.
   struct RunResult {
-    store::CutResult due;
-    store::CutResult portions;
-    store::CutResult next;
+    store::MaterialiseResult due;
+    store::MaterialiseResult portions;
+    store::MaterialiseResult next;
     store::ClosedTicks closed;
   };
   lease::Step<RunResult>::Job Begin();
@@ -48,6 +49,29 @@ class Scheduler {
   const config::Config& config_;
   base::Logger log_;
   lease::Step<RunResult> step_;
+};
+
+// Adds the rows of monitors that were made from uploaded files, a batch at a time. Any process may
+// take the next batch; one that dies leaves its batch undone, never half done. Loop thread only;
+// everything handed in must outlive this object.
+class Importer {
+ public:
+  Importer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
+           const base::Clock& clock, const config::Config& config, base::Logger log);
+
+  void Start();
+
+  // A file may be waiting: looks at once.
+  void Wake();
+
+  // Begins no further batch. `done` once none is under way.
+  void Drain(std::function<void()> done);
+
+ private:
+  lease::NextRun OnBatch(store::ImportStep batch);
+
+  store::Signals& signals_;
+  lease::Step<store::ImportStep> step_;
 };
 
 }  // namespace vedette::scheduler

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/uuid.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
 #include "store/session.h"
 
 namespace vedette::store {

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/uuid.h"
-#include "domain/job_wait.h"
+#include "domain/job/job.h"
 
 namespace vedette::store {
 

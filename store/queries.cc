@@ -7,12 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "domain/job.h"
-#include "domain/job_wait.h"
-#include "domain/names.h"
-#include "domain/outcome.h"
-#include "domain/principal.h"
-#include "domain/search/document.h"
+#include "domain/auth/principal.h"
+#include "domain/job/job.h"
+#include "domain/monitor/enums.h"
+#include "domain/search/documents.h"
 
 namespace vedette::store {
 namespace {

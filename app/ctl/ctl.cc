@@ -12,10 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/blocking_http.h"
 #include "app/ctl/ctl_commands.h"
-#include "app/ctl/ctl_lines.h"
-#include "app/ctl/ctl_names.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "app/ctl/ctl_options.h"
+#include "app/ctl/ctl_commands.h"
 
 namespace vedette::app {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "app/ctl/ctl_options.h"
 #include "base/text.h"
 
 namespace vedette::app {

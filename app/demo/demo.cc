@@ -10,12 +10,11 @@
 #include <string>
 #include <utility>
 
-#include "app/blocking_http.h"
 #include "app/demo/demo_mail.h"
-#include "app/demo/demo_site.h"
-#include "app/demo/demo_state.h"
+#include "app/demo/demo_output.h"
+#include "app/demo/demo_servers.h"
 #include "app/demo/demo_story.h"
-#include "app/demo/narrator.h"
+#include "app/json_client.h"
 #include "app/private_postgres.h"
 #include "app/service.h"
 #include "base/clock.h"

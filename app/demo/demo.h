@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/demo/demo_receiver.h"
-#include "app/signals.h"
+#include "app/demo/demo_servers.h"
+#include "app/process.h"
 #include "config/config.h"
 
 namespace vedette::app {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/demo/json_text.h"
-#include "domain/money.h"
-#include "domain/names.h"
+#include "app/demo/demo_output.h"
+#include "domain/money/money.h"
+#include "domain/monitor/enums.h"
 
 namespace vedette::app {
 namespace {

@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "app/demo/demo_mail.h"
-#include "app/demo/demo_receiver.h"
-#include "app/demo/demo_site.h"
-#include "app/demo/demo_state.h"
-#include "app/demo/narrator.h"
+#include "app/demo/demo_output.h"
+#include "app/demo/demo_servers.h"
 #include "app/json_client.h"
-#include "app/signals.h"
+#include "app/process.h"
 #include "base/clock.h"
 
 namespace vedette::app {

@@ -18,21 +18,21 @@
 #include "base/json.h"
 #include "base/thread_pool.h"
 #include "config/config.h"
+#include "html/charset.h"
+#include "html/html_document.h"
+#include "html/selector.h"
 #include "net/http_client.h"
-#include "pages/charset.h"
-#include "pages/html_document.h"
-#include "pages/selector.h"
 #include "worker/probes/web_probe.h"
 
 namespace vedette::worker {
 namespace {
 
-using pages::DecodeBody;
-using pages::ExtractionStop;
-using pages::FetchedPage;
-using pages::FieldSet;
-using pages::HtmlDocument;
-using pages::PageMemory;
+using html::DecodeBody;
+using html::ExtractionStop;
+using html::FetchedPage;
+using html::FieldSet;
+using html::HtmlDocument;
+using html::PageMemory;
 
 using Clock = std::chrono::steady_clock;
 

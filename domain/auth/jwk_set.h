@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/public_key.h"
+#include "base/key_pair.h"
 #include "domain/auth/jwt.h"
 
 // Sets of public keys (RFC 7517), which of them may have signed a token, and when a set is fetched
@@ -70,5 +70,14 @@ enum class FetchDecision {
 // `known`: whether the keys that are there have the key that is asked for.
 FetchDecision WhenToFetch(const KeyCache& cache, bool known, const FetchRules& rules,
                           base::Timestamp now);
+
+// What an identity provider says of itself (OpenID Connect Discovery 1.0). Pure.
+
+// The URL of this issuer's document.
+std::string DiscoveryUrl(std::string_view issuer);
+
+// Reads the document: the URL of the provider's keys. Its `issuer` must be the configured one, byte
+// for byte, and the URL https, or http where the issuer itself is. The fault is one sentence.
+std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::string_view issuer);
 
 }  // namespace vedette::domain

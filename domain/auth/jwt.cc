@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/base64url.h"
+#include "base/crypto.h"
 #include "base/text.h"
 
 namespace vedette::domain {
@@ -96,7 +96,7 @@ std::optional<std::string> TextClaim(const base::Json& claims, std::string_view 
   return text;
 }
 
-std::variant<base::Timestamp, JwtFault> JudgeTimes(const base::Json& claims, const TimeRules& rules,
+std::variant<base::Timestamp, JwtFault> CheckTimes(const base::Json& claims, const TimeRules& rules,
                                                    base::Timestamp now) {
   const auto exp = claims.find("exp");
   if (exp == claims.end()) return JwtFault{"exp is missing"};
@@ -115,6 +115,117 @@ std::variant<base::Timestamp, JwtFault> JudgeTimes(const base::Json& claims, con
     if (*time > now + rules.skew) return JwtFault{std::string(name) + " is ahead"};
   }
   return *expires_at;
+}
+
+namespace {
+
+constexpr std::size_t kUuidChars = 36;
+constexpr std::size_t kJtiBytesMax = 255;
+constexpr std::string_view kStrictType = "client-authentication+jwt";
+
+std::optional<std::string> AudienceFault(const Jwt& jwt, const AssertionRules& rules) {
+  const auto aud = jwt.claims.find("aud");
+  if (aud == jwt.claims.end()) return "aud is missing";
+  const bool strict = jwt.typ == kStrictType;
+  const base::Json* value = &*aud;
+  if (!strict && value->is_array() && value->size() == 1) value = &value->front();
+  if (!value->is_string()) return "aud must be one text";
+  const auto& text = value->get_ref<const std::string&>();
+  if (text == rules.issuer || (!strict && text == rules.endpoint)) return std::nullopt;
+  return "aud must be the issuer" + std::string(strict ? "" : " or the URL of this endpoint");
+}
+
+}  // namespace
+
+std::optional<base::Uuid> ClaimedClient(const Jwt& jwt) {
+  const auto sub = TextClaim(jwt.claims, "sub", kUuidChars);
+  return sub ? base::Uuid::Parse(*sub) : std::nullopt;
+}
+
+std::variant<Assertion, JwtFault> ValidateAssertion(const Jwt& jwt, const base::Uuid& client_id,
+                                                    const AssertionRules& rules,
+                                                    base::Timestamp now) {
+  if (!jwt.typ.empty() && jwt.typ != "jwt" && jwt.typ != kStrictType) {
+    return JwtFault{"typ must be JWT or client-authentication+jwt"};
+  }
+  const std::string id = client_id.ToString();
+  for (const char* name : {"iss", "sub"}) {
+    if (TextClaim(jwt.claims, name, kUuidChars) != id) {
+      return JwtFault{std::string(name) + " must be the client's id"};
+    }
+  }
+  if (auto wrong = AudienceFault(jwt, rules)) return JwtFault{std::move(*wrong)};
+  const auto expires_at = CheckTimes(jwt.claims, rules.times, now);
+  if (const auto* fault = std::get_if<JwtFault>(&expires_at)) return *fault;
+  auto jti = TextClaim(jwt.claims, "jti", kJtiBytesMax);
+  if (!jti) return JwtFault{"jti must be a text of 1 to 255 bytes"};
+  return Assertion{std::move(*jti), std::get<base::Timestamp>(expires_at) + rules.times.skew};
+}
+
+namespace {
+
+constexpr std::size_t kClaimBytesMax = 255;
+
+// The claim of this name as text of 1 to kClaimBytesMax bytes.
+std::optional<std::string> Find(const base::Json& claims, const std::string& name) {
+  if (!name.starts_with('/')) return TextClaim(claims, name, kClaimBytesMax);
+  try {
+    const base::Json::json_pointer pointer(name);
+    if (!claims.contains(pointer)) return std::nullopt;
+    const base::Json& value = claims.at(pointer);
+    if (!value.is_string()) return std::nullopt;
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.empty() || text.size() > kClaimBytesMax) return std::nullopt;
+    return text;
+  } catch (const base::Json::exception&) {  // the pointer is none, or leads nowhere
+    return std::nullopt;
+  }
+}
+
+bool Names(const base::Json& claims, const std::string& audience) {
+  const auto aud = claims.find("aud");
+  if (aud == claims.end()) return false;
+  if (aud->is_string()) return *aud == audience;
+  return aud->is_array() && std::find(aud->begin(), aud->end(), audience) != aud->end();
+}
+
+}  // namespace
+
+std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
+                                                        const ExternalTokenRules& rules,
+                                                        base::Timestamp now) {
+  const auto& algorithms = rules.algorithms;
+  if (std::find(algorithms.begin(), algorithms.end(), jwt.algorithm) == algorithms.end()) {
+    return JwtFault{"alg is none of [oidc] algorithms"};
+  }
+  if (!jwt.typ.empty() && jwt.typ != "jwt" && jwt.typ != "at+jwt") {
+    return JwtFault{"typ must be JWT or at+jwt"};
+  }
+  // An ID token says who logged in to some application; it lets nobody in here.
+  for (const char* name : {"nonce", "at_hash", "c_hash"}) {
+    if (jwt.claims.contains(name)) return JwtFault{"this is an ID token"};
+  }
+  const auto issuer = jwt.claims.find("iss");
+  if (issuer == jwt.claims.end() || *issuer != rules.issuer) return JwtFault{"iss is another"};
+  if (!Names(jwt.claims, rules.audience)) return JwtFault{"aud does not name this API"};
+  const auto expires_at = CheckTimes(jwt.claims, rules.times, now);
+  if (const auto* fault = std::get_if<JwtFault>(&expires_at)) return *fault;
+  ExternalToken token;
+  auto subject = Find(jwt.claims, rules.user_claim);
+  if (!subject) return JwtFault{"the claim of the user is no text of 1 to 255 bytes"};
+  token.subject = std::move(*subject);
+  if (!rules.org_claim.empty()) {
+    token.organisation = Find(jwt.claims, rules.org_claim).value_or("");
+  }
+  if (!rules.team_claim.empty()) {
+    token.team = Find(jwt.claims, rules.team_claim);
+    if (!token.team) return JwtFault{"the claim of the team is no text of 1 to 255 bytes"};
+  }
+  return token;
+}
+
+base::Uuid ExternalPrincipal(std::string_view issuer, std::string_view subject) {
+  return base::Uuid::V5(base::Uuid::V5(base::Uuid{}, issuer), subject);
 }
 
 }  // namespace vedette::domain

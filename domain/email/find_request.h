@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/email/find_prices.h"
-#include "domain/email/person.h"
+#include "domain/email/lead.h"
+#include "domain/money/money.h"
 
 // What a client asks when it asks for addresses, as a job keeps it. Pure.
 //

@@ -7,11 +7,11 @@
 #include <utility>
 #include <variant>
 
-#include "base/json_or_null.h"
+#include "base/json.h"
 #include "domain/email/address.h"
-#include "domain/email/find_lesson.h"
-#include "domain/email/free_mailbox.h"
+#include "domain/email/email_fact.h"
 #include "domain/email/lead.h"
+#include "domain/email/mailbox.h"
 #include "domain/email/suppression.h"
 
 namespace vedette::domain {
@@ -215,8 +215,8 @@ std::optional<Found> AnswerAtOnce(FindMode mode, const Person& person, bool veri
   return std::nullopt;
 }
 
-Found JudgeFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries, FindEnd end,
-                 std::string_view nothing_reason) {
+Found DecideFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries, FindEnd end,
+                  std::string_view nothing_reason) {
   Found found;
   found.end = end;
   found.tries = std::move(tries);

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
-#include "domain/email/person.h"
+#include "domain/email/lead.h"
 #include "domain/email/verdict.h"
 
 // What came of a lead, from the addresses that providers named to what the client sees. Pure.
@@ -108,8 +108,8 @@ std::optional<FoundAddress> OwnAddressToVerify(FindMode mode, const Person& pers
 // an address, in the order in which they came. Out of time without an address is "timed_out", no
 // provider that answered is "providers_failed".
 // `nothing_reason`: why nothing could be found, where that is known better than "nothing_found".
-Found JudgeFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries, FindEnd end,
-                 std::string_view nothing_reason = {});
+Found DecideFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries, FindEnd end,
+                  std::string_view nothing_reason = {});
 
 // The answer to a lead that ended with an error.
 Found FailedFound(std::string_view error_code);

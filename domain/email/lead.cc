@@ -58,7 +58,7 @@ constexpr auto kFields = std::to_array<KnownKey>({
 
 using Kind = LeadFault::Kind;
 
-std::optional<LeadFault> JudgeForm(const base::Json& lead) {
+std::optional<LeadFault> ValidateForm(const base::Json& lead) {
   if (lead.size() > kLeadKeysMax) {
     return LeadFault{Kind::kTooManyKeys, "", fmt::format("has more than {} keys", kLeadKeysMax)};
   }
@@ -86,7 +86,7 @@ std::string_view LeadFault::Code() const {
 
 std::variant<Person, LeadFault> ReadLead(const base::Json& lead) {
   if (!lead.is_object()) return LeadFault{Kind::kNotObject, "", "must be an object"};
-  if (auto fault = JudgeForm(lead)) return std::move(*fault);
+  if (auto fault = ValidateForm(lead)) return std::move(*fault);
   Person person;
   for (const KnownKey& known : kKnownKeys) {
     std::string& field = person.*known.field;

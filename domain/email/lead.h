@@ -7,7 +7,25 @@
 #include <variant>
 
 #include "base/json_text.h"
-#include "domain/email/person.h"
+
+namespace vedette::domain {
+
+// What is known of a person. Every field is trimmed; an empty one is not known. It is what services
+// are told: a lead's other members stay with us.
+struct Person {
+  std::string name;
+  std::string first_name;
+  std::string last_name;
+  std::string company;
+  std::string domain;  // of the company, lower case, without "www."
+  std::string linkedin;
+  std::string email;           // as the client gave it
+  std::string personal_email;  // as the client gave it
+  std::string title;
+  std::string location;
+
+  bool operator==(const Person&) const = default;
+};
 
 // A lead: the person as the client describes them, a JSON object. The first key of each group that
 // has a value counts:
@@ -21,7 +39,6 @@
 //
 // A company that is a URL or a domain is also the domain, where there is no other. Every other key
 // is the client's own: it may hold any JSON, and comes back with the answer. Pure.
-namespace vedette::domain {
 
 inline constexpr std::size_t kLeadKeysMax = 64;
 inline constexpr std::size_t kLeadBytesMax = 16 * 1024;      // as compact JSON

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/email/name_words.h"
+#include "domain/email/person_name.h"
 
 namespace vedette::domain {
 

@@ -6,10 +6,8 @@
 #include "base/crypto.h"
 #include "base/text.h"
 #include "domain/email/address.h"
-#include "domain/email/free_mailbox.h"
-#include "domain/email/idn.h"
-#include "domain/email/name_words.h"
-#include "domain/people/mailbox.h"
+#include "domain/email/mailbox.h"
+#include "domain/email/person_name.h"
 
 namespace vedette::domain {
 namespace {

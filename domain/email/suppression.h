@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/email/person.h"
+#include "domain/email/lead.h"
 
 // The suppression list: persons, addresses and domains that are never looked up. Also the keys
 // under which facts about a person are kept. Pure. Only digests are stored: a value is normalised,

@@ -1,20 +1,22 @@
 #include "domain/people/people_answer.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unicode/normalizer2.h>
 #include <unicode/unistr.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-
-#include "base/json_or_null.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "domain/age/words.h"
-#include "domain/email/find_lesson.h"
+#include "domain/email/email_fact.h"
 #include "domain/email/lead.h"
-#include "domain/people/mailbox.h"
+#include "domain/email/mailbox.h"
+#include "domain/people/words.h"
 
 namespace vedette::domain {
 namespace {
@@ -144,8 +146,8 @@ std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address) {
   return answer;
 }
 
-ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer> answers,
-                           PeopleEnd end) {
+ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer> answers,
+                            PeopleEnd end) {
   ReverseAnswer judged;
   judged.end = std::move(end);
   const auto parsed = ParseAddress(address);
@@ -292,6 +294,66 @@ base::Json PeopleResults(PeopleQuestion question, const PeopleRequest& request,
     results.push_back(MergeFound(base::Json::object(), cell, row.copy_of));
   }
   return results;
+}
+
+namespace {
+
+void Add(std::optional<SuppressionKey> key, std::vector<SuppressionKey>* keys) {
+  if (key && std::find(keys->begin(), keys->end(), *key) == keys->end()) {
+    keys->push_back(std::move(*key));
+  }
+}
+
+// The keys of the person alone, without the candidates.
+std::vector<SuppressionKey> KeysOf(const PersonFound& person, const std::string& domain) {
+  std::vector<SuppressionKey> keys;
+  Add(PersonSuppression(person.name, domain), &keys);
+  Add(ProfileSuppression(person.linkedin), &keys);
+  for (const std::string& profile : person.profiles) Add(ProfileSuppression(profile), &keys);
+  return keys;
+}
+
+}  // namespace
+
+std::vector<SuppressionKey> KeysOfFound(const std::vector<PersonAnswer>& answers,
+                                        const std::string& domain) {
+  std::vector<SuppressionKey> keys;
+  for (const auto& [provider, person] : answers) {
+    for (SuppressionKey& key : KeysOf(person, domain)) Add(std::move(key), &keys);
+    for (const NameCandidate& candidate : person.candidates) {
+      Add(PersonSuppression(candidate.name, domain), &keys);
+    }
+  }
+  return keys;
+}
+
+void DropSuppressed(const std::vector<SuppressionKey>& suppressed, const std::string& domain,
+                    std::vector<PersonAnswer>* answers, std::vector<ProviderTry>* tries) {
+  const auto is_listed = [&](const SuppressionKey& key) {
+    return std::find(suppressed.begin(), suppressed.end(), key) != suppressed.end();
+  };
+  for (auto& [provider, person] : *answers) {
+    std::erase_if(person.candidates, [&](const NameCandidate& candidate) {
+      const auto key = PersonSuppression(candidate.name, domain);
+      return key && is_listed(*key);
+    });
+    const auto keys = KeysOf(person, domain);
+    if (std::any_of(keys.begin(), keys.end(), is_listed)) {
+      std::vector<NameCandidate> candidates = std::move(person.candidates);
+      person = PersonFound();
+      person.candidates = std::move(candidates);
+    }
+  }
+  const auto is_empty = [](const PersonAnswer& answer) {
+    return answer.second.name.empty() && answer.second.candidates.empty();
+  };
+  for (ProviderTry& one : *tries) {
+    const bool is_dropped = std::any_of(answers->begin(), answers->end(), [&](const auto& answer) {
+      return answer.first == one.provider && is_empty(answer);
+    });
+    if (is_dropped && one.outcome == TryOutcome::kFound) one.outcome = TryOutcome::kNothing;
+  }
+  std::erase_if(*answers, is_empty);
 }
 
 }  // namespace vedette::domain

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,8 +9,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/age/resolve_age.h"
 #include "domain/email/found.h"
+#include "domain/email/suppression.h"
+#include "domain/people/age.h"
 #include "domain/people/people_request.h"
 #include "domain/people/person_found.h"
 
@@ -60,8 +63,8 @@ std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address);
 // The person that the answers agree on. The surest name of at least kNameConfidenceMin is the
 // person's, 1 surer for each other provider that agrees; what the others know of the same person
 // fills what is not known. Names of other people, and unsure ones, are candidates.
-ReverseAnswer JudgeReverse(const std::string& address, std::vector<PersonAnswer> answers,
-                           PeopleEnd end);
+ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer> answers,
+                            PeopleEnd end);
 
 // Compares names: letters without regard to case and accents.
 bool IsSameName(std::string_view a, std::string_view b);
@@ -83,5 +86,37 @@ base::Json FailedPeopleCell(PeopleQuestion question, const base::Json& lead,
 base::Json PeopleResults(PeopleQuestion question, const PeopleRequest& request,
                          const std::optional<std::string>& rows_json,
                          std::string_view unrecorded_error);
+
+// The suppression list, applied to the people that a lookup of an address finds. Pure.
+
+// What is asked about everybody in the answers, candidates too: the name at `domain` (the one of
+// the address), and profiles.
+std::vector<SuppressionKey> KeysOfFound(const std::vector<PersonAnswer>& answers,
+                                        const std::string& domain);
+
+// Drops whom one of the keys is about. A provider of which nothing is left has found nothing, as
+// `tries` then says.
+void DropSuppressed(const std::vector<SuppressionKey>& suppressed, const std::string& domain,
+                    std::vector<PersonAnswer>* answers, std::vector<ProviderTry>* tries);
+
+// The sources that lookups of people have of their own. No service of the operator's may have their
+// ids.
+
+// Sorted.
+inline constexpr std::string_view kReverseSources[] = {"gravatar", "local_part", "store", "website",
+                                                       "wkd"};
+inline constexpr std::string_view kAgeSources[] = {"pages", "wikidata"};
+
+// Whether the source answers this question. That one has to be switched on is another matter.
+inline bool AnswersPeople(std::string_view id, PeopleQuestion question) {
+  return question == PeopleQuestion::kReverseEmail
+             ? std::binary_search(std::begin(kReverseSources), std::end(kReverseSources), id)
+             : std::binary_search(std::begin(kAgeSources), std::end(kAgeSources), id);
+}
+
+inline bool IsOwnSource(std::string_view id) {
+  return AnswersPeople(id, PeopleQuestion::kReverseEmail) ||
+         AnswersPeople(id, PeopleQuestion::kVerifyAge);
+}
 
 }  // namespace vedette::domain

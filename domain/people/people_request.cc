@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "domain/people/mailbox.h"
+#include "domain/email/mailbox.h"
 
 namespace vedette::domain {
 namespace {

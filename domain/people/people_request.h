@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/age/identity.h"
 #include "domain/email/address.h"
-#include "domain/email/find_prices.h"
 #include "domain/email/find_request.h"
 #include "domain/email/lead.h"
+#include "domain/money/money.h"
+#include "domain/people/age_claims.h"
 
 // What a client asks when it asks who is behind addresses, or how old a person is, as a job keeps
 // it. Pure.

@@ -97,7 +97,7 @@ class DslReader {
   }
 
   Filter ReadClause(const base::Json& clause, const std::string& where) {
-    const FilterKit::Clause counted(&kit_, where);
+    const FilterHelpers::Clause counted(&kit_, where);
     if (!counted.ok()) return {};
     if (!clause.is_object()) return Invalid(where, "a clause is an object");
     for (const auto& [key, value] : clause.items()) {
@@ -280,7 +280,7 @@ class DslReader {
     return ReadClause(body["filter"], where + ".filter");
   }
 
-  FilterKit kit_;
+  FilterHelpers kit_;
 };
 
 const DslReader::Kind DslReader::kKinds[] = {

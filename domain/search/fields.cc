@@ -1,15 +1,16 @@
 #include "domain/search/fields.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/crypto.h"
 #include "base/json.h"
-#include "domain/name_table.h"
+#include "domain/text/name_table.h"
 
 namespace vedette::domain::search {
 namespace {
@@ -198,5 +199,15 @@ std::vector<std::string> Fields::Near(std::string_view name) const {
 }
 
 Catalogue::Catalogue(std::string_view json) : modes_(ReadModes(json)) {}
+
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+#include "search_fields.inc"
+};
+
+}  // namespace
+
+Catalogue::Catalogue() : Catalogue(kFiles[0].second) {}
 
 }  // namespace vedette::domain::search

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/json_text.h"
 #include "domain/search/fields.h"
 
 // The one tree that filters of every grammar are read into, and from which everything that leaves
@@ -92,5 +93,18 @@ struct Filter {
 std::vector<std::string> WordsOf(std::string_view text);
 // Whether a byte of UTF-8 belongs to a word.
 bool IsWordByte(char c);
+
+// Values of fields, between the tree, JSON and what clients see. Pure.
+
+// The value in JSON; a number without a fraction is an integer.
+base::Json JsonOf(const Value& value);
+
+// The value as an answer lists it: the text itself, "42", "0.5", "true".
+std::string TextOf(const Value& value);
+
+// The clause {"term": {field: value}}, inside a nested clause where the field is nested, that
+// selects exactly the documents with this value; {} where no filter can say it: the text is too
+// long, or the number is none that a double holds exactly. `text` is as TextOf has it.
+base::Json FilterSnippet(const Field& field, std::string_view text);
 
 }  // namespace vedette::domain::search

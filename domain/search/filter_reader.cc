@@ -95,17 +95,17 @@ Filter AllOf(std::vector<Filter> parts) {
   return {And{std::move(parts)}};
 }
 
-FilterRead FilterKit::Take(Filter filter) {
+FilterRead FilterHelpers::Take(Filter filter) {
   if (error_) return std::move(*error_);
   return filter;
 }
 
-Filter FilterKit::Fail(std::string_view code, std::string message) {
+Filter FilterHelpers::Fail(std::string_view code, std::string message) {
   if (!error_) error_ = FilterError{std::string(code), std::move(message)};
   return {};
 }
 
-Filter FilterKit::Unsupported(std::string_view what, std::string_view where) {
+Filter FilterHelpers::Unsupported(std::string_view what, std::string_view where) {
   for (const std::string_view other : kOfSearches) {
     if (what != other) continue;
     return Fail("unsupported_clause", fmt::format("{}: {} belongs to a search, and this counts "
@@ -115,7 +115,7 @@ Filter FilterKit::Unsupported(std::string_view what, std::string_view where) {
   return Fail("unsupported_clause", fmt::format("{}: {} is not supported", where, Shown(what)));
 }
 
-FilterKit::Clause::Clause(FilterKit* kit, std::string_view where) : kit_(kit) {
+FilterHelpers::Clause::Clause(FilterHelpers* kit, std::string_view where) : kit_(kit) {
   ++kit_->depth_;
   ++kit_->clauses_;
   if (kit_->depth_ > kFilterDepthMax) {
@@ -130,7 +130,7 @@ FilterKit::Clause::Clause(FilterKit* kit, std::string_view where) : kit_(kit) {
   }
 }
 
-bool FilterKit::EnterNested(const std::string& path, std::string_view where) {
+bool FilterHelpers::EnterNested(const std::string& path, std::string_view where) {
   if (!nested_path_.empty()) {
     Fail("unsupported_clause", fmt::format("{}: a nested filter inside that of {} is not supported",
                                            where, nested_path_));
@@ -143,7 +143,7 @@ bool FilterKit::EnterNested(const std::string& path, std::string_view where) {
   return !failed();
 }
 
-const Field* FilterKit::FieldAt(std::string_view name, std::string_view where) {
+const Field* FilterHelpers::FieldAt(std::string_view name, std::string_view where) {
   const Field* field = fields_.Find(name);
   if (field == nullptr) {
     FilterError error = UnknownField(name, fields_);
@@ -155,7 +155,7 @@ const Field* FilterKit::FieldAt(std::string_view name, std::string_view where) {
   return failed() ? nullptr : field;
 }
 
-bool FilterKit::NeedsValues(const Field& field, std::string_view where) {
+bool FilterHelpers::NeedsValues(const Field& field, std::string_view where) {
   if (!field.has_values()) {
     Fail("field_has_no_values",
          fmt::format("{}: {} is a text without exact values; it has words alone ($match, match)",
@@ -164,7 +164,8 @@ bool FilterKit::NeedsValues(const Field& field, std::string_view where) {
   return !failed();
 }
 
-std::optional<std::string> FilterKit::ReadText(const base::Json& value, std::string_view where) {
+std::optional<std::string> FilterHelpers::ReadText(const base::Json& value,
+                                                   std::string_view where) {
   if (!value.is_string()) {
     Fail("invalid_filter", fmt::format("{}: the value has to be a string", where));
     return std::nullopt;
@@ -178,8 +179,8 @@ std::optional<std::string> FilterKit::ReadText(const base::Json& value, std::str
   return text;
 }
 
-std::optional<Value> FilterKit::ReadValue(const Field& field, const base::Json& value,
-                                          std::string_view where) {
+std::optional<Value> FilterHelpers::ReadValue(const Field& field, const base::Json& value,
+                                              std::string_view where) {
   std::optional<Value> read;
   if (IsText(field.type) && value.is_string()) {
     if (auto text = ReadText(value, where)) {
@@ -197,21 +198,21 @@ std::optional<Value> FilterKit::ReadValue(const Field& field, const base::Json& 
   return read;
 }
 
-Filter FilterKit::Placed(const Field& field, Filter leaf) {
+Filter FilterHelpers::Placed(const Field& field, Filter leaf) {
   if (field.nested_path == nested_path_) return leaf;
   Nested nested{field.nested_path, {}};
   nested.parts.push_back(std::move(leaf));
   return {std::move(nested)};
 }
 
-Filter FilterKit::Equal(const Field& field, const base::Json& value, std::string_view where) {
+Filter FilterHelpers::Equal(const Field& field, const base::Json& value, std::string_view where) {
   if (!NeedsValues(field, where)) return {};
   auto read = ReadValue(field, value, where);
   if (!read) return {};
   return Placed(field, {OneOf{&field, {std::move(*read)}}});
 }
 
-Filter FilterKit::AnyOf(const Field& field, const base::Json& values, std::string_view where) {
+Filter FilterHelpers::AnyOf(const Field& field, const base::Json& values, std::string_view where) {
   if (!NeedsValues(field, where)) return {};
   if (!values.is_array()) return Fail("invalid_filter", fmt::format("{}: give a list", where));
   if (values.size() > kFilterValuesMax) {
@@ -228,8 +229,8 @@ Filter FilterKit::AnyOf(const Field& field, const base::Json& values, std::strin
   return Placed(field, {std::move(one)});
 }
 
-void FilterKit::AddBound(std::string_view comparison, const base::Json& value,
-                         std::string_view where, Range* range) {
+void FilterHelpers::AddBound(std::string_view comparison, const base::Json& value,
+                             std::string_view where, Range* range) {
   const Field& field = *range->field;
   if (!NeedsValues(field, where)) return;
   if (field.type == FieldType::kBoolean) {
@@ -246,7 +247,7 @@ void FilterKit::AddBound(std::string_view comparison, const base::Json& value,
   }
 }
 
-Filter FilterKit::InRange(Range range, std::string_view where) {
+Filter FilterHelpers::InRange(Range range, std::string_view where) {
   if (failed()) return {};
   if (!range.lower && !range.upper) {
     return Fail("invalid_filter", fmt::format("{}: a range needs gt, gte, lt or lte", where));
@@ -255,11 +256,12 @@ Filter FilterKit::InRange(Range range, std::string_view where) {
   return Placed(field, {std::move(range)});
 }
 
-Filter FilterKit::WithValue(const Field& field) {
+Filter FilterHelpers::WithValue(const Field& field) {
   return Placed(field, {Exists{&field}});
 }
 
-Filter FilterKit::BeginsWith(const Field& field, const base::Json& value, std::string_view where) {
+Filter FilterHelpers::BeginsWith(const Field& field, const base::Json& value,
+                                 std::string_view where) {
   if (!NeedsValues(field, where)) return {};
   if (field.value_type() != FieldType::kKeyword) {
     return Fail("invalid_filter", fmt::format("{}: {} has no prefixes", where, field.name));
@@ -269,8 +271,8 @@ Filter FilterKit::BeginsWith(const Field& field, const base::Json& value, std::s
   return Placed(field, {Prefix{&field, std::move(*text)}});
 }
 
-Filter FilterKit::HasWords(const Field& field, const base::Json& value, bool every,
-                           std::string_view where) {
+Filter FilterHelpers::HasWords(const Field& field, const base::Json& value, bool every,
+                               std::string_view where) {
   if (field.type != FieldType::kText) return Equal(field, value, where);
   const auto text = ReadText(value, where);
   if (!text) return {};
@@ -283,7 +285,8 @@ Filter FilterKit::HasWords(const Field& field, const base::Json& value, bool eve
   return Placed(field, AllOf(std::move(parts)));
 }
 
-Filter FilterKit::HasPhrase(const Field& field, const base::Json& value, std::string_view where) {
+Filter FilterHelpers::HasPhrase(const Field& field, const base::Json& value,
+                                std::string_view where) {
   if (field.type != FieldType::kText) return Equal(field, value, where);
   const auto text = ReadText(value, where);
   if (!text) return {};

@@ -41,9 +41,9 @@ FilterError UnknownField(std::string_view name, const Fields& fields);
 
 // What both readers are made of: limits, fields, values and leaves. The first error is kept, and
 // what is read after it is of no use, so that a caller looks at the error once, at the end.
-class FilterKit {
+class FilterHelpers {
  public:
-  explicit FilterKit(const Fields& fields) : fields_(fields) {}
+  explicit FilterHelpers(const Fields& fields) : fields_(fields) {}
 
   // The end of a reader.
   FilterRead Take(Filter filter);
@@ -55,14 +55,14 @@ class FilterKit {
   // Counts one clause, for as long as the object lives one level deeper. Not ok: over a limit.
   class Clause {
    public:
-    Clause(FilterKit* kit, std::string_view where);
+    Clause(FilterHelpers* kit, std::string_view where);
     ~Clause() { --kit_->depth_; }
     Clause(const Clause&) = delete;
     Clause& operator=(const Clause&) = delete;
     bool ok() const { return !kit_->failed(); }
 
    private:
-    FilterKit* const kit_;
+    FilterHelpers* const kit_;
   };
 
   // The path of the objects that are being filtered; empty for documents.

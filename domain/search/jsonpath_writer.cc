@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/search/values.h"
+#include "domain/search/filter.h"
 
 namespace vedette::domain::search {
 namespace {

@@ -32,7 +32,7 @@ class SimpleReader {
 
   // Conditions that hold together.
   Filter ReadObject(const base::Json& given, const std::string& where) {
-    const FilterKit::Clause counted(&kit_, where);
+    const FilterHelpers::Clause counted(&kit_, where);
     if (!counted.ok()) return {};
     if (!given.is_object()) return Invalid(where, "this has to be an object");
     std::vector<Filter> parts;
@@ -109,7 +109,7 @@ class SimpleReader {
 
   // {"$gt": 1, "$ne": 5}, or a value.
   Filter ReadConditions(const Field& field, const base::Json& given, const std::string& where) {
-    const FilterKit::Clause counted(&kit_, where);
+    const FilterHelpers::Clause counted(&kit_, where);
     if (!counted.ok()) return {};
     if (given.is_array()) return Invalid(where, "for one of several values use $in");
     if (!given.is_object()) return ReadEqual(field, given, where);
@@ -158,7 +158,7 @@ class SimpleReader {
     return kit_.Unsupported(name, where);
   }
 
-  FilterKit kit_;
+  FilterHelpers kit_;
 };
 
 }  // namespace

@@ -1,14 +1,15 @@
 #include "domain/workflow/block_type.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/text.h"
-#include "domain/name_table.h"
+#include "domain/text/name_table.h"
+#include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::domain {
 namespace {
@@ -74,6 +75,53 @@ std::vector<std::string> NamesIn(const base::Json& names) {
   out.reserve(names.size());
   for (const base::Json& name : names) out.push_back(name.get<std::string>());
   return out;
+}
+
+std::string BoundSpecsJson(const BoundSpecs& bound) {
+  base::Json stored{{"block_id", bound.block_id}, {"specs", bound.specs}, {"columns", bound.input}};
+  if (!bound.terms.is_null()) stored["terms"] = bound.terms;
+  return base::DumpJson(stored);
+}
+
+BoundSpecs ReadBoundSpecs(const std::string& json) {
+  const base::Json stored = base::ParseJsonOrThrow(json);
+  const auto terms = stored.find("terms");
+  return {stored.at("block_id").get<std::string>(), stored.at("specs"),
+          NamesIn(stored.at("columns")), terms == stored.end() ? base::Json() : *terms};
+}
+
+namespace {
+
+// One a line.
+constexpr auto kTypes = std::to_array<const BlockType*>({
+    &kWebhookBlock,
+    &kReadCsvBlock,
+    &kFilterBlock,
+    &kSelectColumnsBlock,
+    &kDedupeBlock,
+#ifdef VEDETTE_PHONES
+    &kVerifyPhoneBlock,
+#endif
+    &kEnrichLeadBlock,
+    &kEnrichCompanyBlock,
+    &kFindEmailBlock,
+    &kVerifyEmailBlock,
+    &kReverseEmailBlock,
+    &kVerifyAgeBlock,
+    &kOutgoingWebhookBlock,
+    &kMonitorBlock,
+});
+
+}  // namespace
+
+std::span<const BlockType* const> BlockTypes() {
+  return kTypes;
+}
+
+const BlockType* FindBlockType(std::string_view name) {
+  const auto* const at = std::find_if(kTypes.begin(), kTypes.end(),
+                                      [name](const BlockType* type) { return type->name == name; });
+  return at == kTypes.end() ? nullptr : *at;
 }
 
 }  // namespace vedette::domain

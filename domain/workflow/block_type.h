@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/json_rows.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 
 // What a block of a workflow is: its words, what it is configured with, which columns it gives, and
 // what it does to a row. Pure; any thread. A block stands in a file of its own (domain/workflow/
@@ -37,7 +38,7 @@ enum class BlockWork {
   kAtEnd,        // nobody: it has no rows of its own, and acts when the run ends
 };
 
-// The price of a block's row, and so whether it is charged (api/workflows/workflow_calls.h).
+// The price of a block's row, and so whether it is charged (api/tenant/workflows/workflow_calls.h).
 enum class BlockPrice { kFree, kTier, kFindEmail, kVerifyEmail, kReverseEmail, kVerifyAge };
 
 using Columns = std::vector<std::string>;  // of a block's output, each name once
@@ -64,7 +65,7 @@ class RowFunction {
 };
 
 class LookupRows;     // lookup_rows.h
-struct KnownFinders;  // domain/email/known_finders.h
+struct KnownFinders;  // domain/email/finders.h
 
 // What is wrong with specs that fit their schema.
 struct SpecFault {
@@ -100,8 +101,8 @@ struct BlockType {
   // Null: the schema says everything.
   std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
   // Null: the specs name no providers. Else all that is wrong with those that they name.
-  std::vector<SpecFault> (*judge_finders)(const base::Json& specs,
-                                          const KnownFinders& known) = nullptr;
+  std::vector<SpecFault> (*validate_finders)(const base::Json& specs,
+                                             const KnownFinders& known) = nullptr;
   // The member of the specs that is a URL of the client's to send to, or null; empty: there is
   // none.
   std::string_view url_member{};
@@ -114,5 +115,35 @@ Columns WithColumns(Columns input, const Columns& added);
 
 // The names of an array of strings.
 std::vector<std::string> NamesIn(const base::Json& names);
+
+// What a block of a run is stored with: everything that its work needs, so that a worker looks at
+// no other block.
+struct BoundSpecs {
+  std::string block_id;
+  base::Json specs = base::Json::object();  // with the defaults
+  Columns input;                            // the columns of its input; a source has its own
+  // The part of the configuration that the run keeps from its start on: LookupPricingJson of a
+  // lookup.
+  base::Json terms = nullptr;
+};
+
+// JSON: {"block_id", "specs", "columns", "terms"?}.
+std::string BoundSpecsJson(const BoundSpecs& bound);
+// Throws std::exception for anything else.
+BoundSpecs ReadBoundSpecs(const std::string& json);
+
+// The blocks that workflows can have. A new one is a file of domain/workflow/blocks/ and a line of
+// block_types.cc; one that asks services also has a runner in worker/blocks/.
+
+// In the order in which they are shown.
+std::span<const BlockType* const> BlockTypes();
+
+// Null for an unknown name.
+const BlockType* FindBlockType(std::string_view name);
+
+inline constexpr std::string_view kWebhookBlockName = "webhook";
+inline constexpr std::string_view kReadCsvBlockName = "read_csv";
+inline constexpr std::string_view kOutgoingWebhookBlockName = "outgoing_webhook";
+inline constexpr std::string_view kMonitorBlockName = "monitor";
 
 }  // namespace vedette::domain

@@ -1,21 +1,220 @@
 #include "domain/workflow/definition.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
+#include <queue>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "domain/workflow/block_types.h"
-#include "domain/workflow/graph.h"
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "domain/text/json_schema.h"
+#include "domain/workflow/block_type.h"
 
 namespace vedette::domain {
-namespace {
+
+// A block, as the check sees it whether blocks and edges are a tree with one source.
+struct GraphNode {
+  std::string id;
+  int sequence_number = 0;
+  std::optional<BlockCategory> category;  // empty: of an unknown block
+};
+
+// Validates the edges of nodes, in stages: the source, each edge, then the paths. Pure.
+class GraphValidator {
+ public:
+  // `edges`: array of {from_block_id, to_block_id, condition}. `loc`: where the definition stands.
+  // All three outlive this object.
+  GraphValidator(const std::vector<GraphNode>& nodes, const base::Json& edges,
+                 const base::Json& loc);
+
+  // Once. Nothing is wrong: the nodes are a tree.
+  ValidationFaults Judge();
+
+  // The order of a tree: places of nodes, each behind its input. The one with the lowest sequence
+  // number comes first where several may come next.
+  const std::vector<std::size_t>& order() const { return order_; }
+  std::optional<std::size_t> input(std::size_t node) const { return inputs_[node]; }
+
+ private:
+  void CheckSources();
+  void CheckEdges();
+  void CheckPaths();
+  bool EndsAtASource(std::size_t node, std::vector<std::size_t>* cycle) const;
+  void Order();
+  std::optional<std::size_t> NodeOf(std::size_t edge, const char* end);
+  bool Is(std::size_t node, BlockCategory category) const {
+    return nodes_[node].category == category;
+  }
+  void Add(const char* list, std::size_t index, const char* member, std::string type,
+           std::string msg, base::Json input = nullptr);
+
+  const std::vector<GraphNode>& nodes_;
+  const base::Json& edges_;
+  const base::Json& loc_;
+  std::map<std::string, std::size_t> places_;       // of ids
+  std::vector<std::optional<std::size_t>> inputs_;  // by place
+  ValidationFaults faults_;
+  std::vector<std::size_t> order_;
+};
 
 using base::Json;
+
+GraphValidator::GraphValidator(const std::vector<GraphNode>& nodes, const Json& edges,
+                               const Json& loc)
+    : nodes_(nodes), edges_(edges), loc_(loc), inputs_(nodes.size()) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) places_.emplace(nodes[i].id, i);
+}
+
+void GraphValidator::Add(const char* list, std::size_t index, const char* member, std::string type,
+                         std::string msg, Json input) {
+  Json loc = LocOf(LocOf(loc_, list), index);
+  if (member != nullptr) loc.push_back(member);
+  faults_.push_back({std::move(loc), std::move(type), std::move(msg), std::move(input)});
+}
+
+ValidationFaults GraphValidator::Judge() {
+  CheckSources();
+  CheckEdges();
+  if (faults_.empty()) CheckPaths();
+  if (faults_.empty()) Order();
+  return faults_;
+}
+
+void GraphValidator::CheckSources() {
+  // A source that nobody knows may be the one.
+  const bool all_known = std::all_of(nodes_.begin(), nodes_.end(),
+                                     [](const GraphNode& node) { return node.category; });
+  bool found = false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!Is(i, BlockCategory::kSource)) continue;
+    if (found) {
+      Add("blocks", i, nullptr, "multiple_sources", "A workflow has exactly one source",
+          nodes_[i].id);
+    }
+    found = true;
+  }
+  if (found || !all_known) return;
+  faults_.push_back(
+      {LocOf(loc_, "blocks"), "no_source", "A workflow has exactly one source, this one has none"});
+}
+
+std::optional<std::size_t> GraphValidator::NodeOf(std::size_t edge, const char* end) {
+  const Json& id = edges_[edge].at(end);
+  const auto place = places_.find(id.get_ref<const std::string&>());
+  if (place != places_.end()) return place->second;
+  Add("edges", edge, end, "unknown_block_id", "No block has this block_id", id);
+  return std::nullopt;
+}
+
+void GraphValidator::CheckEdges() {
+  struct Edge {
+    std::optional<std::size_t> from, to;
+  };
+  std::vector<Edge> ends;
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const auto from = NodeOf(i, "from_block_id");
+    ends.push_back({from, NodeOf(i, "to_block_id")});
+  }
+  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<bool> is_new(edges_.size());
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    is_new[i] = seen.emplace(edges_[i].at("from_block_id").get<std::string>(),
+                             edges_[i].at("to_block_id").get<std::string>())
+                    .second;
+    if (!is_new[i]) Add("edges", i, nullptr, "duplicate_edge", "This edge is there twice");
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const Json& condition = edges_[i].at("condition");
+    if (condition.is_null()) continue;
+    Add("edges", i, "condition", "condition_reserved", "Edges have no conditions yet: leave it out",
+        condition);
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    if (!ends[i].to || !Is(*ends[i].to, BlockCategory::kSource)) continue;
+    Add("edges", i, "to_block_id", "edge_into_source", "A source has no input",
+        nodes_[*ends[i].to].id);
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    if (!ends[i].from || !Is(*ends[i].from, BlockCategory::kOutput)) continue;
+    Add("edges", i, "from_block_id", "edge_from_output", "Nothing follows an output",
+        nodes_[*ends[i].from].id);
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    if (!ends[i].from || !ends[i].to || !is_new[i]) continue;
+    auto& input = inputs_[*ends[i].to];
+    if (input) {
+      Add("edges", i, "to_block_id", "multiple_inputs", "A block has one input",
+          nodes_[*ends[i].to].id);
+    } else {
+      input = ends[i].from;
+    }
+  }
+}
+
+// Follows the inputs. False where they lead nowhere or in a circle, which is then in `cycle`.
+bool GraphValidator::EndsAtASource(std::size_t node, std::vector<std::size_t>* cycle) const {
+  std::vector<std::size_t> path;
+  for (std::optional<std::size_t> at = node; at; at = inputs_[*at]) {
+    const auto before = std::find(path.begin(), path.end(), *at);
+    if (before != path.end()) {
+      cycle->assign(before, path.end());
+      return false;
+    }
+    path.push_back(*at);
+  }
+  return Is(path.back(), BlockCategory::kSource);
+}
+
+void GraphValidator::CheckPaths() {
+  std::set<std::size_t> in_cycles;
+  std::vector<std::size_t> lost;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    std::vector<std::size_t> cycle;
+    if (EndsAtASource(i, &cycle)) continue;
+    const bool is_new = std::any_of(cycle.begin(), cycle.end(), [&](std::size_t node) {
+      return in_cycles.insert(node).second;
+    });
+    in_cycles.insert(cycle.begin(), cycle.end());
+    if (is_new) {
+      const std::size_t first = *std::min_element(cycle.begin(), cycle.end());
+      Add("blocks", first, nullptr, "cycle", "The block comes after itself", nodes_[first].id);
+    }
+    lost.push_back(i);
+  }
+  for (const std::size_t i : lost) {
+    if (in_cycles.contains(i)) continue;
+    Add("blocks", i, nullptr, "unreachable", "No path leads from the source to the block",
+        nodes_[i].id);
+  }
+}
+
+void GraphValidator::Order() {
+  // By sequence number, the lowest first.
+  using Next = std::pair<int, std::size_t>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!inputs_[i]) next.emplace(nodes_[i].sequence_number, i);
+  }
+  while (!next.empty()) {
+    const std::size_t node = next.top().second;
+    next.pop();
+    order_.push_back(node);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (inputs_[i] == node) next.emplace(nodes_[i].sequence_number, i);
+    }
+  }
+}
+
+namespace {
 
 constexpr std::string_view kSchema = R"({
   "type": "object", "additionalProperties": false, "required": ["blocks", "edges"],
@@ -48,23 +247,23 @@ std::string Cut(const std::string& text) {
 }
 
 // Validates the blocks and edges of a definition whose shape is right.
-class DefinitionJudge {
+class DefinitionValidator {
  public:
-  DefinitionJudge(const Json& given, const Json& loc, const DefinitionRules& rules)
+  DefinitionValidator(const Json& given, const Json& loc, const DefinitionRules& rules)
       : given_(given), loc_(loc), rules_(rules) {}
 
   std::variant<Definition, ValidationFaults> Judge() {
     ReadBlocks();
-    JudgeTypes();
-    JudgeDuplicates();
-    JudgeSpecs();
+    CheckTypes();
+    CheckDuplicates();
+    CheckSpecs();
     const bool blocks_are_known = faults_.empty();
-    GraphJudge graph(nodes_, given_.at("edges"), loc_);
+    GraphValidator graph(nodes_, given_.at("edges"), loc_);
     ValidationFaults of_graph = graph.Judge();
     const bool is_tree = of_graph.empty();
     faults_.insert(faults_.end(), std::make_move_iterator(of_graph.begin()),
                    std::make_move_iterator(of_graph.end()));
-    if (is_tree && blocks_are_known) JudgeFrames(graph.order().front());
+    if (is_tree && blocks_are_known) CheckFrames(graph.order().front());
     faults_.insert(faults_.end(), std::make_move_iterator(late_.begin()),
                    std::make_move_iterator(late_.end()));
     if (!faults_.empty()) return std::move(faults_);
@@ -94,7 +293,7 @@ class DefinitionJudge {
     }
   }
 
-  void JudgeTypes() {
+  void CheckTypes() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Json& given = given_.at("blocks")[i];
       const Json& name = given.at("block_name");
@@ -121,7 +320,7 @@ class DefinitionJudge {
     }
   }
 
-  void JudgeDuplicates() {
+  void CheckDuplicates() {
     std::set<std::string> ids;
     std::set<int> numbers;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -136,12 +335,12 @@ class DefinitionJudge {
     }
   }
 
-  void JudgeSpecs() {
+  void CheckSpecs() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       DefinedBlock& block = blocks_[i];
       if (block.type == nullptr) continue;
       const Json loc = LocOf(BlockLoc(i), "specs");
-      ValidationFaults faults = JudgeBlockSpecs(*block.type, loc, &block.specs, rules_);
+      ValidationFaults faults = ValidateBlockSpecs(*block.type, loc, &block.specs, rules_);
       for (ValidationFault& fault : faults) {
         const bool late = fault.type == "invalid_url" || fault.type == "invalid_json";
         (late ? late_ : faults_).push_back(std::move(fault));
@@ -150,7 +349,7 @@ class DefinitionJudge {
   }
 
   // Every block keeps what the rows of the source are about.
-  void JudgeFrames(std::size_t source) {
+  void CheckFrames(std::size_t source) {
     const auto frame =
         ParseFrame(blocks_[source].specs.at("dataframe_type").get_ref<const std::string&>());
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -166,7 +365,7 @@ class DefinitionJudge {
     }
   }
 
-  Definition Ordered(const GraphJudge& graph) {
+  Definition Ordered(const GraphValidator& graph) {
     Definition definition;
     std::map<std::size_t, int> places;  // by place in what was given
     for (const std::size_t i : graph.order()) {
@@ -211,10 +410,6 @@ ValidationFault FaultAt(const Json& loc, SpecFault fault) {
           std::move(fault.ctx)};
 }
 
-}  // namespace
-
-namespace {
-
 // Parsed once: every run and every block of it is checked by it.
 const Json& SpecsSchemaOf(const BlockType& type) {
   static const std::map<std::string_view, Json> schemas = [] {
@@ -229,16 +424,16 @@ const Json& SpecsSchemaOf(const BlockType& type) {
 
 }  // namespace
 
-ValidationFaults JudgeBlockSpecs(const BlockType& type, const Json& loc, Json* specs,
-                                 const DefinitionRules& rules) {
+ValidationFaults ValidateBlockSpecs(const BlockType& type, const Json& loc, Json* specs,
+                                    const DefinitionRules& rules) {
   ValidationFaults faults;
   ApplySchema(SpecsSchemaOf(type), loc, specs, &faults);
   if (!faults.empty()) return faults;
   if (type.judge != nullptr) {
     if (auto fault = type.judge(*specs)) faults.push_back(FaultAt(loc, std::move(*fault)));
   }
-  if (type.judge_finders != nullptr && rules.finders) {
-    for (SpecFault& fault : type.judge_finders(*specs, *rules.finders)) {
+  if (type.validate_finders != nullptr && rules.finders) {
+    for (SpecFault& fault : type.validate_finders(*specs, *rules.finders)) {
       faults.push_back(FaultAt(loc, std::move(fault)));
     }
   }
@@ -276,7 +471,7 @@ std::variant<Definition, ValidationFaults> Read(const Json& given, const Json& l
     });
     return faults;
   }
-  return DefinitionJudge(whole, loc, rules).Judge();
+  return DefinitionValidator(whole, loc, rules).Judge();
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/email/known_finders.h"
-#include "domain/json_schema.h"
+#include "domain/email/finders.h"
+#include "domain/text/json_schema.h"
 #include "domain/workflow/block_type.h"
 
 // The graph of a workflow: a tree of blocks with one source, in which every other block has one
@@ -61,8 +61,8 @@ std::variant<Definition, ValidationFaults> ReadDefinition(const base::Json& give
                                                           const DefinitionRules& rules);
 
 // Validates the specs of a block, which stand at `loc`, and fills in their defaults.
-ValidationFaults JudgeBlockSpecs(const BlockType& type, const base::Json& loc, base::Json* specs,
-                                 const DefinitionRules& rules);
+ValidationFaults ValidateBlockSpecs(const BlockType& type, const base::Json& loc, base::Json* specs,
+                                    const DefinitionRules& rules);
 
 // What is stored and shown, with every id and type filled in: ReadDefinition gives the same graph
 // for it.

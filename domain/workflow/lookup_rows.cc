@@ -7,19 +7,19 @@
 
 #include "domain/email/find_request.h"
 #include "domain/email/lead.h"
-#include "domain/workflow/cell_value.h"
+#include "domain/workflow/cells.h"
 
 namespace vedette::domain {
 
 using base::Json;
 
-Json LookupTermsJson(const LookupTerms& terms) {
+Json LookupPricingJson(const LookupPricing& terms) {
   return {{"charge", ChargeRuleName(terms.charge)},
           {"verify_mc", terms.verify_mc},
           {"minimum_age", terms.minimum_age}};
 }
 
-LookupTerms ReadLookupTerms(const Json& json) {
+LookupPricing ReadLookupPricing(const Json& json) {
   return {ParseChargeRule(json.at("charge").get<std::string>()),
           json.at("verify_mc").get<std::int64_t>(), json.at("minimum_age").get<int>()};
 }

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "domain/email/find_prices.h"
-#include "domain/workflow/added_columns.h"
+#include "domain/money/money.h"
+#include "domain/workflow/cells.h"
 
 // What the blocks of kLookup ask about a row, and where the answer goes. A lookup of a run is the
 // lookup that the route of its name starts: a row becomes a lead, and what clients would see of it
@@ -18,16 +18,16 @@
 namespace vedette::domain {
 
 // What of the configuration a lookup of a run keeps from the run's start on.
-struct LookupTerms {
+struct LookupPricing {
   ChargeRule charge = ChargeRule::kFound;
   std::int64_t verify_mc = 0;  // of a lead's own address
   int minimum_age = 0;         // a younger person has no result; 0 is off
 
-  bool operator==(const LookupTerms&) const = default;
+  bool operator==(const LookupPricing&) const = default;
 };
-base::Json LookupTermsJson(const LookupTerms& terms);
+base::Json LookupPricingJson(const LookupPricing& terms);
 // Throws std::exception for anything else.
-LookupTerms ReadLookupTerms(const base::Json& json);
+LookupPricing ReadLookupPricing(const base::Json& json);
 
 // Why nobody is asked about a row: a code and a sentence, without anything of the row.
 struct RowFault {
@@ -71,7 +71,7 @@ class LookupRows {
   virtual ~LookupRows() = default;
 
   // What the lookup is asked besides the lead: the specs of its block of jobs.
-  virtual std::string RequestJson(const LookupTerms& terms) const = 0;
+  virtual std::string RequestJson(const LookupPricing& terms) const = 0;
   // Throws std::invalid_argument for a row that cannot be read.
   virtual RowLead LeadOf(const TextCells& row) const = 0;
   // The row with what the lookup has found, which is its cell. Throws std::exception where it is no

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "domain/workflow/added_columns.h"
+#include "domain/workflow/cells.h"
 
 namespace vedette::domain {
 namespace {
@@ -87,13 +87,13 @@ std::optional<RecordFault> PayloadReader::Add(const Json& record) {
   }
   std::sort(cells.begin(), cells.end(),
             [](const Cell& a, const Cell& b) { return a.place < b.place; });
-  JudgeRequired(cells);
+  ValidateRequired(cells);
   ++records_;
   AppendRow(cells);
   return std::nullopt;
 }
 
-void PayloadReader::JudgeRequired(const std::vector<Cell>& cells) {
+void PayloadReader::ValidateRequired(const std::vector<Cell>& cells) {
   if (missing_) return;
   std::vector<std::string> columns;
   for (const std::size_t place : required_) {

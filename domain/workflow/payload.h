@@ -72,7 +72,7 @@ class PayloadReader {
   };
 
   std::optional<RecordFault> Add(const base::Json& record);
-  void JudgeRequired(const std::vector<Cell>& cells);
+  void ValidateRequired(const std::vector<Cell>& cells);
   void AppendRow(const std::vector<Cell>& cells);
   std::optional<std::size_t> PlaceOf(const std::string& name);
   void EndPart();

@@ -5,15 +5,41 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "domain/job.h"
-#include "domain/workflow/bound_specs.h"
+#include "domain/job/job.h"
+#include "domain/workflow/block_type.h"
 #include "domain/workflow/definition.h"
+
+// A run's graph as it is shown: names and numbers alone, so that a run whose blocks this version
+// does not know can be shown, too. Pure.
+namespace vedette::domain {
+
+struct ShownBlock {
+  std::string id;
+  std::string name;
+  int sequence_number = 0;
+  std::optional<int> input;
+};
+struct RunGraph {
+  std::string frame;  // "LEAD", "COMPANY"
+  std::vector<ShownBlock> blocks;
+};
+
+// The params of what a run was started with: {"definition", "dataframe_type"}.
+std::string RunParamsJson(const base::Json& definition, Frame frame);
+// Throws std::exception for anything else.
+RunGraph ReadRunGraph(const std::string& params_json);
+
+// The block whose rows the block shows as its own: its input for one that acts at the end.
+int RowsOf(const RunGraph& graph, int block);
+// Whether rows may end in the block. False for one that this version does not know.
+bool DropsRows(const ShownBlock& block);
+std::vector<int> LeavesOf(const RunGraph& graph);
 
 // A run before it starts: what each block of its definition works on, and what the run may cost.
 // Pure.
-namespace vedette::domain {
 
 // The rows that the source gives.
 struct RunSource {
@@ -59,7 +85,7 @@ struct PlanRules {
 // Parts of a block that are open at once, at least, but where it works in order.
 inline constexpr int kPartWindowMin = 16;
 // Parts that a file is cut into at most, unless parts of kPartRowsMax rows are more: they become
-// larger while the run goes on (store/jobs/grow.h), and before that each is stored.
+// larger while the run goes on (store/jobs/keeper.h), and before that each is stored.
 inline constexpr int kFilePartsMax = 65'536;
 // Rows of a part of a file of so many rows that it would have more.
 int PartRowsOfMany(std::int64_t rows);

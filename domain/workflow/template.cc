@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "domain/workflow/block_types.h"
+#include "domain/workflow/block_type.h"
 
 namespace vedette::domain {
 namespace {

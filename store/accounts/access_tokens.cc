@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/crypto.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"
 #include "store/sql.h"

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/auth/client_assertion.h"
 #include "domain/auth/jwk_set.h"
+#include "domain/auth/jwt.h"
 #include "store/accounts/oauth_clients.h"
 #include "store/audit.h"
 #include "store/session.h"

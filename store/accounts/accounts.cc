@@ -5,7 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
-#include "domain/money.h"
+#include "domain/money/money.h"
 #include "store/audit.h"
 #include "store/sql.h"
 

@@ -32,7 +32,7 @@ struct Organisation {
   std::int64_t balance_mc = 0;
   std::int64_t reserved_mc = 0;     // for checks and jobs that have not ended
   std::int64_t charged_mc = 0;      // for completed checks and for rows of jobs, ever
-  std::int64_t run_data_bytes = 0;  // of the rows of its runs (store/jobs/run_data.h)
+  std::int64_t run_data_bytes = 0;  // of the rows of its runs (store/jobs/keeper.h)
   base::Timestamp created_at;
   std::vector<Team> teams;  // in the order they were made
 };

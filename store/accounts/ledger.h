@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "domain/ledger.h"
+#include "domain/money/money.h"
 #include "store/scope.h"
 #include "store/session.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "base/base64url.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "store/audit.h"
 #include "store/sql.h"

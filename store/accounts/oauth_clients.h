@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/public_key.h"
+#include "base/key_pair.h"
 #include "base/uuid.h"
 #include "domain/auth/jwk_set.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
 #include "store/audit.h"
 #include "store/session.h"
 

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "domain/admission.h"
-#include "domain/chunk_plan.h"
-#include "domain/turns.h"
+#include "domain/money/money.h"
+#include "domain/monitor/chunk_plan.h"
 #include "store/checks/ticks_sql.h"
 #include "store/purses.h"
 #include "store/sql.h"
@@ -286,7 +285,7 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
 
 }  // namespace
 
-OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
+OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
   return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
     const auto rows = tx.Exec<"chunk_walk">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
@@ -355,7 +354,7 @@ void ReleaseChunks(Session& session, const std::vector<Lease>& leases) {
   InTransaction(session, [&](Transaction& tx) {
     tx.Exec<"chunk_release">(
         LeaseRows(leases),
-        "turn_back_s"_a = std::chrono::seconds(domain::kTurnsBack + domain::kTurnAgeing).count());
+        "turn_back_s"_a = std::chrono::seconds(domain::kStartsBack + domain::kStartAgeing).count());
   });
 }
 

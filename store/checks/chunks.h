@@ -11,11 +11,10 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/change_rules.h"
-#include "domain/chunk_plan.h"
-#include "domain/current_values.h"
-#include "domain/names.h"
-#include "domain/outcome.h"
+#include "domain/monitor/change_rules.h"
+#include "domain/monitor/chunk_plan.h"
+#include "domain/monitor/current_values.h"
+#include "domain/monitor/enums.h"
 #include "store/lease.h"
 #include "store/sealed.h"
 #include "store/session.h"
@@ -113,7 +112,7 @@ struct OrgWalk {
   std::vector<DueOrg> due;
   base::Uuid next_cursor;
 };
-OrgWalk WalkDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max);
+OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max);
 
 // In one transaction (committed without waiting for the disk: a lost claim loses its reservation
 // with it): leases due chunks, loads their rows, decides which checks can be paid and reserves for

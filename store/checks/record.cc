@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "domain/ids.h"
-#include "domain/limits.h"
+#include "domain/job/job.h"
+#include "domain/text/limits.h"
 #include "store/checks/ticks_sql.h"
 #include "store/endpoint_sql.h"
 #include "store/purses.h"

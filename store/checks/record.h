@@ -7,8 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/names.h"
-#include "domain/outcome.h"
+#include "domain/monitor/enums.h"
 #include "store/checks/chunks.h"
 #include "store/checks/ticks.h"
 #include "store/endpoint.h"
@@ -52,7 +51,8 @@ struct RowUpdate {
   std::optional<std::string> baseline;
   std::optional<std::string> known;
   std::optional<std::string> pending;
-  // What is known about the values that are new (domain/current_values.h); it joins what is there.
+  // What is known about the values that are new (domain/monitor/current_values.h); it joins what is
+  // there.
   std::optional<std::string> seen;
   int struct_version = 0;  // of the monitor's struct that the values were observed with
 };

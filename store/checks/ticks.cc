@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "config/config.h"
-#include "domain/limits.h"
-#include "domain/next_run_times.h"
-#include "domain/outcome.h"
-#include "domain/turns.h"
+#include "domain/monitor/chunk_plan.h"
+#include "domain/monitor/enums.h"
+#include "domain/monitor/schedule.h"
+#include "domain/text/limits.h"
 #include "store/checks/ticks_sql.h"
 #include "store/sql.h"
 
@@ -47,14 +47,14 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
 // first.
-bool IsSpread(const CutLimits& limits, domain::TickTrigger trigger, base::Timestamp due_at,
+bool IsSpread(const MaterialiseLimits& limits, domain::TickTrigger trigger, base::Timestamp due_at,
               base::Timestamp anchor_at, int rows) {
   return trigger == domain::TickTrigger::kSchedule && due_at != anchor_at &&
          rows >= limits.spread_rows_min && rows > limits.chunk_rows_max && limits.spread > 0;
 }
 
 // A spread tick is cut into about a hundred portions; any in whole blocks.
-int PortionRows(const CutLimits& limits, bool spread, int rows) {
+int PortionRows(const MaterialiseLimits& limits, bool spread, int rows) {
   const int wanted =
       spread ? std::min(rows / 100, limits.rows_per_cut_max) : limits.rows_per_cut_max;
   const int blocks = std::max(1, (wanted + domain::kBlockRows - 1) / domain::kBlockRows);
@@ -70,7 +70,7 @@ base::Timestamp PortionTime(base::Timestamp started_at, bool spread, double shar
 }
 
 // Rows of a chunk of a monitor whose checks take `check_ms`.
-int ChunkRows(const CutLimits& limits, int check_ms) {
+int ChunkRows(const MaterialiseLimits& limits, int check_ms) {
   return domain::ChunkRowsFor(std::chrono::milliseconds(check_ms), limits.chunk_duration_target,
                               limits.chunk_rows_max);
 }
@@ -87,7 +87,7 @@ std::vector<base::Timestamp> GiveTurns(Transaction& tx,
     base::Uuid org_id;
     std::optional<base::Timestamp> first_turn;
     Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = &now);
-    first_turns.emplace(org_id, domain::FirstTurn(first_turn, now));
+    first_turns.emplace(org_id, domain::FirstStart(first_turn, now));
   }
   std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
   std::vector<base::Timestamp> turns;
@@ -96,9 +96,9 @@ std::vector<base::Timestamp> GiveTurns(Transaction& tx,
     const base::Timestamp first = first_turns.at(plan.org_id);
     const auto [it, begins] = last.try_emplace({plan.org_id, plan.large_monitor_id}, first);
     if (!begins) {
-      it->second = domain::NextTurn(it->second, now);
+      it->second = domain::NextStart(it->second, now);
     } else if (plan.last_turn) {
-      it->second = std::max(first, domain::NextTurn(*plan.last_turn, now));
+      it->second = std::max(first, domain::NextStart(*plan.last_turn, now));
     }
     turns.push_back(it->second);
   }
@@ -107,7 +107,7 @@ std::vector<base::Timestamp> GiveTurns(Transaction& tx,
 
 }  // namespace
 
-CutLimits CutLimitsOf(const config::Config& config) {
+MaterialiseLimits MaterialiseLimitsOf(const config::Config& config) {
   return {config.scheduler.monitors_per_cut_max,
           config.scheduler.rows_per_cut_max,
           config.worker.chunk_rows_max,
@@ -181,7 +181,7 @@ domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
 }  // namespace
 
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const CutLimits& limits) {
+                       const MaterialiseLimits& limits) {
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   // Monitor, tick, next run, due, slots, trigger, large, next position.
@@ -202,8 +202,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
       continue;
     }
     const domain::TickRows whole = RowsOf(tick, ChunkRows(limits, sched.check_ms));
-    // A large tick is cut by CutPortions, from position 0 on, so that there is one way to do it;
-    // one that fits into a single portion need not wait for that.
+    // A large tick is cut by MaterialisePortions, from position 0 on, so that there is one way to
+    // do it; one that fits into a single portion need not wait for that.
     const bool at_once = !tick.spread && sched.row_count <= limits.rows_per_cut_max;
     opened.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
                tick.slots, tick.trigger, whole.large,
@@ -225,13 +225,14 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
 }
 
 std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
-                            std::optional<base::Timestamp> first_turn, const CutLimits& limits) {
+                            std::optional<base::Timestamp> first_turn,
+                            const MaterialiseLimits& limits) {
   const int rows = tick.sched.row_count;
   const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
   if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
   tx.Exec<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id, "tick_id"_a = tick.tick_id,
                              "trigger"_a = tick.trigger, "id"_a = base::Uuid::V7(clock),
-                             "available_at"_a = domain::FirstTurn(first_turn, tick.due_at));
+                             "available_at"_a = domain::FirstStart(first_turn, tick.due_at));
   return 1;
 }
 
@@ -256,9 +257,10 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
   PassTicks(tx, ticks, outcome);
 }
 
-CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits) {
+MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
+                                      const MaterialiseLimits& limits) {
   return InTransaction(session, [&](Transaction& tx) {
-    CutResult result;
+    MaterialiseResult result;
     const auto due = tx.Exec<"sched_due">("limit"_a = limits.monitors_per_cut_max);
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
@@ -327,9 +329,10 @@ struct NextPortion {
 
 }  // namespace
 
-CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimits& limits) {
+MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock,
+                                      const MaterialiseLimits& limits) {
   return InTransaction(session, [&](Transaction& tx) {
-    CutResult result;
+    MaterialiseResult result;
     std::vector<domain::TickRows> rows;
     std::vector<NextPortion> nexts;  // of each
     for (const auto& row : tx.Exec<"sched_due_portions">("limit"_a = limits.monitors_per_cut_max)) {
@@ -364,9 +367,9 @@ CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimit
   });
 }
 
-CutResult NextCut(Session& session) {
+MaterialiseResult NextMaterialisation(Session& session) {
   return Read(session, [](Transaction& tx) {
-    CutResult result;
+    MaterialiseResult result;
     Columns(tx.Exec<"sched_next_due">().at(0))
         .Into("now"_a = &result.now, "next_due"_a = &result.next_due);
     return result;

@@ -28,7 +28,7 @@ struct HealthTurn {
 // From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
 // number of processes may call these at once: rows are taken with SKIP LOCKED.
 
-struct CutLimits {
+struct MaterialiseLimits {
   int monitors_per_cut_max;  // due monitors in one transaction
   int rows_per_cut_max;      // rows of one monitor in one transaction; the rest follows as portions
   int chunk_rows_max;
@@ -38,9 +38,9 @@ struct CutLimits {
   // longer than this by what its last tick took.
   std::chrono::milliseconds chunk_duration_target{10000};
 };
-CutLimits CutLimitsOf(const config::Config& config);
+MaterialiseLimits MaterialiseLimitsOf(const config::Config& config);
 
-struct CutResult {
+struct MaterialiseResult {
   std::int64_t scheduled_ticks = 0;
   std::int64_t overlap_ticks = 0;  // closed at once: the one before is still open
   std::int64_t chunks = 0;
@@ -52,13 +52,15 @@ struct CutResult {
 };
 
 // Opens the ticks that are due, in one transaction.
-CutResult CutDueTicks(Session& session, const base::Clock& clock, const CutLimits& limits);
+MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
+                                      const MaterialiseLimits& limits);
 
 // Cuts due portions of open large ticks. Fills `chunks` and `more` alone.
-CutResult CutPortions(Session& session, const base::Clock& clock, const CutLimits& limits);
+MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock,
+                                      const MaterialiseLimits& limits);
 
 // When the scheduler has to look again: fills `now` and `next_due` alone.
-CutResult NextCut(Session& session);
+MaterialiseResult NextMaterialisation(Session& session);
 
 struct ClosedTicks {
   int count = 0;

@@ -6,9 +6,8 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/chunk_plan.h"
-#include "domain/names.h"
-#include "domain/outcome.h"
+#include "domain/monitor/chunk_plan.h"
+#include "domain/monitor/enums.h"
 #include "store/checks/ticks.h"
 #include "store/sql.h"
 
@@ -58,19 +57,20 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 
 // Writes the ticks and their first chunks. Returns the number of chunks.
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const CutLimits& limits);
+                       const MaterialiseLimits& limits);
 
 // The same for one manual tick of a monitor that has none open, whose organisation's first waiting
-// chunk has its turn at `first_turn` (domain/turns.h). One statement where one chunk holds the
-// tick.
+// chunk has its turn at `first_turn` (domain/monitor/chunk_plan.h). One statement where one chunk
+// holds the tick.
 std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
-                            std::optional<base::Timestamp> first_turn, const CutLimits& limits);
+                            std::optional<base::Timestamp> first_turn,
+                            const MaterialiseLimits& limits);
 
 // From monitor, organisation and whether it fails.
 std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
 
-// Gives the chunks their turns (domain/turns.h) and writes them. Returns the last turn of each
-// large tick's monitor among them.
+// Gives the chunks their turns (domain/monitor/chunk_plan.h) and writes them. Returns the last turn
+// of each large tick's monitor among them.
 std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
                                                    const std::vector<domain::ChunkPlan>& plans);
 

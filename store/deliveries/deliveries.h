@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 #include "store/endpoint.h"
 #include "store/lease.h"
 #include "store/session.h"

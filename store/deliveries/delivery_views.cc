@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 #include "store/audit.h"
 #include "store/sql.h"
 

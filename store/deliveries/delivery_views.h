@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
 #include "store/audit.h"
 #include "store/session.h"
 

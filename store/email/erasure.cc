@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "store/sql.h"
 
 namespace vedette::store {

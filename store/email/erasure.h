@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/email/erasure.h"
+#include "domain/people/erasure.h"
 #include "store/session.h"
 
 // Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,

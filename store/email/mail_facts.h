@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "domain/email/host_breaker.h"
-#include "domain/email/mail_facts.h"
+#include "domain/email/mail_host.h"
 #include "store/audit.h"
 #include "store/session.h"
 
@@ -59,7 +58,7 @@ struct MailHost {
 };
 inline constexpr std::size_t kMailReplyBytesMax = 300;
 
-// What a host did that may block it, as the fleet counts (domain/email/host_breaker.h). A host that
+// What a host did that may block it, as the fleet counts (domain/email/mail_host.h). A host that
 // is blocked is counted nothing; a block is by the database's clock.
 struct MailTrouble {
   std::string domain{};  // it refused us, about this one; empty: a connection to it failed

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/email/mail_class.h"
+#include "domain/email/verdict.h"
 #include "store/session.h"
 
 namespace vedette::store {
@@ -23,7 +23,7 @@ struct Member {
   std::string host;
   int pid = 0;
   bool draining = false;
-  std::string counters = "{}";  // metrics::Metrics::Summary
+  std::string counters = "{}";     // metrics::Metrics::Summary
   std::vector<std::string> lanes;  // domain::LaneName of what it serves; empty of no worker
   // What its doctor of mail found last, JSON: [{"check", "status", "message"}].
   std::optional<std::string> mail_check{};

@@ -109,7 +109,7 @@ void EnsurePartitionsOf(Run& run, const char* table, const char* span, int spans
 }
 
 void EnsurePartitions(Run& run) {
-  // What jobs have made is no history: it is dropped with them (store/jobs/retire.h).
+  // What jobs have made is no history: it is dropped with them (store/jobs/keeper.h).
   EnsurePartitionsOf(run, "job_part", "day", kJobPartDays);
   EnsurePartitionsOf(run, "run_key", "day", kJobPartDays);
   ForEachHistory(

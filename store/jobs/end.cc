@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "domain/ids.h"
+#include "domain/job/job.h"
 #include "store/audit.h"
 #include "store/jobs/end_sql.h"
-#include "store/jobs/monitor_record.h"
+#include "store/jobs/record_effects.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "store/audit.h"
 #include "store/scope.h"
 #include "store/session.h"

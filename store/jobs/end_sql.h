@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "store/jobs/end.h"
 #include "store/purses.h"
 #include "store/signals.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "store/session.h"
 
 // How much work jobs are: for metrics and for the operator's overview. All functions throw as

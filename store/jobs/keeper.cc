@@ -1,16 +1,23 @@
 #include "store/jobs/keeper.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/uuid.h"
+#include "domain/job/block_progress.h"
+#include "domain/job/job.h"
+#include "domain/workflow/run_plan.h"
 #include "store/jobs/end.h"
-#include "store/jobs/end_each.h"
 #include "store/jobs/end_sql.h"
-#include "store/jobs/monitor_record.h"
 #include "store/jobs/read.h"
+#include "store/jobs/record_effects.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
+
 void EndEach(Session& session, const base::Clock& clock, const std::vector<base::Uuid>& job_ids,
              const JobEnding& ending, JobKeeperRun* run) {
   for (const base::Uuid& job_id : job_ids) {
@@ -87,6 +94,131 @@ int MoveUnservedLane(Session& session, std::chrono::milliseconds wait) {
                                                      "wait_ms"_a = wait.count(),
                                                      "limit"_a = kJobKeeperBatch)
                                 .affected_rows());
+  });
+}
+
+namespace {
+
+// Whether it did, and opened parts. A run that has just ended, or whose rows are too large, stays.
+bool Grow(Transaction& tx, const base::Uuid& run, int rows, const GrowRules& rules) {
+  const auto locked = tx.Exec<"job_end_lock">("job_id"_a = run, "org_id"_a = std::nullopt,
+                                              "team_id"_a = std::nullopt);
+  if (locked.empty()) return false;
+  Columns in(locked[0]);
+  if (domain::IsEnd(ReadLockedJob(in).status)) return false;
+  tx.Exec<"job_chunks_lock">("job_ids"_a = std::vector{run});
+  int part_rows = 0;
+  int from = 0;
+  int parts = 0;
+  int bytes_max = 0;
+  Columns(tx.Exec<"run_grow_from">("run_id"_a = run).at(0))
+      .Into("part_rows"_a = &part_rows, "part"_a = &from, "parts"_a = &parts,
+            "bytes_max"_a = &bytes_max);
+  const int times = std::min(rows / part_rows, kGrownPartBytesMax / std::max(bytes_max, 1));
+  if (times < 2 || parts < 2) return false;
+  tx.Exec<"run_grow">("run_id"_a = run, "from"_a = from, "times"_a = times,
+                      "window_rows"_a = rules.window_rows,
+                      "part_window_min"_a = domain::kPartWindowMin);
+  return !tx.Exec<"parts_open">("job_id"_a = std::vector{run}, "block"_a = std::vector{0}).empty();
+}
+
+}  // namespace
+
+JobKeeperRun GrowParts(Session& session, const GrowRules& rules) {
+  std::vector<std::pair<base::Uuid, int>> due;
+  Read(session, [&](Transaction& tx) {
+    const auto target = std::chrono::microseconds(rules.part_target).count();
+    due.clear();
+    for (const auto& row :
+         tx.Exec<"run_growing">("target"_a = target, "pace_guess_rows"_a = domain::kPaceGuessRows,
+         "limit"_a = kGrowBatch, "grow_parts_left_min"_a = kGrowPartsLeftMin,
+         "jobs_max"_a = kJobKeeperLooksAtMax)) {
+      auto& [run, rows] = due.emplace_back();
+      Columns(row).Into("id"_a = &run, "rows"_a = &rows);
+    }
+    return 0;
+  });
+  JobKeeperRun done;
+  for (const auto& [run, rows] : due) {
+    try {
+      const bool opened = InTransaction(
+          session, [&, id = run, n = rows](Transaction& tx) { return Grow(tx, id, n, rules); });
+      if (opened) done.raise.push_back(Signal::kJobChunk);
+    } catch (const std::exception&) {
+      if (session.impl().connection == nullptr) throw;
+      done.failures.push_back(CurrentFailure());
+    }
+  }
+  return done;
+}
+
+namespace {
+
+// Rows of the default partition that one call deletes.
+constexpr int kDefaultRowsMax = 1000;
+
+void DropOldRows(Transaction& tx, std::chrono::hours run_data) {
+  for (const auto& day :
+       ReadEach<std::string>(tx.Exec<"job_part_days_old">("kept_h"_a = run_data.count()))) {
+    tx.DropTable(day);
+    tx.Exec<"run_data_drop_day">("day"_a = day);
+  }
+  for (const auto& day :
+       ReadEach<std::string>(tx.Exec<"run_key_days_old">("kept_h"_a = run_data.count()))) {
+    tx.DropTable(day);
+  }
+  tx.Exec<"job_part_default_expire">("kept_h"_a = run_data.count(), "limit"_a = kDefaultRowsMax);
+}
+
+int ForgetJobs(Transaction& tx, const JobRetention& retention) {
+  const auto ids = ReadEach<base::Uuid>(tx.Exec<"jobs_retire">("jobs_h"_a = retention.jobs.count(),
+                                                               "runs_h"_a = retention.runs.count(),
+                                                               "limit"_a = kJobsRetiredMax));
+  if (ids.empty()) return 0;
+  tx.Exec<"job_parts_forget">("job_ids"_a = ids);
+  tx.Exec<"run_keys_forget">("run_ids"_a = ids);
+  tx.Exec<"job_blocks_forget">("job_ids"_a = ids);
+  tx.Exec<"jobs_forget">("ids"_a = ids);
+  return static_cast<int>(ids.size());
+}
+
+}  // namespace
+
+int RetireJobs(Session& session, const JobRetention& retention) {
+  return InTransaction(session, [&](Transaction& tx) {
+    if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return 0;
+    DropOldRows(tx, retention.run_data);
+    return ForgetJobs(tx, retention);
+  });
+}
+
+JobKeeperRun EndRunsOverLimit(Session& session, const base::Clock& clock, std::int64_t bytes_max) {
+  const auto over = Read(session, [&](Transaction& tx) {
+    return ReadEach<base::Uuid>(tx.Exec<"run_data_over">("bytes_max"_a = bytes_max,
+                                                         "limit"_a = kJobKeeperBatch,
+                                                         "jobs_max"_a = kJobKeeperLooksAtMax));
+  });
+  JobKeeperRun run;
+  EndEach(
+      session, clock, over,
+      {domain::JobStatus::kFailed, std::string(domain::kReasonRunDataLimitReached),
+       "The rows of your organisation's runs take all the room that they may. They go some days "
+       "after their run; a run that makes fewer or smaller rows needs less."},
+      &run);
+  return run;
+}
+
+int DropUnreadRows(Session& session) {
+  return InTransaction(session, [](Transaction& tx) {
+    const auto run = ReadFirst<base::Uuid>(tx.Exec<"run_data_unread_next">());
+    if (!run) return 0;
+    const auto dropped = ReadOne<int>(
+        tx.Exec<"run_data_unread_drop">("run_id"_a = *run, "limit"_a = kUnreadPartsMax));
+    if (dropped < kUnreadPartsMax) {
+      tx.Exec<"run_keys_forget">("run_ids"_a = std::vector{*run});
+      tx.Exec<"run_data_unread_done">("run_id"_a = *run);
+    }
+    return kUnreadPartsMax;
   });
 }
 

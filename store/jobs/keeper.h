@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -51,5 +53,76 @@ int FailMonitorsLeft(Session& session);
 // member serves smtp; their verifications then say so. Returns how many moved, at most
 // kJobKeeperBatch.
 int MoveUnservedLane(Session& session, std::chrono::milliseconds wait);
+
+// Parts that become larger while their run goes on. A run is cut into parts before it is known how
+// long its rows take, by a guess and by the runs before it (0029): where they turn out to be quick,
+// a part is soon done, and what is done for each part is most of the work.
+//
+//   parts of the source:   | done | begun | of nobody yet .......................|
+//   after it:              | done | begun |  each several of these as one  |
+//
+// Every block makes its part k of part k of its input, so that the parts of all blocks change with
+// those of the source. What has begun stays as it is, row ids and all.
+
+struct GrowRules {
+  std::chrono::milliseconds part_target{};  // [worker] chunk_duration_target_ms
+  int window_rows = 0;                      // [workflows] window_rows
+};
+
+// A part that grew has at most so many bytes.
+inline constexpr int kGrownPartBytesMax = 512 * 1024;
+// Parts of a run that are left at least, for it to be worth while.
+inline constexpr int kGrowPartsLeftMin = 64;
+// Runs of one call.
+inline constexpr int kGrowBatch = 20;
+
+// Makes the parts of runs larger, at least twice, where what was measured says that they were cut
+// too small. Their source is whole by then. Waits for records of these runs, as a cancel does. What
+// is to be raised is in the result.
+JobKeeperRun GrowParts(Session& session, const GrowRules& rules);
+
+// The end of what jobs leave behind.
+
+struct JobRetention {
+  std::chrono::hours jobs;  // after the end; of runs `runs`
+  std::chrono::hours runs;
+  std::chrono::hours run_data;  // of rows, from the day of the job's id
+};
+
+// Deletes jobs that ended longer ago than their retention and have no delivery left, with their
+// blocks; drops days of rows that are old and none of whose jobs is open. Does nothing while
+// another process is at it. Returns how many jobs were deleted, at most kJobsRetiredMax.
+int RetireJobs(Session& session, const JobRetention& retention);
+inline constexpr int kJobsRetiredMax = 1000;
+
+// What the rows of runs take of the disk, by organisation: counted as parts are written
+// (job_block.bytes), kept when their run ends (run_data), and given back when they are dropped,
+// with their day or, where nobody can read them any more, soon after the run was cancelled.
+
+// A row of the database takes about this beside what is in it.
+inline constexpr std::int64_t kPartBytesMore = 100;
+
+// What a part with these rows counts for.
+constexpr std::int64_t RunBytesOf(std::string_view rows_json) {
+  return static_cast<std::int64_t>(rows_json.size()) + kPartBytesMore;
+}
+
+// Ends the runs that go on of organisations whose runs take `bytes_max` or more as failed,
+// run_data_limit_reached; what they have made stays. At most kJobKeeperBatch.
+JobKeeperRun EndRunsOverLimit(Session& session, const base::Clock& clock, std::int64_t bytes_max);
+
+// Parts that a call of DropUnreadRows deletes.
+inline constexpr int kUnreadPartsMax = 5000;
+
+// Deletes of one cancelled run the rows of its source, in which nobody can see what came of them.
+// Returns kUnreadPartsMax where there may be more to delete.
+int DropUnreadRows(Session& session);
+
+// Internal to store/: what ends several jobs for the keeper.
+
+// Ends them one by one, each in a transaction, and adds what came of it to `run`: a job that cannot
+// be ended is in nobody's way. Throws where the database is gone.
+void EndEach(Session& session, const base::Clock& clock, const std::vector<base::Uuid>& job_ids,
+             const JobEnding& ending, JobKeeperRun* run);
 
 }  // namespace vedette::store

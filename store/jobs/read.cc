@@ -1,6 +1,6 @@
 #include "store/jobs/read.h"
 
-#include "domain/job_wait.h"
+#include "domain/job/job.h"
 #include "store/audit.h"
 #include "store/sql.h"
 

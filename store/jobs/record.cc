@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "domain/admission.h"
 #include "domain/email/found.h"
+#include "domain/money/money.h"
 #include "store/jobs/end_sql.h"
-#include "store/jobs/findings_record.h"
-#include "store/jobs/monitor_record.h"
-#include "store/jobs/run_data.h"
+#include "store/jobs/keeper.h"
+#include "store/jobs/record_effects.h"
 #include "store/purses.h"
 #include "store/sql.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/job.h"
-#include "domain/row_values.h"
+#include "domain/job/job.h"
+#include "domain/monitor/row_values.h"
 #include "store/lease.h"
 #include "store/session.h"
 #include "store/signals.h"

@@ -1,8 +1,11 @@
 #include "store/jobs/runs.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
-#include "domain/job_wait.h"
+#include "domain/job/block_progress.h"
+#include "domain/job/job.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -132,6 +135,93 @@ std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,
       ended.emplace(id, std::move(detail));
     }
     return ended;
+  });
+}
+
+namespace {
+
+constexpr int kWhole = 1000;
+
+}  // namespace
+
+std::vector<int> RunPerMille(const domain::RunGraph& graph,
+                             const std::vector<JobBlockView>& blocks) {
+  std::vector<domain::BlockRows> rows;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const JobBlockView& block = blocks[i];
+    domain::BlockRows& of_block = rows.emplace_back();
+    of_block.input = block.input;
+    of_block.rows_total = block.rows_total;
+    of_block.rows_done = block.rows_done;
+    of_block.rows_out = block.rows_out;
+    of_block.parts_total = block.parts_total;
+    of_block.parts_done = block.parts_done;
+    of_block.drops_rows = domain::DropsRows(graph.blocks.at(i));
+    of_block.completed = block.status == domain::BlockStatus::kCompleted;
+  }
+  const std::vector<int> own = domain::PerMille(rows);
+  std::vector<int> shown = own;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto of_rows = static_cast<std::size_t>(domain::RowsOf(graph, static_cast<int>(i)));
+    if (of_rows != i && !rows[i].completed) shown[i] = std::min(own[of_rows], kWhole - 1);
+  }
+  return shown;
+}
+
+std::optional<RunUpload> FindRunUpload(Session& session, const base::Uuid& org_id,
+                                       const base::Uuid& upload_id, int part_rows) {
+  return Read(session, [&](Transaction& tx) -> std::optional<RunUpload> {
+    const auto found = tx.Exec<"run_upload">("upload_id"_a = upload_id, "org_id"_a = org_id,
+                                             "part_rows"_a = part_rows);
+    if (found.empty()) return std::nullopt;
+    RunUpload upload;
+    Columns(found[0]).Into("columns"_a = &upload.columns, "row_count"_a = &upload.row_count,
+                           "part_count"_a = &upload.units, "parts"_a = &upload.parts);
+    return upload;
+  });
+}
+
+std::optional<UploadUnit> ReadUploadUnit(Session& session, const base::Uuid& upload_id, int unit,
+                                         int part_rows) {
+  return Read(session, [&](Transaction& tx) -> std::optional<UploadUnit> {
+    const auto found = tx.Exec<"run_upload_unit">("upload_id"_a = upload_id, "unit"_a = unit,
+                                                  "part_rows"_a = part_rows);
+    if (found.empty()) return std::nullopt;
+    UploadUnit read;
+    Columns(found[0]).Into("first_line"_a = &read.first_line, "text"_a = &read.text,
+                           "first_part"_a = &read.first_part);
+    return read;
+  });
+}
+
+std::set<std::string> ReadSeenKeys(Session& session, const base::Uuid& job_id, int block,
+                                   const std::vector<std::string>& keys) {
+  return Read(session, [&](Transaction& tx) {
+    Rows<Column<"key_hashes", std::string>> asked;
+    for (const std::string& key : keys) asked.Add(Bytea(key));
+    std::set<std::string> seen;
+    for (const auto& row :
+         tx.Exec<"run_keys_seen">("job_id"_a = job_id, "block"_a = block, asked)) {
+      std::string key;
+      Columns(row).Into("key_hash"_a = BytesInto{&key});
+      seen.insert(std::move(key));
+    }
+    return seen;
+  });
+}
+
+std::set<std::string> ReadMonitorKeys(Session& session, const base::Uuid& monitor_id,
+                                      const std::vector<std::string>& keys) {
+  return Read(session, [&](Transaction& tx) {
+    Rows<Column<"key_hashes", std::string>> asked;
+    for (const std::string& key : keys) asked.Add(Bytea(key));
+    std::set<std::string> known;
+    for (const auto& row : tx.Exec<"run_monitor_keys_known">("monitor_id"_a = monitor_id, asked)) {
+      std::string key;
+      Columns(row).Into("key_hash"_a = BytesInto{&key});
+      known.insert(std::move(key));
+    }
+    return known;
   });
 }
 

@@ -5,11 +5,11 @@
 
 #include "base/assert.h"
 #include "base/json.h"
-#include "domain/admission.h"
+#include "domain/money/money.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency.h"
 #include "store/jobs/end_sql.h"
-#include "store/jobs/run_data.h"
+#include "store/jobs/keeper.h"
 #include "store/purses.h"
 #include "store/sql.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/job.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
+#include "domain/job/job.h"
 #include "store/endpoint.h"
 #include "store/idempotency.h"
 #include "store/jobs/end.h"

@@ -7,7 +7,7 @@
 --   chunks, ticks and leases       history by partitions
 --   jobs
 -- Times are timestamptz, money is integer millicredits (_mc), ids are UUIDv7 made by the process. The numbers in
--- smallint columns are enums of domain/, named where they stand; those without a name here are of domain/names.h.
+-- smallint columns are enums of domain/, named where they stand; those without a name here are of domain/monitor/enums.h.
 
 -- Organisations and money --------------------------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ create table organisation (
   created_at timestamptz not null default now(),
   -- When a flag last changed that decides whether checks may run; workers read what changed (G5).
   control_changed_at timestamptz not null default now(),
-  -- Whether the organisation lets its monitors run: said once, here. (domain/names.h kFeatureMonitors is the feature.)
+  -- Whether the organisation lets its monitors run: said once, here. (domain/monitor/enums.h kFeatureMonitors is the feature.)
   monitors_run boolean not null generated always as (not locked and 'monitors' = any(features)) stored,
   -- What a claim of the operator's identity provider may name the organisation by, beside its id.
   external_id text unique check (length(external_id) between 1 and 255)
@@ -101,7 +101,7 @@ create table oauth_client (
   deleted_at timestamptz,
   token_version int not null default 0,  -- tokens of an older version are void
   access_token_ttl_s int check (access_token_ttl_s between 60 and 86400),
-  created_by_kind smallint check (created_by_kind between 0 and 3),  -- domain/principal.h; null = the operator
+  created_by_kind smallint check (created_by_kind between 0 and 3),  -- domain/auth/principal.h; null = the operator
   created_by_id uuid,
   created_by_label text not null,
   last_used_at timestamptz,
@@ -133,7 +133,7 @@ create table oauth_client_key (
 create table access_token (
   token_sha256 bytea primary key check (length(token_sha256) = 32),
   id uuid not null unique,
-  kind smallint not null check (kind between 1 and 2),  -- domain/principal.h
+  kind smallint not null check (kind between 1 and 2),  -- domain/auth/principal.h
   org_id uuid not null references organisation,
   team_id uuid references team,
   principal_id uuid not null,
@@ -262,7 +262,7 @@ create table monitor (
   former_tick_id bigint,
   former json,
   archived_at timestamptz,
-  rules json,  -- {field: {"only_if", "threshold", "ignore"}} (domain/change_rules.h); null = every change is told
+  rules json,  -- {field: {"only_if", "threshold", "ignore"}} (domain/monitor/change_rules.h); null = every change is told
   -- Headers of the requests for a monitor's pages: a JSON object of names and values, sealed as signing secrets are,
   -- with the monitor's id as associated text. Their names alone are shown.
   request_headers bytea,
@@ -312,7 +312,7 @@ create table monitor_sched (
   -- How long a check took in the last tick, on average, retries included, rounded up to milliseconds; 0 = not known. By
   -- it the next tick is cut into chunks.
   check_ms int not null default 0,
-  -- The turn of the last chunk that was cut of the open tick: its next portion goes on from there (domain/turns.h).
+  -- The turn of the last chunk that was cut of the open tick: its next portion goes on from there (domain/monitor/chunk_plan.h).
   portion_turn timestamptz,
   -- Since the start of the first of the last ticks in which every check that was made failed; null = a check completed.
   failing_since timestamptz,
@@ -336,7 +336,7 @@ create index monitor_sched_failing on monitor_sched (monitor_id) where failing_s
 
 -- A monitor with its schedule, its organisation's switches, what the organisation has and the team may still spend,
 -- which say whether its checks can be paid, and its receiver's state: what the API and the admin port read.
--- shown_status is what people are told: domain/monitor.h ShowStatus says the same.
+-- shown_status is what people are told: domain/monitor/monitor.h ShowStatus says the same.
 create view monitor_shown as
 select m.id, m.org_id, m.team_id, m.name, m.frequency, m.tier, m.subject_type, m.status, m.disabled_reason,
        m.key_columns, m.struct, m.research_plan, m.metadata, m.webhook_url, m.webhook_event_types, m.confirm_after,
@@ -377,7 +377,7 @@ create table monitor_row (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- The origin of each present value: {field: {"since", "evidence", "sources", "confidence", "of"}}, `of` being the
-  -- value's fingerprint (domain/current_values.h), or null for a field that was looked for and never observed. A value
+  -- value's fingerprint (domain/monitor/current_values.h), or null for a field that was looked for and never observed. A value
   -- without its own fingerprint here has no facts.
   seen jsonb,
   -- The monitor's struct_version that the values were observed with. A field that has changed since is forgotten.
@@ -391,7 +391,7 @@ create table monitor_row (
 create table row_state (
   monitor_id uuid not null,
   position int not null,
-  -- The check's in last_tick_id (domain/outcome.h); 0 = none yet.
+  -- The check's in last_tick_id (domain/monitor/enums.h); 0 = none yet.
   outcome smallint not null default 0 check (outcome between 0 and 8),
   last_tick_id bigint not null default 0,
   last_run_at timestamptz,  -- until when the last completed check looked
@@ -520,7 +520,7 @@ create table tick (
   finished_at timestamptz,
   slots int not null check (slots >= 0),
   row_count int not null check (row_count >= 0),
-  outcomes bytea,   -- one byte a row (domain/outcome.h), of a tick that was wholly inside one chunk
+  outcomes bytea,   -- one byte a row (domain/monitor/enums.h), of a tick that was wholly inside one chunk
   counts bigint[],  -- rows by outcome (index = number), of any other finished tick
   primary key (monitor_id, tick_id),
   check (finished_at is null or (outcomes is null) <> (counts is null)),
@@ -543,7 +543,7 @@ create table check_log (
 -- Jobs ---------------------------------------------------------------------------------------------------------------
 
 -- What one request asks for that takes longer than a request should: lookups, bulk, investigations, runs of workflows
--- (domain/job.h).
+-- (domain/job/job.h).
 create table job (
   id uuid primary key,
   org_id uuid not null references organisation,
@@ -558,7 +558,7 @@ create table job (
   part_rows smallint not null check (part_rows between 1 and 256),
   params json not null,                   -- a lookup: its request, rows included
   waited boolean not null default false,  -- a client waits: its chunks have rank 0, and the end is signalled
-  caller_kind smallint not null check (caller_kind between 0 and 3),  -- domain/principal.h
+  caller_kind smallint not null check (caller_kind between 0 and 3),  -- domain/auth/principal.h
   caller_id uuid not null,
   remote_address text not null,
   estimate_mc bigint not null check (estimate_mc >= 0),
@@ -660,7 +660,7 @@ create table job_chunk (
   progress int not null default 0 check (progress >= 0),  -- records made of it
   suspect smallint check (suspect between -1 and 255),    -- the row on its last try; -1: the whole part
   last_error text,  -- as job_block's
-  -- What a part that was given back waits for (domain/job_wait.h); null: nothing that clients are told. It says
+  -- What a part that was given back waits for (domain/job/job.h); null: nothing that clients are told. It says
   -- something while nobody holds the part.
   waits_for smallint,
   unique (job_id, block, part)
@@ -763,7 +763,7 @@ create index delivery_attempt_delivery on delivery_attempt (delivery_id, attempt
 -- Email and what is known of people ----------------------------------------------------------------------------------
 
 -- Facts of the network about mail servers, which belong to no organisation. `mx_kind` and `class` are numbers of
--- domain/email/mail_class.h.
+-- domain/email/verdict.h.
 create table mail_domain (
   domain text primary key,  -- A-labels in lower case
   mx_kind smallint not null,
@@ -869,7 +869,7 @@ create table workflow (
   name text not null,
   description text not null,
   definition json not null,  -- domain/workflow/definition.h
-  caller_kind smallint not null check (caller_kind between 0 and 3),  -- who made it (domain/principal.h)
+  caller_kind smallint not null check (caller_kind between 0 and 3),  -- who made it (domain/auth/principal.h)
   caller_id uuid not null,
   on_behalf_of text,
   created_at timestamptz not null default now(),
@@ -899,7 +899,7 @@ create table search_import (
   id uuid primary key,  -- the caller's
   mode smallint not null check (mode between 0 and 1),  -- domain/search/fields.h
   org_id uuid references organisation,
-  state smallint not null default 0 check (state between 0 and 3),  -- domain/search/document.h
+  state smallint not null default 0 check (state between 0 and 3),  -- domain/search/documents.h
   lines bigint not null default 0 check (lines >= 0),  -- received
   documents bigint check (documents >= 0),  -- once it is current
   touched_at timestamptz not null default now()
@@ -934,7 +934,7 @@ create table search_exclusion (
   org_id uuid not null references organisation,
   name text not null check (length(name) between 1 and 200),
   mode smallint not null check (mode between 0 and 1),  -- whose documents: domain/search/fields.h
-  state smallint not null default 0 check (state between 0 and 1),  -- domain/search/exclusions.h
+  state smallint not null default 0 check (state between 0 and 1),  -- domain/search/documents.h
   entities int not null default 0 check (entities >= 0),  -- different ids
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
@@ -1014,7 +1014,7 @@ create table audit (
   reason text,
   detail json,
   remote_address text not null,
-  principal_kind smallint,  -- domain/principal.h
+  principal_kind smallint,  -- domain/auth/principal.h
   principal_id uuid,
   on_behalf_of text
 );

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "domain/next_run_times.h"
+#include "domain/monitor/schedule.h"
 #include "store/audit.h"
 #include "store/checks/ticks_sql.h"
 #include "store/sql.h"
@@ -173,7 +173,7 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
 }
 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
-                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const base::Uuid& monitor_id, const MaterialiseLimits& limits,
                               const std::optional<AuditEntry>& audit) {
   const auto body = [&](Transaction& tx) {
     TriggerOutcome outcome;

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
 #include "store/audit.h"
 #include "store/checks/ticks.h"
 #include "store/scope.h"
@@ -72,7 +72,7 @@ struct TriggerOutcome {
 // Its commit does not wait for the disk: the caller raises `raise`, so that workers begin, and then
 // waits with ConfirmTrigger before it answers (docs/decisions/0046).
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,
-                              const base::Uuid& monitor_id, const CutLimits& limits,
+                              const base::Uuid& monitor_id, const MaterialiseLimits& limits,
                               const std::optional<AuditEntry>& audit);
 
 // After a TriggerMonitor in the same session: what it did will survive a crash. Throws

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "domain/ids.h"
-#include "domain/limits.h"
-#include "domain/outcome.h"
+#include "domain/job/job.h"
+#include "domain/monitor/enums.h"
+#include "domain/text/limits.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/monitor.h"
+#include "domain/monitor/monitor.h"
 #include "store/page.h"
 #include "store/scope.h"
 #include "store/session.h"

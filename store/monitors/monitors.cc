@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/current_values.h"
-#include "domain/next_run_times.h"
+#include "domain/monitor/current_values.h"
+#include "domain/monitor/schedule.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency.h"
 #include "store/monitors/control.h"

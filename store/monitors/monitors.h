@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/monitor.h"
-#include "domain/names.h"
-#include "domain/row_values.h"
+#include "domain/monitor/enums.h"
+#include "domain/monitor/monitor.h"
+#include "domain/monitor/row_values.h"
 #include "store/endpoint.h"
 #include "store/idempotency.h"
 #include "store/monitors/control.h"
@@ -70,7 +70,7 @@ struct NewMonitor {
   int confirm_after = 1;
   int missing_confirmations = 2;
   std::optional<std::string> run_id;
-  std::optional<std::string> rules_json;  // domain/change_rules.h
+  std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
   std::vector<domain::RowValues> rows;  // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the

@@ -11,8 +11,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/csv.h"
-#include "domain/row_values.h"
+#include "domain/monitor/row_values.h"
+#include "domain/text/csv.h"
 #include "store/audit.h"
 #include "store/monitors/control.h"
 #include "store/monitors/rows.h"

@@ -135,7 +135,7 @@ select n from admitted
 
 -- name: parts_open
 -- Opens the next parts of the blocks (@job_id, @block: jobs and blocks) and of those that consume them, in order: as
--- many as their windows leave room for and as their inputs have made (domain/block_progress.h says the same). Runs
+-- many as their windows leave room for and as their inputs have made (domain/job/block_progress.h says the same). Runs
 -- under the jobs' locks, so that it sees what earlier holders of those locks committed.
 with room as (
   select b.job_id, b.block, b.input, b.lane, b.opened, j.org_id, j.waited,

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/search/exclusions.h"
+#include "domain/search/documents.h"
 #include "store/audit.h"
 #include "store/session.h"
 

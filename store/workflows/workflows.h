@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/principal.h"
+#include "domain/auth/principal.h"
 #include "store/audit.h"
 #include "store/idempotency.h"
 #include "store/page.h"

@@ -555,7 +555,7 @@ class Errors:
 
     def s429(self, operation, method, path):
         if operation == "downloadResult":
-            return None  # it counts against no rate; too many files at once are in tests/store/api_run_memory_test.cc
+            return None  # it counts against no rate; too many files at once are in tests/store/api/run_memory_test.cc
         self.service.sql("insert into rate_window (api_key_id, minute_at, requests) "
                          "select id, m, 1000000 from api_key, "
                          "generate_series(date_trunc('minute', now()), now() + '10 minutes', '1 minute') m "

@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"),
-                    *(ROOT / "examples").glob("*.md")])
+                    *(ROOT / "docs" / "examples").glob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
 
@@ -163,7 +163,7 @@ def test_every_series_is_known_and_every_series_is_shown():
 def test_every_route_that_is_named_is_one():
     paths = dict(re.findall(r'\b(k\w+Path)(?:\[\])? ?= ?"([^"]+)"', sources("api/**/*.h")))
     routes = set()
-    for file in ("api/routes.cc", "admin/routes.cc"):
+    for file in ("api/tenant/routes.cc", "api/operator/routes.cc"):
         for method, path in re.findall(r'\{"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
             routes.add((method, re.sub(r"\{\w+\}", "{}", paths.get(path, path.strip('"')))))
     assert len(routes) > 100
@@ -205,18 +205,18 @@ def names_of(file, array):
 
 def list_of(file, constant):
     """A list of names in the console."""
-    text = (ROOT / "admin/console" / file).read_text()
+    text = (ROOT / "web/console" / file).read_text()
     return re.findall(r"'([^']+)'", text[text.index(f"const {constant} = ["):].split("];")[0])
 
 
 def test_the_console_offers_what_the_code_has():
-    assert sorted(list_of("jobs.js", "KINDS")) == sorted(names_of("domain/job.cc", "kKinds"))
-    assert sorted(list_of("jobs.js", "STATUSES")) == sorted(names_of("domain/job.cc", "kStatuses"))
-    assert sorted(list_of("runs.js", "STATUSES")) == sorted(["active", *names_of("domain/job.cc", "kStatuses")])
-    assert sorted(list_of("monitors.js", "STATUSES")) == sorted(names_of("domain/names.cc", "kMonitorStatuses"))
-    outcomes = re.findall(r'return "([a-z_]+)";', (ROOT / "domain/outcome.cc").read_text())
+    assert sorted(list_of("jobs.js", "KINDS")) == sorted(names_of("domain/job/job.cc", "kKinds"))
+    assert sorted(list_of("jobs.js", "STATUSES")) == sorted(names_of("domain/job/job.cc", "kStatuses"))
+    assert sorted(list_of("runs.js", "STATUSES")) == sorted(["active", *names_of("domain/job/job.cc", "kStatuses")])
+    assert sorted(list_of("monitors.js", "STATUSES")) == sorted(names_of("domain/monitor/enums.cc", "kMonitorStatuses"))
+    outcomes = re.findall(r'return "([a-z_]+)";', (ROOT / "domain/monitor/enums.cc").read_text())
     assert sorted(list_of("monitors.js", "OUTCOMES")) == sorted(set(outcomes) - {"unknown"})
-    written = re.findall(r'\bAuditOf(?:Key)?\(call,\s*"([a-z_.]+)"', sources("api/**/*.cc") + sources("admin/*.cc"))
+    written = re.findall(r'\bAuditOf(?:Key)?\(call,\s*"([a-z_.]+)"', sources("api/**/*.cc"))
     assert len(set(written)) > 40
     assert list_of("audit.js", "ACTIONS") == sorted(set(written))
 
@@ -283,10 +283,10 @@ def test_the_body_of_a_callback_is_as_it_is_shown():
     text = (ROOT / "docs/webhooks.md").read_text()
     section = text[text.index("### Callbacks of jobs"):text.index("## What to answer")]
     shown = re.findall(r'"(\w+)":', section[section.index("```"):])
-    made = (ROOT / "domain/job_result.cc").read_text()
+    made = (ROOT / "domain/workflow/lookup_result.cc").read_text()
     made = made[made.index("Json CallbackJson("):]
     assert shown == re.findall(r'\{"(\w+)", ', made[:made.index("\n}\n")])
-    kinds = set(names_of("domain/job.cc", "kKinds")) - {"workflow", "investigation"}
+    kinds = set(names_of("domain/job/job.cc", "kKinds")) - {"workflow", "investigation"}
     told = re.findall(r"`(\w+)`", section[section.index("`task_type` (") + len("`task_type` ("):section.index("), `Service-Event-Id`")])
     assert set(told) == kinds
 
@@ -301,8 +301,8 @@ def test_there_is_one_version():
 
 
 def test_every_example_is_explained():
-    text = (ROOT / "examples/README.md").read_text()
-    files = {path.name for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
+    text = (ROOT / "docs/examples/README.md").read_text()
+    files = {path.name for path in (ROOT / "docs" / "examples").rglob("*") if path.suffix in {".py", ".toml"}}
     assert files and {file for file in files if f"`{file}`" not in text} == set()
 
 

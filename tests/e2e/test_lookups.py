@@ -1,4 +1,4 @@
-"""Lookups of addresses as a client sees them: real processes, and examples/lookup_service.py as the operator's service."""
+"""Lookups of addresses as a client sees them: real processes, and docs/examples/lookup_service.py as the operator's service."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ LEAD = {"name": "Ada Lovelace", "domain": "engines.example", "crm_id": 7}
 def service():
     """The sample service in a process of its own."""
     port = free_port()
-    process = subprocess.Popen([sys.executable, ROOT / "examples" / "lookup_service.py", "--port", str(port)],
+    process = subprocess.Popen([sys.executable, ROOT / "docs" / "examples" / "lookup_service.py", "--port", str(port)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def answers():

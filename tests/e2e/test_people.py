@@ -1,4 +1,4 @@
-"""Lookups of people as a client sees them: real processes, and examples/lookup_service.py as the operator's service."""
+"""Lookups of people as a client sees them: real processes, and docs/examples/lookup_service.py as the operator's service."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The probes that ask somebody: the example research service with thousands of checks in flight, and a model.
 
-The research service is examples/research_service.py itself; the model is a stub that speaks the protocol.
+The research service is docs/examples/research_service.py itself; the model is a stub that speaks the protocol.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, Vedette, clean_environment, wait_until
 
-sys.path.insert(0, str(ROOT / "examples"))
+sys.path.insert(0, str(ROOT / "docs" / "examples"))
 sys.dont_write_bytecode = True
 import research_service  # noqa: E402
 

@@ -71,7 +71,7 @@ def copied_per_second(database, file):
     return ROWS / took
 
 
-NUMBERS = {"outcome_failed": "3", "event_error": "1"}  # domain/outcome.h, domain/names.h
+NUMBERS = {"outcome_failed": "3", "event_error": "1"}  # domain/monitor/enums.h, domain/monitor/enums.h
 
 
 def statement(name):

@@ -1,4 +1,4 @@
-"""Vendors as configuration: the recipes of examples/recipes, against local servers that speak the protocols that Hunter,
+"""Vendors as configuration: the recipes of docs/examples/recipes, against local servers that speak the protocols that Hunter,
 Prospeo and Reacher publish. The vendors themselves are never asked."""
 
 import http.server
@@ -126,7 +126,7 @@ def vendors(binary, database, tmp_path):
             servers[name] = Vendor(answer)
             key = tmp_path / f"{name}.key"
             key.write_text(f"key of {name}\n")
-            text = (ROOT / "examples" / "recipes" / f"{name}.toml").read_text()
+            text = (ROOT / "docs" / "examples" / "recipes" / f"{name}.toml").read_text()
             assert HOSTS[name] in text
             text = text.replace(HOSTS[name], servers[name].url)
             (folder / f"{name}.toml").write_text(re.sub(r'key_file = ".*"', f'key_file = "{key}"', text))

@@ -1,4 +1,4 @@
-"""The blocks of workflows that ask others, by real processes: a mail server of the test, and examples/lookup_service.py as
+"""The blocks of workflows that ask others, by real processes: a mail server of the test, and docs/examples/lookup_service.py as
 the operator's service. Phones are compared with another port of libphonenumber."""
 
 import importlib.machinery

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "worker/probes/chat.h"
-#include "worker/probes/research_answer.h"
+#include "worker/probes/http_probe.h"
+#include "worker/probes/llm_probe.h"
 
 namespace {
 
@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   const auto researched = ParseResearchAnswer(body, *request.spec);
   if (const auto* seen = std::get_if<Observation>(&researched)) Check(*seen, *request.spec);
-  const pages::PageText page{"https://example.com/", "text"};
-  for (const pages::PageText* given : {&page, static_cast<const pages::PageText*>(nullptr)}) {
+  const html::PageText page{"https://example.com/", "text"};
+  for (const html::PageText* given : {&page, static_cast<const html::PageText*>(nullptr)}) {
     const ChatReading said = ReadChatAnswer(body, request, given);
     if (const auto* seen = std::get_if<Observation>(&said.result)) Check(*seen, *request.spec);
     if (said.tokens.prompt < 0 || said.tokens.completion < 0) std::abort();

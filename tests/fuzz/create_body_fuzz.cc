@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/monitors/monitor_body.h"
+#include "api/tenant/monitors/monitor_body.h"
 #include "config/limits_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

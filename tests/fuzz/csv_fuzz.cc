@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "domain/csv.h"
+#include "domain/text/csv.h"
 
 namespace {
 

@@ -8,9 +8,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/csv.h"
-#include "domain/csv_writer.h"
-#include "domain/exact_number.h"
+#include "domain/text/csv.h"
+#include "domain/text/exact_number.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "rest/cursor.h"
+#include "api/kit/cursor.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

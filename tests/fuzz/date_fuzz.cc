@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "domain/age/date_mention.h"
+#include "domain/people/date_mention.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

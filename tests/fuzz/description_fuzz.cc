@@ -6,13 +6,13 @@
 #include <string>
 
 #include "base/text.h"
-#include "domain/field_description.h"
-#include "pages/selector.h"
+#include "domain/monitor/field_description.h"
+#include "html/selector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;
   using namespace vedette;
-  using namespace vedette::pages;
+  using namespace vedette::html;
   const std::string description(reinterpret_cast<const char*>(data), size);
   const auto compiled = FieldSet::Compile({{"f", description}});
   const auto kind = domain::ParseFieldDescription(description).kind;

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/json.h"
-#include "domain/search/dsl_writer.h"
 #include "domain/search/evaluate.h"
 #include "domain/search/filter_reader.h"
 #include "domain/search/jsonpath_writer.h"
+#include "domain/search/opensearch.h"
 
 namespace {
 

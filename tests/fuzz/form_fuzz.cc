@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "api/oauth/form.h"
+#include "api/tenant/oauth/form.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "api/monitors/monitor_body.h"
+#include "api/tenant/monitors/monitor_body.h"
 #include "config/limits_config.h"
-#include "domain/limits.h"
+#include "domain/text/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

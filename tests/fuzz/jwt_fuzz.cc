@@ -3,11 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/base64url.h"
-#include "domain/auth/client_assertion.h"
-#include "domain/auth/discovery.h"
-#include "domain/auth/external_token.h"
+#include "base/crypto.h"
 #include "domain/auth/jwk_set.h"
+#include "domain/auth/jwt.h"
 
 // What strangers send as a token, and what others publish as keys. A token's parts are also made of
 // the input as it stands, so that the readers of JSON behind base64url are reached.
@@ -28,7 +26,7 @@ void Judge(std::string_view text) {
   if (again != text) std::abort();
   const domain::TimeRules times{std::chrono::hours(1), std::chrono::minutes(1)};
   if (const auto id = domain::ClaimedClient(*jwt)) {
-    (void)domain::JudgeAssertion(*jwt, *id, {"https://a", "https://a/oauth/token", times}, kNow);
+    (void)domain::ValidateAssertion(*jwt, *id, {"https://a", "https://a/oauth/token", times}, kNow);
   }
   const domain::ExternalTokenRules rules{
       "https://a", "b", "/org/id", "", "sub", {vedette::base::SignatureAlgorithm::kEs256}, times};

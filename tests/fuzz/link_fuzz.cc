@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "domain/workflow/download_link.h"
+#include "domain/workflow/result_file.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ std::vector<std::string> GoodLink() {
 
 bool IsTaken(const std::vector<std::string>& parts) {
   return std::holds_alternative<domain::LinkTaken>(
-      domain::JudgeLink({parts[0], parts[1], parts[2], parts[3]}, kKeys, kNow));
+      domain::VerifyLink({parts[0], parts[1], parts[2], parts[3]}, kKeys, kNow));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/monitors/multipart.h"
+#include "api/tenant/monitors/multipart.h"
 
 namespace {
 

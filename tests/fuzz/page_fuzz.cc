@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/text.h"
-#include "pages/selector.h"
+#include "html/selector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;
-  using namespace vedette::pages;
+  using namespace vedette::html;
   static const FieldSet html = std::get<FieldSet>(FieldSet::Compile({
       {"css", "css:body > * a[href]:not(.x) | text"},
       {"all", "css:p, td, li @title | all"},

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "pages/addresses_on_page.h"
-#include "pages/cards_on_page.h"
+#include "html/addresses_on_page.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;
@@ -16,31 +15,31 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto check = [](const std::string& text) {
     if (!base::IsValidUtf8(text)) std::abort();
   };
-  pages::ExtractionStop stop;
-  const auto found = pages::FindAddressesOnPage(html, stop);
-  if (found.addresses.size() > pages::kPageAddressesMax) std::abort();
-  if (found.links.size() > pages::kPageLinksMax) std::abort();
+  html::ExtractionStop stop;
+  const auto found = html::FindAddressesOnPage(html, stop);
+  if (found.addresses.size() > html::kPageAddressesMax) std::abort();
+  if (found.links.size() > html::kPageLinksMax) std::abort();
   for (const std::string& address : found.addresses) {
     check(address);
     if (address.find('@') == std::string::npos) std::abort();
   }
-  for (const pages::PagePerson& person : found.persons) {
-    if (person.name.empty() || person.links.size() > pages::kPersonLinksMax) std::abort();
+  for (const html::PagePerson& person : found.persons) {
+    if (person.name.empty() || person.links.size() > html::kPersonLinksMax) std::abort();
     for (const std::string* text : {&person.name, &person.email, &person.birth, &person.death}) {
       check(*text);
     }
   }
-  for (const pages::PageBlock& block : found.blocks) {
+  for (const html::PageBlock& block : found.blocks) {
     if (block.addresses.empty()) std::abort();
     check(block.text);
   }
-  for (const pages::PageLink& link : found.links) check(link.url + link.text);
-  const auto cards = pages::CardsOnPage(pages::ExposeAddresses(html), stop);
-  if (cards.size() > pages::kPageCardsMax) std::abort();
-  for (const pages::PageCard& card : cards) {
+  for (const html::PageLink& link : found.links) check(link.url + link.text);
+  const auto cards = html::CardsOnPage(html::ExposeAddresses(html), stop);
+  if (cards.size() > html::kPageCardsMax) std::abort();
+  for (const html::PageCard& card : cards) {
     for (const std::string& part : card.parts) check(part);
     for (const std::string& address : card.addresses) check(address);
   }
-  pages::DecodeCfEmail(html);
+  html::DecodeCfEmail(html);
   return 0;
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "pages/robots.h"
+#include "html/robots.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using vedette::pages::Robots;
+  using vedette::html::Robots;
   // The file, and behind a NUL a path.
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const auto cut = all.find('\0');

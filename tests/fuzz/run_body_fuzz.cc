@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/workflows/run_body.h"
+#include "api/kit/body.h"
+#include "api/kit/reply.h"
+#include "api/tenant/workflows/run_body.h"
 #include "base/json.h"
-#include "domain/workflow/run_graph.h"
-#include "rest/body.h"
-#include "rest/reply.h"
+#include "domain/workflow/run_plan.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/smtp/reply_parser.h"
+#include "net/smtp/dialogue.h"
 
 namespace {
 

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace vedette;
   static const net::AddressPolicy policy({});
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const net::TenantUrlResult judged = net::JudgeTenantUrl(text, policy);
+  const net::TenantUrlResult judged = net::ParseTenantUrl(text, policy);
   if (judged.url.has_value() == judged.error.has_value()) std::abort();
   if (!judged.url) return 0;
   const net::TenantUrl& url = *judged.url;
@@ -18,6 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (url.host.empty() || url.port < 1 || url.port > 65535 || text.size() > 2083) std::abort();
   if (url.literal && !net::IsPublicAddress(*url.literal)) std::abort();
   // Judging what was accepted again changes nothing.
-  if (!net::JudgeTenantUrl(url.text, policy).url) std::abort();
+  if (!net::ParseTenantUrl(url.text, policy).url) std::abort();
   return 0;
 }

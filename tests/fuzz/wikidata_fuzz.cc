@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "domain/email/address.h"
-#include "worker/providers/wikidata_answer.h"
+#include "worker/providers/wikidata_provider.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace vedette;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "store/sql.h"
-#include "tests/store/pipeline_support.h"
+#include "tests/store/support/pipeline_support.h"
 
 namespace vedette::test {
 namespace {

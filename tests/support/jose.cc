@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/base64url.h"
 #include "base/crypto.h"
 #include "base/uuid.h"
 

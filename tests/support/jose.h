@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/public_key.h"
-#include "base/signing_key.h"
+#include "base/key_pair.h"
 
 // Keys and tokens for tests of JOSE.
 namespace vedette::test {

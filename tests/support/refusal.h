@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "rest/reply.h"
+#include "api/kit/reply.h"
 
 namespace vedette::test {
 

@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "domain/workflow/bound_specs.h"
-#include "domain/workflow/enrich.h"
+#include "domain/workflow/block_type.h"
+#include "domain/workflow/blocks/enrich.h"
 
 namespace vedette::worker {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "config/role_config.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/probes/probe.h"
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "domain/email/suppression.h"
 #include "domain/investigation/finding.h"
-#include "worker/blocks/lookup_row.h"
+#include "worker/blocks/lookup_block.h"
 
 namespace vedette::worker {
 namespace {

@@ -6,8 +6,7 @@
 
 #include "base/json.h"
 #include "domain/email/find_request.h"
-#include "domain/workflow/block_types.h"
-#include "domain/workflow/bound_specs.h"
+#include "domain/workflow/block_type.h"
 #include "domain/workflow/lookup_rows.h"
 
 namespace vedette::worker {
@@ -82,7 +81,7 @@ std::variant<std::shared_ptr<RowRunner>, std::string> LookupBlock::Bind(
   try {
     const domain::BoundSpecs bound = domain::ReadBoundSpecs(specs_json);
     auto rows = type_.make_lookup(bound.specs, bound.input);
-    auto lookup = lookup_.Bind(rows->RequestJson(domain::ReadLookupTerms(bound.terms)), price_mc);
+    auto lookup = lookup_.Bind(rows->RequestJson(domain::ReadLookupPricing(bound.terms)), price_mc);
     if (auto* sentence = std::get_if<std::string>(&lookup)) return std::move(*sentence);
     return std::make_shared<Runner>(std::move(rows),
                                     std::get<std::shared_ptr<RowRunner>>(std::move(lookup)));

@@ -1,22 +1,47 @@
 #include "worker/blocks/part_work.h"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "domain/csv.h"
-#include "domain/ids.h"
-#include "domain/row_values.h"
-#include "domain/workflow/block_types.h"
-#include "domain/workflow/bound_specs.h"
-#include "domain/workflow/dedupe.h"
-#include "domain/workflow/monitor_rows.h"
-#include "domain/workflow/part_rows.h"
-#include "store/jobs/run_source.h"
+#include <fmt/format.h>
+
+#include "domain/job/job.h"
+#include "domain/monitor/row_values.h"
+#include "domain/text/csv.h"
+#include "domain/workflow/block_type.h"
+#include "domain/workflow/blocks/dedupe.h"
+#include "domain/workflow/blocks/monitor_rows.h"
+#include "domain/workflow/cells.h"
+#include "store/jobs/runs.h"
 
 namespace vedette::worker {
+
+PartTurn::PartTurn(const base::Clock& clock, std::chrono::nanoseconds time_max,
+                   std::chrono::nanoseconds deadline)
+    : clock_(clock), deadline_(deadline), left_(time_max) {}
+
+void PartTurn::Begin() {
+  thread_time_ = base::ThreadTime();
+  next_look_ = {};
+}
+
+void PartTurn::Ask() {
+  if (stopped()) throw PartStopped(PartStop::kUnwanted);
+  const auto now = clock_.SinceBoot();
+  if (now >= deadline_) throw PartStopped(PartStop::kUnwanted);
+  if (now >= next_look_) Look(now);
+}
+
+void PartTurn::Look(std::chrono::nanoseconds now) {
+  const auto thread_time = base::ThreadTime();
+  left_ -= thread_time - thread_time_;
+  thread_time_ = thread_time;
+  if (left_.count() <= 0) throw PartStopped(PartStop::kOverdue);
+  // A thread takes no more of the processor's time than passes.
+  next_look_ = now + left_;
+}
+
 namespace {
 
 using domain::RowsPart;

@@ -9,12 +9,12 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "config/lookup_config.h"
+#include "domain/email/mailbox.h"
 #include "domain/email/suppression.h"
-#include "domain/people/found_suppression.h"
-#include "domain/people/mailbox.h"
+#include "domain/people/people_answer.h"
 #include "domain/people/people_request.h"
-#include "worker/blocks/lookup_row.h"
-#include "worker/providers/waterfall.h"
+#include "worker/blocks/lookup_block.h"
+#include "worker/blocks/waterfall.h"
 
 namespace vedette::worker {
 namespace {
@@ -235,7 +235,7 @@ void PeopleRunner::Finish(RowId id, domain::FindEnd end) {
   if (deps_.question == PeopleQuestion::kReverseEmail) {
     const std::string& address = row.person->email;
     done = DoneReverse(address,
-                       domain::JudgeReverse(address, std::move(row.persons), std::move(ended)));
+                       domain::DecideReverse(address, std::move(row.persons), std::move(ended)));
   } else {
     done = DoneAge(std::move(row.claims), std::move(ended));
   }

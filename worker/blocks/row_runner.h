@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/event_loop.h"
 #include "base/uuid.h"
-#include "domain/failure.h"
-#include "domain/job_wait.h"
+#include "domain/job/job.h"
+#include "domain/monitor/failure.h"
 
 // What a block of a job does to one row. The pipeline of jobs (worker/jobs/) calls it: it claims
 // parts, starts their rows here, and records what comes back. Attempts, deadlines, leases and money
@@ -23,7 +26,8 @@ namespace vedette::worker {
 using Cells = std::vector<std::string>;
 
 struct RowRequest {
-  base::Uuid row_id;  // the Idempotency-Key of every call that is made for the row (domain/ids.h)
+  base::Uuid
+      row_id;  // the Idempotency-Key of every call that is made for the row (domain/job/job.h)
   base::Uuid org_id;
   base::Uuid job_id;
   Cells cells;
@@ -102,6 +106,34 @@ class RowBlock {
   // the job fails then. `price_mc` is the block's price of a row.
   virtual std::variant<std::shared_ptr<RowRunner>, std::string> Bind(const std::string& specs_json,
                                                                      std::int64_t price_mc) = 0;
+};
+
+// A block that asks nobody: each row ends with its own cells. For tests and benchmarks. Its specs:
+//   {"delay_ms": 0..60000 = 0, "charge": boolean = false}    a charged row costs the block's price
+// Loop thread only. It must outlive what it has bound; rows that wait when it ends never end. The
+// loop and the clock must outlive it.
+class NullBlock final : public RowBlock {
+ public:
+  NullBlock(base::EventLoop& loop, const base::Clock& clock)
+      : clock_(clock), timer_(loop, [this] { EndDue(); }) {}
+
+  std::string_view type() const override { return "null"; }
+  std::variant<std::shared_ptr<RowRunner>, std::string> Bind(const std::string& specs_json,
+                                                             std::int64_t price_mc) override;
+
+ private:
+  class Runner;
+  struct Waiting {
+    RowDone result;
+    std::function<void(RowResult)> done;
+  };
+
+  void EndLater(std::chrono::milliseconds delay, Waiting waiting);
+  void EndDue();
+
+  const base::Clock& clock_;
+  std::multimap<std::chrono::nanoseconds, Waiting> waiting_;  // by time since boot
+  base::Timer timer_;
 };
 
 }  // namespace vedette::worker

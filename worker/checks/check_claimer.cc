@@ -102,7 +102,7 @@ CheckClaimer::Job CheckClaimer::WalkFrom(const Cursors& cursors) {
   was_busy_ = holdings_.InLane().rows > 0;
   const auto walk = [cursor = cursors.at(HeldChunk::Lane::kOnly),
                      n = config_.orgs_per_walk_max](store::Session& session) {
-    return store::WalkDueOrganisations(session, cursor, n);
+    return store::ScanDueOrganisations(session, cursor, n);
   };
   if (!holdings_.empty() || holdings_.InLane().in_flight > 0) {
     return [walk](store::Session& session) -> Found { return walk(session); };

@@ -14,7 +14,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
 #include "lease/claimer.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/current_values.h"
-#include "domain/ids.h"
+#include "domain/job/job.h"
+#include "domain/monitor/current_values.h"
 
 namespace vedette::worker {
 namespace {

@@ -6,9 +6,8 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "domain/names.h"
-#include "domain/notification.h"
-#include "domain/outcome.h"
+#include "domain/job/webhook.h"
+#include "domain/monitor/enums.h"
 #include "store/checks/record.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/notification_sink.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/config.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 #include "lease/health_log.h"
 #include "store/signals.h"
 #include "worker/checks/check_effects.h"

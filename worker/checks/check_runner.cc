@@ -6,10 +6,10 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/current_values.h"
-#include "domain/ids.h"
+#include "domain/job/job.h"
+#include "domain/monitor/current_values.h"
+#include "html/url_reference.h"
 #include "net/url.h"
-#include "pages/page_address.h"
 #include "worker/checks/check_effects.h"
 #include "worker/checks/verdict.h"
 
@@ -278,7 +278,7 @@ void CheckRunner::NoteFailure(Check* noted, const ProbeFailure& failure) const {
   const Check& check = *noted;
   const TierProbe& probe = probes_.at(check.chunk->claimed.tier);
   if (probe.probe->ReadsSubject()) {
-    const auto page = pages::PageAddress(check.subject.Value(), check.context.Value());
+    const auto page = html::PageAddress(check.subject.Value(), check.context.Value());
     noted->address = net::OriginOf(page.value_or(""));
   }
   log_.Debug("an attempt at a check failed", {{"monitor", check.part().part.monitor_id.ToString()},

@@ -16,7 +16,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/role_config.h"
-#include "domain/names.h"
+#include "domain/monitor/enums.h"
 #include "lease/live.h"
 #include "lease/retries.h"
 #include "lease/start_turns.h"

@@ -47,7 +47,7 @@ bool CheckSuspects::Take(const ChunkPtr& chunk) {
   } else if (step == PoisonStep::kQuarantine) {
     Quarantine(chunk);
   } else {
-    Try(chunk, step == PoisonStep::kCareful ? lease::SuspectSlot::Try::kBeside
+    Try(chunk, step == PoisonStep::kCareful ? lease::SuspectSlot::Try::kWithOthers
                                             : lease::SuspectSlot::Try::kAlone);
   }
   return true;

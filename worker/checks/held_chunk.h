@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/outcome.h"
+#include "domain/monitor/enums.h"
 #include "lease/held_work.h"
 #include "lease/holdings.h"
 #include "store/checks/chunks.h"

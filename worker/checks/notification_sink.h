@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "domain/notification.h"
+#include "domain/job/webhook.h"
 
 namespace vedette::worker {
 

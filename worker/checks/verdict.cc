@@ -118,7 +118,7 @@ void Settle(const std::string& field, const domain::ChangeRules& rules, const Js
   const Json* untold = ToldOf(writer->before, field);
   const Json& told = untold != nullptr ? *untold : known;
   if (untold != nullptr && SameValue(told, seen.value)) return writer->Know(field, seen);
-  switch (domain::JudgeTelling(rules, told, seen.value)) {
+  switch (domain::DecideTelling(rules, told, seen.value)) {
     case Telling::kTold:
       return writer->Change(field, told, seen);
     case Telling::kTooSmall:

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/change_rules.h"
-#include "domain/outcome.h"
+#include "domain/monitor/change_rules.h"
+#include "domain/monitor/enums.h"
 #include "worker/probes/probe.h"
 
 // What follows from an observation (design: verdict). Pure: a reader learns here what a change is.
@@ -66,10 +66,11 @@ struct Verdict {
 // absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
 // nothing, and neither does a field that could not be read, for the field.
 //
-// A field's own rules (domain/change_rules.h) come after that: a value that differs only in what is
-// ignored is the known one; a change that a rule leaves untold makes no event, and the new value is
-// known all the same. Below a threshold the value that was told last stays in `pending`, so that
-// many small changes are told together. Throws std::invalid_argument where `before` is no JSON.
+// A field's own rules (domain/monitor/change_rules.h) come after that: a value that differs only in
+// what is ignored is the known one; a change that a rule leaves untold makes no event, and the new
+// value is known all the same. Below a threshold the value that was told last stays in `pending`,
+// so that many small changes are told together. Throws std::invalid_argument where `before` is no
+// JSON.
 Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
               const KnownValues& before, const ProbeResult& result);
 

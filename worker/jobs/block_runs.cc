@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/assert.h"
-#include "domain/workflow/block_types.h"
+#include "domain/workflow/block_type.h"
 
 namespace vedette::worker {
 namespace {

@@ -11,13 +11,12 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "domain/job.h"
-#include "domain/job_wait.h"
+#include "domain/job/job.h"
 #include "lease/held_work.h"
 #include "lease/holdings.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
-#include "worker/blocks/part_turn.h"
+#include "worker/blocks/part_work.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/jobs/block_runs.h"
 

@@ -8,7 +8,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "lease/watch.h"
-#include "store/jobs/hold.h"
+#include "store/jobs/claim.h"
 #include "store/lease.h"
 #include "store/session.h"
 #include "worker/jobs/held_job_chunk.h"

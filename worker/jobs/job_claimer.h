@@ -11,7 +11,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "lease/claimer.h"
 #include "store/jobs/claim.h"
 #include "store/session.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
 #include "worker/jobs/block_runs.h"

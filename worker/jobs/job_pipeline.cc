@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "config/config.h"
-#include "store/jobs/hold.h"
+#include "store/jobs/claim.h"
 
 namespace vedette::worker {
 

@@ -9,7 +9,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "lease/pipeline.h"
 #include "lease/suspect_slot.h"
 #include "metrics/metrics.h"

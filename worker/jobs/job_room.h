@@ -6,7 +6,7 @@
 #include "base/fair_share.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "domain/job.h"
+#include "domain/job/job.h"
 #include "lease/share_out.h"
 #include "store/jobs/claim.h"
 #include "worker/jobs/held_job_chunk.h"

@@ -8,8 +8,8 @@
 #include "base/assert.h"
 #include "config/config.h"
 #include "domain/email/found.h"
-#include "domain/ids.h"
-#include "store/jobs/hold.h"
+#include "domain/job/job.h"
+#include "store/jobs/claim.h"
 
 namespace vedette::worker {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "store/async.h"
-#include "store/jobs/hold.h"
+#include "store/jobs/claim.h"
 
 namespace vedette::worker {
 

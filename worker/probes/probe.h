@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/uuid.h"
-#include "domain/names.h"
-#include "domain/observation.h"
-#include "domain/request_headers.h"
+#include "domain/monitor/enums.h"
+#include "domain/monitor/observation.h"
+#include "domain/monitor/request_headers.h"
 
 namespace vedette::worker {
 
@@ -87,6 +87,19 @@ class Probe {
   // Whether it looks into subject and context. One that does not is given them unread, as text that
   // nobody has parsed.
   virtual bool ReadsSubject() const { return true; }
+};
+
+// Looks at nothing and answers at once, for benchmarks: every field is as it is known, but in a
+// share of the checks, picked by the check's id, each field has a new value.
+class NullProbe final : public Probe {
+ public:
+  // `change_share`: 0..1.
+  explicit NullProbe(double change_share) : change_share_(change_share) {}
+  void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
+  bool ReadsSubject() const override { return false; }
+
+ private:
+  const double change_share_;
 };
 
 }  // namespace vedette::worker

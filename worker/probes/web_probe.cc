@@ -12,19 +12,19 @@
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/role_config.h"
-#include "pages/fetch.h"
-#include "pages/http_failure.h"
-#include "pages/login_page.h"
-#include "pages/page_address.h"
-#include "pages/robots_book.h"
-#include "pages/selector.h"
+#include "html/fetch.h"
+#include "html/http_failure.h"
+#include "html/page_reading.h"
+#include "html/robots.h"
+#include "html/selector.h"
+#include "html/url_reference.h"
 #include "worker/probes/spec_cache.h"
 
 namespace vedette::worker {
 namespace {
 
-using pages::FieldSet;
-using pages::PageReading;
+using html::FieldSet;
+using html::PageReading;
 using std::chrono::milliseconds;
 
 // Monitors whose compiled fields are kept, and what they may take together. What is not kept is
@@ -43,9 +43,9 @@ struct CompiledFields {
 using SharedFields = std::shared_ptr<const CompiledFields>;
 
 // What the memory of pages keeps of a check.
-struct FieldReading final : pages::Reading {
+struct FieldReading final : html::Reading {
   explicit FieldReading(PageReading r) : reading(std::move(r)) {}
-  std::size_t bytes() const override { return pages::BytesOf(reading); }
+  std::size_t bytes() const override { return html::BytesOf(reading); }
 
   const PageReading reading;
 };
@@ -69,15 +69,15 @@ ProbeFailure HeadersSealed() {
           {}};
 }
 
-pages::Fetched AsFetched(PageReading reading) {
+html::Fetched AsFetched(PageReading reading) {
   if (auto* failure = std::get_if<ProbeFailure>(&reading.result)) return std::move(*failure);
   return std::make_shared<const FieldReading>(std::move(reading));
 }
 
 // Compiles the fields where they are not kept any more; the page's time begins after that.
-pages::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
-                          std::size_t text_bytes_max, const pages::FetchedPage& page,
-                          pages::ReadingTime& time) {
+html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
+                         std::size_t text_bytes_max, const html::FetchedPage& page,
+                         html::ReadingTime& time) {
   if (kept != nullptr) return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max));
   const auto compiled = FieldSet::Compile(spec.watched);
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return *failure;
@@ -108,9 +108,9 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   };
 
   Impl(base::EventLoop& l, net::HttpClient& client, base::ThreadPool& p,
-       const net::AddressPolicy& policy, pages::PageMemory& memory, base::ByteBudget& budget,
+       const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
        const config::ProbeConfig& probe_config, const config::NetConfig& net_config,
-       pages::RobotsBook* book)
+       html::RobotsCache* book)
       : loop(l),
         pool(p),
         fetcher(l, client, p, policy, memory, budget, net_config.user_agent),
@@ -125,8 +125,8 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
 
   base::EventLoop& loop;
   base::ThreadPool& pool;
-  pages::Fetcher fetcher;
-  pages::RobotsBook* const robots;  // null: robots.txt is not asked
+  html::Fetcher fetcher;
+  html::RobotsCache* const robots;  // null: robots.txt is not asked
   const std::size_t body_bytes_max;
   const base::SystemClock clock;
 
@@ -138,11 +138,11 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
 
 void WebProbe::Impl::Read(ProbeRequest request, std::size_t text_bytes_max, Done done) {
   base::Assert(loop.InLoopThread(), "a check of a page starts on the loop's thread");
-  if (auto failure = pages::ProseFailure(request.spec->watched)) {
+  if (auto failure = html::ProseFailure(request.spec->watched)) {
     return done({std::move(*failure), {}});
   }
   if (request.spec->headers_sealed) return done({HeadersSealed(), {}});
-  const auto address = pages::PageAddress(request.subject.Value(), request.context.Value());
+  const auto address = html::PageAddress(request.subject.Value(), request.context.Value());
   if (!address) {
     return done(
         {ProbeFailure{
@@ -160,7 +160,7 @@ void WebProbe::Impl::Compile(Check check) {
   Compiling& waits = compiling[id];
   waits.check = std::move(check);
   waits.timer =
-      std::make_unique<base::Timer>(loop, [this, id] { Fail(id, pages::OverloadedFailure()); });
+      std::make_unique<base::Timer>(loop, [this, id] { Fail(id, html::OverloadedFailure()); });
   waits.timer->Start(std::max(waits.check.request.deadline_left, milliseconds(1)));
   waits.posted = clock.SinceBoot();
   const ProbeRequest& request = waits.check.request;
@@ -179,7 +179,7 @@ void WebProbe::Impl::Compile(Check check) {
           if (const auto self = weak.lock()) self->OnCompiled(id, began, std::move(compiled));
         });
       });
-  if (!posted) Fail(id, pages::OverloadedFailure());
+  if (!posted) Fail(id, html::OverloadedFailure());
 }
 
 void WebProbe::Impl::OnCompiled(CheckId id, std::chrono::nanoseconds began,
@@ -201,7 +201,7 @@ void WebProbe::Impl::Fail(CheckId id, ProbeFailure failure) {
 
 void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   const std::string url = check.url;
-  pages::FetchRequest fetch;
+  html::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
   fetch.url = std::move(check.url);
   fetch.own_headers = check.request.spec->request_headers;
@@ -222,16 +222,16 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   }
   // Weak: while the page is under way the fields may have to make room for others'.
   auto read = [weak = std::weak_ptr(fields), spec = check.request.spec,
-               text_bytes_max = check.text_bytes_max](const pages::FetchedPage& page,
-                                                      pages::ReadingTime& time) {
+               text_bytes_max = check.text_bytes_max](const html::FetchedPage& page,
+                                                      html::ReadingTime& time) {
     return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
   };
-  auto then = [done = std::move(check.done), url](pages::Fetched fetched) {
-    if (const auto* found = std::get_if<std::shared_ptr<const pages::Reading>>(&fetched)) {
+  auto then = [done = std::move(check.done), url](html::Fetched fetched) {
+    if (const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched)) {
       // Under this key nothing else is kept.
       const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
-      if (!pages::LeadsToLogin(url, reading)) return done(reading);
-      fetched = pages::LoginRequired(reading);
+      if (!html::LeadsToLogin(url, reading)) return done(reading);
+      fetched = html::LoginRequired(reading);
     }
     auto& failure = std::get<ProbeFailure>(fetched);
     failure.message +=
@@ -249,9 +249,9 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
 }
 
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-                   const net::AddressPolicy& policy, pages::PageMemory& memory,
+                   const net::AddressPolicy& policy, html::PageMemory& memory,
                    base::ByteBudget& budget, const config::ProbeConfig& probe,
-                   const config::NetConfig& net, pages::RobotsBook* robots)
+                   const config::NetConfig& net, html::RobotsCache* robots)
     : impl_(
           std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots)) {}
 

@@ -6,19 +6,19 @@
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
 #include "config/config_fwd.h"
+#include "html/page_memory.h"
+#include "html/page_reading.h"
+#include "html/robots.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
-#include "pages/page_memory.h"
-#include "pages/page_reading.h"
-#include "pages/robots_book.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
 
 // The embedded default: fetches the row's page (`url`, else `website`, else https://`domain`; from
 // the subject, then the context) and extracts each field by its description
-// (domain/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5 redirects,
-// each hop validated (G9). Asks only for another version of pages that `memory` holds.
+// (domain/monitor/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5
+// redirects, each hop validated (G9). Asks only for another version of pages that `memory` holds.
 //
 // A page counts in `budget` from its first byte until it has been read. Threads of `pool` are taken
 // in turns by organisation; neither the wait for one nor that for a connection counts as time of
@@ -30,16 +30,16 @@ namespace vedette::worker {
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
-           const net::AddressPolicy& policy, pages::PageMemory& memory, base::ByteBudget& budget,
+           const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
            const config::ProbeConfig& probe, const config::NetConfig& net,
-           pages::RobotsBook* robots = nullptr);
+           html::RobotsCache* robots = nullptr);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 
   // The same as Start, and with it the first `text_bytes_max` bytes of what a reader sees of the
   // page.
   void Read(ProbeRequest request, std::size_t text_bytes_max,
-            std::function<void(pages::PageReading)> done);
+            std::function<void(html::PageReading)> done);
 
  private:
   struct Impl;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "domain/failure.h"
 #include "domain/investigation/finding.h"
+#include "domain/monitor/failure.h"
 
 // What finds something further about a subject of an investigation.
 namespace vedette::worker {

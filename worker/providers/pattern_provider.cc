@@ -6,11 +6,10 @@
 
 #include "base/text.h"
 #include "domain/email/address.h"
-#include "domain/email/find_lesson.h"
-#include "domain/email/free_mailbox.h"
+#include "domain/email/email_fact.h"
+#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
-#include "domain/people/mailbox.h"
 
 namespace vedette::worker {
 namespace {

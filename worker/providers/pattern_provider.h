@@ -6,7 +6,7 @@
 namespace vedette::worker {
 
 // Guesses addresses at the company's domain from the person's name: by the pattern that the
-// organisation has learnt of the domain, else by the usual ones (domain/email/address_pattern.h).
+// organisation has learnt of the domain, else by the usual ones (domain/email/candidate.h).
 // Its candidates are not stated. Nothing in mode PERSONAL, without a domain, at free mailboxes, and
 // for names that cannot be read. Everything handed in must outlive this object.
 class PatternProvider final : public Provider {

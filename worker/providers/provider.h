@@ -3,19 +3,22 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/event_loop.h"
 #include "base/uuid.h"
-#include "domain/age/claim.h"
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
-#include "domain/email/person.h"
+#include "domain/email/finders.h"
+#include "domain/email/lead.h"
 #include "domain/email/verdict.h"
-#include "domain/failure.h"
+#include "domain/monitor/failure.h"
+#include "domain/people/age.h"
 #include "domain/people/person_found.h"
 
 // Providers answer lookups. A further lookup adds a name here, and what is answered to it.
@@ -106,6 +109,28 @@ class Provider {
 
   // `done` is called exactly once, on the loop, possibly before Start returns.
   virtual void Start(LookupRequest request, std::function<void(LookupAnswer)> done) = 0;
+};
+
+// Asks nobody, for benchmarks and tests ([testing] null_provider): every lead with a name has the
+// OK address that is made of its name and its domain, at null.example where the domain is not
+// known. A lead without a name has none. Behind every address is the person whom its local part
+// names, and everybody was born on 6 May 1980.
+class NullProvider final : public Provider {
+ public:
+  static constexpr std::string_view kId = domain::kNullProvider;
+
+  // `delay`: of every answer; 0: it answers from inside Start. `loop` must outlive this object.
+  explicit NullProvider(base::EventLoop& loop, std::chrono::milliseconds delay = {});
+  ~NullProvider() override;  // callbacks of what is under way are dropped
+
+  std::string_view id() const override { return kId; }
+  void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
+
+ private:
+  base::EventLoop& loop_;
+  const std::chrono::milliseconds delay_;
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<base::Timer>> timers_;
 };
 
 }  // namespace vedette::worker

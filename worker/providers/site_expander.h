@@ -3,10 +3,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "pages/fetch.h"
+#include "domain/investigation/finding.h"
+#include "html/addresses_on_page.h"
+#include "html/fetch.h"
 #include "worker/providers/expander.h"
 
 namespace vedette::worker {
@@ -27,7 +31,7 @@ class SiteExpander final : public Expander {
   using OriginOf = std::function<std::string(const std::string& host)>;
 
   // Everything handed in must outlive this object. `origin_of` stands for https in tests.
-  SiteExpander(const base::Clock& clock, pages::Fetcher& fetcher, const config::EmailConfig& config,
+  SiteExpander(const base::Clock& clock, html::Fetcher& fetcher, const config::EmailConfig& config,
                OriginOf origin_of = {});
   ~SiteExpander() override;
 
@@ -40,5 +44,15 @@ class SiteExpander final : public Expander {
   struct Dependencies;
   const std::shared_ptr<const Dependencies> deps_;
 };
+
+// What a page says of a subject of an investigation. Pure.
+
+inline constexpr std::size_t kPageLinksFoundMax = 40;  // of one page
+
+// Addresses on the page, persons of its structured data, and where its links lead: pages of the
+// same site as urls, other sites as domains. Each once. `url`: of the page, its only source.
+std::vector<domain::Finding> PageFindings(const base::Uuid& investigation_id,
+                                          const domain::Subject& subject, const std::string& url,
+                                          const html::AddressesOnPage& page);
 
 }  // namespace vedette::worker

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json_members.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::worker {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/failure.h"
+#include "domain/monitor/failure.h"
 
 // The protocol of OpenAI-compatible chat completions, whatever is asked: requests are made of these
 // parts, and answers are read whole or as a stream of server-sent events. Pure.

@@ -1,7 +1,5 @@
 #include "worker/services/service_call.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,17 +7,71 @@
 #include <unordered_map>
 #include <utility>
 
-#include "domain/signature.h"
+#include <fmt/format.h>
+
+#include "base/assert.h"
+#include "domain/job/webhook.h"
+#include "html/http_failure.h"
+#include "html/url_reference.h"
 #include "net/retry_after.h"
-#include "pages/http_failure.h"
-#include "pages/url_reference.h"
-#include "worker/services/service_attempt.h"
 
 namespace vedette::worker {
+
+using std::chrono::milliseconds;
+
+ServiceAttempt::ServiceAttempt(const ServiceDependencies& deps, AttemptOptions options)
+    : deps_(deps),
+      options_(std::move(options)),
+      time_(deps.clock.SinceBoot(), options_.timeout),
+      room_(std::in_place, deps.loop, deps.budgets.questions, options_.org_id) {}
+
+void ServiceAttempt::Send(std::function<net::HttpRequest()> make,
+                          std::function<void(Answer)> done) {
+  base::Assert(done_ == nullptr, "one request of an attempt is under way at a time");
+  make_ = std::move(make);
+  done_ = std::move(done);
+  Post();
+}
+
+void ServiceAttempt::Post() {
+  net::HttpRequest request = make_();
+  if (room_ && !room_->Take(request.body.size(), options_.room_wait_max,
+                            [this](std::optional<milliseconds> waited) { OnRoom(waited); })) {
+    return;
+  }
+  if (!options_.api_key.empty()) {
+    request.headers.emplace_back("Authorization", "Bearer " + options_.api_key);
+  }
+  request.trust = net::Trust::kOperator;
+  request.org = options_.org_id;
+  request.timeout = time_.Timeout(deps_.clock.SinceBoot());
+  request.wait_max = options_.turn_wait_max;
+  request.on_turn = live_.Guard([this](milliseconds waited) { return OnTurn(waited); });
+  request.budget = &deps_.budgets.answers;
+  request.body_bytes_max = options_.body_bytes_max;
+  deps_.client.Send(std::move(request),
+                    live_.Guard([this](net::HttpResponse response) { End(std::move(response)); }));
+}
+
+void ServiceAttempt::OnRoom(std::optional<milliseconds> waited) {
+  if (!waited) return End(html::OverloadedFailure());
+  if (WaitsApart()) time_.WaitedForRoom(*waited);
+  Post();
+}
+
+bool ServiceAttempt::OnTurn(milliseconds waited) {
+  const milliseconds all = WaitsApart() ? time_.WaitedForTurn(waited) : waited;
+  return !options_.on_turn || options_.on_turn(all);
+}
+
+// The last thing of every path: it may destroy this object.
+void ServiceAttempt::End(Answer answer) {
+  std::exchange(done_, nullptr)(std::move(answer));
+}
+
 namespace {
 
 using domain::Failure;
-using std::chrono::milliseconds;
 
 // Between polls, where the service does not say; and at least, whatever it says.
 constexpr milliseconds kPollDefault{1000};
@@ -113,20 +165,20 @@ void ServiceCaller::Impl::OnAnswer(CallId id, ServiceAttempt::Answer answer) {
   if (auto* failure = std::get_if<Failure>(&answer)) return Finish(id, std::move(*failure));
   auto& response = std::get<net::HttpResponse>(answer);
   if (response.error_class != net::HttpErrorClass::kNone) {
-    return Finish(id, pages::TransportFailure(response, "the " + service.name));
+    return Finish(id, html::TransportFailure(response, "the " + service.name));
   }
   if (response.status == 200) return Finish(id, std::move(response));
   if (response.status == 202) return OnAccepted(id, calls.at(id), response);
-  Finish(id, pages::StatusFailure(response, "the " + service.name, deps.clock.Now()));
+  Finish(id, html::StatusFailure(response, "the " + service.name, deps.clock.Now()));
 }
 
 void ServiceCaller::Impl::OnAccepted(CallId id, Call& call, const net::HttpResponse& response) {
   call.attempt->GiveBackRoom();
   if (const auto header = response.Header("location")) {
     const std::string& from = call.location.empty() ? service.url : call.location;
-    call.location = pages::ResolveReference(from, *header);
+    call.location = html::ResolveReference(from, *header);
   }
-  if (call.location.empty() || !pages::SameOrigin(call.location, service.url)) {
+  if (call.location.empty() || !html::SameOrigin(call.location, service.url)) {
     return Finish(id, Failure{"invalid_answer",
                               fmt::format("The {} answered 202 without a Location of its origin.",
                                           service.name),

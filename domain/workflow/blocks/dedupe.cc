@@ -1,12 +1,12 @@
-#include "domain/workflow/dedupe.h"
+#include "domain/workflow/blocks/dedupe.h"
 
 #include <cstdint>
 #include <numeric>
 
 #include "base/crypto.h"
-#include "domain/row_values.h"
+#include "domain/monitor/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
-#include "domain/workflow/cell_value.h"
+#include "domain/workflow/cells.h"
 
 namespace vedette::domain {
 namespace {

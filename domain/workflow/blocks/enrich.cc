@@ -1,10 +1,10 @@
-#include "domain/workflow/enrich.h"
+#include "domain/workflow/blocks/enrich.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "domain/row_values.h"
+#include "domain/monitor/row_values.h"
 #include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::domain {

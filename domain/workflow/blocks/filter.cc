@@ -5,10 +5,10 @@
 #include <array>
 #include <utility>
 
-#include "domain/exact_number.h"
-#include "domain/row_values.h"
+#include "domain/monitor/row_values.h"
+#include "domain/text/exact_number.h"
 #include "domain/workflow/blocks/blocks.h"
-#include "domain/workflow/cell_value.h"
+#include "domain/workflow/cells.h"
 
 // Keeps the rows that meet its conditions. Values compare as monitors compare them: trimmed, and 1
 // is "1". Two numbers compare by value, anything else by its text.
@@ -242,7 +242,7 @@ std::unique_ptr<const RowFunction> Make(const Json& specs, const Columns& input)
   return std::make_unique<Filter>(specs, input);
 }
 
-std::optional<SpecFault> JudgeCondition(const Json& condition, std::size_t i) {
+std::optional<SpecFault> ValidateCondition(const Json& condition, std::size_t i) {
   const Json at = Json::array({"conditions", i, "value"});
   const Op op = OpOf(condition);
   const auto value = condition.find("value");
@@ -261,7 +261,7 @@ std::optional<SpecFault> JudgeCondition(const Json& condition, std::size_t i) {
 std::optional<SpecFault> Judge(const Json& specs) {
   const Json& conditions = specs.at("conditions");
   for (std::size_t i = 0; i < conditions.size(); ++i) {
-    if (auto fault = JudgeCondition(conditions[i], i)) return fault;
+    if (auto fault = ValidateCondition(conditions[i], i)) return fault;
   }
   return std::nullopt;
 }

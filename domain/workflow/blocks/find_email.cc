@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "domain/email/find_request.h"
-#include "domain/email/known_finders.h"
+#include "domain/email/finders.h"
 #include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/lookup_rows.h"
 
@@ -53,7 +53,7 @@ Json OfFirst(const Json& tuples, std::size_t member) {
 
 // A provider that nobody configured, or that finds nothing in this mode, would be passed over by
 // the run, row after row: it is refused where the workflow is saved.
-std::vector<SpecFault> JudgeFinders(const Json& specs, const KnownFinders& known) {
+std::vector<SpecFault> ValidateFinders(const Json& specs, const KnownFinders& known) {
   std::vector<SpecFault> faults;
   const Json& named = specs.at("providers");
   if (named.is_null()) return faults;
@@ -87,7 +87,7 @@ class FindEmail final : public LookupRows {
     if (!specs.at("providers").is_null()) request_.providers = NamesIn(specs.at("providers"));
   }
 
-  std::string RequestJson(const LookupTerms& terms) const override {
+  std::string RequestJson(const LookupPricing& terms) const override {
     FindRequest request = request_;
     request.short_cells = true;
     request.charge = terms.charge;
@@ -131,7 +131,7 @@ const BlockType kFindEmailBlock{
     .bind = BindLookup<FindEmail>,
     .lookup = "find_email",
     .make_lookup = MakeLookup<FindEmail>,
-    .judge_finders = JudgeFinders,
+    .validate_finders = ValidateFinders,
 };
 
 }  // namespace vedette::domain

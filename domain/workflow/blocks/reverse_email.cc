@@ -32,7 +32,7 @@ class ReverseEmail final : public LookupRows {
   ReverseEmail(const Json& specs, const Columns& input)
       : LookupRows(AddedTo(input)), address_at_(PlaceOfAddress(specs, input)) {}
 
-  std::string RequestJson(const LookupTerms& terms) const override {
+  std::string RequestJson(const LookupPricing& terms) const override {
     PeopleRequest request;
     request.charge = terms.charge;
     return PeopleSpecsJson(request);

@@ -58,7 +58,7 @@ class VerifyAge final : public LookupRows {
       : LookupRows(AddedTo(input)),
         lead_(specs.at("columns"), input, {"name", "company", "linkedin", "email", "location"}) {}
 
-  std::string RequestJson(const LookupTerms& terms) const override {
+  std::string RequestJson(const LookupPricing& terms) const override {
     PeopleRequest request;
     request.charge = terms.charge;
     request.minimum_age = terms.minimum_age;

@@ -32,7 +32,7 @@ class VerifyEmail final : public LookupRows {
   VerifyEmail(const Json& specs, const Columns& input)
       : LookupRows(AddedTo(input)), address_at_(PlaceOfAddress(specs, input)) {}
 
-  std::string RequestJson(const LookupTerms& terms) const override {
+  std::string RequestJson(const LookupPricing& terms) const override {
     FindRequest request;
     request.short_cells = true;
     request.charge = terms.charge;

@@ -5,9 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "domain/workflow/added_columns.h"
 #include "domain/workflow/blocks/blocks.h"
-#include "domain/workflow/cell_value.h"
+#include "domain/workflow/cells.h"
 
 // Verifies the phone number of each row by the numbering plans that libphonenumber has. This file
 // is part of the build where that library is (docs/decisions/0036-phone-numbers.md).

@@ -1,4 +1,4 @@
-#include "api/credentials.h"
+#include "api/tenant/credentials.h"
 
 #include <gtest/gtest.h>
 

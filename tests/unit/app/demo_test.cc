@@ -14,12 +14,10 @@
 #include <set>
 #include <string>
 
+#include "app/commands.h"
 #include "app/ctl/ctl.h"
-#include "app/demo/demo_receiver.h"
-#include "app/demo/demo_site.h"
-#include "app/demo/demo_state.h"
-#include "app/demo/narrator.h"
-#include "app/probe_once.h"
+#include "app/demo/demo_output.h"
+#include "app/demo/demo_servers.h"
 
 namespace vedette::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/descriptors.h"
+#include "app/service.h"
 
 #include <gtest/gtest.h>
 

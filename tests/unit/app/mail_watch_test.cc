@@ -1,4 +1,4 @@
-#include "app/mail_watch.h"
+#include "app/mail_check.h"
 
 #include <gtest/gtest.h>
 

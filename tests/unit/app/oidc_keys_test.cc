@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "api/authenticate.h"
+#include "api/tenant/authenticate.h"
 #include "config/config.h"
 #include "tests/support/jose.h"
 

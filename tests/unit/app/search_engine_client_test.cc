@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/json.h"
-#include "domain/search/dsl_writer.h"
+#include "domain/search/opensearch.h"
 #include "tests/unit/net/site.h"
 
 namespace vedette::app {

@@ -1,5 +1,5 @@
 // The catalogue of fields that an operator names.
-#include "app/search_fields.h"
+#include "app/search_engine_client.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "base/closest_word.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

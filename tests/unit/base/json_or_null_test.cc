@@ -1,4 +1,4 @@
-#include "base/json_or_null.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "base/public_key.h"
+#include "base/key_pair.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "base/base64url.h"
+#include "base/crypto.h"
 #include "tests/support/jose.h"
 
 namespace vedette::base {

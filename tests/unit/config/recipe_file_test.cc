@@ -67,7 +67,7 @@ std::string AnswerError(const std::string& answer) {
 }
 
 std::string Example(const std::string& name, const std::string& key_file) {
-  std::ifstream file(std::string(VEDETTE_SOURCE_DIR "/examples/recipes/") + name);
+  std::ifstream file(std::string(VEDETTE_SOURCE_DIR "/docs/examples/recipes/") + name);
   std::string text((std::istreambuf_iterator<char>(file)), {});
   const auto at = text.find("/run/secrets/");
   EXPECT_NE(at, text.npos) << name;

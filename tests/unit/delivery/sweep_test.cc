@@ -1,4 +1,4 @@
-#include "delivery/sweep.h"
+#include "delivery/lanes.h"
 
 #include <gtest/gtest.h>
 

@@ -68,15 +68,15 @@ TEST_F(SuspectSlotTest, ATryThatEndsInsideItsStartGivesTheSlotToTheNext) {
 }
 
 TEST_F(SuspectSlotTest, NoneIsTriedAloneWhileOthersAreTriedOrWait) {
-  Enter(a, Try::kBeside);
+  Enter(a, Try::kWithOthers);
   Enter(b, Try::kAlone);
-  Enter(c, Try::kBeside);
+  Enter(c, Try::kWithOthers);
   EXPECT_EQ(started, "ac") << "a try alone would make suspects of those beside it";
   slot.Leave(a);
   EXPECT_EQ(started, "ac");
   slot.Leave(c);
   EXPECT_EQ(started, "acb");
-  Enter(a, Try::kBeside);
+  Enter(a, Try::kWithOthers);
   EXPECT_EQ(started, "acb");
   slot.Leave(b);
   EXPECT_EQ(started, "acba");
@@ -85,15 +85,15 @@ TEST_F(SuspectSlotTest, NoneIsTriedAloneWhileOthersAreTriedOrWait) {
 TEST_F(SuspectSlotTest, G10_AFewAreTriedBesideEachOtherAndOrganisationsTakeTurns) {
   const base::Uuid crowd = base::Uuid::V4();
   const base::Uuid neighbour = base::Uuid::V4();
-  const std::string names(SuspectSlot::kBesideMax + 3, 'x');
+  const std::string names(SuspectSlot::kWithOthersMax + 3, 'x');
   for (const char& one : names) {
-    slot.Enter(&one, crowd, Try::kBeside, [this] { started += 'x'; });
+    slot.Enter(&one, crowd, Try::kWithOthers, [this] { started += 'x'; });
   }
-  Enter(b, Try::kBeside, neighbour);
-  EXPECT_EQ(started, std::string(SuspectSlot::kBesideMax, 'x'));
+  Enter(b, Try::kWithOthers, neighbour);
+  EXPECT_EQ(started, std::string(SuspectSlot::kWithOthersMax, 'x'));
   slot.Leave(&names[0]);
   slot.Leave(&names[1]);
-  EXPECT_EQ(started, std::string(SuspectSlot::kBesideMax, 'x') + "xb");
+  EXPECT_EQ(started, std::string(SuspectSlot::kWithOthersMax, 'x') + "xb");
 }
 
 }  // namespace

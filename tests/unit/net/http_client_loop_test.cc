@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "net/curl_loop.h"
 #include "net/http_client.h"
+#include "net/poller.h"
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dead_host.h"
 #include "tests/unit/net/dns_server.h"

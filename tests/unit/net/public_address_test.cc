@@ -21,13 +21,13 @@ const AddressPolicy kPublicOnly{{}};
 
 // Why the URL is refused; empty when it is accepted.
 std::string Refusal(const std::string& url, const AddressPolicy& policy = kPublicOnly) {
-  const TenantUrlResult result = JudgeTenantUrl(url, policy);
+  const TenantUrlResult result = ParseTenantUrl(url, policy);
   EXPECT_NE(result.url.has_value(), result.error.has_value()) << url;
   return result.error ? result.error->message : "";
 }
 
 std::string HostOf(const std::string& url, const AddressPolicy& policy = kPublicOnly) {
-  const TenantUrlResult result = JudgeTenantUrl(url, policy);
+  const TenantUrlResult result = ParseTenantUrl(url, policy);
   return result.url ? result.url->host : "refused: " + result.error->message;
 }
 
@@ -222,7 +222,7 @@ TEST(TenantUrl, AcceptsPublicNamesAndLiterals) {
       {"http://example.com/a@b:c", "example.com", 80},
   };
   for (const auto& c : cases) {
-    const TenantUrlResult result = JudgeTenantUrl(c.url, kPublicOnly);
+    const TenantUrlResult result = ParseTenantUrl(c.url, kPublicOnly);
     ASSERT_TRUE(result.url) << c.url << " " << result.error->message;
     EXPECT_EQ(result.url->host, c.host) << c.url;
     EXPECT_EQ(result.url->port, c.port) << c.url;
@@ -426,7 +426,7 @@ TEST(TenantUrl, NeverCrashesOnMutilatedUrls) {
   const std::string whole = "https://User:Pw@[::ffff:127.0.0.1]:8443/p%20q?x=y#z";
   for (std::size_t i = 0; i <= whole.size(); ++i) {
     for (std::size_t j = i; j <= whole.size(); ++j) {
-      JudgeTenantUrl(whole.substr(0, i) + whole.substr(j), kPublicOnly);
+      ParseTenantUrl(whole.substr(0, i) + whole.substr(j), kPublicOnly);
     }
   }
 }

@@ -41,7 +41,7 @@ class TransferG9 : public ::testing::Test {
     done_ = {};
     auto future = done_.get_future();
     thread_.Run([&] {
-      transfer.route.url = *JudgeTenantUrl("http://127.0.0.1:" + std::to_string(port), kOpen).url;
+      transfer.route.url = *ParseTenantUrl("http://127.0.0.1:" + std::to_string(port), kOpen).url;
       transfer.route.target = "/";
       transfer.route.policy = &policy;
       transfer.route.loop = loop_.get();

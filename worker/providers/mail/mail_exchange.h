@@ -11,7 +11,7 @@
 #include "metrics/metrics.h"
 #include "net/smtp/connection.h"
 #include "net/smtp/dialogue.h"
-#include "worker/providers/mail/mail_round.h"
+#include "worker/providers/mail/mail_batch.h"
 
 namespace vedette::worker {
 

@@ -1,0 +1,121 @@
+#include "api/kit/reply.h"
+
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace vedette::rest {
+namespace {
+
+constexpr std::size_t kQuotedBytesMax = 100;
+
+}  // namespace
+
+Reply JsonReply(int status, const base::Json& body) {
+  return {status, base::DumpJson(body)};
+}
+
+Reply ErrorReply(int status, std::string_view code, std::string_view message) {
+  return JsonReply(status, {{"error", code}, {"message", message}});
+}
+
+Refusal::Refusal(int status, std::string_view code, std::string_view message)
+    : Refusal(ErrorReply(status, code, message)) {}
+
+Reply NotFound(std::string_view what) {
+  return ErrorReply(404, "not_found", "there is no such " + std::string(what));
+}
+
+Reply Conflict(std::string_view message) {
+  return ErrorReply(409, "conflict", message);
+}
+
+Reply InvalidCursor() {
+  return ErrorReply(400, "invalid_cursor", "the cursor is not one that this list gave out");
+}
+
+Reply Unavailable(std::string_view message) {
+  return Unavailable("unavailable", message);
+}
+
+Reply Unavailable(std::string_view code, std::string_view message) {
+  Reply reply = ErrorReply(503, code, message);
+  reply.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  return reply;
+}
+
+Reply ValidationReply(const base::Json& loc, std::string_view type, std::string_view msg) {
+  return JsonReply(422, {{"detail", base::Json::array({{{"loc", loc},
+                                                        {"msg", msg},
+                                                        {"type", type},
+                                                        {"input", nullptr},
+                                                        {"ctx", nullptr}}})}});
+}
+
+base::Json Shortened(const base::Json& value) {
+  if (value.is_object()) return "(an object)";
+  if (value.is_array()) return "(an array)";
+  if (!value.is_string()) return value;
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.size() <= kQuotedBytesMax) return value;
+  return std::string(base::CutBytes(text, kQuotedBytesMax)) + "...";
+}
+
+std::string Quoted(std::string_view text) {
+  return base::DumpJson(Shortened(base::Json(text)));
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg) {
+  Add(loc, type, msg, nullptr, nullptr);
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg,
+                   const base::Json& input) {
+  Add(loc, type, msg, input, nullptr);
+}
+
+void Problems::Add(const base::Json& loc, std::string_view type, std::string_view msg,
+                   const base::Json& input, const base::Json& ctx) {
+  if (full()) return;
+  items_.push_back(base::DumpJson(base::Json{
+      {"loc", loc}, {"msg", msg}, {"type", type}, {"input", Shortened(input)}, {"ctx", ctx}}));
+}
+
+base::Json Problems::Items() const {
+  return base::ParseJsonOrThrow(Detail());
+}
+
+void Problems::Check() const {
+  if (any()) throw Refusal({422, "{\"detail\":" + Detail() + "}"});
+}
+
+std::string Problems::Detail() const {
+  std::string detail = "[";
+  for (const std::string& item : items_) {
+    if (detail.size() > 1) detail += ',';
+    detail += item;
+  }
+  return detail + ']';
+}
+
+Reply FailureReply(const store::Failure& failure, const std::string& request_id) {
+  using Kind = store::Failure::Kind;
+  switch (failure.kind) {
+    case Kind::kUnavailable:
+      return Unavailable("the database cannot be reached; nothing was changed or charged");
+    case Kind::kCommitUnknown:
+      return Unavailable(
+          "the database went away while the change was being made: it may have been made or not. "
+          "Look before you repeat it; a create repeated with its Idempotency-Key is safe");
+    case Kind::kContention:
+      return Unavailable("too many changes at once; nothing was changed or charged");
+    case Kind::kOverloaded:
+      return Unavailable("too many requests are waiting; nothing was changed or charged");
+    case Kind::kFault:
+      break;
+  }
+  return ErrorReply(500, "internal_error", "unexpected failure; quote request id " + request_id);
+}
+
+}  // namespace vedette::rest

@@ -1,0 +1,162 @@
+#include "api/operator/admin.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/kit/answer.h"
+#include "api/operator/handlers.h"
+#include "base/crypto.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "domain/text/limits.h"
+
+namespace vedette::admin {
+
+void HealthPort::HandleWhole(std::shared_ptr<net::Exchange> exchange) {
+  const net::ServerRequest& request = exchange->request();
+  rest::Reply reply = rest::NotFound("route");
+  if (request.method == "GET" && request.path == "/healthz") reply = HealthReply();
+  if (request.method == "GET" && request.path == "/readyz") reply = ReadinessReply(state_);
+  if (request.method == "GET" && request.path == "/metrics") reply = MetricsReply(metrics_);
+  exchange->Send(rest::ToResponse(std::move(reply), {{"Cache-Control", "no-store"}}));
+}
+
+namespace {
+
+// What came with "Authorization: Bearer <token>"; empty without.
+std::string_view BearerToken(const net::ServerRequest& request) {
+  constexpr std::string_view kScheme = "bearer ";
+  std::string_view header = request.Header("authorization");
+  if (header.size() <= kScheme.size()) return {};
+  if (!base::EqualsIgnoringAsciiCase(header.substr(0, kScheme.size()), kScheme)) return {};
+  header.remove_prefix(kScheme.size());
+  while (header.starts_with(' ')) header.remove_prefix(1);
+  return header;
+}
+
+// The headers of every answer: what the port tells is the operator's, and is never to be kept or
+// guessed at.
+std::vector<rest::Header> PortHeaders() {
+  return {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+}
+
+}  // namespace
+
+struct Admin::Impl {
+  struct Token {
+    std::string name;
+    std::string sha256;
+  };
+
+  const rest::Port port;
+  const Parts parts;
+  std::vector<Token> tokens;
+
+  std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
+};
+
+// Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
+// length does not either.
+std::optional<std::string> Admin::Impl::ActorOf(const net::ServerRequest& request) const {
+  const std::string_view token = BearerToken(request);
+  const std::string sha256 = base::Sha256(token);
+  std::optional<std::string> actor;
+  for (const Token& known : tokens) {
+    if (base::ConstantTimeEqual(known.sha256, sha256)) actor = known.name;
+  }
+  if (token.empty()) return std::nullopt;
+  return actor;
+}
+
+namespace {
+
+rest::Reply Unauthorized() {
+  rest::Reply reply = rest::ErrorReply(401, "unauthorized",
+                                       "send Authorization: Bearer with one of the admin tokens");
+  reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vedette admin\"");
+  return reply;
+}
+
+// Whether every {id} of the path is one.
+bool HasIds(const rest::Match<Call>& match) {
+  const std::string_view pattern = match.route->pattern;
+  const bool ends_with_name = pattern.ends_with("/{user}") || pattern.ends_with("/{kid}");
+  const auto ids_end = match.params.end() - (ends_with_name ? 1 : 0);
+  return std::all_of(match.params.begin(), ids_end,
+                     [](const std::string& value) { return base::Uuid::Parse(value).has_value(); });
+}
+
+}  // namespace
+
+Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
+             const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
+             const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
+             const base::Logger& log, TenantApi* tenant_api)
+    : impl_(new Impl{
+          {"admin", "(none)", PortHeaders(), clock, metrics, log},
+          {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api, log},
+          {}}) {
+  for (const auto& [name, token] : config.admin_tokens) {
+    impl_->tokens.push_back({name, base::Sha256(token)});
+  }
+}
+
+Admin::~Admin() = default;
+
+void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
+  const net::ServerRequest& given = exchange->request();
+  const auto match = Router().Find(given.method, given.path);
+  auto answer = std::make_shared<rest::Answer>(impl_->port, std::move(exchange),
+                                               match ? match->route->pattern : std::string_view());
+  if (!match) return answer->Send(Router().NoRoute(given.method, given.path));
+  Call call{impl_->parts, nullptr, answer, match->params,
+            rest::BodyBytesMax(*match->route, impl_->parts.config.admin.body_bytes_max)};
+  const auto handler = match->route->handler;
+  if (match->route->access == rest::Access::kOpen) {
+    return rest::ServeHere(answer, [&] { return handler(call); });
+  }
+  std::optional<std::string> actor = impl_->ActorOf(given);
+  if (!actor) return answer->Send(Unauthorized());
+  call.caller.name = std::move(*actor);
+  if (!HasIds(*match)) {
+    answer->Send(rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID"));
+    return;
+  }
+  rest::GatherBody(answer, {}, [&pool = impl_->parts.pool, call, handler] {
+    rest::ServeLater<Call>(pool, std::nullopt, call, handler);
+  });
+}
+
+std::size_t Admin::BodyBytesMax(std::string_view method, std::string_view path) const {
+  return Router().BodyBytesMax(method, path, impl_->parts.config.admin.body_bytes_max);
+}
+
+CallBody::CallBody(const Call& call)
+    : BodyReader(call.request(),
+                 {.bytes_max = call.parts.config.admin.body_bytes_max,
+                  .absent = rest::BodyRules::Absent::kEmptyObject},
+                 rest::Nulls::kWrong) {}
+
+std::optional<std::string> CallBody::Reason(rest::Presence presence) {
+  return FilledText("reason", presence, kReasonCharsMax);
+}
+
+ListQuery ReadListQuery(rest::QueryReader* input) {
+  return {input->Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax),
+          input->Text("cursor")};
+}
+
+store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason) {
+  store::AuditEntry entry;
+  entry.actor = call.caller.name;
+  entry.action = std::move(action);
+  const auto id = call.params.empty() ? std::nullopt : base::Uuid::Parse(call.params.back());
+  if (id) entry.target = id->ToString();
+  entry.reason = std::move(reason);
+  entry.remote_address = call.request().remote_address;
+  return entry;
+}
+
+}  // namespace vedette::admin

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/kit/body.h"
+#include "api/kit/cursor.h"
+#include "api/kit/published_keys.h"
+#include "api/kit/query_reader.h"
+#include "api/kit/reply.h"
+#include "api/kit/router.h"
+#include "api/operator/admin.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "config/config_fwd.h"
+#include "domain/search/fields.h"
+#include "metrics/metrics.h"
+#include "store/audit.h"
+#include "store/session.h"
+#include "store/signals.h"
+
+// One handler a route; the table of routes is in routes.cc.
+namespace vedette::admin {
+
+// What handlers use of the process. Everything is safe on any thread and outlives every request.
+struct Parts {
+  const config::Config& config;
+  store::Pool& pool;
+  store::Signals& signals;
+  const base::Clock& clock;
+  metrics::Metrics& metrics;
+  ServiceState& state;
+  const domain::search::Catalogue& fields;  // of documents that are imported
+  rest::KeyFetcher& key_fetcher;
+  TenantApi* tenant_api;  // null: this process has no public API
+  base::Logger log;
+};
+
+// The token's name: the actor of the audit. Empty on a route that needs none.
+struct Operator {
+  std::string name;
+};
+
+// One request of the operator. What its path has for {id} are UUIDs.
+using Call = rest::Call<Parts, Operator>;
+using Route = rest::Route<Call>;
+
+std::span<const Route> Routes();
+const rest::Router<Call>& Router();
+
+inline constexpr int kReasonCharsMax = 500;
+inline constexpr int kNameCharsMax = 200;
+// A batch of documents; they are at most 64 KiB each, and usually far smaller.
+inline constexpr std::size_t kImportBodyBytesMax = std::size_t{16} << 20;
+// A monitor that the operator makes: for many rows there is the public API.
+inline constexpr std::size_t kTenantBodyBytesMax = std::size_t{1} << 20;
+
+// The body of a call: none at all is {}, and null is a wrong value unless the handler asks for it.
+class CallBody : public rest::BodyReader {
+ public:
+  explicit CallBody(const Call& call);
+  // `reason`, which most changes have.
+  std::optional<std::string> Reason(rest::Presence presence = rest::Presence::kOptional);
+};
+
+// What lists read of a query: `limit` (1 to 1000, 100 by default) and the text of `cursor`.
+struct ListQuery {
+  int limit = 0;
+  std::optional<std::string> cursor;
+};
+ListQuery ReadListQuery(rest::QueryReader* input);
+
+// {"items": [...], "next_cursor"?}
+template <typename T>
+rest::Reply ListReply(const rest::Page<T>& page, base::Json (*to_json)(const T&)) {
+  return {200, rest::PageText("items", page, [&](const T& item, std::string* text) {
+            text->append(base::DumpJson(to_json(item)));
+          })};
+}
+
+// What the audit gets of a call. The target is the path's last parameter where that is an id; a
+// creation, and what has a name, fill in their own.
+store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
+
+// tenants.cc
+rest::Handled PostTenantMonitor(Call& call);
+rest::Handled PostTenantPreview(Call& call);
+rest::Handled PostTenantMonitorUpdate(Call& call);
+
+// operations.cc. The health port answers with the first three, too.
+rest::Reply HealthReply();
+rest::Reply ReadinessReply(const ServiceState& state);
+rest::Reply MetricsReply(metrics::Metrics& metrics);
+rest::Handled GetHealth(Call& call);
+rest::Handled GetReadiness(Call& call);
+rest::Handled GetMetrics(Call& call);
+rest::Handled GetOverview(Call& call);
+rest::Handled GetAudit(Call& call);
+rest::Handled PostDrain(Call& call);
+
+// suppressions.cc
+rest::Handled GetSuppressions(Call& call);
+rest::Handled PostSuppression(Call& call);
+rest::Handled PostUnsuppression(Call& call);
+
+// search_import.cc
+rest::Handled PostSearchImport(Call& call);
+
+// erasure.cc
+rest::Handled PostErase(Call& call);
+
+// mail_hosts.cc
+rest::Handled GetMailHosts(Call& call);
+rest::Handled GetMailBudgets(Call& call);
+rest::Handled PostMailUnblock(Call& call);
+
+// providers.cc
+rest::Handled GetProviders(Call& call);
+
+// console.cc
+rest::Handled GetConsole(Call& call);
+rest::Handled GetConsoleAsset(Call& call);
+
+// organisations.cc
+rest::Handled PostOrganisation(Call& call);
+rest::Handled GetOrganisations(Call& call);
+rest::Handled GetOrganisation(Call& call);
+rest::Handled PatchOrganisation(Call& call);
+rest::Handled PostCredits(Call& call);
+rest::Handled PostTeam(Call& call);
+rest::Handled PatchTeam(Call& call);
+rest::Handled DeleteTeam(Call& call);
+rest::Handled GetApiKeys(Call& call);
+rest::Handled PostApiKey(Call& call);
+rest::Handled DeleteApiKey(Call& call);
+rest::Handled PostRotation(Call& call);
+rest::Handled GetSigningSecrets(Call& call);
+rest::Handled GetEncryptionKeys(Call& call);
+rest::Handled PostReseal(Call& call);
+
+// sessions.cc
+rest::Handled PostSession(Call& call);
+rest::Handled GetSessions(Call& call);
+rest::Handled DeleteSession(Call& call);
+rest::Handled GetUsers(Call& call);
+rest::Handled DeleteUser(Call& call);
+
+// oauth_clients.cc
+rest::Handled GetOauthClients(Call& call);
+rest::Handled GetOauthClient(Call& call);
+rest::Handled PostOauthClient(Call& call);
+rest::Handled PatchOauthClient(Call& call);
+rest::Handled DeleteOauthClient(Call& call);
+rest::Handled PostOauthClientKey(Call& call);
+rest::Handled DeleteOauthClientKey(Call& call);
+rest::Handled PostOauthTokenRevocation(Call& call);
+rest::Handled PostOauthKeyValidation(Call& call);
+
+// templates.cc
+rest::Handled PostTemplate(Call& call);
+rest::Handled DeleteTemplate(Call& call);
+
+// ledger.cc
+rest::Handled GetReservations(Call& call);
+rest::Handled GetLedger(Call& call);
+
+// monitors.cc
+rest::Handled GetMonitors(Call& call);
+rest::Handled GetMonitor(Call& call);
+rest::Handled GetMonitorRows(Call& call);
+rest::Handled GetMonitorRow(Call& call);
+rest::Handled GetRowEvents(Call& call);
+rest::Handled PostPause(Call& call);
+rest::Handled PostResume(Call& call);
+rest::Handled PostCancel(Call& call);
+rest::Handled PostTrigger(Call& call);
+
+// event_lists.cc
+rest::Handled GetEvents(Call& call);
+rest::Handled GetMonitorEvents(Call& call);
+
+// jobs.cc
+rest::Handled GetJobs(Call& call);
+rest::Handled GetJob(Call& call);
+rest::Handled PostTerminate(Call& call);
+
+// runs.cc
+rest::Handled GetRuns(Call& call);
+rest::Handled GetRun(Call& call);
+rest::Handled PostRunCancel(Call& call);
+
+// deliveries.cc
+rest::Handled GetDeliveries(Call& call);
+rest::Handled GetDelivery(Call& call);
+rest::Handled PostReplay(Call& call);
+rest::Handled PostSendNow(Call& call);
+rest::Handled PostReplayMany(Call& call);
+
+}  // namespace vedette::admin

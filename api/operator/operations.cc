@@ -1,0 +1,155 @@
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "api/kit/cursor.h"
+#include "api/operator/admin_json.h"
+#include "api/operator/handlers.h"
+#include "base/json.h"
+#include "store/audit.h"
+#include "store/fleet/fleet.h"
+#include "store/jobs/gauges.h"
+
+namespace vedette::admin {
+namespace {
+
+constexpr rest::CursorOf kAuditList{'a'};
+
+// A parameter that narrows a list; an empty one does not.
+std::optional<std::string> FilledText(const rest::QueryReader& input, std::string_view name) {
+  auto text = input.Text(name);
+  if (text && text->empty()) text.reset();
+  return text;
+}
+
+}  // namespace
+
+rest::Reply HealthReply() {
+  return rest::JsonReply(200, {{"alive", true}});
+}
+
+rest::Reply ReadinessReply(const ServiceState& state) {
+  std::vector<std::string> reasons;
+  const bool ready = state.Ready(&reasons);
+  base::Json body = base::Json::object();
+  body["ready"] = ready;
+  body["reasons"] = reasons;
+  return rest::JsonReply(ready ? 200 : 503, body);
+}
+
+rest::Reply MetricsReply(metrics::Metrics& metrics) {
+  return {200, metrics.Expose(), {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}};
+}
+
+rest::Handled GetHealth(Call&) {
+  return HealthReply();
+}
+
+rest::Handled GetReadiness(Call& call) {
+  return ReadinessReply(call.parts.state);
+}
+
+rest::Handled GetMetrics(Call& call) {
+  return MetricsReply(call.parts.metrics);
+}
+
+rest::Handled GetOverview(Call& call) {
+  return rest::JsonReply(
+      200, OverviewJson(store::ReadOverview(call.session()), store::ReadJobOverview(call.session()),
+                        call.parts.state.member_id()));
+}
+
+rest::Handled GetAudit(Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request().query, &problems);
+  const ListQuery list = ReadListQuery(&input);
+  store::AuditFilter filter;
+  filter.org_id = input.Id("org_id");
+  filter.principal_id = input.Id("principal_id");
+  filter.action = FilledText(input, "action");
+  filter.actor = FilledText(input, "actor");
+  filter.target = FilledText(input, "target");
+  problems.Check();
+  if (list.cursor) {
+    const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);
+    if (!place) return rest::InvalidCursor();
+    filter.before = store::AuditPlace{place->at, place->id};
+  }
+  filter.limit = list.limit + 1;
+  const auto page = rest::CutPage(
+      store::ListAudit(call.session(), filter), list.limit, [](const store::AuditRecord& record) {
+        return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
+      });
+  return ListReply(page, AuditJson);
+}
+
+// An operator drains a process also while the database is away: the log is told either way, the
+// audit where it can be.
+rest::Handled PostDrain(Call& call) {
+  CallBody body(call);
+  const auto reason = body.Reason();
+  body.Check();
+  store::AuditEntry audit = AuditOf(call, "member.drain", reason);
+  audit.target = call.parts.state.member_id().ToString();
+  call.parts.log.Info("drain ordered through the admin port",
+                      {{"actor", audit.actor}, {"remote_address", audit.remote_address}});
+  bool audited = false;
+  try {
+    store::WriteAudit(call.session(), call.parts.clock, audit);
+    audited = true;
+  } catch (const std::exception& e) {
+    call.parts.log.Warn("the drain could not be written to the audit",
+                        {{"actor", audit.actor}, {"error", e.what()}});
+  }
+  call.parts.state.Drain();
+  return rest::JsonReply(202,
+                         {{"draining", true}, {"member_id", audit.target}, {"audited", audited}});
+}
+
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+#include "admin_console.inc"
+};
+
+constexpr std::string_view kIndex = "index.html";
+
+// What is shown comes from pages and receivers that nobody here wrote: no script but our own files,
+// no address but this port, and nobody may frame it.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+std::string_view ContentType(std::string_view file) {
+  if (file.ends_with(".html")) return "text/html; charset=utf-8";
+  if (file.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (file.ends_with(".css")) return "text/css; charset=utf-8";
+  if (file.ends_with(".svg")) return "image/svg+xml";
+  return "text/plain; charset=utf-8";
+}
+
+rest::Reply Serve(std::string_view file) {
+  for (const auto& [name, text] : kFiles) {
+    if (name != file) continue;
+    return {200,
+            std::string(text),
+            {{"Content-Type", std::string(ContentType(file))},
+             {"Content-Security-Policy", std::string(kPolicy)},
+             {"Referrer-Policy", "no-referrer"},
+             {"X-Frame-Options", "DENY"},
+             {"Cache-Control", "no-cache"}}};
+  }
+  return rest::NotFound("file");
+}
+
+}  // namespace
+
+rest::Handled GetConsole(Call&) {
+  return Serve(kIndex);
+}
+
+rest::Handled GetConsoleAsset(Call& call) {
+  return Serve(call.params.back());
+}
+
+}  // namespace vedette::admin

@@ -1,0 +1,220 @@
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/kit/cursor.h"
+#include "api/operator/admin_json.h"
+#include "api/operator/handlers.h"
+#include "base/json.h"
+#include "domain/email/suppression.h"
+#include "store/email/email_memory.h"
+#include "store/email/erasure.h"
+
+namespace vedette::admin {
+
+// The suppression list. Neither an answer nor the audit names them: the audit has the kind.
+
+namespace {
+
+constexpr int kValueCharsMax = 2048;
+
+struct Named {
+  domain::SuppressionKey key;
+  std::optional<base::Uuid> org_id;
+  std::optional<std::string> reason;
+};
+
+// Exactly one of `email`, `profile` and `domain`, or `name` with `domain`.
+std::optional<Named> ReadNamed(CallBody* body, rest::Presence reason_presence) {
+  const auto text = [&](std::string_view key) {
+    return body->FilledText(key, rest::Presence::kOptional, kValueCharsMax);
+  };
+  const auto email = text("email");
+  const auto profile = text("profile");
+  const auto name = text("name");
+  const auto domain = text("domain");
+  Named named;
+  named.org_id = body->Id("org_id", rest::Presence::kOptional);
+  named.reason = body->Reason(reason_presence);
+  const int given = (email ? 1 : 0) + (profile ? 1 : 0) + (name || domain ? 1 : 0);
+  std::optional<domain::SuppressionKey> key;
+  std::string_view field = "email";
+  if (given == 1 && email) key = domain::AddressSuppression(*email);
+  if (given == 1 && profile) {
+    field = "profile";
+    key = domain::ProfileSuppression(*profile);
+  }
+  if (given == 1 && (name || domain)) {
+    field = "domain";
+    if (name && domain) key = domain::PersonSuppression(*name, *domain);
+    if (!name) key = domain::DomainSuppression(*domain);
+  }
+  if (given != 1) {
+    body->Refuse("email", "Give exactly one of email, profile, domain, or name with domain");
+  } else if (!key) {
+    body->Refuse(field,
+                 "Input should be an address, a URL of a profile, a domain, or a name with "
+                 "a domain");
+  }
+  if (!key) return std::nullopt;
+  named.key = std::move(*key);
+  return named;
+}
+
+constexpr rest::CursorOf kSuppressionList{'s'};
+
+base::Json SuppressionJson(const store::SuppressionView& entry) {
+  return {{"id", entry.id.ToString()},
+          {"kind", domain::SuppressionKindName(entry.kind)},
+          {"org_id", IdJson(entry.org_id)},
+          {"reason", entry.reason},
+          {"created_at", base::FormatTimestamp(entry.created_at)}};
+}
+
+store::AuditEntry AuditOfKey(const Call& call, std::string action, const Named& named) {
+  store::AuditEntry audit = AuditOf(call, std::move(action), named.reason);
+  audit.target = domain::SuppressionKindName(named.key.kind);
+  audit.org_id = named.org_id;
+  return audit;
+}
+
+}  // namespace
+
+rest::Handled GetSuppressions(Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request().query, &problems);
+  store::SuppressionFilter filter;
+  if (const auto kind = input.Text("kind"); kind && !kind->empty()) {
+    filter.kind = domain::ParseSuppressionKind(*kind);
+    if (!filter.kind) {
+      input.Refuse("kind", "enum", "Input should be address, domain, profile or person");
+    }
+  }
+  filter.org_id = input.Id("org_id");
+  const ListQuery list = ReadListQuery(&input);
+  problems.Check();
+  if (list.cursor) {
+    const auto place = rest::DecodeTimedCursor(kSuppressionList, *list.cursor);
+    if (!place) return rest::InvalidCursor();
+    filter.before = {place->at, place->id};
+  }
+  filter.limit = list.limit + 1;
+  const auto page = rest::CutPage(
+      store::ListSuppressions(call.session(), filter), list.limit,
+      [](const store::SuppressionView& entry) {
+        return rest::EncodeCursor(kSuppressionList, rest::TimedPlace{entry.created_at, entry.id});
+      });
+  return ListReply(page, SuppressionJson);
+}
+
+rest::Handled PostSuppression(Call& call) {
+  CallBody body(call);
+  const auto named = ReadNamed(&body, rest::Presence::kRequired);
+  body.Check();
+  const auto outcome = store::Suppress(call.session(), call.parts.clock, named->key, named->org_id,
+                                       *named->reason, AuditOfKey(call, "suppression.add", *named));
+  if (outcome == store::SuppressOutcome::kNoOrganisation) return rest::NotFound("organisation");
+  return rest::JsonReply(200, {{"kind", domain::SuppressionKindName(named->key.kind)},
+                               {"added", outcome == store::SuppressOutcome::kDone}});
+}
+
+rest::Handled PostUnsuppression(Call& call) {
+  CallBody body(call);
+  const auto named = ReadNamed(&body, rest::Presence::kOptional);
+  body.Check();
+  const bool removed =
+      store::Unsuppress(call.session(), call.parts.clock, named->key, named->org_id,
+                        AuditOfKey(call, "suppression.remove", *named));
+  return rest::JsonReply(
+      200, {{"kind", domain::SuppressionKindName(named->key.kind)}, {"removed", removed}});
+}
+
+// Takes a person out of what is stored of lookups. Neither an answer nor the audit names the
+// person.
+
+namespace {
+
+using Phase = store::ErasurePlace::Phase;
+
+// The work of one call; the rest follows by its cursor.
+constexpr std::chrono::seconds kTimePerCall{5};
+
+// The place where the last call ended, by what it was at.
+constexpr char kAtJobs = 'x';
+constexpr char kAtMonitorRows = 'y';
+
+std::string EncodePlace(const store::ErasurePlace& place) {
+  return rest::EncodeCursor({place.phase == Phase::kJobs ? kAtJobs : kAtMonitorRows}, place.after);
+}
+
+std::optional<store::ErasurePlace> DecodePlace(const std::string& cursor) {
+  if (const auto after = rest::DecodeIdCursor({kAtJobs}, cursor)) {
+    return store::ErasurePlace{Phase::kJobs, *after};
+  }
+  if (const auto after = rest::DecodeIdCursor({kAtMonitorRows}, cursor)) {
+    return store::ErasurePlace{Phase::kMonitorRows, *after};
+  }
+  return std::nullopt;
+}
+
+base::Json StepJson(const store::ErasureStep& step) {
+  base::Json rows = base::Json::array();
+  for (const store::ErasedRow& row : step.monitor_rows) {
+    rows.push_back({{"monitor_id", row.monitor_id.ToString()}, {"row_id", row.row_id.ToString()}});
+  }
+  base::Json json{{"facts", step.facts},
+                  {"jobs", step.jobs},
+                  {"rows", step.rows},
+                  {"findings", step.findings},
+                  {"monitor_rows", std::move(rows)}};
+  if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(step.next);
+  return json;
+}
+
+// Nobody looks the person up from now on, so that nothing new comes in behind the erasure. False
+// where there is no such organisation.
+bool SuppressFirst(const Call& call, const store::Erasure& erasure,
+                   const std::optional<std::string>& reason) {
+  for (const domain::SuppressionKey& key : erasure.target.keys()) {
+    store::AuditEntry audit = AuditOf(call, "erase", reason);
+    audit.target = domain::SuppressionKindName(key.kind);
+    audit.org_id = erasure.org_id;
+    const auto outcome =
+        store::Suppress(call.session(), call.parts.clock, key, erasure.org_id, *reason, audit);
+    if (outcome == store::SuppressOutcome::kNoOrganisation) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+rest::Handled PostErase(Call& call) {
+  CallBody body(call);
+  const auto email = body.FilledText("email", rest::Presence::kRequired, kValueCharsMax);
+  const auto profile = body.FilledText("profile", rest::Presence::kOptional, kValueCharsMax);
+  const auto org_id = body.Id("org_id", rest::Presence::kOptional);
+  const bool is_dry = body.Boolean("dry_run", rest::Presence::kOptional).value_or(false);
+  const auto cursor = body.FilledText("cursor", rest::Presence::kOptional, kValueCharsMax);
+  const auto reason = body.Reason(is_dry ? rest::Presence::kOptional : rest::Presence::kRequired);
+  auto target = domain::ErasureTarget::Of(email.value_or(""), profile.value_or(""));
+  if (email && !target) {
+    body.Refuse("email", "Input should be an address, and profile the URL of a profile");
+  }
+  body.Check();
+  const store::Erasure erasure{
+      std::move(*target), org_id,
+      is_dry ? store::Erasure::Mode::kCount : store::Erasure::Mode::kErase};
+  store::ErasurePlace place;
+  if (cursor) {
+    const auto decoded = DecodePlace(*cursor);
+    if (!decoded) return rest::InvalidCursor();
+    place = *decoded;
+  } else if (!is_dry && !SuppressFirst(call, erasure, reason)) {
+    return rest::NotFound("organisation");
+  }
+  return rest::JsonReply(200, StepJson(store::EraseSome(call.session(), call.parts.clock, erasure,
+                                                        place, kTimePerCall)));
+}
+
+}  // namespace vedette::admin

@@ -1,0 +1,236 @@
+#include "api/tenant/authenticate.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/auth_config.h"
+#include "config/config.h"
+
+namespace vedette::api {
+namespace {
+
+domain::ExternalTokenRules RulesOf(const config::Config& config) {
+  const config::OidcConfig& oidc = config.oidc;
+  domain::ExternalTokenRules rules{
+      .issuer = oidc.issuer,
+      .audience = oidc.audience,
+      .org_claim = oidc.org_claim,
+      .team_claim = oidc.team_claim,
+      .user_claim = oidc.user_claim,
+      .algorithms = {},
+      .times = {.lifetime_max = oidc.lifetime_max_s, .skew = config.oauth.clock_skew_s}};
+  for (const std::string& name : oidc.algorithms) {
+    if (const auto algorithm = base::ParseSignatureAlgorithm(name)) {
+      rules.algorithms.push_back(*algorithm);
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
+                                const ProviderKeys::View& keys, base::Timestamp now) {
+  if (config.oidc.issuer.empty()) return domain::JwtFault{"no identity provider is configured"};
+  const auto parsed = domain::ParseJwt(text);
+  if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) return *fault;
+  const auto& jwt = std::get<domain::Jwt>(parsed);
+  auto token = domain::ReadExternalToken(jwt, RulesOf(config), now);
+  if (auto* fault = std::get_if<domain::JwtFault>(&token)) return std::move(*fault);
+  const bool verified = keys.keys && domain::VerifiedByOne(*keys.keys, jwt);
+  const config::JwksConfig& jwks = config.jwks;
+  // Here keys are fresh as long as they serve at all: a timer renews them, not the requests.
+  const domain::FetchRules rules{
+      .fresh = jwks.stale_max_ms, .retry = jwks.retry_ms, .stale_max = jwks.stale_max_ms};
+  switch (domain::WhenToFetch(keys.cache, verified, rules, keys.now)) {
+    case domain::FetchDecision::kUse:
+    case domain::FetchDecision::kUseStale:
+      return std::get<domain::ExternalToken>(std::move(token));
+    case domain::FetchDecision::kFetch:
+    case domain::FetchDecision::kWait:
+      return KeysWanted::kFetch;
+    case domain::FetchDecision::kNoKeys:
+      return KeysWanted::kNone;
+    case domain::FetchDecision::kRefuse:
+      break;
+  }
+  return domain::JwtFault{"no key of the identity provider verifies the signature"};
+}
+
+namespace {
+
+constexpr std::string_view kChallenge = "Bearer realm=\"vedette\"";
+
+// The challenge, with the error of RFC 6750 where there is one.
+rest::Reply Challenge(rest::Reply reply, std::string_view error = {},
+                      std::string_view description = {}) {
+  std::string header(kChallenge);
+  if (!error.empty()) {
+    header += fmt::format(", error=\"{}\", error_description=\"{}\"", error, description);
+  }
+  reply.headers.emplace_back("WWW-Authenticate", std::move(header));
+  return reply;
+}
+
+rest::Reply Unauthorized(std::string_view message) {
+  return Challenge(rest::ErrorReply(401, "unauthorized", message));
+}
+
+// One sentence for whatever is wrong with a token: a stranger learns nothing from it.
+rest::Reply InvalidToken() {
+  constexpr std::string_view kMessage = "the token is not valid, or no longer";
+  return Challenge(rest::ErrorReply(401, "invalid_token", kMessage), "invalid_token", kMessage);
+}
+
+rest::Reply Ambiguous(std::string_view message) {
+  return Challenge(rest::ErrorReply(400, "ambiguous_credentials", message), "invalid_request",
+                   message);
+}
+
+// Whether this caller may manage what lets others in: not with what is easily lost, and not for a
+// part of the organisation alone.
+bool MayManage(const store::Caller& caller) {
+  using Kind = domain::PrincipalKind;
+  const Kind kind = caller.principal.kind;
+  return !caller.team_id && (kind == Kind::kApiKey || kind == Kind::kUser);
+}
+
+rest::Reply BadKey() {
+  return Unauthorized("the API key in x-api-key is not valid");
+}
+
+// On the wire every reason is one sentence; the log has the true one under the request's id.
+rest::Reply RefuseToken(const Parts& parts, const rest::Answer& answer, std::string_view reason) {
+  parts.log.Info("a bearer token was refused",
+                 {{"request_id", answer.request_id()}, {"reason", std::string(reason)}});
+  return InvalidToken();
+}
+
+// The question to the store of whom a good token names; empty where what it names has no form.
+std::optional<store::ExternalQuestion> QuestionOf(const Parts& parts,
+                                                  const domain::ExternalToken& token) {
+  const config::OidcConfig& oidc = parts.config.oidc;
+  store::ExternalQuestion question;
+  question.principal = domain::ExternalPrincipal(oidc.issuer, token.subject);
+  question.label = "external " + token.subject;
+  question.organisation = token.organisation.value_or(oidc.organisation);
+  if (token.team) {
+    question.team_id = base::Uuid::Parse(*token.team);
+    if (!question.team_id) return std::nullopt;
+  }
+  return question;
+}
+
+FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest::Answer& answer,
+                         std::string_view text, bool count, bool keys_fetched) {
+  const auto verdict =
+      JudgeProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
+  if (const auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
+    return Refused{RefuseToken(parts, answer, fault->reason), "invalid"};
+  }
+  if (const auto* wanted = std::get_if<KeysWanted>(&verdict)) {
+    if (*wanted == KeysWanted::kFetch && !keys_fetched) return KeysAreDue{};
+    return Refused{rest::Unavailable("the identity provider's keys are not there; nothing was "
+                                     "charged"),
+                   "unavailable"};
+  }
+  auto question = QuestionOf(parts, std::get<domain::ExternalToken>(verdict));
+  if (question) {
+    question->forwarded_user = ForwardedUser(answer.request());
+    question->count = count;
+    if (auto found = store::AuthenticateExternal(session, *question)) return std::move(*found);
+  }
+  return Refused{
+      rest::ErrorReply(403, "unknown_organisation",
+                       "the token names no organisation, or no team, that is known here"),
+      "invalid"};
+}
+
+}  // namespace
+
+rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault) {
+  switch (fault) {
+    case CredentialFault::kMissing:
+      return Unauthorized(
+          "a credential is missing: send your API key in x-api-key, or a token in Authorization as "
+          "Bearer");
+    case CredentialFault::kBadKey:
+      return BadKey();
+    case CredentialFault::kTokenAsKey:
+      return Unauthorized("x-api-key has a token: send it in the header Authorization, as Bearer");
+    case CredentialFault::kKeyAsToken:
+      return Unauthorized("Authorization has an API key: send it in the header x-api-key");
+    case CredentialFault::kBadToken:
+      return RefuseToken(parts, answer, "it is neither a token of ours nor a JWT");
+    case CredentialFault::kTwoCredentials:
+      return Ambiguous("send x-api-key or Authorization, not both");
+    case CredentialFault::kRepeatedHeader:
+      return Ambiguous("a header with a credential was sent twice");
+  }
+  return InvalidToken();
+}
+
+FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::Answer& answer,
+                       const Credential& credential, bool count, bool keys_fetched) {
+  if (credential.kind == Credential::Kind::kJwt) {
+    return FindExternal(parts, session, answer, credential.text, count, keys_fetched);
+  }
+  auto found = store::Authenticate(session, {.credential = credential.text,
+                                             .forwarded_user = ForwardedUser(answer.request()),
+                                             .client_tokens = parts.config.oauth.enabled,
+                                             .count = count});
+  if (found) return std::move(*found);
+  if (credential.kind == Credential::Kind::kApiKey) return Refused{BadKey(), "invalid"};
+  return Refused{RefuseToken(parts, answer,
+                             "it is unknown, expired or revoked, or its client is disabled or has "
+                             "another version"),
+                 "invalid"};
+}
+
+void CheckRate(const Parts& parts, const store::RequestCount& count, rest::Answer* answer) {
+  const std::int64_t limit = parts.config.limits.requests_per_minute;
+  if (limit == 0) return;
+  const auto reset =
+      std::chrono::duration_cast<std::chrono::seconds>(count.minute_ends_at.time_since_epoch());
+  answer->AddHeader("X-RateLimit-Limit", std::to_string(limit));
+  answer->AddHeader("X-RateLimit-Remaining",
+                    std::to_string(std::max<std::int64_t>(0, limit - count.requests)));
+  answer->AddHeader("X-RateLimit-Reset", std::to_string(reset.count()));
+  if (count.requests <= limit) return;
+  const auto left =
+      std::chrono::ceil<std::chrono::seconds>(count.minute_ends_at - parts.clock.Now());
+  rest::Reply reply =
+      rest::ErrorReply(429, "rate_limited",
+                       fmt::format("more than {} requests in this minute by this caller", limit));
+  reply.headers.emplace_back("Retry-After",
+                             std::to_string(std::clamp<std::int64_t>(left.count(), 1, 60)));
+  throw rest::Refusal(std::move(reply));
+}
+
+void CheckCaller(const store::Authentication& found, const Route& route) {
+  const store::Caller& caller = found.caller;
+  if (caller.organisation_locked) {
+    throw rest::Refusal(403, "organisation_locked",
+                        "your organisation is locked: ask the operator why");
+  }
+  if (!found.user_known.value_or(true)) {
+    throw rest::Refusal(403, "unknown_user",
+                        "Service-Forwarded-User names no user for whom you may call");
+  }
+  if (route.access == rest::Access::kManagement && !MayManage(caller)) {
+    throw rest::Refusal(403, "credential_not_allowed",
+                        "OAuth clients are managed with an API key or a session of the whole "
+                        "organisation");
+  }
+  if (!route.feature.empty() && !caller.Has(route.feature)) {
+    throw rest::Refusal(
+        403, "feature_not_enabled",
+        fmt::format("the feature {} is not enabled for your organisation: ask the operator for it",
+                    route.feature));
+  }
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "api/kit/answer.h"
+#include "api/tenant/call.h"
+#include "api/tenant/credentials.h"
+#include "api/tenant/outgoing.h"
+#include "config/config_fwd.h"
+#include "domain/auth/jwt.h"
+#include "store/accounts/auth.h"
+
+namespace vedette::api {
+
+// The way from a credential to its caller: the one place that answers what is judged before a
+// route's own rules, in this order:
+//   400 ambiguous_credentials, 401 unauthorized or invalid_token, 503 unavailable,
+//   403 unknown_organisation, 429 rate_limited,
+//   403 organisation_locked, unknown_user, credential_not_allowed, feature_not_enabled
+// Pool's threads but for Refuse, which any thread may call.
+
+// To a request without a credential of good form. The log has why a token was refused.
+rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault);
+
+// A credential that lets nobody in: the answer, and its outcome in the metrics.
+struct Refused {
+  rest::Reply reply;
+  std::string_view outcome;
+};
+// The keys of the identity provider are to be fetched first (ProviderKeys::Fetch).
+struct KeysAreDue {};
+using FoundCaller = std::variant<store::Authentication, Refused, KeysAreDue>;
+
+// `keys_fetched`: whether this request has waited for the provider's keys already; it does so once.
+FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::Answer& answer,
+                       const Credential& credential, bool count, bool keys_fetched);
+
+// Adds the three headers of the limit, where there is one; refuses with a 429 where the principal's
+// minute is used up.
+void CheckRate(const Parts& parts, const store::RequestCount& count, rest::Answer* answer);
+
+// Refuses with the 403s.
+void CheckCaller(const store::Authentication& found, const Route& route);
+
+// Bearer tokens of the operator's identity provider ([oidc]): from the text to whom it names. Pure.
+
+// What has to happen before a token can be judged.
+enum class KeysWanted {
+  kFetch,  // its key is not known here: fetch, or wait for the fetch that is under way
+  kNone,   // there are no keys to judge by, and there will be none soon
+};
+
+using TokenVerdict = std::variant<domain::ExternalToken, domain::JwtFault, KeysWanted>;
+
+// Judges the claims, then the signature: what is refused whatever its key is causes no fetch. A
+// token that a known key verifies never waits for a fetch; the keys are renewed beside it.
+TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
+                                const ProviderKeys::View& keys, base::Timestamp now);
+
+}  // namespace vedette::api

@@ -1,0 +1,55 @@
+#include "api/tenant/monitors/monitor_calls.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "config/config.h"
+#include "html/url_reference.h"
+
+namespace vedette::api {
+
+void CheckFrequency(const Call& call, bool needs_testing) {
+  CheckFeature(call, needs_testing, domain::kFeatureTestingMonitors, "the frequency 5m");
+}
+
+void CheckTier(const Call& call, domain::Tier tier) {
+  CheckFeature(call, tier == domain::Tier::kMicro, domain::kFeatureTestingMonitors,
+               "the tier micro");
+  CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
+}
+
+namespace {
+
+bool HasAddress(const domain::RowValues& row) {
+  base::Json subject;
+  base::Json context = base::Json::object();
+  const base::JsonLimits limits{.keep_numbers = true};
+  if (base::ParseJson(row.subject_json, &subject, limits)) return true;
+  if (row.context_json && base::ParseJson(*row.context_json, &context, limits)) return true;
+  return html::PageAddress(subject, context).has_value();
+}
+
+}  // namespace
+
+std::optional<std::string> AddressWarning(const std::vector<domain::RowValues>& rows,
+                                          domain::Tier tier, const config::Config& config) {
+  const auto probe = config.probes.find(std::string(domain::TierName(tier)));
+  if (probe == config.probes.end() || probe->second.kind != "web") return std::nullopt;
+  const std::size_t looked_at = std::min(rows.size(), kAddressRowsLookedAtMax);
+  std::size_t without = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < looked_at; ++i) {
+    if (HasAddress(rows[i])) continue;
+    if (without++ == 0) first = i;
+  }
+  if (without == 0) return std::nullopt;
+  return fmt::format(
+      "rows: {} of the first {} have no url, website or domain that names a page, rows[{}] is the "
+      "first of them. Their checks will fail.",
+      without, looked_at, first);
+}
+
+}  // namespace vedette::api

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/kit/cursor.h"
+#include "api/kit/list_stream.h"
+#include "api/kit/reply.h"
+#include "api/tenant/call.h"
+#include "api/tenant/monitors/monitor_body.h"
+#include "base/uuid.h"
+#include "config/config_fwd.h"
+#include "domain/monitor/enums.h"
+#include "domain/monitor/monitor_json.h"
+#include "domain/monitor/row_values.h"
+
+namespace vedette::api {
+
+// The lists of monitors, and whose each is. A list's letter stays for good: clients keep cursors.
+inline rest::CursorOf MonitorsOf(const base::Uuid& team_or_org_id) {
+  return {'m', team_or_org_id};
+}
+inline rest::CursorOf RowsOf(const base::Uuid& monitor_id) {
+  return {'r', monitor_id};
+}
+inline rest::CursorOf TicksOf(const base::Uuid& monitor_id) {
+  return {'t', monitor_id};
+}
+
+inline rest::CursorOf EventsOf(const base::Uuid& monitor_team_or_org_id) {
+  return {'e', monitor_team_or_org_id};
+}
+inline rest::CursorOf DeliveriesOf(const base::Uuid& monitor_id) {
+  return {'d', monitor_id};
+}
+
+// How all rows of a monitor after `after_position` are read and written; the caller adds head,
+// limit and tail.
+rest::ListParts<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
+                                          domain::RowJson::View view, int after_position);
+
+// Refuse with the 403 of a frequency or a tier that the organisation has no feature for.
+void CheckFrequency(const Call& call, bool needs_testing);
+void CheckTier(const Call& call, domain::Tier tier);
+
+// The sentence about rows whose checks will fail because the web probe of their tier finds no
+// address in them; nothing where all have one, or where another probe serves the tier. Looks at the
+// first kAddressRowsLookedAtMax rows. Pure.
+inline constexpr std::size_t kAddressRowsLookedAtMax = 1000;
+std::optional<std::string> AddressWarning(const std::vector<domain::RowValues>& rows,
+                                          domain::Tier tier, const config::Config& config);
+
+}  // namespace vedette::api

@@ -1,0 +1,36 @@
+#include "app/service/role_parts.h"
+
+#include "config/config.h"
+
+namespace vedette::app {
+
+Pools::Pools(const config::Config& config, const Duties& duties, const base::Clock& clock,
+             metrics::Metrics& metrics, const base::Logger& log) {
+  const config::DatabaseConfig& db = config.database;
+  const auto pool = [&](const char* name, int connections, bool keyed_plans) {
+    return std::make_unique<store::Pool>(db,
+                                         store::SessionOptions{name, keyed_plans, &config.testing},
+                                         connections, clock, metrics, log.For("store"));
+  };
+  fleet = pool("fleet", 1, false);
+  if (duties.Has(Role::kApi)) api = pool("api", db.api_connections, false);
+  if (duties.Has(Role::kApi) && config.search.backend == "postgres") {
+    // A count takes a millisecond or as long as it may.
+    const store::SessionOptions options{"search", false, &config.testing, true};
+    search = std::make_unique<store::Pool>(db, options, db.search_connections, clock, metrics,
+                                           log.For("store"));
+  }
+  if (duties.Has(Role::kAdmin)) admin = pool("admin", db.admin_connections, false);
+  if (duties.Has(Role::kScheduler)) scheduler = pool("scheduler", db.scheduler_connections, true);
+  if (duties.checks()) worker = pool("worker", db.worker_connections, true);
+  if (!duties.job_lanes().empty()) jobs = pool("jobs", db.jobs_connections, true);
+  if (duties.Has(Role::kDelivery)) delivery = pool("delivery", db.delivery_connections, true);
+}
+
+void Pools::Stop() {
+  for (auto* pool : {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &fleet}) {
+    if (*pool) (*pool)->Stop();
+  }
+}
+
+}  // namespace vedette::app

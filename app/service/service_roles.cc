@@ -1,0 +1,238 @@
+#include "app/service/service_roles.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/tenant/oauth/form.h"
+#include "app/mail_check.h"
+#include "app/service/role_parts.h"
+#include "config/config.h"
+#include "config/lookup_config.h"
+#include "config/net_config.h"
+#include "html/selector.h"
+
+namespace vedette::app {
+namespace {
+
+// A request that came through no socket, with its body whole. What is served so is answered at
+// once, never in pieces.
+class InnerExchange final : public net::Exchange {
+ public:
+  InnerExchange(net::ServerRequest request, admin::TenantApi::Done done)
+      : request_(std::move(request)), done_(std::move(done)) {}
+
+  const net::ServerRequest& request() const override { return request_; }
+  void DropBody() override { request_.body.clear(); }
+  void Send(net::ServerResponse response) override {
+    if (done_) std::exchange(done_, nullptr)(std::move(response));
+  }
+  void Begin(int, std::vector<std::pair<std::string, std::string>>) override {
+    Send({500, {}, R"({"error":"internal","message":"this answer is too long for this port"})"});
+  }
+  void Write(std::string, std::function<void(bool)> then) override { then(false); }
+  void End() override {}
+
+ private:
+  net::ServerRequest request_;
+  admin::TenantApi::Done done_;  // empty once it has been called
+};
+
+}  // namespace
+
+void LocalTenantApi::Call(Request request, Done done) {
+  net::ServerRequest inner;
+  inner.method = std::move(request.method);
+  inner.target = request.path;
+  inner.path = std::move(request.path);
+  inner.headers = {{"content-type", "application/json"}};
+  inner.body = std::move(request.body);
+  inner.remote_address = std::move(request.remote_address);
+  api_.HandleFor(std::make_shared<InnerExchange>(std::move(inner), std::move(done)), request.org_id,
+                 request.actor);
+}
+
+AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,
+                     const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
+                     api::Api* api) {
+  if (api != nullptr) tenant_api_ = std::make_unique<LocalTenantApi>(*api);
+  admin_ = std::make_unique<admin::Admin>(core.config, pool, core.signals, core.clock, core.metrics,
+                                          state, search_fields, key_fetch, core.log.For("admin"),
+                                          tenant_api_.get());
+  server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
+}
+
+HealthListener::HealthListener(const Core& core, admin::ServiceState& state) {
+  config::HttpServerConfig health = core.config.admin;
+  health.listen = core.config.health.listen;
+  port_ = std::make_unique<admin::HealthPort>(state, core.metrics);
+  server_ = std::make_unique<net::HttpServer>(health, *port_, core.log.For("health"));
+}
+
+ApiRole::ApiRole(const Core& core, Pools& pools, ProbeSet& probes, rest::KeyFetcher& key_fetch,
+                 const domain::search::Catalogue& search_fields, GatedService::Ready ready)
+    : loop_(core.loop), config_(core.config) {
+  const base::Logger log = core.log.For("api");
+  webhook_test_ = std::make_unique<WebhookTest>(loop_, *pools.api, core.clock, config_,
+                                                core.log.For("delivery"));
+  preview_ = std::make_unique<MonitorPreview>(loop_, probes, core.clock, config_);
+  waits_ = std::make_unique<api::Waits>(loop_, *pools.api, core.clock, core.metrics, config_, log);
+  core.signals.Listen(store::Signal::kJob, [this] { loop_.Post([this] { waits_->Look(); }); });
+  BuildKeys(core);
+  if (const auto note = api::IssuerNote(config_); !note.empty()) log.Warn(note, {});
+  if (config_.search.backend == "opensearch") {
+    search_engine_ = std::make_unique<SearchEngineClient>(
+        loop_, probes.service_budgets().answers, core.metrics, config_, core.log.For("search"));
+  }
+  const api::SearchDependencies search{search_fields, pools.search.get(), search_engine_.get()};
+  const api::Outgoing outgoing{*webhook_test_, *preview_, key_fetch, *oidc_keys_, search};
+  api_ = std::make_unique<api::Api>(config_, *pools.api, core.signals, core.clock, core.metrics,
+                                    core.policy, outgoing, *waits_, html::SelectorFault, log);
+  gated_api_ = std::make_unique<GatedService>(*api_, std::move(ready));
+  server_ = std::make_unique<net::HttpServer>(config_.api, *gated_api_, log);
+}
+
+void ApiRole::BuildKeys(const Core& core) {
+  oidc_client_ = std::make_unique<net::HttpClient>(loop_, config_.net);
+  const auto get = [this](const std::string& url, std::function<void(net::HttpResponse)> done) {
+    net::HttpRequest request;
+    request.url = url;
+    request.headers = {{"Accept", "application/json"}};
+    request.trust = net::Trust::kOperator;
+    request.timeout = config_.jwks.timeout_ms;
+    request.body_bytes_max = config_.jwks.bytes_max;
+    oidc_client_->Send(std::move(request), std::move(done));
+  };
+  oidc_keys_ = std::make_unique<OidcKeys>(loop_, get, core.clock, core.metrics, config_,
+                                          core.log.For("oidc"));
+}
+
+void ApiRole::Stop() {
+  waits_->Drain();
+  server_->Stop();
+}
+
+SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.loop) {
+  ticker_ = std::make_unique<scheduler::Scheduler>(
+      loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("scheduler"));
+  maintenance_ = std::make_unique<scheduler::Maintenance>(loop_, pool, core.metrics, core.config,
+                                                          core.log.For("maintenance"));
+  importer_ = std::make_unique<scheduler::Importer>(loop_, pool, core.signals, core.clock,
+                                                    core.config, core.log.For("importer"));
+  job_keeper_ = std::make_unique<scheduler::JobKeeper>(
+      loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("jobs"));
+  core.signals.Listen(store::Signal::kDue, [this] {
+    loop_.Post([this] {
+      ticker_->Wake();
+      importer_->Wake();
+    });
+  });
+}
+
+void SchedulerRole::Start() {
+  ticker_->Start();
+  importer_->Start();
+  maintenance_->Start();
+  job_keeper_->Start();
+}
+
+void SchedulerRole::Drain() {
+  DrainParts(loop_, ticker_.get(), importer_.get(), maintenance_.get(), job_keeper_.get());
+}
+
+WorkerRole::WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,
+                       worker::NotificationSink* sink)
+    : loop_(core.loop) {
+  if (duties.checks()) BuildChecks(core, *pools.worker, probes, sink);
+  if (!duties.job_lanes().empty()) BuildJobs(core, *pools.jobs, probes);
+  const config::SmtpConfig& smtp = core.config.smtp;
+  const bool examines = !smtp.doctor_domains.empty() || !smtp.doctor_lists.empty();
+  if (examines && duties.job_lanes().contains(domain::Lane::kSmtp)) {
+    mail_watch_ = std::make_unique<MailWatch>(
+        loop_, core.metrics, core.log.For("email"),
+        [&config = core.config, &clock = core.clock] { return ExamineMail(config, clock); });
+  }
+}
+
+void WorkerRole::BuildChecks(const Core& core, store::Pool& pool, ProbeSet& probes,
+                             worker::NotificationSink* sink) {
+  checks_ = std::make_unique<worker::CheckPipeline>(loop_, pool, core.signals, core.clock,
+                                                    core.metrics, core.config, probes.tiers(),
+                                                    suspect_slot_, sink, core.log.For("worker"));
+  core.signals.Listen(store::Signal::kChunk, [this] { loop_.Post([this] { checks_->Wake(); }); });
+}
+
+void WorkerRole::BuildJobs(const Core& core, store::Pool& pool, ProbeSet& probes) {
+  worker::TierProbes tiers;
+  for (const auto& [tier, probe] : probes.tiers()) tiers[tier] = {probe.probe, probe.config};
+  row_blocks_ = std::make_unique<RowBlockSet>(
+      loop_, core.clock, core.metrics, probes.service_client(), probes.service_budgets(),
+      probes.sites(), pool, core.policy, core.config, tiers, core.log.For("lookups"));
+  jobs_ = std::make_unique<worker::JobPipeline>(loop_, pool, core.signals, core.clock, core.metrics,
+                                                core.config, row_blocks_->all(), suspect_slot_,
+                                                core.log.For("jobs"));
+  core.signals.Listen(store::Signal::kJobChunk, [this] { loop_.Post([this] { jobs_->Wake(); }); });
+}
+
+void WorkerRole::Start() {
+  if (checks_) checks_->Start();
+  if (jobs_) jobs_->Start();
+  if (mail_watch_) mail_watch_->Start();
+}
+
+void WorkerRole::Drain() {
+  DrainParts(loop_, checks_.get(), jobs_.get());
+}
+
+std::optional<std::string> WorkerRole::mail_seen() const {
+  return mail_watch_ ? mail_watch_->seen() : std::nullopt;
+}
+
+std::optional<std::string> WorkerRole::AilingProviders() const {
+  return row_blocks_ ? std::optional(row_blocks_->AilingProvidersJson()) : std::nullopt;
+}
+
+namespace {
+
+// The worker's way to the deliverer of the same process.
+class DelivererSink final : public worker::NotificationSink {
+ public:
+  explicit DelivererSink(delivery::Deliverer& deliverer) : deliverer_(deliverer) {}
+  std::optional<base::Uuid> Reserve(const base::Uuid& org_id,
+                                    const base::Uuid& endpoint_id) override {
+    return deliverer_.Reserve(org_id, endpoint_id);
+  }
+  void Take(domain::Notification notification, const base::Uuid& lease_token) override {
+    deliverer_.Take(std::move(notification), lease_token);
+  }
+  void Cancel(const base::Uuid& endpoint_id) override { deliverer_.CancelReserved(endpoint_id); }
+
+ private:
+  delivery::Deliverer& deliverer_;
+};
+
+}  // namespace
+
+DeliveryRole::DeliveryRole(const Core& core, store::Pool& pool) : loop_(core.loop) {
+  config::NetConfig connections = core.config.net;  // as many as the deliverer may have under way
+  connections.connections_max =
+      core.config.delivery.in_flight_max + core.config.delivery.slow_in_flight_max;
+  client_ = std::make_unique<net::HttpClient>(loop_, connections);
+  deliverer_ = std::make_unique<delivery::Deliverer>(
+      loop_, pool, *client_, core.clock, core.metrics, core.config, core.log.For("delivery"));
+  sink_ = std::make_unique<DelivererSink>(*deliverer_);
+  core.signals.Listen(store::Signal::kDelivery,
+                      [this] { loop_.Post([this] { deliverer_->Wake(); }); });
+}
+
+void DeliveryRole::Start() {
+  deliverer_->Start();
+}
+
+void DeliveryRole::Drain() {
+  DrainParts(loop_, deliverer_.get());
+}
+
+}  // namespace vedette::app

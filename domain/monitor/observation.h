@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "domain/monitor/failure.h"
+
+// What is asked about a row, and what a probe of it answers. Values; any thread.
+namespace vedette::domain {
+
+// The most bytes of an observed value. A longer one fails the check: comparing a cut one would miss
+// changes, silently.
+inline constexpr std::size_t kValueBytesMax = 65536;
+
+struct WatchedField {
+  std::string name;
+  std::string description;  // prose or a selector (domain/monitor/field_description.h)
+};
+
+struct FieldObservation {
+  base::Json value;  // a scalar; null means that the field was looked for and is absent
+  std::string evidence;
+  std::vector<std::string> sources;  // URLs
+  std::optional<double> confidence;  // 0..10 or as the service says
+};
+
+// Fields by name; one that is left out was not observed.
+struct Observation {
+  std::map<std::string, FieldObservation> fields;
+  // Fields that were not observed: why they could not be read, though others could.
+  std::map<std::string, Failure> unread{};
+};
+
+using ObservationResult = std::variant<Observation, Failure>;
+
+}  // namespace vedette::domain

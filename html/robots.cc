@@ -1,0 +1,230 @@
+#include "html/robots.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+
+namespace vedette::html {
+namespace {
+
+// Whether the pattern matches the path from its beginning on. Linear in both for each "*": the last
+// "*" alone is gone back to.
+bool Matches(std::string_view pattern, std::string_view path) {
+  const bool to_end = pattern.ends_with('$');
+  if (to_end) pattern.remove_suffix(1);
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::optional<std::pair<std::size_t, std::size_t>> star;
+  while (true) {
+    if (p == pattern.size() && (!to_end || t == path.size())) return true;
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = {++p, t};
+    } else if (p < pattern.size() && t < path.size() && pattern[p] == path[t]) {
+      ++p;
+      ++t;
+    } else if (star && star->second < path.size()) {
+      p = star->first;
+      t = ++star->second;
+    } else {
+      return false;
+    }
+  }
+}
+
+struct Line {
+  std::string key;  // in lower case
+  std::string_view value;
+};
+
+// Empty for a line that says nothing.
+std::optional<Line> ReadLine(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  return Line{base::AsciiLower(base::Trim(line.substr(0, colon))),
+              base::Trim(line.substr(colon + 1))};
+}
+
+}  // namespace
+
+Robots Robots::Parse(std::string_view text, std::string_view product) {
+  text = text.substr(0, kRobotsBytesMax);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  enum class Group { kOthers, kEverybody, kOurs };
+  Group group = Group::kOthers;
+  bool in_agents = false;
+  std::optional<Robots> ours;
+  Robots everybody;
+  while (!text.empty()) {
+    const auto end = text.find_first_of("\r\n");
+    const auto line = ReadLine(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (!line) continue;
+    if (line->key == "user-agent") {
+      // Several agents in a row share the rules after them.
+      if (!in_agents) group = Group::kOthers;
+      in_agents = true;
+      const std::string_view agent = line->value.substr(0, line->value.find('/'));
+      if (base::EqualsIgnoringAsciiCase(agent, product)) {
+        group = Group::kOurs;
+        if (!ours) ours.emplace();
+      } else if (agent == "*" && group == Group::kOthers) {
+        group = Group::kEverybody;
+      }
+      continue;
+    }
+    if (line->key != "allow" && line->key != "disallow") continue;
+    in_agents = false;
+    if (group == Group::kOthers || line->value.empty()) continue;
+    auto& rules = (group == Group::kOurs ? *ours : everybody).rules_;
+    if (rules.size() < kRobotsRulesMax) {
+      rules.push_back({std::string(line->value), line->key == "allow"});
+    }
+  }
+  return ours ? std::move(*ours) : everybody;
+}
+
+bool Robots::Allows(std::string_view path) const {
+  const Rule* best = nullptr;
+  for (const Rule& rule : rules_) {
+    if (!Matches(rule.pattern, path)) continue;
+    const bool is_longer = best == nullptr || rule.pattern.size() > best->pattern.size();
+    const bool is_kinder =
+        best != nullptr && rule.pattern.size() == best->pattern.size() && rule.allows;
+    if (is_longer || is_kinder) best = &rule;
+  }
+  return best == nullptr || best->allows;
+}
+
+namespace {
+
+// "https://a.example:8443" of an address, and its path with the query.
+std::pair<std::string, std::string> SiteAndPath(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t path = std::min(url.find_first_of("/?", host), url.size());
+  std::string rest(url.substr(path));
+  if (!rest.starts_with('/')) rest.insert(0, 1, '/');
+  return {base::AsciiLower(url.substr(0, path)), std::move(rest)};
+}
+
+std::optional<domain::Failure> RefusalOf(const Robots& robots, std::string_view url) {
+  if (robots.Allows(SiteAndPath(url).second)) return std::nullopt;
+  return domain::Failure{
+      "robots", "The site's robots.txt does not allow that the page is fetched.", false, {}};
+}
+
+}  // namespace
+
+// Files that are on their way when the book ends find nobody.
+struct RobotsCache::Impl : std::enable_shared_from_this<RobotsCache::Impl> {
+  struct Waiting {
+    FetchRequest page;
+    Done done;
+  };
+  struct Known {
+    Robots robots;
+    std::chrono::nanoseconds read_at{};  // since boot
+  };
+
+  Impl(Fetcher& f, const base::Clock& c, std::string_view user_agent)
+      : fetcher(f),
+        clock(c),
+        product(user_agent.substr(0, std::min(user_agent.find_first_of("/ "), user_agent.size()))) {
+  }
+
+  void Ask(const FetchRequest& page, Done done);
+  void Read(const std::string& site);
+  void OnRead(const std::string& site, Fetched fetched);
+  void Keep(const std::string& site, Robots robots);
+
+  Fetcher& fetcher;
+  const base::Clock& clock;
+  const std::string product;
+  std::unordered_map<std::string, Known> known;
+  std::unordered_map<std::string, std::deque<Waiting>> waiting;  // the first one's request is made
+};
+
+void RobotsCache::Impl::Ask(const FetchRequest& page, Done done) {
+  const std::string site = SiteAndPath(page.url).first;
+  const auto it = known.find(site);
+  if (it != known.end() && clock.SinceBoot() - it->second.read_at < kRobotsKnownMax) {
+    return done(RefusalOf(it->second.robots, page.url));
+  }
+  auto& waits = waiting[site];
+  waits.push_back({page, std::move(done)});
+  if (waits.size() == 1) Read(site);
+}
+
+void RobotsCache::Impl::Read(const std::string& site) {
+  const FetchRequest& page = waiting.at(site).front().page;
+  FetchRequest file;
+  file.org_id = page.org_id;
+  file.url = site + "/robots.txt";
+  file.body_bytes_max = kRobotsBytesMax;
+  file.timeout = page.timeout;
+  file.turn_wait_max = page.turn_wait_max;
+  file.thread_wait_max = page.thread_wait_max;
+  file.on_turn = page.on_turn;
+  fetcher.Fetch(std::move(file), ReadRobotsFor(product),
+                [weak = weak_from_this(), site](Fetched fetched) {
+                  if (const auto self = weak.lock()) self->OnRead(site, std::move(fetched));
+                });
+}
+
+void RobotsCache::Impl::OnRead(const std::string& site, Fetched fetched) {
+  const auto* failure = std::get_if<domain::Failure>(&fetched);
+  const bool absent =
+      failure != nullptr && failure->error_class == "http_status" && !failure->retryable;
+  const bool too_long = failure != nullptr && failure->error_class == "body_too_large";
+  if (failure != nullptr && !absent && !too_long) {
+    auto& waits = waiting.at(site);
+    const Done done = std::move(waits.front().done);
+    waits.pop_front();
+    if (waits.empty()) {
+      waiting.erase(site);
+    } else {
+      Read(site);
+    }
+    domain::Failure why = *failure;
+    why.message = "The site's robots.txt cannot be read: " + why.message;
+    return done(std::move(why));
+  }
+  // A file that is longer than anybody has to read says nothing that counts.
+  Robots robots;
+  if (failure == nullptr) robots = RobotsOf(fetched);
+  Keep(site, robots);
+  for (const Waiting& waited : std::exchange(waiting[site], {})) {
+    waited.done(RefusalOf(robots, waited.page.url));
+  }
+  if (const auto it = waiting.find(site); it != waiting.end() && it->second.empty()) {
+    waiting.erase(it);
+  }
+}
+
+void RobotsCache::Impl::Keep(const std::string& site, Robots robots) {
+  const auto now = clock.SinceBoot();
+  if (known.size() >= kRobotsSitesMax) {
+    std::erase_if(known,
+                  [&](const auto& one) { return now - one.second.read_at >= kRobotsKnownMax; });
+    if (known.size() >= kRobotsSitesMax) known.clear();
+  }
+  known.insert_or_assign(site, Known{std::move(robots), now});
+}
+
+RobotsCache::RobotsCache(Fetcher& fetcher, const base::Clock& clock, std::string_view user_agent)
+    : impl_(std::make_shared<Impl>(fetcher, clock, user_agent)) {}
+
+RobotsCache::~RobotsCache() = default;
+
+void RobotsCache::Ask(const FetchRequest& page, Done done) {
+  impl_->Ask(page, std::move(done));
+}
+
+}  // namespace vedette::html

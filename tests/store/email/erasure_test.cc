@@ -1,0 +1,395 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <variant>
+
+#include "base/json.h"
+#include "domain/email/find_request.h"
+#include "domain/email/suppression.h"
+#include "domain/investigation/finding.h"
+#include "domain/monitor/row_values.h"
+#include "store/email/email_memory.h"
+#include "store/investigations/investigations.h"
+#include "store/jobs/claim.h"
+#include "store/jobs/end.h"
+#include "store/jobs/read.h"
+#include "store/jobs/record.h"
+#include "store/monitors/monitors.h"
+#include "tests/store/support/jobs_support.h"
+#include "tests/store/support/operator_support.h"
+
+// `vedette ctl erase` reaches what it says, and nothing else.
+namespace vedette::test {
+namespace {
+
+using base::Json;
+
+constexpr const char* kAnn = "ann.zyxwvut@acme.com";
+constexpr const char* kFound = R"({"email": [["ann.zyxwvut@acme.com", "OK", "COMPANY"]]})";
+
+class Erasure : public AdminTest {
+ protected:
+  Erasure()
+      : session(config.database, {.name = "test"}, clock, metrics, log),
+        org(NewOrganisation()),
+        org_id(*base::Uuid::Parse(org)) {}
+
+  // A bulk of Ann, by her address, and Bob.
+  base::Uuid NewBulk(const base::Uuid& of) {
+    store::NewJob job = NewLookup(of, clock, 2, 0);
+    domain::FindRequest request;
+    request.rows.push_back({{{"email", kAnn}, {"own", "value"}}, {}});
+    request.rows.push_back({{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
+    job.params_json = domain::FindParamsJson(request);
+    EXPECT_TRUE(
+        std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+    return job.id;
+  }
+  store::ClaimedJobChunk Claim(const base::Uuid& of) {
+    const auto claim = store::ClaimJobChunks(session, {{domain::Lane::kLookup, of, 1, 1}},
+                                             base::Uuid::V4(), std::chrono::seconds(30), {});
+    return claim.chunks.at(0);
+  }
+  store::JobRecorded RecordEnd(const base::Uuid& job, const store::ClaimedJobChunk& chunk) {
+    store::JobChunkRecord record;
+    record.job_id = job;
+    record.lease = chunk.lease;
+    record.block = chunk.block;
+    record.part = chunk.part;
+    record.progress = chunk.progress;
+    record.rows_done = 2;
+    store::JobPartEnd end;
+    end.rows_json = std::string("[[") + kFound + R"(],[{"email": []}]])";
+    end.row_count = 2;
+    record.what = end;
+    return store::RecordJobChunks(session, clock, {record}).chunks.at(0);
+  }
+  // An investigation of Acme and of Ann, each in a part of its own.
+  base::Uuid NewInvestigation() {
+    store::NewJob job = NewLookup(org_id, clock, 1, 0);
+    job.kind = domain::JobKind::kInvestigation;
+    job.part_rows = 1;
+    const Json seeds = Json::array({domain::SubjectJson({domain::SubjectKind::kDomain, "acme.com"}),
+                                    domain::SubjectJson(Ann())});
+    job.params_json = base::DumpJson(Json{{"rows", seeds}});
+    job.blocks.clear();
+    store::NewJobBlock& block = job.blocks.emplace_back();
+    block.type = "investigate";
+    block.lane = domain::Lane::kResearch;
+    block.columns = std::vector<std::string>{"subject"};
+    block.parts_total = 2;
+    block.part_window = 2;
+    block.rows_total = 2;
+    job.investigation = store::NewInvestigation{base::DumpJson(seeds), 2, 1, 100, {}, {}};
+    EXPECT_TRUE(
+        std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+    return job.id;
+  }
+  static domain::Subject Ann() { return {domain::SubjectKind::kEmail, kAnn}; }
+  // The chunks of the investigation, by part.
+  std::map<int, store::ClaimedJobChunk> ClaimResearch() {
+    const auto claim = store::ClaimJobChunks(session, {{domain::Lane::kResearch, org_id, 1, 9}},
+                                             base::Uuid::V4(), std::chrono::seconds(30), {});
+    std::map<int, store::ClaimedJobChunk> chunks;
+    for (const auto& chunk : claim.chunks) chunks[chunk.part] = chunk;
+    return chunks;
+  }
+  void RecordFindings(const base::Uuid& job, const store::ClaimedJobChunk& chunk,
+                      const std::vector<domain::Finding>& found) {
+    RecordCells(job, chunk, 1, "[[" + domain::WriteFindings(found) + "]]");
+  }
+  void RecordCells(const base::Uuid& job, const store::ClaimedJobChunk& chunk, int rows_done,
+                   const std::string& rows_json) {
+    store::JobChunkRecord record;
+    record.job_id = job;
+    record.lease = chunk.lease;
+    record.block = chunk.block;
+    record.part = chunk.part;
+    record.progress = chunk.progress;
+    record.rows_done = rows_done;
+    record.what = store::JobPartEnd{rows_json, 1, {}, {}};
+    const auto recorded = store::RecordJobChunks(session, clock, {record});
+    EXPECT_EQ(recorded.chunks.at(0), store::JobRecorded::kRecorded);
+  }
+  void Learn(const base::Uuid& of, const std::string& address, const std::string& person_key = {}) {
+    domain::EmailFact fact;
+    fact.address = address;
+    fact.person_key = person_key;
+    fact.provider = "pattern";
+    fact.checked_at = clock.Now();
+    fact.until = clock.Now() + std::chrono::hours(1);
+    store::LearnEmail(session, {domain::EmailLesson{of, {fact}, "acme.com", {}}});
+  }
+  Json Erase(Json more = Json::object()) {
+    Json body{{"email", "Ann.Zyxwvut@ACME.com"}, {"reason", "asked"}};
+    body.update(more);
+    const Reply reply = Ask("POST", "/admin/v1/erase", body);
+    EXPECT_EQ(reply.status, 200) << reply.raw.body;
+    return reply.body;
+  }
+  // How many rows of any table hold the name, whatever its case.
+  std::string Left() {
+    return Sql(
+        "select sum((xpath('/row/c/text()', query_to_xml(format('select count(*) as c from %I t "
+        "where t::text ilike ''%%zyxwvut%%''', table_name), false, true, '')))[1]::text::int) "
+        "from information_schema.tables where table_schema = 'public' and table_type = 'BASE "
+        "TABLE'");
+  }
+  std::string Count(const std::string& from) { return Sql("select count(*) from " + from); }
+
+  store::Session session;
+  const std::string org;
+  const base::Uuid org_id;
+};
+
+TEST_F(Erasure, OfEndedLookupsAndFactsNothingIsLeftAndOthersStay) {
+  const base::Uuid job = NewBulk(org_id);
+  EXPECT_EQ(RecordEnd(job, Claim(org_id)), store::JobRecorded::kRecorded);
+  Learn(org_id, kAnn);
+  Learn(org_id, "bob@acme.com");
+  EXPECT_NE(Left(), "0");
+  const Json erased = Erase();
+  EXPECT_EQ(erased["facts"], 1);
+  EXPECT_EQ(erased["jobs"], 1);
+  EXPECT_EQ(erased["rows"], 1);
+  EXPECT_FALSE(erased.contains("next_cursor"));
+  EXPECT_EQ(Left(), "0") << "a dump of the database has no byte of the address";
+  EXPECT_EQ(Count("email_fact"), "1");
+  EXPECT_EQ(Sql("select params ->> 'rows' from job"),
+            R"([{"erased":true},{"name":"Bob Example","domain":"acme.com"}])");
+  EXPECT_EQ(Sql("select rows from job_part"), R"([[null],[{"email":[]}]])");
+  const Json again = Erase();
+  EXPECT_EQ(again["jobs"], 0);
+  EXPECT_EQ(again["facts"], 0);
+}
+
+// A refused guess is a fact about nobody. Where the person's lookup is erased, the guesses that
+// their name makes go with it, and so do other addresses that were found for the name.
+TEST_F(Erasure, WhatTheOrganisationKnowsByTheNameGoesWithTheLookup) {
+  store::NewJob job = NewLookup(org_id, clock, 2, 0);
+  domain::FindRequest request;
+  request.rows.push_back({{{"name", "Ann Zyxwvut"}, {"domain", "acme.com"}}, {}});
+  request.rows.push_back({{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
+  job.params_json = domain::FindParamsJson(request);
+  ASSERT_TRUE(
+      std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
+  RecordEnd(job.id, Claim(org_id));
+  domain::Person ann;
+  ann.name = "Ann Zyxwvut";
+  ann.domain = "acme.com";
+  Learn(org_id, kAnn, domain::PersonKey(ann));
+  Learn(org_id, "zann@acme.com", domain::PersonKey(ann));
+  Learn(org_id, "azyxwvut@acme.com");
+  domain::Person zoe = ann;
+  zoe.name = "Zoe Zyxwvut";
+  Learn(org_id, "zyxwvut@acme.com", domain::PersonKey(zoe));
+  Learn(org_id, "bexample@acme.com");
+  const base::Uuid other = *base::Uuid::Parse(NewOrganisation("Other"));
+  Learn(other, "azyxwvut@acme.com");
+  const Reply dry = Ask("POST", "/admin/v1/erase", Json{{"email", kAnn}, {"dry_run", true}});
+  EXPECT_EQ(dry.body["facts"], 3);
+  EXPECT_EQ(Count("email_fact"), "6");
+  EXPECT_EQ(Erase()["facts"], 3);
+  EXPECT_EQ(
+      Sql("select string_agg(address, ' ' order by address) from email_fact where org_id = '" +
+          org + "'"),
+      "bexample@acme.com zyxwvut@acme.com");
+  EXPECT_EQ(Count("email_fact"), "3") << "what another organisation guessed is nobody's there";
+}
+
+TEST_F(Erasure, OfInvestigationsSeedsSubjectsAndFindingsLoseThePersonAndTheRestIsReadable) {
+  const base::Uuid job = NewInvestigation();
+  const auto chunks = ClaimResearch();
+  ASSERT_EQ(chunks.size(), 2U);
+  const domain::Subject acme{domain::SubjectKind::kDomain, "acme.com"};
+  domain::Finding told;
+  told.provider = "website";
+  told.evidence = "mailto:Ann.Zyxwvut@acme.com";
+  auto found = domain::RelationTo(job, acme, "names", Ann(), told);
+  found.push_back(told);
+  found.back().kind = domain::FindingKind::kAttribute;
+  found.back().subject = acme;
+  found.back().predicate = "title";
+  found.back().evidence = "Acme";
+  RecordFindings(job, chunks.at(0), found);
+  const Json erased = Erase();
+  EXPECT_EQ(erased["jobs"], 1);
+  EXPECT_EQ(erased["findings"], 2);
+  EXPECT_EQ(Left(), "0");
+  EXPECT_EQ(Sql("select seeds from investigation"),
+            R"([{"type":"domain","value":"acme.com"},{"type":"email","value":null}])");
+  const auto findings = store::ListFindings(session, job, 0, 10);
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0].object_json.value_or(""), R"({"type":"email","value":null})");
+  EXPECT_EQ(findings[0].evidence, "");
+  EXPECT_EQ(findings[1].subject_json, R"({"type":"email","value":null})");
+  EXPECT_EQ(findings[2].evidence, "Acme");
+  // The worker that looked at her at that moment has lost it; what is claimed again is done
+  // already.
+  EXPECT_EQ(Sql("select count(*) from job_chunk where lease_token is not null"), "0");
+  EXPECT_EQ(Erase()["jobs"], 0);
+}
+
+// What is left of an investigation is recorded to its end.
+TEST_F(Erasure, AnInvestigationGoesOnWithoutThePerson) {
+  const base::Uuid job = NewInvestigation();
+  Erase();
+  const auto chunks = ClaimResearch();
+  ASSERT_EQ(chunks.size(), 2U);
+  RecordFindings(job, chunks.at(0), {});
+  ASSERT_TRUE(chunks.at(1).done_json);
+  EXPECT_EQ(base::DumpJson(base::ParseJsonOrThrow(*chunks.at(1).done_json)),
+            R"({"rows":[[null]],"later":{}})");
+  RecordCells(job, chunks.at(1), 0, "[[null]]");
+  EXPECT_EQ(Sql("select status from job"), "2") << "completed";
+  EXPECT_EQ(Left(), "0");
+}
+
+TEST_F(Erasure, ADryRunCountsAndChangesNothing) {
+  const base::Uuid job = NewBulk(org_id);
+  RecordEnd(job, Claim(org_id));
+  Learn(org_id, kAnn);
+  const Reply reply = Ask("POST", "/admin/v1/erase", Json{{"email", kAnn}, {"dry_run", true}});
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(reply.body["facts"], 1);
+  EXPECT_EQ(reply.body["rows"], 1);
+  EXPECT_EQ(Count("email_fact"), "1");
+  EXPECT_EQ(Count("suppression"), "0");
+  EXPECT_EQ(Count("audit where action = 'erase'"), "0");
+  EXPECT_EQ(Sql("select rows -> 0 ->> 0 is null from job_part"), "f");
+}
+
+TEST_F(Erasure, AnOrganisationsOwnLeavesTheOthersAlone) {
+  const std::string other = NewOrganisation("Other");
+  const base::Uuid other_id = *base::Uuid::Parse(other);
+  NewBulk(org_id);
+  NewBulk(other_id);
+  Learn(org_id, kAnn);
+  Learn(other_id, kAnn);
+  const Json erased = Erase({{"org_id", org}});
+  EXPECT_EQ(erased["jobs"], 1);
+  EXPECT_EQ(erased["facts"], 1);
+  EXPECT_EQ(Count("job where params::text ilike '%zyxwvut%'"), "1");
+  EXPECT_EQ(Sql("select org_id from email_fact"), other);
+  EXPECT_EQ(Sql("select org_id from suppression"), org);
+  EXPECT_EQ(Ask("POST", "/admin/v1/erase",
+                Json{{"email", kAnn}, {"reason", "r"}, {"org_id", base::Uuid::V4().ToString()}})
+                .status,
+            404);
+}
+
+// The worker that has the row at this moment loses it: what it records is dropped, and the row ends
+// without being worked on.
+TEST_F(Erasure, WhoHoldsTheRowRecordsNothingOfIt) {
+  const base::Uuid job = NewBulk(org_id);
+  const auto held = Claim(org_id);
+  EXPECT_EQ(Erase()["rows"], 1);
+  EXPECT_EQ(RecordEnd(job, held), store::JobRecorded::kDropped);
+  EXPECT_EQ(Left(), "0");
+  const auto next = Claim(org_id);
+  ASSERT_TRUE(next.done_json);
+  EXPECT_EQ(base::DumpJson(base::ParseJsonOrThrow(*next.done_json)),
+            R"({"rows":[[null],null],"later":{}})");
+  EXPECT_EQ(Sql("select rows_done from job_block"), "1") << "the erased row counts as done";
+  EXPECT_EQ(next.claims, 1) << "the claim that was taken away does not count";
+}
+
+TEST_F(Erasure, AJobThatEndsBeforeItsRowIsWorkedOnShowsNothingOfIt) {
+  const base::Uuid job = NewBulk(org_id);
+  Erase();
+  store::EndJob(session, clock, {}, job, {domain::JobStatus::kCancelled, "a_reason", {}});
+  EXPECT_EQ(Left(), "0");
+  EXPECT_EQ(Sql("select rows from job_part"), "[[null],null]");
+}
+
+TEST_F(Erasure, NobodyLooksThePersonUpAnyMoreAndTheAuditNamesNobody) {
+  Erase({{"profile", "https://linkedin.com/in/zyxwvut"}});
+  EXPECT_EQ(Count("suppression"), "2");
+  EXPECT_EQ(Sql("select string_agg(target, ' ' order by target) from audit where action = 'erase'"),
+            "address profile");
+  EXPECT_EQ(Left(), "0");
+  const Reply list = Ask("GET", "/admin/v1/suppressions?limit=1");
+  ASSERT_EQ(list.body["items"].size(), 1U);
+  EXPECT_EQ(list.body["items"][0]["reason"], "asked");
+  EXPECT_TRUE(list.body["items"][0]["org_id"].is_null());
+  const std::string cursor = list.body["next_cursor"];
+  const Reply rest = Ask("GET", "/admin/v1/suppressions?limit=1&cursor=" + cursor);
+  EXPECT_EQ(rest.body["items"].size(), 1U);
+  EXPECT_FALSE(rest.body.contains("next_cursor"));
+  EXPECT_NE(rest.body["items"][0]["kind"], list.body["items"][0]["kind"]);
+  EXPECT_EQ(Ask("GET", "/admin/v1/suppressions?kind=profile").body["items"].size(), 1U);
+  EXPECT_EQ(Ask("GET", "/admin/v1/suppressions?kind=shoe").status, 422);
+  EXPECT_EQ(Ask("GET", "/admin/v1/suppressions?cursor=x").status, 400);
+}
+
+TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
+  store::NewMonitor monitor;
+  monitor.org_id = org_id;
+  monitor.name = "contacts";
+  monitor.frequency_text = "1d";
+  monitor.frequency = std::chrono::days(1);
+  monitor.key_columns = {"contact"};
+  monitor.struct_json = R"({"price":"price"})";
+  const domain::ColumnRoles roles{{"contact"}, {"price"}};
+  for (const char* contact : {"Ann <ann.zyxwvut@acme.com>", "joann.zyxwvut@acme.com"}) {
+    Json row = Json::object();
+    row["contact"] = contact;
+    monitor.rows.push_back(domain::SplitRow(row, roles));
+  }
+  const auto made = store::CreateMonitor(session, clock, monitor);
+  const Json erased = Erase();
+  ASSERT_EQ(erased["monitor_rows"].size(), 1U);
+  EXPECT_EQ(erased["monitor_rows"][0]["monitor_id"], made.monitor_id.ToString());
+  EXPECT_EQ(erased["monitor_rows"][0]["row_id"], made.row_ids.at(0).ToString());
+  EXPECT_EQ(Sql("select subject ->> 'contact' from monitor_row where position = 0"),
+            "Ann <ann.zyxwvut@acme.com>");
+}
+
+TEST_F(Erasure, FaultsNameTheFieldAndTheRule) {
+  const auto fault = [this](const Json& body) {
+    const Reply reply = Ask("POST", "/admin/v1/erase", body);
+    return std::to_string(reply.status) + " " +
+           (reply.status == 422 ? reply.body["detail"][0]["loc"][1].get<std::string>() : "");
+  };
+  EXPECT_EQ(fault(Json{{"reason", "r"}}), "422 email");
+  EXPECT_EQ(fault(Json{{"email", "ann"}, {"reason", "r"}}), "422 email");
+  EXPECT_EQ(fault(Json{{"email", kAnn}}), "422 reason");
+  EXPECT_EQ(fault(Json{{"email", kAnn}, {"reason", "r"}, {"cursor", "x"}}), "400 ");
+  EXPECT_EQ(fault(Json{{"email", kAnn}, {"reason", "r"}, {"colour", 1}}), "422 colour");
+}
+
+TEST_F(Erasure, MailServersThatAreLeftAloneAreListedAndReleasedWithAnAudit) {
+  Sql("insert into mail_host values ('verify.example google', 2, now() + interval '1 hour', 16, "
+      "'550 5.7.1 listed', now())");
+  const Json host = Ask("GET", "/admin/v1/email/hosts").body["items"][0];
+  EXPECT_EQ(host["key"], "verify.example google");
+  EXPECT_EQ(host["reason"], "policy");
+  EXPECT_EQ(host["last_reply"], "550 5.7.1 listed");
+  EXPECT_TRUE(host["blocked_until"].is_string());
+  const Json body{{"key", "verify.example google"}, {"reason", "delisted"}};
+  EXPECT_EQ(Ask("POST", "/admin/v1/email/hosts/unblock", body).body["unblocked"], true);
+  EXPECT_EQ(Ask("POST", "/admin/v1/email/hosts/unblock", body).body["unblocked"], false);
+  EXPECT_EQ(Sql("select target from audit where action = 'email.unblock'"),
+            "verify.example google");
+  EXPECT_TRUE(Ask("GET", "/admin/v1/email/hosts").body["items"][0]["blocked_until"].is_null());
+}
+
+TEST_F(Erasure, BudgetsOfMailServersAreListedWhileTheirWindowIsOpen) {
+  Sql("insert into mail_budget values ('domain acme.com', now() - interval '59 minutes', 7), "
+      "('domain old.com', now() - interval '61 minutes', 60), ('class verify.example google', "
+      "now() - interval '2 minutes', 3), ('hello verify.example', now() - interval '2 hours', 9)");
+  const Json items = Ask("GET", "/admin/v1/email/budgets").body["items"];
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0]["key"], "hello verify.example");
+  EXPECT_EQ(items[0]["used"], 9);
+  EXPECT_EQ(items[0]["max"], config.smtp.per_day);
+  EXPECT_EQ(items[1]["key"], "domain acme.com");
+  EXPECT_EQ(items[1]["max"], config.smtp.per_domain_hour);
+  EXPECT_GT(items[1]["ends_at"], items[1]["window_at"]);
+  EXPECT_EQ(Ask("GET", "/admin/v1/email/budgets?limit=1").body["items"].size(), 1U);
+  EXPECT_EQ(Ask("GET", "/admin/v1/email/budgets?limit=0").status, 422);
+}
+
+}  // namespace
+}  // namespace vedette::test

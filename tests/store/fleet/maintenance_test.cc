@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+
+#include <pqxx/pqxx>
+#include <string>
+
+#include "base/event_loop.h"
+#include "scheduler/scheduler.h"
+#include "store/fleet/fleet.h"
+#include "store/fleet/maintenance.h"
+#include "tests/store/support/worker_support.h"
+
+// What a fleet does for itself: retention, and schedulers that nobody wakes.
+namespace vedette::test {
+namespace {
+
+class MaintenanceTest : public WorkerTest {
+ public:
+  store::MaintenanceRun Maintain() { return store::Maintain(session, settings.retention, &state); }
+
+  // The same as after a restore of an old backup, or a jump of the database's clock: time has come
+  // to weeks that have no partitions.
+  void LosePartitions() {
+    for (const std::string& table : Partitions()) Sql("drop table " + table);
+  }
+  std::vector<std::string> Partitions() {
+    pqxx::connection connection(database.url());
+    pqxx::nontransaction look(connection);
+    std::vector<std::string> names;
+    for (const auto& row :
+         look.exec("select relname from pg_class where relkind = 'r' and relname ~ "
+                   "'^(tick|check_log|event|delivery_attempt)_[0-9]{8}$' order by 1")) {
+      names.emplace_back(row[0].c_str());
+    }
+    return names;
+  }
+  // A finished tick of one row.
+  void InsertTick(const std::string& at) {
+    Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
+        "slots, row_count, outcomes) select '" +
+        base::Uuid::V4().ToString() + "', (extract(epoch from at) * 1000000)::bigint, '" +
+        org.ToString() + "', 0, at, at, at, 1, 1, '\\x02' from (select " + at + " as at) t");
+  }
+
+  store::MaintenanceState state;
+};
+
+TEST_F(MaintenanceTest, HistoryOfAWeekWithoutAPartitionMovesIntoItWhenItIsMade) {
+  const auto before = Partitions();
+  LosePartitions();
+  InsertTick("now()");
+  InsertTick("now() + interval '15 days'");
+  Sql("insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, "
+      "event_group_id, type, created_at, attempted_at, delivered, duration_us) select "
+      "gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), "
+      "gen_random_uuid(), 0, now(), now(), true, 1 from generate_series(1, 1000)");
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), "2");
+  const auto run = Maintain();
+  EXPECT_TRUE(run.failures.empty())
+      << run.failures[0].task << ": " << run.failures[0].failure.message;
+  EXPECT_GE(Partitions().size(), before.size());
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), "0");
+  EXPECT_EQ(Sql("select count(*) from tick"), "2");
+  EXPECT_EQ(Sql("select count(*) from only delivery_attempt_default"), "0");
+  EXPECT_EQ(Sql("select count(*) from delivery_attempt"), "1000");
+}
+
+TEST_F(MaintenanceTest, ATaskThatFailsStopsNoOtherAndIsNamed) {
+  LosePartitions();
+  Sql("drop function ensure_partition cascade");
+  Sql("insert into audit (id, at, actor, action, target, remote_address) values "
+      "(gen_random_uuid(), now() - interval '10 years', 'a', 'b', 'c', 'd')");
+  Sql("insert into rate_window select gen_random_uuid(), now() - interval '1 day', 1");
+  const auto run = Maintain();
+  ASSERT_EQ(run.failures.size(), 1U);
+  EXPECT_EQ(run.failures[0].task, "partitions");
+  EXPECT_EQ(Sql("select count(*) from audit"), "0");
+  EXPECT_EQ(Sql("select count(*) from rate_window"), "0");
+}
+
+TEST_F(MaintenanceTest, MoreHistoryThanMayMoveAtOnceStaysAndItsRetentionHolds) {
+  LosePartitions();
+  Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
+      "slots, row_count, outcomes) select gen_random_uuid(), "
+      "(extract(epoch from now()) * 1000000)::bigint + n, gen_random_uuid(), 0, now(), now(), "
+      "now(), 1, 1, '\\x02' from generate_series(1, " +
+      std::to_string(store::kMovedRowsMax + 1) + ") n");
+  InsertTick("now() - interval '400 days'");
+  const auto run = Maintain();
+  EXPECT_TRUE(run.failures.empty());
+  EXPECT_EQ(state.weeks_left.size(), 1U) << "the coming weeks have their partitions";
+  EXPECT_EQ(Sql("select count(*) from only tick_default"), std::to_string(store::kMovedRowsMax + 1))
+      << "what is too old was deleted there";
+}
+
+TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
+  NewMonitor({.rows = 1, .webhook_url = "http://used.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://left.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://pending.example"});
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, id, id, id, 0, now() from "
+      "monitor where webhook_url = 'http://pending.example'");
+  Sql("update monitor set webhook_url = null, endpoint_id = null where webhook_url <> "
+      "'http://used.example'");
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select string_agg(host, ' ' order by host) from endpoint"),
+            "pending.example used.example");
+}
+
+TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
+  const auto monitor = NewMonitor({}).ToString();
+  for (const char* age : {"1 day", "80 days", "400 days"}) {
+    Sql("select count(*) filter (where ensure_partition(parent, date_trunc('week', (now() - "
+        "interval '" +
+        std::string(age) +
+        "') at time zone 'UTC') at time zone 'UTC', 100000)) from "
+        "unnest(array['tick', 'check_log', 'event', 'delivery_attempt']) parent");
+    Sql("insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, "
+        "slots, row_count, outcomes) select '" +
+        monitor + "', extract(epoch from at)::bigint * 1000000, '" + org.ToString() +
+        "', 0, at, at, at, 1, 1, '\\x02' from (select now() - interval '" + age + "' as at) t");
+  }
+  const std::string old_ones =
+      "select count(*) from pg_class where relname ~ "
+      "'^(tick|check_log|event|delivery_attempt)_[0-9]{8}$' "
+      "and to_date(right(relname, 8), 'YYYYMMDD') < now() - interval '100 days'";
+  EXPECT_EQ(Sql(old_ones), "4");
+  pqxx::connection neighbour(database.url());
+  {
+    pqxx::work busy(neighbour);
+    busy.exec("select pg_advisory_xact_lock(8386094145001)");
+    EXPECT_FALSE(Maintain().mine) << "one at a time";
+  }
+  EXPECT_TRUE(Maintain().mine);
+  EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
+  EXPECT_EQ(Sql(old_ones), "0");
+}
+
+TEST_F(MaintenanceTest, ExpiredTokensSessionsAndAssertionsAreForgottenAndNoOthers) {
+  for (const char* expires_in : {"-1 second", "1 hour"}) {
+    const std::string at = std::string("now() + interval '") + expires_in + "'";
+    for (const char* kind : {"1, null", "2, 'ada'"}) {
+      Sql("insert into access_token (token_sha256, id, org_id, principal_id, expires_at, kind, "
+          "user_id) select sha256(gen_random_uuid()::text::bytea), gen_random_uuid(), '" +
+          org.ToString() + "', gen_random_uuid(), " + at + ", " + kind);
+    }
+    Sql("insert into assertion_jti select gen_random_uuid(), "
+        "sha256(gen_random_uuid()::text::bytea), " +
+        at);
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from access_token"), "2");
+  EXPECT_EQ(Sql("select count(*) from assertion_jti"), "1") << "it may still be sent again";
+  EXPECT_EQ(Sql("select bool_and(expires_at > now()) from access_token"), "t");
+}
+
+// The times that docs/privacy.md and docs/email.md promise.
+TEST_F(MaintenanceTest, WhatLookupsHaveLearntGoesWhenItsTimeIsOver) {
+  const auto ago = [](const char* age) { return "now() - interval '" + std::string(age) + "'"; };
+  const std::string of = "'" + org.ToString() + "'";
+  for (const char* until : {"1 second", "-1 hour"}) {
+    Sql("insert into email_fact (org_id, address, verdict, stated, provider, checked_at, until) "
+        "values (" +
+        of + ", gen_random_uuid()::text, 0, true, 'smtp', now(), " + ago(until) + ")");
+  }
+  for (const char* last : {"366 days", "364 days"}) {
+    Sql("insert into domain_pattern values (" + of + ", gen_random_uuid()::text, 0, 1, 0, " +
+        ago(last) + ")");
+    Sql("insert into company_domain values (" + of +
+        ", substr(sha256(gen_random_uuid()::text::bytea), 1, 16), 'acme.com', 1, " + ago(last) +
+        ")");
+  }
+  for (const char* last : {"31 days", "29 days"}) {
+    Sql("insert into mail_domain (domain, mx_kind, hosts, class, mx_at, control, control_at) "
+        "values (gen_random_uuid()::text, 0, '{}', 0, " +
+        ago(last) + ", 'c', now())");
+    Sql("insert into mail_host values (gen_random_uuid()::text, 1, null, 1, '', " + ago(last) +
+        ")");
+  }
+  for (const char* began : {"3 days", "1 day"}) {
+    Sql("insert into mail_budget values (gen_random_uuid()::text, " + ago(began) + ", 1)");
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  for (const char* table : {"email_fact", "domain_pattern", "company_domain", "mail_domain",
+                            "mail_host", "mail_budget"}) {
+    EXPECT_EQ(Sql(std::string("select count(*) from ") + table), "1") << table;
+  }
+  EXPECT_EQ(Sql("select bool_and(until > now()) from email_fact"), "t");
+}
+
+TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
+  const auto insert = [this](int kind, int n, const std::string& expires_in) {
+    Sql("insert into access_token (token_sha256, id, kind, org_id, principal_id, user_id, "
+        "expires_at) select sha256(gen_random_uuid()::text::bytea), gen_random_uuid(), " +
+        std::to_string(kind) + ", '" + org.ToString() + "', gen_random_uuid(), " +
+        (kind == 2 ? "'ada'" : "null") + ", now() + interval '" + expires_in +
+        "' from generate_series(1, " + std::to_string(n) + ")");
+  };
+  insert(1, 3, "1 hour");
+  insert(1, 5, "-1 second");
+  insert(2, 2, "1 hour");
+  const store::Gauges gauges = store::ReadGauges(session);
+  EXPECT_EQ(gauges.client_tokens, 3);
+  EXPECT_EQ(gauges.sessions, 2);
+}
+
+TEST_F(MaintenanceTest, ASchedulerThatNobodyWakesFindsWhatIsDueByPolling) {
+  settings.scheduler.poll_ms = std::chrono::milliseconds(50);
+  base::EventLoop loop;
+  store::Pool pool(settings.database, {.name = "scheduler"}, 1, clock, metrics,
+                   base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
+  scheduler::Scheduler scheduler(loop, pool, signals, clock, metrics, settings,
+                                 base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
+  loop.Post([&] { scheduler.Start(); });
+  std::thread thread([&] { loop.Run(); });
+  // `signals` has no connection: nothing is heard and nothing said.
+  NewMonitor({});
+  Eventually("select count(*) from chunk", "1");
+  NewMonitor({});
+  Eventually("select count(*) from chunk", "2");
+  std::promise<void> drained;
+  loop.Post([&] { scheduler.Drain([&] { drained.set_value(); }); });
+  drained.get_future().get();
+  loop.Stop();
+  thread.join();
+}
+
+}  // namespace
+}  // namespace vedette::test

@@ -1,0 +1,75 @@
+#include "tests/store/support/operator_support.h"
+
+#include <stdexcept>
+
+namespace vedette::test {
+namespace {
+
+config::Config AdminConfig(const std::string& url) {
+  return config::LoadConfig(std::nullopt,
+                            {{"VEDETTE_ADMIN_LISTEN", "127.0.0.1:0"},
+                             {"VEDETTE_DATABASE_URL", url},
+                             {"VEDETTE_ADMIN_TOKEN", AdminTest::kToken},
+                             {"VEDETTE_ADMIN_TOKENS_ALICE", "alice's token"},
+                             {"VEDETTE_SECURITY_ENCRYPTION_KEY", std::string(64, 'a')}});
+}
+
+net::ServerRequest Request(const std::string& method, const std::string& target) {
+  net::ServerRequest request;
+  request.method = method;
+  request.target = target;
+  const auto mark = target.find('?');
+  request.path = target.substr(0, mark);
+  if (mark != std::string::npos) request.query = target.substr(mark + 1);
+  request.headers = {{"authorization", std::string("Bearer ") + AdminTest::kToken}};
+  request.remote_address = "203.0.113.7";
+  return request;
+}
+
+}  // namespace
+
+AdminTest::AdminTest()
+    : config(AdminConfig(database.url())),
+      signals(config.database, clock, metrics, log),
+      pool(config.database, {.name = "admin"}, 2, clock, metrics, log),
+      admin(config, pool, signals, clock, metrics, state, fields, key_fetcher, log) {
+  signals.Listen(store::Signal::kDelivery, [this] { ++deliveries_signalled; });
+  signals.Start();
+}
+
+AdminTest::Reply AdminTest::AskRaw(net::ServerRequest request) {
+  auto exchange = std::make_shared<RecordedExchange>(std::move(request));
+  admin.Handle(exchange);
+  Reply reply;
+  reply.raw = exchange->Wait();
+  reply.status = reply.raw.status;
+  if (base::ParseJson(reply.raw.body, &reply.body)) reply.body = nullptr;
+  return reply;
+}
+
+AdminTest::Reply AdminTest::Ask(const std::string& method, const std::string& target) {
+  return AskRaw(Request(method, target));
+}
+
+AdminTest::Reply AdminTest::Ask(const std::string& method, const std::string& target,
+                                const base::Json& body) {
+  net::ServerRequest request = Request(method, target);
+  request.headers.emplace_back("content-type", "application/json");
+  request.body = base::DumpJson(body);
+  return AskRaw(std::move(request));
+}
+
+std::string AdminTest::Sql(const std::string& statement) {
+  return database.Sql(statement);
+}
+
+std::string AdminTest::NewOrganisation(const std::string& name) {
+  base::Json body = base::Json::object();
+  body["name"] = name;
+  body["features"] = {"monitors"};
+  const Reply reply = Ask("POST", "/admin/v1/orgs", body);
+  if (reply.status != 201) throw std::runtime_error("no organisation: " + reply.raw.body);
+  return reply.body["id"].get<std::string>();
+}
+
+}  // namespace vedette::test

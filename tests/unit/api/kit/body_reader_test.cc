@@ -1,0 +1,154 @@
+#include "api/kit/body.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/json.h"
+#include "tests/support/refusal.h"
+
+namespace vedette::rest {
+namespace {
+
+net::ServerRequest Request(std::string body, std::string content_type = "application/json") {
+  net::ServerRequest request;
+  request.headers = {{"content-type", std::move(content_type)}};
+  request.body = std::move(body);
+  return request;
+}
+
+const BodyRules kRules{.bytes_max = 100, .absent = BodyRules::Absent::kEmptyObject};
+
+// Reads a request's whole body, in which null is a wrong value.
+struct Reader : BodyReader {
+  explicit Reader(const net::ServerRequest& request) : BodyReader(request, kRules, Nulls::kWrong) {}
+};
+
+base::Json Body(const Reply& reply) {
+  return base::ParseJsonOrThrow(reply.body);
+}
+
+std::optional<Reply> RefusalOf(BodyReader* body) {
+  return vedette::test::RefusalOf([&] { body->Check(); });
+}
+
+TEST(BodyReader, ReadsWhatIsThere) {
+  Reader body(Request(R"({"name":"Acme","on":true,"amount":1.5,"features":["b","a","b"]})"));
+  EXPECT_EQ(body.FilledText("name", Presence::kRequired, 10), "Acme");
+  EXPECT_EQ(body.Boolean("on", Presence::kRequired), true);
+  EXPECT_EQ(body.Credits("amount", Presence::kRequired), 1500);
+  EXPECT_EQ(body.Names("features", Presence::kOptional, {"a", "b"}),
+            (std::vector<std::string>{"b", "a"}));
+  EXPECT_FALSE(body.FilledText("reason", Presence::kOptional, 10));
+  EXPECT_FALSE(RefusalOf(&body));
+}
+
+TEST(BodyReader, NamesEveryWrongMissingAndUnknownFieldAtOnce) {
+  Reader body(Request(R"({"name":7,"extra":1})"));
+  body.FilledText("name", Presence::kRequired, 10);
+  body.Credits("amount", Presence::kRequired);
+  const auto refusal = RefusalOf(&body);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 422);
+  const base::Json detail = Body(*refusal)["detail"];
+  ASSERT_EQ(detail.size(), 3U);
+  EXPECT_EQ(detail[0]["loc"], base::Json::array({"body", "name"}));
+  EXPECT_EQ(detail[0]["type"], "string_type");
+  EXPECT_EQ(detail[0]["input"], 7);
+  EXPECT_EQ(detail[1]["loc"], base::Json::array({"body", "amount"}));
+  EXPECT_EQ(detail[1]["type"], "missing");
+  EXPECT_EQ(detail[2]["loc"], base::Json::array({"body", "extra"}));
+  EXPECT_EQ(detail[2]["type"], "extra_forbidden");
+}
+
+TEST(BodyReader, CountsCharactersNotBytes) {
+  Reader fits(Request(R"({"name":"äöü"})"));
+  EXPECT_TRUE(fits.FilledText("name", Presence::kRequired, 3));
+  Reader longer(Request(R"({"name":"äöü"})"));
+  EXPECT_FALSE(longer.FilledText("name", Presence::kRequired, 2));
+  EXPECT_TRUE(RefusalOf(&longer));
+}
+
+TEST(BodyReader, RefusesBlankText) {
+  Reader body(Request(R"({"reason":" \t "})"));
+  EXPECT_FALSE(body.FilledText("reason", Presence::kOptional, 10));
+  EXPECT_EQ(RefusalOf(&body)->status, 422);
+}
+
+TEST(BodyReader, TakesNoBodyForAnEmptyObject) {
+  Reader body(Request("", ""));
+  EXPECT_FALSE(body.FilledText("reason", Presence::kOptional, 10));
+  EXPECT_FALSE(RefusalOf(&body));
+}
+
+struct BadBody {
+  std::string body;
+  std::string content_type;
+  int status;
+};
+
+TEST(BodyReader, RefusesABodyThatIsNoJsonObject) {
+  for (const BadBody& bad :
+       {BadBody{"{", "application/json", 400}, BadBody{"[]", "application/json", 400},
+        BadBody{"null", "application/json; charset=utf-8", 400},
+        BadBody{std::string(200, '['), "application/json", 400}, BadBody{"{}", "text/plain", 415},
+        BadBody{"{}", "application/json-seq", 415},
+        BadBody{"{}", "application/json; charset=latin1", 415}}) {
+    const auto refusal =
+        vedette::test::RefusalOf([&] { Reader(Request(bad.body, bad.content_type)); });
+    ASSERT_TRUE(refusal) << bad.body;
+    EXPECT_EQ(refusal->status, bad.status) << bad.body << bad.content_type;
+    EXPECT_TRUE(Body(*refusal)["error"].is_string());
+    EXPECT_TRUE(Body(*refusal)["message"].is_string());
+  }
+}
+
+TEST(BodyReader, RefusesABodyOverTheLimit) {
+  net::ServerRequest request = Request("");
+  request.body_too_large = true;
+  const auto refusal = vedette::test::RefusalOf([&] { Reader body(request); });
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 413);
+}
+
+TEST(BodyReader, RefusesCreditsThatAreNotExact) {
+  for (const char* amount : {"0.0001", "1e30", "\"1\"", "null", "true", "[]"}) {
+    Reader body(Request(std::string("{\"amount\":") + amount + "}"));
+    EXPECT_FALSE(body.Credits("amount", Presence::kRequired)) << amount;
+    const auto refusal = RefusalOf(&body);
+    ASSERT_TRUE(refusal) << amount;
+    EXPECT_EQ(refusal->status, 422);
+  }
+}
+
+TEST(BodyReader, BoundsNumbers) {
+  for (const char* hours : {"-1", "101", "\"5\"", "null"}) {
+    Reader body(Request(std::string("{\"hours\":") + hours + "}"));
+    EXPECT_FALSE(body.Number("hours", Presence::kRequired, 0, 100)) << hours;
+    EXPECT_TRUE(RefusalOf(&body)) << hours;
+  }
+  Reader body(Request(R"({"hours":0})"));
+  EXPECT_EQ(body.Number("hours", Presence::kRequired, 0, 100), 0.0);
+}
+
+TEST(BodyReader, UnknownFieldsAreForbidden) {
+  const base::Json body{{"a", 1}, {"b", 2}};
+  Problems problems;
+  BodyReader reader(body, &problems);
+  reader.Member("a", Presence::kOptional);
+  reader.Finish();
+  ASSERT_EQ(problems.Items().size(), 1U);
+  EXPECT_EQ(problems.Items()[0]["type"], "extra_forbidden");
+  EXPECT_EQ(problems.Items()[0]["loc"].dump(), R"(["body","b"])");
+}
+
+TEST(BodyReader, CountsCharactersOfAMemberThatIsRead) {
+  const base::Json body{{"a", "\xc3\xa4\xc3\xb6"}};
+  Problems problems;
+  BodyReader reader(body, &problems);
+  EXPECT_TRUE(reader.Text("a", Presence::kRequired, 1, 2));
+  EXPECT_FALSE(reader.Text("a", Presence::kRequired, 1, 1));
+}
+
+}  // namespace
+}  // namespace vedette::rest

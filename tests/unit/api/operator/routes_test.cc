@@ -1,0 +1,79 @@
+#include "api/operator/handlers.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/operator/admin.h"
+#include "metrics/metrics.h"
+#include "tests/unit/api/kit/support.h"
+
+namespace vedette::admin {
+namespace {
+
+TEST(Routes, EachHasAHandlerAndIsTheOneItsPathFinds) {
+  for (const Route& route : Routes()) {
+    EXPECT_NE(route.handler, nullptr) << route.pattern;
+    const auto match = Router().Find(route.method, route.pattern);
+    ASSERT_TRUE(match) << route.method << route.pattern;
+    EXPECT_EQ(match->route, &route) << route.method << route.pattern;
+  }
+}
+
+TEST(Routes, OnlyHealthMetricsAndTheConsoleNeedNoToken) {
+  std::set<std::string> open;
+  for (const Route& route : Routes()) {
+    if (route.access == rest::Access::kOpen) open.emplace(route.pattern);
+  }
+  EXPECT_EQ(open,
+            (std::set<std::string>{"/", "/console/{file}", "/healthz", "/metrics", "/readyz"}));
+}
+
+class ReadyService final : public ServiceState {
+ public:
+  bool Ready(std::vector<std::string>*) const override { return true; }
+  void Drain() override {}
+  base::Uuid member_id() const override { return {}; }
+};
+
+TEST(HealthPort, SaysNothingButHealthAndMetrics) {
+  ReadyService state;
+  metrics::Metrics metrics("test");
+  HealthPort port(state, metrics);
+  std::set<std::string> served;
+  for (const Route& route : Routes()) {
+    net::ServerRequest request;
+    request.method = route.method;
+    request.path = route.pattern;
+    const auto exchange = std::make_shared<rest::test::FakeExchange>(std::move(request));
+    port.HandleWhole(exchange);
+    ASSERT_TRUE(exchange->answer) << route.pattern;
+    if (exchange->answer->status == 200) served.emplace(route.pattern);
+  }
+  EXPECT_EQ(served, (std::set<std::string>{"/healthz", "/metrics", "/readyz"}));
+}
+
+TEST(Routes, NamesTheMethodsThatAPathHas) {
+  EXPECT_FALSE(Router().Find("PUT", "/admin/v1/orgs"));
+  EXPECT_EQ(Router().AllowedMethods("/admin/v1/orgs"), "GET, POST");
+}
+
+TEST(Routes, KnowNoOtherPath) {
+  for (const char* path :
+       {"", "//", "/admin", "/admin/v1", "/admin/v1/", "/admin/v1/orgs/", "/admin/v1/orgs//teams",
+        "/healthz/", "/Healthz", "/admin/v1/monitors/a/b", "/console/", "/console/a/b",
+        "admin/v1/orgs"}) {
+    EXPECT_FALSE(Router().Find("GET", path)) << path;
+  }
+}
+
+TEST(Routes, TakeReplayForAWordNotAnId) {
+  EXPECT_EQ(Router().Find("POST", "/admin/v1/deliveries/replay")->route->handler, PostReplayMany);
+}
+
+}  // namespace
+}  // namespace vedette::admin

@@ -1,0 +1,85 @@
+#include "domain/monitor/current_values.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::domain {
+namespace {
+
+using base::Json;
+
+const base::Timestamp kNoon{std::chrono::seconds(1'700'000'000)};
+const Json kWatched{{"price", "css:.price"}, {"title", "css:h1"}};
+
+FieldObservation Seen(Json value, std::string evidence) {
+  return {std::move(value), std::move(evidence), {"http://shop.example/"}, 9.5};
+}
+
+TEST(CurrentValues, AreTheKnownOnesWithTheirFacts) {
+  const Json seen{{"price", FactsOf(Seen(1299, "1.299 EUR"), kNoon)}};
+  const std::string seen_json = base::DumpJson(seen);
+  const auto current = CurrentValuesOf(
+      kWatched, {}, {R"({"price":999,"title":"A"})", R"({"price":1299,"title":"A"})", seen_json});
+  EXPECT_EQ(base::DumpJson(current.values["price"]),
+            R"({"value":1299,"since":"2023-11-14T22:13:20.000000Z","evidence":"1.299 EUR",)"
+            R"("sources":["http://shop.example/"],"confidence":9.5})");
+  EXPECT_EQ(base::DumpJson(current.values["title"]),
+            R"({"value":"A","since":null,"evidence":null,"sources":null,"confidence":null})");
+  EXPECT_TRUE(current.never_observed.empty());
+}
+
+TEST(CurrentValues, AreTheBaselineWhileNothingChanged) {
+  const auto current =
+      CurrentValuesOf(kWatched, {}, {R"({"price":12345678901234567890123})", std::nullopt, {}});
+  EXPECT_EQ(base::DumpJson(current.values["price"]["value"]), "12345678901234567890123");
+  EXPECT_EQ(current.never_observed, std::vector<std::string>{"title"});
+}
+
+TEST(CurrentValues, HaveNoFactsOfAnOlderValue) {
+  const std::string seen_json =
+      base::DumpJson(Json{{"price", FactsOf(Seen(999, "999 EUR"), kNoon)}});
+  const auto current =
+      CurrentValuesOf(kWatched, {}, {R"({"price":999})", R"({"price":1299})", seen_json});
+  EXPECT_EQ(current.values["price"]["value"], 1299);
+  EXPECT_TRUE(current.values["price"]["evidence"].is_null());
+}
+
+TEST(CurrentValues, TellAFieldThatWasNeverSeenFromOneThatVanished) {
+  const std::string seen_json = base::DumpJson(
+      Json{{"price", FactsOf({nullptr, "", {}, std::nullopt}, kNoon)}, {"title", nullptr}});
+  const auto current = CurrentValuesOf(
+      kWatched, {},
+      {R"({"price":null,"title":null})", R"({"price":null,"title":null})", seen_json});
+  EXPECT_EQ(current.never_observed, std::vector<std::string>{"title"});
+  EXPECT_EQ(current.values["price"]["since"], "2023-11-14T22:13:20.000000Z");
+}
+
+TEST(CurrentValues, LeaveOutWhatAnEarlierDescriptionObserved) {
+  const FieldVersions versions{{"price", 2}};
+  const std::string known = R"({"price":999,"title":"A"})";
+  const auto before = CurrentValuesOf(kWatched, versions, {known, known, std::nullopt, 1});
+  EXPECT_TRUE(before.values["price"]["value"].is_null());
+  EXPECT_EQ(before.values["title"]["value"], "A");
+  EXPECT_EQ(before.never_observed, std::vector<std::string>{"price"});
+  EXPECT_EQ(
+      CurrentValuesOf(kWatched, versions, {known, known, std::nullopt, 2}).values["price"]["value"],
+      999);
+  EXPECT_TRUE(ForgetsAny(versions, 1));
+  EXPECT_FALSE(ForgetsAny(versions, 2));
+  EXPECT_EQ(base::DumpJson(WithoutForgotten(base::ParseJsonOrThrow(known), versions, 1)),
+            R"({"title":"A"})");
+}
+
+TEST(FieldVersions, ComeBackAsTheyWereWritten) {
+  const FieldVersions versions{{"price", 2}, {"title", 5}};
+  EXPECT_EQ(ParseFieldVersions(FieldVersionsJson(versions)), versions);
+  EXPECT_TRUE(ParseFieldVersions(std::nullopt).empty());
+}
+
+TEST(CurrentValues, KeepNoEvidenceThatTheDatabaseRefuses) {
+  const Json facts = FactsOf(Seen("1", std::string("a\0b", 3)), kNoon);
+  EXPECT_FALSE(facts.contains("evidence"));
+  EXPECT_TRUE(facts.contains("sources"));
+}
+
+}  // namespace
+}  // namespace vedette::domain

@@ -1,0 +1,49 @@
+#include "html/page_forms.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::html {
+namespace {
+
+FetchedPage Page(std::string type, std::string body) {
+  return {std::move(body), std::move(type), "https://example.com/"};
+}
+
+TEST(PageForms, WhatAReaderSeesOfHtmlIsWithoutWhatIsHidden) {
+  PageForms forms(Page("text/html", "<title>t</title><p>a <b>b</b></p><script>c</script><p>d"));
+  EXPECT_EQ(forms.VisibleText(), "a b d");
+  EXPECT_EQ(forms.Html(), forms.Html()) << "parsed once";
+}
+
+TEST(PageForms, OfPlainTextAndJsonAllIsSeenFolded) {
+  EXPECT_EQ(PageForms(Page("text/plain", " <p>a\n\n b ")).VisibleText(), "<p>a b");
+  EXPECT_EQ(PageForms(Page("application/ld+json", "{\"a\":\n 1}")).VisibleText(), "{\"a\": 1}");
+}
+
+TEST(PageForms, TheTextIsDecodedByTheHeadersCharset) {
+  EXPECT_EQ(PageForms(Page("text/plain; charset=ISO-8859-1", "\xE9")).text(), "\xC3\xA9");
+}
+
+TEST(PageForms, APageThatCannotBeParsedSaysWhy) {
+  std::string tag = "<p";
+  for (int i = 0; i < 2000; ++i) tag += " a" + std::to_string(i) + "=1";
+  PageForms html(Page("text/html", tag + ">x"));
+  EXPECT_EQ(html.VisibleText(), std::nullopt);
+  EXPECT_EQ(html.Html(), nullptr);
+  EXPECT_NE(html.html_error(), "");
+  PageForms json(Page("application/json", "{"));
+  EXPECT_EQ(json.Json(), nullptr);
+  EXPECT_NE(json.json_error(), "");
+}
+
+TEST(PageForms, TheTypeSaysWhatIsNoText) {
+  for (const char* type : {"image/png", "application/pdf", "Application/ZIP", "video/mp4"}) {
+    EXPECT_TRUE(PageForms(Page(type, "")).IsBinary()) << type;
+  }
+  for (const char* type : {"", "image/svg+xml", "text/html", "application/json"}) {
+    EXPECT_FALSE(PageForms(Page(type, "")).IsBinary()) << type;
+  }
+}
+
+}  // namespace
+}  // namespace vedette::html

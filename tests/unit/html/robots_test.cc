@@ -1,0 +1,48 @@
+#include "html/robots.h"
+
+#include <gtest/gtest.h>
+
+namespace vedette::html {
+namespace {
+
+bool Allows(std::string_view rules, std::string_view path) {
+  return Robots::Parse(std::string("User-agent: *\n") + std::string(rules), "vedette").Allows(path);
+}
+
+TEST(Robots, WithoutARuleEverythingIsAllowed) {
+  EXPECT_TRUE(Robots().Allows("/"));
+  EXPECT_TRUE(Robots::Parse("", "vedette").Allows("/x"));
+  EXPECT_TRUE(Allows("Disallow:\n", "/x"));
+}
+
+TEST(Robots, TheLongestRuleWinsAndOfEqualOnesAllow) {
+  EXPECT_FALSE(Allows("Disallow: /\n", "/team"));
+  EXPECT_TRUE(Allows("Disallow: /\nAllow: /team\n", "/team/ann"));
+  EXPECT_TRUE(Allows("Disallow: /team\nAllow: /team\n", "/team"));
+  EXPECT_FALSE(Allows("Allow: /t\nDisallow: /team\n", "/team"));
+}
+
+TEST(Robots, StarsAndTheEndAreKnown) {
+  EXPECT_FALSE(Allows("Disallow: /*.php$\n", "/a/b.php"));
+  EXPECT_TRUE(Allows("Disallow: /*.php$\n", "/a/b.php?x=1"));
+  EXPECT_FALSE(Allows("Disallow: /*/private/*\n", "/a/private/b"));
+  EXPECT_TRUE(Allows("Disallow: /x$\n", "/xy"));
+}
+
+TEST(Robots, OurGroupCountsElseThatOfEverybody) {
+  constexpr std::string_view kText =
+      "# a comment\r\nUser-agent: *\r\nDisallow: /\r\n\r\nUser-Agent: Other\nUSER-AGENT: "
+      "Vedette/1.0\nDisallow: /only\n";
+  EXPECT_TRUE(Robots::Parse(kText, "vedette").Allows("/x"));
+  EXPECT_FALSE(Robots::Parse(kText, "vedette").Allows("/only"));
+  EXPECT_FALSE(Robots::Parse(kText, "another").Allows("/x"));
+}
+
+TEST(Robots, AHostilePatternCostsLittle) {
+  std::string stars = "Disallow: /";
+  for (int i = 0; i < 1000; ++i) stars += "*a";
+  EXPECT_TRUE(Allows(stars + "b$\n", std::string("/") + std::string(2000, 'a')));
+}
+
+}  // namespace
+}  // namespace vedette::html
