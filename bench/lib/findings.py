@@ -20,12 +20,12 @@ SUBJECTS = 1_000
 
 
 def statements():
-    """Those of investigations, by name, with their parameters as psycopg2 has them: %(p1)s for $1."""
+    """Those of investigations, by name, with their parameters as psycopg2 has them: %(seq)s for @seq."""
     text = (ROOT / "store" / "queries" / "investigations.sql").read_text()
     found = {}
     for part in text.split("-- name: ")[1:]:
         name, _, statement = part.partition("\n")
-        found[name.strip()] = re.sub(r"\$(\d+)", r"%(p\1)s", statement)
+        found[name.strip()] = re.sub(r"@(\w+)", r"%(\1)s", statement)
     return found
 
 
@@ -63,14 +63,15 @@ class Writer(threading.Thread):
             self.connection.close()
 
     def _record(self, known, cursor):
-        cursor.execute(known["investigation_lock"], {"p1": self.investigation})
+        cursor.execute(known["investigation_lock"], {"id": self.investigation})
         subjects, next_seq = cursor.fetchone()[4:6]
         last = min(self.total, next_seq + self.batch - 1)
         if last < next_seq:
             return False
         cursor.execute(INSERT, {"first": next_seq, "last": last, "investigation": self.investigation, "writer": self.number,
                                 "subjects": SUBJECTS})
-        cursor.execute(known["investigation_save"], {"p1": self.investigation, "p2": subjects, "p3": last + 1, "p4": False})
+        cursor.execute(known["investigation_save"], {"job_id": self.investigation, "subjects": subjects, "next_seq": last + 1,
+                                                    "budget_reached": False})
         return True
 
 

@@ -71,7 +71,7 @@ def copied_per_second(database, file):
     return ROWS / took
 
 
-NUMBERS = {"outcome_failed": "3", "event_error": "1"}  # domain/monitor/enums.h, domain/monitor/enums.h
+NUMBERS = {"outcome_failed": "3", "event_error": "1"}  # domain/monitor/enums.h
 
 
 def statement(name):
@@ -87,13 +87,22 @@ def statement(name):
     return expand(texts["name", name]).strip()
 
 
-def explain(database, name, types, parameters):
-    """The plan of a statement of ours as it was executed."""
+def explain(database, name, **parameters):
+    """The plan of a statement of ours as it was executed; `parameters`: name = (type, value)."""
+    text, order = statement(name), []
+
+    def number(at):
+        if at[1] not in order:
+            order.append(at[1])
+        return f"${order.index(at[1]) + 1}"
+
+    text = re.sub(r"@(\w+)", number, text)
+    assert set(order) == set(parameters), f"{name} has the parameters {order}"
+    types, values = zip(*(parameters[parameter] for parameter in order))
     connection = psycopg2.connect(database.url)
     with connection, connection.cursor() as cursor:
-        cursor.execute(f"prepare asked ({types}) as {statement(name)}")
-        values = ", ".join(["%s"] * len(parameters))
-        cursor.execute(f"explain (analyze, buffers, format json) execute asked ({values})", parameters)
+        cursor.execute(f"prepare asked ({', '.join(types)}) as {text}")
+        cursor.execute(f"explain (analyze, buffers, format json) execute asked ({', '.join(['%s'] * len(values))})", values)
         plan = cursor.fetchone()[0][0]["Plan"]
     connection.close()
     return plan
@@ -101,7 +110,8 @@ def explain(database, name, types, parameters):
 
 def buffers_of_page(database, monitor, after):
     """Buffers hit or read."""
-    plan = explain(database, "row_list", "uuid, int, int, bigint", (monitor, after, 101, PAGE_BYTES_MAX))
+    plan = explain(database, "row_list", monitor_id=("uuid", monitor), after=("int", after), limit=("int", 101),
+                   bytes_max=("bigint", PAGE_BYTES_MAX))
     assert plan["Actual Rows"] >= 100
     return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
@@ -181,12 +191,14 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
         # A range of rows, and the way down an index a state.
         assert abs(last - first) <= 20 and max(first, last) < 700, (first, last)
         looked_at = {
-            "row_list": explain(database, "row_list", "uuid, int, int, bigint", (monitor, ROWS // 2, 1000, PAGE_BYTES_MAX)),
-            "row_list_chosen": explain(database, "row_list_chosen", "uuid, int, int, int, int, bigint, bool",
-                                      (monitor, ROWS // 2, ROWS // 2 + 1000, 86400, 100, PAGE_BYTES_MAX, False)),
+            "row_list": explain(database, "row_list", monitor_id=("uuid", monitor), after=("int", ROWS // 2), limit=("int", 1000),
+                                bytes_max=("bigint", PAGE_BYTES_MAX)),
+            "row_list_chosen": explain(database, "row_list_chosen", monitor_id=("uuid", monitor), after=("int", ROWS // 2),
+                                       last=("int", ROWS // 2 + 1000), frequency_s=("int", 86400), limit=("int", 100),
+                                       bytes_max=("bigint", PAGE_BYTES_MAX), failing=("bool", False)),
             # Whether a part's keys are new.
-            "row_find_keys": explain(database, "row_find_keys", "uuid, bytea[]",
-                                     (monitor, [os.urandom(16) for _ in range(1000)])),
+            "row_find_keys": explain(database, "row_find_keys", monitor_id=("uuid", monitor),
+                                     key_hashes=("bytea[]", [os.urandom(16) for _ in range(1000)])),
         }
         looked_at = {name: rows_looked_at(plan) for name, plan in looked_at.items()}
         assert max(looked_at.values()) <= 10 * 1000, looked_at
