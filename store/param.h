@@ -47,12 +47,6 @@ consteval NameOf<name> operator""_a() {
   return {};
 }
 
-// Until every statement has names.
-template <typename T>
-struct IsNamed : std::false_type {};
-template <NameText name, typename T>
-struct IsNamed<Named<name, T>> : std::true_type {};
-
 // What a value is to the database, as far as C++ tells: a document, a date or bytes are texts here.
 enum class ValueKind : std::uint8_t { kNull, kBoolean, kInteger, kNumber, kUuid, kTime, kText };
 struct ValueType {
@@ -184,14 +178,6 @@ struct Column {
   using Type = T;
   static constexpr std::string_view kName = name.view();
 };
-// Until every statement has names.
-template <typename T>
-struct ColumnOf {
-  using Type = T;
-  static constexpr std::string_view kName{};
-};
-template <NameText name, typename T>
-struct ColumnOf<Column<name, T>> : Column<name, T> {};
 
 // Rows that one statement takes as one array parameter a column, of the column's name, for its
 // unnest(@id::uuid[], @amount_mc::bigint[]). Rows among the arguments of Transaction::Exec stand
@@ -200,7 +186,7 @@ template <typename... Columns>
 class Rows {
  public:
   // The columns of one row, in the order in which the type names them.
-  void Add(const typename ColumnOf<Columns>::Type&... values) {
+  void Add(const typename Columns::Type&... values) {
     AddEach(std::index_sequence_for<Columns...>(), values...);
     ++size_;
   }
@@ -214,7 +200,7 @@ class Rows {
 
  private:
   template <std::size_t... At>
-  void AddEach(std::index_sequence<At...>, const typename ColumnOf<Columns>::Type&... values) {
+  void AddEach(std::index_sequence<At...>, const typename Columns::Type&... values) {
     (columns_[At].Add(values), ...);
   }
 
@@ -224,16 +210,6 @@ class Rows {
 
 Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> LeaseRows(
     const std::vector<Lease>& leases);
-
-// Until every statement has names.
-template <typename T>
-void AppendParam(std::vector<Param>* params, const T& arg) {
-  params->emplace_back(arg);
-}
-template <typename... Types>
-void AppendParam(std::vector<Param>* params, const Rows<Types...>& rows) {
-  rows.AppendTo(params);
-}
 
 // A parameter that a call of a statement gives.
 struct Parameter {
@@ -254,8 +230,8 @@ struct ParametersOf<Named<name, T>> {
 };
 template <typename... Columns>
 struct ParametersOf<Rows<Columns...>> {
-  static constexpr std::array<Parameter, sizeof...(Columns)> kParameters{Parameter{
-      ColumnOf<Columns>::kName, TypeOf<std::vector<typename ColumnOf<Columns>::Type>>::kType}...};
+  static constexpr std::array<Parameter, sizeof...(Columns)> kParameters{
+      Parameter{Columns::kName, TypeOf<std::vector<typename Columns::Type>>::kType}...};
   static void Append(const Rows<Columns...>& rows, std::vector<Param>* params) {
     rows.AppendTo(params);
   }

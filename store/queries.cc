@@ -159,7 +159,18 @@ std::pair<std::size_t, std::size_t> FindParameter(std::string_view text, std::si
 }
 
 // A name's number is its place among the names, in the order in which they first occur.
+// "$1", as a statement has it that is not ours: a regular expression's "$" is followed by no digit.
+bool NamesANumber(std::string_view text) {
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    if (at + 1 < text.size() && base::IsAsciiDigit(text[at + 1])) return true;
+  }
+  return false;
+}
+
 Statement Numbered(std::string_view text) {
+  if (NamesANumber(text)) {
+    throw std::logic_error("a parameter of a statement has a number, and no name");
+  }
   Statement statement;
   auto& names = statement.parameters;
   for (std::size_t from = 0; from < text.size();) {

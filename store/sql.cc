@@ -239,21 +239,6 @@ pqxx::result Transaction::ExecCall(const Call& call, const std::vector<Param>& p
   return Run(prepared.statement, values);
 }
 
-// Until every statement has names.
-pqxx::result Transaction::ExecParams(std::string_view name, const std::vector<Param>& params) {
-  if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
-    throw std::logic_error(fmt::format("{} is not the only statement of its transaction", name));
-  }
-  if (session_.testing) name = session_.testing->BeforeStatement(name);
-  if (!QueryParameters(name).empty()) throw std::logic_error(std::string(name) + " has names");
-  const std::string statement(name);
-  session_.PrepareStatement(statement);
-  std::vector<const char*> values;
-  values.reserve(params.size());
-  for (const Param& param : params) values.push_back(param.c_str());
-  return Run(statement, values);
-}
-
 pqxx::result Transaction::Run(const std::string& name, const std::vector<const char*>& values) {
   const auto start = session_.clock.SinceBoot();
   bool ok = false;

@@ -92,12 +92,6 @@ class Columns {
     (ReadField(Next(names.view(), TypeOf<Targets>::kType), targets.value), ...);
     return *this;
   }
-  // Until every statement has names.
-  template <typename... Targets>
-  requires(!(... || IsNamed<Targets>::value)) Columns& Into(Targets... targets) {
-    (ReadField(Next(), targets), ...);
-    return *this;
-  }
 
  private:
   const pqxx::field& Next();
@@ -183,14 +177,6 @@ class Transaction {
     (ParametersOf<Arguments>::Append(arguments, &params), ...);
     return ExecCall(Called::kCall, params);
   }
-  // Until every statement has names.
-  template <typename... Args>
-  pqxx::result Exec(std::string_view name, const Args&... args) {
-    std::vector<Param> params;
-    params.reserve(sizeof...(Args));
-    (AppendParam(&params, args), ...);
-    return ExecParams(name, params);
-  }
 
   // Lets the COMMIT of a transaction that began as kAsync wait for the disk after all.
   void WaitForDisk();
@@ -202,7 +188,6 @@ class Transaction {
 
  private:
   pqxx::result ExecCall(const Call& call, const std::vector<Param>& params);
-  pqxx::result ExecParams(std::string_view name, const std::vector<Param>& params);
   pqxx::result Run(const std::string& name, const std::vector<const char*>& values);
   Session::Impl& session_;
   struct Impl;

@@ -29,7 +29,7 @@ coalesce(octet_length(previous_value::text), 0) + coalesce(octet_length(current_
   + coalesce(octet_length(message), 0) + coalesce(octet_length(evidence), 0) + coalesce(octet_length(sources::text), 0)
 
 -- fragment: event_page_begins
--- What stands between this and event_page_ends gives events, newest first, at most $5.
+-- What stands between this and event_page_ends gives events, newest first, at most @limit.
 select :event_columns, monitor_id, row_id, bytes_until from (
   select e.*, b.bytes, sum(b.bytes) over (order by tick_id desc, id desc rows unbounded preceding) as bytes_until
   from (

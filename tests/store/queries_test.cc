@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iostream>
 #include <pqxx/pqxx>
 #include <set>
 #include <stdexcept>
@@ -95,15 +94,6 @@ TEST(Queries, AColumnIsReadUnderItsNameAndAsItsType) {
   EXPECT_THROW(read_swapped(), std::logic_error);
   const auto read_as_text = [&] { store::Columns(result[0]).Into("first"_a = &second); };
   EXPECT_THROW(read_as_text(), std::logic_error);
-}
-
-TEST(Queries, ParametersHaveNames) {
-  std::vector<std::string> positional;
-  for (const std::string_view name : store::QueryNames()) {
-    const bool takes_any = store::QueryText(name).find('$') != std::string::npos;
-    if (takes_any && store::QueryParameters(name).empty()) positional.emplace_back(name);
-  }
-  std::cout << positional.size() << " statements have numbers\n";
 }
 
 TEST(Queries, NumbersAndFragmentsStandInTheirPlaceAndCastsStay) {
