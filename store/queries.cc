@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text.h"
 #include "domain/auth/principal.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
