@@ -40,7 +40,8 @@ struct Applied {
 
 Applied ReadApplied(const pqxx::result& result) {
   Applied applied;
-  Columns(result.at(0)).Into(&applied.version, &applied.is_unreleased);
+  Columns(result.at(0))
+      .Into("version"_a = &applied.version, "is_unreleased"_a = &applied.is_unreleased);
   return applied;
 }
 

@@ -93,6 +93,12 @@ class Columns {
     return *this;
   }
 
+  // Reads the next column whatever it is called: for rows of one column.
+  template <typename T>
+  void Only(T* target) {
+    ReadField(Next(), target);
+  }
+
  private:
   const pqxx::field& Next();
   const pqxx::field& Next(std::string_view name, ValueType type);
@@ -106,7 +112,7 @@ class Columns {
 template <typename T>
 T ReadOne(const pqxx::result& result) {
   T value{};
-  Columns(result.at(0)).Into(&value);
+  Columns(result.at(0)).Only(&value);
   return value;
 }
 
@@ -122,7 +128,7 @@ template <typename T>
 std::vector<T> ReadEach(const pqxx::result& result) {
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(result.size()));
-  for (const auto& row : result) Columns(row).Into(&values.emplace_back());
+  for (const auto& row : result) Columns(row).Only(&values.emplace_back());
   return values;
 }
 
@@ -137,7 +143,7 @@ Page<T> ReadPage(const pqxx::result& result, int limit, std::size_t bytes_max, F
   for (const auto& row : result) {
     Columns in(row);
     page.items.push_back(read(in));
-    in.Into(&bytes);
+    in.Into("bytes_until"_a = &bytes);
   }
   page.more = !page.items.empty() &&
               (page.items.size() >= static_cast<std::size_t>(limit) || bytes >= bytes_max);

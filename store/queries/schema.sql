@@ -4,7 +4,8 @@ select to_regclass('schema_migration') is not null
 -- name: schema_version
 -- The highest migration that was applied, and whether the schema is of a version before the first release, which had this
 -- one beside others.
-select coalesce(max(version), 0), coalesce(bool_or(name = '0002_monitor_shown.sql'), false) from schema_migration
+select coalesce(max(version), 0) as version, coalesce(bool_or(name = '0002_monitor_shown.sql'), false) as is_unreleased
+from schema_migration
 
 -- name: database_clock
 select clock_timestamp()
