@@ -57,7 +57,7 @@ class PrivatePostgres {
   // A libpq URI of the database `name` ("vedette" exists from the start). Valid after Start.
   std::string Url(std::string_view name = "vedette") const;
 
-  // Where the cluster lies, and the server's log. Valid after Start.
+  // The directory of the cluster, and the file of the server's log. Valid after Start.
   const std::filesystem::path& data_dir() const { return data_dir_; }
   const std::filesystem::path& log_path() const { return log_path_; }
   pid_t pid() const;  // the server's; 0: none runs

@@ -34,7 +34,7 @@ struct NamedSections {
 constexpr NamedSections kNamedSections[] = {{kHttpProvidersSection, HttpProviderKeys},
                                             {kLlmProvidersSection, LlmProviderKeys}};
 
-// Of the path of such a section: the id in it. Empty where it is none.
+// The id in the path of such a section. Empty where the path is none.
 std::string_view IdIn(std::string_view path, const NamedSections& named) {
   const bool is_below = path.size() > named.section.size() && path.starts_with(named.section) &&
                         path[named.section.size()] == '.';

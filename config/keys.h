@@ -33,7 +33,7 @@ struct RawValue {
   std::string Show() const;
 };
 
-// Where a value goes: a field of a Config, which must outlive it.
+// The place where a value goes: a field of a Config, which must outlive it.
 using Field =
     std::variant<int*, std::int64_t*, std::size_t*, std::chrono::milliseconds*,
                  std::chrono::seconds*, std::chrono::hours*, double*, std::optional<double>*,

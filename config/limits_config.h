@@ -13,7 +13,7 @@ struct LimitsConfig {
   int requests_per_minute;  // of one principal, over the whole fleet; 0 = off
   std::optional<std::chrono::seconds> frequency_min;  // replaces the lower bound for everyone
   std::size_t struct_bytes_max;                       // names and descriptions together, as JSON
-  // Of one organisation: the bytes of uploaded files that no monitor was made from.
+  // The bytes of one organisation's uploaded files that no monitor was made from.
   std::size_t uploads_unused_bytes_max;
 
   // What clients are told of their limits stands in the interface, and has no keys.

@@ -43,7 +43,7 @@ struct LookupsConfig {
   bool operator==(const LookupsConfig&) const = default;
 };
 
-// Whom lookups of an age ask of their own.
+// What lookups of an age ask by themselves.
 struct AgeConfig {
   bool wikidata;             // asked at all: it learns the names of people
   std::string wikidata_url;  // of its Action API
@@ -155,7 +155,7 @@ struct ProvidersConfig {
 // Counting the values of fields (docs/search.md).
 struct SearchConfig {
   std::string backend;  // postgres; opensearch, or Elasticsearch; empty: nothing is counted
-  // Of the backend opensearch: where it is, and what it calls things.
+  // The address of the backend opensearch, and its names of things.
   std::string url;
   std::string index_people;
   std::string index_company;

@@ -24,7 +24,7 @@ struct ProbeConfig {
   int attempts_max;            // attempts within the check's deadline
   milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
   std::size_t body_bytes_max;
-  // Of the model (kind llm, and web with a model).
+  // Settings of the model (kind llm, and web with a model).
   std::optional<double> temperature;  // empty: not sent
   int tokens_max;                     // of one answer
   std::string tokens_max_field;       // how the model's server calls it
@@ -115,7 +115,8 @@ struct DeliveryConfig {
   milliseconds slow_after_ms{1'000};  // an attempt under way for longer makes its receiver slow
   milliseconds breaker_interval_ms{30'000};  // between attempts at a receiver whose breaker is open
   std::size_t answer_bytes_max = 4096;       // of a receiver's answer, kept for the operator
-  // Of a job's callback; over it the result is left out, and the receiver reads /job-status.
+  // The size of a job's callback; over it the result is left out, and the receiver reads
+  // /job-status.
   std::size_t body_bytes_max = std::size_t{1} << 20;
   std::size_t bodies_held_bytes_max = std::size_t{64}
                                       << 20;  // callbacks that the process sends now
@@ -165,7 +166,7 @@ struct WorkflowsConfig {
   // These have no keys.
   int workflows_per_org_max = 1000;  // that are not deleted (409 over it)
   int window_rows = 4096;            // of one block that are open at once
-  // Of the rows that go along with a callback, as JSON; over it there is a link alone.
+  // The size of the rows that go along with a callback, as JSON; over it there is a link alone.
   std::size_t inline_results_bytes_max = 262'144;
 
   bool operator==(const WorkflowsConfig&) const = default;

@@ -7,7 +7,7 @@
 #include "domain/email/finders.h"
 
 // What no key can decide alone: which settings go together, which providers there are, and which of
-// them a list of providers may name. Those that judge a configuration throw ConfigError with a
+// them a list of providers may name. Those that validate a configuration throw ConfigError with a
 // sentence that names the setting.
 namespace vedette::config {
 

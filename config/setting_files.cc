@@ -422,7 +422,7 @@ bool Has(const std::optional<domain::RecipeMembers>& members, std::string_view n
                                 [&](const auto& one) { return one.first == name; });
 }
 
-// Of the lookups of people.
+// Validates the answer of a recipe that looks up people.
 void JudgePeopleAnswer(const Table& top, const Recipe& recipe) {
   const auto& person = recipe.answer.person;
   const auto& claim = recipe.answer.claim;

@@ -33,7 +33,7 @@ class StartTurns {
   };
 
  public:
-  // Where an item stands; valid until its Drop.
+  // The place of an item; valid until its Drop.
   class Turn {
    public:
     const Item& item() const { return *item_; }

@@ -113,7 +113,7 @@ class Step {
   void Run() {
     base::Assert(state_ == State::kIdle, "one run of a step is under way at a time");
     timer_.Stop();
-    // From here on a wake asks for one more run: what it announces may be missing from the job.
+    // A wake asks for one more run from here on: what it announces may be missing from the job.
     state_ = State::kRunning;
     Job job = hooks_.begin();
     if (job) {

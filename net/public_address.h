@@ -29,9 +29,8 @@ struct Cidr {
   static std::optional<Cidr> Parse(std::string_view text);  // "10.0.0.0/8", "::1/128", "127.0.0.1"
 };
 
-// False for every address that is not on the public internet: design 9, "Never public". An
-// IPv4-mapped IPv6 address is checked as IPv4; of IPv6 only 2000::/3 minus its special blocks is
-// public.
+// False for every address that is not on the public internet. An IPv4-mapped IPv6 address is
+// checked as IPv4; of IPv6 only 2000::/3 minus its special blocks is public.
 bool IsPublicAddress(const IpAddress& ip);
 
 // The allow list and the rule together. Immutable; any thread.

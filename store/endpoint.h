@@ -24,7 +24,7 @@ struct Webhook {
   EndpointAddress endpoint;
 };
 
-// Where a monitor's notifications go now.
+// The place where a monitor's notifications go now.
 struct DeliveryTarget {
   std::optional<base::Uuid> endpoint_id;  // empty, like the url: nowhere
   std::optional<std::string> url;

@@ -27,7 +27,7 @@ struct KeyUse {
     kInProgress,    // a request with this key has not finished
   };
   Kind kind = Kind::kFirst;
-  // Of the first request: what it made, one of the three, and its answer.
+  // The answer to the first request, and what it made: one of the three.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> job_id;
   std::optional<base::Uuid> workflow_id;
@@ -35,7 +35,7 @@ struct KeyUse {
   int row_count = 0;
 };
 
-// Where the key has been used, or is being used, what it stands for. Otherwise the key is this
+// What the key stands for where it has been used, or is being used. Otherwise the key is this
 // transaction's: its lock goes with the transaction, so that a crash frees it. Repetitions of what
 // is done take no lock: they would be in each other's way.
 std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,

@@ -105,7 +105,7 @@ bool IsWordChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Where the next ":word" begins, and where it ends.
+// The places where the next ":word" begins and ends.
 std::pair<std::size_t, std::size_t> FindWord(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find(':', from); at != std::string_view::npos;
        at = text.find(':', at)) {
@@ -148,7 +148,7 @@ struct Statement {
   std::vector<std::string> parameters;
 };
 
-// Where the next "@name" begins, and where it ends. An operator that has an @ in it is none.
+// The places where the next "@name" begins and ends. An operator that has an @ in it is none.
 std::pair<std::size_t, std::size_t> FindParameter(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find('@', from); at != std::string_view::npos;
        at = text.find('@', at + 1)) {

@@ -20,7 +20,7 @@ const std::string& QueryText(std::string_view name);
 // The names of its parameters, in the order of their numbers.
 const std::vector<std::string>& QueryParameters(std::string_view name);
 
-// Of all statements, in alphabetical order.
+// The names of all statements, in alphabetical order.
 std::vector<std::string_view> QueryNames();
 
 }  // namespace vedette::store

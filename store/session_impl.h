@@ -22,7 +22,7 @@ namespace vedette::store {
 std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& config,
                                                  const SessionOptions& options);
 
-// As store/session.h has it, of a connection. Throws what pqxx throws.
+// The same as in store/session.h, of a connection. Throws what pqxx throws.
 std::string TransactionPoolerFound(pqxx::connection& connection,
                                    const config::DatabaseConfig& config);
 

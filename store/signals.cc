@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kSignals = 5;
 constexpr std::array<const char*, kSignals> kChannels = {
     "vedette_due", "vedette_chunk", "vedette_delivery", "vedette_job_chunk", "vedette_job"};
-// Further notifications on a channel wait this long (design 4: coalesced over 20 ms).
+// Further notifications on a channel wait this long, and go out as one.
 constexpr std::chrono::milliseconds kCoalesce{20};
 // Between two times that this process's own listener is told: a job that a client waits for is
 // started, worked and answered in a few of these.
@@ -76,7 +76,7 @@ struct Signals::Impl {
     if (telling == Telling::kOn && handlers[i]) handlers[i]();
   }
 
-  // Of several callers at once, one may tell.
+  // One of several callers at once may tell.
   bool MayTell(std::size_t i) {
     const auto now = clock.SinceBoot();
     auto last = told_at[i].load();

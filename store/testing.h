@@ -11,7 +11,7 @@
 // for.
 namespace vedette::store {
 
-// Of one session, which has none where nothing is asked for; one thread.
+// What is asked for of one session, which has no such object where nothing is; one thread.
 class Testing {
  public:
   Testing(const config::TestingConfig& config, base::Logger log);

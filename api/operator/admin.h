@@ -36,8 +36,8 @@ class ServiceState {
 };
 
 // The public API of this process, as the operator uses it for an organisation: what makes and
-// changes a monitor is judged there, by the same rules as a client's request. Built by app, because
-// the admin port must not include the API.
+// changes a monitor is validated there, by the same rules as a client's request. Built by app,
+// because the admin port must not include the API.
 class TenantApi {
  public:
   struct Request {
@@ -73,7 +73,7 @@ class HealthPort final : public net::WholeBodyService {
 // The operator's port (api/operator/routes.cc lists what it serves): health and metrics for
 // machines, the console for people, and under /admin/v1/ what the console and `vedette ctl` are
 // made of. Everything there wants one of [admin.tokens], before a body is taken; the token's name
-// is the audit's actor.
+// is the actor in the audit log.
 //
 // What needs no database is answered on the server's thread, also while the pool is busy or the
 // database away; the rest runs on the pool. Everything given to the constructor must outlive this

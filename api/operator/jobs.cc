@@ -122,7 +122,7 @@ rest::Handled GetJob(Call& call) {
   return rest::JsonReply(200, json);
 }
 
-// The reason is the audit's.
+// The reason goes into the audit log only.
 rest::Handled PostTerminate(Call& call) {
   CallBody body(call);
   const auto reason = body.Reason(rest::Presence::kRequired);
@@ -208,7 +208,7 @@ rest::Handled GetRun(Call& call) {
   return rest::JsonReply(200, RunShownJson(shown));
 }
 
-// The reason is the audit's.
+// The reason goes into the audit log only.
 rest::Handled PostRunCancel(Call& call) {
   CallBody body(call);
   const auto reason = body.Reason(rest::Presence::kRequired);

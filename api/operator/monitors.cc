@@ -363,7 +363,8 @@ rest::Handled GetMonitorEvents(Call& call) {
 
 namespace {
 
-// The body is the public API's to judge, once it is one of JSON for an organisation that is there.
+// The body is the public API's to validate, once it is one of JSON for an organisation that is
+// there.
 rest::Handled AskTenantApi(const Call& call, std::string path) {
   rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
   if (!store::ReadOrganisation(call.session(), call.Id(0))) return rest::NotFound("organisation");

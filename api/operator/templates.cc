@@ -29,7 +29,7 @@ base::Json ReadDocument(CallBody* body) {
   return document;
 }
 
-// The rules by which the API judges the definitions of clients.
+// The rules by which the API validates the definitions of clients.
 domain::DefinitionRules RulesFor(const config::Config& config, const net::AddressPolicy& policy) {
   domain::DefinitionRules rules;
   rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {

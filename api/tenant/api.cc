@@ -179,7 +179,7 @@ struct Api::Impl {
     return std::nullopt;
   }
 
-  // Judges the header. Only then is a body taken that did not come with it.
+  // Validates the header. Only then is a body taken that did not come with it.
   rest::Handled Admit(store::Session& session, const std::shared_ptr<Work>& work) {
     rest::Answer& answer = *work->answer;
     const bool counts = parts.config.limits.requests_per_minute > 0;

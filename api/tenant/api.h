@@ -28,10 +28,10 @@ struct Outgoing {
   SearchDependencies search;
 };
 
-// The public HTTP API. Routes on the server's thread and hands each
-// request, as plain blocking code, to the pool, in the turn of its organisation. Route, key, rate
-// and organisation are judged before a body is taken. Everything handed in must outlive this
-// object; stop the server before the pool, and the pool before destroying the API.
+// The public HTTP API. Routes on the server's thread and hands each request, as plain blocking
+// code, to the pool, in the turn of its organisation. Route, key, rate and organisation are checked
+// before a body is taken. Everything handed in must outlive this object; stop the server before the
+// pool, and the pool before destroying the API.
 class Api final : public net::HttpService {
  public:
   Api(const config::Config& config, store::Pool& pool, store::Signals& signals,
@@ -41,7 +41,7 @@ class Api final : public net::HttpService {
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   // A request that the operator makes for an organisation, with its whole body: it shows no
-  // credential, counts against no rate, and is judged like any other of that organisation's.
+  // credential, counts against no rate, and is validated like any other of that organisation's.
   // `actor`: who asks, for the audit.
   void HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
                  const std::string& actor);

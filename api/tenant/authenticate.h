@@ -13,7 +13,7 @@
 
 namespace vedette::api {
 
-// The way from a credential to its caller: the one place that answers what is judged before a
+// The way from a credential to its caller: the one place that answers what is decided before a
 // route's own rules, in this order:
 //   400 ambiguous_credentials, 401 unauthorized or invalid_token, 503 unavailable,
 //   403 unknown_organisation, 429 rate_limited,
@@ -45,15 +45,15 @@ void CheckCaller(const store::Authentication& found, const Route& route);
 
 // Bearer tokens of the operator's identity provider ([oidc]): from the text to whom it names. Pure.
 
-// What has to happen before a token can be judged.
+// What has to happen before a token can be validated.
 enum class KeysWanted {
   kFetch,  // its key is not known here: fetch, or wait for the fetch that is under way
-  kNone,   // there are no keys to judge by, and there will be none soon
+  kNone,   // there are no keys to verify by, and there will be none soon
 };
 
 using TokenVerdict = std::variant<domain::ExternalToken, domain::JwtFault, KeysWanted>;
 
-// Judges the claims, then the signature: what is refused whatever its key is causes no fetch. A
+// Validates the claims, then the signature: what is refused whatever its key is causes no fetch. A
 // token that a known key verifies never waits for a fetch; the keys are renewed beside it.
 TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
                                 const ProviderKeys::View& keys, base::Timestamp now);

@@ -86,7 +86,7 @@ class OpenSlots {
   base::FairShares<base::Uuid> open_;  // by organisation; guarded by mutex_
 };
 
-// The receiver that an address names which was judged.
+// The receiver that a validated address names.
 inline store::Webhook ToWebhook(const net::TenantUrl& url) {
   return {url.text, {url.scheme, url.host, url.port, url.path}};
 }

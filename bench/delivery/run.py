@@ -161,7 +161,7 @@ class Bench:
         return self.measured("claim", self.targets, delivered=self.count)
 
     def failed(self, receivers, scheme, port, metadata=METADATA):
-        """Every attempt is answered 500: claimed, sent, put back for later."""
+        """Every attempt is answered 500: claimed, sent, given back for later."""
         self.seed(receivers, scheme, port, "/fail", metadata)
         self.fill()
         return self.measured("claim", self.targets, delivered=0)
@@ -176,7 +176,7 @@ class Bench:
 
 
 LINES = {"bare": "bare sender, no database", "committed": "committed, sent, settled",
-         "claimed": "claimed, sent, settled", "failed": "claimed, failed, put back",
+         "claimed": "claimed, sent, settled", "failed": "claimed, failed, given back",
          "failed_large": "the same, metadata of 12 kB"}
 
 

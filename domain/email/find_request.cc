@@ -76,7 +76,8 @@ std::vector<FindRow> MakeFindRows(std::vector<base::Json> leads) {
   std::map<std::string, std::size_t> first;  // by key of the lead
   for (base::Json& lead : leads) {
     const auto read = ReadLead(lead);
-    base::Assert(std::holds_alternative<Person>(read), "a lead was judged before it becomes a row");
+    base::Assert(std::holds_alternative<Person>(read),
+                 "a lead was validated before it becomes a row");
     const auto [it, is_new] = first.try_emplace(LeadKey(std::get<Person>(read)), rows.size());
     FindRow row{std::move(lead), std::nullopt};
     if (!is_new) row.copy_of = it->second;

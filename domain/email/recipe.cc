@@ -62,7 +62,7 @@ std::optional<std::vector<RecipeField>> FieldsOf(std::string_view text) {
 std::optional<std::string> FillIn(std::string_view text, const RecipeValues& values,
                                   const std::function<std::string(std::string_view)>& encode) {
   const auto pieces = PiecesOf(text);
-  base::Assert(pieces.has_value(), "the texts of a recipe are judged when it is read");
+  base::Assert(pieces.has_value(), "the texts of a recipe are validated when it is read");
   std::string filled;
   for (const Piece& piece : *pieces) {
     filled += piece.plain;

@@ -30,7 +30,7 @@ std::string MonitorSummaryJson(const Monitor& monitor, const CheckPrices& prices
 class RowJson {
  public:
   enum class View {
-    kPage,    // interface 2.1, with `struct` and `webhook_event_types`
+    kPage,    // in a page of rows: with `struct` and `webhook_event_types`
     kDetail,  // inside the detail view: `watched` in place of `struct`, no `webhook_event_types`
   };
   RowJson(const Monitor& monitor, View view);

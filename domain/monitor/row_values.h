@@ -40,7 +40,7 @@ struct RowValues {
   std::string baseline_json;                // watched columns that have a value
   std::optional<std::string> context_json;  // all others
   std::string key_hash;                     // 16 bytes, equal where the key values are
-  bool has_key = false;                     // a value in at least one key column (rule 6)
+  bool has_key = false;                     // a value in at least one key column
 };
 
 // `columns` is an object whose members are scalars.

@@ -85,10 +85,10 @@ std::string ClaimHost(const std::string& url);
 //      structured data 3, a service or Wikidata with a reference 2, everything else 1. The winner
 //      needs twice the weight of all others together. Otherwise this part of the date and the
 //      parts below it are not known.
-//   3. The confidence of a part is that of its best claim (structured 8, Wikidata 7, Wikidata
-//      without a reference 6, a service its own and at most 9, a sentence 6), 1 more for each
-//      further host that agrees, at most 2 more, 3 less where a host disagrees, 2 less where the
-//      best claim is approximate. It is at least 1 and at most 10. The date has the least
+//   3. The confidence of a part is that of its best claim (structured data 8, Wikidata 7,
+//      Wikidata without a reference 6, a service its own and at most 9, a sentence 6), 1 more for
+//      each further host that agrees, at most 2 more, 3 less where a host disagrees, 2 less where
+//      the best claim is approximate. It is at least 1 and at most 10. The date has the least
 //      confidence of its parts.
 //   4. Every claim is also an interval of possible days of birth. The age is exact where the whole
 //      date is known, or where every day that all claims allow gives one age today. Otherwise the

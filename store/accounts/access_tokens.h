@@ -30,7 +30,7 @@ struct AssertingClient {
 };
 std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id);
 
-// Takes an assertion that was judged: false where its jti was taken before, by any process.
+// Takes a validated assertion: false where its jti was taken before, by any process.
 bool TakeAssertion(Session& session, const base::Uuid& client_id,
                    const domain::Assertion& assertion);
 
@@ -45,7 +45,7 @@ struct MintedToken {
 };
 enum class MintRefusal {
   kReplayed,  // the assertion was taken before
-  kChanged,   // the client is not what it was when the assertion was judged
+  kChanged,   // the client is not what it was when the assertion was validated
   kTooMany,   // tokens; the assertion may be sent again
 };
 // Takes the assertion and writes the token, in one transaction: of equal assertions that are sent

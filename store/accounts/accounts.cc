@@ -22,7 +22,7 @@ std::string EscapeLike(const std::string& text) {
   return out;
 }
 
-// From :team_columns.
+// Reads :team_columns.
 Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
   Team team;
   Columns(row).Into("org_id"_a = org_id, "id"_a = &team.id, "name"_a = &team.name,

@@ -17,7 +17,7 @@ bool HasForm(std::string_view text, std::string_view prefix, std::size_t chars) 
                      [](char c) { return base::IsAsciiDigit(c) || base::IsAsciiLetter(c); });
 }
 
-// From :caller_columns. Empty where the hash is another: the index compares, too, but not in
+// Reads :caller_columns. Empty where the hash is another: the index compares, too, but not in
 // constant time.
 std::optional<Authentication> ReadAuthentication(
     const pqxx::row& row, const std::optional<std::string_view>& forwarded_user,

@@ -13,7 +13,7 @@
 
 namespace vedette::store {
 
-// Who calls, as the database knows it at this moment.
+// The caller, as the database knows it at this moment.
 struct Caller {
   domain::Principal principal;
   base::Uuid org_id;
@@ -62,7 +62,7 @@ struct AuthQuestion {
 // or whose client is not what it was.
 std::optional<Authentication> Authenticate(Session& session, const AuthQuestion& question);
 
-// Whom a verified token of the operator's identity provider names.
+// The caller whom a verified token of the operator's identity provider names.
 struct ExternalQuestion {
   base::Uuid principal;
   std::string label;                  // for the audit
@@ -71,7 +71,7 @@ struct ExternalQuestion {
   std::optional<std::string_view> forwarded_user;
   bool count = false;
 };
-// As Authenticate. Empty where there is no such organisation, or it has no such team.
+// The same as Authenticate. Empty where there is no such organisation, or it has no such team.
 std::optional<Authentication> AuthenticateExternal(Session& session,
                                                    const ExternalQuestion& question);
 

@@ -7,7 +7,7 @@
 namespace vedette::store {
 namespace {
 
-// From :ledger_columns, without the total.
+// Reads :ledger_columns, without the total.
 domain::LedgerLine ReadLine(const pqxx::row& row) {
   domain::LedgerLine line;
   bool booked = false;

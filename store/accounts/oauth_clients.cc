@@ -11,7 +11,7 @@
 namespace vedette::store {
 namespace {
 
-// From :client_columns: without its keys.
+// Reads :client_columns: without its keys.
 OauthClient ReadClientRow(const pqxx::row& row) {
   OauthClient client;
   Columns(row).Into(

@@ -119,7 +119,8 @@ struct PublishedKeys {
 using FetchFence = base::Timestamp;
 std::optional<FetchFence> BeginKeyFetch(Session& session, const base::Uuid& client_id,
                                         std::chrono::milliseconds retry);
-// As BeginKeyFetch, for somebody who asks by hand: whenever the last fetch began, and audited.
+// The same as BeginKeyFetch, for somebody who asks by hand: whenever the last fetch began, and
+// audited.
 std::optional<FetchFence> BeginKeyFetchByHand(Session& session, const base::Clock& clock,
                                               const base::Uuid& org_id, const base::Uuid& client_id,
                                               AuditEntry audit);

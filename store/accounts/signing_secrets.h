@@ -15,7 +15,7 @@
 #include "store/sealed.h"
 #include "store/session.h"
 
-// The keys of outgoing webhooks (interface 6.2), sealed in the database under the operator's
+// The keys of outgoing webhooks (docs/webhooks.md), sealed in the database under the operator's
 // encryption key. All functions throw as InTransaction does (store/session.h).
 namespace vedette::store {
 

@@ -35,7 +35,7 @@ struct ChunkRow {
   Payer payer() const { return {org_id, team_id, month}; }
 };
 
-// From :chunk_columns.
+// Reads :chunk_columns.
 ChunkRow ReadChunk(Columns& in) {
   ChunkRow chunk;
   std::vector<base::Uuid> monitor_ids;
@@ -81,7 +81,7 @@ ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   return chunk;
 }
 
-// From :spec_columns, which come last.
+// Reads :spec_columns, which come last.
 MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   MonitorSpec spec;
   std::optional<std::string> field_versions;
@@ -112,7 +112,7 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   return spec;
 }
 
-// From :spec_columns.
+// Reads :spec_columns.
 void AddSpec(Columns& in, const OrgRuns& org_runs, Claim* claim) {
   std::string watched;
   auto spec = std::make_shared<MonitorSpec>(ReadSpec(in, &watched));
@@ -147,14 +147,14 @@ PartRow ReadPlace(Columns& in, const Parts& parts) {
   return {part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
 }
 
-// From :checked_row_columns.
+// Reads :checked_row_columns.
 void ReadRow(Columns& in, LoadedRow* row) {
   in.Into("id"_a = &row->row_id, "is_active"_a = &row->is_active, "subject"_a = &row->subject,
           "context"_a = &row->context, "baseline"_a = &row->baseline, "known"_a = &row->known,
           "pending"_a = &row->pending, "struct_version"_a = &row->struct_version);
 }
 
-// From :checked_state_columns.
+// Reads :checked_state_columns.
 void ReadState(Columns& in, const PartRow& at) {
   std::int64_t last_tick_id = 0;
   std::optional<domain::Outcome> outcome;

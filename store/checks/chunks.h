@@ -21,8 +21,8 @@
 
 namespace vedette::store {
 
-// Leasing chunks, paying for them, loading their rows, giving them back (design 4, hot paths). All
-// functions throw as InTransaction does. Leases go by the database's clock.
+// Leasing chunks, paying for them, loading their rows, giving them back. All functions throw as
+// InTransaction does. Leases go by the database's clock.
 
 // What a monitor's rows have in common, as of the claim.
 struct MonitorSpec {
@@ -45,7 +45,7 @@ struct MonitorSpec {
   std::optional<std::string> metadata;  // JSON; empty where nothing is to be sent
   domain::RulesOfFields rules;
   std::optional<Sealed> request_headers;  // bound to its organisation (RequestHeadersBinding)
-  // Of the open tick.
+  // The open tick, where there is one.
   std::optional<std::int64_t> open_tick_id;
   base::Timestamp open_due_at{};
   base::Timestamp open_started_at{};
@@ -118,7 +118,7 @@ OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int org
 // with it): leases due chunks, loads their rows, decides which checks can be paid and reserves for
 // them. Rows that are switched off, done, stopped or cannot be paid come back decided.
 //
-// From the `careful_from`-th claim on, a chunk of one row is claimed without being counted: a death
+// A chunk of one row is claimed without being counted from its `careful_from`-th claim on: a death
 // counts against it only once it was started (CountTry).
 Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const base::Uuid& token,
                   std::chrono::milliseconds lease,

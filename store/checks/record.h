@@ -99,9 +99,9 @@ struct ChunkRecord {
 struct RecordResult {
   base::Timestamp recorded_at{};       // created_at of the deliveries and events
   std::chrono::nanoseconds read_at{};  // since boot: before `targets` were read
-  // Of every monitor with deliveries, as the transaction saw it: it may have changed since the
-  // claim. Without a url nothing was written for it; a delivery whose endpoint is another one by
-  // now was written for that one, without its lease.
+  // The targets of every monitor with deliveries, as the transaction saw it: it may have changed
+  // since the claim. Without a url nothing was written for it; a delivery whose endpoint is another
+  // one by now was written for that one, without its lease.
   DeliveryTargets targets;
   std::vector<HealthTurn> turns;    // of monitors whose ticks were closed
   std::vector<base::Uuid> dropped;  // chunks whose lease was lost: nothing of them took effect

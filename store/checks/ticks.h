@@ -19,14 +19,14 @@ struct HealthTurn {
   base::Uuid monitor_id;
   base::Uuid org_id;
   bool fails = false;
-  // Of a check that failed, where the process that closed the tick knows one: the class, and where
-  // its row is looked at ("https://shop.example"). The store leaves both empty.
+  // The class of a check that failed, where the process that closed the tick knows one, and the
+  // address at which its row is looked at ("https://shop.example"). The store leaves both empty.
   std::string failure_class{};
   std::string address{};
 };
 
-// From due monitors to ticks and chunks, and the closing of large ticks (design 4 and 5). Any
-// number of processes may call these at once: rows are taken with SKIP LOCKED.
+// The way from due monitors to ticks and chunks, and the closing of large ticks. Any number of
+// processes may call these at once: rows are taken with SKIP LOCKED.
 
 struct MaterialiseLimits {
   int monitors_per_cut_max;  // due monitors in one transaction

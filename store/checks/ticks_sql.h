@@ -30,7 +30,7 @@ struct SchedRow {
   int check_ms = 0;  // how long a check of it took in its last tick; 0 = not known
 };
 
-// From :sched_columns. `now` is the transaction's time.
+// Reads :sched_columns. `now` is the transaction's time.
 SchedRow ReadSched(Columns& in, base::Timestamp* now);
 
 // A tick to be opened, or closed at once when the monitor's last one is still open.
@@ -66,7 +66,7 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
                             std::optional<base::Timestamp> first_turn,
                             const MaterialiseLimits& limits);
 
-// From monitor, organisation and whether it fails.
+// Reads monitor, organisation and whether it fails.
 std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
 
 // Gives the chunks their turns (domain/monitor/chunk_plan.h) and writes them. Returns the last turn

@@ -15,7 +15,7 @@
 #include "store/lease.h"
 #include "store/session.h"
 
-// Leasing due deliveries, settling attempts (design 4 and 7). All functions throw as InTransaction.
+// Leasing due deliveries, settling attempts. All functions throw as InTransaction.
 namespace vedette::store {
 
 // A delivery leased to this process.
@@ -45,7 +45,7 @@ struct DeliveryClaimLimits {
   // take more of it gets none.
   base::FairShares<base::Uuid> held;
   base::FairShares<base::Uuid> slow_held;
-  // Of the second kind, what is under way. An organisation that may have no more attempts under way
+  // What is under way of the second kind. An organisation that may have no more attempts under way
   // has no use for more deliveries, and gets none.
   base::FairShares<base::Uuid> slow_in_flight;
   int breaker_failures;  // an endpoint with so many in a row gets one attempt ...
@@ -63,7 +63,7 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
                               const std::vector<base::Uuid>& full,
                               const std::vector<base::Uuid>& prompt);
 
-// Where the monitors send now; every id has an entry in the answer.
+// The targets to which the monitors send now; every id has an entry in the answer.
 DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uuid>& monitor_ids);
 
 // How one attempt ended.

@@ -14,7 +14,7 @@ namespace {
 // Each attempt is signed again, so that there is no one signature to show.
 constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
 
-// From :delivery_view or :delivered_view.
+// Reads :delivery_view or :delivered_view.
 DeliveryView ReadView(const pqxx::row& row) {
   DeliveryView view;
   bool receiver_fails = false;

@@ -23,7 +23,7 @@ struct DeliveryView {
   domain::DeliveryState state = domain::DeliveryState::kPending;
   domain::NotificationType type = domain::NotificationType::kChanged;
   base::Uuid org_id;
-  // Of a notification of a check; the monitor's own id, unlike in the notification.
+  // The monitor of a notification of a check: its own id, unlike in the notification.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> row_id;
   std::optional<base::Uuid> job_id;  // of a callback
@@ -68,9 +68,10 @@ struct DeliveryRequest {
 
 struct DeliveryDetail {
   DeliveryView delivery;
-  // As the next attempt would be made (of a delivered one: as the last one was, but for what its
-  // monitor has changed since), with a signature that stands for the real one. Empty for callbacks
-  // of jobs, whose body is made of the job, and where the monitor has no webhook_url any more.
+  // The request as the next attempt would be made (of a delivered one: as the last one was, but for
+  // what its monitor has changed since), with a signature that stands for the real one. Empty for
+  // callbacks of jobs, whose body is made of the job, and where the monitor has no webhook_url any
+  // more.
   std::optional<DeliveryRequest> request;
   std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
 };

@@ -127,7 +127,7 @@ struct Learnt {
   std::map<CompanyKey, int> companies;
 };
 
-// Of two facts about one address the newer one counts, as in email_fact_upsert.
+// The newer one of two facts about one address counts, as in email_fact_upsert.
 void AddFact(const base::Uuid& org_id, const EmailFact& fact, FactsByAddress* facts) {
   const auto [at, is_new] = facts->try_emplace({org_id, fact.address}, fact);
   if (is_new) return;

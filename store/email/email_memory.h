@@ -11,7 +11,7 @@
 #include "store/audit.h"
 #include "store/session.h"
 
-// What organisations know of addresses and companies, and whom nobody looks up: tables email_fact,
+// What organisations know of addresses and companies, and the suppression list: tables email_fact,
 // email_owner, domain_pattern, company_domain and suppression.
 namespace vedette::store {
 
@@ -20,7 +20,7 @@ namespace vedette::store {
 std::vector<domain::EmailKnowledge> AskEmailMemory(
     Session& session, const std::vector<domain::EmailQuestion>& questions);
 
-// Writes what rows have learnt, in one transaction, but for addresses that nobody looks up: an
+// Writes what rows have learnt, in one transaction, but for addresses on the suppression list: an
 // erasure may have come between. It commits asynchronously: what a crash of the database loses is
 // asked again.
 void LearnEmail(Session& session, const std::vector<domain::EmailLesson>& lessons);

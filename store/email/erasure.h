@@ -15,8 +15,9 @@
 // listed, and left to their owner. It is the one writer of a part that is written, under the job's
 // lock.
 //
-// Of email_fact go the address itself, and, where a lookup is erased from, what its organisation
-// knows of that person by name: other addresses, and guesses that were refused.
+// The rows of email_fact that go are those of the address itself and, where a lookup is erased
+// from, what its organisation knows of that person by name: other addresses, and guesses that were
+// refused.
 namespace vedette::store {
 
 struct Erasure {

@@ -19,8 +19,7 @@
 // throw as InTransaction does.
 namespace vedette::store {
 
-// Where a walk over the organisations of a lane goes on: behind this organisation (nil: from the
-// start).
+// The organisation behind which a walk over those of a lane goes on (nil: from the start).
 using LaneCursors = std::map<domain::Lane, base::Uuid>;
 
 // An organisation that is not locked and has a chunk due.
@@ -98,7 +97,7 @@ inline constexpr int kSuspectPart = -1;
 struct JobClaim {
   base::Timestamp now{};  // by the database's clock
   std::vector<ClaimedJobChunk> chunks;
-  // Of the jobs of these chunks, but for those that are known.
+  // The specs of the jobs of these chunks, but for those that are known.
   std::map<base::Uuid, std::shared_ptr<const JobSpec>> specs;
 };
 

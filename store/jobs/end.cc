@@ -20,7 +20,7 @@ using Callbacks =
          Column<"job_id", base::Uuid>, Column<"job_status", domain::JobStatus>,
          Column<"block", std::optional<int>>>;
 
-// Of a run, each of its blocks that are to tell of this end does.
+// Adds the callbacks of the blocks of runs that are to tell of this end.
 void AddRunCallbacks(Transaction& tx, const base::Clock& clock,
                      const std::vector<EndingJob>& endings, Callbacks* callbacks) {
   std::map<base::Uuid, const LockedJob*> runs;

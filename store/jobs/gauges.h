@@ -23,7 +23,7 @@ struct LaneGauges {
   std::int64_t waiting = 0;                // not available yet
   std::chrono::microseconds oldest_due{};  // since it was due; 0 without one
 };
-// Of every lane, in the order of domain::Lane.
+// The gauges of every lane, in the order of domain::Lane.
 std::vector<LaneGauges> ReadLaneGauges(Session& session);
 
 // Open jobs of one kind and status.

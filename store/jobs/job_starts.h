@@ -34,7 +34,7 @@ class JobStarts {
   // `limits` is asked by every start, of all threads. `clock` must outlive this object.
   JobStarts(const base::Clock& clock, std::function<StartLimits()> limits);
 
-  // As StartJob, which see.
+  // Starts the job as StartJob does, which see.
   StartOutcome Start(Session& session, const NewJob& job);
 
   // Starts that wait for a transaction of their organisation that is under way.

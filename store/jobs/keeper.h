@@ -21,7 +21,7 @@ namespace vedette::store {
 struct JobKeeperRun {
   int ended = 0;               // also by another process, meanwhile
   std::vector<JobEnded> jobs;  // that this call ended
-  // Of jobs that could not be ended; the others were. They are tried again by the next run.
+  // The jobs that could not be ended; the others were. They are tried again by the next run.
   std::vector<Failure> failures;
   std::vector<Signal> raise;  // the caller raises them
 };
@@ -35,7 +35,7 @@ inline constexpr int kJobKeeperLooksAtMax = 100'000;
 // records end them (store/jobs/record.h). Throws Unavailable where the database is gone.
 JobKeeperRun EndOverdueJobs(Session& session, const base::Clock& clock);
 
-// Where the search for stalled jobs goes on: behind this job.
+// The job behind which the search for stalled jobs goes on.
 struct StalledCursor {
   std::optional<base::Timestamp> deadline_at;  // empty: from the start
   base::Uuid job_id;

@@ -60,7 +60,7 @@ struct JobView {
   std::optional<base::Timestamp> started_at;
   base::Timestamp deadline_at{};
   std::optional<base::Timestamp> finished_at;
-  // Of all blocks: rows that were recorded, and rows there are as far as is known.
+  // The sums over all blocks: rows that were recorded, and rows there are as far as is known.
   std::int64_t rows_done = 0;
   std::int64_t rows_total = 0;
   // While it stands still since permits to ask mail servers are used up: when it goes on, as far as
@@ -90,7 +90,7 @@ std::optional<LookupView> GetLookup(Session& session, const base::Clock& clock,
 std::map<base::Uuid, domain::EndedLookup> ReadEndedLookups(Session& session,
                                                            const std::vector<base::Uuid>& job_ids);
 
-// Of these jobs, those that have ended or do not exist any more: what waits for them can be
+// The jobs among these that have ended or do not exist any more: what waits for them can be
 // answered.
 std::vector<base::Uuid> ReadEndedJobs(Session& session, const std::vector<base::Uuid>& job_ids);
 

@@ -90,7 +90,7 @@ struct JobChunkRecord {
   int block = 0;
   int part = 0;
   int progress = 0;  // records made of the chunk before this one
-  // Of this record alone.
+  // The rows of this record alone.
   int rows_done = 0;
   int row_errors = 0;
   int rows_charged = 0;

@@ -13,8 +13,8 @@
 namespace vedette::store {
 
 struct RecordedFindings {
-  // As they were given, but a part that ended has the entities that the next block looks at in
-  // place of what its rows found.
+  // The records as they were given, but a part that ended has the entities that the next block
+  // looks at in place of what its rows found.
   std::vector<JobChunkRecord> records;
   // Everything that may be found is.
   std::optional<JobEnding> ending;

@@ -35,7 +35,7 @@ struct NewJobBlock {
   int part_window = 1;  // parts of it that have a chunk at once, at most
   // A row's time, as it was guessed when the job was cut into parts; 0: it has none.
   std::chrono::microseconds pace{};
-  // Where it sends the end of its run: of a block without parts.
+  // The receiver to which it sends the end of its run: of a block without parts.
   std::optional<Webhook> webhook{};
 };
 
@@ -139,7 +139,7 @@ using StartOutcome =
                  TooManyInvestigations, TooManyJobs, TooManyRuns, TooMuchRunData>;
 
 // What this idempotency key stands for already, as StartJob would say (JobStarted, JobKeyInUse or
-// JobKeyReused); empty where it is free. For those who judge more before they start. Throws as
+// JobKeyReused); empty where it is free. For those who validate more before they start. Throws as
 // InTransaction does.
 std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org_id,
                                          const Idempotency& idempotency);

@@ -18,17 +18,17 @@ namespace vedette::store {
 
 class Transaction;  // store/sql.h; only store/ has any
 
-// Switching monitors and organisations on and off, and triggering (interface 3.4, design 5). Every
-// change is one transaction, with its audit entry where one is given. All functions throw as
-// InTransaction does (store/session.h).
+// Switching monitors and organisations on and off, and triggering. Every change is one transaction,
+// with its audit entry where one is given. All functions throw as InTransaction does
+// (store/session.h).
 
 struct ControlOutcome {
   enum class Kind { kDone, kNotFound, kConflict };
   Kind kind = Kind::kDone;
-  // As stored, after the change or, at a conflict, as it stands.
+  // The status as stored, after the change or, at a conflict, as it stands.
   domain::MonitorStatus status = domain::MonitorStatus::kActive;
   std::optional<std::string> disabled_reason;
-  // Of a change of struct: the fields whose values are forgotten.
+  // The fields whose values are forgotten by a change of struct.
   std::vector<std::string> forgotten{};
 };
 

@@ -34,7 +34,7 @@ struct TickRange {
 
 using DerivedChecks = std::map<std::int64_t, Outcome, std::greater<>>;  // by tick
 
-// From :event_columns.
+// Reads :event_columns.
 Event ReadEvent(Columns& in) {
   Event event;
   in.Into("id"_a = &event.id, "event_type"_a = &event.type,
@@ -96,7 +96,7 @@ Event Derive(const base::Uuid& row_id, std::int64_t tick_id, Outcome outcome) {
   return event;
 }
 
-// Of one check: completion, error, changes.
+// The rank among the events of one check: completion, error, changes.
 int Rank(EventType type) {
   switch (type) {
     case EventType::kCompletion:
@@ -251,7 +251,7 @@ Page<Event> ListLatestEvents(Session& session, const EventListFilter& filter, ba
 
 namespace {
 
-// From :tick_columns.
+// Reads :tick_columns.
 domain::Tick ReadTick(const pqxx::row& row) {
   domain::Tick tick;
   std::optional<std::string> outcomes;              // of a small tick

@@ -18,7 +18,7 @@ using domain::MonitorStatus;
 
 constexpr std::string_view kPausedReason = "paused through the API";
 
-// From :monitor_columns.
+// Reads :monitor_columns.
 domain::Monitor ReadMonitor(Columns& in) {
   domain::Monitor m;
   std::optional<std::string> field_versions;

@@ -15,7 +15,7 @@ constexpr std::size_t kInsertRowsMax = 2000;
 constexpr int kReadIdsMax = 20000;
 constexpr std::size_t kFindKeysMax = 10000;
 
-// From :row_columns.
+// Reads :row_columns.
 domain::Row ReadRow(Columns& in) {
   domain::Row row;
   in.Into("id"_a = &row.id, "position"_a = &row.position, "subject"_a = &row.subject_json,
@@ -28,7 +28,7 @@ domain::Row ReadRow(Columns& in) {
   return row;
 }
 
-// Of row_list, where removed rows keep their places.
+// A row of row_list, where removed rows keep their places.
 struct ListedRow {
   domain::Row row;
   bool removed = false;

@@ -98,10 +98,10 @@ namespace {
 
 using domain::MonitorStatus;
 
-// Records were judged when they were received.
+// Records were validated when they were received.
 constexpr std::size_t kRecordBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kFailureKeyBytesMax = 200;
-// Of one part; with the waits between them (import_failed) about four minutes.
+// The tries of one part; with the waits between them (import_failed) about four minutes.
 constexpr int kPartTriesMax = 10;
 
 struct PartRows {
@@ -161,7 +161,7 @@ domain::ColumnRoles ReadRoles(Transaction& tx, const base::Uuid& monitor_id) {
   return roles;
 }
 
-// Where a row of the part has the key of one added before, the sentence that says so.
+// The sentence that says that a row of the part has the key of one added before, where one has.
 std::optional<std::string> FindKnownKey(Transaction& tx, const base::Uuid& monitor_id,
                                         const PartRows& part) {
   std::vector<std::string> hashes;

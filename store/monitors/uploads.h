@@ -19,7 +19,7 @@ namespace vedette::store {
 
 struct UploadLimits {
   std::chrono::hours kept;
-  // Of an organisation's files from which no monitor was made, unfinished ones included.
+  // The number of an organisation's files from which no monitor was made, unfinished ones included.
   int unused_max;
   std::int64_t unused_bytes_max;
 };

@@ -70,7 +70,7 @@ where client_id = @client_id and kid = @kid and revoked_at is null
 returning kid
 
 -- name: oauth_client_of_assertion
--- What an assertion of the client is judged by: a row for each live key, or one without a key. Of a client that
+-- What an assertion of the client is validated by: a row for each live key, or one without a key. Of a client that
 -- publishes its keys they stand in jwks.
 select c.org_id, c.token_version, c.access_token_ttl_s, o.locked, k.kid, k.algorithm, k.public_key,
        c.jwks_uri, c.jwks, c.jwks_fetched_at, c.jwks_tried_at, c.jwks_ended_at, clock_timestamp() as moment
@@ -80,7 +80,7 @@ left join oauth_client_key k on k.client_id = c.id and k.revoked_at is null
 where c.id = @client_id and not c.disabled and c.deleted_at is null
 
 -- name: oauth_client_use
--- Locks the client, so that its tokens are counted exactly. No row: it is not what was judged any more.
+-- Locks the client, so that its tokens are counted exactly. No row: it is not what was validated any more.
 update oauth_client set last_used_at = now()
 where id = @client_id and not disabled and deleted_at is null and token_version = @token_version
 returning org_id, team_id

@@ -24,7 +24,7 @@ struct CountedValues {
   std::int64_t counted = 0;  // sum of the counts of all values, listed or not
 };
 
-// Of search_top_values and search_import_values.
+// Reads search_top_values and search_import_values.
 CountedValues ReadCounted(const pqxx::result& result);
 
 namespace {

@@ -1,5 +1,5 @@
-// The console in a browser, whichever of its pages is shown: what a look at one judges, how an operator comes and goes, how
-// old it says it is, a small screen and the keyboard.
+// The console in a browser, whichever of its pages is shown: what a look at one checks, how an operator comes and goes,
+// how old it says it is, a small screen and the keyboard.
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
@@ -122,7 +122,7 @@ class Console {
       await this.page.locator('main h2').first().waitFor();
       await this.page.getByText('Loading …').waitFor({state: 'hidden'});
       if (name === 'overview') await this.page.locator('.plot canvas').first().waitFor();
-      await this.look(`${name}-phone`, ['light']);  // the colours are the desk's
+      await this.look(`${name}-phone`, ['light']);  // the colours are those of the wide page
     }
   }
 

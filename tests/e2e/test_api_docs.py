@@ -32,7 +32,7 @@ def test_the_samples_run_as_they_stand(service):
     assert set(samples) == set(operations), "every operation has its sample"
     variables = {"API_URL": service.api, "API_KEY": tenant.api_key}
     for name in SAMPLES:
-        # The one address of the samples that is judged when it is given.
+        # The one address of the samples that is validated when it is given.
         text = samples[name].replace("https://hooks.example.com/vedette", "http://127.0.0.1:1/")
         done = subprocess.run(["bash", "-euc", text], capture_output=True, text=True, timeout=60,
                               env=clean_environment(variables))

@@ -96,7 +96,7 @@ def test_the_image_needs_nothing_around_it(binary, tmp_path):
     inside = ["/usr/sbin/chroot", "--userspec=65532:65532", root, "/usr/bin/vedette"]
     version = subprocess.run([*inside, "--version"], capture_output=True, text=True, env={})
     assert version.returncode == 0 and version.stdout.startswith("vedette "), version.stderr
-    # Everything is there to judge its configuration and to look for its database.
+    # Everything is there to validate its configuration and to look for its database.
     lost = subprocess.run([*inside, "migrate"], capture_output=True, text=True,
                           env={"VEDETTE_DATABASE_URL": "postgresql://vedette@127.0.0.1:1/vedette"})
     assert lost.returncode == 1 and "refused" in lost.stderr.lower(), lost.stderr

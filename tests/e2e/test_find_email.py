@@ -263,7 +263,7 @@ def test_no_mx_leads_to_an_address_that_is_not_public(make_world):
         world.dns.names[f"mx{n}.test"] = [[address]]
         world.dns.mx[f"inside{n}.test"] = [(10, f"mx{n}.test")]
     world.dns.mx["literal.test"] = [(10, "127.0.0.1")]
-    # Public to the one who judges the name, private to the one who connects.
+    # Public to the one who checks the name, private to the one who connects.
     world.dns.names["rebinds.test"] = [["192.0.2.1"], ["127.0.0.1"]]
     world.dns.mx["rebind.test"] = [(10, "rebinds.test")]
     world.start()

@@ -225,7 +225,7 @@ def test_unknown_routes_and_wrong_methods(vedette):
     answer = tenant.call("DELETE", "/monitors")
     assert answer.status == 405
     assert set(answer.headers["Allow"].replace(" ", "").split(",")) >= {"GET", "POST"}
-    # Judged before the key (decisions, order of judgement).
+    # The route is decided before the key (docs/authentication.md).
     assert call("GET", vedette.api + "/nothing").status == 404
     assert call("DELETE", vedette.api + "/monitors").status == 405
 

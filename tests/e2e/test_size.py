@@ -19,7 +19,7 @@ from conftest import ROOT, Vedette, wait_until
 ROWS = int(os.environ.get("VEDETTE_TEST_SIZE_ROWS", "100000"))
 RSS_MIB_MAX = 256
 PAGE_ROWS = 1000
-PAGE_BYTES_MAX = 1 << 30  # no page is cut for its bytes here: the plan of the longest is judged
+PAGE_BYTES_MAX = 1 << 30  # no page is cut for its bytes here: the plan of the longest is measured
 STALLED_READERS = 30
 
 

@@ -178,7 +178,7 @@ def test_what_one_vendor_does_not_find_the_next_one_is_asked_and_a_verifier_judg
     nobody = find({"name": "Ann Nobody", "domain": "acme.example"})
     assert nobody["email"] == [["", "NOT_FOUND", "COMPANY"]]
     assert tries(nobody) == [("hunter", "nothing", None), ("prospeo", "nothing", None)]
-    # Prospeo's catch-all is UNKNOWN, and Reacher judges what is not OK.
+    # Prospeo's catch-all is UNKNOWN, and Reacher decides what is not OK.
     body = {"lead": {"first_name": "gone", "last_name": "gone", "domain": "acme.example"}, "providers": ["prospeo"]}
     assert ask(tenant, "/find-email", body)[1]["email"] == [["", "NOT_FOUND", "COMPANY"]]
     assert servers["reacher"].requests[-1]["body"] == {"to_email": "gone@acme.example"}

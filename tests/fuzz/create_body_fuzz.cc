@@ -1,4 +1,4 @@
-// The body of POST /monitors: parsed, its types and limits read, its rules judged.
+// The body of POST /monitors: parsed, its types and limits read, its rules validated.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Whatever a robots.txt holds, every path is judged, and twice in the same way.
+// Whatever a robots.txt holds, every path is decided, and twice in the same way.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (url.scheme != "http" && url.scheme != "https") std::abort();
   if (url.host.empty() || url.port < 1 || url.port > 65535 || text.size() > 2083) std::abort();
   if (url.literal && !net::IsPublicAddress(*url.literal)) std::abort();
-  // Judging what was accepted again changes nothing.
+  // Parsing what was accepted again changes nothing.
   if (!net::ParseTenantUrl(url.text, policy).url) std::abort();
   return 0;
 }

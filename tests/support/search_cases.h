@@ -25,7 +25,7 @@ class SearchCases {
   // An object with `id`. Fields of SmallCatalogue are missing, single, listed, listed in a list,
   // null, or of a wrong type.
   base::Json Document(const std::string& id);
-  // The same without anything that others would judge differently: a value is of its field's type,
+  // The same without anything that others would decide differently: a value is of its field's type,
   // or is missing; lists have values, and hold no lists; what is in an object is in no list.
   base::Json PlainDocument(const std::string& id);
   // Filters of the two grammars that name fields of SmallCatalogue, and are within every limit.

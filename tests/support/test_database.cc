@@ -46,8 +46,9 @@ std::unique_ptr<pqxx::connection> Connect(const std::string& url) {
   return connection;
 }
 
-// Where the server's files are written: in memory, where there is room for the servers of several
-// processes, because a test's database is some hundred files that are made and removed.
+// The directory where the server's files are written: in memory, where there is room for the
+// servers of several processes, because a test's database is some hundred files that are made and
+// removed.
 std::filesystem::path Parent() {
   const std::filesystem::path memory = "/dev/shm";
   std::error_code none;

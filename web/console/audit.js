@@ -1,4 +1,4 @@
-// Who did what, when, to what and why.
+// The audit log: who did what, when, to what and why.
 
 import {query} from './api.js';
 import {copyable, h, replace, when} from './dom.js';

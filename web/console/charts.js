@@ -34,7 +34,7 @@ export class Chart {
     this.show();
   }
 
-  // As add, and draws nothing yet.
+  // Adds the point, and draws nothing yet.
   take(point) {
     if (this.data[0].length === 0) {
       // The axis begins a minute ago, and the first rates are those of all the time since the heartbeat before.

@@ -1,5 +1,5 @@
-// Making and changing a monitor: one form, judged by the rules of the public API, whose answer stands beside the field
-// that it is about.
+// Making and changing a monitor: one form, validated by the rules of the public API, whose answer stands beside the
+// field that it is about.
 
 import {ask} from './api.js';
 import {facts, h, replace, value} from './dom.js';

@@ -31,7 +31,7 @@ export function partOf(orgId, id) {
   return shown;
 }
 
-// Who called the API: {kind, id}.
+// The caller of the API: {kind, id}.
 export function caller({kind, id}, orgId) {
   return [`${kind} `, ID.test(id ?? '') ? partOf(orgId, id) : id ?? ''];
 }

@@ -1,4 +1,4 @@
-// Whom nobody looks up, and taking a person out of what lookups have stored. The list says nobody's name.
+// The suppression list, and taking a person out of what lookups have stored. The list says nobody's name.
 
 import {ask, query} from './api.js';
 import {confirmChange, field} from './dialog.js';

@@ -40,7 +40,7 @@ const TITLE_CHARS = 22;
 
 const shorter = text => text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
 
-// Where each block stands: to the right of what it works on, and beside its neighbours. A block that several work on
+// The place of each block: to the right of what it works on, and beside its neighbours. A block that several work on
 // stands at the middle of them.
 function places(blocks) {
   const inputs = blocks.map(b => blocks.findIndex(other => other.block_id === b.previous_block_ids[0]));

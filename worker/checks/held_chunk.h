@@ -36,8 +36,8 @@ struct CheckEffects {
   std::string address;  // of a failed check, for the log: "https://shop.example"; may be empty
 };
 
-// Where a result comes from. The database refused the result of a probe: then the recorder replaces
-// it by a failed check, which carries kUnrecordable. It does so once; a result that is refused
+// The source of a result. The database refused the result of a probe: then the recorder replaces it
+// by a failed check, which carries kUnrecordable. It does so once; a result that is refused
 // although it is kUnrecordable already sends its chunk back.
 enum class Origin {
   kProbed,        // from a probe, or decided without one

@@ -8,7 +8,8 @@
 
 namespace vedette::worker {
 
-// Where recorded notifications go at once, in a process that also delivers. Loop thread only.
+// The place where recorded notifications go at once, in a process that also delivers. Loop thread
+// only.
 class NotificationSink {
  public:
   virtual ~NotificationSink() = default;

@@ -12,7 +12,7 @@ namespace {
 using base::Json;
 
 const Json kNothing = Json::object();
-// Of the names of fields in one sentence, about.
+// The bytes, about, of the names of fields in one sentence.
 constexpr std::size_t kUnreadNamesBytesMax = 500;
 
 using domain::NumberOf;
@@ -48,7 +48,7 @@ const Json* ToldOf(const KnownValues& before, const std::string& field) {
   return told == it->end() ? nullptr : &*told;
 }
 
-// Collects what Judge decides field by field; objects are copied on the first write.
+// Collects what is decided field by field; objects are copied on the first write.
 struct Writer {
   const KnownValues& before;
   Verdict verdict{};
@@ -173,7 +173,8 @@ std::string SentenceOf(const ProbeFailure& failure) {
   return failure.error_class + ": " + failure.message;
 }
 
-// Of the first field that could not be read, with the names of the others; nothing without any.
+// The sentence about the first field that could not be read, with the names of the others; nothing
+// without any.
 std::optional<std::string> UnreadSentence(const std::vector<WatchedField>& watched,
                                           const std::map<std::string, ProbeFailure>& unread) {
   std::optional<std::string> sentence;

@@ -10,7 +10,7 @@
 #include "domain/monitor/enums.h"
 #include "worker/probes/probe.h"
 
-// What follows from an observation (design: verdict). Pure: a reader learns here what a change is.
+// What follows from an observation. Pure: a reader learns here what a change is.
 namespace vedette::worker {
 
 // What is known of a row before the check. Members are objects, field -> value.
@@ -61,10 +61,10 @@ struct Verdict {
   std::map<std::string, std::optional<FieldObservation>> seen;
 };
 
-// The rules (design 6): only what was observed can be a change. A first observation becomes the
-// baseline silently. A new value counts once it was seen in confirm_after checks in a row, an
-// absence in missing_confirmations; what is being confirmed is `pending`. A failed check changes
-// nothing, and neither does a field that could not be read, for the field.
+// The rules: only what was observed can be a change. A first observation becomes the baseline
+// silently. A new value counts once it was seen in confirm_after checks in a row, an absence in
+// missing_confirmations; what is being confirmed is `pending`. A failed check changes nothing, and
+// neither does a field that could not be read, for the field.
 //
 // A field's own rules (domain/monitor/change_rules.h) come after that: a value that differs only in
 // what is ignored is the known one; a change that a rule leaves untold makes no event, and the new

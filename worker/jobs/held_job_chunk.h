@@ -85,7 +85,8 @@ struct HeldJobChunk : lease::HeldWork {
   std::size_t output_bytes = 0;         // of the rows that have ended
   std::chrono::nanoseconds deadline{};  // since boot: the job's
   RowCounts unrecorded;                 // without those of the record that is under way
-  // Who wants to hear that a row is recorded; without those of the record that is under way.
+  // Callbacks that want to hear that a row is recorded; without those of the record that is under
+  // way.
   std::vector<std::function<void()>> to_be_told;
   std::shared_ptr<PartTurn> turn;          // of a whole part, once it is to be made
   std::shared_ptr<const PartOutput> made;  // likewise, once it is

@@ -116,7 +116,7 @@ void JobPipeline::Pump() {
   parts_.ShowHeld();
 }
 
-// From here on the chunk is this process's: it is held, or goes back at once.
+// The chunk is this process's from here on: it is held, or goes back at once.
 void JobPipeline::HoldOrRefuse(ClaimedJobs::Loaded loaded, const ClaimedJobs& claimed) {
   BlockRunPtr run = runs_.Bind(loaded.chunk, claimed.specs);
   if (!run) {

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of what the operator is told of a row that failed.
+// The characters of what the operator is told of a row that failed.
 constexpr std::size_t kLastErrorCharsMax = 300;
 
 // Whose row's failure fails the job: those that ask for one row.

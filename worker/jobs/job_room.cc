@@ -33,8 +33,8 @@ std::vector<lease::Asking> AskingOf(const std::vector<store::DueJobs>& due,
   return asking;
 }
 
-// Of the slots of a lane, those that are not kept for rows that a client waits for: at least one,
-// however few there are.
+// The slots of a lane that are not kept for rows that a client waits for: at least one, however few
+// there are.
 std::size_t SlotsForEverybody(const config::JobsConfig& config, domain::Lane lane) {
   const std::size_t slots = SlotsOf(config, lane);
   const double kept = std::floor(static_cast<double>(slots) * config.waited_share);

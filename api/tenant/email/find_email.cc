@@ -32,7 +32,7 @@ struct FindRoute {
   bool waited() const { return answering == Answering::kWaited; }
 };
 
-// A request that was judged: what it asks, and how it may be repeated.
+// A validated request: what it asks, and how it may be repeated.
 struct Ask {
   domain::FindRequest request;
   std::optional<store::Webhook> webhook;

@@ -62,7 +62,7 @@ rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused);
 // 503 too_many_waiting: no place is free, in the process or for the organisation.
 rest::Reply TooManyWaiting();
 
-// How a route that starts a lookup of any kind does so, once its request is judged.
+// How a route that starts a lookup of any kind does so, once its request is validated.
 
 // Whether the client waits for the job's end; an investigation, for which nobody waits, has an
 // answer of its own to a start.

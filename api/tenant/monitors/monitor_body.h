@@ -97,7 +97,7 @@ struct UpdateBody {
   std::optional<base::Json> watched;  // `struct`
   std::optional<std::string> tier;
   std::optional<std::string> subject_type;
-  // Judged but for the names of their fields, which may be the monitor's.
+  // Validated but for the names of their fields, which may be the monitor's.
   std::optional<std::optional<base::Json>> rules;
   std::optional<std::optional<domain::RequestHeaders>> request_headers;
 };

@@ -51,7 +51,7 @@ std::string ShownColumns(const std::vector<std::string>& columns) {
 }
 
 // The upload that the body names, or none. With an idempotency key (`may_repeat`) it may have
-// expired since the first attempt, so that the store judges it.
+// expired since the first attempt, so that the store decides.
 std::optional<base::Uuid> ReadUploadId(const Call& call, const CreateBody& body, bool may_repeat) {
   if (!body.resource_handle_id) return std::optional<base::Uuid>();
   const auto id = base::Uuid::Parse(*body.resource_handle_id);
@@ -174,7 +174,7 @@ rest::Reply CreatedReply(const store::CreateOutcome& outcome) {
   return {200, body + '}'};
 }
 
-// What is judged before the store is asked; the monitor to make otherwise.
+// The monitor to make. Refuses what can be refused before the store is asked.
 store::NewMonitor ReadNewMonitor(Call& call) {
   const config::Config& config = call.parts.config;
   auto json =
@@ -255,7 +255,7 @@ void ReadRulesChange(const domain::Monitor& monitor, const UpdateBody& body,
   if (!rules.empty()) *change->rules_json = base::DumpJson(rules);
 }
 
-// What an update asks for, with its rules (1 and 8) and features judged.
+// What an update asks for, with its rules and features validated.
 store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor, UpdateBody body) {
   store::MonitorChange change;
   ReadRulesChange(monitor, body, &change);

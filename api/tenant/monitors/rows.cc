@@ -109,7 +109,7 @@ domain::ColumnRoles RolesOf(const domain::Monitor& monitor) {
   return roles;
 }
 
-// The body's rows, judged; or what is wrong with it.
+// The body's rows, validated; or what is wrong with it.
 std::vector<domain::RowValues> ReadRows(Call& call, const domain::Monitor& monitor) {
   const config::Config& config = call.parts.config;
   const auto json =

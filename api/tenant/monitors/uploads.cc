@@ -18,9 +18,9 @@
 #include "domain/monitor/row_values.h"
 #include "domain/text/csv.h"
 
-// An upload is taken piece by piece as it arrives: each piece is judged and stored by a job of its
-// own, and the next one asked for afterwards, so that neither a slow client nor a large file holds
-// a thread or more than a few pieces of memory.
+// An upload is taken piece by piece as it arrives: each piece is validated and stored by a job of
+// its own, and the next one asked for afterwards, so that neither a slow client nor a large file
+// holds a thread or more than a few pieces of memory.
 namespace vedette::api {
 namespace {
 
@@ -90,7 +90,7 @@ std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns)
   return std::nullopt;
 }
 
-// Judges the CSV text and stores it in parts. One job at a time uses it.
+// Validates the CSV text and stores it in parts. One job at a time uses it.
 class FileReceiver {
  public:
   // `audit`: of the upload, once it is whole.

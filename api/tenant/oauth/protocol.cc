@@ -23,13 +23,13 @@ constexpr std::string_view kTooManyTokensRetrySeconds = "60";
 constexpr std::chrono::milliseconds kFetchMargin{2000};
 constexpr std::string_view kOtherFetchRetrySeconds = "1";
 
-// The client that asks, with an assertion that is judged, but not yet taken.
+// The client that asks, with an assertion that is validated, but not yet taken.
 struct Asking {
   store::AssertingClient client;
   domain::Assertion assertion;
 };
 
-// An order: the keys that the client publishes are to be fetched before its assertion is judged.
+// An order: the keys that the client publishes are to be fetched before its assertion is validated.
 using Judgement = std::variant<Asking, rest::KeyOrder>;
 
 // Whether the request has waited for the client's keys already: it does so once.
@@ -278,7 +278,7 @@ rest::Reply Counted(const Call& call, const Endpoint& endpoint, rest::Reply repl
 
 rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
 
-// Fetches the client's keys, or waits for the fetch that this process has under way, and judges
+// Fetches the client's keys, or waits for the fetch that this process has under way, and validates
 // again.
 rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endpoint& endpoint) {
   auto token = call.parts.key_waits.Enter(

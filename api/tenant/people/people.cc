@@ -28,7 +28,7 @@
 namespace vedette::api {
 namespace {
 
-// The bodies of requests about people. Pure, but for the configuration that they are judged by.
+// The bodies of requests about people. Pure, but for the configuration that they are validated by.
 
 // What all of them have beside their leads.
 struct PeopleCommon {
@@ -163,7 +163,7 @@ struct ReverseRoute {
   Answering answering;
 };
 
-// A request that was judged.
+// A validated request.
 struct Ask {
   domain::PeopleRequest request;
   std::optional<store::Webhook> webhook;

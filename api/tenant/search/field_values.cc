@@ -129,7 +129,7 @@ ValuesBody ReadValuesBody(const base::Json& members, rest::Problems* problems) {
 }
 
 // The question that the body asks, of no organisation yet: with both filters a document meets both.
-// What it excludes is judged, and in it, but for saved lists. Its field and filter point into
+// What it excludes is validated, and in it, but for saved lists. Its field and filter point into
 // `fields`.
 std::variant<store::ValuesQuestion, FilterError> MakeValuesQuestion(
     const ValuesBody& body, const domain::search::Fields& fields) {

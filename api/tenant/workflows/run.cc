@@ -229,7 +229,7 @@ Source PayloadSource(Call& call, bool given, const Definition& definition, int p
   return source;
 }
 
-// The address was judged when the workflow was stored; what is allowed may have changed since.
+// The address was validated when the workflow was stored; what is allowed may have changed since.
 std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
     const Call& call, const domain::PlannedBlock& block) {
   if (block.type->url_member.empty()) return std::nullopt;

@@ -38,7 +38,8 @@ class KnownDefinitions {
   base::RecentMap<std::string, std::shared_ptr<const domain::Definition>> known_{kKnownMax};
 };
 
-// How definitions of this process's clients are judged. Keeps a reference to the address policy.
+// The rules by which definitions of this process's clients are validated. Keeps a reference to the
+// address policy.
 domain::DefinitionRules DefinitionRulesOf(const Parts& parts);
 
 void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems);

@@ -62,7 +62,7 @@ Beginning ReadBeginning(const Call& call, rest::BodyReader* reader, rest::Proble
   return begin;
 }
 
-// The template's definition, judged as any other: it may be of a time when other addresses were
+// The template's definition, validated as any other: it may be of a time when other addresses were
 // allowed.
 std::string DefinitionOfTemplate(const Call& call, const std::string& key) {
   const auto found = FindTemplate(call, key);

@@ -1,4 +1,4 @@
-// Every credential on every route of the table, and the order in which requests are judged
+// Every credential on every route of the table, and the order in which requests are validated
 // (docs/authentication.md).
 #include <gmock/gmock.h>
 

@@ -254,7 +254,7 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
       const bool refused = managed && key != other.key;
       const std::string path =
           Path(route, theirs, their_row, their_job, their_client, their_inquiry);
-      // An invalid body too: the id is judged first.
+      // An invalid body too: the id is checked first.
       for (const std::string& body : {EffectiveBody(route), std::string("{")}) {
         net::ServerRequest request = Request(std::string(route.method), path, {{"x-api-key", key}});
         request.body = body;
@@ -346,8 +346,8 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
   for (const api::Route& route : api::Routes()) {
-    // An assertion is judged by its client's keys alone (api_credentials_test.cc), a signed link by
-    // its signature (api_runs_test.cc).
+    // An assertion is validated by its client's keys alone (credentials_on_every_route_test.cc), a
+    // signed link by its signature (runs_test.cc).
     const bool by_itself =
         route.access == rest::Access::kAssertion || route.access == rest::Access::kSignedLink;
     if (route.access == rest::Access::kOpen || by_itself || NamesAThing(route)) continue;

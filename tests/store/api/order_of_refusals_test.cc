@@ -1,4 +1,4 @@
-// The order in which requests are judged, and what each refusal carries, on every route of the
+// The order in which requests are validated, and what each refusal carries, on every route of the
 // table (docs/authentication.md, "Answers").
 #include <gmock/gmock.h>
 
@@ -47,7 +47,7 @@ class ApiOrder : public ApiTest {
         "on conflict (api_key_id, minute_at) do update set requests = excluded.requests");
   }
 
-  // JSON routes whose things are named in the query, which is judged before the body.
+  // JSON routes whose things are named in the query, which is validated before the body.
   static bool NamedInQuery(const api::Route& route) {
     return route.pattern == "/workflows/run" || route.pattern == "/workflows/update_workflow" ||
            route.pattern == "/workflows/delete_workflow" || route.pattern == "/workflows/cancel";
@@ -120,7 +120,7 @@ TEST_F(ApiOrder, WhatCannotBeCheckedIs503OnEveryRouteAndSaysWhenToComeAgain) {
       EXPECT_EQ(reply.Header("Retry-After"), "5") << route.pattern;
       EXPECT_EQ(reply.Header("WWW-Authenticate"), "") << route.pattern;
     }
-    // What can be judged without the database is.
+    // What can be validated without the database is.
     if (route.access != rest::Access::kCredential && route.access != rest::Access::kManagement) {
       continue;
     }

@@ -136,18 +136,19 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
   for (const api::Route& route : api::Routes()) {
     const std::string name = std::string(route.method) + " " + std::string(route.pattern);
     if (route.body == rest::Body::kUpload) continue;    // tested below
-    if (route.pattern == "/find-email-bulk") continue;  // waits; in api_waits_test.cc
+    if (route.pattern == "/find-email-bulk") continue;  // waits; in waiting_requests_test.cc
     if (route.pattern == "/reverse-email" || route.pattern == "/reverse-email-bulk") continue;
     if (route.pattern.starts_with("/verify-age")) continue;  // paid; in test_people.py
     // Cancelled, it could not be triggered.
     if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
     if (name == "DELETE /oauth/clients/{client_id}") continue;  // its keys follow
-    if (route.access == rest::Access::kAssertion) continue;     // in api_credentials_test.cc
-    // In api_runs_test.cc, api_investigations_test.cc, api_published_keys_test.cc.
+    if (route.access == rest::Access::kAssertion)
+      continue;  // in credentials_on_every_route_test.cc
+    // In runs_test.cc, investigations_test.cc, published_keys_test.cc.
     if (route.pattern.starts_with("/workflows") || route.access == rest::Access::kSignedLink)
       continue;
     if (route.pattern.starts_with("/v1/atlas")) continue;
-    if (route.pattern == "/monitors/preview") continue;  // in api_preview_test.cc
+    if (route.pattern == "/monitors/preview") continue;  // in preview_test.cc
     if (route.pattern.ends_with("/validate-jwks")) continue;
     std::string path(route.pattern);
     for (const auto& [param, value] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},

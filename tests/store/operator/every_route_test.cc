@@ -154,7 +154,7 @@ TEST_F(AdminRoutes, EachTellsABadIdFromAMissingThingAsNotFound) {
       // A body that the routes with a required field take, so that only the id is wrong.
       const Reply reply = Send(route, Fill(route.pattern, id),
                                route.method == "GET" ? "" : R"({"reason":"r","name":"n"})");
-      // What a route judges before it looks the thing up is a refusal of the body.
+      // What a route validates before it looks the thing up is a refusal of the body.
       EXPECT_TRUE(reply.status == 404 || (reply.status == 422 && route.method != "GET"))
           << route.method << " " << route.pattern << " " << id.substr(0, 40) << ": " << reply.status
           << reply.raw.body;

@@ -9,7 +9,7 @@
 #include "tests/store/support/operator_support.h"
 #include "tests/store/support/tenant_support.h"
 
-// The operator makes and changes monitors: the admin port judges who and for whom, and the public
+// The operator makes and changes monitors: the admin port decides who and for whom, and the public
 // API everything else.
 namespace vedette::test {
 namespace {

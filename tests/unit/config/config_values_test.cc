@@ -1,4 +1,4 @@
-// How single values and secrets are judged, whatever their section is.
+// The validation of single values and secrets, whatever their section is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Bodies that a service takes after it has judged the header, within a budget of bytes.
+// Bodies that a service takes after it has validated the header, within a budget of bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

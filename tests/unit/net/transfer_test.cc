@@ -8,7 +8,7 @@
 #include "tests/unit/net/client_support.h"
 
 // The last two lines of defence of G9, alone: the checks at the socket and at a connection that is
-// used again. Through HttpClient they are not reached, because addresses are judged before.
+// used again. Through HttpClient they are not reached, because addresses are checked before.
 namespace vedette::net {
 namespace {
 

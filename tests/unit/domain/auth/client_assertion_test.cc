@@ -23,8 +23,8 @@ test::HostileSetting Setting() {
           .now = kNow};
 }
 
-// Judges a token as the endpoint does, with the one key that the client has registered. Empty for a
-// token that is taken, else the reason.
+// Validates a token as the endpoint does, with the one key that the client has registered. Empty
+// for a token that is taken, else the reason.
 std::string Judge(const std::string& token, const std::string& type = "RSA-2048") {
   const auto parsed = ParseJwt(token);
   if (const auto* fault = std::get_if<JwtFault>(&parsed)) return fault->reason;
