@@ -142,8 +142,8 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     // Cancelled, it could not be triggered.
     if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
     if (name == "DELETE /oauth/clients/{client_id}") continue;  // its keys follow
-    if (route.access == rest::Access::kAssertion)
-      continue;  // in credentials_on_every_route_test.cc
+    // In credentials_on_every_route_test.cc.
+    if (route.access == rest::Access::kAssertion) continue;
     // In runs_test.cc, investigations_test.cc, published_keys_test.cc.
     if (route.pattern.starts_with("/workflows") || route.access == rest::Access::kSignedLink)
       continue;
