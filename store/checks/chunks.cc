@@ -11,8 +11,8 @@
 
 #include "domain/money/money.h"
 #include "domain/monitor/chunk_plan.h"
+#include "store/balances.h"
 #include "store/checks/ticks_sql.h"
-#include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -32,7 +32,7 @@ struct ChunkRow {
   std::string month;
   std::vector<domain::ChunkPart> parts;
 
-  Payer payer() const { return {org_id, team_id, month}; }
+  Account account() const { return {org_id, team_id, month}; }
 };
 
 // Reads :chunk_columns.
@@ -248,24 +248,24 @@ void DecideSkipped(const domain::Admission& admission, ClaimedChunk* chunk) {
 void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
                  const std::map<domain::Tier, std::int64_t>& prices_mc) {
   std::vector<std::pair<ClaimedChunk*, int>> asking;
-  Purses purses;
+  Balances balances;
   for (auto& chunk : claim->chunks) {
     const ChunkRow& row = rows.at(chunk.id);
     chunk.price_mc = row.price_mc ? *row.price_mc : prices_mc.at(chunk.tier);
     const int checks = DecideFree(*claim, &chunk);
     if (checks == 0) continue;
     asking.emplace_back(&chunk, checks);
-    purses.Want(row.payer());
+    balances.Want(row.account());
   }
   if (asking.empty()) return;
-  purses.Lock(tx);
+  balances.Lock(tx);
   Rows<Column<"id", base::Uuid>, Column<"amount_mc", std::int64_t>,
        Column<"price_mc", std::int64_t>, Column<"month", std::string>>
       reservations;
   for (const auto& [chunk, checks] : asking) {
     const ChunkRow& row = rows.at(chunk->id);
-    const Payer payer = row.payer();
-    const Purses::Room room = purses.RoomOf(payer);
+    const Account account = row.account();
+    const Balances::Room room = balances.RoomOf(account);
     domain::AdmissionRequest request;
     request.balance_mc = room.balance_mc;
     request.spend_left_mc = room.spend_left_mc;
@@ -276,10 +276,10 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
     DecideSkipped(admission, chunk);
     // What is reserved too much goes back with the record that finishes the chunk.
     const std::int64_t more = std::max<std::int64_t>(admission.reserve_mc, 0);
-    purses.Take(payer, more);
-    reservations.Add(chunk->id, more, chunk->price_mc, payer.month);
+    balances.Take(account, more);
+    reservations.Add(chunk->id, more, chunk->price_mc, account.month);
   }
-  purses.Write(tx);
+  balances.Write(tx);
   tx.Exec<"chunk_reserve">(reservations);
 }
 
@@ -443,11 +443,11 @@ bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease) 
     InsertChunks(tx, clock, {a, b});
     tx.Exec<"record_delete_chunks">("ids"_a = std::vector<base::Uuid>{lease.id});
     if (chunk.reserved_mc == 0) return true;
-    Purses purses;
-    purses.Want(chunk.payer());
-    purses.Lock(tx);
-    purses.Return(chunk.payer(), chunk.reserved_mc);
-    purses.Write(tx);
+    Balances balances;
+    balances.Want(chunk.account());
+    balances.Lock(tx);
+    balances.Return(chunk.account(), chunk.reserved_mc);
+    balances.Write(tx);
     return true;
   });
 }

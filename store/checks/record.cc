@@ -7,9 +7,9 @@
 
 #include "domain/job/job.h"
 #include "domain/text/limits.h"
+#include "store/balances.h"
 #include "store/checks/ticks_sql.h"
 #include "store/endpoint_sql.h"
-#include "store/purses.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
@@ -195,8 +195,8 @@ void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
       charges;
   Rows<Column<"id", base::Uuid>, Column<"amount_mc", std::int64_t>> going_on;
   std::vector<base::Uuid> finished;
-  std::vector<std::pair<Payer, std::int64_t>> returns;
-  Purses purses;
+  std::vector<std::pair<Account, std::int64_t>> returns;
+  Balances balances;
   for (const LockedChunk& chunk : chunks) {
     const ChunkRecord& record = *chunk.record;
     const std::int64_t charge_mc = chunk.charge_mc();
@@ -212,16 +212,16 @@ void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
     const std::int64_t left = chunk.reserved_mc - charge_mc;
     if (left < 0) throw std::logic_error("a chunk is charged more than is reserved for it");
     if (left == 0) continue;
-    returns.emplace_back(Payer{record.org_id, record.team_id, chunk.month}, left);
-    purses.Want(returns.back().first);
+    returns.emplace_back(Account{record.org_id, record.team_id, chunk.month}, left);
+    balances.Want(returns.back().first);
   }
   if (!charges.empty()) tx.Exec<"record_charges">(charges);
   if (!going_on.empty()) tx.Exec<"record_progress">(going_on);
   if (!finished.empty()) tx.Exec<"record_delete_chunks">("ids"_a = finished);
   if (returns.empty()) return;
-  purses.Lock(tx);
-  for (const auto& [payer, left] : returns) purses.Return(payer, left);
-  purses.Write(tx);
+  balances.Lock(tx);
+  for (const auto& [account, left] : returns) balances.Return(account, left);
+  balances.Write(tx);
 }
 
 }  // namespace

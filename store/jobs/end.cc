@@ -39,7 +39,7 @@ void AddRunCallbacks(Transaction& tx, const base::Clock& clock,
     Columns(row).Into("job_id"_a = &job_id, "block"_a = &block, "block_id"_a = &block_id,
                       "endpoint_id"_a = &endpoint_id);
     const LockedJob& run = *runs.at(job_id);
-    callbacks->Add(base::Uuid::V7(clock), run.payer.org_id, endpoint_id,
+    callbacks->Add(base::Uuid::V7(clock), run.account.org_id, endpoint_id,
                    domain::RunEventId(run.id, run.status, block_id),
                    domain::NotificationType::kOutgoingWebhook, run.id, run.status, block);
   }
@@ -55,7 +55,7 @@ bool InsertCallbacks(Transaction& tx, const base::Clock& clock,
     const LockedJob& job = *ending.job;
     const auto type = domain::CallbackType(job.kind);
     if (job.kind == domain::JobKind::kWorkflow || !job.endpoint_id || !type) continue;
-    callbacks.Add(base::Uuid::V7(clock), job.payer.org_id, *job.endpoint_id,
+    callbacks.Add(base::Uuid::V7(clock), job.account.org_id, *job.endpoint_id,
                   domain::JobEventId(job.id, job.kind), *type, job.id, job.status, std::nullopt);
   }
   if (callbacks.empty()) return false;
@@ -98,17 +98,17 @@ void WriteEnds(Transaction& tx, const std::vector<EndingJob>& endings) {
   }
 }
 
-void ReturnReserved(Transaction& tx, const std::vector<EndingJob>& endings, Purses* purses) {
-  if (!purses->locked()) {
+void ReturnReserved(Transaction& tx, const std::vector<EndingJob>& endings, Balances* balances) {
+  if (!balances->locked()) {
     for (const EndingJob& ending : endings) {
-      if (ending.job->reserved_mc > 0) purses->Want(ending.job->payer);
+      if (ending.job->reserved_mc > 0) balances->Want(ending.job->account);
     }
-    if (purses->empty()) return;
-    purses->Lock(tx);
+    if (balances->empty()) return;
+    balances->Lock(tx);
   }
   for (const EndingJob& ending : endings) {
     LockedJob& job = *ending.job;
-    if (job.reserved_mc > 0) purses->Return(job.payer, std::exchange(job.reserved_mc, 0));
+    if (job.reserved_mc > 0) balances->Return(job.account, std::exchange(job.reserved_mc, 0));
   }
 }
 
@@ -121,16 +121,16 @@ JobEnding OverdueEnding() {
 
 LockedJob ReadLockedJob(Columns& in) {
   LockedJob job;
-  in.Into("id"_a = &job.id, "org_id"_a = &job.payer.org_id, "team_id"_a = &job.payer.team_id,
+  in.Into("id"_a = &job.id, "org_id"_a = &job.account.org_id, "team_id"_a = &job.account.team_id,
           "kind"_a = &job.kind, "status"_a = &job.status, "status_reason"_a = &job.status_reason,
-          "waited"_a = &job.waited, "month"_a = &job.payer.month,
+          "waited"_a = &job.waited, "month"_a = &job.account.month,
           "reserved_mc"_a = &job.reserved_mc, "endpoint_id"_a = &job.endpoint_id,
           "blocks_tell"_a = &job.blocks_tell);
   return job;
 }
 
 std::vector<Signal> EndLockedJobs(Transaction& tx, const base::Clock& clock,
-                                  const std::vector<EndingJob>& endings, Purses* purses) {
+                                  const std::vector<EndingJob>& endings, Balances* balances) {
   if (endings.empty()) return {};
   for (const EndingJob& ending : endings) {
     base::Assert(!domain::IsEnd(ending.job->status), "a job ends once");
@@ -146,7 +146,7 @@ std::vector<Signal> EndLockedJobs(Transaction& tx, const base::Clock& clock,
       FailMonitors(tx, job);
     }
   }
-  ReturnReserved(tx, endings, purses);
+  ReturnReserved(tx, endings, balances);
   std::vector<Signal> raise;
   if (InsertCallbacks(tx, clock, endings)) raise.push_back(Signal::kDelivery);
   if (waited) raise.push_back(Signal::kJob);
@@ -164,13 +164,13 @@ std::optional<JobEndOutcome> EndJob(Session& session, const base::Clock& clock, 
     LockedJob job = ReadLockedJob(in);
     JobEndOutcome outcome;
     if (!domain::IsEnd(job.status)) {
-      Purses purses;
-      outcome.raise = EndLockedJobs(tx, clock, {{&job, ending}}, &purses);
-      if (purses.locked()) purses.Write(tx);
+      Balances balances;
+      outcome.raise = EndLockedJobs(tx, clock, {{&job, ending}}, &balances);
+      if (balances.locked()) balances.Write(tx);
       outcome.ended = JobEnded{job.kind, job.status, job.took};
       if (audit) {
         AuditEntry entry = *audit;
-        entry.org_id = job.payer.org_id;
+        entry.org_id = job.account.org_id;
         InsertAudit(tx, clock, entry);
       }
     }

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/job/job.h"
+#include "store/balances.h"
 #include "store/jobs/end.h"
-#include "store/purses.h"
 #include "store/signals.h"
 #include "store/sql.h"
 
@@ -21,7 +21,7 @@ namespace vedette::store {
 // does to it.
 struct LockedJob {
   base::Uuid id;
-  Payer payer;
+  Account account;
   domain::JobKind kind = domain::JobKind::kFindEmail;
   domain::JobStatus status = domain::JobStatus::kQueued;
   std::optional<std::string> status_reason;
@@ -50,8 +50,8 @@ struct EndingJob {
 
 // Ends the jobs: see store/jobs/end.h. Locks the accounts to which something returns, unless the
 // caller has locked these and others. Returns what is to be raised after it. The caller writes the
-// purses where they are locked.
+// balances where they are locked.
 std::vector<Signal> EndLockedJobs(Transaction& tx, const base::Clock& clock,
-                                  const std::vector<EndingJob>& endings, Purses* purses);
+                                  const std::vector<EndingJob>& endings, Balances* balances);
 
 }  // namespace vedette::store

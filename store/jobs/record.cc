@@ -9,10 +9,10 @@
 #include "base/assert.h"
 #include "domain/email/found.h"
 #include "domain/money/money.h"
+#include "store/balances.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/keeper.h"
 #include "store/jobs/record_effects.h"
-#include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -314,10 +314,10 @@ void AskTopUp(Transaction& tx, OpenJob* open) {
 }
 
 // The job fails where what came due cannot be reserved.
-void TopUp(Transaction& tx, Purses* purses, OpenJob* open) {
+void TopUp(Transaction& tx, Balances* balances, OpenJob* open) {
   const std::int64_t more_mc = open->top_up_mc;
   if (more_mc == 0) return;
-  const Purses::Room room = purses->RoomOf(open->job.payer);
+  const Balances::Room room = balances->RoomOf(open->job.account);
   const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
                                                      .spend_left_mc = room.spend_left_mc,
                                                      .price_mc = more_mc,
@@ -331,7 +331,7 @@ void TopUp(Transaction& tx, Purses* purses, OpenJob* open) {
                             : "The team's spend limit does not cover the rows that came through."};
     return;
   }
-  purses->Take(open->job.payer, more_mc);
+  balances->Take(open->job.account, more_mc);
   tx.Exec<"job_top_up">("id"_a = open->job.id, "more_mc"_a = more_mc);
   open->job.reserved_mc += more_mc;
 }
@@ -395,7 +395,7 @@ void EndOverdue(OpenJobs* jobs) {
 }
 
 // Reserves what came due, and where that cannot be ends the job.
-void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
+void TopUpAll(Transaction& tx, OpenJobs* jobs, Balances* balances) {
   for (auto& [id, open] : *jobs) {
     if (!open.ending) AskTopUp(tx, &open);
   }
@@ -403,10 +403,10 @@ void TopUpAll(Transaction& tx, OpenJobs* jobs, Purses* purses) {
   if (std::none_of(jobs->begin(), jobs->end(), is_due)) return;
   // An account is locked once, so that those to which ends return something are, too.
   for (const auto& [id, open] : *jobs) {
-    if (open.top_up_mc > 0 || open.job.reserved_mc > 0) purses->Want(open.job.payer);
+    if (open.top_up_mc > 0 || open.job.reserved_mc > 0) balances->Want(open.job.account);
   }
-  purses->Lock(tx);
-  for (auto& [id, open] : *jobs) TopUp(tx, purses, &open);
+  balances->Lock(tx);
+  for (auto& [id, open] : *jobs) TopUp(tx, balances, &open);
 }
 
 void WriteCharges(Transaction& tx, const OpenJobs& jobs) {
@@ -445,8 +445,8 @@ void Add(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobRecordRes
 
 // What follows from what was added: money, ends, and parts that are opened.
 void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobRecordResult* result) {
-  Purses purses;
-  TopUpAll(tx, jobs, &purses);
+  Balances balances;
+  TopUpAll(tx, jobs, &balances);
   for (auto& [id, open] : *jobs) FailBlocks(tx, &open);
   EndCompleted(tx, jobs);
   EndOverdue(jobs);
@@ -456,14 +456,14 @@ void Conclude(Transaction& tx, const base::Clock& clock, OpenJobs* jobs, JobReco
     completed = completed || !open.completed.empty();
     if (open.ending) endings.push_back({&open.job, *open.ending, open.charge});
   }
-  const auto raise = EndLockedJobs(tx, clock, endings, &purses);
+  const auto raise = EndLockedJobs(tx, clock, endings, &balances);
   result->raise.insert(result->raise.end(), raise.begin(), raise.end());
   for (const EndingJob& ending : endings) result->ended[ending.job->id] = ending.job->status;
   WriteCharges(tx, *jobs);
   if (OpenParts(tx, *jobs)) result->raise.push_back(Signal::kJobChunk);
   // A record that charges nothing began without waiting, and turns out to end or to reserve.
-  if (completed || !endings.empty() || purses.locked()) tx.WaitForDisk();
-  if (purses.locked()) purses.Write(tx);
+  if (completed || !endings.empty() || balances.locked()) tx.WaitForDisk();
+  if (balances.locked()) balances.Write(tx);
 }
 
 }  // namespace

@@ -220,8 +220,8 @@ NewMonitor Compose(const LockedJob& job, const MonitorBlock& block) {
   domain::MonitorOrder order =
       domain::ReadMonitorOrder(domain::ReadBoundSpecs(block.specs_json).specs);
   NewMonitor monitor;
-  monitor.org_id = job.payer.org_id;
-  monitor.team_id = job.payer.team_id;
+  monitor.org_id = job.account.org_id;
+  monitor.team_id = job.account.team_id;
   monitor.name = std::move(order.name);
   monitor.frequency_text = std::move(order.frequency_text);
   monitor.frequency = order.frequency;
@@ -263,7 +263,7 @@ void AddMonitorRows(Transaction& tx, const base::Clock& clock, const LockedJob& 
     if (made->rows.empty()) continue;
     LockMonitor(tx, Scope{}, made->monitor_id);
     const int first = ReadOne<int>(tx.Exec<"row_counts">("monitor_id"_a = made->monitor_id));
-    InsertRows(tx, made->monitor_id, job.payer.org_id, made->rows, made->row_ids, first);
+    InsertRows(tx, made->monitor_id, job.account.org_id, made->rows, made->row_ids, first);
     tx.Exec<"row_counts_add">("monitor_id"_a = made->monitor_id, "added"_a = made->rows.size());
   }
 }

@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "domain/money/money.h"
+#include "store/balances.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/keeper.h"
-#include "store/purses.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -52,15 +52,16 @@ std::int64_t WarnFrom(const StartLimits& limits) {
 }
 
 // Reserves the estimate whole, or says why not. At price 0 no account is locked.
-std::optional<JobNotPayable> Reserve(const NewJob& job, const Payer& payer, Purses* purses) {
+std::optional<JobNotPayable> Reserve(const NewJob& job, const Account& account,
+                                     Balances* balances) {
   if (job.estimate_mc == 0) return std::nullopt;
-  const Purses::Room room = purses->RoomOf(payer);
+  const Balances::Room room = balances->RoomOf(account);
   const domain::Admission admission = domain::Admit({.balance_mc = room.balance_mc,
                                                      .spend_left_mc = room.spend_left_mc,
                                                      .price_mc = job.estimate_mc,
                                                      .checks = 1});
   if (admission.admitted == 1) {
-    purses->Take(payer, job.estimate_mc);
+    balances->Take(account, job.estimate_mc);
     return std::nullopt;
   }
   return JobNotPayable{room.balance_mc < job.estimate_mc ? JobNotPayable::Why::kInsufficientCredits
@@ -241,7 +242,7 @@ std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
   return JobEnding{domain::JobStatus::kCompleted, std::nullopt, std::nullopt};
 }
 
-void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, Purses* purses,
+void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, Balances* balances,
                   JobStarted* started) {
   const auto ending = EndingOf(tx, job);
   if (!ending) return;
@@ -249,7 +250,7 @@ void EndWithStart(Transaction& tx, const base::Clock& clock, const NewJob& job, 
                                      "team_id"_a = std::nullopt)
                  .at(0));
   LockedJob locked = ReadLockedJob(in);
-  started->raise = EndLockedJobs(tx, clock, {{&locked, *ending}}, purses);
+  started->raise = EndLockedJobs(tx, clock, {{&locked, *ending}}, balances);
   started->ended = JobEnded{locked.kind, locked.status, locked.took};
 }
 
@@ -279,12 +280,13 @@ std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org
 namespace {
 
 // What is left to do in the transaction that has inserted the job.
-JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job, Purses* purses) {
+JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job,
+                   Balances* balances) {
   InsertInvestigation(tx, job);
   if (job.idempotency) StoreJobKey(tx, job.org_id, *job.idempotency, job.id, StoredAnswer(job));
   JobStarted started{job.id, job.estimate_mc, false};
-  EndWithStart(tx, clock, job, purses, &started);
-  if (purses->locked()) purses->Write(tx);
+  EndWithStart(tx, clock, job, balances, &started);
+  if (balances->locked()) balances->Write(tx);
   return started;
 }
 
@@ -348,11 +350,11 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     std::optional<base::Uuid> endpoint_id;
     if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
     const Endpoints endpoints = EnsureEndpoints(tx, clock, job);
-    Purses purses;
-    const Payer payer{job.org_id, job.team_id, month};
-    if (job.estimate_mc > 0 || job.investigation) purses.Want(payer);
-    if (!purses.empty()) purses.Lock(tx);
-    if (auto refused = Reserve(job, payer, &purses)) return *refused;
+    Balances balances;
+    const Account account{job.org_id, job.team_id, month};
+    if (job.estimate_mc > 0 || job.investigation) balances.Want(account);
+    if (!balances.empty()) balances.Lock(tx);
+    if (auto refused = Reserve(job, account, &balances)) return *refused;
     if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
     if (open >= limits.open_per_org_max) return TooManyJobs{};
     if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
@@ -362,7 +364,7 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     rows.Add(job, endpoint_id, endpoints);
     rows.Insert<"job_insert">(tx, "month"_a = month);
     InsertFurtherParts(tx, job);
-    JobStarted started = Started(tx, clock, job, &purses);
+    JobStarted started = Started(tx, clock, job, &balances);
     started.run_data = run_data;
     return started;
   };

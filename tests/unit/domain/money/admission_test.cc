@@ -14,19 +14,19 @@ namespace {
 // The rule of admission, check by check in position order: balance, then the team's limit. The slow
 // way that Admit has to agree with.
 Admission AdmitOneByOne(const AdmissionRequest& request) {
-  std::int64_t purse_mc = request.balance_mc + request.reserved_mc;
+  std::int64_t balance_mc = request.balance_mc + request.reserved_mc;
   std::int64_t limit_mc = 0;
   if (request.spend_left_mc) {
     limit_mc = std::max<std::int64_t>(*request.spend_left_mc, 0) + request.reserved_mc;
   }
   Admission out;
   for (int i = 0; i < request.checks; ++i) {
-    if (purse_mc < request.price_mc) {
+    if (balance_mc < request.price_mc) {
       ++out.skipped_balance;
     } else if (request.spend_left_mc && limit_mc < request.price_mc) {
       ++out.skipped_spend_limit;
     } else {
-      purse_mc -= request.price_mc;
+      balance_mc -= request.price_mc;
       limit_mc -= request.price_mc;
       ++out.admitted;
     }

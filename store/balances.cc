@@ -1,4 +1,4 @@
-#include "store/purses.h"
+#include "store/balances.h"
 
 #include <cstddef>
 #include <stdexcept>
@@ -9,19 +9,19 @@
 
 namespace vedette::store {
 
-void Purses::Want(const Payer& payer) {
-  base::Assert(state_ == State::kWanting, "a payer is wanted before the purses are locked");
-  accounts_.try_emplace(payer.org_id);
-  if (payer.team_id) teams_.try_emplace({*payer.team_id, payer.month});
+void Balances::Want(const Account& account) {
+  base::Assert(state_ == State::kWanting, "an account is wanted before the balances are locked");
+  accounts_.try_emplace(account.org_id);
+  if (account.team_id) teams_.try_emplace({*account.team_id, account.month});
 }
 
-void Purses::Lock(Transaction& tx) {
-  base::Assert(state_ == State::kWanting, "purses are locked once");
+void Balances::Lock(Transaction& tx) {
+  base::Assert(state_ == State::kWanting, "balances are locked once");
   state_ = State::kLocked;
   if (accounts_.empty()) return;
   std::vector<base::Uuid> org_ids;
   org_ids.reserve(accounts_.size());
-  for (const auto& [org_id, account] : accounts_) org_ids.push_back(org_id);
+  for (const auto& [org_id, balance] : accounts_) org_ids.push_back(org_id);
   for (const auto& row : tx.Exec<"accounts_lock">("org_ids"_a = org_ids)) {
     base::Uuid org_id;
     std::int64_t balance_mc = 0;
@@ -33,7 +33,7 @@ void Purses::Lock(Transaction& tx) {
 
 // A team's first reservation in a month finds no row, makes it and locks again. The lock on the
 // account keeps others from making it at the same time.
-void Purses::LockTeams(Transaction& tx) {
+void Balances::LockTeams(Transaction& tx) {
   Rows<Column<"team_id", base::Uuid>, Column<"month", std::string>> keys;
   for (const auto& [key, spending] : teams_) keys.Add(key.first, key.second);
   const auto lock = [&] {
@@ -52,16 +52,16 @@ void Purses::LockTeams(Transaction& tx) {
   if (!lock()) throw std::logic_error("a team's spending has no row although it was made");
 }
 
-const Purses::Spending* Purses::SpendingOf(const Payer& payer) const {
-  return payer.team_id ? &teams_.at({*payer.team_id, payer.month}) : nullptr;
+const Balances::Spending* Balances::SpendingOf(const Account& account) const {
+  return account.team_id ? &teams_.at({*account.team_id, account.month}) : nullptr;
 }
 
-Purses::Room Purses::RoomOf(const Payer& payer) const {
-  base::Assert(state_ == State::kLocked, "room is known while the purses are locked");
-  const Account& account = accounts_.at(payer.org_id);
+Balances::Room Balances::RoomOf(const Account& account) const {
+  base::Assert(state_ == State::kLocked, "room is known while the balances are locked");
+  const Balance& balance = accounts_.at(account.org_id);
   Room room;
-  room.balance_mc = account.balance_mc - account.taken_mc;
-  const Spending* spending = SpendingOf(payer);
+  room.balance_mc = balance.balance_mc - balance.taken_mc;
+  const Spending* spending = SpendingOf(account);
   if (spending != nullptr && spending->limit_mc) {
     room.spend_limit_mc = spending->limit_mc;
     room.spend_left_mc = *spending->limit_mc - spending->spent_mc - spending->taken_mc;
@@ -69,42 +69,42 @@ Purses::Room Purses::RoomOf(const Payer& payer) const {
   return room;
 }
 
-void Purses::Take(const Payer& payer, std::int64_t amount_mc) {
+void Balances::Take(const Account& account, std::int64_t amount_mc) {
   base::Assert(amount_mc >= 0, "what is taken is not negative");
-  base::Assert(amount_mc <= RoomOf(payer).balance_mc, "a balance has room for what is taken");
-  Add(payer, amount_mc);
+  base::Assert(amount_mc <= RoomOf(account).balance_mc, "a balance has room for what is taken");
+  Add(account, amount_mc);
 }
 
-void Purses::Return(const Payer& payer, std::int64_t amount_mc) {
+void Balances::Return(const Account& account, std::int64_t amount_mc) {
   base::Assert(amount_mc >= 0, "what returns is not negative");
-  Add(payer, -amount_mc);
+  Add(account, -amount_mc);
 }
 
-void Purses::Add(const Payer& payer, std::int64_t amount_mc) {
-  base::Assert(state_ == State::kLocked, "money moves while the purses are locked");
-  accounts_.at(payer.org_id).taken_mc += amount_mc;
-  if (payer.team_id) teams_.at({*payer.team_id, payer.month}).taken_mc += amount_mc;
+void Balances::Add(const Account& account, std::int64_t amount_mc) {
+  base::Assert(state_ == State::kLocked, "money moves while the balances are locked");
+  accounts_.at(account.org_id).taken_mc += amount_mc;
+  if (account.team_id) teams_.at({*account.team_id, account.month}).taken_mc += amount_mc;
 }
 
-void Purses::Write(Transaction& tx) {
-  base::Assert(state_ == State::kLocked, "purses are written once, after they were locked");
+void Balances::Write(Transaction& tx) {
+  base::Assert(state_ == State::kLocked, "balances are written once, after they were locked");
   state_ = State::kWritten;
   WriteAccounts(tx);
   WriteTeams(tx);
 }
 
-void Purses::WriteAccounts(Transaction& tx) const {
+void Balances::WriteAccounts(Transaction& tx) const {
   Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> taken;
   Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> returned;
-  for (const auto& [org_id, account] : accounts_) {
-    if (account.taken_mc > 0) taken.Add(org_id, account.taken_mc);
-    if (account.taken_mc < 0) returned.Add(org_id, -account.taken_mc);
+  for (const auto& [org_id, balance] : accounts_) {
+    if (balance.taken_mc > 0) taken.Add(org_id, balance.taken_mc);
+    if (balance.taken_mc < 0) returned.Add(org_id, -balance.taken_mc);
   }
   if (!taken.empty()) tx.Exec<"accounts_reserve">(taken);
   if (!returned.empty()) tx.Exec<"accounts_return">(returned);
 }
 
-void Purses::WriteTeams(Transaction& tx) const {
+void Balances::WriteTeams(Transaction& tx) const {
   Rows<Column<"team_id", base::Uuid>, Column<"month", std::string>,
        Column<"amount_mc", std::int64_t>>
       taken;
