@@ -1,6 +1,6 @@
 // Each safety of credentials, switched off: what the safety is there for then goes wrong, and is
 // seen. What cannot be switched off in a process is broken in a build
-// (tests/unit/auth/CMakeLists.txt).
+// (tests/unit/domain/CMakeLists.txt).
 #include "store/accounts/oauth_clients.h"
 #include "tests/store/support/tenant_credentials.h"
 
