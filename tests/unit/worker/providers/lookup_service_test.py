@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 import lookup_service  # noqa: E402
 import research_service  # noqa: E402
 
-SCHEMA = json.loads((Path(EXAMPLES).parent / "docs" / "lookup.schema.json").read_text())["$defs"]
+SCHEMA = json.loads((Path(EXAMPLES).parent / "lookup.schema.json").read_text())["$defs"]
 PERSON = dict.fromkeys(SCHEMA["person"]["properties"])
 LOOKUP = {"lookup": "find_email", "row_id": "r-1", "task_id": "t-1", "mode": "PROFESSIONAL",
           "person": {**PERSON, "name": "Ann O'Neil", "domain": "acme.com"}, "verify": True, "timeout_ms": 1000}
