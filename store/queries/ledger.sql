@@ -22,15 +22,16 @@ limit @limit
 
 -- name: ledger_days
 -- @team_id may be null.
-select null::bigint as id, date_trunc('day', e.created_at) as day, e.checks is null as booked, sum(e.amount_mc)::bigint,
-       coalesce(sum(e.checks), 0)::bigint as units, e.tier, j.kind, null::uuid as team_id, null::uuid as job_id,
-       null::text as reason
-from credit_entry e
-left join job j on j.id = e.job_id
-where e.org_id = @org_id and (@team_id::uuid is null or e.team_id = @team_id) and e.created_at >= @since
-  and e.created_at < @until
-group by day, booked, e.tier, j.kind
-order by day, booked desc, e.tier nulls last, j.kind
+select null::bigint as id, day as created_at, booked, amount_mc, units, tier, kind, null::uuid as team_id,
+       null::uuid as job_id, null::text as reason
+from (select date_trunc('day', e.created_at) as day, e.checks is null as booked, sum(e.amount_mc)::bigint as amount_mc,
+             coalesce(sum(e.checks), 0)::bigint as units, e.tier, j.kind
+      from credit_entry e
+      left join job j on j.id = e.job_id
+      where e.org_id = @org_id and (@team_id::uuid is null or e.team_id = @team_id) and e.created_at >= @since
+        and e.created_at < @until
+      group by day, booked, e.tier, j.kind) sums
+order by day, booked desc, tier nulls last, kind
 limit @limit
 
 -- name: reservations
