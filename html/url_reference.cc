@@ -14,7 +14,7 @@ namespace vedette::html {
 namespace {
 
 // RFC 3986, appendix B. Everything but the scheme points into the text.
-struct Parts {
+struct UrlPieces {
   std::string scheme;  // lower case; empty where there is none
   bool has_authority = false;
   std::string_view authority;
@@ -34,8 +34,8 @@ std::size_t SchemeLength(std::string_view text) {
   return i > 0 && i < text.size() && text[i] == ':' ? i : 0;
 }
 
-Parts Split(std::string_view text) {
-  Parts out;
+UrlPieces Split(std::string_view text) {
+  UrlPieces out;
   text = text.substr(0, text.find('#'));
   if (const std::size_t length = SchemeLength(text); length > 0) {
     out.scheme = base::AsciiLower(text.substr(0, length));
@@ -77,8 +77,8 @@ std::string RemoveDotSegments(std::string_view path) {
 }  // namespace
 
 std::string ResolveReference(std::string_view base, std::string_view reference) {
-  const Parts from = Split(base);
-  const Parts to = Split(base::Trim(reference));
+  const UrlPieces from = Split(base);
+  const UrlPieces to = Split(base::Trim(reference));
   const std::string& scheme = to.scheme.empty() ? from.scheme : to.scheme;
   if (scheme != "http" && scheme != "https") return {};
   if (!to.scheme.empty() && !to.has_authority)
@@ -123,7 +123,7 @@ std::string OriginOfUrl(std::string_view url) {
 
 bool SameOrigin(std::string_view a, std::string_view b) {
   const auto origin = [](std::string_view url) {
-    const Parts parts = Split(url);
+    const UrlPieces parts = Split(url);
     std::string out = parts.scheme + "://" + base::AsciiLower(parts.authority);
     const std::string_view port = parts.scheme == "https" ? ":443" : ":80";
     if (out.ends_with(port)) out.resize(out.size() - port.size());

@@ -26,14 +26,14 @@ namespace vedette::rest {
 // The id that a parameter of the path is. Refuses what is none: there is no such <what> (404).
 base::Uuid IdOrRefuse(const std::string& text, std::string_view what);
 
-// One request. `Parts` is what the port's handlers use of the process, `Caller` who asks. A copy
-// keeps the answer, and serves a request that goes on later (On).
-template <typename PortParts, typename PortCaller>
+// One request. `Dependencies` is what the port's handlers use of the process, `Caller` who asks. A
+// copy keeps the answer, and serves a request that goes on later (On).
+template <typename PortDependencies, typename PortCaller>
 struct Call {
-  using Parts = PortParts;
+  using Dependencies = PortDependencies;
   using Caller = PortCaller;
 
-  const Parts& parts;
+  const Dependencies& parts;
   store::Session* connection = nullptr;  // null on the server's thread
   std::shared_ptr<Answer> answer;
   std::vector<std::string> params;  // of the path: decoded, in the order of the pattern

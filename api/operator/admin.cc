@@ -51,7 +51,7 @@ struct Admin::Impl {
   };
 
   const rest::Port port;
-  const Parts parts;
+  const Dependencies parts;
   std::vector<Token> tokens;
 
   std::optional<std::string> ActorOf(const net::ServerRequest& request) const;

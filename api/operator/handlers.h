@@ -26,7 +26,7 @@
 namespace vedette::admin {
 
 // What handlers use of the process. Everything is safe on any thread and outlives every request.
-struct Parts {
+struct Dependencies {
   const config::Config& config;
   store::Pool& pool;
   store::Signals& signals;
@@ -45,7 +45,7 @@ struct Operator {
 };
 
 // One request of the operator. What its path has for {id} are UUIDs.
-using Call = rest::Call<Parts, Operator>;
+using Call = rest::Call<Dependencies, Operator>;
 using Route = rest::Route<Call>;
 
 std::span<const Route> Routes();

@@ -155,7 +155,7 @@ std::optional<std::vector<JobStatus>> ReadStatuses(rest::QueryReader* input) {
 }
 
 // Every block that has made rows, each file once.
-std::vector<RunFile> FilesOf(const Parts& parts, const RunShown& shown) {
+std::vector<RunFile> FilesOf(const Dependencies& parts, const RunShown& shown) {
   std::vector<RunFile> files;
   const std::string& address = parts.config.public_url;
   const base::Timestamp expires = parts.clock.Now() + domain::kDownloadLifetime;

@@ -66,7 +66,7 @@ struct Api::Impl {
   store::JobStarts job_starts;
   KnownDefinitions definitions;
   base::ByteBudget held_bytes;
-  Parts parts;
+  Dependencies parts;
 
   Impl(const config::Config& config, store::Pool& pool, store::Signals& signals,
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,

@@ -103,14 +103,15 @@ rest::Reply BadKey() {
 }
 
 // On the wire every reason is one sentence; the log has the true one under the request's id.
-rest::Reply RefuseToken(const Parts& parts, const rest::Answer& answer, std::string_view reason) {
+rest::Reply RefuseToken(const Dependencies& parts, const rest::Answer& answer,
+                        std::string_view reason) {
   parts.log.Info("a bearer token was refused",
                  {{"request_id", answer.request_id()}, {"reason", std::string(reason)}});
   return InvalidToken();
 }
 
 // The question to the store of whom a good token names; empty where what it names has no form.
-std::optional<store::ExternalQuestion> QuestionOf(const Parts& parts,
+std::optional<store::ExternalQuestion> QuestionOf(const Dependencies& parts,
                                                   const domain::ExternalToken& token) {
   const config::OidcConfig& oidc = parts.config.oidc;
   store::ExternalQuestion question;
@@ -124,8 +125,9 @@ std::optional<store::ExternalQuestion> QuestionOf(const Parts& parts,
   return question;
 }
 
-FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest::Answer& answer,
-                         std::string_view text, bool count, bool keys_fetched) {
+FoundCaller FindExternal(const Dependencies& parts, store::Session& session,
+                         const rest::Answer& answer, std::string_view text, bool count,
+                         bool keys_fetched) {
   const auto verdict =
       JudgeProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
   if (const auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
@@ -151,7 +153,7 @@ FoundCaller FindExternal(const Parts& parts, store::Session& session, const rest
 
 }  // namespace
 
-rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault) {
+rest::Reply Refuse(const Dependencies& parts, const rest::Answer& answer, CredentialFault fault) {
   switch (fault) {
     case CredentialFault::kMissing:
       return Unauthorized(
@@ -173,8 +175,9 @@ rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFau
   return InvalidToken();
 }
 
-FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::Answer& answer,
-                       const Credential& credential, bool count, bool keys_fetched) {
+FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
+                       const rest::Answer& answer, const Credential& credential, bool count,
+                       bool keys_fetched) {
   if (credential.kind == Credential::Kind::kJwt) {
     return FindExternal(parts, session, answer, credential.text, count, keys_fetched);
   }
@@ -190,7 +193,7 @@ FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::
                  "invalid"};
 }
 
-void CheckRate(const Parts& parts, const store::RequestCount& count, rest::Answer* answer) {
+void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest::Answer* answer) {
   const std::int64_t limit = parts.config.limits.requests_per_minute;
   if (limit == 0) return;
   const auto reset =

@@ -21,7 +21,7 @@ namespace vedette::api {
 // Pool's threads but for Refuse, which any thread may call.
 
 // To a request without a credential of good form. The log has why a token was refused.
-rest::Reply Refuse(const Parts& parts, const rest::Answer& answer, CredentialFault fault);
+rest::Reply Refuse(const Dependencies& parts, const rest::Answer& answer, CredentialFault fault);
 
 // A credential that lets nobody in: the answer, and its outcome in the metrics.
 struct Refused {
@@ -33,12 +33,13 @@ struct KeysAreDue {};
 using FoundCaller = std::variant<store::Authentication, Refused, KeysAreDue>;
 
 // `keys_fetched`: whether this request has waited for the provider's keys already; it does so once.
-FoundCaller FindCaller(const Parts& parts, store::Session& session, const rest::Answer& answer,
-                       const Credential& credential, bool count, bool keys_fetched);
+FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
+                       const rest::Answer& answer, const Credential& credential, bool count,
+                       bool keys_fetched);
 
 // Adds the three headers of the limit, where there is one; refuses with a 429 where the principal's
 // minute is used up.
-void CheckRate(const Parts& parts, const store::RequestCount& count, rest::Answer* answer);
+void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest::Answer* answer);
 
 // Refuses with the 403s.
 void CheckCaller(const store::Authentication& found, const Route& route);

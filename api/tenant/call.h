@@ -106,7 +106,7 @@ class KeyWaits;          // oauth/published_keys.h
 class KnownDefinitions;  // workflows/workflow_calls.h
 
 // The parts of the process that the API uses. They must outlive every request.
-struct Parts {
+struct Dependencies {
   const config::Config& config;
   store::Pool& pool;
   store::Signals& signals;
@@ -131,7 +131,7 @@ struct Parts {
 };
 
 // One request of a tenant. A route without a credential has no caller.
-using Call = rest::Call<Parts, store::Caller>;
+using Call = rest::Call<Dependencies, store::Caller>;
 using Route = rest::Route<Call>;
 
 // The monitor that the path's first parameter names; a 404.

@@ -121,9 +121,9 @@ void AddSpec(Columns& in, const OrgRuns& org_runs, Claim* claim) {
   claim->specs.emplace(spec->monitor_id, std::move(spec));
 }
 
-using Parts = std::vector<LoadedPart*>;
+using PartList = std::vector<LoadedPart*>;
 
-void LoadSpecs(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Claim* claim) {
+void LoadSpecs(Transaction& tx, const PartList& parts, const OrgRuns& org_runs, Claim* claim) {
   std::set<base::Uuid> ids;
   for (const LoadedPart* part : parts) ids.insert(part->part.monitor_id);
   for (const auto& row :
@@ -139,7 +139,7 @@ struct PartRow {
   LoadedPart* part;
   LoadedRow* row;
 };
-PartRow ReadPlace(Columns& in, const Parts& parts) {
+PartRow ReadPlace(Columns& in, const PartList& parts) {
   std::size_t n = 0;
   int position = 0;
   in.Into("n"_a = &n, "position"_a = &position);
@@ -164,7 +164,7 @@ void ReadState(Columns& in, const PartRow& at) {
 }
 
 // Two range selects, joined here: cheaper than a join in the database.
-void LoadRows(Transaction& tx, const Parts& parts) {
+void LoadRows(Transaction& tx, const PartList& parts) {
   Rows<Column<"monitor_id", base::Uuid>, Column<"first", int>, Column<"ending", int>> ranges;
   for (const LoadedPart* part : parts) {
     ranges.Add(part->part.monitor_id, part->part.first, part->part.end);
@@ -181,7 +181,8 @@ void LoadRows(Transaction& tx, const Parts& parts) {
 }
 
 // Monitor, row and state in one select: of one row each there is nothing to share.
-void LoadOneRowParts(Transaction& tx, const Parts& parts, const OrgRuns& org_runs, Claim* claim) {
+void LoadOneRowParts(Transaction& tx, const PartList& parts, const OrgRuns& org_runs,
+                     Claim* claim) {
   Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>> places;
   for (const LoadedPart* part : parts) places.Add(part->part.monitor_id, part->part.first);
   for (const auto& row : tx.Exec<"one_row_parts">(places)) {
@@ -194,8 +195,8 @@ void LoadOneRowParts(Transaction& tx, const Parts& parts, const OrgRuns& org_run
 }
 
 void Load(Transaction& tx, const OrgRuns& org_runs, Claim* claim) {
-  Parts of_one_row;
-  Parts wider;
+  PartList of_one_row;
+  PartList wider;
   for (auto& chunk : claim->chunks) {
     for (auto& part : chunk.parts) (part.rows.size() == 1 ? of_one_row : wider).push_back(&part);
   }

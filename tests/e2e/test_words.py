@@ -1,9 +1,8 @@
 """Keeps the words plain: a comment begins with its noun, cites what a reader can open, and says the word that everybody
-uses. Names of types follow docs/words.md. What is left is counted by folder in LEFT, whose numbers only fall."""
+uses. Names of types follow docs/words.md."""
 
 import re
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -144,38 +143,23 @@ def test_there_is_something_to_read():
 
 
 def test_a_comment_begins_with_its_noun():
-    assert not (wrong := left("beginnings", beginnings())), f"say the noun first:\n{wrong}"
+    assert not (wrong := listed(beginnings())), f"say the noun first:\n{wrong}"
 
 
 def test_a_comment_cites_what_is_in_the_repository():
-    assert not (wrong := left("citations", citations())), f"cite docs/, or say it:\n{wrong}"
+    assert not (wrong := listed(citations())), f"cite docs/, or say it:\n{wrong}"
 
 
 @pytest.mark.parametrize("word", DIALECT)
 def test_words_are_those_that_everybody_uses(word):
-    assert not (wrong := left(word, dialect(word))), f"say {word}:\n{wrong}"
+    assert not (wrong := listed(dialect(word))), f"say {word}:\n{wrong}"
 
 
 @pytest.mark.parametrize("word", ENDINGS)
 def test_types_are_named_by_words_that_everybody_uses(word):
-    assert not (wrong := left(f"types: {word}", type_names(word))), f"say {word}:\n{wrong}"
+    assert not (wrong := listed(type_names(word))), f"say {word}:\n{wrong}"
 
 
 def test_each_word_lives_where_the_page_says():
     named = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", (ROOT / "docs" / "words.md").read_text()))
     assert len(named) > 30 and not [place for place in named if not (ROOT / place).exists()]
-
-
-def test_what_is_left_is_named_by_a_rule_and_a_folder_that_exist():
-    rules = {"beginnings", "citations", *DIALECT, *(f"types: {word}" for word in ENDINGS)}
-    assert set(LEFT) <= rules
-    assert all((ROOT / folder).exists() and count > 0 for counts in LEFT.values() for folder, count in counts.items())
-
-
-if __name__ == "__main__":  # prints what LEFT would be today
-    found = {"beginnings": beginnings(), "citations": citations(), **{word: dialect(word) for word in DIALECT},
-             **{f"types: {word}": type_names(word) for word in ENDINGS}}
-    for rule, places in found.items():
-        counts = Counter(name.split("/")[0] for name, *_ in places)
-        if counts:
-            print(f'    "{rule}": {{' + ", ".join(f'"{k}": {v}' for k, v in sorted(counts.items())) + "},")

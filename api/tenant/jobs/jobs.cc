@@ -24,7 +24,7 @@ store::LookupView FindJob(Call& call) {
   return std::move(*view);
 }
 
-rest::Reply StatusReply(const Parts& parts, store::Session& session,
+rest::Reply StatusReply(const Dependencies& parts, store::Session& session,
                         const store::LookupView& view) {
   base::Json status = StatusJson(view, parts.config.cents_per_credit);
   const bool has_findings =
@@ -47,7 +47,7 @@ rest::Handled ShowJobStatus(Call& call) {
   const std::chrono::seconds wait_s(query.Integer("wait_s", 0, 0, kStatusWaitSecondsMax));
   query.Finish();
   problems.Check();
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   if (view.job.finished_at || wait_s.count() == 0) {
     return StatusReply(parts, call.session(), view);
   }

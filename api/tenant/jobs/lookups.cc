@@ -101,7 +101,7 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
   return json;
 }
 
-std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& session,
+std::optional<store::JobEndOutcome> EndJob(const Dependencies& parts, store::Session& session,
                                            const store::Scope& scope, const base::Uuid& job_id,
                                            const store::JobEnding& ending,
                                            const std::optional<store::AuditEntry>& audit) {
@@ -114,8 +114,8 @@ std::optional<store::JobEndOutcome> EndJob(const Parts& parts, store::Session& s
   return outcome;
 }
 
-rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
-                        const base::Uuid& job_id) {
+rest::Reply ResultReply(const Dependencies& parts, store::Session& session,
+                        const store::Scope& scope, const base::Uuid& job_id) {
   const auto view = store::GetLookup(session, scope, job_id);
   if (!view) return rest::NotFound("task");
   return rest::JsonReply(200,
@@ -124,7 +124,7 @@ rest::Reply ResultReply(const Parts& parts, store::Session& session, const store
 
 rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uuid& job_id,
                             std::chrono::nanoseconds until, bool is_repeatable) {
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   Wait wait;
   wait.job_id = job_id;
   wait.org_id = call.caller.org_id;
@@ -232,7 +232,7 @@ rest::Handled Repeated(Call& call, Answering answering, const store::StartOutcom
 
 // Starts the job, and wakes a worker where it is new.
 store::StartOutcome Start(const Call& call, const store::NewJob& job) {
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   auto outcome = parts.job_starts.Start(call.session(), job);
   const auto* started = std::get_if<store::JobStarted>(&outcome);
   if (started != nullptr && !started->already_started) {
@@ -242,7 +242,7 @@ store::StartOutcome Start(const Call& call, const store::NewJob& job) {
 }
 
 rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::NewJob job) {
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   if (!store::ReadServedLanes(call.session()).contains(job.blocks.front().lane)) {
     return rest::Unavailable("no_worker", "no worker serves lookups now; nothing was charged");
   }

@@ -41,7 +41,7 @@ inline constexpr std::string_view kTaskIdHeader = "Service-Task-Id";
 // Ends the job, if it has not ended, counts it and raises what wakes others. Empty: there is no
 // such job in scope. `audit`: of an end that a caller asked for.
 std::optional<store::JobEndOutcome> EndJob(
-    const Parts& parts, store::Session& session, const store::Scope& scope,
+    const Dependencies& parts, store::Session& session, const store::Scope& scope,
     const base::Uuid& job_id, const store::JobEnding& ending,
     const std::optional<store::AuditEntry>& audit = std::nullopt);
 
@@ -53,8 +53,8 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
                             std::chrono::nanoseconds until, bool is_repeatable);
 
 // The result of a job that has ended already, as WaitForResult gives it.
-rest::Reply ResultReply(const Parts& parts, store::Session& session, const store::Scope& scope,
-                        const base::Uuid& job_id);
+rest::Reply ResultReply(const Dependencies& parts, store::Session& session,
+                        const store::Scope& scope, const base::Uuid& job_id);
 
 // 402: the estimate cannot be reserved. Counted.
 rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused);

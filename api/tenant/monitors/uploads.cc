@@ -94,7 +94,7 @@ std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns)
 class FileReceiver {
  public:
   // `audit`: of the upload, once it is whole.
-  FileReceiver(const Parts& parts, const base::Uuid& upload_id, store::AuditEntry audit)
+  FileReceiver(const Dependencies& parts, const base::Uuid& upload_id, store::AuditEntry audit)
       : limits_(parts.config.limits),
         clock_(parts.clock),
         upload_id_(upload_id),
@@ -229,9 +229,9 @@ class FileReceiver {
 class UploadStream : public std::enable_shared_from_this<UploadStream> {
  public:
   // Takes over a slot of `org_id`.
-  UploadStream(const Parts& parts, std::shared_ptr<rest::Answer> answer, const base::Uuid& org_id,
-               const base::Uuid& upload_id, const std::optional<std::string>& boundary,
-               store::AuditEntry audit)
+  UploadStream(const Dependencies& parts, std::shared_ptr<rest::Answer> answer,
+               const base::Uuid& org_id, const base::Uuid& upload_id,
+               const std::optional<std::string>& boundary, store::AuditEntry audit)
       : parts_(parts),
         answer_(std::move(answer)),
         org_id_(org_id),
@@ -313,7 +313,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     if (problem) throw rest::Refusal(400, "malformed_form", *problem);
   }
 
-  const Parts& parts_;
+  const Dependencies& parts_;
   std::shared_ptr<rest::Answer> answer_;
   const base::Uuid org_id_;
   const base::Uuid upload_id_;

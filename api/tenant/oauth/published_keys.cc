@@ -28,7 +28,7 @@ void KeyWaits::Leave(const base::Uuid& client_id) {
 
 rest::Parked FetchPublishedKeys(Call& call, const rest::KeyOrder& order, store::FetchFence fence,
                                 std::shared_ptr<void> token, AfterFetch then) {
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   return rest::FetchKeys(
       {parts.pool, parts.key_fetcher, parts.config.jwks.keys_max}, call.answer, order.org_id, order,
       fence,

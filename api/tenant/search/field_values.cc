@@ -211,11 +211,11 @@ rest::Reply TimedOut() {
                            "the count took too long; narrow the filter to fewer documents");
 }
 
-std::chrono::milliseconds Since(const Parts& parts, std::chrono::nanoseconds began_at) {
+std::chrono::milliseconds Since(const Dependencies& parts, std::chrono::nanoseconds began_at) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(parts.clock.SinceBoot() - began_at);
 }
 
-rest::Reply EngineReply(const Parts& parts, const std::string& asked,
+rest::Reply EngineReply(const Dependencies& parts, const std::string& asked,
                         const store::ValuesQuestion& question, std::chrono::nanoseconds began_at,
                         const SearchEngine::Outcome& outcome) {
   switch (outcome.kind) {
@@ -237,7 +237,7 @@ rest::Reply EngineReply(const Parts& parts, const std::string& asked,
 }
 
 // The count itself, on a thread of the search pool.
-rest::Handled Count(store::Session& session, const Parts& parts, const std::string& asked,
+rest::Handled Count(store::Session& session, const Dependencies& parts, const std::string& asked,
                     const store::ValuesQuestion& question, std::chrono::nanoseconds began_at) {
   try {
     const search::TopValues top =
@@ -277,7 +277,7 @@ void ExcludeListed(Call& call, const std::vector<base::Uuid>& lists,
 std::optional<rest::Reply> ImportedAnswer(Call& call, const std::string& asked,
                                           const store::ValuesQuestion& question,
                                           std::chrono::nanoseconds began_at) {
-  const Parts& parts = call.parts;
+  const Dependencies& parts = call.parts;
   if (parts.search.engine != nullptr) return std::nullopt;
   const auto top =
       store::ReadImportedValues(call.session(), parts.search.fields.of(question.mode), question);

@@ -30,7 +30,7 @@ std::shared_ptr<const domain::Definition> KnownDefinitions::Read(const std::stri
   return definition;
 }
 
-domain::DefinitionRules DefinitionRulesOf(const Parts& parts) {
+domain::DefinitionRules DefinitionRulesOf(const Dependencies& parts) {
   domain::DefinitionRules rules;
   rules.url_fault = [&policy = parts.policy](const std::string& url) -> std::optional<std::string> {
     const net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);

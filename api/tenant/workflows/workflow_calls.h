@@ -40,7 +40,7 @@ class KnownDefinitions {
 
 // The rules by which definitions of this process's clients are validated. Keeps a reference to the
 // address policy.
-domain::DefinitionRules DefinitionRulesOf(const Parts& parts);
+domain::DefinitionRules DefinitionRulesOf(const Dependencies& parts);
 
 void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems);
 
