@@ -44,7 +44,7 @@ Handled SendPieces(store::Pool& pool, const base::Uuid& turn, const std::shared_
 
 // How a list is read and written.
 template <typename Item>
-struct ListParts {
+struct ListPieces {
   std::string head;        // up to and including the list's '['
   std::int64_t limit = 0;  // items in all
   // At most `items_max` items after `after`, or from the start of the list.
@@ -58,7 +58,7 @@ struct ListParts {
 template <typename Item>
 class ListSource {
  public:
-  explicit ListSource(ListParts<Item> parts) : state_(std::make_shared<State>()) {
+  explicit ListSource(ListPieces<Item> parts) : state_(std::make_shared<State>()) {
     state_->parts = std::move(parts);
   }
 
@@ -85,7 +85,7 @@ class ListSource {
 
  private:
   struct State {
-    ListParts<Item> parts;
+    ListPieces<Item> parts;
     std::int64_t given = 0;
     std::optional<Item> last;  // of those given
     store::Page<Item> page;

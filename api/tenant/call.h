@@ -158,7 +158,7 @@ void CheckFeature(const Call& call, bool needed, std::string_view feature, std::
 
 // Answers with a list in pieces, which take the caller's turns.
 template <typename Item>
-rest::Handled SendList(Call& call, rest::ListParts<Item> parts) {
+rest::Handled SendList(Call& call, rest::ListPieces<Item> parts) {
   return rest::SendPieces(call.parts.pool, call.caller.org_id, call.answer, call.session(),
                           rest::ListSource<Item>(std::move(parts)));
 }

@@ -72,9 +72,9 @@ const TypeWords& WordsOf(std::string_view type) {
                        [type](const TypeWords& words) { return words.name == type; });
 }
 
-class Judge {
+class Validator {
  public:
-  Judge(const Json& loc, ValidationFaults* faults) : loc_(loc), faults_(faults) {}
+  Validator(const Json& loc, ValidationFaults* faults) : loc_(loc), faults_(faults) {}
 
   void Apply(const Json& schema, Json* value) {
     if (!CheckType(schema, *value)) return;
@@ -235,7 +235,7 @@ void FindUnknown(const Json& schema, std::vector<std::string>* unknown) {
 }  // namespace
 
 void ApplySchema(const Json& schema, const Json& loc, Json* value, ValidationFaults* faults) {
-  Judge(loc, faults).Apply(schema, value);
+  Validator(loc, faults).Apply(schema, value);
 }
 
 Json LocOf(const Json& loc, const Json& step) {

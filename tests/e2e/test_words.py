@@ -85,39 +85,8 @@ ENDINGS = {
     "validated, parsed": r"Judge\w*",
 }
 
-# What is left, by rule and by the first folder of a name. A number may only fall; one that has come to nothing goes.
-LEFT = {
-    "beginnings": {
-        "admin": 14, "api": 20, "app": 3, "base": 12, "config": 9, "domain": 72, "net": 13, "pages": 27, "rest": 3,
-        "store": 69, "work": 1, "worker": 12,
-    },
-    "citations": {"admin": 1, "api": 4, "domain": 16, "net": 1, "rest": 1, "store": 6, "worker": 3},
-    "balances": {"docs": 1, "store": 8, "tests": 1},
-    "the suppression list": {"admin": 2, "domain": 3, "store": 3},
-    "connection pool, or shared state": {"docs": 1, "domain": 1, "tests": 1},
-    "quarantine": {"worker": 2},
-    "abandoned": {"worker": 1},
-    "give back": {"store": 1, "worker": 4},
-    "goes into the audit log only": {"admin": 2},
-    "validate, parse": {
-        "admin": 4, "api": 27, "base": 3, "bench": 3, "config": 2, "docs": 2, "domain": 25, "net": 20, "pages": 5,
-        "rest": 1, "store": 6, "tests": 23, "worker": 1,
-    },
-    "types: balances": {"store": 2},
-    "types: dependencies, options, helpers": {"admin": 1, "api": 2, "domain": 2, "pages": 1, "rest": 2, "store": 1},
-    "types: a batch, a cache, a plan": {"pages": 2},
-    "types: validated, parsed": {"api": 3, "domain": 2, "rest": 1, "tests": 1},
-}
-
-
-def left(rule, found):
-    """What is found beyond what a folder may still have, as one text."""
-    counts = Counter(name.split("/")[0] for name, *_ in found)
-    allowed = LEFT.get(rule, {})
-    return "\n".join(
-        f"{folder}: {count} where {allowed.get(folder, 0)} were left\n" + "\n".join(
-            f"  {name}:{number}: {text}" for name, number, text in found if name.split("/")[0] == folder)
-        for folder, count in sorted(counts.items()) if count > allowed.get(folder, 0))
+def listed(found):
+    return "\n".join(f"  {name}:{number}: {text}" for name, number, text in found)
 
 
 def beginnings():

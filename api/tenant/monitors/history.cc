@@ -28,7 +28,7 @@ rest::Handled ListEvents(Call& call) {
   filter.event_group_id = query.Id("event_group_id");
   query.Finish();
   problems.Check();
-  rest::ListParts<domain::Event> list;
+  rest::ListPieces<domain::Event> list;
   list.head = "[";
   list.limit = filter.limit;
   list.read = [id = monitor.id, row = std::move(row), filter](
@@ -95,7 +95,7 @@ std::string EventListTail(const base::Uuid& bound_to, const domain::Event* next_
 rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::Uuid& bound_to) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
-  rest::ListParts<domain::Event> list;
+  rest::ListPieces<domain::Event> list;
   list.limit = query.Integer("limit", domain::kEventsDefault, 1, domain::kEventsMax);
   filter.types = ReadTypes(&query);
   query.Finish({"cursor"});

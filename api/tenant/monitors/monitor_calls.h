@@ -38,8 +38,8 @@ inline rest::CursorOf DeliveriesOf(const base::Uuid& monitor_id) {
 
 // How all rows of a monitor after `after_position` are read and written; the caller adds head,
 // limit and tail.
-rest::ListParts<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
-                                          domain::RowJson::View view, int after_position);
+rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
+                                           domain::RowJson::View view, int after_position);
 
 // Refuse with the 403 of a frequency or a tier that the organisation has no feature for.
 void CheckFrequency(const Call& call, bool needs_testing);

@@ -304,9 +304,9 @@ std::vector<MonitorStatus> ReadStatuses(const rest::QueryReader& query, rest::Pr
 }
 
 // A list of summaries, newest first; the caller adds head and tail.
-rest::ListParts<domain::Monitor> MonitorListParts(const Call& call, store::MonitorFilter filter,
-                                                  int limit) {
-  rest::ListParts<domain::Monitor> list;
+rest::ListPieces<domain::Monitor> MonitorListParts(const Call& call, store::MonitorFilter filter,
+                                                   int limit) {
+  rest::ListPieces<domain::Monitor> list;
   list.limit = limit;
   list.read = [filter = std::move(filter)](store::Session& session, const domain::Monitor* after,
                                            int items_max) {

@@ -74,7 +74,7 @@ std::string RowListTail(const base::Uuid& monitor_id, std::optional<int> next_af
 // Makes a list of rows one of the chosen ones among the next kChosenRowsLookedAtMax; the cursor
 // stands behind those that were looked at.
 void ListChosenOnly(const std::shared_ptr<const domain::Monitor>& shared, store::RowChoice choice,
-                    int after_position, rest::ListParts<domain::Row>* list) {
+                    int after_position, rest::ListPieces<domain::Row>* list) {
   const domain::Monitor& monitor = *shared;
   const std::int64_t end = std::min<std::int64_t>(
       monitor.row_count, std::int64_t{after_position} + 1 + kChosenRowsLookedAtMax);
@@ -142,9 +142,9 @@ std::string StatusMessage(domain::MonitorStatus status, std::string_view what) {
 
 }  // namespace
 
-rest::ListParts<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
-                                          domain::RowJson::View view, int after_position) {
-  rest::ListParts<domain::Row> list;
+rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::Monitor>& monitor,
+                                           domain::RowJson::View view, int after_position) {
+  rest::ListPieces<domain::Row> list;
   list.read = [id = monitor->id, after_position](store::Session& session, const domain::Row* after,
                                                  int items_max) {
     const int position = after == nullptr ? after_position : after->position;

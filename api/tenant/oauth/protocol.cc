@@ -30,7 +30,7 @@ struct Asking {
 };
 
 // An order: the keys that the client publishes are to be fetched before its assertion is validated.
-using Judgement = std::variant<Asking, rest::KeyOrder>;
+using Authenticated = std::variant<Asking, rest::KeyOrder>;
 
 // Whether the request has waited for the client's keys already: it does so once.
 enum class Keys { kAsStored, kFetched };
@@ -116,7 +116,7 @@ domain::AssertionRules RulesOf(const config::Config& config, std::string_view pa
 }
 
 // The client authentication of every protocol route, and the count of its requests.
-Judgement Authenticate(Call& call, const Form& form, std::string_view path, Keys keys) {
+Authenticated Authenticate(Call& call, const Form& form, std::string_view path, Keys keys) {
   const config::Config& config = call.parts.config;
   auto parsed = domain::ParseJwt(form.find("client_assertion")->second);
   if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) {
@@ -256,9 +256,9 @@ std::variant<rest::KeyOrder, rest::Reply> Serve(Call& call, const Endpoint& endp
     throw rest::Refusal(
         OauthError(400, "unsupported_grant_type", "the one grant is client_credentials"));
   }
-  auto judgement = Authenticate(call, form, endpoint.path, keys);
-  if (auto* order = std::get_if<rest::KeyOrder>(&judgement)) return std::move(*order);
-  return endpoint.answer(call, form, std::get<Asking>(judgement));
+  auto authenticated = Authenticate(call, form, endpoint.path, keys);
+  if (auto* order = std::get_if<rest::KeyOrder>(&authenticated)) return std::move(*order);
+  return endpoint.answer(call, form, std::get<Asking>(authenticated));
 }
 
 // A refusal is an answer like others here: it is counted, and told in the shape of these routes.

@@ -114,7 +114,7 @@ base::Uuid QueriedId(const Call& call) {
 
 // All of them.
 rest::Handled SendWorkflows(Call& call, store::WorkflowFilter filter) {
-  rest::ListParts<store::Workflow> list;
+  rest::ListPieces<store::Workflow> list;
   list.head = "[";
   list.limit = call.parts.config.workflows.workflows_per_org_max;
   list.read = [filter = std::move(filter)](store::Session& session, const store::Workflow* after,

@@ -30,7 +30,7 @@ class ListSourceTest : public test::NoDatabaseTest {
   // The list of a store that has these items and cuts a page at `page_max` of them.
   ListSource<std::string> Source(std::vector<std::string> items, std::int64_t limit,
                                  std::size_t page_max = 1'000'000) {
-    ListParts<std::string> parts;
+    ListPieces<std::string> parts;
     parts.head = "[";
     parts.limit = limit;
     parts.read = [this, items = std::move(items), page_max](
@@ -103,7 +103,7 @@ TEST_F(ListSourceTest, WherePagesAreCutForTheirBytesNoMoreAreAskedForThanFit) {
 }
 
 TEST_F(ListSourceTest, APageThatPromisedMoreThanThereWasEndsTheList) {
-  ListParts<std::string> parts;
+  ListPieces<std::string> parts;
   parts.head = "[";
   parts.limit = 10;
   parts.read = [](store::Session&, const std::string* after, int) {

@@ -96,17 +96,17 @@ class FakeMemory final : public EmailMemory {
 // A mail server in one function: what it says of an address.
 class Verifier final : public Provider {
  public:
-  using Judge = std::function<LookupAnswer(const LookupRequest&)>;
-  Verifier(Judge judge, std::vector<LookupRequest>* asked)
-      : judge_(std::move(judge)), asked_(asked) {}
+  using Answers = std::function<LookupAnswer(const LookupRequest&)>;
+  Verifier(Answers answers, std::vector<LookupRequest>* asked)
+      : answers_(std::move(answers)), asked_(asked) {}
   std::string_view id() const override { return "smtp"; }
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override {
     asked_->push_back(request);
-    done(judge_(request));
+    done(answers_(request));
   }
 
  private:
-  const Judge judge_;
+  const Answers answers_;
   std::vector<LookupRequest>* const asked_;
 };
 
@@ -114,7 +114,7 @@ inline LookupAnswer Says(domain::Verdict verdict,
                          domain::VerdictReason reason = domain::VerdictReason::kNone) {
   return domain::AddressVerdict{verdict, reason, {}, base::Timestamp(std::chrono::hours(500'000))};
 }
-inline Verifier::Judge OnlyKnows(std::string address) {
+inline Verifier::Answers OnlyKnows(std::string address) {
   return [address = std::move(address)](const LookupRequest& request) {
     return request.address == address
                ? Says(domain::Verdict::kOk)
@@ -164,13 +164,13 @@ class FindEmail : public testing::Test {
   }
 
   // The finders of our own, and a mail server.
-  void AddOwn(Verifier::Judge judge) {
+  void AddOwn(Verifier::Answers answers) {
     config_.find_email = {"store", "pattern"};
     config_.guesses_max = 10;
     loop_.Run([&] {
       providers_->Add(std::make_unique<StoreProvider>(memory_));
       providers_->Add(std::make_unique<PatternProvider>(memory_, 10));
-      providers_->Add(std::make_unique<Verifier>(std::move(judge), &asked_["smtp"]));
+      providers_->Add(std::make_unique<Verifier>(std::move(answers), &asked_["smtp"]));
       MakeBlock("smtp");
     });
   }
