@@ -222,7 +222,7 @@ def throughput(bench, options):
 
 
 def latencies(bench, options):
-    """From COMMIT to arrival at a receiver that notes the time, every round's figures."""
+    """The time from COMMIT to arrival at a receiver that notes the time, every round's figures."""
     found = {}
     for _ in range(options.rounds):
         port = free_port()

@@ -34,7 +34,7 @@ def begin(connection):
 
 
 class Lag:
-    """Of the checks that a process begins from now on."""
+    """The lag of the checks that a process begins from now on."""
 
     def __init__(self, service):
         self.service, self.before = service, histogram(service.metrics(), LAG)

@@ -54,7 +54,7 @@ def over(ours, theirs):
 
 
 def verdict(measured, target):
-    """`target` is (">=" or "<=", bound); None is a figure that is told and not judged."""
+    """`target` is (">=" or "<=", bound); None is a figure that is told and has no target."""
     if target is None:
         return ""
     how, bound = target
@@ -81,7 +81,7 @@ class Targets:
             self.lines[-1]["met"] += ", " + verdict(by_cpu, cpu_target)
 
     def postgres_cpu(self, name, ours, beside, theirs, target):
-        """As many times the CPU of PostgreSQL. Less is better here; the column of CPU tells it the other way round."""
+        """A multiple of the CPU of PostgreSQL. Less is better here; the column of CPU tells it the other way round."""
         times = over(ours["postgres_us"]["median"], theirs["postgres_us"]["median"])
         by_rate = over(ours["per_s"]["median"], theirs["per_s"]["median"])
         self._add(name, beside, by_rate, over(1.0, times), target, verdict(times, target), "x PostgreSQL's CPU")

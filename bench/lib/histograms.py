@@ -12,7 +12,7 @@ def histogram(metrics, name):
 
 
 def quantile(cumulative, q):
-    """As Prometheus' histogram_quantile: linear inside the bucket."""
+    """The same as Prometheus' histogram_quantile: linear inside the bucket."""
     bounds = sorted(cumulative)
     wanted, below, lower = q * cumulative[bounds[-1]], 0.0, 0.0
     for bound in bounds:

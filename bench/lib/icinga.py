@@ -48,7 +48,7 @@ def records(state):
 
 
 def lag_ms(checks_per_s, seconds):
-    """As many services, each checked once a second by the built-in dummy: of every service's last check, execution start
+    """Services, each checked once a second by the built-in dummy: of every service's last check, execution start
     minus schedule start, in ms; with the share of services whose last check was less than two seconds before the end."""
     directory = Path(tempfile.mkdtemp(prefix="vedette-bench-icinga-"))
     user = {}

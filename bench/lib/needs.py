@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def program(name, package):
-    """Where the program is: /usr/sbin is not on everybody's path."""
+    """The path of the program: /usr/sbin is not on everybody's path."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
     return found or missing(package)
 

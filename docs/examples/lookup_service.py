@@ -30,7 +30,7 @@ def find(lookup):
 
 
 def reverse(lookup):
-    """Who is behind an address: {name, first_name, last_name, title, company, location, linkedin, profiles, confidence,
+    """The person of an address: {name, first_name, last_name, title, company, location, linkedin, profiles, confidence,
     evidence, sources}; name alone is required. None says that nothing was found."""
     words = re.findall(r"[a-z]+", lookup["address"].split("@")[0].lower())
     if len(words) < 2:

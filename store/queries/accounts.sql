@@ -47,7 +47,7 @@ order by id desc
 limit @limit
 
 -- fragment: team_columns
--- Of a team t with its spending s of this month, if any.
+-- The columns of a team t with its spending s of this month, if any.
 t.org_id, t.id, t.name, t.spend_limit_mc, coalesce(s.spent_mc, 0) as spent_mc
 
 -- name: teams_read

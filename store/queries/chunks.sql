@@ -15,7 +15,7 @@ where w.org_id is not null
 order by w.org_id
 
 -- fragment: chunk_columns
--- Of a chunk c. Its month is this one until the first reservation fixes it.
+-- The columns of a chunk c. Its month is this one until the first reservation fixes it.
 c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null as large, c.claims, c.due_at, c.reserved_mc, c.price_mc,
   coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date) as month, c.monitor_ids, c.tick_ids, c.firsts,
   c.ends

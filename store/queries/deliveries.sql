@@ -49,7 +49,7 @@ returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.blo
           d.replayed_attempts
 
 -- fragment: target_columns
--- Of a monitor: where its notifications go.
+-- The place where a monitor's notifications go.
 id, webhook_url, endpoint_id, metadata
 
 -- name: delivery_targets

@@ -3,11 +3,11 @@
 e.scheme || '://' || split_part(e.host, '/', 1) || ':' || e.port
 
 -- fragment: receiver_fails
--- Of an endpoint e, if there is one: its breaker is open from the failure that opens it to the first success.
+-- Whether there is an endpoint e whose breaker is open: that is from the failure that opens it to the first success.
 coalesce(e.available_at > '-infinity', false)
 
 -- name: endpoint_try
--- Of endpoints whose breaker is open, those that may be tried now: one process gets each, once an interval.
+-- Those endpoints whose breaker is open that may be tried now: one process gets each, once an interval.
 update endpoint e set available_at = now() + @breaker_interval_ms * interval '1 millisecond'
 where e.id = any(@ids::uuid[]) and e.available_at <= now()
 returning e.id

@@ -57,7 +57,7 @@ tick_id <= @after_tick_id and (tick_id, id) < (@after_tick_id, @after_id::uuid)
 :event_page_ends
 
 -- name: event_list_row
--- As event_list_monitor, of a row.
+-- The same as event_list_monitor, of a row.
 :event_page_begins
     select :event_columns, monitor_id, row_id
     from event
@@ -67,7 +67,7 @@ tick_id <= @after_tick_id and (tick_id, id) < (@after_tick_id, @after_id::uuid)
 :event_page_ends
 
 -- name: event_list_org
--- As event_list_monitor, of all monitors of an organisation or, if @team_id is given, of its team.
+-- The same as event_list_monitor, of all monitors of an organisation or, if @team_id is given, of its team.
 :event_page_begins
     select :event_columns, monitor_id, row_id
     from event
@@ -79,8 +79,8 @@ tick_id <= @after_tick_id and (tick_id, id) < (@after_tick_id, @after_id::uuid)
 :event_page_ends
 
 -- name: event_list_every
--- As event_list_monitor, of every organisation, in ticks after @since_tick_id: each one's newest by its index, and of
--- these the newest.
+-- The same as event_list_monitor, of every organisation, in ticks after @since_tick_id: each one's newest by its index,
+-- and of these the newest.
 :event_page_begins
     select newest.*
     from organisation o

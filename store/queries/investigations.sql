@@ -13,7 +13,7 @@ from investigation where id = @id for no key update
 update investigation set subjects = @subjects, next_seq = @next_seq, budget_reached = @budget_reached where id = @job_id
 
 -- name: findings_known
--- Of the ids @ids those that are findings already, and whether the part (@block, @part) found them first.
+-- Those of the ids @ids that are findings already, and whether the part (@block, @part) found them first.
 select id, block = @block and part = @part as is_own from finding where investigation_id = @investigation_id
   and id = any(@ids::uuid[])
 
@@ -42,7 +42,7 @@ cross join lateral (
 where i.id = @id and (@org_id::uuid is null or j.org_id = @org_id) and (@team_id::uuid is null or j.team_id = @team_id)
 
 -- name: findings_page
--- Of the investigation @investigation_id those after the number @after, at most @limit.
+-- The findings of the investigation @investigation_id after the number @after, at most @limit.
 select seq, id, kind, subject, predicate, object, confidence, evidence, sources, provider, derived_from, created_at
 from finding
 where investigation_id = @investigation_id and seq > @after

@@ -1,15 +1,15 @@
 -- fragment: job_columns
--- Of job_shown.
+-- The columns of job_shown.
 id, org_id, team_id, kind, status, status_reason, error, caller_kind, caller_id, estimate_mc, reserved_mc, charged_mc,
   created_at, started_at, deadline_at, finished_at, rows_done, rows_total
 
 -- fragment: job_locked_columns
--- Of a job j.
+-- The columns of a job j.
 j.id, j.org_id, j.team_id, j.kind, j.status, j.status_reason, j.waited, j.month, j.reserved_mc, j.endpoint_id,
   exists (select from job_block b where b.job_id = j.id and b.endpoint_id is not null) as blocks_tell
 
 -- fragment: job_waits_until
--- Of a job j: until when it stands still since permits to ask mail servers are used up: some of its chunks wait for
+-- The time until which a job j stands still since permits to ask mail servers are used up: some of its chunks wait for
 -- them, and none is worked on or due. Null of any other. What a chunk waits for says nothing while somebody holds it.
 case when exists (select from job_chunk w where w.job_id = j.id and w.waits_for = :wait_mail_budget)
      then (select min(c.available_at) filter (where c.waits_for = :wait_mail_budget)
@@ -595,7 +595,7 @@ join organisation o on o.id = c.org_id
 group by c.lane
 
 -- name: job_gauges
--- Of the @limit open jobs whose deadlines come first: how many there are of each kind and status, and, the same in each
+-- The number of each kind and status among the @limit open jobs whose deadlines come first, and, the same in each
 -- line, how long the earliest deadline has passed.
 select kind, status, count(*) as jobs,
        greatest(extract(epoch from now() - min(min(deadline_at)) over ()) * 1000000, 0)::bigint as overdue

@@ -1,5 +1,5 @@
 -- fragment: monitor_columns
--- Of monitor_shown.
+-- The columns of monitor_shown.
 id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, disabled_reason, key_columns, struct,
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,

@@ -83,9 +83,9 @@ from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[
              unnest(@slots::int[]) as slots, unnest(@outcomes::bytea[]) as outcomes) as u
 
 -- fragment: sched_closed
--- Of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed) ends. Whether the monitor began to
--- fail, or works again: what an UPDATE returns is the new row alone, so the row says itself at which tick it turned. To
--- read the old rows beside would cost a fifth of record_close_ticks more.
+-- What is set of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed) ends. Whether the monitor
+-- began to fail, or works again: what an UPDATE returns is the new row alone, so the row says itself at which tick it
+-- turned. To read the old rows beside would cost a fifth of record_close_ticks more.
 open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
   open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end,
   failing_since = case when u.completed then null when u.failed then coalesce(s.failing_since, s.open_started_at)

@@ -2,7 +2,7 @@
 select id from monitor_row where monitor_id = @monitor_id and position >= @from and position < @until order by position
 
 -- fragment: row_columns
--- Of a monitor_row r with its row_state s.
+-- The columns of a monitor_row r with its row_state s.
 r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.known, r.seen, r.struct_version, r.is_active,
   r.disabled_reason, r.created_at, r.updated_at, s.last_run_at, s.outcome = :outcome_failed as failing
 
@@ -37,8 +37,8 @@ where bytes_until - bytes < @bytes_max
 order by position
 
 -- fragment: row_failure
--- Of a row r with its state s: since when its checks fail, and what the last one said; nothing where the last one did
--- not fail, or where its events are gone by now. A look at either end of the index.
+-- The time since which the checks of a row r with its state s fail, and what the last one said; nothing where the last
+-- one did not fail, or where its events are gone by now. A look at either end of the index.
 left join lateral (
   select to_timestamp(oldest.tick_id / 1e6) as failing_since, newest.message as failure_message
   from (select coalesce(extract(epoch from s.last_run_at) * 1000000, 0)::bigint as tick_id) completed

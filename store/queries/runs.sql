@@ -7,7 +7,7 @@ from upload_part p
 where p.upload_id = @upload_id and p.part = @unit
 
 -- name: run_upload
--- Of a finished file: its columns and rows, its parts, and how many parts of @part_rows rows they make.
+-- The columns and rows of a finished file, its parts, and how many parts of @part_rows rows they make.
 select u.columns, u.row_count, u.part_count,
        (select coalesce(sum((p.row_count + @part_rows::int - 1) / @part_rows::int),
          0)::int from upload_part p where p.upload_id = u.id) as parts
@@ -27,7 +27,7 @@ select u.job_id, u.block, u.key_hash from unnest(@job_id::uuid[], @block::smalli
 delete from run_key where job_id = any(@run_ids::uuid[])
 
 -- name: run_key_days_old
--- As job_part_days_old.
+-- The same as job_part_days_old.
 select d.relname
 from (select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC' as day
       from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
@@ -81,7 +81,7 @@ cross join lateral (
 ) found
 
 -- fragment: run_columns
--- Of a job j that is a run.
+-- The columns of a job j that is a run.
 j.id, j.org_id, j.workflow_id, j.name, j.status, j.status_reason, j.error, j.caller_kind, j.caller_id, j.on_behalf_of,
   j.charged_mc, j.created_at, j.started_at, j.finished_at, :job_waits_until as waiting_until
 
@@ -153,7 +153,7 @@ select count(*) from (select from job where org_id = @org_id and kind = :kind_wo
   and finished_at is null limit @runs_per_org_max) r
 
 -- name: run_oldest_queued
--- Of the @limit open jobs whose deadlines come first.
+-- The wait of the oldest queued run among the @limit open jobs whose deadlines come first.
 select coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint
 from (select kind, status, created_at from job where finished_at is null order by deadline_at limit @limit) open
 where kind = :kind_workflow and status = :job_queued

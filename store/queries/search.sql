@@ -53,7 +53,7 @@ where e.import_id = any (array(
   and e.doc @? @filter::jsonpath and e.id <> all (@excluded_ids::text[])
 
 -- name: search_import_values
--- Of the import @import_id; @field (jsonpath) gives a document's values.
+-- The values in the import @import_id; @field (jsonpath) gives a document's values.
 with scoped as materialized (
   select jsonb_path_query_array(e.doc, @field::jsonpath) as found
   from search_entity e where e.import_id = @import_id),
@@ -140,7 +140,7 @@ select (select count(*) from gone) + (select count(*) from ended)
 x.id, x.name, x.mode, x.state, x.entities, x.created_at, x.updated_at
 
 -- name: search_exclusion_count
--- Of the organisation @org_id, up to @limit.
+-- The lists of the organisation @org_id, up to @limit.
 select count(*) from (select from search_exclusion where org_id = @org_id limit @limit) x
 
 -- name: search_exclusion_insert

@@ -84,7 +84,7 @@ select :caller_columns
 from found f
 
 -- name: client_keys_fetch_begin_always
--- Who asks fetches, however many do.
+-- Everybody who asks fetches, however many do.
 update oauth_client set jwks_tried_at = clock_timestamp()
 where id = @client_id and jwks_uri is not null and deleted_at is null and @retry_ms::bigint is not null
 returning jwks_tried_at

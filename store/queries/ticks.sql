@@ -1,5 +1,5 @@
 -- fragment: sched_columns
--- Of a monitor_sched s, and the transaction's time.
+-- The columns of a monitor_sched s, and the transaction's time.
 s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count, s.last_tick_id,
   s.open_tick_id, s.check_ms, now()
 

@@ -1,5 +1,5 @@
 -- fragment: workflow_columns
--- Of a workflow w.
+-- The columns of a workflow w.
 w.id, w.org_id, w.name, w.description, w.caller_kind, w.caller_id, w.on_behalf_of, w.created_at, w.updated_at,
   (select j.created_at from job j where j.workflow_id = w.id and j.kind = :kind_workflow
    order by j.created_at desc, j.id desc limit 1) as last_run_at

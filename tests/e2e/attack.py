@@ -178,7 +178,7 @@ def monitor(tenant, urls, struct=None, **more):
 
 
 def post(tenant, path, body):
-    """As Tenant.post, in UTF-8 without escapes."""
+    """The same as Tenant.post, in UTF-8 without escapes."""
     answer = tenant.call("POST", path, raw=json_bytes(body))
     assert 200 <= answer.status < 300, answer
     return answer.json

@@ -333,7 +333,7 @@ def nginx():
 
 
 def openssl_accepts(secret, request, now=None):
-    """Verifies a webhook with openssl on the command line: interface 6.2.4, and none of our code."""
+    """Verifies a webhook with openssl on the command line, as docs/webhooks.md says, and with none of our code."""
     header = request["headers"]["Service-Signature"]
     segments = [segment.split("=", 1) for segment in header.split(",")]
     t = next(value for key, value in segments if key == "t")

@@ -1,4 +1,4 @@
-"""The Helm chart: rendered by a real Helm, judged by Kubernetes' own schemas, its promises read from what comes
+"""The Helm chart: rendered by a real Helm, validated by Kubernetes' own schemas, its promises read from what comes
 out, and its containers' arguments and environment taken by the binary."""
 
 import copy
@@ -283,7 +283,7 @@ def test_the_admin_port_is_closed_to_the_world(objects):
 
 
 def test_the_admin_port_asks_an_api_of_its_own_that_nobody_else_reaches(objects):
-    """The form of a monitor in the console is judged by the API of the same process."""
+    """The form of a monitor in the console is validated by the API of the same process."""
     for name, deployment in (("secrets", "v-vedette-admin"), ("everything", "watch-admin")):
         admin = of_kind(objects[name], "Deployment")[deployment]
         [container] = pod_of(admin)["containers"]

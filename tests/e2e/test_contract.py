@@ -484,7 +484,7 @@ class Errors:
         return answer
 
     def until_refused(self, operation, method, path):
-        """As many clients or lists as an organisation may have, or a second key of one id."""
+        """Makes as many clients or lists as an organisation may have, or a second key of one id."""
         for _ in range(101):
             answer = self.ask(method, path, body=self.good_body(operation))
             if answer.status != 200:
@@ -594,7 +594,7 @@ class Errors:
 
 
 def test_prism_finds_no_violation_in_any_error(strict, prism):
-    """Every documented error answer of every operation. Prism lets the bad requests through and judges the answers."""
+    """Every documented error answer of every operation. Prism lets the bad requests through and checks the answers."""
     errors = Errors(strict, prism(strict, "--validate-request", "false"))
     last = []
     for name, (method, path, operation) in operations().items():

@@ -191,7 +191,7 @@ def test_stays_up_until_ctrl_c_and_the_next_start_continues(binary, directory):
 
 
 class Visitor:
-    """Who looks around in a running demo, with the addresses and keys of its demo.json."""
+    """Somebody who looks around in a running demo, with the addresses and keys of its demo.json."""
 
     def __init__(self, announced):
         self.announced = announced
@@ -220,7 +220,7 @@ class Visitor:
 
 @pytest.fixture
 def silent_url():
-    """Of a site that takes connections and never answers."""
+    """The URL of a site that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
 

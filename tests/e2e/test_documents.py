@@ -132,7 +132,7 @@ def test_every_key_is_in_a_document_beside_its_section():
 
 
 def test_every_key_is_set_by_a_test_the_chart_or_the_deployment():
-    """As a variable, or in a file's section; a key of [probes.default] in that of a tier, too."""
+    """It is set as a variable, or in a file's section; a key of [probes.default] in that of a tier, too."""
     paths = [path for folder in ("tests", "bench", "helm", "deploy") for path in (ROOT / folder).rglob("*")
              if path.suffix in {".py", ".cc", ".h", ".toml", ".yaml", ".tpl", ".env", ""} and path.is_file()
              and "corpus" not in path.parts and "__pycache__" not in path.parts]

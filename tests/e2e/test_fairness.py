@@ -79,7 +79,7 @@ def under_many_hosts(site, count):
 
 
 def test_threads_of_the_api_G10(serve):
-    """Creates whose selectors take long to judge, from one key, and a neighbour who asks for a list."""
+    """Creates whose selectors take long to validate, from one key, and a neighbour who asks for a list."""
     it = serve()
     attacker, neighbour = it.organisation(), it.organisation()
     heavy = {f"f{n}": "regex:" + "|".join(f"[a-z{n}]{{{i},{i + 30}}}x" for i in range(1, 110))[:1990] for n in range(24)}

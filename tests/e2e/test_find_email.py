@@ -375,7 +375,7 @@ def test_the_companys_own_site_states_an_address_and_its_server_confirms_it(make
 
 
 def key_url(address, advanced):
-    """Where a web key directory has the key of an address (draft-koch-openpgp-webkey-service)."""
+    """The place of an address's key in a web key directory (draft-koch-openpgp-webkey-service)."""
     local, domain = address.split("@")
     bits = "".join(f"{byte:08b}" for byte in hashlib.sha1(local.lower().encode()).digest())
     name = "".join("ybndrfg8ejkmcpqxot1uwisza345h769"[int(bits[i:i + 5], 2)] for i in range(0, len(bits), 5))

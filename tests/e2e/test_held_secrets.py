@@ -134,7 +134,7 @@ def test_a_receivers_answer_and_address_are_the_operators_alone(world):
 
 
 def test_no_secret_is_stored_in_the_clear(world):
-    """Of keys a hash, of signing secrets a ciphertext; the operator's secrets not at all."""
+    """Keys are stored as a hash, signing secrets as a ciphertext; the operator's secrets not at all."""
     _, database, secrets, _, _ = world
     tables = [name for (name,) in database.rows(
         "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")]

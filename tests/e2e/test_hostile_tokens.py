@@ -1,4 +1,4 @@
-"""The table of hostile assertions, which the unit tests judge in memory, at two real servers: ours, whose log has the
+"""The table of hostile assertions, which unit tests validate in memory, at two real servers: ours, whose log has the
 true reason of each, and the token endpoint of the npm library oidc-provider, which is asked the same."""
 
 import http.server

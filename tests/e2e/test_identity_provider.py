@@ -143,7 +143,7 @@ def test_a_token_of_the_provider_is_taken_as_it_is(service, provider, alg):
 
 
 def test_keys_rotate_while_requests_run_and_none_is_refused(service, provider):
-    """As the document says: a new key is published before it signs, the old one stays until its tokens have ended."""
+    """The document says how: a new key is published before it signs, the old one stays until its tokens have ended."""
     _, old = new_key("old", "RS256")
     _, new = new_key("new", "RS256")
     provider.publish(old)

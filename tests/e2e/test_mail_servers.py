@@ -30,7 +30,7 @@ class Servers:
         return [tuple(said[:2]) for said in self.said(*addresses)]
 
     def said(self, *addresses):
-        """As above, with the codes of the address and of the control: [[status, reason, code, code]]."""
+        """The same as above, with the codes of the address and of the control: [[status, reason, code, code]]."""
         answer = subprocess.run([self.tool, "--dns", self.dns.address, "--port", str(self.port)],
                                 input="\n".join(addresses) + "\n", capture_output=True, text=True, timeout=120, check=True)
         return [line.split(" ")[-4:] for line in answer.stdout.splitlines()]

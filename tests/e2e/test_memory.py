@@ -203,7 +203,7 @@ def test_large_creates_at_once_take_turns(api):
     assert 13 << 20 < len(body) < BODY_BYTES_MAX
 
     def create(tenant):
-        """As clients do: a 503 is asked again."""
+        """Does as clients do: a 503 is asked again."""
         return wait_until("room", lambda: (a := tenant.call("POST", "/monitors", raw=body)).status != 503 and a, 120)
 
     with Watched(api, API_MIB_MAX) as watched, concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -219,7 +219,7 @@ COLUMNS = 1024
 
 
 def workflow(tenant, **specs):
-    """Of a source alone: a run of it is complete with its start."""
+    """A workflow of a source alone: a run of it is complete with its start."""
     return post(tenant, "/workflows/create_workflow", {"workflow_name": "W", "workflow_definition": {
         "blocks": [{"sequence_number": 1, "block_id": "1", "block_name": "webhook",
                     "specs": {"dataframe_type": "LEAD", **specs}}], "edges": []}})["id"]
@@ -347,7 +347,7 @@ def test_decoded_pages_are_bounded_in_sum(fleet):
 
 @pytest.mark.alone
 def test_pages_that_are_announced_and_never_come_hold_nobody_up(fleet):
-    """As many pages of 10 MiB as a worker may have connections for, announced at once, of which a part comes."""
+    """Pages of 10 MiB, as many as a worker may have connections for, announced at once, of which a part comes."""
     async def announce(_path, _body):
         return (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 10485760\r\n\r\n<title>Never</title>"
                 + b" " * 600_000)

@@ -1,4 +1,4 @@
-"""Filters and counts, judged by others than the code that is tested: a strict _search of our own, with its faults; the
+"""Filters and counts, decided by others than the code that is tested: a strict _search of our own, with its faults; the
 types of the published clients of OpenSearch and Elasticsearch; and the library mingo, which reads filters of documents."""
 
 import json

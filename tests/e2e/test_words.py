@@ -10,7 +10,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 # Files whose comments are read, by the mark of their comments.
-MARKS = {".h": "//", ".cc": "//", ".js": "//", ".mjs": "//", ".sql": "--", ".py": "#", ".cmake": "#", ".txt": "#"}
+MARKS = {".h": "//", ".cc": "//", ".js": "//", ".mjs": "//", ".sql": "--", ".py": "#", ".cmake": "#", ".txt": "#",
+         ".toml": "#", ".yaml": "#"}
 # The log of changes is history, and these lines have to name what they look for.
 SKIPPED = ("CHANGELOG.md", "tests/e2e/test_words.py", "docs/words.md", "tests/fuzz/corpus/", "docs/decisions/")
 
@@ -40,7 +41,10 @@ def comments(mark, lines):
         if line.startswith(mark) and not line.startswith("#!"):
             text = line[len(mark):].strip()
             yield number, text, not goes_on
-            goes_on = bool(text)
+            goes_on = bool(text) and not text.startswith(("name: ", "fragment: "))
+        elif mark == "#" and line.startswith('"""'):
+            goes_on = False
+            yield number, line[3:].strip(), True
         else:
             goes_on = False
             # A mark in a string begins no comment.

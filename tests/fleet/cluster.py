@@ -78,7 +78,7 @@ class Cluster:
         self.primary.execute("postgres", "SELECT pg_reload_conf()")
 
     def restart(self):
-        """As pg_ctl restart -m immediate: every session dies, recovery runs."""
+        """The same as pg_ctl restart -m immediate: every session dies, recovery runs."""
         self.primary.stop(signal.SIGQUIT)
         self.primary.start()
 

@@ -120,7 +120,7 @@ class Member:
         wait_until(f"{self.name} to be ready", lambda: " ready\n" in self.log()[self.log_from:])
 
     def state(self):
-        """As the kernel has it: R, S, T (stopped), Z (dead) ..."""
+        """The state as the kernel has it: R, S, T (stopped), Z (dead) ..."""
         try:
             with open(f"/proc/{self.process.pid}/stat") as stat:
                 return stat.read().rsplit(")", 1)[1].split()[0]

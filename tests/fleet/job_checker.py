@@ -37,7 +37,8 @@ class Job:
 
 
 class JobChecker:
-    """Of lookups, one and many at a time. `checker` has the faults, the clocks and the list of failures; `views` are the last answers of /job-status."""
+    """The checks of lookups, one and many at a time. `checker` has the faults, the clocks and the list of failures; `views`
+    are the last answers of /job-status."""
 
     def __init__(self, checker, cluster, ledger, lookups, views):
         self.checker, self.cluster, self.lookups, self.views = checker, cluster, lookups, views

@@ -69,7 +69,7 @@ class RunChecker:
             run["call"] = source[0][0] if source else told.get(run["id"])
 
     def sizes(self, run):
-        """Of the parts of its source, which grow while it goes on; None where that cannot be told any more."""
+        """The sizes of its source's parts, which grow while it goes on; None where that cannot be told any more."""
         rows, part_rows = self.starts[run["call"]][0]["rows"], run["part_rows"]
         made = sorted((part, len(rows)) for (block, part), rows in self.parts[run["id"]].items() if block == 0)
         if made:

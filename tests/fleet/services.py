@@ -43,7 +43,7 @@ def chance(*parts):
 
 
 class HttpServer:
-    """As much of HTTP/1.1 as vedette speaks: POST with Content-Length, kept alive. With `tls`, a context, as HTTPS."""
+    """What vedette speaks of HTTP/1.1: POST with Content-Length, kept alive. With `tls`, a context, as HTTPS."""
 
     def __init__(self, loop, answer, tls=None):
         self.answer = answer  # async (path, headers, body) -> (status, body), or None: hang up

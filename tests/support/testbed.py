@@ -47,7 +47,7 @@ def clean_environment(extra=None):
 
 
 def fast_directory():
-    """Where files are written in memory, if there is room for those of several tests at once."""
+    """The directory where files are written in memory, if there is room for those of several tests at once."""
     memory = Path("/dev/shm")
     roomy = memory.is_dir() and shutil.disk_usage(memory).free >= 6 << 30
     return memory if roomy and "TMPDIR" not in os.environ else Path("/tmp")
