@@ -119,7 +119,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   question.address = known_address;
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, "database", "The suppression list cannot be read.");
+      return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
     }
     Begin(id, *known);
   });
@@ -216,7 +216,7 @@ void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
   question.keys = domain::SuppressionKeys(*row.person);
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, "database", "The suppression list cannot be read.");
+      return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
     }
     if (!EndIfSuppressed(id, *known)) Advance(id);
   });
@@ -303,26 +303,24 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
       question.keys.push_back(std::move(key));
     }
   }
-  deps_.memory.Ask(std::move(question),
-                   [this, id, provider, asked = std::move(asked)](auto known) mutable {
-                     if (!known) {
-                       return Fail(id, "database", "The suppression list cannot be read.");
-                     }
-                     const auto& listed = known->suppressed;
-                     std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
-                       if (listed.empty()) return false;
-                       const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
-                       return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-                         if (std::find(listed.begin(), listed.end(), key) == listed.end())
-                           return false;
-                         deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
-                         return true;
-                       });
-                     });
-                     if (asked.candidates.empty())
-                       asked.shown.outcome = domain::TryOutcome::kNothing;
-                     Add(id, provider, std::move(asked));
-                   });
+  deps_.memory.Ask(
+      std::move(question), [this, id, provider, asked = std::move(asked)](auto known) mutable {
+        if (!known) {
+          return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
+        }
+        const auto& listed = known->suppressed;
+        std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+          if (listed.empty()) return false;
+          const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+          return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+            if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
+            deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
+            return true;
+          });
+        });
+        if (asked.candidates.empty()) asked.shown.outcome = domain::TryOutcome::kNothing;
+        Add(id, provider, std::move(asked));
+      });
 }
 
 void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {

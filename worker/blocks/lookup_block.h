@@ -39,7 +39,7 @@ inline std::vector<std::string> Distinct(const std::vector<std::string>& ids) {
 }
 
 inline RowFailure ListUnread() {
-  return {"database", "The suppression list cannot be read.", true, std::nullopt};
+  return {std::string(kRowDatabase), "The suppression list cannot be read.", true, std::nullopt};
 }
 
 inline RowFailure Unheld() {

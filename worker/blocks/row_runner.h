@@ -67,6 +67,10 @@ using RowFailure = domain::Failure;
 // attempt does not count.
 inline constexpr std::string_view kRowUnheld = "unheld";
 
+// The code of a failure that says nothing of the row: our own database could not be asked. The row
+// is tried again for as long as its time lasts, however many attempts that takes.
+inline constexpr std::string_view kRowDatabase = "database";
+
 // The row is to be tried again after `wait`, which may be longer than a lease: the chunk is
 // given back until then. What the attempt has learnt comes back with the row.
 struct RowLater {

@@ -1,6 +1,7 @@
 #include "worker/jobs/row_pump.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -177,7 +178,9 @@ void RowPump::OnFailure(const std::shared_ptr<Run>& run, const domain::Failure& 
     return;
   }
   const double random = std::uniform_real_distribution<double>()(random_);
-  const auto wait = lease::WaitForRetry(failure, run->attempts, config_.jobs.attempts_max,
+  const int attempts_max = failure.error_class == kRowDatabase ? std::numeric_limits<int>::max()
+                                                               : config_.jobs.attempts_max;
+  const auto wait = lease::WaitForRetry(failure, run->attempts, attempts_max,
                                         run->deadline - clock_.SinceBoot(), random);
   if (!wait) {
     EndWith(run, {failure.error_class, failure.message});

@@ -157,12 +157,12 @@ void CheckRow(const base::Json& row, const base::Json& loc, const config::Limits
     if (value.is_structured()) {
       base::Json item = loc;
       item.push_back(rest::Shortened(name));
-      problems->Add(std::move(item), "scalar_type",
-                    "Input should be a string, a number, true, false or null", value);
+      problems->Add(item, "scalar_type", "Input should be a string, a number, true, false or null",
+                    value);
     } else if (name.empty() || base::CountCharacters(name) > kColumnCharsMax) {
       base::Json item = loc;
       item.push_back(rest::Shortened(name));
-      problems->Add(std::move(item), "column_name",
+      problems->Add(item, "column_name",
                     fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
     }
   }
@@ -538,7 +538,7 @@ RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRole
     if (!is_key && !roles.watched.contains(name)) continue;
     base::Json item = loc;
     item.push_back(rest::Shortened(name));
-    problems->Add(std::move(item), "fixed_column",
+    problems->Add(item, "fixed_column",
                   is_key ? "A key column names the subject: remove the row and add another one"
                          : "A watched field's values come from checks",
                   value);

@@ -74,7 +74,7 @@ class RowPumpTest : public testing::Test {
   base::EventLoop loop;
   HandClock clock;
   metrics::Metrics metrics{"test"};
-  const config::Config settings = Settings();
+  config::Config settings = Settings();
   JobHoldings holdings;
   std::shared_ptr<WaitingRunner> runner = std::make_shared<WaitingRunner>();
   std::vector<RowDone> ended;
@@ -162,6 +162,18 @@ TEST_F(RowPumpTest, AFailureThatCannotPassEndsTheRowWithItsError) {
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].error->code, "refused");
   EXPECT_EQ(ended[0].cells, Cells{"0"});
+}
+
+// A failover takes longer than a few attempts do, and says nothing of the row.
+TEST_F(RowPumpTest, ARowOutlivesItsAttemptsWhereOurDatabaseCouldNotBeAsked) {
+  settings.jobs.attempts_max = 1;
+  Hold({.rows = 2});
+  pump.Pump();
+  Answer(0, RowFailure{std::string(kRowDatabase), "It is away.", true, std::nullopt});
+  EXPECT_TRUE(ended.empty()) << "it is tried again";
+  Answer(1, Down());
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended[0].error->code, "provider_down");
 }
 
 TEST_F(RowPumpTest, ARowBetweenTwoAttemptsKeepsItsSlotAndLeavesWhenItsChunkDoes) {
