@@ -109,7 +109,7 @@ class HttpClient {
   std::size_t in_flight() const;
 
   // Connections that a client of this configuration may have open at once to whom it asks: more
-  // than `connections_max`, since those of one host are kept in several places (curl_loop.h).
+  // than `connections_max`, since those of one host are kept in several places (net/poller.h).
   static std::int64_t OpenConnectionsMax(const config::NetConfig& config);
 
  private:

@@ -141,7 +141,9 @@ std::size_t HandlesMax(int per_host_max) {
 }
 
 int KeptMax(int connections_max, std::size_t index) {
-  return std::max(connections_max / static_cast<int>(index + 1), 1);
+  if (index == 0) return std::max(connections_max, 1);
+  const int kept = connections_max / static_cast<int>(2 * (index + 1));
+  return std::max(kept, CurlLoop::kTransfersPerHandle);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ class Poller {
 // a host with few transfers stays in one handle and finds its kept connections there.
 class CurlLoop {
  public:
-  static constexpr int kTransfersPerHandle = 64;
+  static constexpr int kTransfersPerHandle = 128;
 
   // `connections_max`, `per_host_max`: transfers at once, in all and to one host.
   // `done`: a transfer ended; it is still added. Called from the loop, never from inside Add.
@@ -99,8 +99,9 @@ class CurlLoop {
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  // Connections that may be open at once, kept ones included, for these two limits: handle i keeps
-  // connections_max / (i + 1), which is what it may carry at once.
+  // Connections that may be open at once, kept ones included, for these two limits: the first
+  // handle keeps connections_max, and handle i behind it half of what it may carry at once, which
+  // is connections_max / (i + 1).
   static std::int64_t ConnectionsKeptMax(int connections_max, int per_host_max);
 
   // A multi handle, and what there is to know of it before a transfer is prepared for it.

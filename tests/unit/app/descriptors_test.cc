@@ -10,7 +10,7 @@ config::Config Example() {
   c.api.connections_max = 4000;
   c.admin.connections_max = 200;
   c.net.connections_max = 1000;
-  c.net.connections_per_host_max = 128;
+  c.net.connections_per_host_max = 256;
   c.worker.per_host_max = 2;
   c.delivery.in_flight_max = 500;
   c.delivery.slow_in_flight_max = 300;
@@ -32,15 +32,15 @@ TEST(Descriptors, EachRoleAddsWhatItMayOpen) {
   EXPECT_EQ(none.total(), none.database + none.rest);
   const DescriptorNeed api = NeedOfDescriptors(c, {Role::kApi});
   EXPECT_EQ(api.servers, 4000);
-  EXPECT_EQ(api.outgoing, 800 + 400) << "tests of webhooks, to one host in two places";
+  EXPECT_EQ(api.outgoing, 1000) << "tests of webhooks, to one host in two places";
   EXPECT_EQ(api.database, none.database + 80);
   const DescriptorNeed worker = NeedOfDescriptors(c, {Role::kWorker});
-  EXPECT_EQ(worker.outgoing, 1000 + 3375) << "pages, and services in sixteen places";
+  EXPECT_EQ(worker.outgoing, 1000 + 2056) << "pages, and services in eight places";
   EXPECT_EQ(worker.servers, 0);
   EXPECT_EQ(worker.database, none.database + 100);
   const DescriptorNeed all = NeedOfDescriptors(c, AllRoles());
   EXPECT_EQ(all.servers, 4200);
-  EXPECT_EQ(all.outgoing, 4375 + 1200);
+  EXPECT_EQ(all.outgoing, 3056 + 1000);
   EXPECT_EQ(all.database, none.database + 280);
   EXPECT_EQ(all.total(), all.servers + all.outgoing + all.database + all.rest);
 }
