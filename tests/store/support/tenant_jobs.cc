@@ -19,7 +19,7 @@ config::Environment WithoutRateLimit(config::Environment environment) {
 
 // Waits with a deadline for `holds`.
 void WaitFor(const std::function<bool()>& holds, const std::string& what) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
   while (!holds()) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("never: " + what);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
