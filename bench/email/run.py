@@ -124,7 +124,7 @@ def main():
     dns = dns_address.get()
 
     def ours():
-        tool = Path(options.build) / "tests/unit/email/mail_verify"
+        tool = Path(options.build) / "tests/unit/worker/mail_verify"
         done = subprocess.run([tool, "--dns", dns, "--port", str(port), "--connections", str(options.threads), "--linger",
                                str(options.linger)], input="\n".join(expected) + "\n", capture_output=True, text=True,
                               check=True)

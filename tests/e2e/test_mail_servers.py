@@ -38,7 +38,7 @@ class Servers:
 
 @pytest.fixture(scope="module")
 def verify(request):
-    tool = Path(request.config.getoption("--build")) / "tests/unit/email/mail_verify"
+    tool = Path(request.config.getoption("--build")) / "tests/unit/worker/mail_verify"
     assert tool.exists(), f"{tool} is not built"
     packages = mail_servers.download(ROOT / "build" / "mail_packages")
     work = Path(tempfile.mkdtemp(prefix="vedette_mail_"))
