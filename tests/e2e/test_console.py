@@ -44,7 +44,7 @@ def modules():
 
 
 def without_a_browser(modules, script, subject):
-    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / script, ROOT / "admin" / "console" / subject],
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / script, ROOT / "web" / "console" / subject],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
