@@ -52,9 +52,9 @@ def main():
                 rounds["bare", n].append(measured([bench / "delivery/bench_bare_sender", host.url, "1", count, str(n), "",
                                                    "/dev/null"]))
     figures = {f"{who} {n}": medians(r) for (who, n), r in rounds.items()}
-    table("Requests to one host", [
-        [f"{n:,} in flight"] + [f"{figures[f'{who} {n}'][key]:,.1f}" for who in ("vedette", "bare") for key in ("per_s", "cpu_us")]
-        for n in IN_FLIGHT], ["", "a second", "CPU us", "bare client, a second", "CPU us"])
+    rows = [[f"{n:,} in flight"] + [f"{figures[f'{who} {n}'][key]:,.1f}" for who in ("vedette", "bare") for key in
+                                    ("per_s", "cpu_us")] for n in IN_FLIGHT]
+    table("Requests to one host", ["", "a second", "CPU us", "bare client, a second", "CPU us"], rows)
     few = figures[f"vedette {IN_FLIGHT[0]}"]
     targets = Targets()
     for n in IN_FLIGHT[1:]:
