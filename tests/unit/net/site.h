@@ -62,23 +62,29 @@ inline config::NetConfig SiteNetConfig() {
   return c;
 }
 
-// Blocks every thread that waits until it is opened.
+// Blocks every thread that waits until it is opened. Copies are the same gate, which outlives
+// those that wait: a thread that was let through may still be on its way out of Wait.
 class Gate {
  public:
   void Open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
+    const auto state = state_;
+    const std::lock_guard lock(state->mutex);
+    state->open = true;
+    state->changed.notify_all();
   }
   void Wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return open_; });
+    const auto state = state_;
+    std::unique_lock lock(state->mutex);
+    state->changed.wait(lock, [&] { return state->open; });
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool open = false;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace vedette::net::test

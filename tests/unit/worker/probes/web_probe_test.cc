@@ -254,9 +254,9 @@ TEST_F(WebProbeTest, G11AnEndlessExtractionEndsWithTheAttempt) {
 class Busy {
  public:
   Busy(base::ThreadPool& pool, const base::Uuid& org) {
-    EXPECT_TRUE(pool.Post(org, [this] {
-      running_.Open();
-      gate_.Wait();
+    EXPECT_TRUE(pool.Post(org, [running = running_, gate = gate_]() mutable {
+      running.Open();
+      gate.Wait();
     }));
     running_.Wait();
   }
