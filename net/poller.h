@@ -80,7 +80,7 @@ class Poller {
 
 // curl's multi socket interface on the event loop. Internal to the client; loop thread only.
 // Several may share one loop: each has its own Poller, so they share no table of descriptors.
-
+//
 // Transfers are spread over several multi handles of curl, which share one Poller: a handle looks
 // through its connections to a host one by one for a free one, so a handle with thousands of them
 // spends most of its time looking (libcurl 7.88, ConnectionExists). No handle carries more than

@@ -1,6 +1,6 @@
 // What a request costs where many are under way to one host:
 //   bench_one_host URL COUNT IN_FLIGHT
-// As soon as a request is answered the next one is sent. Prints one line of JSON, as
+// The next request is sent as soon as one is answered. Prints one line of JSON, as
 // bench_bare_sender does.
 #include <sys/resource.h>
 

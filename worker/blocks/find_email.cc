@@ -119,7 +119,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   question.address = known_address;
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
+      return Fail(id, ListUnread());
     }
     Begin(id, *known);
   });
@@ -194,7 +194,7 @@ void FindEmailRunner::FindDomain(RowId id) {
 
 void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
   deps_.providers.Ask(
       deps_.domain_order[provider], Question(row, Lookup::kCompanyDomain),
       [this, id, provider](Asked asked) { OnDomain(id, provider, std::move(asked)); });
@@ -202,9 +202,9 @@ void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
 
 void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
   if (asked.shown.error_class == "shutdown") {
-    return Fail(id, "shutdown", "This process is stopping.");
+    return Fail(id, Stopping());
   }
-  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
   Row& row = rows_.at(id);
   row.domain_tries.push_back(
       {provider, std::move(asked.shown), asked.retryable, asked.retry_after});
@@ -216,7 +216,7 @@ void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
   question.keys = domain::SuppressionKeys(*row.person);
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
-      return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
+      return Fail(id, ListUnread());
     }
     if (!EndIfSuppressed(id, *known)) Advance(id);
   });
@@ -266,7 +266,7 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
   deps_.providers.Ask(
       order_[provider], Question(row, Lookup::kFindEmail),
       [this, id, provider](Asked asked) { OnAsked(id, provider, std::move(asked)); });
@@ -292,9 +292,9 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
   const auto it = rows_.find(id);
   base::Assert(it != rows_.end(), "a row whose provider is asked has not ended");
   if (asked.shown.error_class == "shutdown") {
-    return Fail(id, "shutdown", "This process is stopping.");
+    return Fail(id, Stopping());
   }
-  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
   if (asked.candidates.empty()) return Add(id, provider, std::move(asked));
   domain::EmailQuestion question;
   question.org_id = it->second.request.org_id;
@@ -303,24 +303,24 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
       question.keys.push_back(std::move(key));
     }
   }
-  deps_.memory.Ask(
-      std::move(question), [this, id, provider, asked = std::move(asked)](auto known) mutable {
-        if (!known) {
-          return Fail(id, std::string(kRowDatabase), "The suppression list cannot be read.");
-        }
-        const auto& listed = known->suppressed;
-        std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
-          if (listed.empty()) return false;
-          const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
-          return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-            if (std::find(listed.begin(), listed.end(), key) == listed.end()) return false;
-            deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
-            return true;
-          });
-        });
-        if (asked.candidates.empty()) asked.shown.outcome = domain::TryOutcome::kNothing;
-        Add(id, provider, std::move(asked));
-      });
+  deps_.memory.Ask(std::move(question),
+                   [this, id, provider, asked = std::move(asked)](auto known) mutable {
+                     if (!known) return Fail(id, ListUnread());
+                     const auto& listed = known->suppressed;
+                     std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
+                       if (listed.empty()) return false;
+                       const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+                       return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+                         if (std::find(listed.begin(), listed.end(), key) == listed.end())
+                           return false;
+                         deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
+                         return true;
+                       });
+                     });
+                     if (asked.candidates.empty())
+                       asked.shown.outcome = domain::TryOutcome::kNothing;
+                     Add(id, provider, std::move(asked));
+                   });
 }
 
 void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
@@ -337,7 +337,7 @@ void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
 
 void FindEmailRunner::Verify(RowId id, const std::vector<std::size_t>& addresses) {
   Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return FailUnheld(id);
+  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
   base::Assert(row.verifying == 0, "one group of addresses is verified at a time");
   row.verifying = addresses.size();
   std::vector<LookupRequest> requests;
@@ -361,9 +361,9 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
   // Another address of the group has shown that this process stops.
   if (it == rows_.end()) return;
   if (asked.shown.error_class == "shutdown") {
-    return Fail(id, "shutdown", "This process is stopping.");
+    return Fail(id, Stopping());
   }
-  if (asked.shown.error_class == kLookupUnheld) return FailUnheld(id);
+  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
   Row& row = it->second;
   FoundAddress& address = row.seen.at(at);
   if (asked.later) {
@@ -406,14 +406,10 @@ void FindEmailRunner::EndLater(RowId id) {
                               node.mapped().why});
 }
 
-void FindEmailRunner::Fail(RowId id, std::string error_class, std::string message) {
+void FindEmailRunner::Fail(RowId id, RowFailure failure) {
   auto node = rows_.extract(id);
   base::Assert(!node.empty(), "a row fails once");
-  node.mapped().done(RowFailure{std::move(error_class), std::move(message), true, std::nullopt});
-}
-
-void FindEmailRunner::FailUnheld(RowId id) {
-  Fail(id, std::string(kRowUnheld), "It is not known whether the row's job goes on.");
+  node.mapped().done(std::move(failure));
 }
 
 void FindEmailRunner::Finish(RowId id, domain::FindEnd end) {

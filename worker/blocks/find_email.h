@@ -110,8 +110,7 @@ class FindEmailRunner final : public RowRunner {
   void OnVerified(RowId id, std::size_t address, const Asked& asked);
   void EndLater(RowId id);
   // Ends the attempt, and with it what it has learnt.
-  void Fail(RowId id, std::string error_class, std::string message);
-  void FailUnheld(RowId id);
+  void Fail(RowId id, RowFailure failure);
   void Finish(RowId id, domain::FindEnd end);
   // Ends the row, and keeps what it has learnt.
   void End(RowId id, const domain::Found& found, std::vector<domain::FoundAddress> learnt);

@@ -42,6 +42,10 @@ inline RowFailure ListUnread() {
   return {std::string(kRowDatabase), "The suppression list cannot be read.", true, std::nullopt};
 }
 
+inline RowFailure Stopping() {
+  return {"shutdown", "This process is stopping.", true, std::nullopt};
+}
+
 inline RowFailure Unheld() {
   return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
           std::nullopt};

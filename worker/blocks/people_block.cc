@@ -186,7 +186,7 @@ void PeopleRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
   const auto it = rows_.find(id);
   base::Assert(it != rows_.end(), "a row whose provider is asked has not ended");
   if (asked.shown.error_class == "shutdown") {
-    return BreakOff(id, {"shutdown", "This process is stopping.", true, std::nullopt});
+    return BreakOff(id, Stopping());
   }
   if (asked.shown.error_class == kLookupUnheld) return BreakOff(id, Unheld());
   Row& row = it->second;
