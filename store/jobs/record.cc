@@ -35,7 +35,7 @@ struct OpenJob {
   LockedJob job;
   bool tops_up = false;
   bool attached = false;   // a block has no parts of its own
-  int blocks_left = 0;     // that were not completed when the record began
+  int blocks_left = 0;     // that were not completed before this record; known once one is
   Records records;         // those that the fences let through
   RecordedFindings found;  // of an investigation
   std::vector<int> completed;
@@ -57,8 +57,7 @@ OpenJobs LockOpenJobs(Transaction& tx, const std::vector<JobChunkRecord>& record
     Columns in(row);
     open.job = ReadLockedJob(in);
     in.Into("tops_up"_a = &open.tops_up, "attached"_a = &open.attached,
-            "blocks_left"_a = &open.blocks_left, "is_overdue"_a = &is_overdue,
-            "now"_a = &result->recorded_at);
+            "is_overdue"_a = &is_overdue, "now"_a = &result->recorded_at);
     if (is_overdue) open.overdue = OverdueEnding();
     if (!domain::IsEnd(open.job.status)) jobs.emplace(open.job.id, std::move(open));
   }
@@ -245,8 +244,13 @@ void AddToBlocks(Transaction& tx, OpenJobs* jobs) {
     base::Uuid job_id;
     int block = 0;
     bool is_completed = false;
-    Columns(row).Into("job_id"_a = &job_id, "block"_a = &block, "is_completed"_a = &is_completed);
-    if (is_completed) jobs->at(job_id).completed.push_back(block);
+    std::optional<int> blocks_left;
+    Columns(row).Into("job_id"_a = &job_id, "block"_a = &block, "is_completed"_a = &is_completed,
+                      "blocks_left"_a = &blocks_left);
+    if (!is_completed) continue;
+    OpenJob& open = jobs->at(job_id);
+    open.completed.push_back(block);
+    open.blocks_left = blocks_left.value();
   }
 }
 

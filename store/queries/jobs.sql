@@ -309,14 +309,12 @@ returning id
 
 -- name: job_lock
 -- What a record needs of its jobs @ids, locked in the order of their ids: whether money is reserved as rows come
--- through a block that drops some, whether a block has no parts of its own, how many are not completed, and whether the
--- deadline has come, by the time at which the lock is had.
-select :job_locked_columns, b.tops_up, b.attached, b.blocks_left, j.deadline_at <= clock_timestamp() as is_overdue,
-  now()
+-- through a block that drops some, whether a block has no parts of its own, and whether the deadline has come. Of the
+-- blocks it reads what never changes: they are as they were before this statement waited for the lock.
+select :job_locked_columns, b.tops_up, b.attached, j.deadline_at <= clock_timestamp() as is_overdue, now()
 from job j
 cross join lateral (
-  select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached,
-         count(*) filter (where b.status <> :block_completed) as blocks_left
+  select bool_or(b.after_drop and b.price_mc > 0) as tops_up, bool_or(b.parts_total = 0) as attached
   from job_block b
   where b.job_id = j.id) b
 where j.id = any(@ids::uuid[])
@@ -366,7 +364,10 @@ from unnest(@job_id::uuid[], @block::smallint[], @columns::text[], @parts_done::
     rows_took_us,
        passed, bytes)
 where b.job_id = u.job_id and b.block = u.block
-returning b.job_id, b.block, b.status = :block_completed as is_completed
+returning b.job_id, b.block, b.status = :block_completed as is_completed,
+  -- How many of the job were not completed when this statement began; asked only where a block is.
+  case when b.status = :block_completed then
+    (select count(*) from job_block o where o.job_id = b.job_id and o.status <> :block_completed) end as blocks_left
 
 -- name: job_chunk_progress
 update job_chunk c

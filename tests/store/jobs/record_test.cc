@@ -212,6 +212,25 @@ TEST_F(JobsRecord, ARecordThatFailsItsJobLocksItsChunksInTheOrderOfRenewals) {
   EXPECT_EQ(Job(job, "status || ' ' || status_reason"), "3 block_failed");
 }
 
+// What a statement reads beside the row that it locks is as it was before it waited for the lock.
+TEST_F(JobsRecord, G1_TheLastPartEndsItsJobThoughAnotherBlockWasCompletedWhileItWaited) {
+  const auto job = Start(Run(1, 2, 1));
+  RecordOne(job, PartEnd(Claim().chunks.at(0), 2));
+  const auto last = Claim().chunks.at(0);
+  ASSERT_EQ(last.block, 2);
+  Sql("update job_block set status = 1, finished_at = null where block = 1");
+  pqxx::connection connection(database.url());
+  pqxx::work completing(connection);
+  completing.exec("select from job for update");
+  auto other = OtherSession();
+  std::thread ending([&] { store::RecordJobChunks(*other, clock, {PartEnd(last, 2)}); });
+  Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
+  completing.exec("update job_block set status = 2, finished_at = now() where block = 1");
+  completing.commit();
+  ending.join();
+  EXPECT_EQ(Job(job, "status"), "2");
+}
+
 // The keeper waits for no lock, and the records of a job in small parts lock it without a gap.
 TEST_F(JobsRecord, G7_ARecordThatComesAfterTheDeadlineEndsItsJobAndCounts) {
   auto run = Run(3, 1, 3);
