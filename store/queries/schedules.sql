@@ -85,10 +85,12 @@ where m.id = @monitor_id
 for share of o
 
 -- name: sched_set_live
+-- With their rows locked before. Whether a monitor is active is asked again: it may have been paused while that waited.
 update monitor_sched s
 set live = @live, next_run_at = coalesce(u.next_run_at, s.next_run_at)
 from unnest(@monitor_id::uuid[], @next_run_at::timestamptz[]) as u(monitor_id, next_run_at)
 where s.monitor_id = u.monitor_id
+  and (not @live or exists (select from monitor m where m.id = u.monitor_id and m.status = :status_active))
 
 -- name: sched_due_of_organisation
 select :sched_columns

@@ -69,5 +69,14 @@ TEST_F(ScheduleRacesTest, G7_ASlotThatWasClosedWhileAnUnlockWaitedIsNotDueAgain)
   EXPECT_EQ(NextAfterAnchor(), "02:00:00");
 }
 
+TEST_F(ScheduleRacesTest, G5_AMonitorThatWasPausedWhileAnUnlockWaitedStaysPaused) {
+  NewMonitor({.frequency_s = "3600"});
+  Sql("update organisation set locked = true");
+  Sql("update monitor_sched set live = false");
+  Race("monitor_sched", "update monitor set status = 3",
+       [&] { store::ChangeOrganisation(session, clock, org, {.locked = false}, std::nullopt); });
+  EXPECT_EQ(Sql("select live from monitor_sched"), "f");
+}
+
 }  // namespace
 }  // namespace vedette::test
