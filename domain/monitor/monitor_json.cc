@@ -257,7 +257,7 @@ void RowJson::Append(const Row& row, std::string* out) const {
   const CurrentValues current =
       CurrentValuesOf(watched_, field_versions_,
                       {row.baseline_json, row.known_json, row.seen_json, row.struct_version});
-  m.Raw("current", base::DumpJson(current.values));
+  m.Raw("current", current.values.Text());
   // A row that no check has examined has not been missed by one.
   m.Raw("never_observed", row.last_run_at ? TextsJson(current.never_observed) : "[]");
   text.append(",").append(before_active_);

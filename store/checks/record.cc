@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/job/job.h"
 #include "domain/text/limits.h"
 #include "store/balances.h"

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "store/monitors/control.h"
 #include "store/sql.h"
 

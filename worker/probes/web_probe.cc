@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/role_config.h"

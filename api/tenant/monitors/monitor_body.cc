@@ -14,6 +14,7 @@
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/field_description.h"
 #include "domain/monitor/schedule.h"
+#include "domain/text/json_schema.h"
 #include "domain/text/limits.h"
 
 namespace vedette::api {

@@ -29,7 +29,7 @@ std::string Sentence(const domain::Failure& failure) {
 }
 
 base::Json FieldJson(const domain::FieldObservation& field) {
-  base::Json value = field.value;
+  base::Json value = field.value.Value();
   if (value.is_string()) {
     value = base::CutCharacters(value.get_ref<const std::string&>(), kShownCharactersMax);
   }
