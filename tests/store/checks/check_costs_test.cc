@@ -123,7 +123,7 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
   EXPECT_LT(costs.pages, 55) << Described(costs);
-  EXPECT_LT(costs.allocations, 125) << Described(costs);
+  EXPECT_LT(costs.allocations, 110) << Described(costs);
 }
 
 TEST_F(CheckCosts, OfMonitorsOfOneRow) {
@@ -133,7 +133,7 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
   EXPECT_LT(costs.rows_written, 3.32) << Described(costs);
   EXPECT_LT(costs.pages, 57) << Described(costs);
-  EXPECT_LT(costs.allocations, 105) << Described(costs);
+  EXPECT_LT(costs.allocations, 80) << Described(costs);
 }
 
 }  // namespace
