@@ -119,7 +119,7 @@ TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
 TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kBig, "http://hooks.example", [](int, int) { return Price("2"); });
-  EXPECT_LT(costs.wal_bytes, 1800) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 1600) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
   EXPECT_LT(costs.pages, 55) << Described(costs);
@@ -129,7 +129,7 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
 TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kOneRow, {}, [](int, int) { return Price("1"); });
-  EXPECT_LT(costs.wal_bytes, 1000) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 870) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
   EXPECT_LT(costs.rows_written, 3.32) << Described(costs);
   EXPECT_LT(costs.pages, 57) << Described(costs);
