@@ -35,7 +35,7 @@ class ClockSchedule {
     Field field = Field::kCron;
     std::string sentence;  // names the field and the rule
   };
-  // Of 1 to kCronExpressionsMax expressions.
+  // The schedule of 1 to kCronExpressionsMax expressions.
   static std::variant<ClockSchedule, Fault> Make(const std::vector<std::string>& cron,
                                                  const std::string& time_zone);
 

@@ -30,7 +30,7 @@ std::string ScheduleJson(const ScheduleOrder& order);
 std::string StoredSchedule(const ScheduleOrder& order);
 ScheduleOrder ParseStoredSchedule(std::string_view json);
 
-// From 0 to `most`, the same for an id always, and evenly over ids.
+// A time from 0 to `most`, the same for an id always, and evenly over ids.
 std::chrono::microseconds SpreadOf(const base::Uuid& id, std::chrono::microseconds most);
 
 // How much earlier than its creation a monitor's anchor is, so that those that are made together do
