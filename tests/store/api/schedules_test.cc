@@ -85,7 +85,7 @@ TEST_F(ApiSchedules, RefusalsNameTheFieldTheRuleAndTheClosestZones) {
   Refused({{"cron", {"0 9 * * *", "0 0 31 4 *"}}}, 400, "invalid_schedule", "0 0 31 4 *");
   Refused({{"cron", "0 9 * * *"}, {"time_zone", "Europe/Berln"}}, 400, "invalid_time_zone",
           "Europe/Berlin");
-  Refused({{"cron", "0,30 * * * *"}}, 400, "invalid_frequency", "30m apart");
+  Refused({{"cron", "*/4 * * * *"}}, 400, "invalid_frequency", "4m apart");
   Refused({{"cron", "0 0 1 1,6 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", "0 0 29 2 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", Json::array()}}, 422, "", "1 to 8");
