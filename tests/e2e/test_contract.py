@@ -412,7 +412,8 @@ class Errors:
         return self.proxy.call(method, path, raw=body, headers=sent)
 
     def good_body(self, operation):
-        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
+        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW,
+                           "previewSchedule": {"cron": "@daily"}, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
@@ -572,7 +573,8 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
-        if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
+        # These ask the database for nothing but who calls.
+        if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
             return None
         tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion",
                   "workflow", "workflow_template"]
