@@ -395,6 +395,10 @@ rest::Handled PostTenantPreview(Call& call) {
   return AskTenantApi(call, "/monitors/preview");
 }
 
+rest::Handled PostTenantSchedulePreview(Call& call) {
+  return AskTenantApi(call, "/schedules/preview");
+}
+
 rest::Handled PostTenantMonitorUpdate(Call& call) {
   return AskTenantApi(call, "/monitors/" + call.Id(1).ToString() + "/update");
 }

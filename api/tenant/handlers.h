@@ -25,6 +25,9 @@ rest::Handled TestWebhook(Call& call);
 // preview.cc
 rest::Handled PreviewMonitor(Call& call);
 
+// schedule_preview.cc
+rest::Handled PreviewSchedule(Call& call);
+
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
 

@@ -29,6 +29,7 @@ constexpr std::array kRoutes{
           {.body = kUpload, .body_bytes_max = kUploadBytesMax}},
     Route{"POST", "/monitors", CreateMonitor, {.body = kJson, .feature = kMonitors}},
     Route{"POST", "/monitors/preview", PreviewMonitor, {.body = kJson, .feature = kMonitors}},
+    Route{"POST", "/schedules/preview", PreviewSchedule, {.body = kJson}},
     Route{"GET", "/monitors", ListMonitors, {.feature = kMonitors}},
     Route{"GET", "/monitors/for-run/{run_id}", ListMonitorsForRun, {.feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}", ShowMonitor, {.feature = kMonitors}},

@@ -59,6 +59,8 @@ struct Monitor {
   std::optional<base::Timestamp> webhook_waiting_until;
   std::int64_t balance_mc = 0;               // of the organisation, and
   std::optional<std::int64_t> team_left_mc;  // what its team may still spend this month
+  base::Timestamp anchor_at;
+  std::optional<std::string> schedule_json;  // as stored (domain/monitor/timetable.h)
 };
 
 struct ShownStatus {

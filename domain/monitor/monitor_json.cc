@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/limits.h"
 
 namespace vedette::domain {
@@ -95,6 +95,9 @@ void AppendSwitch(const ShownStatus& shown, Members* m) {
 void AppendSchedule(const Monitor& monitor, Members* m) {
   m->TimeOrNull("last_run_at", monitor.last_run_at);
   m->Raw("next_run_times", RunTimesJson(monitor));
+  m->Raw("schedule", monitor.schedule_json
+                         ? ScheduleJson(ParseStoredSchedule(*monitor.schedule_json))
+                         : "null");
   m->Number("row_count", monitor.row_count - monitor.removed_row_count);
   m->Number("active_row_count", monitor.active_row_count);
 }
@@ -193,7 +196,9 @@ std::optional<WaitingFor> WaitsFor(const Monitor& monitor, const CheckPrices& pr
 
 std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor) {
   if (ShowStatus(monitor).status != MonitorStatus::kActive) return {};
-  return NextRunTimes(monitor.next_run_at, monitor.frequency, kNextRunTimesShown);
+  const Timetable timetable(monitor.anchor_at, monitor.frequency, monitor.schedule_json,
+                            monitor.id);
+  return timetable.NextTimes(monitor.next_run_at, kNextRunTimesShown);
 }
 
 std::string JsonText(std::string_view text) {

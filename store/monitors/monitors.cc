@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "domain/monitor/current_values.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency.h"
 #include "store/monitors/control.h"
@@ -39,7 +39,8 @@ domain::Monitor ReadMonitor(Columns& in) {
           "failing_since"_a = &m.failing_since, "removed_row_count"_a = &m.removed_row_count,
           "rules"_a = &m.rules_json, "request_header_names"_a = &m.request_header_names,
           "balance_mc"_a = &m.balance_mc, "team_left_mc"_a = &m.team_left_mc,
-          "webhook_waiting_until"_a = &m.webhook_waiting_until);
+          "webhook_waiting_until"_a = &m.webhook_waiting_until, "anchor_at"_a = &m.anchor_at,
+          "schedule"_a = &m.schedule_json);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -78,6 +79,27 @@ HeaderParams ParamsOf(const std::optional<SealedHeaders>& headers) {
   return {Bytea(headers->sealed.bytes), headers->sealed.key_id, headers->names};
 }
 
+// A new monitor's anchor and first slot; now where they are absent.
+struct FirstSlot {
+  std::optional<base::Timestamp> anchor_at;
+  std::chrono::microseconds lead{0};
+  std::optional<base::Timestamp> next_run_at;
+};
+FirstSlot FirstSlotOf(const base::Clock& clock, const NewMonitor& monitor, const base::Uuid& id) {
+  if (monitor.schedule_json) {
+    const base::Timestamp now = clock.Now();
+    const domain::Timetable timetable(now, monitor.frequency, monitor.schedule_json, id);
+    return {.next_run_at = timetable.FirstAfter(now)};
+  }
+  if (!monitor.anchor_at) {
+    if (monitor.upload_id) return {};  // its slots begin when its rows are there
+    return {.lead = domain::AnchorLead(id, monitor.frequency, monitor.anchor_spread)};
+  }
+  // Slots before the anchor do not exist; behind it the first check is due at once.
+  const bool ahead = *monitor.anchor_at > clock.Now();
+  return {.anchor_at = monitor.anchor_at, .next_run_at = ahead ? monitor.anchor_at : std::nullopt};
+}
+
 void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
                    const base::Uuid& id, MonitorStatus status) {
   const bool stopped = ReadOne<bool>(tx.Exec<"organisation_share">("org_id"_a = monitor.org_id));
@@ -90,6 +112,7 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
                       : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   const HeaderParams headers = ParamsOf(monitor.request_headers);
+  const FirstSlot first = FirstSlotOf(clock, monitor, id);
   tx.Exec<"monitor_insert">(
       "id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "name"_a = monitor.name, "frequency"_a = monitor.frequency_text, "tier"_a = monitor.tier,
@@ -104,7 +127,9 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
-      "frequency_s"_a = monitor.frequency.count(), "row_count"_a = monitor.rows.size());
+      "frequency_s"_a = monitor.frequency.count(), "anchor_at"_a = first.anchor_at,
+      "lead_us"_a = first.lead.count(), "next_run_at"_a = first.next_run_at,
+      "row_count"_a = monitor.rows.size(), "schedule"_a = monitor.schedule_json);
   if (monitor.upload_id)
     tx.Exec<"import_insert">("monitor_id"_a = id, "org_id"_a = monitor.org_id,
                              "upload_id"_a = *monitor.upload_id);
@@ -195,9 +220,11 @@ std::vector<std::string> ApplyDefinition(Transaction& tx, const base::Uuid& moni
   return changed;
 }
 
-void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
+// The frequency or the schedule that goes on from now.
+void ApplyTimetable(Transaction& tx, const base::Uuid& monitor_id, const MonitorChange& change) {
   const auto sched = tx.Exec<"monitor_change_frequency">("monitor_id"_a = monitor_id,
-                                                         "frequency_s"_a = frequency.count())
+                                                         "frequency_s"_a = change.frequency.count(),
+                                                         "schedule"_a = change.schedule_json)
                          .at(0);
   bool changed = false;
   bool live = false;
@@ -207,11 +234,12 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
   Columns(sched).Into("changed"_a = &changed, "live"_a = &live, "anchor_at"_a = &anchor_at,
                       "next_run_at"_a = &next_run_at, "at"_a = &now);
   if (!changed) return;
-  // A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency
-  // becomes.
-  if (live && (next_run_at == anchor_at || next_run_at <= now)) return;
-  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
-                            "anchor_at"_a = domain::FirstSlotAfter(anchor_at, frequency, now));
+  // A slot that is due and has not been cut yet, and the first one of an anchor, stay due whatever
+  // follows.
+  const bool first = next_run_at == anchor_at && !change.schedule_json;
+  if (live && (first || next_run_at <= now)) return;
+  const domain::Timetable timetable(anchor_at, change.frequency, change.schedule_json, monitor_id);
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id, "anchor_at"_a = timetable.FirstAfter(now));
 }
 
 }  // namespace
@@ -323,7 +351,7 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const S
       SetMonitorStatus(tx, monitor_id, done.status, done.disabled_reason);
     }
     // After the status: that locks the organisation, which comes before monitor_sched everywhere.
-    if (change.frequency_text) ApplyFrequency(tx, monitor_id, change.frequency);
+    if (change.frequency_text) ApplyTimetable(tx, monitor_id, change);
     if (change.struct_json || change.subject_type) {
       done.forgotten = ApplyDefinition(tx, monitor_id, change);
     }

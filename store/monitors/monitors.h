@@ -58,6 +58,13 @@ struct NewMonitor {
   std::string name;
   std::string frequency_text;
   std::chrono::seconds frequency{0};
+  // By the clock (domain/monitor/timetable.h); frequency and its text are then the shortest
+  // distance of its slots.
+  std::optional<std::string> schedule_json;
+  // The beginning of the slots of a frequency. Where it is absent the first check is due at once,
+  // and the next ones are up to half of this share of the frequency earlier (AnchorLead).
+  std::optional<base::Timestamp> anchor_at;
+  double anchor_spread = 0;
   domain::Tier tier = domain::Tier::kLow;
   domain::SubjectType subject_type = domain::SubjectType::kCompany;
   std::vector<std::string> key_columns;
@@ -97,7 +104,8 @@ struct CreateOutcome {
   std::optional<std::string> warnings_json;
 };
 
-// One transaction. The monitor's first tick is due now: the caller raises Signal::kDue.
+// One transaction. The monitor's first tick is due now, unless it is by the clock or its anchor is
+// ahead: the caller raises Signal::kDue.
 // A repetition is not audited; the entry's target is filled in.
 CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor,
                             const std::optional<AuditEntry>& audit = {});
@@ -111,6 +119,8 @@ struct MonitorChange {
   std::optional<std::optional<std::string>> research_plan;
   std::optional<std::string> frequency_text;
   std::chrono::seconds frequency{0};  // of frequency_text
+  // By the clock, with frequency_text; where that is there without one, a schedule ends.
+  std::optional<std::string> schedule_json;
   std::optional<int> confirm_after;
   std::optional<int> missing_confirmations;
   std::optional<std::string> struct_json;

@@ -58,7 +58,8 @@ m.id, m.org_id, m.tier,
   -- A tick goes by what its monitor said when it began.
   case when former.counts then (m.former ->> 'struct')::json else m.struct end,
   case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
-  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
+  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations,
+  coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s,
   m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false) as endpoint_open,
   case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
   m.request_headers_key_id, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger

@@ -4,7 +4,7 @@ id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, d
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
   struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names,
-  balance_mc, team_left_mc, webhook_waiting_until
+  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.
@@ -80,9 +80,12 @@ values (@id, @org_id, @team_id, @name, @frequency, @tier, @subject_type, @status
         @request_header_names::text[])
 
 -- name: monitor_sched_insert
+-- @anchor_at and @next_run_at: now where they are null, the anchor then by @lead_us earlier.
 insert into monitor_sched (monitor_id, org_id, team_id, tier, live, frequency_s, anchor_at, next_run_at, row_count,
-                           active_row_count)
-values (@monitor_id, @org_id, @team_id, @tier, @live, @frequency_s, now(), now(), @row_count, @row_count)
+                           active_row_count, schedule)
+values (@monitor_id, @org_id, @team_id, @tier, @live, @frequency_s,
+        coalesce(@anchor_at::timestamptz, now() - @lead_us::bigint * interval '1 microsecond'),
+        coalesce(@next_run_at::timestamptz, now()), @row_count, @row_count, @schedule::json)
 
 -- name: monitor_change
 update monitor
@@ -127,10 +130,10 @@ update monitor_sched set tier = @tier where monitor_id = @monitor_id
 -- name: monitor_change_frequency
 -- With the clock once the row is locked: a scheduler may have cut a slot since this transaction began.
 update monitor_sched s
-set frequency_s = @frequency_s
-from (select frequency_s from monitor_sched where monitor_id = @monitor_id) old
+set frequency_s = @frequency_s, schedule = @schedule::json
+from (select frequency_s, schedule::text from monitor_sched where monitor_id = @monitor_id) old
 where s.monitor_id = @monitor_id
-returning old.frequency_s <> @frequency_s as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
+returning old.frequency_s <> @frequency_s or old.schedule is distinct from s.schedule::text as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
 
 -- name: monitor_specs
 select :spec_columns

@@ -140,6 +140,8 @@ def walk_monitors(ask, service, tenant):
     seen = ask("POST", "/monitors/preview", PREVIEW)
     assert [row["error"] is None for row in seen.json["rows"]] == [False], seen  # it has no page
     yield "previewMonitor", seen
+    yield "previewSchedule", ask("POST", "/schedules/preview", {
+        "cron": ["30 2 * * *", "@weekly"], "time_zone": "Europe/Berlin", "from": "2026-03-28T00:00:00Z", "count": 3})
     created = ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
     yield "createMonitor", created
     yield "createMonitor", ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
@@ -175,6 +177,9 @@ def walk_monitors(ask, service, tenant):
         "frequency": "2h", "confirm_after": 2, "missing_confirmations": 3,
         "rules": {"price": {"only_if": {"below": 100}, "threshold": {"percent": 1.5}, "ignore": ["[0-9]+ left"]}},
         "request_headers": {"Cookie": "a=b"}})
+    yield "updateMonitor", ask("POST", monitor + "/update", {
+        "schedule": {"cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin", "spread_s": 60}})
+    yield "getMonitor", ask("GET", monitor)
     yield "testWebhook", ask("POST", monitor + "/webhook/test")
     yield "testWebhook", ask("POST", monitor + "/webhook/test", {})
     page = ask("GET", monitor + "/rows?limit=2")
@@ -407,7 +412,8 @@ class Errors:
         return self.proxy.call(method, path, raw=body, headers=sent)
 
     def good_body(self, operation):
-        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
+        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW,
+                           "previewSchedule": {"cron": "@daily"}, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
@@ -567,7 +573,8 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
-        if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
+        # These ask the database for nothing but who calls.
+        if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
             return None
         tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion",
                   "workflow", "workflow_template"]

@@ -46,6 +46,7 @@ LIBRARIES = {
                  "tests/support/jose."],
     r"spdlog/": ["base/log."],
     r"idn2\.h": ["domain/email/address."],
+    r"date/": ["domain/monitor/time_zone."],
     r"phonenumbers/": ["domain/workflow/blocks/verify_phone."],
 }
 

@@ -10,6 +10,7 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
+#include "api/tenant/monitors/schedule_body.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -17,6 +18,7 @@
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/monitor_json.h"
 #include "domain/monitor/request_headers.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/csv.h"
 #include "domain/text/limits.h"
 #include "store/accounts/accounts.h"
@@ -135,6 +137,9 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.name = std::move(body.name);
   monitor.frequency_text = std::move(body.frequency);
   monitor.frequency = judged.frequency.period;
+  if (body.schedule) monitor.schedule_json = domain::StoredSchedule(*body.schedule);
+  monitor.anchor_at = body.anchor_at;
+  monitor.anchor_spread = call.parts.config.scheduler.spread;
   monitor.tier = judged.tier;
   monitor.subject_type = judged.subject_type;
   monitor.key_columns = std::move(body.key_columns);
@@ -185,7 +190,7 @@ store::NewMonitor ReadNewMonitor(Call& call) {
   problems.Check();
   auto key = ReadIdempotency(call, "");
   call.answer->DropBody();
-  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy);
+  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy, call.parts.clock.Now());
   const auto upload_id = ReadUploadId(call, body, key.has_value());
   CheckFrequency(call, judged.frequency.needs_testing);
   CheckTier(call, judged.tier);
@@ -279,6 +284,13 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
     change.frequency_text = std::move(body.frequency);
     change.frequency = frequency.period;
     needs_testing = frequency.needs_testing;
+  }
+  if (body.schedule) {
+    needs_testing =
+        CheckDistances(call.parts.config.limits, call.parts.clock.Now(), &*body.schedule);
+    change.frequency = body.schedule->distances.shortest;
+    change.frequency_text = domain::DurationText(change.frequency);
+    change.schedule_json = domain::StoredSchedule(*body.schedule);
   }
   if (body.webhook_url) change.webhook.emplace();
   if (body.webhook_url && *body.webhook_url) {

@@ -127,6 +127,11 @@ class ApiTenants : public ApiTest {
   Tries TriesOfCredits(const std::string& team) {
     return {
         {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
+        {"POST /schedules/preview",
+         [this](const Headers& key, bool) {
+           const Json body{{"cron", "0 9 * * *"}};
+           EXPECT_EQ(Ask("POST", "/schedules/preview", body, key).body.size(), 2U);
+         }},
         {"POST /monitors/preview",
          [this](const Headers& key, bool) {
            Json body = GoodBody();

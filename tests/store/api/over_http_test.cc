@@ -130,6 +130,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
       {"POST /search/filter-field-values", R"({"field":"name"})"},
       {"POST /search/exclusion-lists", exclusions},
       {"POST /search/exclusion-lists/{list_id}/entities", R"({"entity_ids":["c-1"]})"},
+      {"POST /schedules/preview", R"({"cron":"0 9 * * *"})"},
       {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
       {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
       {"POST /monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"}};
