@@ -31,7 +31,7 @@ BODY = {"n": 1, "last": 1}
 
 
 def tools(folder):
-    """Where the packages of a folder are, installed the first time: those of n8n are 2.7 GB."""
+    """The folder that has the packages, installed the first time: those of n8n are 2.7 GB."""
     done = subprocess.run([ROOT / "scripts" / "npm_tools", folder], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 
@@ -89,7 +89,7 @@ class N8n:
         return cursor.fetchone()[0] >= wanted
 
     def runs(self, count, connections):
-        """From the first request to the last end."""
+        """So many executions; returns when the last one has ended."""
         cursor = self.connection.cursor()
         cursor.execute("select count(*) from execution_entity")
         before = cursor.fetchone()[0]
