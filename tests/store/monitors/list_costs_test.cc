@@ -87,7 +87,6 @@ TEST_F(ListCosts, DoNotGrowWithTheMonitorsThatThereAre) {
       {"monitor_list_org", {{"statuses", "{3,4}"}, {"with_archived", "true"}}},
       {"monitor_list_org_failing", {}},
       {"monitor_list_all", {}},
-      {"monitor_list_all", {{"statuses", "{3}"}}},
       {"monitor_list_all_failing", {}}};
   std::vector<double> few;
   FillUpTo(kFew);
