@@ -139,17 +139,6 @@ base::Json OrganisationJson(const store::Organisation& org) {
   };
 }
 
-base::Json ApiKeyJson(const store::ApiKey& key) {
-  return {
-      {"id", key.id.ToString()},
-      {"name", key.name},
-      {"prefix", key.prefix},
-      {"team_id", IdJson(key.team_id)},
-      {"created_at", TimeJson(key.created_at)},
-      {"last_used_at", TimeJson(key.last_used_at)},
-  };
-}
-
 base::Json WaitingForJson(const store::DeliveryView& delivery) {
   return delivery.waits_for ? base::Json(domain::DeliveryWaitName(*delivery.waits_for))
                             : base::Json(nullptr);

@@ -109,6 +109,21 @@ rest::Handled ShowCredits(Call& call);
 rest::Handled ShowReservations(Call& call);
 rest::Handled ShowLedger(Call& call);
 
+// account/credentials.cc
+rest::Handled CreateApiKey(Call& call);
+rest::Handled ListApiKeys(Call& call);
+rest::Handled RevokeApiKey(Call& call);
+rest::Handled CreateSigningSecret(Call& call);
+rest::Handled ListOwnSigningSecrets(Call& call);
+rest::Handled RollSigningSecret(Call& call);
+rest::Handled RevokeSigningSecret(Call& call);
+
+// account/deliveries.cc
+rest::Handled ListOwnDeliveries(Call& call);
+rest::Handled ResendDelivery(Call& call);
+rest::Handled ReplayOwnDeliveries(Call& call);
+rest::Handled ListOwnAudit(Call& call);
+
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);
 rest::Handled ListOauthClients(Call& call);

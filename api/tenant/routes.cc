@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "api/tenant/account/scopes.h"
 #include "api/tenant/call.h"
 #include "api/tenant/oauth/form.h"
 #include "domain/monitor/enums.h"
@@ -139,6 +140,35 @@ constexpr std::array kRoutes{
     Route{"GET", "/credits", ShowCredits},
     Route{"GET", "/credits/reservations", ShowReservations},
     Route{"GET", "/credits/ledger", ShowLedger},
+    Route{"POST", "/account/api-keys", CreateApiKey, {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/api-keys", ListApiKeys, {.access = kManagement}},
+    Route{"POST",
+          "/account/api-keys/{key_id}/revoke",
+          RevokeApiKey,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets",
+          CreateSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/signing-secrets", ListOwnSigningSecrets, {.access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets/roll",
+          RollSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets/{secret_id}/revoke",
+          RevokeSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/deliveries", ListOwnDeliveries, {.access = kManagement}},
+    Route{"POST",
+          "/account/deliveries/replay",
+          ReplayOwnDeliveries,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/deliveries/{delivery_id}/resend",
+          ResendDelivery,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/audit", ListOwnAudit, {.access = kManagement}},
     Route{"POST",
           kTokenPath,
           IssueToken,
@@ -177,6 +207,16 @@ constexpr std::array kRoutes{
           VoidOauthTokens,
           {.body = kJson, .access = kManagement}},
 };
+
+// Each route for which a credential is needed has a scope.
+constexpr bool AllHaveScopes() {
+  for (const Route& route : kRoutes) {
+    const bool needs = route.access == rest::Access::kCredential || route.access == kManagement;
+    if (needs && !ScopeOf(route.pattern)) return false;
+  }
+  return true;
+}
+static_assert(AllHaveScopes());
 
 constexpr rest::Router<Call> kRouter{kRoutes};
 

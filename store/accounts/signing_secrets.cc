@@ -26,13 +26,6 @@ std::optional<std::string> Open(const std::vector<NamedKey>& keys, const std::st
 }
 
 // The beginning and the end of a secret: enough to tell it from others, not to guess it.
-std::string Preview(const std::string& secret) {
-  constexpr std::size_t kShown = 4;
-  const std::string_view text(secret);
-  if (text.size() < kSecretPrefix.size() + 4 * kShown) return "...";
-  return std::string(text.substr(0, kSecretPrefix.size() + kShown)) + "..." +
-         std::string(text.substr(text.size() - kShown));
-}
 
 // The next ones sealed with the keys `former`, from signing_secrets_to_reseal.
 void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
@@ -92,6 +85,14 @@ void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
 
 }  // namespace
 
+std::string SigningSecretPreview(const std::string& secret) {
+  constexpr std::size_t kShown = 4;
+  if (secret.size() < kSecretPrefix.size() + 4 * kShown) return "...";
+  return std::string(kSecretPrefix) +
+         std::string(secret.size() - kSecretPrefix.size() - kShown, '.') +
+         secret.substr(secret.size() - kShown);
+}
+
 std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
                                                     const std::vector<base::Uuid>& org_ids,
                                                     const config::SecurityConfig& security) {
@@ -145,15 +146,32 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
     // The lock keeps two rotations apart, so that one secret without an end is left.
     if (tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id).empty()) return false;
     tx.Exec<"signing_secrets_retire_former">("org_id"_a = org_id, "overlap_s"_a = overlap.count());
-    tx.Exec<"signing_secret_insert">(
+    made.created_at = ReadOne<base::Timestamp>(tx.Exec<"signing_secret_insert">(
         "id"_a = made.id, "org_id"_a = org_id, "sealed"_a = Bytea(sealed),
-        "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
+        "encryption_key_id"_a = EncryptionKeyId(security.encryption_key)));
     tx.Exec<"signing_secrets_retire_surplus">("org_id"_a = org_id, "live_max"_a = live_max);
     InsertAudit(tx, clock, audit);
     return true;
   });
   if (!done) return std::nullopt;
   return made;
+}
+
+RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
+                                  const base::Uuid& org_id, const base::Uuid& secret_id,
+                                  AuditEntry audit) {
+  audit.target = secret_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    // As a rotation does, so that the current one is not another in between.
+    tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id);
+    const auto rows =
+        tx.Exec<"signing_secret_retire">("org_id"_a = org_id, "secret_id"_a = secret_id);
+    if (rows.empty()) return RetireOutcome::kNotFound;
+    if (ReadOne<bool>(rows)) return RetireOutcome::kCurrent;
+    InsertAudit(tx, clock, audit);
+    return RetireOutcome::kDone;
+  });
 }
 
 std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::Uuid& org_id,
@@ -170,7 +188,7 @@ std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::
                         "created_at"_a = &view.created_at, "retires_at"_a = &view.retires_at,
                         "live"_a = &view.live);
       const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
-      if (secret) view.preview = Preview(*secret);
+      if (secret) view.preview = SigningSecretPreview(*secret);
     }
     return views;
   });

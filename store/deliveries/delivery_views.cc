@@ -179,9 +179,15 @@ ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
 void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
                       const AuditEntry& audit, ReplayProgress* progress) {
   const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
-    const auto batch = ReadEach<base::Uuid>(tx.Exec<"delivery_admin_dead_batch">(
-        "org_id"_a = filter.org_id, "monitor_id"_a = filter.monitor_id, "since"_a = filter.since,
-        "until"_a = filter.until, "after"_a = progress->after, "limit"_a = kReplayBatch));
+    const auto batch = ReadEach<base::Uuid>(
+        filter.org_id
+            ? tx.Exec<"delivery_dead_batch_of_org">(
+                  "org_id"_a = *filter.org_id, "monitor_id"_a = filter.monitor_id,
+                  "since"_a = filter.since, "until"_a = filter.until, "after"_a = progress->after,
+                  "limit"_a = filter.limit)
+            : tx.Exec<"delivery_admin_dead_batch">(
+                  "monitor_id"_a = filter.monitor_id, "since"_a = filter.since,
+                  "until"_a = filter.until, "after"_a = progress->after, "limit"_a = filter.limit));
     if (batch.empty()) return batch;
     tx.Exec<"delivery_admin_replay">("delivery_ids"_a = batch);
     AuditEntry entry = audit;
@@ -194,8 +200,20 @@ void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFi
     return batch;
   });
   progress->replayed += static_cast<std::int64_t>(ids.size());
-  progress->done = ids.size() < static_cast<std::size_t>(kReplayBatch);
+  progress->done = ids.size() < static_cast<std::size_t>(filter.limit);
   if (!ids.empty()) progress->after = ids.back();
+}
+
+std::vector<DeliveryView> ListDeadDeliveries(Session& session, const base::Uuid& org_id,
+                                             const std::optional<base::Uuid>& before, int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<DeliveryView> views;
+    for (const auto& row : tx.Exec<"delivery_dead_of_org">("org_id"_a = org_id,
+                           "before"_a = before, "limit"_a = limit)) {
+      views.push_back(ReadView(row));
+    }
+    return views;
+  });
 }
 
 std::vector<MonitorDelivery> ListMonitorDeliveries(

@@ -59,6 +59,10 @@ struct DeliveryQuery {
 // those of a job for as long as the job is.
 std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query);
 
+// Those of an organisation that were given up, newest first, at most `limit`, behind `before`.
+std::vector<DeliveryView> ListDeadDeliveries(Session& session, const base::Uuid& org_id,
+                                             const std::optional<base::Uuid>& before, int limit);
+
 // What a notification of a check is sent as.
 struct DeliveryRequest {
   std::string url;
@@ -97,11 +101,15 @@ enum class ReplayOutcome { kDone, kNotFound, kNotDead };
 ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
                              const base::Uuid& delivery_id, AuditEntry audit);
 
+// Deliveries that one transaction replays at most.
+inline constexpr int kReplayBatch = 5000;
+
 struct ReplayFilter {
   std::optional<base::Uuid> org_id;
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Timestamp> since;  // made at or after
   std::optional<base::Timestamp> until;  // made before
+  int limit = kReplayBatch;              // of one transaction
 };
 // How far a replay of many has come.
 struct ReplayProgress {
@@ -109,10 +117,9 @@ struct ReplayProgress {
   std::optional<base::Uuid> after;  // the last id that was looked at
   bool done = false;
 };
-// Replays the next dead deliveries that the filter lets through, up to kReplayBatch, in one
+// Replays the next dead deliveries that the filter lets through, up to its limit, in one
 // transaction with an audit entry of its own. To repeat it from the start is safe. Deliveries that
 // die meanwhile behind the last id are replayed too.
-inline constexpr int kReplayBatch = 5000;
 void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
                       const AuditEntry& audit, ReplayProgress* progress);
 

@@ -23,6 +23,29 @@ where (@state::smallint is null or d.state = @state)
 order by d.id desc
 limit @limit
 
+-- name: delivery_dead_of_org
+-- By the index of those that were given up, whatever others have.
+select :delivery_view
+from delivery d
+left join endpoint e on e.id = d.endpoint_id
+where d.state = :delivery_dead and d.org_id = @org_id
+  and d.id < coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+order by d.id desc
+limit @limit
+
+-- name: delivery_dead_batch_of_org
+-- As delivery_admin_dead_batch, by the same index.
+select id
+from delivery
+where state = :delivery_dead and org_id = @org_id
+  and id > coalesce(@after, '00000000-0000-0000-0000-000000000000'::uuid)
+  and (@monitor_id::uuid is null or monitor_id = @monitor_id)
+  and (@since::timestamptz is null or created_at >= @since)
+  and (@until::timestamptz is null or created_at < @until)
+order by id
+limit @limit
+for update
+
 -- name: delivery_admin_list_delivered
 -- @before is the last id of the page before.
 -- One that is sent again has more than one attempt that delivered it, and is pending meanwhile.
@@ -130,7 +153,6 @@ returning org_id
 select id
 from delivery
 where state = :delivery_dead
-  and (@org_id::uuid is null or org_id = @org_id)
   and (@monitor_id::uuid is null or monitor_id = @monitor_id)
   and (@since::timestamptz is null or created_at >= @since)
   and (@until::timestamptz is null or created_at < @until)

@@ -73,6 +73,17 @@ where org_id = @org_id and (retires_at is null or retires_at > now())
 -- name: signing_secret_insert
 insert into signing_secret (id, org_id, sealed, encryption_key_id)
 values (@id, @org_id, @sealed::bytea, @encryption_key_id)
+returning created_at
+
+-- name: signing_secret_retire
+-- Retires a live secret that has an end at once. Returns whether it is the one without an end, which stays.
+with found as (
+  select id, retires_at is null as is_current from signing_secret
+  where org_id = @org_id and id = @secret_id and (retires_at is null or retires_at > now())
+), retired as (
+  update signing_secret s set retires_at = now() from found f where s.id = f.id and not f.is_current
+)
+select is_current from found
 
 -- name: signing_secrets_retire_surplus
 -- At most @live_max may be live.

@@ -132,6 +132,25 @@ TEST_F(ApiAudit, EveryChangeToAnExclusionListHasOneEntry) {
   ChangeBy("DELETE", path, nullptr, "search_exclusion.delete", id);
 }
 
+TEST_F(ApiAudit, EveryChangeToKeysSecretsAndDeliveriesHasOneEntry) {
+  config.security.encryption_key = std::string(32, 'k');
+  const std::string key = Change("/account/api-keys", Json{{"name", "k"}}, "api_key.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), key);
+  Change("/account/api-keys/" + key + "/revoke", Json::object(), "api_key.revoke", key);
+  const std::string secrets = "/account/signing-secrets";
+  const std::string first = Change(secrets, Json::object(), "signing_secret.create").body["id"];
+  Change(secrets + "/roll", Json::object(), "signing_secret.roll");
+  Change(secrets + "/" + first + "/revoke", Json::object(), "signing_secret.revoke", first);
+  NewMonitor({{"webhook_url", "https://hooks.example.com/"}});
+  Sql("insert into delivery (id, org_id, monitor_id, row_id, event_group_id, type, state, "
+      "available_at, attempts, endpoint_id) select gen_random_uuid(), m.org_id, m.id, r.id, "
+      "gen_random_uuid(), 0, 1, now(), 12, m.endpoint_id from monitor m join monitor_row r on "
+      "r.monitor_id = m.id limit 1");
+  const std::string delivery = Sql("select id from delivery");
+  Change("/account/deliveries/replay", Json::object(), "delivery.replay_many");
+  Change("/account/deliveries/" + delivery + "/resend", Json::object(), "delivery.send", delivery);
+}
+
 // What changes nothing that lasts, and jobs, which say in their own row who has started them.
 const std::set<std::string> kWithoutAnEntry = {
     "/monitors/preview",           "/monitors/{monitor_id}/webhook/test",
@@ -157,6 +176,13 @@ const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/oauth/clients/{client_id}/keys/{kid}",
                                             "/oauth/clients/{client_id}/revoke-tokens",
                                             "/oauth/clients/{client_id}/validate-jwks",
+                                            "/account/api-keys",
+                                            "/account/api-keys/{key_id}/revoke",
+                                            "/account/signing-secrets",
+                                            "/account/signing-secrets/roll",
+                                            "/account/signing-secrets/{secret_id}/revoke",
+                                            "/account/deliveries/replay",
+                                            "/account/deliveries/{delivery_id}/resend",
                                             "/storage/csv/upload",
                                             "/job-status/{task_id}/cancel",
                                             "/search/exclusion-lists",

@@ -188,6 +188,46 @@ class ApiTenants : public ApiTest {
     };
   }
 
+  // How a stranger would use what an owner manages; a key of a team manages nothing.
+  Tries TriesOfAccounts() {
+    const std::string key =
+        Ask("POST", "/account/api-keys", Json{{"name", "k"}}).body["id"];
+    const auto expect = [this](const std::string& method, const std::string& target, int status) {
+      return [this, method, target, status](const Headers& key, bool same_organisation) {
+        const Reply reply =
+            method == "GET" ? Ask(method, target, key) : Ask(method, target, Json::object(), key);
+        EXPECT_EQ(reply.status, same_organisation ? 403 : status) << target;
+      };
+    };
+    const std::string none = base::Uuid::V4().ToString();
+    return {
+        {"GET /account/api-keys",
+         [this, key](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/api-keys", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
+         }},
+        {"POST /account/api-keys/{key_id}/revoke",
+         expect("POST", "/account/api-keys/" + key + "/revoke", 404)},
+        {"GET /account/signing-secrets", expect("GET", "/account/signing-secrets", 200)},
+        {"POST /account/signing-secrets", expect("POST", "/account/signing-secrets", 409)},
+        {"POST /account/signing-secrets/roll",
+         expect("POST", "/account/signing-secrets/roll", 409)},
+        {"POST /account/signing-secrets/{secret_id}/revoke",
+         expect("POST", "/account/signing-secrets/" + none + "/revoke", 404)},
+        {"GET /account/deliveries", expect("GET", "/account/deliveries", 200)},
+        {"POST /account/deliveries/replay", expect("POST", "/account/deliveries/replay", 200)},
+        {"POST /account/deliveries/{delivery_id}/resend",
+         expect("POST", "/account/deliveries/" + none + "/resend", 404)},
+        {"GET /account/audit",
+         [this, key](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/audit", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
+         }},
+    };
+  }
+
   // How a stranger would use the routes of workflows. They are the organisation's, whatever the
   // team.
   Tries TriesOfWorkflows() {
@@ -295,6 +335,7 @@ const std::set<std::string> kWithoutIds = {
     "POST /reverse-email-bulk-async",  "POST /verify-age",
     "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
     "GET /workflows/blocks",           "POST /workflows/create_workflow",
+    "POST /account/api-keys",
     "POST /search/exclusion-lists"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
@@ -347,6 +388,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   tries.merge(TriesOfWorkflows());
   tries.merge(TriesOfCredits(team));
   tries.merge(TriesOfExclusions());
+  tries.merge(TriesOfAccounts());
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
