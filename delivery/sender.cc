@@ -358,8 +358,8 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
     request.headers.emplace_back(
         "Service-Signature", domain::SignatureHeader(secrets.secrets, unix_seconds, request.body));
     const std::string id = waiting.notification.event_group_id.ToString();
-    for (auto& header : domain::StandardWebhooksHeaders(secrets.secrets, id, unix_seconds,
-                                                        request.body)) {
+    for (auto& header :
+         domain::StandardWebhooksHeaders(secrets.secrets, id, unix_seconds, request.body)) {
       request.headers.push_back(std::move(header));
     }
   }

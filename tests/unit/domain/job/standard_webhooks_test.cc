@@ -18,9 +18,9 @@ TEST(StandardWebhooks, MatchTheirPinnedVectorsNewestSecretFirst) {
       {"webhook-signature",
        "v1,tcuogq08epDTIGl8ySy9rsxkimK6JEvMN2a3o7vjiG8= "
        "v1,ZbX8KyZXPW4Cyvbno/rAOWDZ8gyZL20gvx82GMIjSho="}};
-  EXPECT_EQ(StandardWebhooksHeaders(secrets, "msg_1", 1700000000,
-                                    R"({"type":"monitor.field.changed"})"),
-            expected);
+  EXPECT_EQ(
+      StandardWebhooksHeaders(secrets, "msg_1", 1700000000, R"({"type":"monitor.field.changed"})"),
+      expected);
 }
 
 }  // namespace
