@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "domain/auth/principal.h"
+#include "domain/channel/channel.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
 #include "domain/search/documents.h"
@@ -35,6 +36,10 @@ constexpr Number kNumbers[] = {
     {"delivery_pending", domain::DeliveryState::kPending},
     {"delivery_dead", domain::DeliveryState::kDead},
     {"delivery_delivered", domain::DeliveryState::kDelivered},
+    // Those of channels, which processes that do not know channels pass over.
+    {"delivery_pending_of_channel", 3},
+    {"delivery_dead_of_channel", 4},
+    {"channel_active", domain::ChannelStatus::kActive},
     {"event_completion", domain::EventType::kCompletion},
     {"outcome_none", domain::kNoOutcome},
     {"outcome_changed", domain::Outcome::kChanged},

@@ -153,6 +153,7 @@ base::Json DeliveryJson(const store::DeliveryView& delivery) {
       {"monitor_id", IdJson(delivery.monitor_id)},
       {"row_id", IdJson(delivery.row_id)},
       {"job_id", IdJson(delivery.job_id)},
+      {"channel_id", IdJson(delivery.channel_id)},
       {"event_group_id", delivery.event_group_id.ToString()},
       {"attempts", delivery.attempts},
       {"next_attempt_at", TimeJson(delivery.next_attempt_at)},

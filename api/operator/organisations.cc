@@ -277,7 +277,8 @@ rest::Handled GetEncryptionKeys(Call& call) {
                      {"place", place},
                      {"live_secrets", key.secrets},
                      {"organisations", key.organisations},
-                     {"monitors", key.monitors}});
+                     {"monitors", key.monitors},
+                     {"channels", key.channels}});
   }
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }

@@ -31,6 +31,15 @@ rest::Handled PreviewSchedule(Call& call);
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
 
+// channels/channels.cc
+rest::Handled CreateChannel(Call& call);
+rest::Handled ListChannels(Call& call);
+rest::Handled ShowChannel(Call& call);
+rest::Handled UpdateChannel(Call& call);
+rest::Handled DeleteChannel(Call& call);
+rest::Handled TestChannel(Call& call);
+rest::Handled ShowFeed(Call& call);
+
 // rows.cc
 rest::Handled ListRows(Call& call);
 rest::Handled AddRows(Call& call);

@@ -77,7 +77,7 @@ std::vector<CtlCommand> SecretCommands() {
        "/admin/v1/signing-secrets/keys",
        {},
        {},
-       {"id", "place", "live_secrets", "organisations", "monitors"}},
+       {"id", "place", "live_secrets", "organisations", "monitors", "channels"}},
       {"secrets-reseal",
        "Seal secrets of former encryption keys with the present one; repeat until it is done",
        "POST",

@@ -167,6 +167,11 @@ std::string OpenDetail(const Monitor& monitor, const CheckPrices& prices_mc) {
   m.TextOrNull("run_id", monitor.run_id);
   m.Raw("rules", monitor.rules_json ? std::string_view(*monitor.rules_json) : "{}");
   m.Raw("request_header_names", TextsJson(monitor.request_header_names));
+  if (monitor.channel_ids) {
+    std::vector<std::string> ids;
+    for (const base::Uuid& id : *monitor.channel_ids) ids.push_back(id.ToString());
+    m.Raw("channel_ids", TextsJson(ids));
+  }
   AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out;

@@ -54,33 +54,33 @@ void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
       sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
-// The same of the headers that monitors send.
-void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
-                   const std::vector<std::string>& former, Resealed* done) {
+// The same of what is bound to an organisation: the headers that monitors send, and the addresses
+// of channels.
+template <NameText to_reseal, NameText reseal>
+void ResealBound(Transaction& tx, const config::SecurityConfig& security,
+                 const std::vector<std::string>& former,
+                 std::string (*binding)(const base::Uuid& org_id), Resealed* done) {
   const std::vector<NamedKey> keys = NamedKeys(security);
   Rows<Column<"id", base::Uuid>, Column<"sealed", std::string>> sealed_now;
-  const auto found =
-      tx.Exec<"request_headers_to_reseal">("former_key_id"_a = former, "limit"_a = kResealBatch);
+  const auto found = tx.Exec<to_reseal>("former_key_id"_a = former, "limit"_a = kResealBatch);
   for (const auto& row : found) {
     base::Uuid id;
     base::Uuid org_id;
     Sealed sealed;
-    Columns(row).Into("id"_a = &id, "org_id"_a = &org_id,
-                      "request_headers"_a = BytesInto{&sealed.bytes},
-                      "request_headers_key_id"_a = &sealed.key_id);
-    const std::string bound_to = RequestHeadersBinding(org_id);
-    const auto headers = OpenSealed(keys, sealed, bound_to);
-    if (!headers) {
+    Columns(row).Into("id"_a = &id, "org_id"_a = &org_id, "sealed"_a = BytesInto{&sealed.bytes},
+                      "key_id"_a = &sealed.key_id);
+    const std::string bound_to = binding(org_id);
+    const auto plain = OpenSealed(keys, sealed, bound_to);
+    if (!plain) {
       ++done->unreadable;
       continue;
     }
-    sealed_now.Add(id, Bytea(Seal(security, *headers, bound_to).bytes));
+    sealed_now.Add(id, Bytea(Seal(security, *plain, bound_to).bytes));
     ++done->resealed;
   }
   if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
   if (sealed_now.empty()) return;
-  tx.Exec<"request_headers_reseal">(
-      sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
+  tx.Exec<reseal>(sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
   audit.target = secret_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    // As a rotation does, so that the current one is not another in between.
+    // The lock of a rotation, so that the current one is not another in between.
     tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id);
     const auto rows =
         tx.Exec<"signing_secret_retire">("org_id"_a = org_id, "secret_id"_a = secret_id);
@@ -200,14 +200,15 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
   std::vector<EncryptionKeyUse> uses;
   for (const NamedKey& key : NamedKeys(security)) {
     const Place place = key.key == security.encryption_key ? Place::kPresent : Place::kFormer;
-    uses.push_back({key.id, place, 0, 0, 0});
+    uses.push_back({.id = key.id, .place = place});
   }
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<EncryptionKeyUse> found = uses;
     for (const auto& row : tx.Exec<"signing_secrets_by_key">()) {
       EncryptionKeyUse use;
       Columns(row).Into("key_id"_a = &use.id, "secrets"_a = &use.secrets,
-                        "organisations"_a = &use.organisations, "monitors"_a = &use.monitors);
+                        "organisations"_a = &use.organisations, "monitors"_a = &use.monitors,
+                        "channels"_a = &use.channels);
       const auto known = std::find_if(found.begin(), found.end(),
                                       [&](const auto& other) { return other.id == use.id; });
       if (known == found.end()) {
@@ -216,6 +217,7 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
         known->secrets = use.secrets;
         known->organisations = use.organisations;
         known->monitors = use.monitors;
+        known->channels = use.channels;
       }
     }
     return found;
@@ -233,7 +235,10 @@ Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
   return InTransaction(session, [&](Transaction& tx) {
     Resealed done;
     ResealSecrets(tx, security, former, &done);
-    ResealHeaders(tx, security, former, &done);
+    ResealBound<"request_headers_to_reseal", "request_headers_reseal">(
+        tx, security, former, RequestHeadersBinding, &done);
+    ResealBound<"channel_urls_to_reseal", "channel_urls_reseal">(tx, security, former,
+                                                                 ChannelUrlBinding, &done);
     if (done.resealed == 0) {
       done.done = true;  // what is left cannot be opened
       return done;

@@ -90,8 +90,10 @@ struct EncryptionKeyUse {
   std::int64_t secrets = 0;
   std::int64_t organisations = 0;
   std::int64_t monitors = 0;  // whose request headers are sealed with it
+  std::int64_t channels = 0;  // whose addresses are
 };
-// The keys that live secrets and request headers are sealed with, and those that are configured.
+// The keys that live secrets, request headers and addresses of channels are sealed with, and those
+// that are configured.
 std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
                                                  const config::SecurityConfig& security);
 
@@ -100,9 +102,9 @@ struct Resealed {
   std::int64_t unreadable = 0;  // sealed with a former key, but not with what it should be
   bool done = true;             // none is left of the former keys
 };
-// Seals secrets of the former keys, live or not, and the request headers of monitors with the
-// present one: the next kResealBatch of each, in one transaction. To repeat it is safe; signers see
-// no difference.
+// Seals secrets of the former keys, live or not, the request headers of monitors and the addresses
+// of channels with the present one: the next kResealBatch of each, in one transaction. To repeat it
+// is safe; signers see no difference.
 inline constexpr int kResealBatch = 1000;
 Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
                               const config::SecurityConfig& security, AuditEntry audit);

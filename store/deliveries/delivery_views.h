@@ -26,7 +26,8 @@ struct DeliveryView {
   // The monitor of a notification of a check: its own id, unlike in the notification.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> row_id;
-  std::optional<base::Uuid> job_id;  // of a callback
+  std::optional<base::Uuid> job_id;      // of a callback
+  std::optional<base::Uuid> channel_id;  // of a channel that is told
   base::Uuid event_group_id;
   int attempts = 0;
   // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,
@@ -74,8 +75,8 @@ struct DeliveryDetail {
   DeliveryView delivery;
   // The request as the next attempt would be made (of a delivered one: as the last one was, but for
   // what its monitor has changed since), with a signature that stands for the real one. Empty for
-  // callbacks of jobs, whose body is made of the job, and where the monitor has no webhook_url any
-  // more.
+  // callbacks of jobs and for channels, whose body is made of what is read at every attempt, and
+  // where the monitor has no webhook_url any more.
   std::optional<DeliveryRequest> request;
   std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
 };
@@ -129,6 +130,7 @@ struct MonitorDelivery {
   domain::DeliveryState state = domain::DeliveryState::kPending;
   domain::NotificationType type = domain::NotificationType::kChanged;
   base::Uuid row_id;
+  std::optional<base::Uuid> channel_id;  // empty: it goes to the monitor's own webhook_url
   base::Uuid event_group_id;
   int attempts = 0;
   // When it is due, its receiver's breaker considered. Empty where nothing is planned: dead, or

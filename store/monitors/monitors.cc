@@ -68,6 +68,12 @@ CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
   return first;
 }
 
+// No channels are null.
+std::optional<std::vector<base::Uuid>> ChannelsParam(const std::vector<base::Uuid>& ids) {
+  if (ids.empty()) return std::nullopt;
+  return ids;
+}
+
 // The parameters of sealed headers; all are null where there are none.
 struct HeaderParams {
   std::optional<std::string> bytes;
@@ -123,7 +129,8 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
       "endpoint_id"_a = endpoint_id, "confirm_after"_a = monitor.confirm_after,
       "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
       "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
-      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names);
+      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
+      "channel_ids"_a = ChannelsParam(monitor.channel_ids));
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
@@ -157,7 +164,8 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
       "rules"_a = change.rules_json.value_or(std::nullopt),
       "sets_request_headers"_a = change.request_headers.has_value(),
       "request_headers"_a = headers.bytes, "request_headers_key_id"_a = headers.key_id,
-      "request_header_names"_a = headers.names);
+      "request_header_names"_a = headers.names, "sets_channels"_a = change.channel_ids.has_value(),
+      "channel_ids"_a = ChannelsParam(change.channel_ids.value_or(std::vector<base::Uuid>())));
 }
 
 // What a monitor watches for, as it stands.

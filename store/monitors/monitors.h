@@ -87,6 +87,7 @@ struct NewMonitor {
   std::optional<std::string> run_id;
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
+  std::vector<base::Uuid> channel_ids;  // of the organisation's
   std::vector<domain::RowValues> rows;  // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the
   // monitor is `starting` until then.
@@ -136,6 +137,7 @@ struct MonitorChange {
   std::optional<domain::SubjectType> subject_type;
   std::optional<std::optional<std::string>> rules_json;
   std::optional<std::optional<SealedHeaders>> request_headers;
+  std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
 };
 
 // Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises

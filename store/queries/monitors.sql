@@ -194,11 +194,11 @@ select id from (
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
                      missing_confirmations, run_id, rules, request_headers, request_headers_key_id,
-                     request_header_names)
+                     request_header_names, channel_ids)
 values (@id, @org_id, @team_id, @name, @frequency, @tier, @subject_type, @status, @key_columns, @struct::json,
         @research_plan, @metadata::json, @webhook_url, @webhook_event_types, @endpoint_id, @confirm_after,
         @missing_confirmations, @run_id, @rules::json, @request_headers::bytea, @request_headers_key_id,
-        @request_header_names::text[])
+        @request_header_names::text[], @channel_ids::uuid[])
 
 -- name: monitor_sched_insert
 -- @anchor_at and @next_run_at: now where they are null, the anchor then by @lead_us earlier.
@@ -224,6 +224,7 @@ set name = coalesce(@name, name),
                                   else request_headers_key_id end,
     request_header_names = case when @sets_request_headers then @request_header_names::text[]
                                 else request_header_names end,
+    channel_ids = case when @sets_channels::boolean then @channel_ids::uuid[] else channel_ids end,
     updated_at = now()
 where id = @monitor_id
 

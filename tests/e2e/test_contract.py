@@ -99,6 +99,7 @@ INVESTIGATION = {"name": "Example", "seeds": [{"type": "domain", "value": "a.exa
 VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
           "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
 EXCLUSIONS = {"name": "Customers", "entity_type": "company"}
+CHANNEL = {"name": "Prices", "kind": "webhook", "target": {"url": "http://127.0.0.1:9/hook"}}
 FLOW = {"workflow_name": "Flow", "workflow_definition": {
     "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "block_type": "source",
                 "specs": {"dataframe_type": "COMPANY", "input_schema": {"domain": {"required": True}}}},
@@ -132,6 +133,7 @@ def walk(proxy, service, tenant):
     yield from walk_credits(ask, service)
     yield from walk_investigations(ask, service)
     yield from walk_search(ask, service)
+    yield from walk_channels(ask)
     yield from walk_workflows(ask)
     yield from walk_clients(ask)
 
@@ -280,6 +282,24 @@ def walk_search(ask, service):
     yield "deleteExclusionList", ask("DELETE", path)
 
 
+def walk_channels(ask):
+    made = ask("POST", "/channels", CHANNEL)
+    yield "createChannel", made
+    path = f"/channels/{made.json['id']}"
+    yield "getChannel", ask("GET", path)
+    yield "updateChannel", ask("POST", path + "/update", {"name": "Other", "include_values": False})
+    ask("POST", "/channels", CHANNEL)
+    page = ask("GET", "/channels?limit=1")
+    assert page.json["next_cursor"], page
+    yield "listChannels", page
+    yield "listChannels", ask("GET", f"/channels?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "testChannel", ask("POST", path + "/test", {})
+    yield "deleteChannel", ask("DELETE", path)
+    feed = ask("POST", "/channels", {"name": "Feed", "kind": "feed"})
+    yield "createChannel", feed
+    yield "readChannelFeed", ask("GET", feed.json["target"]["url"])
+
+
 def walk_workflows(ask):
     yield "listBlocks", ask("GET", "/workflows/blocks")
     made = ask("POST", "/workflows/create_workflow", FLOW, {"Idempotency-Key": "flow"})
@@ -393,6 +413,7 @@ class Errors:
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
                     "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],
+                    "channel_id": self.tenant.post("/channels", CHANNEL)["id"],
                     "template_key": str(uuid.uuid4())}
 
     def investigation(self):
@@ -418,6 +439,7 @@ class Errors:
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
                            "updateWorkflow": {"workflow_name": "n"}, "createExclusionList": EXCLUSIONS,
+                           "createChannel": CHANNEL, "updateChannel": {"name": "n"},
                            "fillExclusionList": {"entity_ids": ["c-1"]}, **FINDS}.get(
                                operation, {})).encode()
 
@@ -462,7 +484,7 @@ class Errors:
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
-            "monitor_id", "task_id", "client_id", "list_id", "investigation_id", "workflow_id", "run_id")})
+            "monitor_id", "task_id", "client_id", "list_id", "channel_id", "investigation_id", "workflow_id", "run_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
@@ -477,7 +499,7 @@ class Errors:
             return self.too_many_unused_files(method, path)
         if operation == "fillExclusionList":
             return self.of_a_list_that_is_ready(operation, method, path)
-        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList"):
+        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList", "createChannel"):
             return self.until_refused(operation, method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
@@ -497,6 +519,7 @@ class Errors:
                 break
         self.service.sql("update oauth_client set deleted_at = now() where id <> %s", [self.ids["client_id"]])
         self.service.sql("delete from search_exclusion where id <> %s", [self.ids["list_id"]])
+        self.service.sql("delete from channel where id <> %s", [self.ids["channel_id"]])
         return answer
 
     def of_a_list_that_is_ready(self, operation, method, path):
@@ -576,7 +599,7 @@ class Errors:
         # These ask the database for nothing but who calls.
         if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion",
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion", "channel",
                   "workflow", "workflow_template"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")

@@ -57,6 +57,7 @@ INNER = {
         "monitor": {"text"},
         "job": {"text", "monitor"},
         "money": {"text", "monitor", "job"},
+        "channel": {"text", "monitor", "job"},
         "auth": {"text"},
         "search": {"text"},
         "email": {"text", "money"},

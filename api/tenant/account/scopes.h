@@ -19,6 +19,8 @@ constexpr std::optional<domain::KeyScope> ScopeOf(std::string_view pattern) {
   constexpr Room kRooms[] = {
       {"/monitors", KeyScope::kMonitors},
       {"/events", KeyScope::kMonitors},
+      {"/channels", KeyScope::kMonitors},
+      {"/schedules", KeyScope::kMonitors},
       {"/storage/csv", KeyScope::kMonitors},
       {"/find-email", KeyScope::kLookups},
       {"/reverse-email", KeyScope::kLookups},

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/channel/channel.h"
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/field_description.h"
 #include "domain/monitor/schedule.h"
@@ -243,6 +244,30 @@ std::optional<std::string> ReadTimes(rest::BodyReader* reader, rest::Problems* p
   return frequency;
 }
 
+// The ids in `channel_ids`, each once; none where it is null or absent.
+std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems* problems) {
+  constexpr std::size_t kMax = domain::kMonitorChannelsMax;
+  std::vector<base::Uuid> ids;
+  const auto texts = reader->Texts("channel_ids", rest::Presence::kOptional);
+  if (!texts) return ids;
+  if (texts->size() > kMax) {
+    problems->Add(rest::BodyReader::Loc("channel_ids"), "too_long",
+                  fmt::format("List should have at most {} items", kMax), nullptr,
+                  {{"max_length", kMax}});
+    return ids;
+  }
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    const auto id = base::Uuid::Parse((*texts)[i]);
+    if (!id) {
+      problems->Add(base::Json::array({"body", "channel_ids", i}), "uuid_parsing",
+                    "Input should be the id of a channel", rest::Shortened((*texts)[i]));
+    } else if (std::find(ids.begin(), ids.end(), *id) == ids.end()) {
+      ids.push_back(*id);
+    }
+  }
+  return ids;
+}
+
 // Adds the problem of a member `rows` that is no array.
 void RefuseRows(const base::Json& value, rest::Problems* problems) {
   problems->Add(rest::BodyReader::Loc("rows"), "list_type", "Input should be an array of objects",
@@ -345,6 +370,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
           .value_or(2);
   out.rules = ReadRules(&reader, out.watched, problems);
   out.request_headers = ReadHeaders(&reader, problems);
+  out.channel_ids = ReadChannelIds(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
@@ -517,6 +543,7 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
     out.request_headers.emplace();
     if (!headers.empty()) *out.request_headers = std::move(headers);
   }
+  if (reader.Has("channel_ids")) out.channel_ids = ReadChannelIds(&reader, problems);
   reader.RefuseNull("struct", "dict");
   reader.RefuseNull("tier", "string");
   reader.RefuseNull("subject_type", "string");

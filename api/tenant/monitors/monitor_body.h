@@ -12,6 +12,7 @@
 #include "api/tenant/outgoing.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/monitor.h"
@@ -52,6 +53,7 @@ struct CreateBody {
   int missing_confirmations = 2;
   std::optional<base::Json> rules;  // domain/monitor/change_rules.h
   domain::RequestHeaders request_headers;
+  std::vector<base::Uuid> channel_ids;
 };
 // Only valid without problems. Nothing in it points into the body's text.
 CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limits,
@@ -105,6 +107,7 @@ struct UpdateBody {
   // Validated but for the names of their fields, which may be the monitor's.
   std::optional<std::optional<base::Json>> rules;
   std::optional<std::optional<domain::RequestHeaders>> request_headers;
+  std::optional<std::vector<base::Uuid>> channel_ids;
 };
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
                           rest::Problems* problems);

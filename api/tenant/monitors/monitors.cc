@@ -22,6 +22,7 @@
 #include "domain/text/csv.h"
 #include "domain/text/limits.h"
 #include "store/accounts/accounts.h"
+#include "store/channels/channels.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/uploads.h"
 #include "store/sealed.h"
@@ -122,6 +123,12 @@ std::optional<std::string> SilentWebhookWarning(
          "the list.";
 }
 
+// A 404 for a channel that is not the organisation's.
+void CheckChannels(const Call& call, const std::vector<base::Uuid>& ids) {
+  if (ids.empty() || store::AreChannels(call.session(), call.caller.org_id, ids)) return;
+  throw rest::Refusal(rest::NotFound("channel"));
+}
+
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,
                                                 const domain::RequestHeaders& headers) {
   if (headers.empty()) return std::nullopt;
@@ -153,6 +160,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.run_id = std::move(body.run_id);
   if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
   monitor.request_headers = SealHeaders(call, body.request_headers);
+  monitor.channel_ids = std::move(body.channel_ids);
   monitor.rows = std::move(judged.rows);
   monitor.warnings_json =
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
@@ -195,6 +203,7 @@ store::NewMonitor ReadNewMonitor(Call& call) {
   CheckFrequency(call, judged.frequency.needs_testing);
   CheckTier(call, judged.tier);
   const auto team = ChooseTeam(call, body);
+  CheckChannels(call, body.channel_ids);
   store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
   monitor.upload_id = upload_id;
   monitor.team_id = team;
@@ -209,8 +218,9 @@ std::string StatusMessage(MonitorStatus status, std::string_view what) {
 
 // `members` join the object.
 rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Json& members = {}) {
-  const auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
+  auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
   if (!monitor) return rest::NotFound("monitor");
+  monitor->channel_ids = store::ReadMonitorChannels(call.session(), monitor_id);
   std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
   for (const auto& [name, value] : members.items()) {
     text.pop_back();
@@ -298,6 +308,10 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
   }
   CheckFrequency(call, needs_testing);
   if (change.tier) CheckTier(call, *change.tier);
+  if (body.channel_ids) {
+    CheckChannels(call, *body.channel_ids);
+    change.channel_ids = std::move(body.channel_ids);
+  }
   return change;
 }
 
@@ -333,26 +347,6 @@ rest::ListPieces<domain::Monitor> MonitorListParts(const Call& call, store::Moni
     text->append(domain::MonitorSummaryJson(monitor, prices_mc));
   };
   return list;
-}
-
-rest::Reply TestReply(const WebhookTestOutcome& outcome) {
-  using Refusal = WebhookTestOutcome::Refusal;
-  if (outcome.refusal == Refusal::kAll) {
-    return rest::Unavailable("too many webhook tests are under way");
-  }
-  if (outcome.refusal == Refusal::kOrganisation) {
-    rest::Reply reply = rest::ErrorReply(
-        429, "rate_limited", "too many webhook tests of your organisation are under way");
-    reply.headers.emplace_back("Retry-After", "1");
-    return reply;
-  }
-  base::Json json{{"delivered", outcome.delivered},
-                  {"status_code", nullptr},
-                  {"error", nullptr},
-                  {"duration_ms", outcome.duration_ms}};
-  if (outcome.status_code) json["status_code"] = *outcome.status_code;
-  if (outcome.error) json["error"] = *outcome.error;
-  return {200, base::DumpJson(json)};
 }
 
 // Which members a change has: what it was changed to is the monitor's own.
@@ -518,6 +512,7 @@ rest::Handled TestWebhook(Call& call) {
 // The detail view shows every row, whatever their number.
 rest::Handled ShowMonitor(Call& call) {
   auto found = FindMonitor(call);
+  found.channel_ids = store::ReadMonitorChannels(call.session(), found.id);
   const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
   auto list = RowListParts(monitor, domain::RowJson::View::kDetail, -1);
   list.head = domain::MonitorDetailHead(*monitor, call.parts.config.prices_mc);

@@ -151,16 +151,32 @@ TEST_F(ApiAudit, EveryChangeToKeysSecretsAndDeliveriesHasOneEntry) {
   Change("/account/deliveries/" + delivery + "/resend", Json::object(), "delivery.send", delivery);
 }
 
+TEST_F(ApiAudit, EveryChangeToAChannelHasOneEntryWithoutItsAddress) {
+  const Json channel{
+      {"name", "n"}, {"kind", "webhook"}, {"target", {{"url", "https://hooks.example/secret"}}}};
+  const std::string id = Change("/channels", channel, "channel.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), id);
+  Change("/channels/" + id + "/update", Json{{"name", "secret"}}, "channel.update", id);
+  ChangeBy("DELETE", "/channels/" + id, nullptr, "channel.delete", id);
+}
+
 // What changes nothing that lasts, and jobs, which say in their own row who has started them.
-const std::set<std::string> kWithoutAnEntry = {
-    "/monitors/preview",           "/monitors/{monitor_id}/webhook/test",
-    "/search/filter-field-values", "/find-email",
-    "/find-email-async",           "/find-email-bulk",
-    "/find-email-bulk-async",      "/reverse-email",
-    "/reverse-email-async",        "/reverse-email-bulk",
-    "/reverse-email-bulk-async",   "/verify-age",
-    "/v1/atlas/investigations",    "/workflows/run",
-    "/schedules/preview"};
+const std::set<std::string> kWithoutAnEntry = {"/monitors/preview",
+                                               "/monitors/{monitor_id}/webhook/test",
+                                               "/channels/{channel_id}/test",
+                                               "/search/filter-field-values",
+                                               "/find-email",
+                                               "/find-email-async",
+                                               "/find-email-bulk",
+                                               "/find-email-bulk-async",
+                                               "/reverse-email",
+                                               "/reverse-email-async",
+                                               "/reverse-email-bulk",
+                                               "/reverse-email-bulk-async",
+                                               "/verify-age",
+                                               "/v1/atlas/investigations",
+                                               "/workflows/run",
+                                               "/schedules/preview"};
 // Those above whose entries the tests of this file look for.
 const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/monitors/{monitor_id}/update",
@@ -170,6 +186,9 @@ const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/monitors/{monitor_id}/trigger",
                                             "/monitors/{monitor_id}/cancel",
                                             "/monitors/{monitor_id}/archive",
+                                            "/channels",
+                                            "/channels/{channel_id}",
+                                            "/channels/{channel_id}/update",
                                             "/oauth/clients",
                                             "/oauth/clients/{client_id}",
                                             "/oauth/clients/{client_id}/keys",

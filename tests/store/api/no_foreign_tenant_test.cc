@@ -228,6 +228,32 @@ class ApiTenants : public ApiTest {
     };
   }
 
+  // How a stranger would use channels. They are the organisation's, whatever the team.
+  Tries TriesOfChannels() {
+    const Json made{
+        {"name", "n"}, {"kind", "webhook"}, {"target", {{"url", "https://hooks.example.com/"}}}};
+    const std::string id = Ask("POST", "/channels", made).body["id"];
+    const auto foreign = [this, id](const std::string& method, const std::string& behind) {
+      return [this, id, method, behind](const Headers& key, bool same_organisation) {
+        if (same_organisation) return;
+        net::ServerRequest request = Request(method, "/channels/" + id + behind, key);
+        if (method == "POST") request.body = behind == "/test" ? "{}" : R"({"name":"stolen"})";
+        EXPECT_EQ(AskRaw(std::move(request)).status, 404) << method << behind;
+      };
+    };
+    const std::string pattern = "/channels/{channel_id}";
+    return {
+        {"GET /channels",
+         [this](const Headers& key, bool same_organisation) {
+           EXPECT_EQ(Ask("GET", "/channels", key).body["channels"].empty(), !same_organisation);
+         }},
+        {"GET " + pattern, foreign("GET", "")},
+        {"DELETE " + pattern, foreign("DELETE", "")},
+        {"POST " + pattern + "/update", foreign("POST", "/update")},
+        {"POST " + pattern + "/test", foreign("POST", "/test")},
+    };
+  }
+
   // How a stranger would use the routes of workflows. They are the organisation's, whatever the
   // team.
   Tries TriesOfWorkflows() {
@@ -335,7 +361,7 @@ const std::set<std::string> kWithoutIds = {
     "POST /reverse-email-bulk-async",  "POST /verify-age",
     "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
     "GET /workflows/blocks",           "POST /workflows/create_workflow",
-    "POST /account/api-keys",
+    "POST /account/api-keys",          "POST /channels",
     "POST /search/exclusion-lists"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
@@ -389,6 +415,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   tries.merge(TriesOfCredits(team));
   tries.merge(TriesOfExclusions());
   tries.merge(TriesOfAccounts());
+  tries.merge(TriesOfChannels());
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));
