@@ -236,8 +236,7 @@ rest::Handled PostApiKey(Call& call) {
   const auto reason = body.Reason();
   body.Check();
   return rest::NewApiKeyReply(store::CreateApiKey(call.session(), call.parts.clock, call.Id(0),
-                                                  order,
-                                                  AuditOf(call, "api_key.create", reason)));
+                                                  order, AuditOf(call, "api_key.create", reason)));
 }
 
 rest::Handled DeleteApiKey(Call& call) {

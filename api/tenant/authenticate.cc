@@ -225,9 +225,10 @@ void CheckCaller(const store::Authentication& found, const Route& route) {
                         "Service-Forwarded-User names no user for whom you may call");
   }
   if (route.access == rest::Access::kManagement && !MayManage(caller)) {
-    throw rest::Refusal(403, "credential_not_allowed",
-                        "keys, secrets, deliveries, the audit and OAuth clients are managed with an "
-                        "API key or a session of the whole organisation");
+    throw rest::Refusal(
+        403, "credential_not_allowed",
+        "keys, secrets, deliveries, the audit and OAuth clients are managed with an "
+        "API key or a session of the whole organisation");
   }
   if (!MayUse(caller.scopes, route.method, route.pattern)) {
     throw rest::Refusal(403, "insufficient_scope",

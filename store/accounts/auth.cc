@@ -31,8 +31,8 @@ std::optional<Authentication> ReadAuthentication(
                     "label"_a = &caller.principal.label, "org_id"_a = &caller.org_id,
                     "team_id"_a = &caller.team_id, "sha256"_a = BytesInto{&stored_hash},
                     "locked"_a = &caller.organisation_locked, "features"_a = &features,
-                    "scopes"_a = &scopes,
-                    "user_known"_a = &found.user_known, "requests"_a = &found.count.requests,
+                    "scopes"_a = &scopes, "user_known"_a = &found.user_known,
+                    "requests"_a = &found.count.requests,
                     "minute_ends_at"_a = &found.count.minute_ends_at);
   if (!base::ConstantTimeEqual(stored_hash, hash)) return std::nullopt;
   for (std::string& feature : features) caller.features.insert(std::move(feature));

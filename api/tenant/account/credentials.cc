@@ -35,15 +35,15 @@ base::Json SecretJson(const store::SigningSecretView& secret) {
 }
 
 // Makes a secret and waits until the whole fleet signs with it.
-rest::Reply MakeSecret(Call& call, std::chrono::seconds overlap, std::string_view action) {
+rest::Reply MakeSecret(Call& call, std::chrono::seconds overlap, store::AuditEntry audit) {
   const config::Config& config = call.parts.config;
   if (config.security.encryption_key.empty()) {
     return rest::ErrorReply(409, "signing_not_configured",
                             "the operator has not configured the signing of webhooks");
   }
-  const auto made = store::RotateSigningSecret(
-      call.session(), call.parts.clock, call.caller.org_id, overlap,
-      config.limits.signing_secrets_live_max, config.security, AuditOf(call, std::string(action)));
+  const auto made = store::RotateSigningSecret(call.session(), call.parts.clock, call.caller.org_id,
+                                               overlap, config.limits.signing_secrets_live_max,
+                                               config.security, std::move(audit));
   if (!made) return rest::NotFound("organisation");
   store::AwaitSecretsInForce();
   return rest::JsonReply(201, {{"id", made->id.ToString()},
@@ -53,8 +53,8 @@ rest::Reply MakeSecret(Call& call, std::chrono::seconds overlap, std::string_vie
 }
 
 bool HasCurrent(Call& call) {
-  for (const auto& secret : store::ListSigningSecrets(call.session(), call.caller.org_id,
-                                                      call.parts.config.security)) {
+  for (const auto& secret :
+       store::ListSigningSecrets(call.session(), call.caller.org_id, call.parts.config.security)) {
     if (!secret.retires_at) return true;
   }
   return false;
@@ -105,8 +105,8 @@ rest::Handled RevokeApiKey(Call& call) {
 
 rest::Handled ListOwnSigningSecrets(Call& call) {
   base::Json secrets = base::Json::array();
-  for (const auto& secret : store::ListSigningSecrets(call.session(), call.caller.org_id,
-                                                      call.parts.config.security)) {
+  for (const auto& secret :
+       store::ListSigningSecrets(call.session(), call.caller.org_id, call.parts.config.security)) {
     if (secret.live) secrets.push_back(SecretJson(secret));
   }
   return rest::JsonReply(200, {{"signing_secrets", std::move(secrets)}});
@@ -119,16 +119,16 @@ rest::Handled CreateSigningSecret(Call& call) {
                             "the organisation signs with a secret already: roll it at "
                             "/account/signing-secrets/roll");
   }
-  return MakeSecret(call, std::chrono::seconds(0), "signing_secret.create");
+  return MakeSecret(call, std::chrono::seconds(0), AuditOf(call, "signing_secret.create"));
 }
 
 rest::Handled RollSigningSecret(Call& call) {
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
-  const double hours =
-      body.Number("overlap_hours", rest::Presence::kOptional, 0, kOverlapHoursMax)
-          .value_or(kOverlapHours);
+  const double hours = body.Number("overlap_hours", rest::Presence::kOptional, 0, kOverlapHoursMax)
+                           .value_or(kOverlapHours);
   body.Check();
-  return MakeSecret(call, std::chrono::seconds(std::llround(hours * 3600)), "signing_secret.roll");
+  return MakeSecret(call, std::chrono::seconds(std::llround(hours * 3600)),
+                    AuditOf(call, "signing_secret.roll"));
 }
 
 rest::Handled RevokeSigningSecret(Call& call) {

@@ -129,8 +129,9 @@ rest::Handled ReplayOwnDeliveries(Call& call) {
   filter.until = body.Time("until", rest::Presence::kOptional);
   const auto state = body.Text("state", rest::Presence::kOptional, 0, 32);
   if (state && *state != domain::DeliveryStateName(domain::DeliveryState::kDead)) {
-    body.Refuse("state", "Only dead deliveries are replayed; one that is pending or delivered is "
-                         "sent again at /account/deliveries/{id}/resend");
+    body.Refuse("state",
+                "Only dead deliveries are replayed; one that is pending or delivered is "
+                "sent again at /account/deliveries/{id}/resend");
   }
   const int max =
       body.Integer("max", rest::Presence::kOptional, 1, kReplayMax).value_or(kReplayMax);
@@ -160,13 +161,11 @@ rest::Handled ListOwnAudit(Call& call) {
     if (!place) return rest::InvalidCursor();
     filter.before = store::AuditPlace{place->at, place->id};
   }
-  const auto page = rest::CutPage(store::ListAudit(call.session(), filter), limit,
-                                  [&](const store::AuditRecord& record) {
-                                    return rest::EncodeCursor(
-                                        list, rest::TimedPlace{record.at, record.id});
-                                  });
-  return rest::Reply{200,
-                     rest::PageText("audit", page, [](const auto& record, std::string* text) {
+  const auto page = rest::CutPage(
+      store::ListAudit(call.session(), filter), limit, [&](const store::AuditRecord& record) {
+        return rest::EncodeCursor(list, rest::TimedPlace{record.at, record.id});
+      });
+  return rest::Reply{200, rest::PageText("audit", page, [](const auto& record, std::string* text) {
                        text->append(AuditText(record));
                      })};
 }

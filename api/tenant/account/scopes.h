@@ -17,22 +17,14 @@ constexpr std::optional<domain::KeyScope> ScopeOf(std::string_view pattern) {
     KeyScope scope;
   };
   constexpr Room kRooms[] = {
-      {"/monitors", KeyScope::kMonitors},
-      {"/events", KeyScope::kMonitors},
-      {"/channels", KeyScope::kMonitors},
-      {"/schedules", KeyScope::kMonitors},
-      {"/storage/csv", KeyScope::kMonitors},
-      {"/find-email", KeyScope::kLookups},
-      {"/reverse-email", KeyScope::kLookups},
-      {"/verify-age", KeyScope::kLookups},
-      {"/job-status", KeyScope::kLookups},
-      {"/v1/atlas", KeyScope::kLookups},
-      {"/search", KeyScope::kSearch},
-      {"/workflows", KeyScope::kWorkflows},
-      {"/templates", KeyScope::kWorkflows},
-      {"/credits", KeyScope::kRead},
-      {"/account", KeyScope::kAccount},
-      {"/oauth/clients", KeyScope::kAccount},
+      {"/monitors", KeyScope::kMonitors},     {"/events", KeyScope::kMonitors},
+      {"/channels", KeyScope::kMonitors},     {"/schedules", KeyScope::kMonitors},
+      {"/storage/csv", KeyScope::kMonitors},  {"/find-email", KeyScope::kLookups},
+      {"/reverse-email", KeyScope::kLookups}, {"/verify-age", KeyScope::kLookups},
+      {"/job-status", KeyScope::kLookups},    {"/v1/atlas", KeyScope::kLookups},
+      {"/search", KeyScope::kSearch},         {"/workflows", KeyScope::kWorkflows},
+      {"/templates", KeyScope::kWorkflows},   {"/credits", KeyScope::kRead},
+      {"/account", KeyScope::kAccount},       {"/oauth/clients", KeyScope::kAccount},
   };
   for (const Room& room : kRooms) {
     if (pattern.starts_with(room.prefix)) return room.scope;

@@ -21,9 +21,10 @@ using testing::HasSubstr;
 
 class ApiAccount : public ApiTest {
  public:
-  ApiAccount() : ApiTest({}, [](config::Config& config) {
-      config.security.encryption_key = std::string(32, 'k');
-    }) {}
+  ApiAccount()
+      : ApiTest({}, [](config::Config& config) {
+          config.security.encryption_key = std::string(32, 'k');
+        }) {}
 
   Reply MakeKey(const Json& body) { return Ask("POST", "/account/api-keys", body); }
   std::string KeyWith(const std::vector<std::string>& scopes) {
@@ -40,7 +41,8 @@ class ApiAccount : public ApiTest {
     const std::string id = base::Uuid::V4().ToString();
     Sql("insert into delivery (id, org_id, monitor_id, row_id, event_group_id, type, state, "
         "available_at, attempts, endpoint_id) select '" +
-        id + "', m.org_id, m.id, r.id, gen_random_uuid(), 0, 1, now(), 12, m.endpoint_id "
+        id +
+        "', m.org_id, m.id, r.id, gen_random_uuid(), 0, 1, now(), 12, m.endpoint_id "
         "from monitor m join monitor_row r on r.monitor_id = m.id where m.id = '" +
         monitor + "' limit 1");
     return id;
@@ -154,7 +156,8 @@ TEST_F(ApiAccount, DeliveriesThatWereGivenUpAreListedResentAndReplayed) {
   EXPECT_EQ(Ask("POST", replay, Json::object()).body["replayed"], 1);
   EXPECT_EQ(Ask("GET", "/account/deliveries?state=dead").body["deliveries"].size(), 0U);
   EXPECT_EQ(Sql("select count(*) from delivery where state = 0"), "4");
-  EXPECT_THAT(Ask("GET", "/account/deliveries?state=pending").raw.body, HasSubstr("should be dead"));
+  EXPECT_THAT(Ask("GET", "/account/deliveries?state=pending").raw.body,
+              HasSubstr("should be dead"));
 }
 
 TEST_F(ApiAccount, TheAuditTellsOwnChangesAndHidesTheOperatorsNameAndReason) {

@@ -134,7 +134,8 @@ TEST_F(ApiAudit, EveryChangeToAnExclusionListHasOneEntry) {
 
 TEST_F(ApiAudit, EveryChangeToKeysSecretsAndDeliveriesHasOneEntry) {
   config.security.encryption_key = std::string(32, 'k');
-  const std::string key = Change("/account/api-keys", Json{{"name", "k"}}, "api_key.create").body["id"];
+  const std::string key =
+      Change("/account/api-keys", Json{{"name", "k"}}, "api_key.create").body["id"];
   EXPECT_EQ(Sql("select target from audit"), key);
   Change("/account/api-keys/" + key + "/revoke", Json::object(), "api_key.revoke", key);
   const std::string secrets = "/account/signing-secrets";

@@ -190,8 +190,7 @@ class ApiTenants : public ApiTest {
 
   // How a stranger would use what an owner manages; a key of a team manages nothing.
   Tries TriesOfAccounts() {
-    const std::string key =
-        Ask("POST", "/account/api-keys", Json{{"name", "k"}}).body["id"];
+    const std::string key = Ask("POST", "/account/api-keys", Json{{"name", "k"}}).body["id"];
     const auto expect = [this](const std::string& method, const std::string& target, int status) {
       return [this, method, target, status](const Headers& key, bool same_organisation) {
         const Reply reply =
