@@ -135,22 +135,21 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
   if (plans.empty()) return {};
   const std::vector<base::Timestamp> turns = GiveTurns(tx, plans);
   std::map<base::Uuid, base::Timestamp> last_turns;
-  // Id, organisation, team, tier, large tick's monitor, due; of its parts the monitors, ticks,
-  // first positions and ends; rows, turn.
+  // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
+  // among those of all, from 1.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
        Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
        Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
-       Column<"monitor_ids", std::vector<base::Uuid>>,
-       Column<"tick_ids", std::vector<std::int64_t>>, Column<"firsts", std::vector<int>>,
-       Column<"ends", std::vector<int>>, Column<"row_count", int>, Column<"turn", base::Timestamp>>
+       Column<"row_count", int>, Column<"turn", base::Timestamp>, Column<"part_from", std::size_t>,
+       Column<"part_until", std::size_t>>
       chunks;
+  std::vector<base::Uuid> monitors;
+  std::vector<std::int64_t> ticks;
+  std::vector<int> firsts;
+  std::vector<int> ends;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const domain::ChunkPlan& plan = plans[i];
     if (plan.large_monitor_id) last_turns[*plan.large_monitor_id] = turns[i];
-    std::vector<base::Uuid> monitors;
-    std::vector<std::int64_t> ticks;
-    std::vector<int> firsts;
-    std::vector<int> ends;
     for (const domain::ChunkPart& part : plan.parts) {
       monitors.push_back(part.monitor_id);
       ticks.push_back(part.tick_id);
@@ -158,9 +157,11 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
       ends.push_back(part.end);
     }
     chunks.Add(base::Uuid::V7(clock), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
-               plan.due_at, monitors, ticks, firsts, ends, plan.row_count, turns[i]);
+               plan.due_at, plan.row_count, turns[i], monitors.size() - plan.parts.size() + 1,
+               monitors.size());
   }
-  tx.Exec<"chunk_insert">(chunks);
+  tx.Exec<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
+                          "firsts"_a = firsts, "ends"_a = ends);
   return last_turns;
 }
 
