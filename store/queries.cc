@@ -30,6 +30,7 @@ struct Number {
 };
 constexpr Number kNumbers[] = {
     {"status_active", domain::MonitorStatus::kActive},
+    {"status_paused", domain::MonitorStatus::kPaused},
     {"status_starting", domain::MonitorStatus::kStarting},
     {"delivery_pending", domain::DeliveryState::kPending},
     {"delivery_dead", domain::DeliveryState::kDead},

@@ -239,29 +239,49 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
     for (const MonitorStatus status : filter.statuses)
       statuses->push_back(static_cast<int>(status));
   }
-  const base::Uuid before = filter.before_id.value_or(base::Uuid::Last());
-  const std::optional<base::Uuid>& org_id = filter.scope.org_id;
-  const std::optional<base::Uuid>& team_id = filter.scope.team_id;
+  const auto before = "before"_a = filter.before_id.value_or(base::Uuid::Last());
+  const auto org = "org_id"_a = filter.scope.org_id;
+  const auto team = "team_id"_a = filter.scope.team_id;
+  const auto shown = "statuses"_a = statuses;
+  const auto limit = "limit"_a = filter.limit;
+  const auto bytes = "bytes_max"_a = filter.bytes_max;
+  const auto archived = "with_archived"_a = filter.with_archived;
+  const auto failing = "only_failing"_a = filter.only_failing;
   return Read(session, [&](Transaction& tx) {
     pqxx::result result;
-    if (org_id && filter.run_id) {
-      result = tx.Exec<"monitor_list_run">(
-          "org_id"_a = org_id, "run_id"_a = filter.run_id, "before"_a = before,
-          "team_id"_a = team_id, "statuses"_a = statuses, "limit"_a = filter.limit,
-          "bytes_max"_a = filter.bytes_max, "with_archived"_a = filter.with_archived,
-          "only_failing"_a = filter.only_failing);
-    } else if (org_id) {
-      result = tx.Exec<"monitor_list_org">(
-          "org_id"_a = org_id, "before"_a = before, "team_id"_a = team_id, "statuses"_a = statuses,
-          "text"_a = filter.text, "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
-          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
+    if (filter.scope.org_id && filter.run_id) {
+      result = tx.Exec<"monitor_list_run">(org, "run_id"_a = filter.run_id, before, team, shown,
+                                           limit, bytes, archived, failing);
+    } else if (filter.text) {
+      result = tx.Exec<"monitor_list_named">(org, "text"_a = filter.text,
+                                             "text_id"_a = base::Uuid::Parse(*filter.text),
+                                             "look_max"_a = kMonitorsLookedAtMax, before, team,
+                                             shown, limit, bytes, archived, failing);
+    } else if (filter.scope.org_id && filter.only_failing) {
+      result = tx.Exec<"monitor_list_org_failing">(org, before, team, shown, limit, bytes, archived,
+                                                   failing);
+    } else if (filter.scope.org_id) {
+      result = tx.Exec<"monitor_list_org">(org, before, team, shown, limit, bytes, archived);
+    } else if (filter.only_failing) {
+      result =
+          tx.Exec<"monitor_list_all_failing">(before, team, shown, limit, bytes, archived, failing);
     } else {
-      result = tx.Exec<"monitor_list_all">(
-          "before"_a = before, "statuses"_a = statuses, "text"_a = filter.text,
-          "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
-          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
+      result = tx.Exec<"monitor_list_all">(before, shown, limit, bytes, archived);
     }
     return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
+  });
+}
+
+std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filter) {
+  return Read(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const auto found =
+        tx.Exec<"monitor_look_end">("org_id"_a = filter.scope.org_id,
+                                    "before"_a = filter.before_id.value_or(base::Uuid::Last()),
+                                    "look_max"_a = kMonitorsLookedAtMax);
+    if (found.empty()) return std::nullopt;
+    base::Uuid id;
+    Columns(found.at(0)).Into("id"_a = &id);
+    return id;
   });
 }
 

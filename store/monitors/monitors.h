@@ -42,8 +42,16 @@ struct MonitorFilter {
   std::size_t bytes_max = std::size_t{256} * 1024;
 };
 
-// Newest first.
+// The monitors whose names a list by `text` looks at, newest first from `before_id` on.
+inline constexpr int kMonitorsLookedAtMax = 50'000;
+
+// Newest first. What it reads does not grow with the monitors that there are, but for the filters
+// beside `only_failing` and `run_id`: those look at each that fails, or is the run's.
 Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
+
+// The last one that a list by `text` has looked at, from which the next call goes on; empty where
+// it looked at all.
+std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filter);
 
 // Headers of the requests for a monitor's pages, sealed for its organisation
 // (RequestHeadersBinding).
