@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "config/config.h"
+#include "domain/job/standard_webhooks.h"
 #include "domain/job/webhook.h"
 #include "domain/workflow/block_type.h"
 #include "domain/workflow/cells.h"
@@ -356,6 +357,11 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
         std::chrono::floor<std::chrono::seconds>(clock_.Now()).time_since_epoch().count();
     request.headers.emplace_back(
         "Service-Signature", domain::SignatureHeader(secrets.secrets, unix_seconds, request.body));
+    const std::string id = waiting.notification.event_group_id.ToString();
+    for (auto& header :
+         domain::StandardWebhooksHeaders(secrets.secrets, id, unix_seconds, request.body)) {
+      request.headers.push_back(std::move(header));
+    }
   }
   client_.Send(std::move(request), live_.Guard([this, done = waiting.done,
                                                 room = waiting.room](net::HttpResponse response) {

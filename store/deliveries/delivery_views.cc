@@ -13,6 +13,8 @@ namespace {
 
 // Each attempt is signed again, so that there is no one signature to show.
 constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
+constexpr const char* kSecondsShown = "<seconds>";
+constexpr const char* kStandardSignatureShown = "v1,<made at each attempt>";
 
 // Reads :delivery_view or :delivered_view.
 DeliveryView ReadView(const pqxx::row& row) {
@@ -91,7 +93,12 @@ std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& vi
   DeliveryRequest request{std::move(*url),
                           domain::NotificationHeaders(n, view.attempts + (delivered ? 0 : 1)),
                           domain::NotificationBody(n)};
-  if (signs) request.headers.emplace_back("Service-Signature", kSignatureShown);
+  if (signs) {
+    request.headers.emplace_back("Service-Signature", kSignatureShown);
+    request.headers.emplace_back("webhook-id", n.event_group_id.ToString());
+    request.headers.emplace_back("webhook-timestamp", kSecondsShown);
+    request.headers.emplace_back("webhook-signature", kStandardSignatureShown);
+  }
   return request;
 }
 
