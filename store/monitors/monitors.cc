@@ -239,7 +239,9 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
     for (const MonitorStatus status : filter.statuses)
       statuses->push_back(static_cast<int>(status));
   }
-  const auto before = "before"_a = filter.before_id.value_or(base::Uuid::Last());
+  // A named value refers to what it names (store/param.h), which therefore stands here.
+  const base::Uuid before_id = filter.before_id.value_or(base::Uuid::Last());
+  const auto before = "before"_a = before_id;
   const auto org = "org_id"_a = filter.scope.org_id;
   const auto team = "team_id"_a = filter.scope.team_id;
   const auto shown = "statuses"_a = statuses;
