@@ -61,6 +61,16 @@ def wait_until(what, observe, limit_s=600):
     return testbed.wait_until(what, observe, limit_s)
 
 
+def stop_process(process):
+    """Ends a peer, by force where it does not end by itself in half a minute."""
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(30)
+
+
 def cpu_s(pid):
     """User and system seconds of a process, its ended and waited-for children included."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from clients import as_fast_as_answered
-from machine import ROOT, free_port, wait_until
+from machine import ROOT, free_port, stop_process, wait_until
 
 FLOW = {
     "id": "benchbenchbench1", "name": "bench", "active": True, "settings": {"executionOrder": "v1"},
@@ -97,12 +97,7 @@ class N8n:
         wait_until("the executions to end", lambda: self._all_ended(before + count), 600)
 
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(30)
+        stop_process(self.process)
         self.log.close()
         self.connection.close()
         self.postgres.drop(self.database)

@@ -15,7 +15,7 @@ import urllib.request
 from pathlib import Path
 
 import needs
-from machine import ROOT, free_port, tree_cpu_s
+from machine import ROOT, free_port, stop_process, tree_cpu_s
 from services import accepts
 from testbed import wait_until
 
@@ -155,12 +155,7 @@ class Changedetection:
         return {"seconds": time.monotonic() - began, "cpu_s": tree_cpu_s(self.process.pid) - before, "pages": self.pages}
 
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(30)
+        stop_process(self.process)
         self.log.close()
 
 

@@ -3,8 +3,8 @@
 
     bench/pages/run.py [--build build/release] [--rounds 3] [--quick] [--only changedetection.io,urlwatch] [--json FILE]
 
-The peers are changedetection.io (by pip, into build/pip the first time), urlwatch and blackbox_exporter. CPU is that of whoever
-looks: for vedette its process and PostgreSQL. nginx and wrk count for nobody.
+The peers are changedetection.io (by pip, into build/pip the first time), urlwatch and blackbox_exporter. The
+CPU counted is that of the program that reads the pages: for vedette, its process and PostgreSQL. nginx and wrk count for nobody.
 """
 import argparse
 import json

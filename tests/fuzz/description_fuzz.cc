@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        "https://x/"},
       stop);
   if (const auto* observation = std::get_if<domain::Observation>(&result)) {
-    const base::Json& value = observation->fields.at("f").value;
+    const base::Json& value = observation->fields.at("f").value.Value();
     if (value.is_structured()) std::abort();
     if (value.is_string() && !base::IsValidUtf8(value.get_ref<const std::string&>())) std::abort();
   }
